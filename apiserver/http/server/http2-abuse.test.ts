@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
 import type { Log } from '../../../shared/log/log';
 import { silentLog } from '../../../shared/log/log';
@@ -119,11 +120,15 @@ describe('requests that are sent ahead', () => {
   test('are answered to the end when the server closes', async () => {
     const server = await start(always((exchange: Exchange) => textAnswer(exchange.path)));
     const socket = await open(server);
+    const over = closed(socket);
     const frames = framesOf(socket);
     socket.write(Buffer.concat(each(100, (at) => get(at))));
-    await eventually('the first is answered', async () => ofType(frames, 'headers').length > 0);
+    while (ofType(frames, 'headers').length === 0) await once(socket, 'data');
     await server.server.close({ delayMs: 0, graceMs: 60_000 });
+    await over;
     expect(ofType(frames, 'headers').length).toBe(100);
+    const ended = ofType(frames, 'data').filter(({ flags }) => (flags & FLAG.endStream) !== 0);
+    expect(ended.length).toBe(100);
   });
 });
 

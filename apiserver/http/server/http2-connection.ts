@@ -21,15 +21,15 @@ export interface Http2ConnectionParts {
   readonly session: ServerHttp2Session;
   readonly socket: TLSSocket;
   readonly wire: Http2Wire;
-  /** Where the session reads. */
-  readonly input: Pick<WatchedSocket, 'readRest'>;
+  /** Where the session reads and writes. */
+  readonly input: WatchedSocket;
 }
 
 /** One connection over HTTP/2, and what its client may do with it besides sending requests. */
 export class Http2Connection {
   readonly socket: TLSSocket;
   readonly wire: Http2Wire;
-  readonly input: Pick<WatchedSocket, 'readRest'>;
+  readonly #input: WatchedSocket;
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
   readonly #resets: TokenBucket;
@@ -37,6 +37,8 @@ export class Http2Connection {
   #requests = 0;
   #headBytes = 0;
   #end: NodeJS.Timeout | undefined = undefined;
+  /** It takes no further requests than have come. */
+  #isClosing = false;
   /** It is about to be cut. */
   #isMisused = false;
 
@@ -44,7 +46,7 @@ export class Http2Connection {
     this.#session = session;
     this.socket = socket;
     this.wire = wire;
-    this.input = input;
+    this.#input = input;
     this.#options = options;
     const { perSecond, burst } = limits.STREAM_RESETS;
     // Whoever gives up all that may be under way, and begins it anew, does nothing wrong.
@@ -93,17 +95,23 @@ export class Http2Connection {
     this.#spend(this.#resets, 'requests that were given up');
   }
 
-  /** No further requests; it ends with the last answer that is under way. */
+  /**
+   * No further requests than have come, of which the heads may wait for their turn; it ends with the last answer to them. nghttp2 passes over what it
+   * reads after the client was told.
+   */
   close(): void {
-    if (!this.#session.closed) this.#session.close();
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#input.whenRead(() => {
+      if (!this.#session.closed) this.#session.close();
+    });
     if (this.#requests === 0) this.#unused();
   }
 
   /** It ends after a while, whatever else comes over it. */
   #unused(): void {
     if (this.#isMisused) return;
-    const { closed, destroyed } = this.#session;
-    if (closed || destroyed) this.#cutAfter(limits.GOODBYE_MS_MAX);
+    if (this.#isClosing || this.#session.destroyed) this.#cutAfter(limits.GOODBYE_MS_MAX);
     else this.#endUnusedAfter(limits.KEEP_ALIVE_MS);
   }
 

@@ -98,11 +98,14 @@ export class Http2Response implements WireResponse {
   readonly sharesConnection = true;
   isOpenEnded = false;
   readonly #stream: ServerHttp2Stream;
+  readonly #closeConnection: () => void;
   #keepsAlive = true;
   #isCut = false;
 
-  constructor(stream: ServerHttp2Stream) {
+  /** `closeConnection` has it take no further requests. */
+  constructor(stream: ServerHttp2Stream, closeConnection: () => void) {
     this.#stream = stream;
+    this.#closeConnection = closeConnection;
     // The end of the stream follows, and tells all that there is to tell.
     stream.on('error', () => undefined);
   }
@@ -144,8 +147,7 @@ export class Http2Response implements WireResponse {
   /** The client is told (GOAWAY) to send further requests elsewhere; those that are under way are answered. */
   set shouldKeepAlive(keeps: boolean) {
     this.#keepsAlive = keeps;
-    const { session } = this.#stream;
-    if (!keeps && session?.closed === false) session.close();
+    if (!keeps) this.#closeConnection();
   }
 
   on(event: 'close' | 'drain' | 'finish', listener: () => void): this {

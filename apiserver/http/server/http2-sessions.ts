@@ -25,7 +25,7 @@ export interface Http2SessionsOptions extends Http2Settings, Http2ConnectionOpti
   /** A number from 0 to 1, by chance. */
   readonly random: () => number;
   readonly handle: (request: Http2Request, response: Http2Response) => void;
-  /** Called whenever a request was given up before it was begun. */
+  /** Called whenever a request was given up before it was begun, or a connection has sent its last. */
   readonly onRemoved: () => void;
   /** Whether the server is about to go. */
   readonly isDraining: () => boolean;
@@ -38,6 +38,8 @@ export class Http2Sessions {
   readonly #options: Http2SessionsOptions;
   readonly #server: Http2Server;
   readonly #connections = new Map<ServerHttp2Session, Http2Connection>();
+  /** Those that may still have something to send. */
+  readonly #sending = new Set<WatchedSocket>();
   readonly #turns = new StreamTurns<Http2Connection>({
     perTurn: limits.STREAMS_PER_TURN,
     nextTurn: setImmediate,
@@ -63,9 +65,9 @@ export class Http2Sessions {
     this.#server.on('sessionError', () => undefined);
   }
 
-  /** The requests that are read, and not begun yet. */
-  get waiting(): number {
-    return this.#turns.size;
+  /** Every connection was closed, has answered what came over it, and has sent that. */
+  get isOver(): boolean {
+    return this.#sending.size === 0 && this.#turns.size === 0;
   }
 
   /** Takes the connections over which HTTP/2 is spoken; the others stay with who has them. Before others listen for them. */
@@ -80,10 +82,7 @@ export class Http2Sessions {
 
   /** Every connection takes no further requests than have come, and ends with the last answer that is under way on it. */
   close(): void {
-    for (const connection of this.#connections.values()) {
-      connection.input.readRest();
-      connection.close();
-    }
+    for (const connection of this.#connections.values()) connection.close();
   }
 
   #connected(socket: TLSSocket): void {
@@ -106,6 +105,7 @@ export class Http2Sessions {
     session.once('close', () => {
       this.#connections.delete(session);
     });
+    this.#awaitLast(this.#next.input);
     session.on(
       'stream',
       (
@@ -121,6 +121,15 @@ export class Http2Sessions {
     if (this.#options.isDraining()) connection.close();
   }
 
+  #awaitLast(input: WatchedSocket): void {
+    this.#sending.add(input);
+    const sent = (): void => {
+      if (this.#sending.delete(input)) this.#options.onRemoved();
+    };
+    input.once('finish', sent);
+    input.once('close', sent);
+  }
+
   #arrived(
     connection: Http2Connection,
     stream: ServerHttp2Stream,
@@ -130,7 +139,7 @@ export class Http2Sessions {
     const { heads, unread } = connection.wire;
     const isWhole = heads.isWhole(id, arrived.raw.length / 2);
     const head: Http2Head = { ...arrived, isWhole };
-    const response = new Http2Response(stream);
+    const response = new Http2Response(stream, () => connection.close());
     if (stream.closed || stream.destroyed) {
       // Given up by what came with it. It has no session any more, and may not tell of its end.
       unread.began(id);

@@ -382,7 +382,7 @@ class HttpsServer implements Server {
   }
 
   #isIdle(): boolean {
-    return this.#exchanges.size === 0 && (this.#http2?.waiting ?? 0) === 0;
+    return this.#exchanges.size === 0 && this.#http2?.isOver !== false;
   }
 
   async #idle(): Promise<void> {

@@ -1,26 +1,34 @@
 import { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
 
 /**
  * A connection whose bytes are looked at before they are read. What looks at them, from the byte `from` on, says up to which byte they are read in
  * this turn of the event loop, or undefined, when the connection is to be cut.
  */
 export class WatchedSocket extends Duplex {
-  readonly #socket: TLSSocket;
+  readonly #socket: Duplex;
   readonly #look: (bytes: Buffer, from: number) => number | undefined;
   /** What has come and belongs to a later turn. */
   #rest: { readonly bytes: Buffer; readonly from: number } | undefined = undefined;
+  /** Nothing more comes. */
+  #hasEnded = false;
+  /** Bytes that have come in all. */
+  #come = 0;
+  /** Writes of whose end whoever reads does not know yet: it takes nothing meanwhile. */
+  #writes = 0;
+  readonly #readers = new Set<{ readonly until: number; readonly callback: () => void }>();
+  #isCheckAwaited = false;
 
-  constructor(socket: TLSSocket, look: (bytes: Buffer, from: number) => number | undefined) {
+  constructor(socket: Duplex, look: (bytes: Buffer, from: number) => number | undefined) {
     super({ readableHighWaterMark: socket.readableHighWaterMark });
     this.#socket = socket;
     this.#look = look;
     socket.on('data', (bytes: Buffer) => {
+      this.#come += bytes.length;
       this.#pass(bytes, 0);
     });
     socket.on('end', () => {
-      this.readRest();
-      this.push(null);
+      this.#hasEnded = true;
+      if (this.#rest === undefined) this.push(null);
     });
     socket.on('error', (error) => this.destroy(error));
     socket.on('close', () => this.destroy());
@@ -31,9 +39,10 @@ export class WatchedSocket extends Duplex {
     if (this.#rest === undefined) this.#socket.resume();
   }
 
-  /** Reads what has come in this turn, whatever it is. */
-  readRest(): void {
-    for (let rest = this.#rest; rest !== undefined; rest = this.#rest) this.#pass(rest.bytes, rest.from);
+  /** Calls back, in a later turn, once all was read that has come until now. Never, if it is cut before. */
+  whenRead(callback: () => void): void {
+    this.#readers.add({ until: this.#come, callback });
+    this.#awaitCheck();
   }
 
   #pass(bytes: Buffer, from: number): void {
@@ -52,12 +61,47 @@ export class WatchedSocket extends Duplex {
       setImmediate(() => {
         if (this.#rest === rest) this.#pass(rest.bytes, rest.from);
       });
-    } else if (!wantsMore) this.#socket.pause();
+    } else if (this.#hasEnded) this.push(null);
+    else if (!wantsMore) this.#socket.pause();
     else if (from > 0) this.#socket.resume();
   }
 
+  #awaitCheck(): void {
+    if (this.#isCheckAwaited || this.#readers.size === 0) return;
+    this.#isCheckAwaited = true;
+    setImmediate(() => {
+      this.#isCheckAwaited = false;
+      this.#check();
+    });
+  }
+
+  #check(): void {
+    if (this.destroyed || this.writableEnded || this.#writes > 0) return;
+    const rest = this.#rest === undefined ? 0 : this.#rest.bytes.length - this.#rest.from;
+    const read = this.#come - rest - this.readableLength;
+    for (const reader of this.#readers) {
+      if (read < reader.until) continue;
+      this.#readers.delete(reader);
+      reader.callback();
+    }
+    this.#awaitCheck();
+  }
+
+  /** To be called with the callback of a write. */
+  #writing(done: (error?: Error | null) => void): (error?: Error | null) => void {
+    this.#writes += 1;
+    return (error) => {
+      done(error);
+      // Node tells its reader of it in the next turn.
+      setImmediate(() => {
+        this.#writes -= 1;
+        this.#awaitCheck();
+      });
+    };
+  }
+
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#socket.write(chunk, done);
+    this.#socket.write(chunk, this.#writing(done));
   }
 
   override _writev(
@@ -65,10 +109,11 @@ export class WatchedSocket extends Duplex {
     done: (error?: Error | null) => void,
   ): void {
     const socket = this.#socket;
+    const written = this.#writing(done);
     // Leaves as one record.
     socket.cork();
     for (const [index, { chunk }] of chunks.entries()) {
-      if (index === chunks.length - 1) socket.write(chunk, done);
+      if (index === chunks.length - 1) socket.write(chunk, written);
       else socket.write(chunk);
     }
     socket.uncork();
