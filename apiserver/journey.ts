@@ -42,6 +42,8 @@ export interface JourneyParts {
   /** Absent: any number of requests is carried out at a time. */
   readonly flowControl?: Stage;
   readonly authorize: Stage;
+  /** Refuses writes of which nobody knows yet in which version they will be stored. Absent: none are. */
+  readonly storageVersions?: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
   /** Those that it answers. */
@@ -84,6 +86,7 @@ export function createJourney(parts: JourneyParts): (exchange: Exchange) => Prom
     ...(parts.overload === undefined ? [] : [parts.overload]), // whether there is time for it
     ...(parts.flowControl === undefined ? [] : [parts.flowControl]), // whose turn it is
     parts.authorize, // whether they may
+    ...(parts.storageVersions === undefined ? [] : [parts.storageVersions]), // whether others know what it stores
     createAnswerStage(parts), // the verb itself
   ];
   // No promise of its own for each stage: this is on the path of everything.

@@ -22,7 +22,6 @@ import type { Furnishing } from './startup/bootstrap/furnish';
 import { createFurnishing } from './startup/bootstrap/furnish';
 import { createPolicyHook } from './startup/bootstrap/policy-hook';
 import type { StartHooks } from './startup/bootstrap/start-hooks';
-import { createStartHooks } from './startup/bootstrap/start-hooks';
 import { LiveReplicas } from './startup/bootstrap/live-replicas';
 import { createFlowObjects } from './startup/bootstrap/flow-objects';
 import type { ControlPlane } from './startup/control-plane';
@@ -47,8 +46,11 @@ import type { Aggregation } from './startup/aggregation';
 import { createBackends } from './startup/backends';
 import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
 import type { ServerStore } from './startup/server-store';
-import { openServerStore } from './startup/server-store';
+import { keepStore, openServerStore } from './startup/server-store';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
+import type { ReplicaIdentity } from './startup/replica-identity';
+import { createReplicaIdentity } from './startup/replica-identity';
+import { startHooksOf } from './startup/start-hooks-of';
 import { retryUntilAvailable } from './startup/retry-until-available';
 import { newConnectionCounts } from './http/server/connection-counts';
 import { createPreflightStage } from './http/server/browser-rules';
@@ -136,7 +138,8 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       log,
       kindSettings: options.kindSettings,
     });
-    const hooks = createStartHooks(options.flow.isFair ? [] : ['flowConfigurationConsumer', 'flowFilter']);
+    const hooks = startHooksOf(options);
+    const identity = createReplicaIdentity(options, { plane, hooks, log });
     const furnishing = createFurnishing({ plane, backend: opened.backend, prefix, policyHook, hooks, log });
     const { server, port, bundles, aggregation } = await openListener(context, {
       plane,
@@ -146,6 +149,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       contentChecks: [...hooks.checks, furnishing.check],
       life: life.signal,
       answersOf,
+      identity,
     });
     const apiService = createApiService({
       store: plane.store,
@@ -158,9 +162,8 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     try {
       await becomeReady({ plane, furnishing, hooks, log }, life.signal, stop);
       void furnishing.keep(life.signal);
-      void opened.keepCompact(life.signal);
-      void opened.keepDatabaseSizes?.(options.store.sizePollMs, life.signal);
-      void opened.keepInformed?.(life.signal);
+      identity?.keep(life.signal);
+      keepStore(opened, options, life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
       void plane.definitions.keep(life.signal);
       const { store, registry } = plane;
@@ -243,6 +246,8 @@ interface ListenerParts {
   readonly life: AbortSignal;
   /** Undefined: what webhooks answer is told to no other replica. */
   readonly answersOf: AnswersOf | undefined;
+  /** Undefined: other replicas are told nothing of this one. */
+  readonly identity: ReplicaIdentity | undefined;
 }
 
 interface OpenListener {
@@ -269,7 +274,6 @@ async function openListener(
   const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped, storePrefix }, life);
   const { onShutdown, ...health } = healthOf({ options, log, logFailure }, parts);
   const { large, encodings, counts } = createOffloads({ ...known, backend: opened.backend });
-  const { browsers } = options.serving;
   const certificate = certificateFiles(options.serving, { log, life });
   const server = createServer({
     ...options.serving,
@@ -277,13 +281,14 @@ async function openListener(
     clientAuthorities: clientAuthoritiesOf(authentication.bundles),
     journey: createJourney({
       audit,
-      ...defined({ preflight: browsers && createPreflightStage(browsers) }),
+      ...defined({ preflight: options.serving.browsers && createPreflightStage(options.serving.browsers) }),
       authenticate: authentication.stage,
       impersonate: createImpersonationStage(plane.access.authorize),
       limitMemory: createMemoryLimitStage(connections.memory),
       overload: createOverloadStage({ ...loop, isLong: flow.isLong }),
       flowControl: flow.stage,
       authorize: createAuthorizationStage(plane.access.authorize),
+      ...defined({ storageVersions: parts.identity?.stage }),
       ...health,
       metrics: createProcessMetrics(
         { options, build, servingFile: certificate.certFile },

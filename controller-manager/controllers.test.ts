@@ -1,3 +1,5 @@
+import { FIELD_GATES, SERVER_GATES } from '../apiserver/kinds/field-gates';
+import { DEFAULT_KIND_SETTINGS } from '../apiserver/registry/strategy';
 import { policyObjects } from '../apiserver/startup/bootstrap/policy-objects';
 import type { ApiObject } from '../shared/object/object';
 import { NAMESPACE } from '../shared/names';
@@ -13,7 +15,7 @@ interface Binding extends ApiObject {
 }
 
 const objects = (...resources: readonly string[]): readonly ApiObject[] =>
-  policyObjects()
+  policyObjects({ ...DEFAULT_KIND_SETTINGS, gates: new Set([...FIELD_GATES, ...SERVER_GATES]) })
     .filter(({ resource }) => resources.includes(resource))
     .flatMap((each) => each.objects);
 const roles = new Set(objects('clusterroles', 'roles').map(({ metadata }) => metadata.name));

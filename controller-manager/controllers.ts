@@ -1,18 +1,26 @@
+import type { FeatureGates } from '../shared/flags/feature-gates';
 import { runAccountTokens } from './account-tokens/account-tokens';
 import { runClusterInfoSigner } from './bootstrap-tokens/cluster-info-signer';
 import { runTokenCleaner } from './bootstrap-tokens/token-cleaner';
 import { runRequestApproval } from './certificates/request-approval';
 import { runRequestCleaning } from './certificates/request-cleaning';
 import { runRequestSigning } from './certificates/request-signing';
-import type { Controller } from './runtime/controller';
+import type { Controller, ManagerGate } from './runtime/controller';
+import { MANAGER_GATES } from './runtime/controller';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
 import { runNamespaceController } from './namespace/namespace-controller';
 import { runRootCaPublisher } from './namespace-objects/root-ca-publisher';
 import { runServiceAccounts } from './namespace-objects/service-accounts';
 import { runResourceQuota } from './resource-quota/resource-quota';
 import { runRoleAggregation } from './role-aggregation/role-aggregation';
+import { runStaleStorageVersions } from './storage-versions/stale-storage-versions';
 import { runClaimProtection } from './volume-protection/claim-protection';
 import { runVolumeProtection } from './volume-protection/volume-protection';
+
+/** Those that there are with these gates; one that a gate switches off is unknown. */
+export function controllersWith(gates: FeatureGates<ManagerGate>): readonly Controller[] {
+  return CONTROLLERS.filter(({ gates: needed = [] }) => needed.every((gate) => gates[gate]));
+}
 
 /** Every controller there is. */
 export const CONTROLLERS: readonly Controller[] = [
@@ -34,6 +42,12 @@ export const CONTROLLERS: readonly Controller[] = [
   { name: 'csrsigning', account: 'certificate-controller', run: runRequestSigning },
   { name: 'csrcleaner', account: 'certificate-controller', run: runRequestCleaning },
   { name: 'bootstrapsigner', account: 'bootstrap-signer', isOffByDefault: true, run: runClusterInfoSigner },
+  {
+    name: 'storage-version-gc',
+    account: 'storage-version-garbage-collector',
+    gates: MANAGER_GATES,
+    run: runStaleStorageVersions,
+  },
   { name: 'tokencleaner', account: 'token-cleaner', isOffByDefault: true, run: runTokenCleaner },
 ];
 

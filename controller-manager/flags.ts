@@ -4,6 +4,7 @@ import { METRIC_FLAGS } from '../shared/metrics/metric-choice';
 import { DIALECTS, NAMESPACE, USER, dialect } from '../shared/names';
 import { SIGNING_FLAGS } from './certificates/signing-flags';
 import { CONTROLLERS } from './controllers';
+import { MANAGER_GATES } from './runtime/controller';
 import { SERVING_FLAGS } from './runtime/serving/serving-flags';
 
 /** The command line. Names, meanings and defaults are those of kube-controller-manager v1.21. */
@@ -20,7 +21,7 @@ export const FLAGS = [
     type: 'stringList',
     default: ['*'],
     group: 'Generic',
-    help: `The controllers to enable: * enables all that are on by default, foo enables the controller foo, -foo disables it. On by default: ${namesOf(false)}. Off by default: ${namesOf(true)}.`,
+    help: `The controllers to enable: * enables all that are on by default, foo enables the controller foo, -foo disables it. On by default: ${namesOf(false)}. Off by default: ${namesOf(true)}. storage-version-gc is only there with the feature gates APIServerIdentity and StorageVersionAPI.`,
   },
   {
     name: 'dialect',
@@ -35,7 +36,7 @@ export const FLAGS = [
     type: 'stringList',
     default: [],
     group: 'Generic',
-    help: `Enables or disables features, as <gate>=<true|false>, separated by commas. None switches anything in this program yet; those of Kubernetes are taken, so that one value serves all programs of a cluster. ${describeGates([])}`,
+    help: `Enables or disables features, as <gate>=<true|false>, separated by commas. All of Kubernetes are taken, so that one value serves all programs of a cluster. ${describeGates(MANAGER_GATES)}`,
   },
   {
     name: 'kube-api-request-timeout',

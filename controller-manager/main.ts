@@ -15,7 +15,8 @@ import { dialect } from '../shared/names';
 import { createAccountClients } from './runtime/account-clients';
 import { openSigning, SigningFilesError, signingProblems } from './certificates/signing';
 import type { Controller } from './runtime/controller';
-import { selectControllers } from './controllers';
+import { MANAGER_GATES } from './runtime/controller';
+import { CONTROLLERS, controllersWith, selectControllers } from './controllers';
 import { FLAGS } from './flags';
 import { FOREIGN_FLAGS } from './foreign-flags';
 import { TokenKeyError, readTokenKey } from './runtime/token-key-file';
@@ -61,8 +62,9 @@ async function main(given: readonly string[]): Promise<number> {
   const { values } = parsed;
   // The first word about a controller counts.
   const words = [...(values.enableGarbageCollector ? [] : ['-garbagecollector']), ...values.controllers];
-  const { selected, unknown } = selectControllers(words);
-  const featureGates = parseFeatureGates(values.featureGates, []);
+  const featureGates = parseFeatureGates(values.featureGates, MANAGER_GATES);
+  const there = featureGates.ok ? controllersWith(featureGates.gates) : CONTROLLERS;
+  const { selected, unknown } = selectControllers(words, there);
   const problems = [
     ...(featureGates.ok ? [] : featureGates.errors),
     ...unknown.map((name) => `--controllers: there is no controller named "${name}"`),

@@ -203,6 +203,8 @@ export const LABEL = {
   nodeRolePrefix: 'node-role.kubernetes.io/',
   /** On an APIService: the server made it of what it serves itself. The same in both dialects. */
   automanaged: 'kube-aggregator.kubernetes.io/automanaged',
+  /** On a Lease: the program whose it is, by which others know that it is alive. The same in both dialects. */
+  component: 'k8s.io/component',
   /** Stands in the selector of a disruption budget that policy/v1beta1 and policy/v1 read differently. The same in both dialects. */
   budgetOfEmptySelector: 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match',
 } as const;
@@ -426,9 +428,12 @@ export const START_HOOK = {
   priorityClasses: 'scheduling/bootstrap-system-priority-classes',
   flowConfigurationProducer: 'priority-and-fairness-config-producer',
   authenticationInfo: 'start-cluster-authentication-info-controller',
+  identityLease: `start-${fromNeutral('orch-apiserver')}-identity-lease-controller`,
+  expiredIdentities: `start-${fromNeutral('orch-apiserver')}-identity-lease-garbage-collector`,
   aggregatorInformers: `start-${fromNeutral('aggregator')}-informers`,
   apiServiceRegistration: 'apiservice-registration-controller',
   apiServiceAvailability: 'apiservice-status-available-controller',
+  storageVersions: 'built-in-resources-storage-version-updater',
   autoregistration: `${fromNeutral('orch-apiserver')}-autoregistration`,
   /** The one without the prefix: everything that the server itself serves is registered. */
   autoregisterCompletion: 'autoregister-completion',

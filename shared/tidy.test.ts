@@ -24,6 +24,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'controller-manager/namespace-objects',
     'controller-manager/resource-quota',
     'controller-manager/role-aggregation',
+    'controller-manager/storage-versions',
     'controller-manager/volume-protection',
   ],
   ['controller-manager/runtime'],

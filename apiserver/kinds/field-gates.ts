@@ -52,10 +52,15 @@ export const FIELD_GATES = [
 
 export type FieldGate = (typeof FIELD_GATES)[number];
 
-export function isOn({ gates }: KindSettings, gate: FieldGate): boolean {
+/** Further ones that the default roles follow: those of how servers tell each other what they are. */
+export const SERVER_GATES = ['APIServerIdentity', 'StorageVersionAPI'] as const;
+
+export type KindGate = FieldGate | (typeof SERVER_GATES)[number];
+
+export function isOn({ gates }: KindSettings, gate: KindGate): boolean {
   return gates?.has(gate) ?? isOnByDefault(gate);
 }
 
-export function isOnByDefault(gate: FieldGate): boolean {
+export function isOnByDefault(gate: KindGate): boolean {
   return GATES.get(gate)?.default ?? false;
 }

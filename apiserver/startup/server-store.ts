@@ -35,3 +35,14 @@ export async function openServerStore(
     checks: kmsChecks(services, systemClock),
   };
 }
+
+/** What a store that is open does in the background, until the signal aborts. */
+export function keepStore(
+  opened: OpenedStore,
+  { store }: Pick<ServerOptions, 'store'>,
+  life: AbortSignal,
+): void {
+  void opened.keepCompact(life);
+  void opened.keepDatabaseSizes?.(store.sizePollMs, life);
+  void opened.keepInformed?.(life);
+}

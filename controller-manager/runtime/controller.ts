@@ -15,11 +15,17 @@ export interface ControllerContext {
   readonly createQueue: (options?: WorkQueueOptions) => WorkQueue;
 }
 
+/** The feature gates that switch something in this program. */
+export const MANAGER_GATES = ['APIServerIdentity', 'StorageVersionAPI'] as const;
+export type ManagerGate = (typeof MANAGER_GATES)[number];
+
 export interface Controller {
   /** As `--controllers` names it. */
   readonly name: string;
   /** The service account whose rights are those that the controller needs; absent: it acts as the process itself. */
   readonly account?: string;
+  /** Only there while all of these feature gates are on. */
+  readonly gates?: readonly ManagerGate[];
   /** Only runs where `--controllers` names it. */
   readonly isOffByDefault?: true;
   /** Works until the signal aborts, then resolves once all its work has ended. */

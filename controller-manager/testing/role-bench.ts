@@ -9,6 +9,7 @@ import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { statusErrorFromAnswer } from '../../shared/client/status';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/object/object';
@@ -45,7 +46,7 @@ export interface BenchUser {
 /** What the server is to do in another way. */
 export type RoleBenchServer = Pick<
   NonNullable<Parameters<typeof startInProcessApi>[1]>,
-  'services' | 'serverSideApply'
+  'services' | 'serverSideApply' | 'kindSettings' | 'runtimeConfig'
 >;
 
 type Run = (context: ControllerContext, signal: AbortSignal) => Promise<void>;
@@ -64,7 +65,9 @@ export async function createRoleBench(
   const stop = linkedAbort(new AbortController().signal);
   const api = await startInProcessApi(undefined, { ...server, authorizationModes: ['RBAC'] });
   const { store, registry } = api.plane;
-  await createPolicyHook({ store, registry, log: silentLog }).run(stop.signal);
+  const { kindSettings } = server;
+  const policy = { store, registry, log: silentLog, ...defined({ kindSettings }) };
+  await createPolicyHook(policy).run(stop.signal);
   const running: Promise<void>[] = [];
   const writes: string[] = [];
   const call: RoleBench['call'] = async (method, url, body, as) =>

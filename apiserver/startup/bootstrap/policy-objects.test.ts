@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ApiObject } from '../../../shared/object/object';
-import { FIELD_GATES } from '../../kinds/field-gates';
+import { FIELD_GATES, SERVER_GATES } from '../../kinds/field-gates';
 import { DEFAULT_KIND_SETTINGS } from '../../registry/strategy';
 import type * as PolicyObjects from './policy-objects';
 import { policyObjects } from './policy-objects';
@@ -33,6 +33,8 @@ const OF_GATES: readonly (readonly [gate: string, lost: readonly string[], witho
   ],
   ['GenericEphemeralVolume', ['system:controller:ephemeral-volume-controller'], []],
   ['TTLAfterFinished', ['system:controller:ttl-after-finished-controller'], []],
+  ['APIServerIdentity', ['system:controller:storage-version-garbage-collector'], []],
+  ['StorageVersionAPI', ['system:controller:storage-version-garbage-collector'], []],
   ['CSIMigration', [], ['system:controller:attachdetach-controller csinodes']],
   ['CSIStorageCapacity', [], ['system:scheduler csidrivers', 'system:scheduler csistoragecapacities']],
 ];
@@ -45,8 +47,9 @@ const rulesIn = (objects: readonly ApiObject[]): readonly string[] =>
   );
 
 test.each(OF_GATES)('%s off: without what it adds, and with all else', (gate, lost, without) => {
-  const on = policyObjects({ ...DEFAULT_KIND_SETTINGS, gates: new Set(FIELD_GATES) });
-  const gates = new Set(FIELD_GATES.filter((each) => each !== gate));
+  const all = [...FIELD_GATES, ...SERVER_GATES];
+  const on = policyObjects({ ...DEFAULT_KIND_SETTINGS, gates: new Set(all) });
+  const gates = new Set(all.filter((each) => each !== gate));
   const off = policyObjects({ ...DEFAULT_KIND_SETTINGS, gates });
   for (const [index, { resource, objects }] of on.entries()) {
     const kept = off[index]?.objects ?? [];

@@ -2,7 +2,7 @@ import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
 import marksData from './data/marks.json';
 import policyData from './data/policy.json';
 import { translated } from './translate';
-import type { FieldGate } from '../../kinds/field-gates';
+import type { KindGate } from '../../kinds/field-gates';
 import { isOn } from '../../kinds/field-gates';
 import type { KindSettings } from '../../registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../../registry/strategy';
@@ -44,7 +44,7 @@ export function policyObjects(settings: KindSettings = DEFAULT_KIND_SETTINGS): r
 
 /** What a gate adds to the policy: a whole role with the binding of its name, or the rules of a role that speak of these resources alone. */
 interface GatedPolicy {
-  readonly gate: FieldGate;
+  readonly gate: KindGate;
   readonly role: string;
   readonly resources?: readonly string[];
 }
@@ -54,6 +54,8 @@ const GATED: readonly GatedPolicy[] = [
   { gate: 'GenericEphemeralVolume', role: 'system:controller:ephemeral-volume-controller' },
   { gate: 'TTLAfterFinished', role: 'system:controller:ttl-after-finished-controller' },
   { gate: 'ExpandPersistentVolumes', role: NODE_ROLE, resources: ['persistentvolumeclaims/status'] },
+  { gate: 'APIServerIdentity', role: 'system:controller:storage-version-garbage-collector' },
+  { gate: 'StorageVersionAPI', role: 'system:controller:storage-version-garbage-collector' },
   { gate: 'CSIMigration', role: 'system:controller:attachdetach-controller', resources: ['csinodes'] },
   { gate: 'CSIStorageCapacity', role: SCHEDULER_ROLE, resources: ['csidrivers', 'csistoragecapacities'] },
 ];

@@ -22,9 +22,12 @@ test('every part of the start has a check on every path, by its name of kube-api
     'poststarthook/scheduling/bootstrap-system-priority-classes',
     'poststarthook/priority-and-fairness-config-producer',
     'poststarthook/start-cluster-authentication-info-controller',
+    'poststarthook/start-orch-apiserver-identity-lease-controller',
+    'poststarthook/start-orch-apiserver-identity-lease-garbage-collector',
     'poststarthook/start-aggregator-informers',
     'poststarthook/apiservice-registration-controller',
     'poststarthook/apiservice-status-available-controller',
+    'poststarthook/built-in-resources-storage-version-updater',
     'poststarthook/orch-apiserver-autoregistration',
     'autoregister-completion',
     'poststarthook/apiservice-openapi-controller',
@@ -35,17 +38,17 @@ test('every part of the start has a check on every path, by its name of kube-api
 
 test('a part that this replica does not have is not waited for', () => {
   const names = createStartHooks(['flowFilter']).checks.map(({ name }) => name);
-  expect(names).toHaveLength(17);
+  expect(names).toHaveLength(20);
   expect(names).not.toContain('poststarthook/priority-and-fairness-filter');
 });
 
 test('a check passes from the end of its part on, and the others still fail', async () => {
   const hooks = createStartHooks([]);
-  expect(await unfinished(hooks)).toHaveLength(18);
+  expect(await unfinished(hooks)).toHaveLength(21);
   hooks.done('policy', 'autoregisterCompletion');
   hooks.done('policy');
   const left = await unfinished(hooks);
-  expect(left).toHaveLength(16);
+  expect(left).toHaveLength(19);
   expect(left).not.toContain('poststarthook/rbac/bootstrap-roles');
   expect(left).not.toContain('autoregister-completion');
 });

@@ -101,6 +101,7 @@ test('with etcd servers alone everything else has its default', () => {
     logging: { format: 'text', verbosity: 0 },
     shutdownDelayMs: 0,
     livezGraceMs: 0,
+    identity: undefined,
     eventTtlSeconds: 3_600,
   });
 });
@@ -269,12 +270,14 @@ test('gates are switched by name, the last word counts, and the help lists them'
   expect(options(ETCD).featureGates).toEqual({
     APIListChunking: true,
     APIPriorityAndFairness: true,
+    APIServerIdentity: false,
     APIResponseCompression: true,
     DryRun: true,
     EphemeralContainers: false,
     RemainingItemCount: true,
     RemoveSelfLink: true,
     ServerSideApply: true,
+    StorageVersionAPI: false,
     StorageVersionHash: true,
     WarningHeaders: true,
     ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, isOnByDefault(gate)])),
@@ -296,12 +299,14 @@ test('AllAlpha and AllBeta switch all gates of their stage that are not named th
   expect(off).toEqual({
     APIListChunking: false,
     APIPriorityAndFairness: false,
+    APIServerIdentity: true,
     APIResponseCompression: false,
     DryRun: true,
     EphemeralContainers: true,
     RemainingItemCount: false,
     RemoveSelfLink: false,
     ServerSideApply: false,
+    StorageVersionAPI: true,
     StorageVersionHash: false,
     WarningHeaders: false,
     ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, GATES.get(gate)?.stage !== 'BETA'])),

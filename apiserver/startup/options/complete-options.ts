@@ -2,7 +2,7 @@ import { parseFeatureGates } from '../../../shared/flags/feature-gates';
 import { metricChoice, metricProblems } from '../../../shared/metrics/metric-choice';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
-import { FIELD_GATES } from '../../kinds/field-gates';
+import { FIELD_GATES, SERVER_GATES } from '../../kinds/field-gates';
 import { parseAddressRanges, parsePortRange } from '../../kinds/service-allocation/value-range';
 import { storeOptions, storeProblems, storeWarnings } from '../../storage/open';
 import { accountTokenErrors } from './account-token-options';
@@ -22,6 +22,7 @@ import type { FLAG_ROWS } from './flag-rows';
 import { OWN_GATES } from './own-gates';
 import type { ServerOptions, WatchCacheOptions } from './server-options';
 import { advertiseAddressOf, completeServing } from './serving-options';
+import type { IdentityOptions } from '../bootstrap/identity-lease';
 import { readEncryptionConfiguration } from './encryption-options';
 
 export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
@@ -137,15 +138,23 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     metrics: metricChoice(flags),
     shutdownDelayMs: flags.shutdownDelayDurationMs,
     livezGraceMs: flags.livezGracePeriodMs,
+    identity: parsed.featureGates.APIServerIdentity ? identityOptions(flags) : undefined,
     eventTtlSeconds: Math.ceil(flags.eventTtlMs / SECOND_MS),
     runtimeConfig: parsed.runtimeConfig,
     featureGates: parsed.featureGates,
     kindSettings: {
       allowPrivileged: flags.allowPrivileged,
       ephemeralContainers: parsed.featureGates.EphemeralContainers,
-      gates: new Set(FIELD_GATES.filter((gate) => parsed.featureGates[gate])),
+      gates: new Set([...FIELD_GATES, ...SERVER_GATES].filter((gate) => parsed.featureGates[gate])),
     },
     services: parsed.services,
+  };
+}
+
+function identityOptions(flags: ServerFlags): IdentityOptions {
+  return {
+    durationSeconds: flags.identityLeaseDurationSeconds,
+    renewMs: flags.identityLeaseRenewIntervalSeconds * SECOND_MS,
   };
 }
 

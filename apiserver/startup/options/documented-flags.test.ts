@@ -35,6 +35,7 @@ const COMMAND_LINES = [
     '--audit-policy-file=f',
     '--audit-log-path=-',
     '--audit-webhook-config-file=f',
+    '--feature-gates=APIServerIdentity=true',
   ],
 ];
 /** Flags of Node, kubectl, `orch-convert`, `npm start` and `npm test`. */

@@ -20,8 +20,6 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'apiserver-count', reason: ENDPOINTS },
   { name: 'master-count', reason: ENDPOINTS },
   { name: 'endpoint-reconciler-type', taken: ['lease'], reason: ENDPOINTS },
-  { name: 'identity-lease-duration-seconds', reason: 'the feature APIServerIdentity is not there' },
-  { name: 'identity-lease-renew-interval-seconds', reason: 'the feature APIServerIdentity is not there' },
   { name: 'master-service-namespace', reason: 'it was deprecated, the namespace is fixed' },
   { name: 'kubernetes-service-node-port', taken: ['0'], reason: 'the Service of the API has no node port' },
 

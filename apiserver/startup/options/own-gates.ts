@@ -1,5 +1,5 @@
 import type { FeatureGates } from '../../../shared/flags/feature-gates';
-import { FIELD_GATES } from '../../kinds/field-gates';
+import { FIELD_GATES, SERVER_GATES } from '../../kinds/field-gates';
 
 /** The feature gates that switch something in the API server. */
 export const OWN_GATES = [
@@ -13,6 +13,7 @@ export const OWN_GATES = [
   'ServerSideApply',
   'StorageVersionHash',
   'WarningHeaders',
+  ...SERVER_GATES,
   ...FIELD_GATES,
 ] as const;
 

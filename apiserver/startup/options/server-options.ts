@@ -17,6 +17,7 @@ import type { EncryptionRules } from '../../storage/encryption/encryption-rules'
 import type { MetricChoice } from '../../../shared/metrics/metric-choice';
 import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
+import type { IdentityOptions } from '../bootstrap/identity-lease';
 import type { Http2Settings } from '../../http/server/http2-sessions';
 import type { BrowserRules } from '../../http/server/browser-rules';
 import type { SniCertificate } from '../../http/server/sni-certificates';
@@ -62,6 +63,8 @@ export interface ServerOptions {
   /** How long to go on serving after the signal to stop, with readiness failing. */
   readonly shutdownDelayMs: number;
   readonly livezGraceMs: number;
+  /** How replicas say that they are alive. Undefined: they keep no leases. */
+  readonly identity: IdentityOptions | undefined;
   /** 0 keeps events for ever. */
   readonly eventTtlSeconds: number;
   /** Which group versions are switched on and off. */
