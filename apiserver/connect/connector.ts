@@ -23,6 +23,8 @@ import { holdOnGrounds } from './hold-on-grounds';
 import { CONNECTIONS_MAX, DIAL_MS_MAX } from './limits';
 import { errorOfText, logAnswer } from './log-answer';
 import { emptyPathAnswer, proxiedAnswer, tunnelAnswer } from './proxied-answer';
+import type { RedirectRules } from './redirects';
+import { DEFAULT_REDIRECTS, following } from './redirects';
 import { encodedPath, forwardedUri, prefixOf } from './proxied-path';
 
 export interface ConnectorOptions {
@@ -31,6 +33,8 @@ export interface ConnectorOptions {
   readonly agentTls: () => BackendTls;
   /** How long it may take to connect to an agent, in milliseconds. */
   readonly agentDialMsMax: number;
+  /** By default those of v1.21. */
+  readonly redirects?: RedirectRules;
   readonly counts: ConnectCounts;
   readonly randomInt: RandomInt;
 }
@@ -86,9 +90,10 @@ export class Connector {
     if (carries === 'requests') return this.#proxied(exchange, destination);
     const call = this.#callOf(exchange, destination);
     if (carries === 'upgrades') {
-      const answer = await this.#send(exchange, call, (text) => {
-        return new StatusError('', `error dialing backend: ${text}`);
-      });
+      const { redirects = DEFAULT_REDIRECTS } = this.#options;
+      const answer = await following(call, redirects, async (each) =>
+        this.#send(exchange, each, (text) => new StatusError('', `error dialing backend: ${text}`)),
+      );
       return answer.is === 'upgraded' ? tunnelAnswer(answer) : refusedUpgrade(answer);
     }
     const { host, port } = call;

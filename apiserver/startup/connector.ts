@@ -27,6 +27,7 @@ export async function createConnector(
     agents: options.agents,
     agentTls: () => ({ ...verification, ...certificate() }),
     agentDialMsMax: options.agentDialMsMax,
+    redirects: options.redirects,
     counts,
     randomInt: (bound) => randomInt(bound),
   });

@@ -279,6 +279,8 @@ test('gates are switched by name, the last word counts, and the help lists them'
     ServerSideApply: true,
     StorageVersionAPI: false,
     StorageVersionHash: true,
+    StreamingProxyRedirects: true,
+    ValidateProxyRedirects: true,
     WarningHeaders: true,
     ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, isOnByDefault(gate)])),
   });
@@ -308,6 +310,8 @@ test('AllAlpha and AllBeta switch all gates of their stage that are not named th
     ServerSideApply: false,
     StorageVersionAPI: true,
     StorageVersionHash: false,
+    StreamingProxyRedirects: true,
+    ValidateProxyRedirects: false,
     WarningHeaders: false,
     ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, GATES.get(gate)?.stage !== 'BETA'])),
   });

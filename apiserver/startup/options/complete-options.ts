@@ -131,7 +131,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     authorizationPolicies: parsed.authorizationPolicies,
     authorizationWebhook: authorizationWebhookOptions(flags),
     admission: parsed.admission,
-    connect: connectOptions(flags),
+    connect: connectOptions(flags, parsed.featureGates),
     logging: { format: flags.loggingFormat, verbosity: flags.v },
     audit: auditOptions(flags),
     profiling: flags.profiling,

@@ -1,7 +1,9 @@
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import type { CertificateFiles } from '../../http/server/certificate-files';
 import type { AgentRules } from '../../registry/connection';
+import type { RedirectRules } from '../../connect/redirects';
 import type { CONNECT_FLAGS } from './connect-flags';
+import type { ServerFeatureGates } from './own-gates';
 
 /** How requests go on to other servers. */
 export interface ConnectOptions {
@@ -16,13 +18,18 @@ export interface ConnectOptions {
   readonly proxyClient: CertificateFiles | undefined;
   /** Whether they are found by Endpoints. */
   readonly aggregatorRouting: boolean;
+  /** Where agents may send an upgrade. */
+  readonly redirects: RedirectRules;
 }
 
 type Flags = FlagValues<typeof CONNECT_FLAGS>;
 
 const PORT_MAX = 65_535;
 
-export function connectOptions(flags: Flags): ConnectOptions {
+export function connectOptions(
+  flags: Flags,
+  gates: Pick<ServerFeatureGates, 'StreamingProxyRedirects' | 'ValidateProxyRedirects'>,
+): ConnectOptions {
   const { kubeletClientCertificate: certFile, kubeletClientKey: keyFile } = flags;
   return {
     agents: {
@@ -38,6 +45,7 @@ export function connectOptions(flags: Flags): ConnectOptions {
         ? undefined
         : { certFile: flags.proxyClientCertFile, keyFile: flags.proxyClientKeyFile },
     aggregatorRouting: flags.enableAggregatorRouting,
+    redirects: { areFollowed: gates.StreamingProxyRedirects, isHostKept: gates.ValidateProxyRedirects },
   };
 }
 

@@ -12,6 +12,8 @@ export const OWN_GATES = [
   'RemoveSelfLink',
   'ServerSideApply',
   'StorageVersionHash',
+  'StreamingProxyRedirects',
+  'ValidateProxyRedirects',
   'WarningHeaders',
   ...SERVER_GATES,
   ...FIELD_GATES,
