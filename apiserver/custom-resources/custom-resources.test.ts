@@ -225,6 +225,13 @@ describe('places', () => {
     const posted = await api.call('POST', `${PATH}/a/status`, { body: gizmo('a') });
     expect([posted.code, posted.json.details]).toEqual([405, { group: 'example.com', kind: 'gizmos' }]);
     expect((await api.call('PUT', PATH, { body: gizmo('a') })).json.message).toBe('name must be provided');
+    // Another kind is what is wrong with an object that is there.
+    for (const wrong of [{ kind: 'Other' }, { apiVersion: '' }]) {
+      const body = { ...gizmo('absent'), ...wrong };
+      expect((await api.call('PUT', `${PATH}/absent`, { body })).json.message).toBe(
+        'gizmos.example.com "absent" not found',
+      );
+    }
   });
 
   test('of a version that is called deprecated warn, with the newest one to use instead', async () => {

@@ -10,6 +10,8 @@ import type { Reserved } from './reservation';
 export interface WriteInfo {
   /** The group and version that the client uses: the rules of some kinds are stricter in newer versions. */
   readonly via: GroupVersion;
+  /** The object in that version; undefined where the rules do not ask for it. */
+  readonly sent?: ApiObject;
   readonly user: UserInfo;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;

@@ -10,6 +10,8 @@ import type { WriteInfo } from '../../registry/strategy';
 import { childrenOf, SCHEMA_TYPES } from './crd-schemas';
 import type { PatternBudget } from './crd-structure';
 import { newPatternBudget, validateStructure } from './crd-structure';
+import type { IsInSpec } from './crd-shared-parts';
+import { partsInSpec } from './crd-shared-parts';
 
 /** What is asked of a definition beside the form of what is there: more of new ones, and of those that come in the newer version. */
 export interface Demands {
@@ -25,6 +27,8 @@ export interface Demands {
   readonly defaults: boolean;
   /** A conversion webhook must be asked in a version that the server speaks. */
   readonly reviewVersion: boolean;
+  /** What is told as a part of the spec: what the client has said there, in v1 what all versions have in common. */
+  readonly inSpec: IsInSpec;
   /** What the patterns of all versions together have taken. */
   readonly patterns: PatternBudget;
   /** What comparing the defaults of all versions with their schemas may take. */
@@ -34,9 +38,10 @@ export interface Demands {
 /** What older clients stored is not asked more of than they were; `previous` is absent for a new definition. */
 export function demandsOf(
   { spec }: CustomResourceDefinition,
-  { via, bounds }: Pick<WriteInfo, 'via' | 'bounds'>,
+  info: Pick<WriteInfo, 'via' | 'sent' | 'bounds'>,
   previous?: CustomResourceDefinition,
 ): Demands {
+  const { via, bounds } = info;
   const isNewer = via.version !== 'v1beta1';
   const before = previous?.spec;
   const keepsUnknown = preservesUnknownFields(spec);
@@ -54,6 +59,7 @@ export function demandsOf(
     types: isNewer && !(before !== undefined && hasSchemaWith(before, hasOddType)),
     defaults,
     reviewVersion: before === undefined || isReviewVersionKnown(before),
+    inSpec: partsInSpec(spec, info),
     patterns: newPatternBudget(),
     values: valueBudget(bounds),
   };
@@ -94,7 +100,7 @@ function hasExtension(schema: JSONSchemaProps): boolean {
     schema['x-kubernetes-int-or-string'] === true ||
     schema['x-kubernetes-preserve-unknown-fields'] !== undefined ||
     (schema['x-kubernetes-list-map-keys'] ?? []).length > 0 ||
-    (schema['x-kubernetes-list-type'] ?? '') !== ''
+    (schema['x-kubernetes-list-type'] ?? undefined) !== undefined
   );
 }
 

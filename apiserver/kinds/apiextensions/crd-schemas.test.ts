@@ -86,6 +86,21 @@ test.each<[string, ReadonlyJson, string[]]>([
     ['additionalItems: Forbidden: additionalItems is not supported'],
   ],
   ['a reference', { $ref: '#/x' }, ['$ref: Forbidden: $ref is not supported']],
+  ['an empty reference', { $ref: '' }, ['$ref: Forbidden: $ref is not supported']],
+  [
+    'a list of no schemas for items',
+    { type: 'array', items: [] },
+    ['items: Required value: must be specified'],
+  ],
+  [
+    'an empty type of list in a junctor',
+    { type: 'array', items: { type: 'string' }, not: { 'x-kubernetes-list-type': '' } },
+    [
+      'not.type: Required value: must be array if x-kubernetes-list-type is specified',
+      'not.x-kubernetes-list-type: Unsupported value: "": supported values: "atomic", "set", "map"',
+      'not.x-kubernetes-list-type: Forbidden: must be undefined to be structural',
+    ],
+  ],
   [
     'a bad pattern',
     { type: 'string', pattern: '[' },

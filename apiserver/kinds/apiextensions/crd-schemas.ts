@@ -96,7 +96,14 @@ function validateRoot(schema: JSONSchemaProps, path: string): FieldError[] {
 }
 
 /** Parts that may be there and say nothing. */
-const POINTERS: readonly string[] = ['additionalItems', 'additionalProperties', 'not'];
+const POINTERS: readonly string[] = [
+  'additionalItems',
+  'additionalProperties',
+  'not',
+  '$ref',
+  'x-kubernetes-list-type',
+  'x-kubernetes-map-type',
+];
 
 function isSaidAtRoot(field: string, value: unknown): boolean {
   if (POINTERS.includes(field)) return value !== undefined && value !== null;
@@ -160,16 +167,22 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Of items beyond a list, an empty schema is one too. */
+/** Of items beyond a list an empty schema is one too, and an empty reference is a reference. */
 function isSaid(schema: JSONSchemaProps, field: (typeof UNSUPPORTED)[number]): boolean {
-  return field === 'additionalItems' ? schema.additionalItems !== undefined : isGiven(schema[field]);
+  const { [field]: value } = schema;
+  return POINTERS.includes(field) ? value !== undefined && value !== null : isGiven(value);
+}
+
+/** One schema for each item; without any there is nothing to refuse. */
+function hasItemList({ items }: JSONSchemaProps): boolean {
+  return Array.isArray(items) && items.length > 0;
 }
 
 /** Whether something in it has no place in a structural schema at all. */
 function isUnreadable(schema: JSONSchemaProps): boolean {
   return (
     UNSUPPORTED.some((field) => isSaid(schema, field)) ||
-    Array.isArray(schema.items) ||
+    hasItemList(schema) ||
     schema['x-kubernetes-preserve-unknown-fields'] === false ||
     childrenOf(schema, '').some(([child]) => isUnreadable(child))
   );
@@ -199,7 +212,7 @@ function ownParts(schema: JSONSchemaProps, path: string, place: Place): FieldErr
     ...(type === 'null'
       ? [forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative')]
       : []),
-    ...(Array.isArray(schema.items)
+    ...(hasItemList(schema)
       ? [forbiddenField(`${path}.items`, 'items must be a schema object and not an array')]
       : []),
     ...(isInMeta && schema['x-kubernetes-embedded-resource'] === true

@@ -3,16 +3,20 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../../shared/api/types/apiextensions-v1beta1';
+import type { CustomResourceDefinitionSpec as StoredSpec } from '../../../shared/api/types/apiextensions-v1';
 import type { ApiObject, GroupVersion } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
+import type { WriteInfo } from '../../registry/strategy';
 
 type Versions = readonly CustomResourceDefinitionVersion[];
 
+/** What the spec calls a part for all versions. */
+export type SharedName = 'validation' | 'subresources' | 'additionalPrinterColumns';
+
 interface SharedPart {
-  /** In the spec, for all versions. */
-  readonly shared: 'validation' | 'subresources' | 'additionalPrinterColumns';
+  readonly shared: SharedName;
   /** In one version. */
   readonly own: 'schema' | 'subresources' | 'additionalPrinterColumns';
   readonly plural: string;
@@ -37,6 +41,23 @@ export function validateSharedParts(object: ApiObject, { version }: GroupVersion
     ...PARTS.flatMap((part) => saidForEach(versions, part)),
     ...otherFirstVersion(spec, versions),
   ];
+}
+
+/** Whether a part is told as one of the spec, and not as one of each version. */
+export type IsInSpec = (shared: SharedName) => boolean;
+
+/** The parts that stand in the spec of a definition as it was sent; in v1, where none do, those that all versions have in common. */
+export function partsInSpec(
+  { versions }: StoredSpec,
+  { via, sent }: Pick<WriteInfo, 'via' | 'sent'>,
+): IsInSpec {
+  const isSaid =
+    via.version === 'v1beta1' && sent !== undefined
+      ? ({ shared }: SharedPart) => !isMissing((sent as CustomResourceDefinition).spec[shared])
+      : ({ own }: SharedPart) =>
+          versions?.every((each) => deepEqual(each[own], versions[0]?.[own])) !== false;
+  const places = new Set(PARTS.filter(isSaid).map(({ shared }) => shared));
+  return (shared) => places.has(shared);
 }
 
 function saidTwice(

@@ -225,10 +225,7 @@ function validateNested(schema: JSONSchemaProps, path: string, walk: Walk, skips
   }
   for (const [field, mustBe] of STRUCTURE) {
     const value = schema[field];
-    const isThere =
-      field === 'additionalProperties' || field === 'default'
-        ? value !== undefined && value !== null
-        : isSet(value);
+    const isThere = mustBe === 'undefined' ? value !== undefined && value !== null : isSet(value);
     if (isThere) walk.errors.push(forbiddenField(`${path}.${field}`, `must be ${mustBe} to be structural`));
   }
   if (Object.hasOwn(properties, 'metadata')) {

@@ -7,10 +7,10 @@ import type {
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { goNoItems } from '../../../shared/errors/go-values';
-import { deepEqual } from '../../../shared/object/clone';
 import { dns1035LabelProblems } from '../../../shared/meta/dns-names';
 import type { Demands } from './crd-demands';
 import { schemaOf } from './crd-demands';
+import type { SharedName } from './crd-shared-parts';
 import { validateSchema } from './crd-schemas';
 import { forEachItem } from '../rules/primitives';
 
@@ -30,7 +30,7 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
   const names = versions.map(({ name }) => name);
   const storageCount = versions.filter(({ storage }) => storage).length;
   const [first = ''] = names;
-  const parts = PARTS.filter((part) => !isCommon(versions, part));
+  const parts = PARTS.filter(({ shared }) => !demands.inSpec(shared));
   return [
     ...forEachItem(versions, 'spec.versions', (version, path) => [
       ...validateVersion(version, path),
@@ -62,8 +62,8 @@ export function validateCommonParts(
   const [first, ...others] = versions ?? [];
   if (first === undefined) return [];
   const all = [first, ...others];
-  return PARTS.filter((part) => isCommon(all, part)).flatMap(({ shared, rule }) =>
-    rule(first, shared, { demands, hasStatus: all.some(hasStatus) }),
+  return PARTS.filter(({ shared }) => demands.inSpec(shared)).flatMap(({ shared, rule }) =>
+    rule(first, `spec.${shared}`, { demands, hasStatus: all.some(hasStatus) }),
   );
 }
 
@@ -121,7 +121,7 @@ function unprintable(warning: string): readonly string[] {
 interface Part {
   readonly field: 'schema' | 'subresources' | 'additionalPrinterColumns';
   /** Where the part stands in the spec when all versions share it. */
-  readonly shared: string;
+  readonly shared: SharedName;
   readonly rule: (
     version: CustomResourceDefinitionVersion,
     path: string,
@@ -136,7 +136,7 @@ function hasStatus({ subresources }: CustomResourceDefinitionVersion): boolean {
 const PARTS: readonly Part[] = [
   {
     field: 'schema',
-    shared: 'spec.validation',
+    shared: 'validation',
     rule: (version, path, place) => {
       const schema = schemaOf(version);
       return schema === undefined ? [] : validateSchema(schema, `${path}.openAPIV3Schema`, place);
@@ -144,20 +144,15 @@ const PARTS: readonly Part[] = [
   },
   {
     field: 'subresources',
-    shared: 'spec.subresources',
+    shared: 'subresources',
     rule: (version, path) => validateScale(version.subresources?.scale, `${path}.scale`),
   },
   {
     field: 'additionalPrinterColumns',
-    shared: 'spec.additionalPrinterColumns',
+    shared: 'additionalPrinterColumns',
     rule: (version, path) => forEachItem(version.additionalPrinterColumns ?? [], path, validateColumn),
   },
 ];
-
-function isCommon(versions: readonly CustomResourceDefinitionVersion[], { field }: Part): boolean {
-  const [first] = versions;
-  return versions.every((version) => deepEqual(version[field], first?.[field]));
-}
 
 function validateScale(scale: CustomResourceSubresourceScale | undefined, path: string): FieldError[] {
   if (scale === undefined) return [];

@@ -156,12 +156,13 @@ function validateStoredVersions({ spec, status }: CustomResourceDefinition): Fie
   const stored = status?.storedVersions ?? [];
   const versions = spec.versions ?? [];
   const names = new Set(versions.map(({ name }) => name));
-  const isStored = new Set(stored);
+  // As upstream, where the second of two versions of one name has none left.
+  const unmatched = new Set(stored);
   if (stored.length === 0)
     return [invalid(path, goNoItems('string'), 'must have at least one stored version')];
   return [
     ...versions
-      .filter(({ name, storage }) => storage && !isStored.has(name))
+      .filter(({ name, storage }) => !unmatched.delete(name) && storage)
       .map(({ name }) => invalid(path, stored, `must have the storage version ${name}`)),
     ...forEachItem(stored, path, (name, at) =>
       names.has(name) ? [] : [invalid(at, name, 'must appear in spec.versions')],

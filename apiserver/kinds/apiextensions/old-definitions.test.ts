@@ -41,6 +41,11 @@ testKind('CustomResourceDefinition of apiextensions/v1beta1', {
       ['Invalid spec.versions'],
     ],
     [
+      'a bad schema in its only version',
+      spec({ validation: null, versions: [{ ...v1, schema: { openAPIV3Schema: { type: 'no' } } }] }),
+      ['Invalid spec.versions', 'Invalid spec.versions[0].schema.openAPIV3Schema.type'],
+    ],
+    [
       'subresources in two places',
       spec({ subresources: status, versions: [{ ...v1, subresources: { status: {}, scale: null } }, v2] }),
       ['Forbidden spec.subresources'],

@@ -101,7 +101,7 @@ export function validateChanged(draft: Draft): void {
   const current = standing(draft);
   const { stored } = asked.request.endpoint;
   const { strategy, namespaced } = stored;
-  const info = writeInfo(asked.context, asked.request);
+  const info = { ...writeInfo(asked.context, asked.request), sent: draft.sent };
   const subresource = subresourceStrategy(asked.request);
   const checks = metadataChecksOf(stored, subresource);
   const metadata = validateObjectMeta(next.metadata, {

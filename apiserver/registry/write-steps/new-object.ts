@@ -39,7 +39,7 @@ export function validateNew(draft: Draft): void {
   const { asked, object } = draft;
   const { stored } = asked.request.endpoint;
   const { strategy } = stored;
-  const info = writeInfo(asked.context, asked.request);
+  const info = { ...writeInfo(asked.context, asked.request), sent: draft.sent };
   const metadata = validateObjectMeta(object.metadata, {
     namespaced: stored.namespaced,
     validateName: nameRuleOf(strategy),
