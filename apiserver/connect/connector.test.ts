@@ -70,6 +70,19 @@ async function status(url: string, body: object): Promise<void> {
   expect((await api.call('PATCH', `${url}/status`, { body: { status: body } })).code).toBe(200);
 }
 
+test('no connection can be rehearsed, whatever is at its end; logs are read all the same', async () => {
+  for (const url of [
+    `${PODS}/none/proxy`,
+    `${PODS}/one/exec`,
+    `${SERVICES}/s/proxy/x`,
+    '/api/v1/nodes/n1/proxy',
+  ]) {
+    const reply = await api.call('POST', `${url}?dryRun=All`);
+    expect([reply.code, reply.json.message]).toEqual([400, 'dryRun is not supported']);
+  }
+  expect((await api.call('GET', `${PODS}/one/log?dryRun=All`)).code).toBe(200);
+});
+
 describe('logs', () => {
   test('of the only container need no name, and say to the agent what was asked for', async () => {
     const query = 'follow=true&tailLines=3&sinceSeconds=5&timestamps=true&limitBytes=9&previous=true';
@@ -129,7 +142,7 @@ describe('logs', () => {
   });
 
   test('of a pod without a node are empty', async () => {
-    expect(await api.call('GET', `${PODS}/waiting/log`)).toMatchObject({ code: 200, text: '' });
+    expect(await api.call('GET', `${PODS}/waiting/log`)).toMatchObject({ code: 204, text: '' });
   });
 });
 

@@ -85,7 +85,7 @@ export class Connector {
     if (carries === 'text' && exchange.upgrade) {
       throw badRequest('Upgrade request is not possible here: a log is sent as plain text');
     }
-    if (destination === undefined) return logAnswer(NOTHING);
+    if (destination === undefined) return NO_LOG;
     if (carries === 'upgrades' && !exchange.upgrade) throw badRequest('Upgrade request required');
     if (carries === 'requests') return this.#proxied(exchange, destination);
     const call = this.#callOf(exchange, destination);
@@ -199,11 +199,8 @@ export class Connector {
   }
 }
 
-const NOTHING: AsyncIterable<Buffer> = {
-  async *[Symbol.asyncIterator]() {
-    // There is nothing to say yet.
-  },
-};
+/** The log of a pod that runs nowhere yet. */
+const NO_LOG: Answer = { code: 204, headers: {}, body: Buffer.alloc(0) };
 
 const CLIENT_ERROR = 400;
 

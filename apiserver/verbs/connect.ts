@@ -1,3 +1,4 @@
+import { badRequest } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { Carried, Connection } from '../registry/connection';
 import type { Endpoint } from '../registry/resource';
@@ -36,6 +37,9 @@ export async function connect(
   if (context.connector === undefined || !isPlace) throw unknownPath();
   if (connection.carries !== 'requests' && rest.length > 0) throw unknownPath();
   if (!METHODS[connection.carries].has(exchange.method)) throw methodNotAllowed();
+  // Logs are read like an object, and no read looks at it.
+  if (connection.carries !== 'text' && exchange.query.has('dryRun'))
+    throw badRequest('dryRun is not supported');
   return context.connector.answer(context, exchange, {
     endpoint,
     connection,

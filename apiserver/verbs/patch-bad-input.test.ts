@@ -341,6 +341,8 @@ test.each([
   ['application/json', 415],
   ['application/yaml', 415],
   ['application/apply-patch+json', 415],
+  ['*/*', 415],
+  ['Application/Merge-Patch+json', 415],
 ])('a body of type %s is no patch', async (type, code) => {
   expect((await patch(type, '{}')).json).toMatchObject({ code, reason: 'UnsupportedMediaType' });
 });

@@ -16,7 +16,7 @@ import { jsonBytesOf, typeMetaWords } from '../../shared/schema/reader-words/doc
 import { encodeObject } from '../../shared/schema/encode';
 import { DOCUMENT_BYTES_MAX, readerWords } from '../../shared/schema/reader-words/reader-words';
 import type { MessageType } from '../../shared/schema/types';
-import { negotiateBody } from '../http/encoding/negotiation';
+import { negotiatePatch } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { LoopBounds } from '../exchange/loop-bounds';
 import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
@@ -50,7 +50,7 @@ const PATCHERS = wordTable<Patcher>({
 /** PATCH on an object or a subresource: 200 with the object as stored, 201 when an applied configuration created it. The patch is applied again whenever another writer was faster. */
 export async function patch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const supported = patchMediaTypes(target, context.store.serverSideApply);
-  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported);
+  const mediaType = negotiatePatch(exchange.headers['content-type'], supported);
   const answers = objectAnswers(exchange, target);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);

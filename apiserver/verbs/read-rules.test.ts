@@ -1,3 +1,4 @@
+import { GROUP } from '../../shared/names';
 import { patience } from '../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
@@ -141,4 +142,15 @@ test('an empty namespace in the path is that of a list over all namespaces, and 
   expect((await api.call('GET', empty)).json).toEqual(all.json);
   const { code } = await api.call('POST', empty, { body: { metadata: { name: 'a' } } });
   expect(code).toBe(405);
+});
+
+test('what is in no namespace is not found below an empty one', async () => {
+  for (const [method, url] of [
+    ['GET', '/api/v1/namespaces//nodes'],
+    ['PUT', '/api/v1/namespaces//nodes/a/status'],
+    ['DELETE', `/apis/${GROUP.scheduling}/v1/namespaces//priorityclasses`],
+    ['GET', '/api/v1/watch/namespaces//namespaces'],
+  ] as const) {
+    expect((await api.call(method, url)).json).toMatchObject({ code: 404, details: {} });
+  }
 });

@@ -58,14 +58,18 @@ const NO_SEGMENT = /^\.{1,2}$|[/%]/;
 function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {
   const { row } = endpoint;
   // Of a Namespace itself, the namespace of the path is its name.
-  const isOwn = row.resource === 'namespaces' && info.namespace === name;
-  if (info.namespace !== '' && !row.namespaced && !isOwn) return false;
+  const isOwn = row.resource === 'namespaces' && info.namespace !== '' && info.namespace === name;
+  const isBelow = info.namespace !== '' || EMPTY_NAMESPACE.test(info.path);
+  if (isBelow && !row.namespaced && !isOwn) return false;
   // In all namespaces together things can be listed, and there is no path for what cannot.
   const isAcross = row.namespaced && info.namespace === '';
   if (isAcross && (name !== '' || !row.verbs.includes('list'))) return false;
   if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) return false;
   return name === '' || info.subresource !== '' || row.verbs.some((verb) => VERBS_OF_ONE.has(verb));
 }
+
+/** `/api/v1/namespaces//nodes`: a place inside a namespace, if one that has no name. */
+const EMPTY_NAMESPACE = /^\/api(?:s\/[^/]+)?\/[^/]+\/(?:watch\/)?namespaces\/\/[^/]/;
 
 /** Where nothing can be done with one object (reviews, bindings), its path is not there either. */
 const VERBS_OF_ONE: ReadonlySet<string> = new Set(['get', 'update', 'patch', 'delete']);

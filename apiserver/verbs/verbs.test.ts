@@ -466,7 +466,7 @@ describe('paths', () => {
     ['GET', CMS, { accept: 'APPLICATION/JSON' }, 406],
     ['GET', '/version', { accept: MEDIA_TYPE.protobuf }, 406],
     ['POST', `${CMS}?dryRun=odd`, { 'content-type': 'text/plain' }, 415],
-    ['PUT', `${CMS}/a?dryRun=odd`, { 'content-type': 'text/plain' }, 415],
+    ['PUT', `${CMS}/a?dryRun=odd`, { 'content-type': 'text/plain' }, 422],
     ['PATCH', `${CMS}/a`, { 'content-type': 'text/plain', accept: 'image/png' }, 415],
     ['PATCH', `${CMS}/a`, { 'content-type': 'Application/Merge-Patch+json' }, 415],
   ])('%s %s with %p is refused by its media types first', async (method, url, headers, code) => {

@@ -3,7 +3,7 @@ import { encodeObject } from '../../shared/schema/encode';
 import { decodeObject } from '../../shared/schema/decode';
 import type { ApiObject } from '../../shared/object/object';
 import { notFound } from '../../shared/errors/status-error';
-import { negotiateBody } from '../http/encoding/negotiation';
+import { negotiatePatch } from '../http/encoding/negotiation';
 import type { Source } from '../http/encoding/source';
 import { writtenSource } from '../http/encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
@@ -95,7 +95,7 @@ async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): 
   const { shown, view } = viewed;
   const canApply = context.store.serverSideApply && view.canApply === true;
   const supported = patchMediaTypes(shown, canApply);
-  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported);
+  const mediaType = negotiatePatch(exchange.headers['content-type'], supported);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);
   if (isApply) return apply(context, exchange, viewed, dryRun);

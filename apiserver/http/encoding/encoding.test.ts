@@ -18,27 +18,22 @@ function negotiated(accept: string | undefined, offer = OBJECTS, search = '', us
 }
 
 describe('Accept', () => {
-  test('elements come by quality, ties in the order of the header, and quality 0 is a refusal', () => {
-    const types = parseAccept('a/x;q=0.5, b/y, c/z;q=0.9, d/w;q=0, e/v').map((range) => range.type);
-    expect(types).toEqual(['b', 'e', 'c', 'a']);
-  });
-
-  test('parameters keep their values and quoted commas do not split', () => {
-    const [range] = parseAccept('application/json;as=Table;v="v1,x";g=meta');
-    expect(range?.parameters).toEqual(
-      new Map([
-        ['as', 'Table'],
-        ['v', 'v1,x'],
-        ['g', 'meta'],
-      ]),
-    );
+  test('elements come by quality, what has none last, ties in the order of the header', () => {
+    const header = 'a/x;q=0.5, b/y, c/z;q=0.9, d/w;q=0, e/v, f/u;q=x, g/t;q=-1, h/s;q=2';
+    expect(
+      parseAccept(header)
+        .map((range) => range.type)
+        .join(''),
+    ).toBe('hbecadfg');
   });
 
   test.each([
-    ['application/json;as="a\\"b"', 'a"b'],
-    ['application/json;as=first;as=second', 'first'],
-    ['application/json;as="never closed, application/yaml', undefined],
-    ['application/json; AS = Table ;q=0.5', 'Table'],
+    ['application/json;as="a"', '"a"'],
+    ['application/json;as=first;as=second', 'second'],
+    ['application/json; as = Table ;q=0.5', 'Table'],
+    ['application/json;as=;as', undefined],
+    ['application/json;as=a=b', undefined],
+    ['application/json;AS=Table', undefined],
   ])('in %j the parameter is %j', (header, as) => {
     const [range, ...others] = parseAccept(header);
     expect([range?.parameters.get('as'), others]).toEqual([as, []]);
@@ -61,8 +56,26 @@ describe('Accept', () => {
     ]);
   });
 
-  test.each(['', 'json', 'a/b/c', '/'])('"%s" is no media type', (text) => {
-    expect(parseMediaType(text)).toBeUndefined();
+  test.each(['', 'json', 'a/b/c', '/', 'a/b;x', 'a/b;x=1;x=2', 'a/b;x="1', 'a/b;x=1 2', 'a b/c'])(
+    '"%s" is no media type',
+    (text) => {
+      expect(parseMediaType(text)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    ['A/B', []],
+    ['a/b;', []],
+    [
+      'a/b; X="1\\"2" ;y=Z ; ',
+      [
+        ['x', '1"2'],
+        ['y', 'Z'],
+      ],
+    ],
+  ])('"%s" is a media type', (text, parameters) => {
+    const read = parseMediaType(text);
+    expect([read?.type, read?.subtype, [...(read?.parameters ?? [])]]).toEqual(['a', 'b', parameters]);
   });
 
   const table = `application/json;as=Table;g=${GROUP.meta};v=v1`;
@@ -91,6 +104,9 @@ describe('Accept', () => {
     [`${protobuf};as=PartialObjectMetadata;g=${GROUP.meta};v=v1`, 'protobuf PartialObjectMetadata v1'],
     ['application/json;stream=watch', 'json'],
     ['application/json;pretty=1', 'pretty json'],
+    ['application/json;q=0', 'json'],
+    ['application/json;as=', 'json'],
+    [`application/json;AS=Table`, 'json'],
   ])('%p gets %s', (accept, expected) => {
     expect(negotiated(accept)).toBe(expected);
   });
@@ -98,7 +114,7 @@ describe('Accept', () => {
   test.each([
     'image/png',
     'nonsense',
-    'application/json;q=0',
+    'Application/JSON',
     'application/yaml;stream=watch',
     'application/json;stream=other',
     `application/json;as=Table;g=other;v=v1`,

@@ -1,13 +1,9 @@
-import type { ContentType } from 'content-type';
-import { parse } from 'content-type';
-
 /** One element of an Accept header, or a Content-Type. */
 export interface MediaRange {
   readonly type: string;
   readonly subtype: string;
-  /** Lower-cased names; values without their quotes. `q` is taken out. */
+  /** Without `q`. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** Between 0 and 1. */
   readonly quality: number;
 }
 
@@ -16,18 +12,17 @@ const HEADER_BYTES_MAX = 8 * 1_024;
 const ACCEPT_ELEMENTS_MAX = 100;
 
 /**
- * Parses an Accept header (RFC 9110, 12.5.1), the best quality first, of equal quality what names a
- * type before what takes any, ties in the header's order. Malformed elements are left out, and so is
- * what comes after the first hundred elements, or does not end within 8 KiB.
+ * Parses an Accept header as upstream does: the best quality first, of equal quality what names a type before what takes any, ties in the
+ * header's order. Upper and lower case count, quotes are part of a value, and of a parameter that stands twice the last one counts. What
+ * has quality 0 comes last, but comes. Malformed elements and parameters are left out, and so is what comes after the first hundred
+ * elements, or does not end within 8 KiB.
  */
 export function parseAccept(header: string): readonly MediaRange[] {
   const read = header.length > HEADER_BYTES_MAX ? header.slice(0, lastEnd(header)) : header;
   const ranges: MediaRange[] = [];
-  for (let start = 0, elements = 0; start < read.length && elements < ACCEPT_ELEMENTS_MAX; elements += 1) {
-    const element = parse(read, { comma: true, start });
-    const range = rangeOf(element);
-    if (range !== undefined && range.quality > 0) ranges.push(range);
-    start = element.index + 1;
+  for (const element of read.split(',', ACCEPT_ELEMENTS_MAX)) {
+    const range = acceptedRange(element);
+    if (range !== undefined) ranges.push(range);
   }
   return ranges.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
 }
@@ -40,21 +35,61 @@ function lastEnd(header: string): number {
   return Math.max(0, header.lastIndexOf(',', HEADER_BYTES_MAX));
 }
 
-/** Parses one media type with parameters; undefined when it is malformed, or longer than 8 KiB. */
+function acceptedRange(element: string): MediaRange | undefined {
+  const [essence = '', ...pairs] = element.split(';');
+  const [type = '', subtype = '', more = ''] = essence.split('/', 3).map((part) => part.trim());
+  if (more !== '' || (subtype === '' && type !== '*')) return undefined;
+  let quality = 1;
+  const parameters = new Map<string, string>();
+  for (const pair of pairs) {
+    const [name = '', value = '', rest = ''] = pair.split('=', 3);
+    if (value === '' || rest !== '') continue;
+    if (name.trim() === 'q') quality = qualityOf(value);
+    else parameters.set(name.trim(), value.trim());
+  }
+  return { type, subtype: subtype === '' ? '*' : subtype, parameters, quality };
+}
+
+/** What is no number counts as the worst. */
+function qualityOf(value: string): number {
+  const quality = NUMBER.test(value) ? Number(value) : 0;
+  return Number.isFinite(quality) ? quality : 0;
+}
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * Parses a Content-Type (RFC 2045, 5.1), in lower case but for values, which lose their quotes; undefined when it is malformed, names a
+ * parameter twice, or is longer than 8 KiB.
+ */
 export function parseMediaType(text: string): MediaRange | undefined {
-  return text.length > HEADER_BYTES_MAX ? undefined : rangeOf(parse(text));
+  if (text.length > HEADER_BYTES_MAX) return undefined;
+  const [written] = text.split(';', 1);
+  const [, type, subtype] = ESSENCE.exec((written ?? '').toLowerCase()) ?? [];
+  if (type === undefined || subtype === undefined) return undefined;
+  const parameters = parametersOf(text.slice(written?.length ?? 0));
+  return parameters && { type, subtype, parameters, quality: 1 };
 }
 
-function rangeOf(parsed: ContentType): MediaRange | undefined {
-  const [type = '', subtype = '', more] = parsed.type.split('/');
-  if (type === '' || subtype === '' || more !== undefined) return undefined;
-  const parameters = new Map(Object.entries(parsed.parameters));
-  const quality = clampQuality(parameters.get('q') ?? '1');
-  parameters.delete('q');
-  return { type, subtype, parameters, quality };
-}
+const TOKEN = "[!#$%&'*+\\-.^_`|{}~0-9A-Za-z]+";
+const ESSENCE = new RegExp(`^\\s*(${TOKEN})/(${TOKEN})\\s*$`);
+const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})\\s*=\\s*(?:(${TOKEN})|"((?:[^"\\\\\\r\\n]|\\\\.)*)")`, 'y');
 
-function clampQuality(value: string): number {
-  const quality = Number(value);
-  return Number.isNaN(quality) ? 1 : Math.min(Math.max(quality, 0), 1);
+/** A semicolon may be left over. */
+const END: ReadonlySet<string> = new Set(['', ';']);
+
+function parametersOf(text: string): ReadonlyMap<string, string> | undefined {
+  const parameters = new Map<string, string>();
+  const pattern = new RegExp(PARAMETER);
+  for (let at = 0; !END.has(text.slice(at).trim()); at = pattern.lastIndex) {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    if (found === null) return undefined;
+    const [, name = '', token, quoted = ''] = found;
+    const value = token ?? quoted.replace(/\\(.)/g, '$1');
+    const key = name.toLowerCase();
+    if (parameters.has(key)) return undefined;
+    parameters.set(key, value);
+  }
+  return parameters;
 }

@@ -146,6 +146,13 @@ function isForPeople(parameter: string, userAgent: string): boolean {
   return parameter === '' ? PEOPLE.test(userAgent) : TRUE.test(parameter);
 }
 
+/** Checks the Content-Type of a patch, which is compared letter by letter up to its parameters. Throws UnsupportedMediaType (415). */
+export function negotiatePatch(contentType: string | undefined, supported: readonly string[]): string {
+  const [written = ''] = contentType?.split(';', 1) ?? [];
+  if (supported.includes(written)) return written;
+  throw unsupportedMediaType(supported);
+}
+
 /** Checks a request body's Content-Type against what the verb reads. Throws UnsupportedMediaType (415). An absent or empty one is JSON. */
 export function negotiateBody(contentType: string | undefined, supported: readonly string[]): string {
   // What nearly every request says; the rest of this function is not needed for it.
@@ -155,7 +162,11 @@ export function negotiateBody(contentType: string | undefined, supported: readon
   );
   const essence = parsed === undefined ? '' : ownName(`${parsed.type}/${parsed.subtype}`);
   if (supported.includes(essence)) return essence;
-  throw new StatusError(
+  throw unsupportedMediaType(supported);
+}
+
+function unsupportedMediaType(supported: readonly string[]): StatusError {
+  return new StatusError(
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`,
   );

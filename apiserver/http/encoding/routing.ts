@@ -14,7 +14,7 @@ export function refuseUnrouted(
     produces = PRODUCED,
   }: { readonly consumes?: readonly string[]; readonly produces?: readonly string[] } = {},
 ): void {
-  const isTaken = consumes === undefined || namesOne(headers['content-type'] ?? '', ['*/*', ...consumes]);
+  const isTaken = consumes === undefined || namesOne(headers['content-type'] ?? '', consumes);
   // As upstream: without a body the type is forgiven, and then no route is left that could write an answer.
   if (!isTaken && Number(headers['content-length'] ?? 0) > 0) {
     throw refusal('UnsupportedMediaType', '415: Unsupported Media Type');

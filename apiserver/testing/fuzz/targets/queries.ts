@@ -321,7 +321,7 @@ function checkAccept(input: Buffer): void {
   const ranges = parseAccept(accept);
   holds(ranges.length <= accept.split(',').length, 'there are no more ranges than elements', accept, ranges);
   for (const [index, range] of ranges.entries()) {
-    holds(range.quality > 0 && range.quality <= 1, 'a quality is between 0 and 1', accept, range);
+    holds(Number.isFinite(range.quality), 'a quality is a number', accept, range);
     holds(
       index === 0 || (ranges[index - 1]?.quality ?? 0) >= range.quality,
       'the best comes first',
