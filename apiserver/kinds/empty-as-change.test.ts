@@ -20,7 +20,7 @@ async function replaced(url: string, object: object, change: object): Promise<Re
 }
 
 const POLICIES = `/apis/${GROUP.networking}/v1/namespaces/default/networkpolicies`;
-const spec = { podSelector: {}, policyTypes: ['Ingress'] };
+const policy = { podSelector: {}, policyTypes: ['Ingress'] };
 
 test.each([
   ['nothing', {}, 1],
@@ -29,8 +29,8 @@ test.each([
   ['an empty list', { ingress: [] }, 2],
   ['an empty map within', { podSelector: { matchLabels: {} } }, 2],
 ])('%s in a NetworkPolicy: its generation is then %i', async (_what, change, generation) => {
-  const { code, json } = await replaced(POLICIES, { spec }, { spec: { ...spec, ...change } });
-  expect([code, json.metadata.generation, json.spec]).toEqual([200, generation, spec]);
+  const { code, json } = await replaced(POLICIES, { spec: policy }, { spec: { ...policy, ...change } });
+  expect([code, json.metadata.generation, json.spec]).toEqual([200, generation, policy]);
 });
 
 test.each(['v1', 'v1beta1'])('so it is with the webhooks of a configuration in %s', async (version) => {

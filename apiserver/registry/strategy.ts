@@ -43,6 +43,9 @@ export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
  */
 export type MetadataChecks = 'all' | 'no domains' | 'afterwards' | 'old names' | 'new alone' | 'least';
 
+/** Names of fields, by the field of the object that they stand below. */
+export type NamesByField = Readonly<Record<string, readonly string[]>>;
+
 /**
  * How one kind differs from the generic object. Every hook is optional; a kind without behaviour of its own is an empty row.
  * Hooks get objects they must not change and return new ones. Defaults below are those of kube-apiserver v1.21's generic registry.
@@ -57,7 +60,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * With `tracksGeneration`: fields of the object in which empty lists and maps that are sent count as a change, as upstream compares what it
    * has decoded with what was stored; each with the names of those for which a default stands.
    */
-  readonly emptyIsChange?: Readonly<Record<string, readonly string[]>>;
+  readonly emptyIsChange?: NamesByField;
   /** The status that a client sends with a creation is kept. Default: dropped where the kind has a status subresource. */
   readonly keepsStatusOnCreate?: boolean;
   /** An object that is sent without a name is called by a random UUID, whatever its generateName says. */

@@ -136,5 +136,5 @@ test('the empty set is empty', () => {
 
 test('paths are told level by level: what stands on one comes before what lies below it', () => {
   const set = setOf(['f:a', 'f:b'], ['f:c'], ['f:a', 'f:d', 'f:e'], ['f:a', 'f:f']);
-  expect(pathsOf(set).map((path) => path.join('.'))).toEqual(['f:c', 'f:a.f:b', 'f:a.f:f', 'f:a.f:d.f:e']);
+  expect(pathsOf(set).map((each) => each.join('.'))).toEqual(['f:c', 'f:a.f:b', 'f:a.f:f', 'f:a.f:d.f:e']);
 });

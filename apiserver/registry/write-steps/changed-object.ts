@@ -11,7 +11,7 @@ import { withTrackedFieldsOnly } from '../field-tracking';
 import { desiredStateDiffers, metadataForUpdate } from '../metadata';
 import type { StoredResource } from '../resource';
 import { uidConflict } from '../storage-error';
-import type { MetadataChecks, Strategy, SubresourceStrategy } from '../strategy';
+import type { MetadataChecks, NamesByField, Strategy, SubresourceStrategy } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
@@ -89,7 +89,7 @@ export function prepareChanged(draft: Draft): void {
   draft.object = isNext ? withNextGeneration(prepared, current) : prepared;
 }
 
-function isEmptied(object: ApiObject, counted: Strategy['emptyIsChange'] = {}): boolean {
+function isEmptied(object: ApiObject, counted: NamesByField = {}): boolean {
   return Object.entries(counted).some(([field, defaulted]) =>
     [...emptiedIn(object, field)].some((name) => !defaulted.includes(name)),
   );
