@@ -1,5 +1,7 @@
+import * as fc from 'fast-check';
 import {
   keepBodyWithin,
+  keepJsonWithin,
   keepStoredWithin,
   keepValuesWithin,
   LOOP_BOUNDS,
@@ -29,6 +31,42 @@ test('what so few bytes can hold is not counted, and nothing is without bounds',
   expect(() => keepValuesWithin(undefined, holding(valuesMax + 1), BYTES)).not.toThrow();
   expect(() => keepBodyWithin(undefined, BYTES * BYTES, 'yaml')).not.toThrow();
   expect(() => keepStoredWithin(undefined, BYTES * BYTES)).not.toThrow();
+});
+
+test('what was read from JSON is refused for the same number of values, wherever in it they are', () => {
+  const objects = fc.jsonValue({ maxDepth: 6 });
+  const refused = (keep: typeof keepJsonWithin, value: unknown, max: number): boolean => {
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    try {
+      keep({ ...LOOP_BOUNDS, valuesMax: max }, value, bytes);
+      return false;
+    } catch (error) {
+      if (error instanceof TooLargeHereError) return true;
+      throw error;
+    }
+  };
+  fc.assert(
+    fc.property(objects, fc.array(fc.integer()), fc.nat({ max: 60 }), (object, list, max) => {
+      for (const value of [object, { object, list }, [list, object]]) {
+        expect(refused(keepJsonWithin, value, max)).toBe(refused(keepValuesWithin, value, max));
+      }
+    }),
+  );
+});
+
+test('of what was read from JSON, many values behind long texts are found', () => {
+  const value = { text: 'é'.repeat(5_000), list: holding(valuesMax) };
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  expect(() => keepJsonWithin(LOOP_BOUNDS, value, bytes)).toThrow(TooLargeHereError);
+  expect(() => keepJsonWithin(LOOP_BOUNDS, { ...value, list: holding(valuesMax - 2) }, bytes)).not.toThrow();
+});
+
+test.each([
+  ['empty texts', Array.from({ length: valuesMax }, () => '')],
+  ['short names', Object.fromEntries(Array.from({ length: valuesMax }, (_, index) => [`${index}`, 0]))],
+])('of what was read from JSON, no more bytes count than there are: %s', (_, value) => {
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  expect(() => keepJsonWithin(LOOP_BOUNDS, value, bytes)).toThrow(TooLargeHereError);
 });
 
 test('a body and a stored object have as many bytes as the bounds say', () => {

@@ -67,6 +67,48 @@ export function keepValuesWithin(bounds: LoopBounds | undefined, value: unknown,
 }
 
 /**
+ * The same for a value that was read from so many bytes of JSON, or is written in them. It is not counted any further than until the bytes that
+ * are left cannot hold too many: of most objects that is the first part of their metadata.
+ */
+export function keepJsonWithin(bounds: LoopBounds | undefined, value: unknown, bytes: number): void {
+  if (bounds === undefined || bytes <= bounds.valuesMax * VALUE_BYTES_MIN) return;
+  const rest = { values: bounds.valuesMax, bytes };
+  countUntilDecided(value, rest);
+  if (rest.values < 0) throw new TooLargeHereError(`more than ${String(bounds.valuesMax)} values`);
+}
+
+/** What may come before there are too many values, and the bytes that are not accounted for yet. */
+interface Rest {
+  values: number;
+  bytes: number;
+}
+
+/** What a text takes beside its characters, each of which takes a byte at least: two quotes. */
+const QUOTES_BYTES = 2;
+/** And a name before its value: two quotes and a colon. */
+const NAME_BYTES = 3;
+
+/** Counts this value and those in it, and takes the fewest bytes they can have been written in. Returns whether it is decided. */
+function countUntilDecided(value: unknown, rest: Rest): boolean {
+  rest.values -= 1;
+  if (typeof value === 'string') rest.bytes -= value.length + QUOTES_BYTES;
+  else if (typeof value !== 'object' || value === null) rest.bytes -= 1;
+  else if (Array.isArray(value)) {
+    for (const each of value) if (countUntilDecided(each, rest)) return true;
+  } else {
+    const members = value as Readonly<Record<string, unknown>>;
+    for (const name in members) {
+      const each = members[name];
+      // It is not written.
+      if (each === undefined) continue;
+      rest.bytes -= name.length + NAME_BYTES;
+      if (countUntilDecided(each, rest)) return true;
+    }
+  }
+  return rest.values < 0 || rest.bytes <= rest.values * VALUE_BYTES_MIN;
+}
+
+/**
  * How many values are left of `max` when this one and those in it are counted; negative as soon as there are more. It allocates nothing, and
  * goes as deep as JSON may, with a call for what has values in it only: those are a few of many.
  */

@@ -1,4 +1,4 @@
-import { keepStoredWithin, keepValuesWithin } from '../exchange/loop-bounds';
+import { keepJsonWithin, keepStoredWithin } from '../exchange/loop-bounds';
 import type { ReadContext } from './read-context';
 import type { LoopBounds } from '../exchange/loop-bounds';
 import type { StoredRecord } from '../storage/backend';
@@ -39,8 +39,11 @@ export function currentWithin({ bounds }: ReadContext, record: StoredRecord): Cu
   return within(bounds, currentOfRecord(record));
 }
 
+/** What the resourceVersion takes, which is not stored. */
+const VERSION_BYTES_MAX = 64;
+
 function within(bounds: LoopBounds | undefined, current: Current): Current {
-  keepValuesWithin(bounds, current.object, current.plain.length);
+  keepJsonWithin(bounds, current.object, current.plain.length + VERSION_BYTES_MAX);
   return current;
 }
 

@@ -16,7 +16,7 @@ import type { ExpectedObject } from '../http/encoding/request-body';
 import { bodyMediaType, parseBody, summaryOf } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { BodySyntax } from '../exchange/loop-bounds';
-import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
+import { keepBodyWithin, keepJsonWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import type { Endpoint } from '../registry/resource';
 import { isJsonObject } from '../../shared/object/clone';
 import { fieldsOf, record, text } from '../../shared/object/accessors';
@@ -54,13 +54,16 @@ interface BoundedBody {
 
 /** The body of a request that must keep to its bounds. Throws TooLargeHereError for one that is too long to be parsed here. */
 export function boundedBody({ bounds }: Exchange, bytes: Buffer, mediaType: string): BoundedBody {
-  keepBodyWithin(bounds, bytes.length, SYNTAX_OF.get(mediaType) ?? 'json');
+  const syntax = SYNTAX_OF.get(mediaType) ?? 'json';
+  keepBodyWithin(bounds, bytes.length, syntax);
   return {
     bytes,
     mediaType,
     parse: (expected) => {
       const value = parseBody(bytes, mediaType, expected);
-      keepValuesWithin(bounds, value, bytes.length);
+      // In other languages an alias stands for what is long, and a number for a name.
+      if (syntax === 'json') keepJsonWithin(bounds, value, bytes.length);
+      else keepValuesWithin(bounds, value, bytes.length);
       return value;
     },
   };

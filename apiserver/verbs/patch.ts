@@ -19,7 +19,7 @@ import type { MessageType } from '../../shared/schema/types';
 import { negotiatePatch } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { LoopBounds } from '../exchange/loop-bounds';
-import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
+import { keepBodyWithin, keepJsonWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import type { Change } from '../registry/draft';
 import type { Update } from '../registry/update';
 import { updateObject } from '../registry/update';
@@ -71,7 +71,7 @@ export async function readPatch(exchange: Exchange, target: Target, mediaType: s
   const pace = new Pace();
   const document = parse(bytes, mediaType);
   if (document instanceof StatusError) return refusalOf(target, document);
-  keepValuesWithin(bounds, document, bytes.length);
+  keepJsonWithin(bounds, document, bytes.length);
   const report = reportingDuplicates(asked, bytes, 'json');
   exchange.audit?.requestObject(undefined, () => bytes);
   if (pace.isDue) await pace.rest();
