@@ -84,11 +84,11 @@ function compareContainers(shape: ObjectShape, old: unknown, next: unknown): Dif
 function changesOf(inside: Comparison | undefined): Difference | undefined {
   if (inside === undefined) return undefined;
   const { added, modified, removed } = inside;
-  return {
-    ...(added === EMPTY_SET ? {} : { added }),
-    ...(modified === EMPTY_SET ? {} : { modified }),
-    ...(removed === EMPTY_SET ? {} : { removed }),
-  };
+  const changes: Difference = {};
+  if (added !== EMPTY_SET) changes.added = added;
+  if (modified !== EMPTY_SET) changes.modified = modified;
+  if (removed !== EMPTY_SET) changes.removed = removed;
+  return changes;
 }
 
 function compareFields(shape: ObjectShape, old: ReadonlyJson, next: ReadonlyJson): Comparison | undefined {

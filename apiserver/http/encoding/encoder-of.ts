@@ -110,12 +110,20 @@ function keyOf({ format, shape, pretty, includeObject, protobufType, links }: Wa
 
 /** A kind without a schema has no Protobuf, except of its metadata. */
 function offerOf({ type }: Endpoint, showing: Showing): Offer {
-  const offer = {
-    formats: type.open ? WITHOUT_PROTOBUF : FORMATS,
-    shapes: true,
-    stream: showing === 'stream',
+  return (type.open ? OFFERS_WITHOUT_PROTOBUF : OFFERS)[showing];
+}
+
+const OFFERS = offersOf(FORMATS);
+const OFFERS_WITHOUT_PROTOBUF = offersOf(WITHOUT_PROTOBUF);
+
+function offersOf(formats: readonly Format[]): Readonly<Record<Showing, Offer>> {
+  const offer = { formats, shapes: true, stream: false };
+  return {
+    object: offer,
+    part: { ...offer, tables: false },
+    list: offer,
+    stream: { ...offer, stream: true },
   };
-  return showing === 'part' ? { ...offer, tables: false } : offer;
 }
 
 function createEncoder(endpoint: Endpoint, wanted: Wanted): ObjectEncoder {

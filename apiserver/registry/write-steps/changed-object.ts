@@ -3,6 +3,7 @@ import { invalidObject } from '../../../shared/errors/field-error';
 import { conflict } from '../../../shared/errors/status-error';
 import { pathSegmentName } from '../../../shared/meta/name-rules';
 import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
+import type { Writable } from '../../../shared/object/writable';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../../shared/meta/validate-metadata';
 import { emptiedIn } from '../../../shared/schema/emptied';
 import { isFinished } from '../deletion';
@@ -172,10 +173,11 @@ function metadataLeft(
   { statusTakesGenerateName = false }: Strategy,
 ): ObjectMeta {
   const { managedFields: _previous, ...kept } = previous;
-  const owned = { ...kept, ...(managedFields === undefined ? {} : { managedFields }) };
-  if (!statusTakesGenerateName) return owned;
-  const { generateName: _former, ...rest } = owned;
-  return { ...rest, ...(generateName === undefined ? {} : { generateName }) };
+  const left: Writable<ObjectMeta> = kept;
+  if (managedFields !== undefined) left.managedFields = managedFields;
+  if (!statusTakesGenerateName) return left;
+  const { generateName: _former, ...others } = left;
+  return generateName === undefined ? others : { ...others, generateName };
 }
 
 function subresourceStrategy({ endpoint, subresource }: WriteRequest): SubresourceStrategy | undefined {
