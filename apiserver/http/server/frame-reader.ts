@@ -6,10 +6,17 @@ export const FRAME_TYPE_MAX: number = FRAME.continuation;
 
 export const END_HEADERS = 0x4;
 
+/** What the head of a frame says of it. */
+export interface FrameHead {
+  readonly type: number;
+  readonly flags: number;
+  readonly stream: number;
+}
+
 /** Is told of what comes over a connection, in its order. */
 export interface FrameListener {
-  /** A frame begins. False: what follows is to be read later. */
-  begin(type: number, flags: number, stream: number): boolean;
+  /** A frame begins, behind whose head so many bytes follow. False: these are to be read later. */
+  begin(frame: FrameHead, bytes: number): boolean;
   /** A part of its content, without what fills it up and without its weight: `bytes` from `from` to `to`, which may be nothing. */
   content(bytes: Buffer, from: number, to: number): void;
   end(): void;
@@ -80,7 +87,8 @@ export class FrameReader {
     this.#padding = 0;
     const hasWeight = type === FRAME.headers && (flags & PRIORITY) !== 0;
     this.#before = (this.#isPadded ? 1 : 0) + (hasWeight ? PRIORITY_BYTES : 0);
-    return this.#listener.begin(type, flags, frame.readUInt32BE(STREAM_AT) & STREAM_BITS);
+    const stream = frame.readUInt32BE(STREAM_AT) & STREAM_BITS;
+    return this.#listener.begin({ type, flags, stream }, this.#left);
   }
 
   #part(bytes: Buffer, from: number, to: number): void {

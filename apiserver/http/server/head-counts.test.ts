@@ -1,5 +1,4 @@
-import { FrameReader } from './frame-reader';
-import { HeadCounts } from './head-counts';
+import { Http2Wire } from './http2-wire';
 import { FLAG, HTTP2_PREFACE, http2Field, http2Frame, http2Head } from './testing/http2-client';
 
 const PADDED = 0x8;
@@ -19,6 +18,11 @@ const INDEXED = Buffer.from([0x82, 0x87, 0xff, 0x00]);
 const REMEMBERED = Buffer.from([0x41, 1, 0x61, 0x40, 1, 0x78, 1, 0x79, 0x7f, 0x01, 0]);
 const NEVER = Buffer.from([0x11, 1, 0x61, 0x1f, 0x05, 1, 0x62]);
 const TABLE_SIZE = Buffer.from([0x20, 0x3f, 0xe1, 0x1f]);
+
+/** Reads all that comes at once. */
+function open(): Http2Wire {
+  return new Http2Wire({ take: () => true });
+}
 
 describe('the fields of a head are counted', () => {
   test.each<[what: string, fields: number, frames: Buffer]>([
@@ -55,41 +59,36 @@ describe('the fields of a head are counted', () => {
   ])('%s, however the bytes are cut', (_what, fields, frames) => {
     const bytes = Buffer.concat([HTTP2_PREFACE, frames]);
     for (const size of [1, 2, 3, 7, 16, bytes.length]) {
-      const counts = new HeadCounts();
-      const reader = new FrameReader(counts);
-      for (let at = 0; at < bytes.length; at += size) reader.add(bytes.subarray(at, at + size));
-      expect(counts.isWhole(1, fields)).toBe(true);
+      const wire = open();
+      for (let at = 0; at < bytes.length; at += size) wire.add(bytes.subarray(at, at + size));
+      expect(wire.heads.isWhole(1, fields)).toBe(true);
     }
-    const others = new HeadCounts();
-    const reader = new FrameReader(others);
-    reader.add(bytes);
-    expect(others.isWhole(1, fields - 1)).toBe(false);
+    const others = open();
+    others.add(bytes);
+    expect(others.heads.isWhole(1, fields - 1)).toBe(false);
   });
 
   test('for each request, and forgotten with it and those before it', () => {
-    const counts = new HeadCounts();
-    const reader = new FrameReader(counts);
-    reader.add(HTTP2_PREFACE);
-    for (const stream of [1, 3, 5]) reader.add(head(INDEXED, { stream }));
-    expect(counts.isWhole(3, 3)).toBe(true);
-    expect(counts.isWhole(1, 3)).toBe(false);
-    expect(counts.isWhole(5, 3)).toBe(true);
+    const wire = open();
+    wire.add(HTTP2_PREFACE);
+    for (const stream of [1, 3, 5]) wire.add(head(INDEXED, { stream }));
+    expect(wire.heads.isWhole(3, 3)).toBe(true);
+    expect(wire.heads.isWhole(1, 3)).toBe(false);
+    expect(wire.heads.isWhole(5, 3)).toBe(true);
   });
 
   test('unless the bytes are no head', () => {
     for (const bytes of [Buffer.from([0xff, 0x80, 0x80, 0x80, 0x80, 0x80]), Buffer.from([0x40, 9, 0x61])]) {
-      const counts = new HeadCounts();
-      const reader = new FrameReader(counts);
-      reader.add(Buffer.concat([HTTP2_PREFACE, head(bytes)]));
-      for (const fields of [0, 1, 2]) expect(counts.isWhole(1, fields)).toBe(false);
+      const wire = open();
+      wire.add(Buffer.concat([HTTP2_PREFACE, head(bytes)]));
+      for (const fields of [0, 1, 2]) expect(wire.heads.isWhole(1, fields)).toBe(false);
     }
   });
 
   test('of so many at most of which there is no request', () => {
-    const counts = new HeadCounts();
-    const reader = new FrameReader(counts);
-    reader.add(HTTP2_PREFACE);
-    for (let at = 0; at < 20_000; at += 1) reader.add(head(INDEXED, { stream: 2 * at + 1 }));
-    expect(counts.isFull).toBe(true);
+    const wire = open();
+    wire.add(HTTP2_PREFACE);
+    for (let at = 0; at < 20_000; at += 1) wire.add(head(INDEXED, { stream: 2 * at + 1 }));
+    expect(wire.heads.isFull).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { FieldCounter } from './field-counter';
-import type { FrameListener } from './frame-reader';
+import type { FrameHead } from './frame-reader';
 import { END_HEADERS, FRAME } from './frame-reader';
 import { HTTP2_HEADS_AHEAD_MAX } from './limits';
 
@@ -7,7 +7,7 @@ import { HTTP2_HEADS_AHEAD_MAX } from './limits';
  * How many fields clients have sent in each head, counted in the bytes of their connection. nghttp2 leaves out without a word what cannot be a
  * field, such as a value with a space at its end: a request that is to be carried out as somebody else would be carried out as its sender.
  */
-export class HeadCounts implements FrameListener {
+export class HeadCounts {
   readonly #waiting = new Map<number, number | undefined>();
   /** The newest stream of which the head was seen: what follows on it, or comes for an older one, begins no request. */
   #newest = 0;
@@ -20,14 +20,11 @@ export class HeadCounts implements FrameListener {
     return this.#waiting.size > HTTP2_HEADS_AHEAD_MAX;
   }
 
-  begin(type: number, flags: number, stream: number): boolean {
+  begin({ type, flags, stream }: FrameHead): void {
     this.#isLast = (flags & END_HEADERS) !== 0;
-    if (type === FRAME.continuation) return true;
-    this.#counter = undefined;
-    if (type !== FRAME.headers) return true;
-    this.#counter = new FieldCounter();
+    if (type === FRAME.continuation) return;
+    this.#counter = type === FRAME.headers ? new FieldCounter() : undefined;
     this.#stream = stream;
-    return true;
   }
 
   content(bytes: Buffer, from: number, to: number): void {

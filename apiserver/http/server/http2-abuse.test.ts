@@ -240,6 +240,30 @@ describe('a connection ends', () => {
     expect(counts.http2Floods).toBe(1);
   });
 
+  test.each([
+    ['the body of a request that was answered', 16_000],
+    ['empty pieces of it', 0],
+  ])('by %s, without end', async (_what, bytes) => {
+    const counts = newConnectionCounts();
+    const server = await start(
+      always(() => textAnswer('')),
+      { counts },
+    );
+    const socket = await open(server);
+    const over = closed(socket);
+    const frames = framesOf(socket);
+    socket.write(http2Frame('headers', { flags: FLAG.endHeaders, payload: http2Head('POST', '/') }));
+    while (ofType(frames, 'reset').length === 0) await once(socket, 'data');
+    const part = http2Frame('data', { payload: Buffer.alloc(bytes) });
+    const many = Buffer.concat(each(bytes === 0 ? 5_000 : 100, () => part));
+    const send = (): void => {
+      if (!socket.destroyed) socket.write(many, () => setImmediate(send));
+    };
+    send();
+    await over;
+    expect(counts.http2Floods).toBe(1);
+  });
+
   test('but not by requests with bodies that were answered', async () => {
     const counts = newConnectionCounts();
     const server = await start(

@@ -1,4 +1,4 @@
-import type { FrameListener } from './frame-reader';
+import type { FrameHead, FrameListener } from './frame-reader';
 import { FRAME, FRAME_TYPE_MAX, FrameReader } from './frame-reader';
 import type { HeadTurns } from './head-turns';
 import { HeadCounts } from './head-counts';
@@ -39,9 +39,10 @@ export class Http2Wire implements FrameListener {
     return fault === undefined ? end : undefined;
   }
 
-  begin(type: number, flags: number, stream: number): boolean {
-    this.heads.begin(type, flags, stream);
-    this.unread.begin(type, stream);
+  begin(frame: FrameHead, bytes: number): boolean {
+    const { type } = frame;
+    this.heads.begin(frame);
+    this.unread.begin(frame, bytes);
     if (type === FRAME.priority || type > FRAME_TYPE_MAX) this.onIdleFrame();
     if (type !== FRAME.headers) return true;
     this.#hasLeft = !this.#turns.take() && !this.#isFirst;
@@ -60,6 +61,7 @@ export class Http2Wire implements FrameListener {
 
   #fault(): string | undefined {
     if (this.heads.isFull) return 'heads without a request';
+    if (this.unread.isMisused) return 'bytes for requests that are over';
     return this.unread.isFull ? 'bytes of bodies that wait' : undefined;
   }
 }

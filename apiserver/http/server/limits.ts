@@ -63,6 +63,12 @@ export const UNREAD_BODIES_BYTES_MAX = 16 * 1_024 * 1_024;
 /** The same, where it is cut: more than a client sends that keeps to the windows of 250 streams. */
 export const UNREAD_BODIES_BYTES_CUT = 80 * 1_024 * 1_024;
 
+/**
+ * What comes over one HTTP/2 connection for requests that are over; beyond, it is cut. Again more than fits in the windows of 250 streams: each request
+ * with a body makes room for its own.
+ */
+export const THROWN_AWAY_BYTES_CUT = UNREAD_BODIES_BYTES_CUT;
+
 /** So much of one that is not read is not counted for its user: over HTTP/1.1 it would wait in a connection of its own, which takes more. */
 export const UNREAD_BODY_BYTES_MIN = 32 * 1_024;
 

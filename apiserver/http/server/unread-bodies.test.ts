@@ -33,7 +33,7 @@ describe('what has come of a body and was not read', () => {
   /** Comes in a read of the connection of so many bytes. */
   function receive(unread: UnreadBodies, stream: number, bytes: number, readBytes = bytes): void {
     unread.read(readBytes);
-    unread.begin(DATA, stream);
+    unread.begin({ type: DATA, stream }, bytes);
     unread.content(bytes);
   }
 
@@ -57,7 +57,7 @@ describe('what has come of a body and was not read', () => {
     const bodies = [unread.of(1), unread.of(3)];
     unread.read(16 * KB);
     for (const stream of [1, 3]) {
-      unread.begin(DATA, stream);
+      unread.begin({ type: DATA, stream }, 8 * KB);
       unread.content(8 * KB);
     }
     expect(unread.bytes).toBeLessThan(17 * KB);
@@ -67,12 +67,43 @@ describe('what has come of a body and was not read', () => {
     expect(unread.bytes).toBe(0);
   });
 
+  test('is taken in its order, whatever comes and is read by turns', () => {
+    const unread = new UnreadBodies();
+    const body = unread.of(1);
+    let held = 0;
+    for (let round = 0; round < 210; round += 1) {
+      const coming = round < 100 ? 7 : 0;
+      for (let at = 0; at < coming; at += 1) receive(unread, 1, 3, KB);
+      body.taken(10);
+      held += 3 * coming - 10;
+      const parts = Math.ceil(Math.max(0, held) / 3);
+      expect(Math.round(unread.bytes / (KB + 256))).toBe(parts);
+    }
+    expect(unread.bytes).toBe(0);
+    receive(unread, 1, 1, KB);
+    body.taken(1);
+    receive(unread, 1, 1, KB);
+    body.over();
+    expect(unread.bytes).toBe(0);
+  });
+
+  test('is thrown away once its request is over, up to what all windows hold', () => {
+    const unread = new UnreadBodies();
+    for (let at = 0; at < 1_000; at += 1) {
+      unread.of(2 * at + 1).over();
+      for (let part = 0; part < 16; part += 1) receive(unread, 2 * at + 1, 16 * KB - 256);
+      expect([unread.bytes, unread.isMisused]).toEqual([0, false]);
+    }
+    for (let parts = UNREAD_BODIES_BYTES_CUT / (16 * KB); parts >= 0; parts -= 1) receive(unread, 1, 16 * KB);
+    expect([unread.bytes, unread.isFull, unread.isMisused]).toEqual([0, false, true]);
+  });
+
   test('takes more for each piece of a read', () => {
     const unread = new UnreadBodies();
     unread.of(1);
     unread.read(16 * KB);
     for (let at = 0; at < 1_600; at += 1) {
-      unread.begin(DATA, 1);
+      unread.begin({ type: DATA, stream: 1 }, 1);
       unread.content(1);
     }
     expect(unread.bytes).toBeGreaterThan(300 * KB);

@@ -1,5 +1,6 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import type { UserInfo } from '../../exchange/exchange';
+import type { FrameHead } from './frame-reader';
 import { FRAME } from './frame-reader';
 import type { HeldBytes } from './held-bytes';
 import * as limits from './limits';
@@ -23,6 +24,8 @@ export class UnreadBodies {
   #isBody = false;
   #read: Read;
   #bytes = 0;
+  /** What came and was thrown away, less what each request may still send once it is over. */
+  #thrownAway = 0;
   readonly #grew = (bytes: number): void => {
     this.#bytes += bytes;
   };
@@ -41,14 +44,21 @@ export class UnreadBodies {
     return this.#bytes > limits.UNREAD_BODIES_BYTES_CUT;
   }
 
+  /** There came more for requests that are over than a client sends that keeps to their windows. */
+  get isMisused(): boolean {
+    return this.#thrownAway > limits.THROWN_AWAY_BYTES_CUT;
+  }
+
   /** To be called before the frames of each read of the connection. */
   read(bytes: number): void {
     this.#read = new Read(bytes, this.#grew);
   }
 
-  begin(type: number, stream: number): void {
+  begin({ type, stream }: Omit<FrameHead, 'flags'>, bytes: number): void {
     this.#isBody = type === FRAME.data;
     this.#stream = stream;
+    const isOver = this.#isBody && stream <= this.#newest && !this.#bodies.has(stream);
+    if (isOver) this.#thrownAway += bytes + PIECE_BYTES;
   }
 
   content(bytes: number): void {
@@ -64,6 +74,7 @@ export class UnreadBodies {
     const body = this.#ahead.get(stream) ?? this.#newBody(stream);
     this.#ahead.delete(stream);
     this.#bodies.set(stream, body);
+    this.#thrownAway = Math.max(0, this.#thrownAway - limits.STREAM_WINDOW_BYTES);
     this.began(stream);
     return body;
   }
@@ -137,7 +148,9 @@ interface Part {
 /** What has come of one body and was not read yet. */
 export class UnreadBody {
   readonly #onOver: () => void;
-  readonly #parts: Part[] = [];
+  #parts: Part[] = [];
+  /** How many of them were read. They go together: to take each out of the front by itself would move all behind it. */
+  #readParts = 0;
   /** What it takes; reads that others keep as well count in full. */
   #bytes = 0;
   #counter: BodyCounter | undefined = undefined;
@@ -165,20 +178,31 @@ export class UnreadBody {
   /** So many of its bytes were read. */
   taken(bytes: number): void {
     let left = bytes;
-    for (let [first] = this.#parts; first !== undefined && left > 0; [first] = this.#parts) {
+    while (left > 0) {
+      const first = this.#parts[this.#readParts];
+      if (first === undefined) break;
       const taken = Math.min(left, first.bytes);
       left -= taken;
       first.bytes -= taken;
       if (first.bytes > 0) break;
-      this.#parts.shift();
+      this.#readParts += 1;
       this.#letGo(first);
     }
+    if (2 * this.#readParts >= this.#parts.length) this.#parts = this.#unreadParts();
   }
 
   /** Its request is over, or there will be none. */
   over(): void {
-    for (const part of this.#parts.splice(0)) this.#letGo(part);
+    for (const part of this.#unreadParts()) this.#letGo(part);
+    this.#parts = [];
     this.#onOver();
+  }
+
+  /** Those that were not; the others are forgotten. */
+  #unreadParts(): Part[] {
+    const parts = this.#parts.slice(this.#readParts);
+    this.#readParts = 0;
+    return parts;
   }
 
   /** `refused` is called once if there is no room for it, at once if there was none. */
