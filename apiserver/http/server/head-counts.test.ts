@@ -1,5 +1,5 @@
+import { FLAG, HTTP2_PREFACE, http2Field, http2Frame, http2Head } from '../../../shared/testing/http2-frames';
 import { Http2Wire } from './http2-wire';
-import { FLAG, HTTP2_PREFACE, http2Field, http2Frame, http2Head } from './testing/http2-client';
 
 const PADDED = 0x8;
 const PRIORITY = 0x20;

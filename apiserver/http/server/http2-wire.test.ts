@@ -1,6 +1,6 @@
+import { FLAG, HTTP2_PREFACE, http2Frame, http2Head, uint32 } from '../../../shared/testing/http2-frames';
 import { HeadTurns } from './head-turns';
 import { Http2Wire } from './http2-wire';
-import { FLAG, HTTP2_PREFACE, http2Frame, http2Head, uint32 } from './testing/http2-client';
 
 /** Turns that come when the test says so. */
 function turns(perTurn: number): { readonly heads: HeadTurns; readonly next: () => void } {

@@ -3,6 +3,7 @@ import type { ClientHttp2Session } from 'node:http2';
 import { constants } from 'node:http2';
 import { USER, USER_GROUP } from '../../../shared/names';
 import { eventually } from '../../../shared/testing/eventually';
+import { http2Frame } from '../../../shared/testing/http2-frames';
 import type { Exchange, UserInfo } from '../../exchange/exchange';
 import { NOBODY } from '../../exchange/initial-values';
 import { newConnectionCounts } from './connection-counts';
@@ -11,7 +12,7 @@ import type { Journey } from './request-handler';
 import type { ServerSettings } from './server';
 import type { TestServer } from './testing/client';
 import { always, asJane, deferred, startServer, textAnswer } from './testing/client';
-import { beginningOfPost, connectHttp2, http2Frame, readReply, sendHttp2 } from './testing/http2-client';
+import { beginningOfPost, connectHttp2, readReply, sendHttp2 } from './testing/http2-client';
 
 const OFFERED = { streamsMax: 250, goawayChance: 0 };
 

@@ -3,16 +3,8 @@ import type { TLSSocket } from 'node:tls';
 import type { UserInfo } from '../../exchange/exchange';
 import { NOBODY } from '../../exchange/initial-values';
 import { eventually } from '../../../shared/testing/eventually';
-import { newConnectionCounts } from './connection-counts';
-import { createMemoryLimitStage, HeldBytes } from './held-bytes';
-import type { RequestMemory } from './held-bytes';
-import { STREAM_WINDOW_BYTES, UNREAD_BODIES_BYTES_CUT, UNREAD_BODIES_BYTES_MAX } from './limits';
-import type { ServerSettings } from './server';
-import type { TestServer } from './testing/client';
-import { deferred, startServer, textAnswer } from './testing/client';
-import type { Http2Reply, SeenFrame } from './testing/http2-client';
+import type { SeenFrame } from '../../../shared/testing/http2-frames';
 import {
-  connectHttp2,
   FLAG,
   framesOf,
   HTTP2_PREFACE,
@@ -20,10 +12,18 @@ import {
   http2Frame,
   http2Head,
   ofType,
-  readReply,
   uint32,
-} from './testing/http2-client';
+} from '../../../shared/testing/http2-frames';
+import { newConnectionCounts } from './connection-counts';
+import { createMemoryLimitStage, HeldBytes } from './held-bytes';
+import type { RequestMemory } from './held-bytes';
+import { STREAM_WINDOW_BYTES, UNREAD_BODIES_BYTES_CUT, UNREAD_BODIES_BYTES_MAX } from './limits';
+import type { ServerSettings } from './server';
+import type { TestServer } from './testing/client';
+import { deferred, startServer, textAnswer } from './testing/client';
 import { UnreadBodies } from './unread-bodies';
+import type { Http2Reply } from './testing/http2-client';
+import { connectHttp2, readReply } from './testing/http2-client';
 
 const KB = 1_024;
 const MB = 1_024 * KB;

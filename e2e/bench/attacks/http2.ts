@@ -1,6 +1,13 @@
 import type { TLSSocket } from 'node:tls';
+import {
+  FLAG,
+  http2Field,
+  http2Frame,
+  http2Head,
+  HTTP2_PREFACE,
+  uint32,
+} from '../../../shared/testing/http2-frames';
 import type { Attack } from './attack';
-import { bytesOf, FLAG, http2Field, http2Frame, http2Head, HTTP2_PREFACE } from './http2-frames';
 import { SMALL } from './stored';
 import type { Victim } from './victim';
 
@@ -15,7 +22,7 @@ export const HTTP2: readonly Attack[] = [
     http2Frame('headers', {
       flags: WHOLE,
       stream: streamOf(at),
-      payload: http2Head('GET', SMALL, { authorization }),
+      payload: http2Head('GET', SMALL, [http2Field('authorization', authorization)]),
     }),
     reset(at),
   ]),
@@ -38,10 +45,10 @@ export const HTTP2: readonly Attack[] = [
     at === 0
       ? http2Frame('headers', {
           flags: FLAG.endHeaders,
-          payload: http2Head('PATCH', SMALL, {
-            authorization,
-            'content-type': 'application/merge-patch+json',
-          }),
+          payload: http2Head('PATCH', SMALL, [
+            http2Field('authorization', authorization),
+            http2Field('content-type', 'application/merge-patch+json'),
+          ]),
         })
       : http2Frame('data'),
   ]),
@@ -52,7 +59,7 @@ function streamOf(at: number): number {
 }
 
 function reset(at: number): Buffer {
-  return http2Frame('reset', { stream: streamOf(at), payload: bytesOf(CANCEL, 4) });
+  return http2Frame('reset', { stream: streamOf(at), payload: uint32(CANCEL) });
 }
 
 /** Frames are sent as fast as the server takes them: those that `make` says for the first, the second, and so on. */
