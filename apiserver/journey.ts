@@ -13,6 +13,7 @@ import type { Answer, Exchange, Stage } from './exchange/exchange';
 import { parseRequestInfo } from './exchange/request-info';
 import { mentionsYaml } from './exchange/mentions-yaml';
 import { createDeadlineStage } from './exchange/deadline';
+import type { Filter } from './observability/metrics/filter-times';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { METRICS_PATHS } from './observability/metrics/metrics-endpoints';
 import type { OtherDocuments } from './documents/openapi/aggregated/other-documents';
@@ -73,25 +74,29 @@ export interface JourneyParts {
  * turns what a stage throws into a Status.
  */
 export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
-  const stages: readonly Stage[] = [
+  const stages: readonly (Stage | readonly [Filter, Stage])[] = [
     requestInfo, // what the path asks for
     ...(parts.preflight === undefined ? [] : [parts.preflight]), // whether a page may ask
     parts.metrics.measure, // what it costs, and how it ends
     ...(parts.audit === undefined ? [] : [parts.audit.open]), // who tried and was turned away
     createDeadlineStage(parts.requestTimeoutMs), // nothing waits for ever
-    parts.authenticate, // who is asking
-    ...(parts.audit === undefined ? [] : [parts.audit.record]), // what is written down of it
-    parts.impersonate, // as whom, if not as themselves
+    ['authentication', parts.authenticate], // who is asking
+    ...(parts.audit === undefined ? [] : [['audit', parts.audit.record] as const]), // what is written down of it
+    ['impersonation', parts.impersonate], // as whom, if not as themselves
     parts.limitMemory, // whether there is room for it and its answer
     ...(parts.overload === undefined ? [] : [parts.overload]), // whether there is time for it
-    ...(parts.flowControl === undefined ? [] : [parts.flowControl]), // whose turn it is
-    parts.authorize, // whether they may
+    ...(parts.flowControl === undefined ? [] : [['priorityandfairness', parts.flowControl] as const]), // whose turn it is
+    ['authorization', parts.authorize], // whether they may
     ...(parts.storageVersions === undefined ? [] : [parts.storageVersions]), // whether others know what it stores
     createAnswerStage(parts), // the verb itself
   ];
+  const { filters } = parts.metrics;
   // No promise of its own for each stage: this is on the path of everything.
   return stages.reduceRight<(exchange: Exchange) => Promise<void>>(
-    (next, stage) => (exchange) => stage(exchange, () => next(exchange)),
+    (next, stage) =>
+      typeof stage === 'function'
+        ? (exchange) => stage(exchange, () => next(exchange))
+        : filters.timed(...stage, next),
     () => Promise.resolve(),
   );
 }

@@ -1,3 +1,4 @@
+import type { Bucketed } from '../../shared/metrics/buckets';
 import type { Delays } from '../../shared/metrics/duration-histogram';
 import type { EndReason } from './fan-out/watch-request';
 import { END_REASONS } from './fan-out/watch-request';
@@ -56,6 +57,8 @@ export interface SentStats {
   readonly initial: number;
   /** Open now. */
   readonly watchers: number;
+  /** Bytes of the frames. */
+  readonly sizes: Bucketed;
 }
 
 export interface ResourceStats {

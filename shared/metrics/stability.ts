@@ -24,6 +24,11 @@ export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
   apiserver_tls_handshake_errors_total: ALPHA,
   apiserver_registered_watchers: ALPHA,
   apiserver_watch_events_total: ALPHA,
+  apiserver_watch_events_sizes: ALPHA,
+  apiserver_request_aborts_total: ALPHA,
+  apiserver_request_filter_duration_seconds: ALPHA,
+  apiserver_crd_webhook_conversion_duration_seconds: ALPHA,
+  node_authorizer_graph_actions_duration_seconds: ALPHA,
   apiserver_init_events_total: ALPHA,
   apiserver_terminated_watchers_total: ALPHA,
   // Of v1.26, for the dashboards and rules of today.

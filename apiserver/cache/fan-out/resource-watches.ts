@@ -10,7 +10,7 @@ import type { EndReason, WatchRequest } from './watch-request';
 import type { WatchedState, WatchSource } from './watch-stream';
 import { streamWatch } from './watch-stream';
 import type { SentCounter, WatcherHost } from './watcher';
-import { Watcher } from './watcher';
+import { Watcher, newSentCounter } from './watcher';
 
 /** Ends after which a client goes on behind what it was told. */
 const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
@@ -240,7 +240,7 @@ export class ResourceWatches implements WatchSource {
   #sentAs(apiVersion: string): SentCounter {
     let counter = this.#sent.get(apiVersion);
     if (counter === undefined) {
-      counter = { frames: 0, initial: 0, watchers: 0 };
+      counter = newSentCounter();
       this.#sent.set(apiVersion, counter);
     }
     return counter;

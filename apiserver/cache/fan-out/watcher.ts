@@ -1,3 +1,4 @@
+import { ValueHistogram, exponentialBounds } from '../../../shared/metrics/buckets';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { StatusError } from '../../../shared/errors/status-error';
 import type { Entry, FrameElsewhere, ObjectEventType, Representation } from '../state/entry';
@@ -39,6 +40,15 @@ export interface SentCounter {
   initial: number;
   /** Watches that are open now. */
   watchers: number;
+  /** Bytes of the frames. */
+  readonly sizes: ValueHistogram;
+}
+
+/** From 1 KiB to 128 KiB, as kube-apiserver has them. */
+const SIZE_BOUNDS_BYTES = exponentialBounds(1_024, 2, 8);
+
+export function newSentCounter(): SentCounter {
+  return { frames: 0, initial: 0, watchers: 0, sizes: new ValueHistogram(SIZE_BOUNDS_BYTES) };
 }
 
 /**
@@ -123,6 +133,7 @@ export class Watcher implements Flushable {
     }
     this.#replaceRun(run.append(frame));
     this.sent.frames += 1;
+    this.sent.sizes.observe(frame.length);
     if (!this.#isDue) scheduler.schedule(this);
     if (scheduler.queues.isExceeded) queuesOverflowed();
   }
@@ -160,6 +171,7 @@ export class Watcher implements Flushable {
     if (lastFrame !== undefined) {
       this.#replaceRun((this.#run ?? this.#host.scheduler.emptyRun).append(lastFrame));
       this.sent.frames += 1;
+      this.sent.sizes.observe(lastFrame.length);
     }
     this.#ending = reason;
     if (this.#reader !== undefined) this.#deliver(this.#takeRun());

@@ -125,6 +125,26 @@ test('an object that cannot be converted ends a watch in the other version with 
   stop.abort(new Error('the test is over'));
 });
 
+test('reviews are timed by definition and versions, those that failed too', async () => {
+  await defineConverted(api, webhook);
+  await post(V1_PATH, gizmoV1('timed'));
+  await get(`${V2_PATH}/timed`);
+  const about = (succeeded: boolean): string =>
+    `crd_name="gizmos.example.com",from_version="v1",to_version="v2",succeeded="${String(succeeded)}"`;
+  const counted = async (succeeded: boolean): Promise<number> => {
+    const { text } = await get('/metrics');
+    const name = 'apiserver_crd_webhook_conversion_duration_seconds_count';
+    const line = text.split('\n').find((each) => each.startsWith(`${name}{${about(succeeded)}}`)) ?? '';
+    return Number(line.slice(line.lastIndexOf(' ') + 1));
+  };
+  expect(await counted(true)).toBeGreaterThan(0);
+  const before = await counted(false);
+  webhook.behave = cut;
+  await post(V1_PATH, gizmoV1('untimely'));
+  expect((await get(`${V2_PATH}/untimely`)).code).toBe(500);
+  expect((await counted(false)) - before).toBe(1);
+});
+
 test('a webhook that is dead fails what needs it in the words of v1.21, and nothing else', async () => {
   const nowhere = 'https://127.0.0.1:1/convert';
   await defineConverted(api, webhook, { clientConfig: { url: nowhere } });

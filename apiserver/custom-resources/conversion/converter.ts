@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../../../shared/concurrency/abort';
 import { StatusError } from '../../../shared/errors/status-error';
@@ -6,6 +7,7 @@ import type { ApiObject } from '../../../shared/object/object';
 import { encodeObject } from '../../../shared/schema/encode';
 import { conversionError } from '../../registry/custom-errors';
 import { ConversionNeeded } from '../../registry/conversion-needed';
+import { CONVERSION_TIMES } from './conversion-times';
 import type { FaultWords } from './converted-object';
 import { convertedObject } from './converted-object';
 import type { ConversionQuestion } from './conversion-review';
@@ -71,10 +73,19 @@ export class Converter {
     signal.throwIfAborted();
     const { apiVersion: from = '', kind = '' } = batch[0]?.object ?? { metadata: {} };
     const subject = `conversion webhook for ${from}, Kind=${kind}`;
+    const startedAt = performance.now();
+    const note = (succeeded: 'true' | 'false'): void => {
+      const about = { crd_name: this.#asked?.definition ?? '', from_version: versionOf(from) };
+      const labels = { ...about, to_version: versionOf(apiVersion), succeeded };
+      CONVERSION_TIMES.observe(labels, performance.now() - startedAt);
+    };
     try {
-      return await this.#review(batch, { apiVersion, subject }, signal);
+      const converted = await this.#review(batch, { apiVersion, subject }, signal);
+      note('true');
+      return converted;
     } catch (error) {
       signal.throwIfAborted();
+      note('false');
       throw error instanceof StatusError ? error : conversionError(error);
     }
   }
@@ -110,6 +121,10 @@ export class Converter {
       return convertedObject(object, { value: converted[index], apiVersion, words });
     });
   }
+}
+
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }
 
 function wordsOf(subject: string, index: number | undefined): FaultWords {

@@ -1,3 +1,4 @@
+import type { Bucketed } from '../../../shared/metrics/buckets';
 import type { MetricSet, Sample } from '../../../shared/metrics/metric-set';
 import { parseGroupVersion } from '../../../shared/api/resources';
 import type { CacheStats, ResourceStats } from '../../cache/stats';
@@ -175,6 +176,17 @@ function addByResource(metrics: MetricSet, { stats, kindOf }: CacheMetricsSource
       stats().resources.flatMap(({ resource, sent }) =>
         sent.map(({ apiVersion, frames }): Sample => {
           return [{ ...parseGroupVersion(apiVersion), kind: kindOf(resource) }, frames];
+        }),
+      ),
+  });
+  metrics.histogram({
+    name: 'apiserver_watch_events_sizes',
+    help: 'Bytes of the events sent to watchers, by the requested group, version and kind.',
+    labels: ['group', 'version', 'kind'],
+    read: () =>
+      stats().resources.flatMap(({ resource, sent }) =>
+        sent.map(({ apiVersion, sizes }): Sample<Bucketed> => {
+          return [{ ...parseGroupVersion(apiVersion), kind: kindOf(resource) }, sizes];
         }),
       ),
   });

@@ -11,10 +11,19 @@ const LABELS = [
   'scope',
   'component',
 ] as const satisfies readonly (keyof RequestLabels)[];
+const PLACE = LABELS.filter((label) => label !== 'dry_run' && label !== 'component');
 const WITHOUT_DRY_RUN = LABELS.filter((label) => label !== 'dry_run');
 
 /** Shows what was counted of requests, under kube-apiserver's names. */
 export function addRequestMetrics(metrics: MetricSet, requests: RequestMetrics): void {
+  metrics.histogram({
+    name: 'apiserver_request_filter_duration_seconds',
+    help: 'The latency of single stages of requests that went on from them.',
+    labels: ['filter'],
+    *read() {
+      for (const [filter, durations] of requests.filters.read()) yield [{ filter }, durations];
+    },
+  });
   metrics.counter({
     name: 'apiserver_request_total',
     help: 'Requests by verb, resource, scope and response code; a watch counts when it ends.',
@@ -39,6 +48,16 @@ export function addRequestMetrics(metrics: MetricSet, requests: RequestMetrics):
     labels: [...WITHOUT_DRY_RUN, 'code'],
     *read() {
       for (const { labels, times } of requests.terminated()) yield [labels, times];
+    },
+  });
+  metrics.counter({
+    name: 'apiserver_request_aborts_total',
+    help: 'Requests whose answer was given up by the server in the middle: their time was over, or their client did not read it.',
+    labels: PLACE,
+    *read() {
+      for (const { labels, aborts } of requests.series()) {
+        if (aborts > 0 && labels.dry_run === '') yield [labels, aborts];
+      }
     },
   });
   metrics.gauge({

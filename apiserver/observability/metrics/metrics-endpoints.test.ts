@@ -1,4 +1,5 @@
 import { GROUP } from '../../../shared/names';
+import { ClientGoneError } from '../../exchange/initial-values';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { StorageError } from '../../storage/backend';
@@ -224,4 +225,54 @@ test('requests that the server ends in self-defense are told apart from those th
   const name = 'apiserver_request_terminations_total';
   expect(await samples(name, { verb: 'POST', resource: 'configmaps', code: '504' })).toEqual([1]);
   expect(await samples(name)).toEqual([1]);
+});
+
+test('the sizes of events are counted as often as the events are sent', async () => {
+  const stop = new AbortController();
+  const readers = [api.watch(`${CMS}?watch=1`, stop.signal), api.watch(`${CMS}?watch=1`, stop.signal)];
+  const first = readers.map(async (reader) => reader.next());
+  while (api.plane.cache.watchers().filter(({ isLive }) => isLive).length < 2) {
+    await new Promise(setImmediate);
+  }
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' }, data: { k: 'x'.repeat(3_000) } } });
+  await Promise.all(first);
+  for (const reader of readers) await reader.return(undefined);
+  const about = { group: '', version: 'v1', kind: 'ConfigMap' };
+  expect(await samples('apiserver_watch_events_sizes_count', about)).toEqual([2]);
+  expect(await samples('apiserver_watch_events_sizes_bucket', { ...about, le: '2048' })).toEqual([0]);
+  expect(await samples('apiserver_watch_events_sizes_bucket', { ...about, le: '4096' })).toEqual([2]);
+  const [bytes = 0] = await samples('apiserver_watch_events_sizes_sum', about);
+  expect(bytes).toBeGreaterThan(6_000);
+  expect(bytes).toBeLessThan(8_192);
+});
+
+test('stages count for requests that went on from them, and not for those that they turned away', async () => {
+  const counted = async (filter: string): Promise<number> =>
+    (await samples('apiserver_request_filter_duration_seconds_count', { filter }))[0] ?? 0;
+  const before = [await counted('impersonation'), await counted('authorization')];
+  // There is no group without a user: impersonation refuses it.
+  await api.call('GET', CMS, { headers: { 'impersonate-group': 'x' } });
+  const after = [await counted('impersonation'), await counted('authorization')];
+  // Each question for the metrics is a request itself, and the second of two is asked one later.
+  expect(after.map((count, at) => count - (before[at] ?? 0))).toEqual([2, 2]);
+  expect(await counted('audit')).toBe(0);
+  const about = { filter: 'authorization', le: '+Inf' };
+  expect(await samples('apiserver_request_filter_duration_seconds_bucket', about)).toHaveLength(1);
+});
+
+test('an answer that the server gives up in the middle is counted, and one that its client leaves is not', async () => {
+  const about = { verb: 'WATCH', resource: 'configmaps', scope: 'namespace' };
+  for (const [reason, times] of [
+    [new ClientGoneError(), []],
+    [new Error('its time is over'), [1]],
+  ] as const) {
+    const stop = new AbortController();
+    const reader = api.watch(`${CMS}?watch=1`, stop.signal);
+    const next = reader.next().catch(() => undefined);
+    while (api.plane.cache.watchers().length === 0) await new Promise(setImmediate);
+    stop.abort(reason);
+    await next;
+    await reader.return(undefined);
+    expect(await samples('apiserver_request_aborts_total', about)).toEqual(times);
+  }
 });

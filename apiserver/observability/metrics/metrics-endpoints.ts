@@ -31,11 +31,13 @@ import type { ConnectCounts } from '../../connect/connect-counts';
 import type { AvailabilityCounts } from '../../aggregation/availability';
 import { addAggregatorMetrics } from './add-aggregator-metrics';
 import { addConnectMetrics } from './add-connect-metrics';
+import { addDurationMetrics } from './add-duration-metrics';
 import { addDeprecatedApis } from './add-deprecated-apis';
 import type { LargeRequestCounts } from './add-large-request-metrics';
 import { addLargeRequestMetrics } from './add-large-request-metrics';
 import type { LoopReport } from './add-overload-metrics';
 import { addOverloadMetrics } from './add-overload-metrics';
+import type { FilterTimes } from './filter-times';
 import { addRequestMetrics } from './add-request-metrics';
 import type { StoreReport } from './add-store-metrics';
 import { addStoreMetrics } from './add-store-metrics';
@@ -50,6 +52,8 @@ import { RequestMetrics } from './request-metrics';
 export interface MetricsEndpoints {
   /** Counts and times every request. */
   readonly measure: Stage;
+  /** Times single stages. */
+  readonly filters: FilterTimes;
   /** Answers `/metrics`, `/debug/watchers`, `/debug/webhooks` and the pages of flow control; undefined for any other path. */
   readonly answer: (exchange: Exchange) => Promise<Answer | undefined>;
 }
@@ -125,14 +129,13 @@ export function createMetricsEndpoints({
   const metrics = new MetricSet(defined({ choice }));
   addBuildInfo(metrics, build);
   addRequestMetrics(metrics, requests);
+  addDurationMetrics(metrics);
   addDeprecatedApis(metrics, { requests, registry });
   addAdmissionMetrics(metrics, admission);
   addWebhookMetrics(metrics, webhooks);
   addRestClientMetrics(metrics, OWN_REQUESTS);
-  addCacheMetrics(metrics, {
-    stats: metrics.oncePerReading(() => cache.stats()),
-    kindOf: kindsOf(registry),
-  });
+  const stats = metrics.oncePerReading(() => cache.stats());
+  addCacheMetrics(metrics, { stats, kindOf: kindsOf(registry) });
   if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);
   if (tokens !== undefined) addTokenMetrics(metrics, tokens);
   if (audit !== undefined) addAuditMetrics(metrics, audit);
@@ -148,6 +151,7 @@ export function createMetricsEndpoints({
   if (processMetrics) metrics.addRuntime(runtimeMetrics());
   return {
     measure: requests.stage,
+    filters: requests.filters,
     answer: async (exchange) => {
       const { path, query } = exchange;
       if (path === '/metrics') {

@@ -1,10 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import type { Status, StatusError } from '../../../shared/errors/status-error';
 import type { Answer, Exchange, Stage } from '../../exchange/exchange';
+import { isClientGone } from '../../exchange/initial-values';
 import { isLongRunning } from '../../exchange/long-running';
 import type { RequestInfo } from '../../exchange/request-info';
 import { exponentialBounds, ValueHistogram } from '../../../shared/metrics/buckets';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
+import { FilterTimes } from './filter-times';
 import { wordTable } from '../../../shared/word-table';
 
 /** The labels that kube-apiserver gives its request metrics. A type, as only such can be read as a record. */
@@ -36,6 +38,8 @@ export interface RequestSeries {
   sizes?: ValueHistogram;
   /** Watches, logs and connections that are open now. */
   longRunning: number;
+  /** Answers that the server gave up in the middle. */
+  aborts: number;
 }
 
 /** kube-apiserver's bounds in seconds, and below its smallest one those of answers from memory. */
@@ -62,6 +66,7 @@ export class RequestMetrics {
   readonly #series = new Map<string, RequestSeries>();
   readonly #others = createSeries(labelsOf('other', undefined, ''));
   readonly #terminated = new Map<string, CodeCount>();
+  readonly filters = new FilterTimes();
   /** Requests under way, those that stay open left out. */
   readonly inFlight = { mutating: 0, readOnly: 0 };
 
@@ -97,6 +102,7 @@ export class RequestMetrics {
         countIn(series.byCode, code, () => ({ ...series.labels, code: String(code) }));
         series.durations.observe(performance.now() - startedAt);
       };
+      if (isStream(exchange.answer)) countAborts(series, exchange);
       if (isLong && isStream(exchange.answer)) countWhileOpen(series, exchange, over);
       else {
         over();
@@ -184,6 +190,7 @@ function createSeries(labels: RequestLabels): RequestSeries {
     byCode: new Map(),
     durations: new DurationHistogram(BOUNDS_SECONDS),
     longRunning: 0,
+    aborts: 0,
   };
 }
 
@@ -208,6 +215,13 @@ function countWhileOpen(series: RequestSeries, exchange: Exchange, over: () => v
   exchange.whenOver(() => {
     series.longRunning -= 1;
     over();
+  });
+}
+
+/** Its client sees the end of the connection, and no end of the answer. */
+function countAborts(series: RequestSeries, exchange: Exchange): void {
+  exchange.whenOver(() => {
+    if (exchange.signal.aborted && !isClientGone(exchange)) series.aborts += 1;
   });
 }
 

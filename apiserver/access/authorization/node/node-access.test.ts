@@ -311,3 +311,23 @@ test('the rules of a node cannot be listed', async () => {
     evaluationError: 'node authorizer does not support user rule resolution',
   });
 });
+
+test('changes of what nodes need are timed by what they are, and those that change nothing are not', async () => {
+  const counted = async (operation: string): Promise<number> => {
+    const { text } = await api.call('GET', '/metrics');
+    const name = `node_authorizer_graph_actions_duration_seconds_count{operation="${operation}"}`;
+    return Number((text.split('\n').find((line) => line.startsWith(name)) ?? ' 0').split(' ').at(-1));
+  };
+  const secret = { resource: 'secrets', name: 's1' };
+  const before = [await counted('AddPod'), await counted('DeletePod')];
+  await pod({ containers: [container({ envFrom: [{ secretRef: { name: 's1' } }] })] });
+  expect(await may(secret)).toBe(true);
+  await api.call('PATCH', `${CORE}/namespaces/default/pods/web/status`, {
+    body: { status: { message: 'well' } },
+  });
+  expect(await may(secret)).toBe(true);
+  await api.call('DELETE', `${CORE}/namespaces/default/pods/web?gracePeriodSeconds=0`);
+  expect(await may(secret)).toBe(false);
+  const after = [await counted('AddPod'), await counted('DeletePod')];
+  expect(after.map((count, at) => count - (before[at] ?? 0))).toEqual([1, 1]);
+});

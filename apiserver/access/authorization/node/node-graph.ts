@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { pause } from '../../../../shared/concurrency/pause';
 import type { Node, PersistentVolume, Pod } from '../../../../shared/api/types/core-v1';
 import type { VolumeAttachment } from '../../../../shared/api/types/storage-v1';
@@ -9,6 +10,7 @@ import type { StoredResource } from '../../../registry/resource';
 import { currentOfEntry } from '../../../registry/stored-form';
 import { CacheFollowers } from '../cache-followers';
 import type { PolicySources } from '../rbac/policies';
+import { noteGraphAction } from './graph-times';
 import type { NodeFeatures } from './node-features';
 import { NodeUses } from './node-uses';
 import type { ReferenceKind } from './references';
@@ -88,10 +90,12 @@ export class NodeGraph {
         this.#uses.releaseAll(POD);
       },
       changed: (key, entry) => {
+        const startedAt = performance.now();
         const node = entry?.fields[NODE_NAME] ?? '';
         if (entry === undefined || node === '') {
-          uids.delete(key);
+          const wasKnown = uids.delete(key);
           this.#uses.release(POD + key);
+          if (wasKnown) noteGraphAction('DeletePod', startedAt);
         } else if (uids.get(key) !== entry.uid || this.#uses.nodeOf(POD + key) !== node || mayGrow(entry)) {
           uids.set(key, entry.uid);
           this.#uses.hold(
@@ -99,6 +103,7 @@ export class NodeGraph {
             node,
             referencesOfPod(currentOfEntry(pods, entry).object as Pod, this.#features),
           );
+          noteGraphAction('AddPod', startedAt);
         }
       },
     };
@@ -108,13 +113,17 @@ export class NodeGraph {
     return {
       reset: () => this.#uses.releaseAll(NODE),
       changed: (key, entry) => {
+        const startedAt = performance.now();
         // A heartbeat is no reason to parse a node.
         const references =
           entry?.bytes.includes(CONFIG_SOURCE) === true
             ? referencesOfNode(currentOfEntry(nodes, entry).object as Node)
             : [];
         if (references.length === 0) this.#uses.release(NODE + key);
-        else this.#uses.hold(NODE + key, key, references);
+        else {
+          this.#uses.hold(NODE + key, key, references);
+          noteGraphAction('SetNodeConfigMap', startedAt);
+        }
       },
     };
   }
@@ -123,11 +132,13 @@ export class NodeGraph {
     return {
       reset: () => this.#uses.clearVolumes(),
       changed: (key, entry) => {
+        const startedAt = performance.now();
         const volume =
           entry === undefined
             ? undefined
             : referencesOfVolume(currentOfEntry(volumes, entry).object as PersistentVolume);
         this.#uses.setVolume(key, volume);
+        noteGraphAction(entry === undefined ? 'DeletePV' : 'AddPV', startedAt);
       },
     };
   }
@@ -136,11 +147,13 @@ export class NodeGraph {
     return {
       reset: () => this.#attachments.clear(),
       changed: (key, entry) => {
+        const startedAt = performance.now();
         if (entry === undefined) this.#attachments.delete(key);
         else {
           const { spec } = currentOfEntry(attachments, entry).object as VolumeAttachment;
           this.#attachments.set(key, spec.nodeName);
         }
+        noteGraphAction(entry === undefined ? 'DeleteVolumeAttachment' : 'AddVolumeAttachment', startedAt);
       },
     };
   }
