@@ -2,6 +2,7 @@ import { DecodeError } from '../../shared/schema/decode';
 import { UNSTRUCTURED } from '../../shared/schema/types';
 import type { ResourceRow, SubresourceRow } from '../../shared/api/resources';
 import { defined } from '../../shared/defined';
+import type { NullsOf } from '../../shared/defaults/defaults';
 import type { FieldError } from '../../shared/errors/field-error';
 import type { JsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
@@ -110,7 +111,7 @@ function versionDefinition(
     row: rowOf(definition, version),
     type: UNSTRUCTURED,
     custom: lazy,
-    applyDefaults: (object) => completed(object, lazy),
+    applyDefaults: (object, nulls) => completed(object, lazy, nulls),
     servedSubresources: ['status', 'scale'],
     ...(scale === undefined
       ? {}
@@ -171,14 +172,14 @@ function subresourcesOf({ hasStatus, scale }: DefinitionVersion, own: KindRow): 
 }
 
 /** An object of a request as its definition knows it: without unknown fields, and with defaults. Throws DecodeError. */
-function completed(object: ApiObject, { schema }: LazyVersion): ApiObject {
+function completed(object: ApiObject, { schema }: LazyVersion, nulls: NullsOf = 'dropped'): ApiObject {
   if (schema === undefined) return object;
   const given: unknown = object;
   const { object: known } = prune(schema, given as JsonObject);
   const { object: formed, errors } = coerceEmbedded(schema, known, { drop: false });
   if (errors.length > 0) throw new DecodeError(errors.map(textOf).join(', '));
   try {
-    return withDefaults(schema, formed) as unknown as ApiObject;
+    return withDefaults(schema, formed, { keepsNulls: nulls === 'kept' }) as unknown as ApiObject;
   } catch (error) {
     throw error instanceof TooManyDefaultsError ? new DecodeError(error.message, { cause: error }) : error;
   }

@@ -327,6 +327,18 @@ describe('schemas', () => {
     const twice = await apply('a', body(['z', 'z']), 'fieldManager=three');
     expect(twice.code).toBe(400);
   });
+
+  test('refuse nulls that are applied, drop those that are sent otherwise, and fill in the defaults of both', async () => {
+    await define(api, definitionBody({ versions: [{ name: 'v1', schema: SIZED }] }));
+    const withNull = (name: string, field: string): object =>
+      gizmo(name, { spec: { size: 1, [field]: null } });
+    const refused = await apply('a', withNull('a', 'tags'), 'fieldManager=one');
+    expect([refused.code, refused.json.details.causes[0].field]).toEqual([422, 'spec.tags']);
+    const filled = await apply('a', withNull('a', 'color'), 'fieldManager=one');
+    expect([filled.code, filled.json.spec.color]).toEqual([201, 'red']);
+    const posted = await api.call('POST', PATH, { body: withNull('b', 'tags') });
+    expect([posted.code, posted.json.spec]).toEqual([201, { size: 1, color: 'red' }]);
+  });
 });
 
 describe('an object that stands in one version', () => {

@@ -1,4 +1,5 @@
 import { MEDIA_TYPE } from '../../shared/names';
+import { defined } from '../../shared/defined';
 import { Pace } from '../../shared/concurrency/pace';
 import { isJsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
@@ -73,9 +74,14 @@ export async function readApply(
   reportingDuplicates(asked, bytes, syntax)?.(unknownFieldsOf(config, target));
   exchange.audit?.requestObject(undefined, () => encodeObject(config));
   const force = boolParameter(exchange.query, 'force');
-  const { type } = target.endpoint;
+  const { type, applyDefaults } = target.endpoint;
+  // Upstream reads what is applied without the reader that drops them: they are refused by the type of their field.
+  const endpoint = {
+    ...target.endpoint,
+    ...defined({ applyDefaults: applyDefaults && ((object: ApiObject) => applyDefaults(object, 'kept')) }),
+  };
   const read = (merged: object): ApiObject =>
-    checkIdentity(withStoredEmpties(type, decodeValue(merged, target.endpoint)), target);
+    checkIdentity(withStoredEmpties(type, decodeValue(merged, endpoint)), target);
   if (pace.isDue) await pace.rest();
   return { config, force, read };
 }

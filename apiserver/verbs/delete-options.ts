@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../shared/object/clone';
 import { stringifyExact } from '../../shared/object/exact-text';
 import { badRequest } from '../../shared/errors/status-error';
 import { apiVersionOf } from '../../shared/object/object';
@@ -80,7 +81,16 @@ function documentOf({ info }: Exchange, wire: WireOptions): object {
 }
 
 function checkKind(value: unknown): void {
-  const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
-  if (kind === undefined || kind === '' || kind === 'DeleteOptions') return;
-  throw badRequest(`the body of a deletion must be of kind DeleteOptions, not ${stringifyExact(kind)}`);
+  const { kind = '', apiVersion } = isJsonObject(value) ? (value as Partial<TypeMeta>) : {};
+  if (kind !== '' && kind !== 'DeleteOptions') {
+    throw badRequest(`the body of a deletion must be of kind DeleteOptions, not ${stringifyExact(kind)}`);
+  }
+  // Any version will do, as long as it is one.
+  if (typeof apiVersion === 'string' && apiVersion.split('/', 3).length > 2)
+    throw badRequest(`unexpected GroupVersion string: ${apiVersion}`);
+}
+
+interface TypeMeta {
+  readonly kind: unknown;
+  readonly apiVersion: unknown;
 }

@@ -5,6 +5,7 @@ import { methodNotSupported, notFound } from '../../shared/errors/status-error';
 import { decodeObject } from '../../shared/schema/decode';
 import type { Document } from '../http/encoding/document';
 import { documentAnswer } from '../http/encoding/document';
+import { bodyMediaType } from '../http/encoding/request-body';
 import { OPERATION_OFFER, negotiate } from '../http/encoding/negotiation';
 import type { Shape } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
@@ -87,6 +88,7 @@ async function run(
 ): Promise<Answer> {
   // The answer is a document, which is negotiated by itself: here is only refused what accepts no object of the kind.
   const { shape } = negotiate(exchange, OPERATION_OFFER);
+  bodyMediaType(exchange.headers['content-type']);
   const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const sent = await readBodyObject(exchange, target.endpoint);
   // A question says itself which place it is about.

@@ -57,6 +57,8 @@ test('the options of a deletion are read from Protobuf and YAML, and a precondit
   await sendProtobuf('POST', CMS, configMap('a'));
   const options = protobuf('DeleteOptions', 'meta/v1.DeleteOptions', { preconditions: { uid: 'other' } });
   expect((await sendProtobuf('DELETE', `${CMS}/a`, options)).code).toBe(409);
+  const odd = await api.call('DELETE', `${CMS}/a`, { body: { apiVersion: 'a/b/c' } });
+  expect([odd.code, odd.json.message]).toEqual([400, 'unexpected GroupVersion string: a/b/c']);
   const yaml = { text: 'preconditions: {uid: other}', headers: { 'content-type': MEDIA_TYPE.yaml } };
   expect((await api.call('DELETE', `${CMS}/a`, yaml)).code).toBe(409);
   expect((await api.call('GET', `${CMS}/a`)).code).toBe(200);

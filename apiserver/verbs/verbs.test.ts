@@ -115,6 +115,12 @@ describe('bodies', () => {
   test('of an unknown media type is 415', async () => {
     const reply = await api.call('POST', CMS, { text: 'x', headers: { 'content-type': 'text/plain' } });
     expect(reply.json).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
+    const operation = '/api/v1/namespaces/default/pods/none/eviction?dryRun=odd';
+    const evicted = await api.call('POST', operation, {
+      text: 'x',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(evicted.code).toBe(415);
   });
 
   test('an answer in a form that is not offered is 406', async () => {

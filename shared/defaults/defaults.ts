@@ -26,7 +26,10 @@ import { roundUpToMilli } from './resource-list';
 import { wordTable } from '../word-table';
 
 /** Returns the object with everything filled in that was left out; the argument is never changed and may be returned itself. */
-export type ApplyDefaults = (object: ApiObject) => ApiObject;
+export type ApplyDefaults = (object: ApiObject, nulls?: NullsOf) => ApiObject;
+
+/** What becomes of nulls that a custom resource may not have, where there is no default in their place. */
+export type NullsOf = 'dropped' | 'kept';
 
 const TABLE: DefaultsTable = {
   ...CORE,

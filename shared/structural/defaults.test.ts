@@ -71,6 +71,15 @@ test.each<[string, ReadonlyJson, ReadonlyJson, ReadonlyJson]>([
   expect(given).toEqual(before);
 });
 
+test('nulls that no default replaces are dropped, or left for validation where their field has a type', () => {
+  const schema = compileSchema(
+    object({ a: { type: 'string' }, b: x, c: { 'x-kubernetes-int-or-string': true } }),
+  );
+  const given = { a: null, b: null, c: null, d: null };
+  expect(withDefaults(schema, given)).toEqual({ b: 'x', d: null });
+  expect(withDefaults(schema, given, { keepsNulls: true })).toEqual({ a: null, b: 'x', d: null });
+});
+
 test('an object without anything to fill in is returned itself', () => {
   const given = { a: { b: 'y' }, c: [1] };
   expect(withDefaults(compileSchema(object({ a: object({ b: x }) })), given)).toBe(given);

@@ -22,13 +22,19 @@ export class TooManyDefaultsError extends Error {
  * Nulls in lists stay where the items have no default. The input is not changed and is returned where there is nothing to do;
  * values of defaults are never shared with the schema. Throws a TooManyDefaultsError.
  */
-export function withDefaults(schema: StructuralSchema, object: JsonObject): JsonObject {
-  return objectWithDefaults(schema, object, { chars: 0 });
+export function withDefaults(
+  schema: StructuralSchema,
+  object: JsonObject,
+  { keepsNulls = false }: { readonly keepsNulls?: boolean } = {},
+): JsonObject {
+  return objectWithDefaults(schema, object, { chars: 0, keepsNulls });
 }
 
-/** What was added so far. */
 interface Added {
+  /** What was added so far. */
   chars: number;
+  /** Nulls stay, for validation to refuse, where there is a type that they are not of. */
+  readonly keepsNulls: boolean;
 }
 
 /** The same for a value anywhere inside an object. */
@@ -57,7 +63,10 @@ function objectWithDefaults(schema: StructuralSchema, source: JsonObject, added:
 
 /** What stands for the value of a field; undefined for nothing. */
 function field(schema: StructuralSchema | undefined, value: unknown, added: Added): unknown {
-  if (value === null && schema?.isNullable === false) return defaultOf(schema, added);
+  if (value === null && schema?.isNullable === false) {
+    const filled = defaultOf(schema, added);
+    return filled === undefined && added.keepsNulls && schema.type !== '' ? null : filled;
+  }
   return valueWithDefaults(schema, value, added);
 }
 

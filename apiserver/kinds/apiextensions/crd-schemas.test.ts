@@ -428,6 +428,9 @@ describe('the root', () => {
   test('has few keywords beside fields if its status is apart', () => {
     expect(errorsOf(root({ type: 'string' }, { required: ['a'], ...KEEP }), true)).toEqual([]);
     expect(errorsOf(root({ type: 'string' }, { anyOf: [{ required: ['a'] }] }))).toEqual([]);
+    expect(errorsOf(root({ type: 'string' }, { default: [] }), true)[0]).toContain(
+      'fields are allowed at the root',
+    );
     expect(errorsOf(root({ type: 'string' }, { anyOf: [{ required: ['a'] }] }), true)).toEqual([
       expect.stringContaining(
         'fields are allowed at the root of the schema if the status subresource is enabled',

@@ -100,6 +100,7 @@ const POINTERS: readonly string[] = [
   'additionalItems',
   'additionalProperties',
   'not',
+  'default',
   '$ref',
   'x-kubernetes-list-type',
   'x-kubernetes-map-type',
