@@ -5,6 +5,7 @@
  */
 import { cpus } from 'node:os';
 import { measureAttacks } from './attacks';
+import { compareBuilds } from './compare';
 import { measureCost } from './cost';
 import { measureDefinitions } from './definitions';
 import { measureDelivery } from './delivery';
@@ -41,6 +42,7 @@ const GROUPS: readonly Parts[] = [
 /** Measured only when they are asked for, on servers of their own. */
 const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>])[] = [
   ['attacks', measureAttacks],
+  ['compare', compareBuilds],
   ['definitions', measureDefinitions],
   ['encryption', measureEncryption],
   ['http2', measureHttp2],

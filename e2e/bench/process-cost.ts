@@ -13,6 +13,14 @@ export function cpuMicroseconds(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1_000_000;
 }
 
+/** CPU time that the threads the process has now have used so far, in nanoseconds: for work so short that ticks are too coarse. */
+export function cpuNanoseconds(pid: number): number {
+  const tasks = `/proc/${String(pid)}/task`;
+  return readdirSync(tasks)
+    .map((thread) => Number(readFileSync(`${tasks}/${thread}/schedstat`, 'utf8').split(' ')[0]))
+    .reduce((sum, time) => sum + time, 0);
+}
+
 /** Resident memory now and at its highest since the start or since {@link forgetPeak}, in MB. */
 export function memoryMegabytes(pid: number): { readonly now: number; readonly peak: number } {
   const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');

@@ -38,13 +38,15 @@ export interface Call {
   readonly body: Buffer;
 }
 
-function callOf({ accept = 'application/json', write }: RequestLoad, index: number): Call {
+/** The request number `index` of a load. */
+export function callOf({ accept = 'application/json', write }: RequestLoad, index: number): Call {
   if (write === undefined) return { method: 'GET', place: '', headers: { accept }, body: Buffer.alloc(0) };
   const { method, place, contentType, body } = writeCall(write.kind, write.prefix, index);
   return { method, place, headers: { accept, 'content-type': contentType }, body };
 }
 
-function overHttp1(load: RequestLoad): Send {
+/** Sends over as many kept connections as the load says. */
+export function overHttp1(load: RequestLoad): Send {
   const agent = new Agent({
     keepAlive: true,
     ca: readFileSync(load.target.caFile),
