@@ -108,6 +108,14 @@ export class Http2Connection {
     if (this.#requests === 0) this.#unused();
   }
 
+  /** No further requests than are under way. The client is told no later than by the answer that comes next, so that it asks on another connection. */
+  closeAtOnce(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    if (!this.#session.closed) this.#session.close();
+    if (this.#requests === 0) this.#unused();
+  }
+
   /** It ends after a while, whatever else comes over it. */
   #unused(): void {
     if (this.#isMisused) return;

@@ -139,7 +139,7 @@ export class Http2Sessions {
     const { heads, unread } = connection.wire;
     const isWhole = heads.isWhole(id, arrived.raw.length / 2);
     const head: Http2Head = { ...arrived, isWhole };
-    const response = new Http2Response(stream, () => connection.close());
+    const response = new Http2Response(stream, () => connection.closeAtOnce());
     if (stream.closed || stream.destroyed) {
       // Given up by what came with it. It has no session any more, and may not tell of its end.
       unread.began(id);

@@ -318,7 +318,14 @@ describe('a connection over HTTP/2', () => {
       ),
     );
     const ended = closed(session);
-    expect((await sendHttp2(session, { ':path': '/' })).code).toBe(code);
+    let isTold = false;
+    session.once('goaway', () => (isTold = true));
+    const stream = session.request({ ':path': '/' });
+    const reply = readReply(stream);
+    await once(stream, 'response');
+    // It would ask again in vain if it had the answer before.
+    expect(isTold).toBe(true);
+    expect((await reply).code).toBe(code);
     await ended;
   });
 
