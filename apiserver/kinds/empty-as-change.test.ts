@@ -68,3 +68,20 @@ test.each(['configmaps', 'secrets'])('nor do the data of %s that are immutable',
   expect(causesOf(await replaced(url, { immutable: true }, { data: {} }))).toEqual(['Forbidden data']);
   expect((await replaced(url, {}, { data: {} })).code).toBe(200);
 });
+
+test('a refusal shows an empty list or map as it was sent', async () => {
+  const capacities = `/apis/${GROUP.storage}/v1beta1/namespaces/default/csistoragecapacities`;
+  const capacity = { storageClassName: 'c', nodeTopology: { matchLabels: { a: 'b' } } };
+  const topology = await replaced(capacities, capacity, { nodeTopology: { matchLabels: {} } });
+  expect(topology.json.message).toContain(
+    'v1.LabelSelector{MatchLabels:map[string]string{}, MatchExpressions:[]v1.LabelSelectorRequirement(nil)}',
+  );
+  const drivers = [{ name: 'a.example.com', nodeID: 'n', topologyKeys: ['k'] }];
+  const change = { spec: { drivers: [{ ...drivers[0], topologyKeys: [] }] } };
+  const driver = await replaced(`/apis/${GROUP.storage}/v1/csinodes`, { spec: { drivers } }, change);
+  expect(driver.json.message).toContain('TopologyKeys:[]string{}, Allocatable');
+  const ingresses = `/apis/${GROUP.networking}/v1/namespaces/default/ingresses`;
+  const body = { metadata: { name: 'none' }, spec: { rules: [] } };
+  const { json } = await api.call('POST', ingresses, { body });
+  expect(json.message).toContain('Invalid value: []networking.IngressRule{}: either');
+});

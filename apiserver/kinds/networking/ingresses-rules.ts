@@ -11,7 +11,9 @@ import { ANNOTATION } from '../../../shared/names';
 import type { GroupVersion } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
-import { GoValue } from '../../../shared/errors/go-values';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goNoItems, goStructs } from '../../../shared/errors/go-values';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import {
   dns1035LabelProblems,
   dns1123SubdomainProblems,
@@ -61,10 +63,10 @@ const OLD_NAMES: Names = {
 
 export const ingressRules: Pick<Strategy<Ingress>, 'validateNew' | 'validateUpdate' | 'subresources'> = {
   validateNew: (object, { via }) => [
-    ...validateSpec(object.spec, versionOf(via, undefined)),
+    ...validateSpec(object, versionOf(via, undefined)),
     ...oneClassOnly(object),
   ],
-  validateUpdate: (next, previous, { via }) => validateSpec(next.spec, versionOf(via, previous.spec)),
+  validateUpdate: (next, previous, { via }) => validateSpec(next, versionOf(via, previous.spec)),
   subresources: {
     status: { ...statusSubresource, validateUpdate: (next) => validateLoadBalancerStatus(next) },
   },
@@ -88,16 +90,19 @@ function oneClassOnly({ metadata, spec }: Ingress): FieldError[] {
   return [invalid(`annotations.${ANNOTATION.ingressClass}`, annotation, why)];
 }
 
-const NO_RULES = new GoValue(() => '[]networking.IngressRule(nil)');
+function noRules(isEmptied: boolean): GoValue {
+  return isEmptied ? goStructs('networking.IngressRule', []) : goNoItems('networking.IngressRule');
+}
 
-function validateSpec(spec: IngressSpec, version: Version): FieldError[] {
+function validateSpec(object: Ingress, version: Version): FieldError[] {
+  const { spec } = object;
   const { rules = [], defaultBackend: fallback, tls = [], ingressClassName } = spec;
   return [
     ...(rules.length === 0 && fallback === undefined
       ? [
           invalid(
             'spec',
-            NO_RULES,
+            noRules(emptiedIn(object, 'spec').has('rules')),
             `either \`${version.names.defaultBackend}\` or \`rules\` must be specified`,
           ),
         ]

@@ -11,6 +11,7 @@ import { goQuote } from '../../../shared/errors/go-quote';
 import type { GoValue } from '../../../shared/errors/go-values';
 import { goNoItems, goStrings, goStruct } from '../../../shared/errors/go-values';
 import { deepEqual } from '../../../shared/object/clone';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { choice, forEachItem, invalidForEach, nonNegative, repeatsIn } from '../rules/primitives';
@@ -109,26 +110,27 @@ export const csiNodeRules: Pick<Strategy<CSINode>, 'validate' | 'validateUpdate'
     );
   },
   validateUpdate: (next, previous) => {
+    const isEmptied = emptiedIn(next, 'spec').has('topologyKeys');
     const before = new Map((previous.spec.drivers ?? []).map((driver) => [driver.name, driver]));
     return (next.spec.drivers ?? []).flatMap((driver) => {
       const old = before.get(driver.name);
       // The path is upstream's.
       return old === undefined || deepEqual(old, driver)
         ? []
-        : [invalid('CSINodeDriver', inGo(driver), 'field is immutable')];
+        : [invalid('CSINodeDriver', inGo(driver, isEmptied), 'field is immutable')];
     });
   },
 };
 
-/** What holds a pointer is shown as JSON. */
-function inGo(driver: CSINodeDriver): GoValue | CSINodeDriver {
+/** What holds a pointer is shown as JSON; `isEmptied`: an empty list of keys was sent. */
+function inGo(driver: CSINodeDriver, isEmptied: boolean): GoValue | CSINodeDriver {
   const { name, nodeID: nodeId, topologyKeys, allocatable } = driver;
   if (allocatable !== undefined) return driver;
   const keys = topologyKeys ?? [];
   return goStruct('storage.CSINodeDriver', {
     Name: goQuote(name),
     NodeID: goQuote(nodeId),
-    TopologyKeys: String(keys.length === 0 ? goNoItems('string') : goStrings(keys)),
+    TopologyKeys: String(keys.length === 0 && !isEmptied ? goNoItems('string') : goStrings(keys)),
     Allocatable: '(*storage.VolumeNodeResources)(nil)',
   });
 }

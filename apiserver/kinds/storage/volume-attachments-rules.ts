@@ -6,14 +6,17 @@ import type {
 } from '../../../shared/api/types/storage-v1';
 import type { CSIStorageCapacity } from '../../../shared/api/types/storage-v1beta1';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, required, tooLong } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { deepEqual } from '../../../shared/object/clone';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import type { Strategy } from '../../registry/strategy';
 import { isOn } from '../field-gates';
 import type { GroupVersion } from '../../../shared/object/object';
 import { statusSubresource, withStatus } from '../../registry/strategy';
 import { immutable, invalidForEach } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
+import { selectorInGo } from '../rules/selector-in-go';
 import { nonNegativeQuantity } from '../pod-template/resource-requirements';
 import { csiDriverName } from '../rules/storage-drivers';
 import { validateInlineVolumeSpec } from '../core/persistent-volumes-rules';
@@ -107,8 +110,16 @@ export const storageCapacityRules: Pick<Strategy<CSIStorageCapacity>, 'validate'
       ...(capacity === undefined ? [] : nonNegativeQuantity(capacity, 'capacity')),
     ];
   },
-  validateUpdate: (next, previous) =>
-    (['nodeTopology', 'storageClassName'] as const).flatMap((field) =>
-      immutable(next[field], previous[field], field),
-    ),
+  validateUpdate: (next, previous) => [
+    ...(deepEqual(next.nodeTopology, previous.nodeTopology)
+      ? []
+      : [
+          invalid(
+            'nodeTopology',
+            selectorInGo(next.nodeTopology, emptiedIn(next, 'nodeTopology')),
+            'field is immutable',
+          ),
+        ]),
+    ...immutable(next.storageClassName, previous.storageClassName, 'storageClassName'),
+  ],
 };
