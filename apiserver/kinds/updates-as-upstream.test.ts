@@ -126,6 +126,83 @@ test('a topology that demands nothing repeats as many as there are, and each bef
   expect(fieldsOf(await api.call('POST', url, { body }))).toEqual([at(0), at(0), at(1), at(1), at(1)]);
 });
 
+test('a startup probe is told of twice', async () => {
+  const startupProbe = { tcpSocket: { port: 0 }, successThreshold: 2 };
+  const containers = [{ name: 'c', image: 'i', startupProbe }];
+  const body = { metadata: { name: 'probed' }, spec: { containers } };
+  const at = 'spec.containers[0].startupProbe';
+  expect(fieldsOf(await api.call('POST', '/api/v1/namespaces/default/pods', { body }))).toEqual([
+    `${at}.tcpSocket.port`,
+    `${at}.tcpSocket.port`,
+    `${at}.successThreshold`,
+  ]);
+});
+
+describe('an integer with too many bits', () => {
+  const url = '/api/v1/namespaces/default/replicationcontrollers';
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const name = 'bits';
+  const patched = async (type: string, replicas: string): Promise<Reply> =>
+    api.call(
+      'PATCH',
+      `${url}/${name}?fieldManager=m&dryRun=All${type === MEDIA_TYPE.applyPatch ? '&force=true' : ''}`,
+      {
+        headers: { 'content-type': type },
+        text: `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"name":"${name}"},"spec":{"replicas":${replicas}}}`,
+      },
+    );
+  beforeAll(async () => {
+    await api.call('POST', url, { body: { metadata: { name }, spec: { template } } });
+  });
+
+  test.each([
+    ['4294967299', 3],
+    ['9223372036854775807', -1],
+    // Beyond 64 bits it is floating point first.
+    ['9223372036854775809', 0],
+  ])('%s keeps its lowest ones where a converter makes the object: %i', async (replicas, expected) => {
+    for (const type of [MEDIA_TYPE.strategicMergePatch, MEDIA_TYPE.applyPatch]) {
+      const { code, json } = await patched(type, replicas);
+      expect(expected < 0 ? [code, fieldsOf({ code, json } as Reply)] : json.spec.replicas).toEqual(
+        expected < 0 ? [422, ['spec.replicas', 'spec.replicas']] : expected,
+      );
+    }
+  });
+
+  test('is refused where the object is read from text', async () => {
+    expect((await patched(MEDIA_TYPE.mergePatch, '4294967299')).code).toBe(422);
+  });
+});
+
+test('a Namespace that says another namespace than itself is another object', async () => {
+  const body = { metadata: { name: 'default', namespace: 'other' } };
+  const { code, json } = await api.call('PUT', '/api/v1/namespaces/default', { body });
+  expect([code, json.message]).toEqual([
+    400,
+    'the namespace of the object (other) does not match the namespace on the request (default)',
+  ]);
+});
+
+test('an apply that changes nothing but what it cannot names its object all the same', async () => {
+  const url = '/apis/apps/v1/namespaces/default/deployments';
+  const spec = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } } } };
+  const containers = [{ name: 'c', image: 'i' }];
+  const whole = { ...spec, template: { ...spec.template, spec: { containers } } };
+  await api.call('POST', url, { body: { metadata: { name: 'named' }, spec: whole } });
+  const body = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'x' },
+    status: { replicas: 1 },
+  };
+  const type = { 'content-type': MEDIA_TYPE.applyPatch };
+  const reply = await api.call('PATCH', `${url}/named?fieldManager=m`, { headers: type, body });
+  expect([reply.code, reply.json.message]).toEqual([
+    400,
+    'the name of the object (x) does not match the name on the URL (named)',
+  ]);
+});
+
 test('what owns an Event by way of its other group is forgotten with the next write', async () => {
   const name = 'owned';
   const core = `/api/v1/namespaces/default/events`;

@@ -81,7 +81,7 @@ export async function readApply(
     ...defined({ applyDefaults: applyDefaults && ((object: ApiObject) => applyDefaults(object, 'kept')) }),
   };
   const read = (merged: object): ApiObject =>
-    checkIdentity(withStoredEmpties(type, decodeValue(merged, endpoint)), target);
+    checkIdentity(withStoredEmpties(type, decodeValue(merged, endpoint, undefined, 'converter')), target);
   if (pace.isDue) await pace.rest();
   return { config, force, read };
 }

@@ -92,22 +92,25 @@ interface Written {
 }
 
 /**
- * The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. `written`
- * is for the words about what does not fit.
+ * The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. `origin`
+ * is the text, for the words about what does not fit, or that upstream's converter makes the object: of integers with too many bits it takes the
+ * lowest ones.
  */
 export function decodeValue(
   value: unknown,
   endpoint: Endpoint,
   report?: ReportProblems,
-  written?: Written,
+  origin?: Written | 'converter',
 ): ApiObject {
+  const written = origin === 'converter' ? undefined : origin;
   checkKind(value, endpoint, written);
   const { kind } = endpoint.row;
   try {
     const unknown = report === undefined ? 'drop' : 'report';
+    const integers = origin === 'converter' && endpoint.custom === undefined ? 'wrapped' : 'exact';
     refuseFractions(value, endpoint);
     const { object, unknownFields } = STEP_TIMES.run('decode', () =>
-      decodeObject(endpoint.type, withReset(value), { unknown, empty: 'keep' }),
+      decodeObject(endpoint.type, withReset(value), { unknown, empty: 'keep', integers }),
     );
     report?.(unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]));
     const decoded = { ...object, kind, apiVersion: endpoint.apiVersion };

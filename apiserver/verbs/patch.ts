@@ -147,7 +147,8 @@ function isAbsent(value: unknown): boolean {
 /** What a patch makes of the types of fields is the patch's fault, and is answered as such. */
 function decodePatched(value: unknown, target: Target, asked: Patch, current: ApiObject): ApiObject {
   try {
-    return decodeValue(value, target.endpoint, asked.report);
+    const isConverted = asked.mediaType === MEDIA_TYPE.strategicMergePatch;
+    return decodeValue(value, target.endpoint, asked.report, isConverted ? 'converter' : undefined);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     const { cause } = error;

@@ -26,7 +26,7 @@ test.each([
     'parsing time "2021-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
   ],
   [INT_OR_STRING, true, 'json: cannot unmarshal bool into Go value of type int32'],
-  [BASE64_TEXT, '!!', 'illegal base64 data at input byte 0'],
+  [BASE64_TEXT, '!!', 'error decoding from json: illegal base64 data at input byte 0'],
   [BASE64_TEXT, 5, 'cannot restore slice from int64'],
 ])('%s that is %j is told in the words of the converter', (wanted, given, text) => {
   expect(restoreText({ wanted, given })).toBe(text);

@@ -35,8 +35,13 @@ const OWN_READERS = wordTable<(given: unknown) => string | undefined>({
   [A_QUANTITY]: (given) => noQuantityWords(typeof given === 'string' ? given.trim() : stringifyExact(given)),
   [INT_OR_STRING]: (given) => intOrStringJsonWords(stringifyExact(given)),
   [BASE64_TEXT]: (given) =>
-    typeof given === 'string' ? base64Words(given) : `cannot restore slice from ${kindOf(given)}`,
+    typeof given === 'string' ? jsonBase64Words(given) : `cannot restore slice from ${kindOf(given)}`,
 });
+
+function jsonBase64Words(given: string): string | undefined {
+  const words = base64Words(given);
+  return words && `error decoding from json: ${words}`;
+}
 
 const COMPOSITES = wordTable<string>({
   'an object': 'cannot restore struct from:',

@@ -125,16 +125,16 @@ test('null deletes a key', () => {
   expect(patched({ metadata: { labels: { a: null, c: '3' } } }).metadata.labels).toEqual({ b: '2', c: '3' });
 });
 
-test('maps can be replaced, emptied and merged by a directive', () => {
+test('maps can be replaced and emptied by a directive', () => {
   expect(patched({ metadata: { labels: { $patch: 'replace', c: '3' } } }).metadata.labels).toEqual({
     c: '3',
   });
   expect(patched({ metadata: { labels: { $patch: 'delete' } } }).metadata.labels).toEqual({});
-  expect(patched({ metadata: { labels: { $patch: 'merge', c: '3' } } }).metadata.labels).toEqual({
-    a: '1',
-    b: '2',
-    c: '3',
-  });
+});
+
+test('a map has no directive to merge, as merging is what it does', () => {
+  const merged = { metadata: { labels: { $patch: 'merge', c: '3' } } };
+  expect(() => patched(merged)).toThrow('unknown patch type: "merge"');
 });
 
 test('$retainKeys clears what it does not name', () => {

@@ -57,7 +57,7 @@ function mergeObjects(place: Place, original: Readonly<JsonObject>, patch: Reado
   const directive = getOwn(patch, PATCH);
   if (directive === 'delete') return {};
   if (directive === 'replace') return without(patch, PATCH);
-  if (directive !== undefined && directive !== 'merge') throw unknownDirective(directive);
+  if (directive !== undefined) throw unknownDirective(directive);
   place.work.count(Object.keys(original).length);
   const result = retained(original, patch);
   const done = new Set([PATCH, RETAIN_KEYS]);

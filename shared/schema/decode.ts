@@ -17,6 +17,8 @@ export interface DecodeOptions {
    * as it is upstream until it has been there: it counts for who owns the field. `withStoredEmpties` settles it.
    */
   readonly empty?: 'null' | 'keep';
+  /** What becomes of integers that have too many bits: they are refused (the default), or keep the lowest bits. */
+  readonly integers?: 'exact' | 'wrapped';
 }
 
 export interface Decoded<T> {
@@ -83,11 +85,12 @@ function refuseInfinite(value: unknown): void {
 export function decodeObject<T extends object>(
   type: MessageType<T>,
   value: unknown,
-  { unknown = 'drop', empty = 'null' }: DecodeOptions = {},
+  { unknown = 'drop', empty = 'null', integers = 'exact' }: DecodeOptions = {},
 ): Decoded<T> {
   const decoding: Decoding = {
     report: unknown === 'report',
     keepsEmpty: empty === 'keep',
+    wrapsIntegers: integers === 'wrapped',
     unknown: [],
     depth: 0,
     emptied: undefined,

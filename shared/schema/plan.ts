@@ -17,6 +17,8 @@ export interface Decoding {
   readonly report: boolean;
   /** Whether an empty list or map stays where the store would make it null. */
   readonly keepsEmpty: boolean;
+  /** Whether an integer with too many bits keeps the lowest of them; else it is refused. */
+  readonly wrapsIntegers: boolean;
   /** Paths of unknown fields, relative to the message that is being decoded. */
   readonly unknown: string[];
   depth: number;

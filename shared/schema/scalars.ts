@@ -53,18 +53,40 @@ function decodeBool(value: unknown): boolean {
   return value;
 }
 
-function decodeInt32(value: unknown): number {
-  if (typeof value !== 'number') throw intError('32', value);
-  if (!Number.isInteger(value) || value > INT32_MAX || value < INT32_MIN) throw intError('32', value);
-  return value === 0 ? 0 : value;
+function decodeInt32(value: unknown, decoding?: Reading): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value <= INT32_MAX && value >= INT32_MIN)
+    return value === 0 ? 0 : value;
+  if (decoding?.wrapsIntegers === true && isWhole(value)) return Number(wrapped(value, 32));
+  throw intError('32', value);
 }
 
 /** A number, or a bigint where only that is exact. */
-function decodeInt64(value: unknown): number | bigint {
+function decodeInt64(value: unknown, decoding?: Reading): number | bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
-  if (typeof value !== 'bigint' || value > INT64_MAX || value < INT64_MIN) throw intError('64', value);
-  const small = Number(value);
-  return Number.isSafeInteger(small) ? small : value;
+  const whole =
+    decoding?.wrapsIntegers === true && isWhole(value) && !isInt64(value) ? wrapped(value, 64) : value;
+  if (!isInt64(whole)) throw intError('64', value);
+  const small = Number(whole);
+  return Number.isSafeInteger(small) ? small : whole;
+}
+
+function isInt64(value: unknown): value is bigint {
+  return typeof value === 'bigint' && value <= INT64_MAX && value >= INT64_MIN;
+}
+
+function isWhole(value: unknown): value is number | bigint {
+  return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
+}
+
+/** The lowest bits of the number; what has more than 64 is the least number of 64, as the processor converts it from floating point. */
+function wrapped(value: number | bigint, bits: number): bigint {
+  const whole = BigInt(value);
+  return BigInt.asIntN(bits, isInt64(whole) ? whole : INT64_MIN);
+}
+
+/** How numbers are read. */
+interface Reading {
+  readonly wrapsIntegers: boolean;
 }
 
 function intError(bits: string, value: unknown): DecodeError {

@@ -11,7 +11,7 @@ import { isZero } from '../../../shared/object/accessors';
 import { hostPortConflicts, validateContainerPorts } from './container-ports';
 import { validateEnv, validateEnvFrom } from './env';
 import { forEachItem, needed, requiredChoice, requiredDnsLabel } from '../rules/primitives';
-import { noGracePeriod, validateLifecycle, validateProbe, validateRestartingProbe } from './probes';
+import { noGracePeriod, oneSuccess, validateLifecycle, validateProbe } from './probes';
 import { validateResourceRequirements } from './resource-requirements';
 import { validateSecurityContext } from './security-context';
 import type { Volumes } from './volume-mounts';
@@ -44,13 +44,18 @@ function containerList(containers: readonly Container[], path: string, volumes: 
 }
 
 function oneContainer(container: Container, path: string, volumes: Volumes): FieldError[] {
+  const startupProbe = validateProbe(container.startupProbe, `${path}.startupProbe`);
   return [
     ...requiredDnsLabel(container.name, `${path}.name`),
     ...needed(container.image, `${path}.image`),
     ...validateLifecycle(container.lifecycle, `${path}.lifecycle`),
-    ...validateRestartingProbe(container.livenessProbe, `${path}.livenessProbe`),
+    ...validateProbe(container.livenessProbe, `${path}.livenessProbe`),
     ...noGracePeriod(container.readinessProbe, `${path}.readinessProbe`),
-    ...validateRestartingProbe(container.startupProbe, `${path}.startupProbe`),
+    ...startupProbe,
+    ...oneSuccess(container.livenessProbe, `${path}.livenessProbe`),
+    // Upstream asks it twice.
+    ...startupProbe,
+    ...oneSuccess(container.startupProbe, `${path}.startupProbe`),
     ...terminationMessagePolicy(container.terminationMessagePolicy ?? '', `${path}.terminationMessagePolicy`),
     ...validateProbe(container.readinessProbe, `${path}.readinessProbe`),
     ...validateContainerPorts(container.ports, `${path}.ports`),

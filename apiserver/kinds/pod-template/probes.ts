@@ -38,14 +38,11 @@ export function noGracePeriod(probe: Probe | undefined, path: string): FieldErro
   return grace === undefined ? [] : [invalid(`${path}.terminationGracePeriodSeconds`, grace, why)];
 }
 
-/** A liveness or startup probe: one success is enough, always. */
-export function validateRestartingProbe(probe: Probe | undefined, path: string): FieldError[] {
+/** Of a liveness or startup probe one success is enough, always. */
+export function oneSuccess(probe: Probe | undefined, path: string): FieldError[] {
   if (probe === undefined) return [];
   const { successThreshold: threshold = 0 } = probe;
-  return [
-    ...validateProbe(probe, path),
-    ...(threshold === 1 ? [] : [invalid(`${path}.successThreshold`, threshold, 'must be 1')]),
-  ];
+  return threshold === 1 ? [] : [invalid(`${path}.successThreshold`, threshold, 'must be 1')];
 }
 
 /** `lifecycle`, where there is one. */

@@ -74,7 +74,11 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   if (!request.force) refuseConflicts(request, conflictsOf(others, changes));
   const after = [...takeAway(others, changes), ...(isEmptySet(set) ? [] : [own])];
   // What changes nothing but what a write here resets changes nothing, and is not looked at further: as upstream, whose updater compares without it.
-  const isChange = request.live === undefined || set === said || !isEmptySet(changes.own.touched);
+  const isChange =
+    request.live === undefined ||
+    set === said ||
+    !isEmptySet(changes.own.touched) ||
+    !deepEqual(pruned.metadata, bare.metadata);
   const result = isChange ? withManagedFields(request.read(pruned), undefined) : bare;
   const next = refreshLastApplied(request, result);
   const isSame = sameOwners(entries, after) && deepEqual({ ...next }, withoutTypeMeta(bare, next));
