@@ -196,6 +196,10 @@ describe('the scale', () => {
     expect(await problems({ count: 'x' })).toBe(
       'Invalid value: 0: .spec.count accessor error: x is of the type string, expected int64',
     );
+    const flat = await patch('', { spec: 'x' });
+    expect(flat.json.details.causes[0].message).toBe(
+      'Invalid value: 0: .spec.count accessor error: x is of the type string, expected map[string]interface{}',
+    );
     expect(await problems({ count: 2 ** 31 })).toContain('should be less than or equal to 2147483647');
     const status = await patch('/status', { status: { select: 5 } });
     expect([status.code, status.json.details.causes[0].field]).toEqual([422, '.status.select']);

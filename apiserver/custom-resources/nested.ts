@@ -40,10 +40,11 @@ function valueAt(object: ApiObject, path: string): Found<unknown> {
   let value: unknown = object;
   const passed: string[] = [];
   for (const name of namesOf(path)) {
+    passed.push(name);
+    // As upstream, by the path of what is looked for in it.
     if (!isJsonObject(value)) return wrongType(`.${passed.join('.')}`, value, 'map[string]interface{}');
     value = getOwn(value, name);
     if (value === undefined) return { ok: true, value: undefined };
-    passed.push(name);
   }
   return { ok: true, value };
 }

@@ -166,7 +166,7 @@ function misfit(
     return new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is ${found}`);
   }
   if (showing !== 'stream' || format !== 'yaml') return undefined;
-  const formats = (endpoint.type.open ? WITHOUT_PROTOBUF : FORMATS).filter((each) => each !== 'yaml');
+  const formats = FORMATS.filter((each) => each !== 'yaml');
   return notAcceptable(formats.map((each) => `${MEDIA_TYPE[each]};stream=watch`));
 }
 

@@ -124,6 +124,10 @@ describe('Accept', () => {
   ])('%p is not acceptable, and what is offered is told', (accept) => {
     expect(() => negotiated(accept)).toThrow(StatusError);
     expect(() => negotiated(accept)).toThrow(/application\/json, application\/yaml, .*protobuf/);
+    const metadataAlone = { ...OBJECTS, formats: ['json', 'yaml'] } as const;
+    expect(() => negotiated(accept, metadataAlone)).toThrow(
+      /application\/json, application\/yaml, .*protobuf/,
+    );
   });
 
   test('a document that is no object has no Table, and a review neither', () => {

@@ -72,7 +72,8 @@ function negotiateAccept(accept: string | undefined, offer: Offer): Negotiated {
       if (fit !== undefined) return fit;
     }
   }
-  throw notAcceptable(offer.formats.map((format) => MEDIA_TYPE[format]));
+  // All that anything is written in: what has no Protobuf has its metadata in it.
+  throw notAcceptable(FORMATS.map((format) => MEDIA_TYPE[format]));
 }
 
 /** NotAcceptable (406), with what could be had instead. */

@@ -1,6 +1,7 @@
 import type { JSONSchemaProps } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
+import { GROUP } from '../../../shared/names';
 import type { Budget } from '../../../shared/structural/budget';
 import { enumError, goError } from '../../../shared/structural/outcome';
 import { validateDefaults } from './crd-defaults';
@@ -238,6 +239,8 @@ function ownParts(schema: JSONSchemaProps, path: string, place: Place): FieldErr
   ];
 }
 
+const NO_DEFAULTS_YET = `(cannot set default values in ${GROUP.apiextensions}/v1beta1 CRDs, must use ${GROUP.apiextensions}/v1)`;
+
 function refusedDefault(
   schema: JSONSchemaProps,
   path: string,
@@ -245,7 +248,12 @@ function refusedDefault(
 ): FieldError[] {
   if (schema.default === undefined || schema.default === null) return [];
   if (demands.defaults && whyNoDefaults === '') return [];
-  return [forbiddenField(`${path}.default`, ['must not be set', whyNoDefaults].join(' ').trim())];
+  return [
+    forbiddenField(
+      `${path}.default`,
+      `must not be set ${whyNoDefaults === '' ? NO_DEFAULTS_YET : whyNoDefaults}`,
+    ),
+  ];
 }
 
 const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;

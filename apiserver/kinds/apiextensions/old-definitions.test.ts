@@ -25,6 +25,17 @@ const good = {
 const spec = (change: object): object => ({ spec: change });
 const client = { service: { namespace: 'n', name: 's' } };
 
+test('that defaults need v1 is told', async () => {
+  const api = await startInProcessApi();
+  const properties = { a: { type: 'string', default: 'x' } };
+  const validation = { openAPIV3Schema: { type: 'object', properties } };
+  const { json } = await api.call('POST', OLD, { body: { ...good, spec: { ...good.spec, validation } } });
+  expect(json.details.causes[0].message).toBe(
+    `Forbidden: must not be set (cannot set default values in ${GROUP.apiextensions}/v1beta1 CRDs, must use ${GROUP.apiextensions}/v1)`,
+  );
+  await api.close();
+});
+
 testKind('CustomResourceDefinition of apiextensions/v1beta1', {
   url: OLD,
   good,
