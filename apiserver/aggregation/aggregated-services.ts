@@ -44,6 +44,11 @@ export class AggregatedServices {
     });
   }
 
+  get areNone(): boolean {
+    this.#follower?.catchUp();
+    return this.#byName.size === 0;
+  }
+
   all(): readonly AggregatedService[] {
     this.#follower?.catchUp();
     return [...this.#byName.values()];

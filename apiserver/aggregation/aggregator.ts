@@ -65,6 +65,7 @@ export class Aggregator {
 
   /** Whose path it is; undefined for one that is this server's own. */
   serviceFor(path: string): AggregatedService | undefined {
+    if (this.services.areNone) return undefined;
     // Segments count as for authorization, which finds another group behind an empty one.
     const [before, root = '', group = '', version = ''] = path.split('/');
     if (before !== '') return undefined;

@@ -41,6 +41,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
  * BadRequest for what is no unsigned integer of 64 bits.
  */
 export function parseRevision(text: string): number {
+  if (text === '0') return 0;
   if (!/^[0-9]+$/.test(text)) throw invalidRevision(text, 'invalid syntax');
   const digits = text.replace(/^0+(?=.)/, '');
   if (digits.length > UINT64_DIGITS || BigInt(digits) > UINT64_MAX) {

@@ -144,15 +144,15 @@ async function pageOfSnapshot(
   const slices = new Slices();
   const entries: Entry[] = [];
   const { limit, after } = plan;
+  const { matches } = selection;
   const place = rangeOf(selection.namespace, after);
   for (const entry of candidates(snapshot, { selection, indexed }, place)) {
-    if (slices.due()) await slices.pause();
-    if (selection.matches !== undefined && !selection.matches(entry)) continue;
+    if (matches === undefined ? slices.dueAfterSteps() : slices.due()) await slices.pause();
+    if (matches !== undefined && !matches(entry)) continue;
     if (limit !== undefined && entries.length === limit) {
       const last = entries[entries.length - 1];
       const behind = last === undefined ? '' : last.key;
-      const remaining =
-        selection.matches === undefined ? snapshot.count(...rangeAfter(place, behind)) : undefined;
+      const remaining = matches === undefined ? snapshot.count(...rangeAfter(place, behind)) : undefined;
       return { metadata: pageMeta(snapshot.revision, selection.namespace, { behind, remaining }), entries };
     }
     entries.push(entry);

@@ -31,14 +31,15 @@ export interface ObjectAnswers {
 /**
  * Answers in the form that the request asks for, negotiated here and once. Throws NotAcceptable (406) for a request that could not be
  * answered in any form it accepts: to be called before anything is done for it. A form that only does not fit what the answer turns out
- * to be (one object, a list, a Status) is refused when it is there, as upstream does: what was asked for is done then. `place` is that of
+ * to be (one object, a list, a Status) is refused when it is there, as upstream does: what was asked for is done then. `otherPlace` is that of
  * the request, where the endpoint is another one, of what is shown.
  */
 export function objectAnswers(
   exchange: Exchange,
   { endpoint, subresource }: Pick<Target, 'endpoint' | 'subresource'>,
-  place: LinkPlace = { endpoint, subresource },
+  otherPlace?: LinkPlace,
 ): ObjectAnswers {
+  const place = otherPlace ?? (exchange.showsLinks === true ? { endpoint, subresource } : undefined);
   const isPart = subresource !== '' && endpoint.stored.custom === undefined;
   const encoder = encoderOf(exchange, endpoint, isPart ? 'part' : 'object', place);
   const converts = needsConversion(endpoint, encoder);

@@ -108,3 +108,19 @@ test('time that is spent waiting for something else does not count', async () =>
   await new Promise(setImmediate);
   expect(slices.due()).toBe(false);
 });
+
+test('steps too short to be timed one by one give the loop its turn after a few', async () => {
+  const workedIn: number[] = [];
+  await countTurns(async () => {
+    const slices = new Slices({ turns });
+    for (let worked = 0; worked < 100; worked += 1) {
+      if (slices.dueAfterSteps()) await slices.pause();
+      now += STEP_MS / 10;
+      workedIn.push(turn);
+    }
+  });
+  const inOneTurn = Math.max(...workedIn.map((each) => workedIn.filter((other) => other === each).length));
+  // A turn is 25 of these steps, and ends at the next look, of which there is one in 16.
+  expect(inOneTurn).toBeLessThanOrEqual(48);
+  expect(new Set(workedIn).size).toBeGreaterThan(1);
+});

@@ -94,6 +94,8 @@ function preference(): (isFirstThere: boolean, isSecondThere: boolean) => boolea
   };
 }
 
+const STEPS_PER_LOOK = 16;
+
 const PROCESS_TURNS = new LoopTurns();
 
 /**
@@ -104,6 +106,7 @@ const PROCESS_TURNS = new LoopTurns();
 export class Slices {
   readonly #isUrgent: boolean;
   #hasPaused = false;
+  #steps = 0;
   readonly #turns: LoopTurns;
 
   constructor({
@@ -116,6 +119,12 @@ export class Slices {
 
   due(): boolean {
     return this.#turns.due();
+  }
+
+  /** The same after every {@link STEPS_PER_LOOK}th call: for steps so short that the look at the clock would be a part of them. */
+  dueAfterSteps(): boolean {
+    this.#steps = (this.#steps + 1) % STEPS_PER_LOOK;
+    return this.#steps === 0 && this.due();
   }
 
   async pause(): Promise<void> {

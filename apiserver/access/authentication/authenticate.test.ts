@@ -156,7 +156,7 @@ describe('the token file', () => {
   test('blank lines, comments, spaces and Windows line ends are no matter', async () => {
     const lookUp = tokenFileLookup(tokenFile('\uFEFF# staff\r\n\r\n a , b , c \r\n  # end'));
     expect(await lookUp('a')).toMatchObject({
-      user: { name: 'b', uid: 'c', groups: [] },
+      user: { name: 'b', uid: 'c', groups: [USER_GROUP.authenticated] },
     });
   });
 

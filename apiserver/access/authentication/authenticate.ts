@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Exchange, Stage } from '../../exchange/exchange';
+import type { Stage } from '../../exchange/exchange';
 import { addGround } from '../../exchange/ground';
 import type { AuthenticationCounts } from './authentication-counts';
 import type { Authenticator, AuthResult } from './authenticator';
@@ -18,23 +18,21 @@ export interface AuthenticateOptions {
 export function createAuthenticationStage(options: AuthenticateOptions): Stage {
   const known = firstOf(options.authenticators);
   const { counts } = options;
-  const identify = async (exchange: Exchange): Promise<AuthResult | undefined> => {
+  return async (exchange, next) => {
     const startedAt = performance.now();
+    let result: AuthResult | undefined;
     try {
-      const result = (await known(exchange)) ?? (options.anonymous ? ANONYMOUS : undefined);
-      const outcome = result === undefined ? 'failure' : 'success';
-      counts?.observe(outcome, performance.now() - startedAt, result?.user.name);
-      return result;
+      result = (await known(exchange)) ?? (options.anonymous ? ANONYMOUS : undefined);
     } catch (error) {
       counts?.observe('error', performance.now() - startedAt);
       throw error;
     }
-  };
-  return async (exchange, next) => {
-    const result = await identify(exchange);
+    const outcome = result === undefined ? 'failure' : 'success';
+    counts?.observe(outcome, performance.now() - startedAt, result?.user.name);
     if (result === undefined) throw unauthorized('the request carries no credential');
-    exchange.user = withAuthenticatedGroup(result.user);
-    addGround(exchange, () => result.ground?.());
+    const { user, ground } = result;
+    exchange.user = withAuthenticatedGroup(user);
+    if (ground !== undefined) addGround(exchange, ground);
     await next();
   };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AuthResult } from './authenticator';
+import { withAuthenticatedGroup } from './authenticator';
 import type { CsvRecord } from './csv';
 import { CsvError, parseCsv } from './csv';
 
@@ -41,7 +42,9 @@ function parseTokenFile(file: string, text: string): ReadonlyMap<string, AuthRes
       throw new TokenFileError(file, record.line, `the token stands on line ${String(before)} already`);
     }
     lineOfToken.set(key, record.line);
-    users.set(key, { user: { name, uid, groups: groupNames(groups), extra: {} } });
+    // Here and not once for each request.
+    const user = withAuthenticatedGroup({ name, uid, groups: groupNames(groups), extra: {} });
+    users.set(key, { user });
   }
   return users;
 }

@@ -15,12 +15,17 @@ const gzipBuffer = promisify<Buffer, typeof OPTIONS, Buffer>(gzip);
  * The answer compressed, if the client accepts that and it is large; a body that comes in pieces is. The work is done by the thread pool of
  * the process, never on the event loop. Not for watches, whose frames must not wait for more.
  */
-export async function compressed(
+export function compressed(
   { headers, isCompressible = true }: Pick<Exchange, 'headers' | 'isCompressible'>,
   answer: Answer,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
+  // No promise of its own for those that stay as they are: they are nearly all.
   if (!isCompressible || !acceptsGzip(headers['accept-encoding'])) return answer;
   if (Buffer.isBuffer(answer.body) && answer.body.length < GZIP_BYTES_MIN) return answer;
+  return gzippedAnswer(answer);
+}
+
+async function gzippedAnswer(answer: Answer): Promise<Answer> {
   return {
     ...answer,
     headers: { ...answer.headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },

@@ -9,7 +9,7 @@ import type { Exchange } from '../../exchange/exchange';
 import type { Endpoint } from '../../registry/resource';
 import { jsonEncoder } from './json-encoder';
 import type { Format, Negotiated, Offer } from './negotiation';
-import { FORMATS, negotiate, notAcceptable } from './negotiation';
+import { FORMATS, negotiate, notAcceptable, PLAIN_JSON } from './negotiation';
 import type { JsonShape, ObjectEncoder } from './object-encoder';
 import { hiddenAnnotations } from './metadata-source';
 import { partialShape } from './partial-shape';
@@ -38,11 +38,13 @@ export function encoderOf(
   exchange: Pick<Exchange, 'headers' | 'query' | 'showsLinks'>,
   endpoint: Endpoint,
   showing: Showing,
-  place: LinkPlace = { endpoint, subresource: '' },
+  place?: LinkPlace,
 ): ObjectEncoder {
   const negotiated = negotiate(exchange, offerOf(endpoint, showing));
+  // What nearly everybody asks for fits whatever is shown; the rest of this function is not needed for it.
+  if (negotiated === PLAIN_JSON && exchange.showsLinks !== true) return plainEncoderOf(endpoint);
   const includeObject = includeObjectOf(exchange, negotiated);
-  const links = exchange.showsLinks === true ? place : undefined;
+  const links = exchange.showsLinks === true ? (place ?? { endpoint, subresource: '' }) : undefined;
   const encoder = sharedEncoder(endpoint, {
     ...negotiated,
     includeObject: includeObject ?? 'Metadata',
@@ -63,9 +65,19 @@ interface Wanted extends Negotiated {
   readonly links: LinkPlace | undefined;
 }
 
+function plainEncoderOf(endpoint: Endpoint): ObjectEncoder {
+  const known = plainEncoders.get(endpoint);
+  if (known !== undefined) return known;
+  const encoder = sharedEncoder(endpoint, { ...PLAIN_JSON, includeObject: 'Metadata', links: undefined });
+  plainEncoders.set(endpoint, encoder);
+  return encoder;
+}
+
+const plainEncoders = new WeakMap<Endpoint, ObjectEncoder>();
+
 function sharedEncoder(endpoint: Endpoint, wanted: Wanted): ObjectEncoder {
   const made = encoders.get(endpoint) ?? new Map<string, ObjectEncoder>();
-  encoders.set(endpoint, made);
+  if (made.size === 0) encoders.set(endpoint, made);
   const key = keyOf(wanted);
   const known = made.get(key);
   if (known !== undefined) return known;
@@ -99,7 +111,7 @@ function timed(encoder: ObjectEncoder, { format, shape, pretty }: Negotiated): O
 /** At most a few dozen per endpoint: every combination of format, shape, version, indentation and what a row carries. */
 const encoders = new WeakMap<Endpoint, Map<string, ObjectEncoder>>();
 
-/** No text is made for what nearly everybody asks for. */
+/** No text is made for what many ask for. */
 function keyOf({ format, shape, pretty, includeObject, protobufType, links }: Wanted): string {
   const plain = pretty ? 'pretty' : format;
   if (shape === undefined && protobufType === undefined && links === undefined) return plain;

@@ -79,8 +79,10 @@ async function* jsonListBatches(shape: JsonShape, { metadata, sources, elsewhere
     const made = elsewhere?.(source);
     if (made === undefined) shape.element(batch, source);
     else batch.bytes(await made);
-    if (batch.isFull) yield batch.lend();
-    if (slices.due()) await slices.pause();
+    const { isFull } = batch;
+    if (isFull) yield batch.lend();
+    // A few ready elements that do not fill a batch are no matter.
+    if (shape.isReady === true && !isFull ? slices.dueAfterSteps() : slices.due()) await slices.pause();
   }
   batch.text(']}\n');
   return batch.take();

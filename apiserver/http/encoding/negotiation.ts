@@ -48,7 +48,8 @@ export const OUTCOME_OFFER: Offer = { ...DOCUMENT_OFFER, shapes: true };
 /** For what an operation makes up: reviews and the like have no columns. */
 export const OPERATION_OFFER: Offer = { ...OUTCOME_OFFER, tables: false };
 
-const PLAIN_JSON: Negotiated = { format: 'json', shape: undefined, pretty: false };
+/** What nearly every answer is written as. */
+export const PLAIN_JSON: Negotiated = { format: 'json', shape: undefined, pretty: false };
 
 /**
  * How to answer the request, from its Accept header, `?pretty` and the client's name. An element of the header that asks for something

@@ -59,6 +59,8 @@ export interface JsonShape {
   inOrder?(sources: readonly Source[]): Promise<readonly Source[]>;
   /** The element of a list. */
   element(batch: ElementSink, source: Source): void;
+  /** Elements are ready bytes: each takes no time but that of its bytes. */
+  readonly isReady?: boolean;
   stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
 }
 

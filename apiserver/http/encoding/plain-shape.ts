@@ -24,6 +24,7 @@ export function plainShape(endpoint: Endpoint): JsonShape {
       batch.bytes(itemHead);
       batch.bytes(versionedBytes(endpoint, source));
     },
+    isReady: endpoint.conversion === undefined && custom?.changesOnRead !== true,
     stream: (frames) => frames,
   };
 }

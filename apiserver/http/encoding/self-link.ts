@@ -60,6 +60,7 @@ export function linkedShape(shape: JsonShape, place: LinkPlace): JsonShape {
     object: (source) => shape.object(withLink(source)),
     inFrame: (source) => shape.inFrame(withLink(source)),
     element: (batch, source) => shape.element(batch, withLink(source)),
+    isReady: false,
   };
 }
 
