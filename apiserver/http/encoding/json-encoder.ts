@@ -7,6 +7,7 @@ import type { Elsewhere, FormatEncoder, JsonShape } from './object-encoder';
 import { prettyBody, prettyJson } from './pretty';
 import type { Source } from './source';
 
+const COMMA = 0x2c;
 const NEWLINE = Buffer.from('\n');
 const FRAME_TAIL = Buffer.from('}\n');
 const FRAME_HEAD = {
@@ -74,7 +75,7 @@ async function* jsonListBatches(shape: JsonShape, { metadata, sources, elsewhere
   batch.text(head);
   let isFirst = true;
   for (const source of (await shape.inOrder?.(sources)) ?? sources) {
-    if (!isFirst) batch.text(',');
+    if (!isFirst) batch.byte(COMMA);
     isFirst = false;
     const made = elsewhere?.(source);
     if (made === undefined) shape.element(batch, source);

@@ -69,4 +69,5 @@ export interface ElementSink {
   text(text: string): void;
   /** The first `end` bytes. */
   bytes(bytes: Buffer, end?: number): void;
+  byte(byte: number): void;
 }

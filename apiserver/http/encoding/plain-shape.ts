@@ -2,6 +2,8 @@ import type { Endpoint } from '../../registry/resource';
 import type { JsonShape } from './object-encoder';
 import { versionedBytes } from './source';
 
+const OPEN_BRACE = 0x7b;
+
 /** Objects as they are. Items of a typed list carry neither kind nor apiVersion, as the Go server writes them. */
 export function plainShape(endpoint: Endpoint): JsonShape {
   const { row, apiVersion, custom } = endpoint;
@@ -9,7 +11,7 @@ export function plainShape(endpoint: Endpoint): JsonShape {
   const listTypeMeta = `"kind":${JSON.stringify(row.listKind)},"apiVersion":${JSON.stringify(apiVersion)},`;
   const head = Buffer.from(`{${typeMeta}`);
   // Custom resources have no type that tells what the items of their lists are.
-  const itemHead = Buffer.from(endpoint.type.open ? `{${typeMeta}` : '{');
+  const itemHead = endpoint.type.open ? head : undefined;
   return {
     id: custom === undefined ? `${apiVersion} ${row.kind}` : `${apiVersion} ${row.kind} ${custom.id}`,
     object: (source) => [head, versionedBytes(endpoint, source)],
@@ -21,7 +23,8 @@ export function plainShape(endpoint: Endpoint): JsonShape {
       return `{${listTypeMeta}"metadata":${JSON.stringify(shown)},"items":[`;
     },
     element: (batch, source) => {
-      batch.bytes(itemHead);
+      if (itemHead === undefined) batch.byte(OPEN_BRACE);
+      else batch.bytes(itemHead);
       batch.bytes(versionedBytes(endpoint, source));
     },
     isReady: endpoint.conversion === undefined && custom?.changesOnRead !== true,
