@@ -120,6 +120,7 @@ function arranged(
   rule: ListRule,
   { merged, order, live }: { readonly merged: List; readonly order: List; readonly live: List },
 ): List {
+  checkMembers(rule, merged, order);
   const identity = identityBy(rule);
   const places = placesOf(order.map(identity));
   const livePlaces = placesOf(live.map(identity));
@@ -140,6 +141,18 @@ function arranged(
   return [...result, ...others.slice(next)];
 }
 
+/** What is put in order by a key are structs that have it, and so is what says the order, as far as it is looked through. */
+function checkMembers({ mergeKey }: ListRule, merged: List, order: List): void {
+  if (mergeKey === undefined) return;
+  const stray = order.findIndex((item) => !isJsonObject(item));
+  const before = new Set(stray < 0 ? [] : order.slice(0, stray).map(identityBy({ mergeKey })));
+  for (const item of merged) {
+    if (!isJsonObject(item)) throw failed('the items of a list that merges by key must be objects');
+    const key = keyOf(item, mergeKey);
+    if (stray >= 0 && !before.has(key)) throw failed(`value for key ${String(stray)} is not a map`);
+  }
+}
+
 /** Places outside the live list come before nothing. */
 function isBefore(a: number, b: number): boolean {
   return a >= 0 && b >= 0 && a < b;
@@ -153,7 +166,7 @@ function placesOf(identities: List): Map<unknown, number> {
   return places;
 }
 
-function identityBy({ mergeKey }: ListRule): (item: unknown) => unknown {
+function identityBy({ mergeKey }: Pick<ListRule, 'mergeKey'>): (item: unknown) => unknown {
   if (mergeKey === undefined) return (item) => item;
   return (item) => (isJsonObject(item) ? getOwn(item, mergeKey) : item);
 }

@@ -155,6 +155,27 @@ test('$setElementOrder orders the list, with or without a patch of it', () => {
   expect(patched({ metadata: ofNothing }).metadata.finalizers).toContain('z');
 });
 
+test('the rest of an order counts for nothing when every item was found before', () => {
+  expect(
+    names(inPod({ '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }, 5], containers: [] })),
+  ).toEqual(['b', 'a']);
+});
+
+test.each<[string, unknown, unknown]>([
+  ['null takes the list away', null, undefined],
+  ['what is no list takes its place', 'x', 'x'],
+  ['a list takes out what it names', ['x'], ['y']],
+])('of what $deleteFromPrimitiveList says, %s', (_what, change, expected) => {
+  const patch = { metadata: { '$deleteFromPrimitiveList/finalizers': change } };
+  expect(patched(patch).metadata.finalizers).toEqual(expected);
+});
+
+test('$deleteFromPrimitiveList of structs merges them into their list', () => {
+  const spec = inPod({ '$deleteFromPrimitiveList/containers': [{ name: 'b', image: 'i:3' }, { name: 'n' }] });
+  expect(names(spec)).toEqual(['a', 'b', 'n']);
+  expect(spec.containers[1]).toEqual({ name: 'b', image: 'i:3' });
+});
+
 test('null as a whole changes nothing, and neither does the empty patch', () => {
   expect(patched(null)).toEqual(LIVE);
   expect(patched({})).toEqual(LIVE);
@@ -190,8 +211,19 @@ test.each<[string, unknown, string]>([
   ],
   ['an order that is no list', { metadata: { '$setElementOrder/finalizers': 'x' } }, 'failed'],
   [
-    'a deletion from a list that is no list',
-    { metadata: { '$deleteFromPrimitiveList/finalizers': 'x' } },
+    'an order of scalars for structs',
+    { spec: { template: { spec: { '$setElementOrder/containers': ['b'] } } } },
+    'failed',
+  ],
+  [
+    'an order of new structs without their key',
+    {
+      spec: {
+        template: {
+          spec: { '$setElementOrder/initContainers': [{ name: 'a' }], initContainers: [{ name: 'a' }, {}] },
+        },
+      },
+    },
     'failed',
   ],
   ['a set with an object in it', { metadata: { finalizers: [{}] } }, 'failed'],

@@ -75,12 +75,7 @@ function mergeObjects(place: Place, original: Readonly<JsonObject>, patch: Reado
 
 function mergeKey(place: Place, result: JsonObject, key: string, change: unknown): void {
   if (key.startsWith(DELETE_FROM_LIST)) {
-    const name = key.slice(DELETE_FROM_LIST.length);
-    const list = getOwn(result, name);
-    if (!Array.isArray(change)) throw failed(`${key} is not a list`);
-    if (!Array.isArray(list)) return;
-    place.work.count(list.length);
-    setOwn(result, name, withoutValues(list, change));
+    deleteFromList(place, result, { name: key.slice(DELETE_FROM_LIST.length), change });
     return;
   }
   if (change === null) {
@@ -89,6 +84,26 @@ function mergeKey(place: Place, result: JsonObject, key: string, change: unknown
   }
   const current = getOwn(result, key);
   setOwn(result, key, mergeValues(fieldAt(place, key), current, { change, work: place.work }));
+}
+
+/**
+ * `$deleteFromPrimitiveList`: takes scalars out of a list. Upstream reads it as a change of the list itself where it is none of scalars:
+ * null takes the list away, something else takes its place, and structs are merged into their list.
+ */
+function deleteFromList(
+  place: Place,
+  result: JsonObject,
+  { name, change }: { readonly name: string; readonly change: unknown },
+): void {
+  const list = getOwn(result, name);
+  const isOfStructs = Array.isArray(list) && list.some((item) => isJsonObject(item));
+  if (!Array.isArray(change) || isOfStructs) {
+    mergeKey(place, result, name, change);
+    return;
+  }
+  if (!Array.isArray(list)) return;
+  place.work.count(list.length);
+  setOwn(result, name, withoutValues(list, change));
 }
 
 function mergeValues(
