@@ -25,9 +25,8 @@ function parseNode(value: unknown, levels: number): FieldSet | undefined {
   let changed: FieldSetBuilder | undefined;
   for (const key of Object.keys(value)) {
     const name = key === SELF ? SELF : canonicalElement(key);
-    const parsed = name === undefined ? undefined : parseNode(value[key], levels - 1);
-    if (name === undefined || parsed === undefined) return undefined;
-    const child = name === SELF ? LEAF : parsed;
+    const child = name === undefined ? undefined : parseChild(name, value[key], levels - 1);
+    if (name === undefined || child === undefined) return undefined;
     if (changed === undefined) {
       if (name === key && isSame(child, given[key])) continue;
       changed = childrenBefore(given, key) ?? {};
@@ -38,6 +37,11 @@ function parseNode(value: unknown, levels: number): FieldSet | undefined {
   }
   const node = changed ?? given;
   return onlySelf(node) ? LEAF : sorted(node);
+}
+
+/** What a member holds says nothing, and null holds nothing. */
+function parseChild(name: string, value: unknown, levels: number): FieldSet | undefined {
+  return name === SELF || value === null ? LEAF : parseNode(value, levels);
 }
 
 /** Two empty nodes are the same node. */
