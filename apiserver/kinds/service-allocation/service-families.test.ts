@@ -171,6 +171,16 @@ describe('on a cluster of two families', () => {
     expect(await claims()).toHaveLength(2);
   });
 
+  test('a policy that is emptied is none', async () => {
+    const api = await start(`${V4},${V6}`);
+    await create(api, 's', {});
+    const emptied = await patch(api, 's', { ipFamilyPolicy: '' });
+    expect(emptied.code).toBe(422);
+    expect(emptied.json.details.causes).toMatchObject([
+      { field: 'spec.ipFamilyPolicy', reason: 'FieldValueNotSupported' },
+    ]);
+  });
+
   test('who lets the second address go has to say so', async () => {
     const api = await start(`${V4},${V6}`);
     const { json } = await create(api, 's', { ipFamilyPolicy: 'RequireDualStack' });

@@ -83,7 +83,7 @@ function keptAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
     clusterIP: spec.clusterIP ?? before.clusterIP,
     clusterIPs: spec.clusterIPs ?? before.clusterIPs,
     ipFamilies: spec.ipFamilies ?? before.ipFamilies,
-    ipFamilyPolicy: (spec.ipFamilyPolicy ?? '') === '' ? before.ipFamilyPolicy : spec.ipFamilyPolicy,
+    ipFamilyPolicy: spec.ipFamilyPolicy ?? before.ipFamilyPolicy,
   };
 }
 
