@@ -11,7 +11,13 @@ import { goDocument, restoreText } from './restore-text';
 import { applyJsonPatch } from '../../shared/patch/json-patch';
 import { applyMergePatch, withoutNulls } from '../../shared/patch/merge-patch';
 import { applyStrategicPatch } from '../../shared/patch/strategic';
-import { DecodeError, decodeJson, withFractions } from '../../shared/schema/decode';
+import {
+  DecodeError,
+  decodeJson,
+  hasKeptInfinite,
+  holdsInfinite,
+  withFractions,
+} from '../../shared/schema/decode';
 import { jsonBytesOf, typeMetaWords } from '../../shared/schema/reader-words/document-words';
 import { encodeObject } from '../../shared/schema/encode';
 import { DOCUMENT_BYTES_MAX, readerWords } from '../../shared/schema/reader-words/reader-words';
@@ -81,8 +87,10 @@ export async function readPatch(exchange: Exchange, target: Target, mediaType: s
 
 /** Of what is no JSON, upstream tells as its readers of the types of patches do. */
 function parse(bytes: Buffer, mediaType: string): unknown {
+  // Upstream puts the texts of JSON and merge patches into that of the object, and reads no number before.
+  const infinite = mediaType === MEDIA_TYPE.strategicMergePatch ? 'refused' : 'kept';
   try {
-    return decodeJson(bytes, { fractions: 'remembered' });
+    return decodeJson(bytes, { fractions: 'remembered', infinite });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     if (mediaType === MEDIA_TYPE.mergePatch) return badRequest(`Invalid JSON Patch: ${why}`, error);
@@ -105,6 +113,9 @@ function changeBy(target: Target, asked: Patch): Change {
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
     const patched = applied(versioned, asked, target);
+    if (hasKeptInfinite(asked.document) && holdsInfinite(patched)) {
+      throw invalidPatch('a number is out of range', undefined);
+    }
     // Upstream's converter, which makes objects of what a strategic merge patch has merged, takes 1.0 for 1.
     const isConverted = endpoint.custom !== undefined || asked.mediaType === MEDIA_TYPE.strategicMergePatch;
     const fractions = isConverted ? undefined : withFractions(asked.document);

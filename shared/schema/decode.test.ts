@@ -1,5 +1,12 @@
 import * as fc from 'fast-check';
-import { DecodeError, decodeJson, decodeObject, JSON_DEPTH_MAX, UNKNOWN_FIELDS_MAX } from './decode';
+import {
+  DecodeError,
+  decodeJson,
+  decodeObject,
+  hasKeptInfinite,
+  JSON_DEPTH_MAX,
+  UNKNOWN_FIELDS_MAX,
+} from './decode';
 import { encodeObject } from './encode';
 import { filledObject } from './testing/samples';
 import type { FieldKind, FieldType, MessageType } from './types';
@@ -464,6 +471,13 @@ describe('bytes', () => {
       expect(detail).toBe('a number is out of range');
     },
   );
+
+  test('a number that is too large is kept as infinite where that is asked for, and remembered', () => {
+    const document = decodeJson(Buffer.from('{"a":[-1e400]}'), { infinite: 'kept' });
+    expect([document, hasKeptInfinite(document)]).toEqual([{ a: [-Infinity] }, true]);
+    expect(hasKeptInfinite(decodeJson(Buffer.from('{"a":1e40}'), { infinite: 'kept' }))).toBe(false);
+    expect(() => decodeJson(Buffer.from('1e400'), { infinite: 'kept' })).toThrow('out of range');
+  });
 
   test('numbers that only look large are read', () => {
     expect(decodeJson(Buffer.from('[1e308,1e-400,"1e400",true]'))).toEqual([1e308, 0, '1e400', true]);

@@ -30,7 +30,8 @@ export interface Decoded<T> {
 
 /**
  * Parses one JSON document. Integers of more than 53 bits become bigints if they fit 64, else the nearest number.
- * Throws a DecodeError for a syntax error, for a number beyond 1.8e308, or for nesting deeper than `depthMax` (default `JSON_DEPTH_MAX`).
+ * Throws a DecodeError for a syntax error, for a number beyond 1.8e308 unless such are kept (as infinite, see `hasKeptInfinite`), or for nesting
+ * deeper than `depthMax` (default `JSON_DEPTH_MAX`).
  * The caller bounds the size.
  */
 export function decodeJson(
@@ -38,7 +39,12 @@ export function decodeJson(
   {
     depthMax = JSON_DEPTH_MAX,
     fractions = 'forgotten',
-  }: { readonly depthMax?: number; readonly fractions?: 'forgotten' | 'remembered' } = {},
+    infinite = 'refused',
+  }: {
+    readonly depthMax?: number;
+    readonly fractions?: 'forgotten' | 'remembered';
+    readonly infinite?: 'refused' | 'kept';
+  } = {},
 ): unknown {
   const { depth, hasLongNumber, mayOverflow, hasFraction } = survey(bytes);
   if (depth > depthMax) throw new DecodeError(`nested deeper than ${String(depthMax)} levels`);
@@ -49,8 +55,14 @@ export function decodeJson(
   } catch (error) {
     throw new DecodeError(jsonSyntaxProblem(bytes) ?? String(error), { cause: error });
   }
-  if (mayOverflow) refuseInfinite(value);
+  const isInfinite = mayOverflow && holdsInfinite(value);
   const exact = hasLongNumber ? parseExact(text) : value;
+  if (isInfinite) {
+    if (infinite === 'refused' || typeof exact !== 'object' || exact === null) {
+      throw new DecodeError('a number is out of range');
+    }
+    INFINITE.add(exact);
+  }
   if (hasFraction && fractions === 'remembered' && typeof exact === 'object' && exact !== null) {
     FRACTIONS.set(exact, text);
   }
@@ -68,13 +80,17 @@ export function withFractions(value: unknown): unknown {
   return text === undefined ? undefined : parseExact(text, true);
 }
 
-/** A number too large for 64 bits of floating point could not be written again. */
-function refuseInfinite(value: unknown): void {
-  if (value === Infinity || value === -Infinity) {
-    throw new DecodeError('a number is out of range');
-  }
-  if (typeof value !== 'object' || value === null) return;
-  for (const each of Object.values(value)) refuseInfinite(each);
+const INFINITE = new WeakSet<object>();
+
+/** Whether the document was decoded to keep numbers that are too large, and has some. */
+export function hasKeptInfinite(document: unknown): boolean {
+  return typeof document === 'object' && document !== null && INFINITE.has(document);
+}
+
+/** Whether a number in it is too large for 64 bits of floating point, so that it could not be written again. */
+export function holdsInfinite(value: unknown): boolean {
+  if (value === Infinity || value === -Infinity) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinite);
 }
 
 /**
