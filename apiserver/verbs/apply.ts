@@ -117,8 +117,14 @@ function configOf(value: unknown, { endpoint }: Target): ApiObject {
   if (metadata !== null && !isJsonObject(metadata))
     throw badRequest('metadata of the configuration is no object');
   const { managedFields, ...rest } = metadata ?? {};
-  const kept = managedFields === undefined || managedFields === null ? rest : metadata;
+  const kept = saysNoOwners(managedFields) ? rest : metadata;
   return { ...given, metadata: kept } as ApiObject;
+}
+
+/** A list with null in it is read as none at all. */
+function saysNoOwners(managedFields: unknown): boolean {
+  if (managedFields === undefined || managedFields === null) return true;
+  return Array.isArray(managedFields) && managedFields.includes(null);
 }
 
 /** What upstream says of JSON that is no object. */

@@ -84,6 +84,33 @@ test('a whole number that is written as a fraction is one in a strategic merge p
   expect((await patch(strategicMergePatch, '{"spec":{"replicas":3.5}}', '&dryRun=All')).code).toBe(422);
 });
 
+test.each([
+  [mergePatch, '{"spec":1e400}', 422],
+  [mergePatch, '{"nonsense":[-1e400]}', 422],
+  [mergePatch, '1e400', 400],
+  [jsonPatch, '[{"op":"add","path":"/nonsense","value":1e400}]', 422],
+  [jsonPatch, '[{"op":"test","path":"/spec/replicas","value":1e400}]', 422],
+  [strategicMergePatch, '{"nonsense":1e400}', 400],
+])('a %s with a number that is too large does not fit: %s', async (type, text, code) => {
+  expect((await patch(type, text)).code).toBe(code);
+});
+
+test('a number that is too large and does not stay matters to no JSON patch', async () => {
+  const path = '/metadata/annotations';
+  const operations = `[{"op":"add","path":"${path}","value":1e400},{"op":"remove","path":"${path}"}]`;
+  expect((await patch(jsonPatch, operations)).code).toBe(200);
+});
+
+test.each([
+  ['[null]', 200],
+  ['[{"manager":"a"},null]', 200],
+  ['[]', 400],
+])('managedFields of %s in an applied configuration', async (managedFields, code) => {
+  const metadata = `"metadata":{"name":"d","managedFields":${managedFields}}`;
+  const text = `{"apiVersion":"apps/v1","kind":"Deployment",${metadata}}`;
+  expect((await patch(applyPatch, text, '&dryRun=All')).code).toBe(code);
+});
+
 test.each([[{ kind: 'Other' }], [{ apiVersion: 'v2' }], [{ apiVersion: null, kind: 'ConfigMap' }]])(
   'a strategic merge patch says nothing of the kind (%j)',
   async (document) => {

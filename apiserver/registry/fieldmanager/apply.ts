@@ -45,7 +45,7 @@ export interface ApplyRequest {
 /**
  * Lays the configuration over the live object. The applier owns afterwards exactly what it applied; what it applied last time, not
  * this time, and nobody else owns is taken away. Throws BadRequest for a configuration that does not fit the kind, and Conflict when it
- * changes fields of others and `force` is not set.
+ * changes fields of others and `force` is not set; a live object that cannot be tracked is a BadRequest as well.
  */
 export function applyConfiguration(request: ApplyRequest): ApiObject {
   const { kind, config, writer } = request;
@@ -107,7 +107,21 @@ function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefin
 function liveOf({ kind, live, writer }: ApplyRequest): ApiObject {
   if (live === undefined) return kind.blank;
   if ((live.metadata.managedFields ?? []).length > 0) return live;
-  return trackUpdate(kind, undefined, live, { ...writer, manager: BEFORE_FIRST_APPLY });
+  const owned = trackUpdate(kind, undefined, live, { ...writer, manager: BEFORE_FIRST_APPLY });
+  if (owned.metadata.managedFields === undefined) refuseUnnamed(kind, live);
+  return owned;
+}
+
+/** An object whose lists have items that cannot be told apart is tracked by nobody, and nothing can be applied to it before they are mended. */
+function refuseUnnamed(kind: ManagedKind, live: ApiObject): void {
+  try {
+    appliedSet(kind.shape, live);
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    const what = `(${kind.apiVersion}, Kind=${live.kind ?? ''})`;
+    const why = `failed to convert new object ${what} to smd typed: ${error.message}`;
+    throw badRequest(`failed to create manager for existing fields: ${why}`, error);
+  }
 }
 
 function isApplierOf({ manager }: FieldWriter, entry: Entry): boolean {

@@ -34,6 +34,7 @@ export function trackUpdate(
   const own = deepEqual(given, stored) ? undefined : entriesGiven(given);
   const isUntracked = own === undefined ? stored === undefined || stored.length === 0 : own.length === 0;
   if (live !== undefined && isUntracked) return withManagedFields(next, undefined);
+  if (own?.some(isOfNoVersion) === true) return withManagedFields(next, undefined);
   const changes = new ChangesByVersion(kind, live ?? kind.blank, next);
   const isSame = isNoDifference(changes.comparison) && own === undefined;
   if (isSame && !hasForgotten(kind, stored)) return withManagedFields(next, stored);
@@ -49,6 +50,11 @@ export function trackUpdate(
 function entriesGiven(given: readonly ManagedFieldsEntry[] | undefined): readonly Entry[] | undefined {
   if (given === undefined || given.length === 0) return undefined;
   return isReset(given) ? [] : readEntries(given);
+}
+
+/** What is the name of no version in any group costs everybody all that he owns; one that is only unknown costs its own entry. */
+function isOfNoVersion({ apiVersion }: Entry): boolean {
+  return apiVersion.split('/', 3).length > 2;
 }
 
 /** The decoder leaves out an empty list, so that one with nothing in its only entry stands for it. */

@@ -272,3 +272,23 @@ test.each([
 ])('fieldManager %j and user agent %j make the manager %j', (fieldManager, userAgent, manager) => {
   expect(managerOf(fieldManager, userAgent)).toBe(manager);
 });
+
+test.each<[apiVersion: string, left: readonly string[]]>([
+  ['v9', ['one', 'two']],
+  ['a/b', ['one', 'two']],
+  ['a/b/c', []],
+  ['//', []],
+])('an entry of the version %s leaves the owners %j', (apiVersion, left) => {
+  const object = configMap();
+  object.update('one', { data: { x: '1' } });
+  const strange: ManagedFieldsEntry = {
+    manager: 's',
+    operation: 'Update',
+    apiVersion,
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:data': { 'f:x': {} } },
+  };
+  const managedFields = [...object.entries, strange];
+  object.update('two', { metadata: { managedFields }, data: { x: '1', y: '1' } });
+  expect(object.entries.map(({ manager }) => manager)).toEqual(left);
+});
