@@ -65,6 +65,16 @@ test.each([
   ['{"kind":5}', 'map[kind:5]', 'cannot convert int64 to string'],
   ['{"apiVersion":{}}', 'map[apiVersion:map[]]', 'unrecognized type: string'],
   ['{"spec":{"strategy":[]}}', 'map[spec:map[strategy:[]]]', 'cannot restore struct from: slice'],
+  [
+    '{"spec":{"replicas":"a","$retainKeys":["replicas"]}}',
+    'map[spec:map[replicas:a]]',
+    'unrecognized type: int32',
+  ],
+  [
+    '{"metadata":{"$patch":"replace","name":5}}',
+    'map[metadata:map[name:5]]',
+    'cannot convert int64 to string',
+  ],
 ])(
   'a strategic merge patch that does not fit is shown, in the words of Go (%s)',
   async (text, shown, why) => {
@@ -75,6 +85,15 @@ test.each([
     ]);
   },
 );
+
+test.each([
+  [mergePatch, '{"spec":{"paused":1.0}}', '1.0'],
+  [mergePatch, '{"spec":{"paused":[1e2]}}', '[1e2]'],
+  [jsonPatch, '[{"op":"add","path":"/spec/paused","value":{"a":-2.0}}]', '{\\"a\\":-2.0}'],
+])('a number in a %s is shown as it was written (%s)', async (type, text, shown) => {
+  const { json } = await patch(type, text);
+  expect([json.code, json.message]).toEqual([422, expect.stringContaining(`\\"paused\\":${shown}`)]);
+});
 
 test('a whole number that is written as a fraction is one in a strategic merge patch alone', async () => {
   const text = '{"spec":{"replicas":3.0}}';

@@ -11,6 +11,7 @@ import { goDocument, restoreText } from './restore-text';
 import { applyJsonPatch } from '../../shared/patch/json-patch';
 import { applyMergePatch, withoutNulls } from '../../shared/patch/merge-patch';
 import { applyStrategicPatch } from '../../shared/patch/strategic';
+import { restOfStrategicPatch } from '../../shared/patch/strategic-rest';
 import {
   DecodeError,
   decodeJson,
@@ -120,12 +121,20 @@ function changeBy(target: Target, asked: Patch): Change {
     const isConverted = endpoint.custom !== undefined || asked.mediaType === MEDIA_TYPE.strategicMergePatch;
     const fractions = isConverted ? undefined : withFractions(asked.document);
     if (fractions !== undefined) {
-      const whole = asOwnKind(applied(versioned, { ...asked, document: fractions }, target), target, asked);
+      const whole = asOwnKind(
+        applied(versioned, { ...asked, document: fractions }, target),
+        target,
+        asked,
+        versioned,
+      );
       decodePatched(whole, target, { ...asked, report: undefined }, versioned);
     }
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
-    return checkIdentity(decodePatched(asOwnKind(patched, target, asked), target, asked, versioned), target);
+    return checkIdentity(
+      decodePatched(asOwnKind(patched, target, asked, versioned), target, asked, versioned),
+      target,
+    );
   };
 }
 
@@ -133,7 +142,7 @@ function changeBy(target: Target, asked: Patch): Change {
  * A strategic merge patch is laid over an object whose kind is known, whatever it says of that. Upstream reads what another patch leaves
  * without an apiVersion as its internal version, which has no place for metadata, and so for a name.
  */
-function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch): unknown {
+function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch, current: ApiObject): unknown {
   if (endpoint.custom !== undefined || !isJsonObject(patched)) return patched;
   const { kind, apiVersion } = patched as { readonly kind?: unknown; readonly apiVersion?: unknown };
   if (asked.mediaType !== MEDIA_TYPE.strategicMergePatch) {
@@ -145,7 +154,7 @@ function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch): 
     if (isAbsent(given) || typeof given === 'string') continue;
     throw strategicMisfit(
       new DecodeError('expected a string', { misfit: { wanted: 'a string', given } }),
-      asked,
+      restOfPatch(current, asked, { endpoint }),
     );
   }
   return { ...patched, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
@@ -174,14 +183,25 @@ function decodePatched(value: unknown, target: Target, asked: Patch, current: Ap
 
 /** What a JSON or merge patch has made is shown, in the words of what reads it; where neither is known the place is told. */
 function misfitOf(error: DecodeError, target: Target, asked: Patch, current: ApiObject): StatusError {
-  if (asked.mediaType === MEDIA_TYPE.strategicMergePatch) return strategicMisfit(error, asked);
+  if (asked.mediaType === MEDIA_TYPE.strategicMergePatch) {
+    return strategicMisfit(error, restOfPatch(current, asked, target));
+  }
   const text = textOf(current, asked, target);
   const words = text && readerWords(text, target.endpoint.type);
   return invalidPatch(words ?? error.message, error, text?.toString());
 }
 
-/** A strategic merge patch is shown whole, in the words of what restores objects. */
-function strategicMisfit(error: DecodeError, { document }: Patch): StatusError {
+/** What merging has left of a strategic merge patch. */
+function restOfPatch(
+  current: ApiObject,
+  { document }: Patch,
+  { endpoint }: Pick<Target, 'endpoint'>,
+): unknown {
+  return isJsonObject(document) ? restOfStrategicPatch(endpoint.type, { ...current }, document) : document;
+}
+
+/** What is left of a strategic merge patch is shown whole, in the words of what restores objects. */
+function strategicMisfit(error: DecodeError, document: unknown): StatusError {
   const restored = error.misfit === undefined ? undefined : restoreText(error.misfit);
   if (restored === undefined) return invalidPatch(error.message, error);
   return invalidPatch(restored, error, goDocument(document).slice(0, SHOWN_CHARS_MAX));
@@ -196,8 +216,10 @@ function textOf(current: ApiObject, asked: Patch, target: Target): Buffer | unde
   const before = encodeObject(current);
   if (before.length > DOCUMENT_BYTES_MAX) return undefined;
   const metadata = inDeclaredOrder(current.metadata);
-  const patched = applied({ ...current, metadata }, asked, target);
-  const text = patchedText(patched, asked.mediaType, asked.document);
+  // Upstream keeps the text of what a patch holds.
+  const document = withFractions(asked.document) ?? asked.document;
+  const patched = applied({ ...current, metadata }, { ...asked, document }, target);
+  const text = patchedText(patched, asked.mediaType, document);
   return text.length > DOCUMENT_BYTES_MAX ? undefined : text;
 }
 

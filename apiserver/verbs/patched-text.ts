@@ -1,6 +1,7 @@
 import { MEDIA_TYPE } from '../../shared/names';
 import type { JsonObject } from '../../shared/object/clone';
 import { getOwn, isJsonObject, setOwn } from '../../shared/object/clone';
+import { NumberText } from '../../shared/object/exact-text';
 import type { ObjectMeta } from '../../shared/object/object';
 import { messageType } from '../../shared/schema/types';
 import { inOrder, jsonBytesOf } from '../../shared/schema/reader-words/document-words';
@@ -54,7 +55,7 @@ function orderedWhere(value: unknown, visited: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map((item, index) => orderedWhere(item, getOwn(visited, String(index))));
   }
-  if (!isJsonObject(value)) return value;
+  if (!isJsonObject(value) || value instanceof NumberText) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([name, each]) => [name, orderedWhere(each, getOwn(visited, name))]));
 }

@@ -6,13 +6,9 @@ import type { FieldType, MessageType } from '../schema/types';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';
 import { PatchWork } from './patch-work';
+import { DELETE_FROM_LIST, PATCH, RETAIN_KEYS, SET_ORDER, strategyOf } from './strategic-directives';
 import type { ListRule } from './strategic-lists';
 import { mergeLists, newList, orderAs, withoutValues } from './strategic-lists';
-
-const PATCH = '$patch';
-const RETAIN_KEYS = '$retainKeys';
-const SET_ORDER = '$setElementOrder/';
-const DELETE_FROM_LIST = '$deleteFromPrimitiveList/';
 
 /**
  * How many fields and items of lists all merges of one patch may look through, about a microsecond each where they are many. An object that can be
@@ -167,12 +163,6 @@ function fieldAt({ type, values }: Place, key: string): FieldType | undefined {
 function placeIn(field: FieldType | undefined, work: PatchWork): Place {
   if (field === undefined) return { work };
   return field.map ? { values: { ...field, map: false }, work } : { type: field.message, work };
-}
-
-/** `merge`, `replace`, or none; `retainKeys` says something about single keys and nothing about the whole. */
-function strategyOf(field: FieldType | undefined): string {
-  const strategies = (field?.patchStrategy ?? '').split(',').filter((each) => each !== 'retainKeys');
-  return strategies[0] ?? '';
 }
 
 function ruleOf(field: FieldType, work: PatchWork): ListRule {

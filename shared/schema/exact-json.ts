@@ -1,3 +1,4 @@
+import { NumberText } from '../object/exact-text';
 import { setKey } from './string-map';
 
 const INT64_MAX = 2n ** 63n - 1n;
@@ -12,13 +13,7 @@ export function parseExact(text: string, keepsFractions = false): unknown {
 }
 
 /** A whole number that is written as a fraction, or with an exponent: Go reads it into no integer. */
-export class WholeFraction {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
+export class WholeFraction extends NumberText {}
 
 /** `{`, `[`, a string, a number or a word, after white space and separators. */
 const TOKEN = /[\s,:]*([[\]{}]|"(?:[^"\\]|\\.)*"|[^\s,:[\]{}"]+)/gy;

@@ -1,4 +1,4 @@
-import { stringifyExact } from '../../object/exact-text';
+import { NumberText, stringifyExact } from '../../object/exact-text';
 import { isJsonObject } from '../../object/clone';
 import { DOCUMENT_BYTES_MAX } from './reader-words';
 import { goTypeOfValue } from './scalar-words';
@@ -43,7 +43,7 @@ export function jsonBytesOf(value: unknown): Buffer {
 /** The value with all names in their order. */
 export function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
-  if (!isJsonObject(value)) return value;
+  if (!isJsonObject(value) || value instanceof NumberText) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([name, each]) => [name, inOrder(each)]));
 }
