@@ -672,6 +672,48 @@ test('an attachment tells of another bound of its messages than the one that is 
   expect(told(reply)).toEqual(['status.attachError.message: Too long: must have at most 262144 bytes']);
 });
 
+test('an attachment shows what it cannot change to, as JSON where that holds a pointer', async () => {
+  const url = `${STORAGE}/volumeattachments`;
+  const spec = { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } };
+  await api.call('POST', url, { body: { metadata: { name: 'w' }, spec } });
+  const none = await api.call('PATCH', `${url}/w`, { body: { spec: { source: null } } });
+  expect(told(none).slice(1)).toEqual([
+    'spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName',
+    'spec: Invalid value: storage.VolumeAttachmentSpec{Attacher:"a", Source:storage.VolumeAttachmentSource{PersistentVolumeName:(*string)(nil), InlineVolumeSpec:(*core.PersistentVolumeSpec)(nil)}, NodeName:"n"}: field is immutable',
+  ]);
+  const other = await api.call('PATCH', `${url}/w`, { body: { spec: { attacher: 'b' } } });
+  expect(told(other)).toEqual([
+    `spec: Invalid value: ${JSON.stringify({ attacher: 'b', source: spec.source, nodeName: 'n' })}: field is immutable`,
+  ]);
+});
+
+test('what a volume inside an attachment may not say is told where its field stands among the others', async () => {
+  const inlineVolumeSpec = {
+    storageClassName: 'c',
+    nodeAffinity: {},
+    persistentVolumeReclaimPolicy: 'Delete',
+    capacity: { storage: '1Gi' },
+    claimRef: {},
+  };
+  const reply = await api.call('POST', `${STORAGE}/volumeattachments`, {
+    body: { metadata: { name: 'i' }, spec: { attacher: 'a', nodeName: 'n', source: { inlineVolumeSpec } } },
+  });
+  const at = 'spec.source.inlineVolumeSpec';
+  const fields = [
+    'claimRef',
+    'capacity',
+    'csi',
+    'accessModes',
+    'persistentVolumeReclaimPolicy',
+    'nodeAffinity',
+  ];
+  expect(told(reply).map((each) => each.split(': ')[0])).toEqual([
+    ...fields.map((field) => `${at}.${field}`),
+    at,
+    `${at}.storageClassName`,
+  ]);
+});
+
 test('a binding shows the role that it cannot change to', async () => {
   const url = `/apis/${GROUP.rbac}/v1/${HERE}/rolebindings`;
   const roleRef = { apiGroup: GROUP.rbac, kind: 'Role', name: 'a' };

@@ -52,7 +52,8 @@ function validateSpec(spec: PersistentVolumeSpec, name: string): FieldError[] {
 export function validateInlineVolumeSpec(spec: PersistentVolumeSpec, path: string): FieldError[] {
   const { csi, accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode } = spec;
   return [
-    ...NOT_INLINE.filter((field) => !isZero(spec[field])).map((field) => notInline(`${path}.${field}`)),
+    ...notInline(spec.claimRef !== undefined, `${path}.claimRef`),
+    ...notInline(!isZero(spec.capacity), `${path}.capacity`),
     ...(csi === undefined
       ? [required(`${path}.csi`, 'has to be specified in the context of inline volumes')]
       : []),
@@ -65,10 +66,10 @@ export function validateInlineVolumeSpec(spec: PersistentVolumeSpec, path: strin
             'may only be Retain in the context of inline volumes',
           ),
         ]),
-    ...(spec.claimRef === undefined ? [] : [notInline(`${path}.claimRef`)]),
-    ...(spec.nodeAffinity === undefined ? [] : [notInline(`${path}.nodeAffinity`)]),
+    ...notInline(spec.nodeAffinity !== undefined, `${path}.nodeAffinity`),
     ...volumeSource(spec, path, ''),
     ...rootIsNotRecycled(spec, path),
+    ...notInline(!isZero(spec.storageClassName), `${path}.storageClassName`),
     ...(volumeMode === undefined || volumeMode === 'Filesystem'
       ? []
       : [
@@ -80,11 +81,9 @@ export function validateInlineVolumeSpec(spec: PersistentVolumeSpec, path: strin
   ];
 }
 
-/** What says how a volume is claimed. */
-const NOT_INLINE = ['capacity', 'storageClassName'] as const;
-
-function notInline(path: string): FieldError {
-  return forbiddenField(path, 'may not be specified in the context of inline volumes');
+/** What says how a volume is claimed, and where from. */
+function notInline(isGiven: boolean, path: string): FieldError[] {
+  return isGiven ? [forbiddenField(path, 'may not be specified in the context of inline volumes')] : [];
 }
 
 function validateAccessModes(modes: readonly string[], path: string): FieldError[] {

@@ -7,6 +7,9 @@ import type {
 import type { CSIStorageCapacity } from '../../../shared/api/types/storage-v1beta1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required, tooLong } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goStruct } from '../../../shared/errors/go-values';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { deepEqual } from '../../../shared/object/clone';
 import { emptiedIn } from '../../../shared/schema/emptied';
@@ -38,7 +41,8 @@ export const volumeAttachmentRules: Pick<
     ...validateStatus(status),
   ],
   validateNew: ({ spec }, { via }) => (via.version === 'v1beta1' ? [] : validateNames(spec)),
-  validateUpdate: (next, previous) => immutable(next.spec, previous.spec, 'spec'),
+  validateUpdate: ({ spec }, previous) =>
+    deepEqual(spec, previous.spec) ? [] : [invalid('spec', inGo(spec), 'field is immutable')],
   subresources: {
     status: {
       ...statusSubresource,
@@ -47,6 +51,21 @@ export const volumeAttachmentRules: Pick<
     },
   },
 };
+
+/** A source that holds a pointer is shown as JSON. */
+function inGo(spec: VolumeAttachmentSpec): GoValue | VolumeAttachmentSpec {
+  const { attacher, source, nodeName } = spec;
+  if (source.persistentVolumeName !== undefined || source.inlineVolumeSpec !== undefined) return spec;
+  const noSource = goStruct('storage.VolumeAttachmentSource', {
+    PersistentVolumeName: '(*string)(nil)',
+    InlineVolumeSpec: '(*core.PersistentVolumeSpec)(nil)',
+  });
+  return goStruct('storage.VolumeAttachmentSpec', {
+    Attacher: goQuote(attacher),
+    Source: String(noSource),
+    NodeName: goQuote(nodeName),
+  });
+}
 
 /** In v1beta1 the status is written with the object. */
 function statusIsPart({ version }: GroupVersion): boolean {
