@@ -31,6 +31,11 @@ const HOOK = {
 };
 const HPA = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 2 };
 
+test.each(['node/v1', 'node/v1beta1'])('what a RuntimeClass of %s costs is not rounded', (version) => {
+  const overhead = { podFixed: { cpu: '100u' } };
+  expect(filled(`${version}.RuntimeClass`, { handler: 'h', overhead })).toMatchObject({ overhead });
+});
+
 /** Kind, what the client sends, what must be in the result. */
 const ROWS: readonly (readonly [schema: string, sent: object, expected: object])[] = [
   [

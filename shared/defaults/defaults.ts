@@ -160,12 +160,17 @@ function planOf(type: MessageType, above: readonly string[] = []): Plan | undefi
     return plan === undefined ? [] : [{ name: field.name, shape, plan }];
   });
   const resourceLists = type.fields
-    .filter((field) => field.map && field.kind === 'quantity')
+    .filter((field) => field.map && field.kind === 'quantity' && !isAsGiven(type))
     .map((field) => field.name);
   const isEmpty = own === undefined && children.length === 0 && resourceLists.length === 0;
   const plan = isEmpty ? undefined : { own, values: valuesOf(type, own), children, resourceLists };
   plans.set(type.name, plan);
   return plan;
+}
+
+/** What a RuntimeClass costs is rounded in the pods that get it, and not before. */
+function isAsGiven({ name }: MessageType): boolean {
+  return name.startsWith('node/');
 }
 
 function valuesOf({ byName }: MessageType, own: MessageDefaults | undefined): readonly Value[] {
