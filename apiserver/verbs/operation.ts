@@ -20,6 +20,7 @@ import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
 import { withNamespace } from './place';
+import { withoutMetadata } from '../registry/metadata';
 import { writeOptions } from './query';
 import type { Selectable } from './selection';
 import { selectionOf, selectorsOf } from './selection';
@@ -98,7 +99,8 @@ async function run(
   await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);
   const result = await operation(context, { ...request, object: draft.object }, exchange.signal);
   if (result === undefined) return documentAnswer(exchange, 201, SUCCESS);
-  const document = documentOf(target, exchange.showsLinks === true ? withLink(result, place) : result);
+  const shown = object === sent ? result : withoutMetadata(result, 'namespace');
+  const document = documentOf(target, exchange.showsLinks === true ? withLink(shown, place) : shown);
   if (shape?.kind !== 'PartialObjectMetadata') return documentAnswer(exchange, 201, document);
   return documentAnswer(exchange, 201, partialOf(document, shape), OPERATION_OFFER);
 }

@@ -63,6 +63,10 @@ describe('a token', () => {
       spec: { audiences: API_AUDIENCES, expirationSeconds: 3600, boundObjectRef: null },
     });
     expect(Object.keys(json.metadata)).not.toContain('namespace');
+    for (const namespace of ['default', 'other']) {
+      const asked = await ask({}, { metadata: { namespace } });
+      expect([asked.code, asked.json.metadata.namespace]).toEqual([201, namespace]);
+    }
     const { iat, exp, nbf, ...said } = JSON.parse(json.status.token);
     expect(said).toEqual({
       aud: API_AUDIENCES,

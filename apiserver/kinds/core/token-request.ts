@@ -9,7 +9,7 @@ import { GROUP } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import { badRequest, conflict, notFound } from '../../../shared/errors/status-error';
-import { timestamp, withoutMetadata } from '../../registry/metadata';
+import { timestamp } from '../../registry/metadata';
 import { readFresh } from '../../registry/current';
 import { relativeKey } from '../../registry/resource';
 import { integer } from '../../../shared/object/accessors';
@@ -51,7 +51,7 @@ export const requestToken: Operation = async (context, request, signal) => {
     }),
   );
   return {
-    ...withoutMetadata(request.object, 'namespace'),
+    ...request.object,
     spec: { ...spec, audiences, expirationSeconds },
     status: { token, expirationTimestamp: timestamp((nowSeconds + expirationSeconds) * SECOND_MS) },
   };
