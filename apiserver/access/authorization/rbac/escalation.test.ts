@@ -197,6 +197,16 @@ describe('a binding', () => {
     expect(json).toMatchObject({ code: 404, message: `roles.${GROUP.rbac} "weak" not found` });
   });
 
+  test.each([
+    ['Role', '', 'Name parameter required.'],
+    ['ClusterRole', '', 'Name parameter required.'],
+    ['Role', '.', `Name parameter invalid: ".": may not be '.'`],
+    ['ClusterRole', 'a/b%', `Name parameter invalid: "a/b%": may not contain '/';may not contain '%'`],
+  ])('to a %s that can have no such name (%j) is a bad request', async (kind, name, message) => {
+    const { json } = await asAlice('POST', BINDINGS, binding(kind, name));
+    expect(json).toMatchObject({ code: 400, reason: 'BadRequest', message });
+  });
+
   test('may be of any role that its writer may bind', async () => {
     const bind = { verbs: ['bind'], apiGroups: [GROUP.rbac], resourceNames: ['strong'] };
     await allow('binder', [{ ...bind, resources: ['roles'] }]);

@@ -1,7 +1,9 @@
 import type { ClusterRole } from '../../../../shared/api/types/rbac-v1';
-import { forbidden, notFound, timeout } from '../../../../shared/errors/status-error';
+import { badRequest, forbidden, notFound, timeout } from '../../../../shared/errors/status-error';
 import type { ApiObject } from '../../../../shared/object/object';
 import { GROUP, USER_GROUP } from '../../../../shared/names';
+import { goQuote } from '../../../../shared/errors/go-quote';
+import { pathSegmentProblems } from '../../../../shared/meta/dns-names';
 import { listed } from '../../../../shared/errors/listed';
 import type { Authorizer } from '../../../exchange/access';
 import type { UserInfo } from '../../../exchange/exchange';
@@ -98,10 +100,19 @@ async function checkBinding(
   // Validation refuses what is no role, and a role of a namespace that the binding has none of.
   if (resource === undefined || (resource === 'roles' && namespace === '')) return;
   if (await mayDo(parts, { write, verb: 'bind', resource, name: ref.name }, signal)) return;
+  refuseNoName(ref.name);
   await freshen(parts.policies, signal);
   const rules = parts.policies.rulesOfRole(ref, namespace);
   if (rules === undefined) throw notFound({ group: GROUP.rbac, resource }, ref.name);
   await confirmHeld(parts, { write, rules }, signal);
+}
+
+/** The role is looked for before validation asks what it is called: throws BadRequest for what cannot be looked for. */
+function refuseNoName(name: string): void {
+  if (name === '') throw badRequest('Name parameter required.');
+  const problems = pathSegmentProblems(name);
+  if (problems.length === 0) return;
+  throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`);
 }
 
 const ROLE_RESOURCES = wordTable({ ClusterRole: 'clusterroles', Role: 'roles' });
