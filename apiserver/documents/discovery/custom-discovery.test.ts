@@ -136,6 +136,17 @@ test('groups stand behind the built-in ones, each with its preferred version fir
   );
 });
 
+test('no router stands before a version that holds custom resources alone', async () => {
+  await define('things.example.com', { names: { kind: 'Thing' }, versions: [{ name: 'v1', storage: true }] });
+  const path = '/apis/example.com/v1';
+  expect((await api.call('POST', path, { body: {} })).json).toMatchObject({ kind: 'APIResourceList' });
+  const refused = await api.call('GET', path, { headers: { accept: 'text/html' } });
+  expect(refused).toMatchObject({
+    code: 406,
+    json: { message: expect.stringMatching(/^only the following/) },
+  });
+});
+
 test('a group is gone with the last of its definitions', async () => {
   const [things, others] = ['things.example.com', 'others.example.com'];
   await define(things, { names: { kind: 'Thing' }, versions: [{ name: 'v1', storage: true }] });

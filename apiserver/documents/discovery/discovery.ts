@@ -1,4 +1,4 @@
-import { KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
+import { GROUP, KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
 import type { Document } from '../../http/encoding/document';
 import { documentAnswer } from '../../http/encoding/document';
 import { refuseUnrouted } from '../../http/encoding/routing';
@@ -25,7 +25,7 @@ export function answerDiscovery(
 ): Promise<Answer> | undefined {
   const document = documentAt(registry, parts, exchange.path);
   if (document === undefined) return undefined;
-  if (!isAnswered(exchange.path)) {
+  if (isRouted(registry, exchange.path)) {
     if (exchange.method !== 'GET') throw methodNotAllowed();
     const isTyped = (exchange.headers['content-type'] ?? '') !== '';
     refuseUnrouted(exchange, isTyped ? { consumes: READ } : {});
@@ -44,9 +44,15 @@ function segmentsOf(path: string): readonly string[] {
   return segments;
 }
 
-/** `/apis`, and groups below it, are answered whatever the method: no router stands before them upstream. */
-function isAnswered(path: string): boolean {
-  return /^\/apis(?:\/[^/]+)?\/?$/.test(path);
+/**
+ * Whether a router stands before the document upstream, which looks at method and media types first. None stands before `/apis`, groups, and versions of custom
+ * resources alone; the group of the API services, which the first server has itself, has one.
+ */
+function isRouted(registry: Registry, path: string): boolean {
+  const [prefix, group = '', version = ''] = segmentsOf(path);
+  if (prefix !== 'apis') return true;
+  if (version === '') return group === GROUP.apiregistration;
+  return registry.endpointsOf(group, version).some(({ custom }) => custom === undefined);
 }
 
 function documentAt(

@@ -2,7 +2,7 @@ import { GROUPS } from '../../../shared/api/groups';
 import type { ResourceRow } from '../../../shared/api/resources';
 import { RESOURCES } from '../../../shared/api/resources';
 import { apiVersionOf } from '../../../shared/object/object';
-import { GROUP } from '../../../shared/names';
+import { GROUP, MEDIA_TYPE } from '../../../shared/names';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 
@@ -113,4 +113,39 @@ test.each([
 ])('GET %s with a body of type %s is answered %i', async (path, type, code) => {
   const headers = type === undefined ? {} : { 'content-type': type };
   expect((await api.call('GET', path, { headers })).code).toBe(code);
+});
+
+test.each([
+  ['POST', '/apis', 200],
+  ['POST', '/apis/apps', 200],
+  ['POST', `/apis/${GROUP.apiregistration}`, 405],
+  ['POST', `/apis/${GROUP.apiregistration}/`, 405],
+  ['POST', '/apis/apps/v1', 405],
+  ['POST', '/api', 405],
+])('%s %s is answered with %i', async (method, path, code) => {
+  expect((await api.call(method, path, { body: {} })).code).toBe(code);
+});
+
+test.each([
+  ['/apis/apps', 'only the following media types are accepted: '],
+  [`/apis/${GROUP.apiregistration}`, '406: Not Acceptable'],
+  ['/apis/apps/v1', '406: Not Acceptable'],
+])('whoever accepts nothing that %s is written in is told "%s"', async (path, words) => {
+  const { code, json } = await api.call('GET', path, { headers: { accept: 'text/html' } });
+  expect([code, json.message]).toEqual([406, expect.stringContaining(words)]);
+});
+
+test.each([
+  ['/api', ''],
+  ['/api/v1', ''],
+  ['/apis/extensions/v1beta1', ''],
+  ['/apis', 'v1'],
+  ['/apis/apps', 'v1'],
+  ['/apis/apps/v1', 'v1'],
+])('%s is in Protobuf of version "%s", as it is in JSON', async (path, version) => {
+  const { json } = await api.call('GET', path);
+  const { text } = await api.call('GET', path, { headers: { accept: MEDIA_TYPE.protobuf } });
+  // The envelope begins with the version and the kind, each behind its length.
+  expect(text.slice(6, text.indexOf('API') - 2)).toBe(`\n${String.fromCharCode(version.length)}${version}`);
+  expect(json.apiVersion ?? '').toBe(version);
 });

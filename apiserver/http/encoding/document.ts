@@ -70,7 +70,8 @@ const FORMATTERS: Readonly<Record<Negotiated['format'], (document: Document, pre
   },
   yaml: (document) => Buffer.from(yamlOf(JSON.parse(jsonText(document)))),
   protobuf: (document) => {
-    const { kind, apiVersion = 'v1' } = document;
+    // The oldest documents of discovery have no version here either.
+    const { kind, apiVersion = '' } = document;
     return wrapEnvelope({ kind, apiVersion, raw: encodeProtobuf(typeOf(kind, apiVersion), document) });
   },
 };
