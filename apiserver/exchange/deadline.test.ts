@@ -72,8 +72,14 @@ test.each(['timeout=-1s', 'timeout=0', 'timeout='])('%s asks for no deadline of 
   expect(exchange.signal.aborted).toBe(true);
 });
 
-test('a timeout that is no duration is a bad request', async () => {
-  await expect(run(exchangeOf('list', 'timeout=soon'))).rejects.toMatchObject({ status: { code: 400 } });
+test.each([
+  ['soon', 'invalid duration "soon"'],
+  ['1', 'missing unit in duration "1"'],
+])('a timeout of "%s" is a bad request', async (text, words) => {
+  const message = `invalid timeout specified in the request URL - time: ${words}`;
+  await expect(run(exchangeOf('list', `timeout=${text}`))).rejects.toMatchObject({
+    status: { code: 400, message },
+  });
 });
 
 test('a watch has none', async () => {

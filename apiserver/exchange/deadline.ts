@@ -1,4 +1,5 @@
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
+import { durationProblem } from '../../shared/errors/duration-problem';
 import { badRequest, timeout } from '../../shared/errors/status-error';
 import { parseDurationMs } from '../../shared/flags/duration';
 import type { Exchange, Stage } from './exchange';
@@ -41,8 +42,7 @@ function clientTimeoutMs({ query }: Exchange): number | undefined {
   if (text === null || text === '') return undefined;
   const ms = parseDurationMs(text);
   if (ms === undefined) {
-    const why = `time: invalid duration ${JSON.stringify(text)}`;
-    throw badRequest(`invalid timeout specified in the request URL - ${why}`);
+    throw badRequest(`invalid timeout specified in the request URL - ${durationProblem(text)}`);
   }
   return ms > 0 ? ms : undefined;
 }

@@ -27,3 +27,8 @@ export function parseDurationMs(text: string): number | undefined {
   if (!Number.isFinite(ms)) return undefined;
   return text.startsWith('-') ? -ms : ms;
 }
+
+/** Whether Go's durations know the unit. */
+export function isDurationUnit(unit: string): boolean {
+  return MS_PER_UNIT.has(unit);
+}

@@ -1,3 +1,4 @@
+import { durationProblem } from '../../../shared/errors/duration-problem';
 import { goQuote } from '../../../shared/errors/go-quote';
 import { parseDurationMs } from '../../../shared/flags/duration';
 
@@ -56,7 +57,7 @@ function descriptorProblem(schedule: string): string | undefined {
   if (!schedule.startsWith(EVERY)) return `Unrecognized descriptor: ${schedule}`;
   const given = schedule.slice(EVERY.length);
   if (parseDurationMs(given) !== undefined) return undefined;
-  return `Failed to parse duration ${schedule}: time: invalid duration ${goQuote(given)}`;
+  return `Failed to parse duration ${schedule}: ${durationProblem(given)}`;
 }
 
 /** `*`, `5`, `1-5`, each also with `/step`. A single number with a step runs to the end of the field. */

@@ -1,0 +1,20 @@
+import { parseDurationMs } from '../flags/duration';
+import { durationProblem } from './duration-problem';
+
+test.each([
+  ['', 'invalid duration ""'],
+  ['-', 'invalid duration "-"'],
+  ['soon', 'invalid duration "soon"'],
+  ['.s', 'invalid duration ".s"'],
+  [' 1s', 'invalid duration " 1s"'],
+  ['1', 'missing unit in duration "1"'],
+  ['-1', 'missing unit in duration "-1"'],
+  ['1.5.2s', 'missing unit in duration "1.5.2s"'],
+  ['1h30', 'missing unit in duration "1h30"'],
+  ['1 s', 'unknown unit " s" in duration "1 s"'],
+  ['1h2d', 'unknown unit "d" in duration "1h2d"'],
+  ['1s-2s', 'unknown unit "s-" in duration "1s-2s"'],
+])('why "%s" is no duration is told as Go tells it', (text, words) => {
+  expect(parseDurationMs(text)).toBeUndefined();
+  expect(durationProblem(text)).toBe(`time: ${words}`);
+});
