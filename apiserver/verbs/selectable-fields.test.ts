@@ -139,3 +139,16 @@ test.each([
 ])('%s, which have no namespace, are asked for one', async (url, expected) => {
   expect(await selected(url, 'metadata.namespace=x')).toEqual(expected);
 });
+
+test.each([
+  [`/apis/batch/v1/${NS}/jobs`, 'field label "x" not supported for Job'],
+  [`/apis/batch/v1beta1/${NS}/cronjobs`, 'field label "x" not supported for "CronJob"'],
+  [
+    `/apis/batch/v1/${NS}/cronjobs`,
+    '"x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+  ],
+  [`/api/v1/${NS}/pods`, 'field label not supported: x'],
+])('%s are selected by no unknown field: %s', async (url, message) => {
+  const { code, json } = await api.call('GET', `${url}?fieldSelector=x%3D1`);
+  expect([code, json.message]).toEqual([400, message]);
+});

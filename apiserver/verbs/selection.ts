@@ -1,6 +1,7 @@
 import { STEP_TIMES } from '../../shared/concurrency/long-steps';
 import { goQuote } from '../../shared/errors/go-quote';
 import { badRequest } from '../../shared/errors/status-error';
+import { GROUP } from '../../shared/names';
 import type { FieldSelector, FieldTerm } from '../../shared/meta/fields';
 import { exactField, matchesFields, parseFieldSelector } from '../../shared/meta/fields';
 import type { LabelSelector } from '../../shared/meta/labels';
@@ -79,20 +80,31 @@ function storedFields(terms: FieldSelector, { stored, row, selectorNames, custom
   const known = stored.strategy.selectableFields ?? {};
   const renamed = [...selectorNames.values()];
   // Kinds without selectable fields of their own accept the namespace whether they have one or not.
-  const hasNamespaces = row.namespaced || (custom === undefined && Object.keys(known).length === 0);
+  const isSelectable = Object.keys(known).length > 0;
+  const hasNamespaces = row.namespaced || (custom === undefined && !isSelectable);
   return terms.map((term) => {
     const { field } = term;
     if (METADATA_FIELDS.includes(field) && (field !== 'metadata.namespace' || hasNamespaces)) return term;
     const own = selectorNames.get(field);
     const name = own ?? (renamed.includes(field) ? undefined : field);
     if (name !== undefined && Object.hasOwn(known, name)) return { ...term, field: name };
-    const hasOwnFields = custom !== undefined || Object.keys(known).length > 0;
-    throw badRequest(
-      hasOwnFields
-        ? `field label not supported: ${field}`
-        : `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
-    );
+    throw badRequest(unknownField(field, { row, hasOwnFields: custom !== undefined || isSelectable }));
   });
+}
+
+/** Each group of upstream has its own words. */
+function unknownField(
+  field: string,
+  { row, hasOwnFields }: { readonly row: Endpoint['row']; readonly hasOwnFields: boolean },
+): string {
+  if (row.group === GROUP.batch) {
+    if (row.version === 'v1beta1')
+      return `field label ${goQuote(field)} not supported for ${goQuote(row.kind)}`;
+    if (row.kind === 'Job') return `field label ${goQuote(field)} not supported for Job`;
+  }
+  return hasOwnFields
+    ? `field label not supported: ${field}`
+    : `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
 /** A term that the text of the stored field alone decides: not one that an absent field meets as well. */
