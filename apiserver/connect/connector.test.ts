@@ -181,3 +181,12 @@ test('DenyEscalatingExec refuses commands in pods that have what is their hostâ€
     message: 'pods "host" is forbidden: cannot exec into or attach to a container using host pid',
   });
 });
+
+test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+  'the folder without its slash is answered with where it is, also to %s',
+  async (method) => {
+    const { code, headers, text } = await api.call(method, '/api/v1/nodes/n1/proxy?a=b');
+    const Location = '/api/v1/nodes/n1/proxy/?a=b';
+    expect([code, headers, text, seen.length]).toEqual([301, expect.objectContaining({ Location }), '', 0]);
+  },
+);

@@ -63,12 +63,9 @@ export function tunnelAnswer({
   };
 }
 
-/** A browser that asks for the folder without its slash would look for its links in the wrong one. */
-export function emptyPathAnswer(
-  { method, path, search = '' }: Exchange,
-  proxied: string,
-): Answer | undefined {
-  if (proxied !== '' || (method !== 'GET' && method !== 'HEAD')) return undefined;
+/** A browser that asks for the folder without its slash would look for its links in the wrong one. v1.21 sends away whatever the method. */
+export function emptyPathAnswer({ path, search = '' }: Exchange, proxied: string): Answer | undefined {
+  if (proxied !== '') return undefined;
   const query = search === '' ? '' : `?${search}`;
   const location = `${encodedPath(decodeURIComponent(path))}/${query}`;
   return { code: 301, headers: { Location: location }, body: NOTHING };
