@@ -21,7 +21,11 @@ test('the index names both profiles, and is found without its slash', async () =
   expect(textOf(index)).toContain('<a href="profile?seconds=30">');
   expect(textOf(index)).toContain('<a href="heap?seconds=30">');
   const redirect = await ask(endpoints, '/debug/pprof');
-  expect(redirect).toMatchObject({ code: 302, headers: { Location: '/debug/pprof/' } });
+  expect(redirect).toMatchObject({
+    code: 302,
+    headers: { Location: '/debug/pprof/', 'Content-Type': 'text/html; charset=utf-8' },
+    body: Buffer.from('<a href="/debug/pprof/">Found</a>.\n\n'),
+  });
 });
 
 test.each([

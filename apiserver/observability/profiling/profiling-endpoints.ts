@@ -32,8 +32,8 @@ export function profilingEndpoints(): ProfilingEndpoints {
     const { path } = exchange;
     if (path !== '/debug/pprof' && !path.startsWith(PROFILING_PATH)) return undefined;
     if (exchange.method !== 'GET') throw new StatusError('MethodNotAllowed', 'profiles are read by GET');
-    if (path === '/debug/pprof') return text(302, '', { Location: PROFILING_PATH });
-    if (path === PROFILING_PATH) return text(200, INDEX, { 'Content-Type': 'text/html; charset=utf-8' });
+    if (path === '/debug/pprof') return text(302, FOUND, { Location: PROFILING_PATH, 'Content-Type': HTML });
+    if (path === PROFILING_PATH) return text(200, INDEX, { 'Content-Type': HTML });
     const kind = PROFILE_KINDS.find((each) => path === PROFILING_PATH + each);
     if (kind === undefined) return text(404, 'Unknown profile\n', {});
     const profile = await profiler.recordingOf(kind, secondsOf(exchange), exchange.signal);
@@ -52,6 +52,9 @@ function secondsOf({ query }: Exchange): number {
   if (Number.isFinite(seconds) && seconds > 0 && seconds <= SECONDS_MAX) return seconds;
   throw badRequest(`invalid seconds: it must be more than 0 and at most ${String(SECONDS_MAX)}`);
 }
+
+const HTML = 'text/html; charset=utf-8';
+const FOUND = `<a href="${PROFILING_PATH}">Found</a>.\n\n`;
 
 const INDEX = `<html>
 <head><title>/debug/pprof/</title></head>
