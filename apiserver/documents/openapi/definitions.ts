@@ -158,7 +158,8 @@ function fieldSchema(
 ): JsonSchema {
   const said: JsonSchema = {
     ...description,
-    ...defined({ default: field.default }),
+    // As v1.21, which takes all defaults out of its document.
+    ...(form.version === 'v3' ? defined({ default: field.default }) : {}),
     ...markers(field),
   };
   if (!field.list && !field.map) return valueSchema(field, form, said);

@@ -186,8 +186,9 @@ describe('the v2 document', () => {
     });
     expect(definition('core/v1.ContainerPort')['properties']).toMatchObject({
       containerPort: { type: 'integer', format: 'int32' },
-      protocol: { type: 'string', default: 'TCP' },
+      protocol: { type: 'string' },
     });
+    expect(definition('core/v1.ContainerPort')['properties']['protocol']).not.toHaveProperty('default');
     expect(definition('core/v1.Secret')['properties']['data']).toEqual({
       description: 'Values, in base64.',
       type: 'object',
