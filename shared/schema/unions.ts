@@ -9,7 +9,8 @@ export interface UnionReaders {
 
 /**
  * The values of a custom resource's schema that may have one of two forms: a schema or a list of schemas, a schema or a boolean,
- * a schema or a list of strings. Throws a DecodeError for anything else.
+ * a schema or a list of strings. Instead of the lists anything else counts as nothing, as upstream has it; throws a DecodeError for what is no
+ * boolean.
  */
 export function decodeUnion(kind: FieldKind, value: unknown, readers: UnionReaders): unknown {
   if (typeof value === 'object' && !Array.isArray(value)) return readers.schema(value);
@@ -18,9 +19,7 @@ export function decodeUnion(kind: FieldKind, value: unknown, readers: UnionReade
     return value;
   }
   if (kind === 'schemaOrArray') {
-    if (!Array.isArray(value)) throw expected('a schema or a list of schemas', value);
-    return readers.schemas(value);
+    return Array.isArray(value) ? readers.schemas(value) : null;
   }
-  if (!Array.isArray(value)) throw expected('a schema or a list of strings', value);
-  return readers.strings(value);
+  return Array.isArray(value) ? readers.strings(value) : null;
 }

@@ -4,6 +4,7 @@ import type { FieldType, MessageType } from '../types';
 import type { IntegerType } from './byte-walk';
 import { ByteWalk } from './byte-walk';
 import { goFieldName, goItemTypeName, goTypeName } from './go-names';
+import { schemaUnionWords } from './schema-words';
 import { base64Words, intOrStringJsonWords, noQuantityWords, timeJsonWords } from './scalar-words';
 
 /** Of a longer document nobody is told more than the decoder found. So many bytes take less than a millisecond, of the first one after a start up to five. */
@@ -141,6 +142,7 @@ function itemReader({ kind, message }: FieldType): Read {
   const scalar = SCALARS.get(kind);
   if (scalar !== undefined) return scalar;
   if (message === undefined) return skipValue;
+  if (kind.startsWith('schemaOr')) return ownReader((json) => schemaUnionWords(json, kind, message));
   if (kind === 'stringList') return listReader(readText, goTypeName(message));
   if (kind !== 'message') return skipValue;
   return (walk) => {
@@ -209,13 +211,17 @@ function integer(type: IntegerType): Read {
 }
 
 /** A value that a function of its own reads from its JSON. */
-function ownReader(wordsOf: (json: string) => string | undefined): Read {
+function ownReader(wordsOf: (json: Buffer) => string | undefined): Read {
   return (walk) => {
     const json = walk.skipped();
     if (walk.hasProblem) return;
-    const words = wordsOf(json.toString('utf8'));
+    const words = wordsOf(json);
     if (words !== undefined) walk.report('unmarshalerDecoder', words);
   };
+}
+
+function textReader(wordsOf: (json: string) => string | undefined): Read {
+  return ownReader((json) => wordsOf(json.toString('utf8')));
 }
 
 const BYTES_OF_NUMBERS = listReader(integer({ name: 'ReadUint8', bits: 32, min: 0n, max: 255n }), '[]uint8');
@@ -248,11 +254,8 @@ const SCALARS = wordTable<Read>({
     if (!walk.takesNull()) walk.number();
   },
   bytes: readBytes,
-  time: ownReader((json) => timeJsonWords(json, '2006-01-02T15:04:05Z07:00')),
-  microTime: ownReader((json) => timeJsonWords(json, '2006-01-02T15:04:05.000000Z07:00')),
-  quantity: ownReader(quantityJsonWords),
-  intOrString: ownReader(intOrStringJsonWords),
-  schemaOrBool: ownReader((json) =>
-    /^(?:\{|true$|false$)/.test(json) ? undefined : 'boolean or JSON schema expected',
-  ),
+  time: textReader((json) => timeJsonWords(json, '2006-01-02T15:04:05Z07:00')),
+  microTime: textReader((json) => timeJsonWords(json, '2006-01-02T15:04:05.000000Z07:00')),
+  quantity: textReader(quantityJsonWords),
+  intOrString: textReader(intOrStringJsonWords),
 });

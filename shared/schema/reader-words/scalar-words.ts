@@ -49,7 +49,7 @@ export function intOrStringJsonWords(json: string): string | undefined {
 }
 
 /** How Go calls what a value in JSON is, by its first character. */
-function goJsonType(json: string): string {
+export function goJsonType(json: string): string {
   return TYPES.get(json.slice(0, 1)) ?? 'number';
 }
 
