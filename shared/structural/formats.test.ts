@@ -65,11 +65,12 @@ test.each<[string, readonly string[], readonly string[]]>([
 test('a format is known for some types only', () => {
   expect(normalFormat('date-time', 'string')).toBe('date-time');
   expect(normalFormat('date', '')).toBe('date');
-  expect(normalFormat('date', 'integer')).toBe('');
-  expect(normalFormat('int32', 'integer')).toBe('int32');
-  expect(normalFormat('int32', 'constructor')).toBe('');
-  expect(normalFormat('int32', 'string')).toBe('');
-  expect(normalFormat('double', 'number')).toBe('double');
+  expect(normalFormat('date', 'integer', true)).toBe('');
+  expect(normalFormat('int32', 'integer')).toBe('');
+  expect(normalFormat('int32', 'integer', true)).toBe('int32');
+  expect(normalFormat('int32', 'constructor', true)).toBe('');
+  expect(normalFormat('int32', 'string', true)).toBe('');
+  expect(normalFormat('double', 'number', true)).toBe('double');
   expect(normalFormat('semver', 'string')).toBe('');
   expect(normalFormat('date', 'array')).toBe('');
 });

@@ -47,11 +47,11 @@ const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * The format as far as it is known for values of that type (empty: of any type), in the schema's own spelling; else empty. Dashes do not
- * count: `date-time` is `datetime`.
+ * count: `date-time` is `datetime`. Formats of numbers count where defaults are judged, and not where objects are.
  */
-export function normalFormat(format: string, type: string): string {
+export function normalFormat(format: string, type: string, countsNumbers = false): string {
   if (type === '' || type === 'string') return FORMATS.has(withoutDashes(format)) ? format : '';
-  return NUMBER_FORMATS.get(type)?.includes(format) === true ? format : '';
+  return countsNumbers && NUMBER_FORMATS.get(type)?.includes(format) === true ? format : '';
 }
 
 /** What is longer is of no format but these. Some rules look at a text from each of its characters on, which takes the square of its length. */

@@ -87,10 +87,16 @@ export interface Junctors {
  */
 export function compileSchema(
   json: unknown,
-  { preserveUnknownFields = false }: { readonly preserveUnknownFields?: boolean } = {},
+  { preserveUnknownFields = false, countsNumberFormats = false }: CompileOptions = {},
 ): StructuralSchema {
-  const root = compileNode(json, { nodes: new Map(), ids: new Map() });
+  const root = compileNode(json, { nodes: new Map(), ids: new Map(), countsNumberFormats });
   return preserveUnknownFields ? { ...root, isUnpruned: true } : root;
+}
+
+export interface CompileOptions {
+  readonly preserveUnknownFields?: boolean;
+  /** Whether the formats of numbers are told, as upstream does of defaults alone. */
+  readonly countsNumberFormats?: boolean;
 }
 
 /** Equal nodes of one schema. */
@@ -98,6 +104,7 @@ interface Pool {
   /** By what the node says, with ids for the nodes inside it. */
   readonly nodes: Map<string, StructuralSchema>;
   readonly ids: Map<StructuralSchema, number>;
+  readonly countsNumberFormats: boolean;
 }
 
 const NO_PROPERTIES: ReadonlyMap<string, StructuralSchema> = new Map();
@@ -137,7 +144,7 @@ function compileNode(json: unknown, pool: Pool): StructuralSchema {
       listType,
       listMapKeys: orNone(texts(source['x-kubernetes-list-map-keys'])),
       mapType: text(source['x-kubernetes-map-type']),
-      ...compileRules(source, type),
+      ...compileRules(source, type, pool),
       junctors,
       hasUniqueLists: listType === 'set' || listType === 'map' || inside.some((each) => each.hasUniqueLists),
       hasEmbedded: isEmbedded || inside.some((each) => each.hasEmbedded),
@@ -177,6 +184,7 @@ function compileAdditional(json: unknown, pool: Pool): StructuralSchema | boolea
 function compileRules(
   source: Source,
   type: string,
+  { countsNumberFormats }: Pool,
 ): Pick<StructuralSchema, 'text' | 'number' | 'list' | 'object' | 'choices'> {
   const choices: unknown = source.enum;
   const required = texts(source.required);
@@ -185,7 +193,11 @@ function compileRules(
       minLength: number(source.minLength),
       maxLength: number(source.maxLength),
       pattern: text(source.pattern),
-      format: normalFormat(text(source.format), source['x-kubernetes-int-or-string'] === true ? '' : type),
+      format: normalFormat(
+        text(source.format),
+        source['x-kubernetes-int-or-string'] === true ? '' : type,
+        countsNumberFormats,
+      ),
     }),
     number: unlessEmpty({
       minimum: number(source.minimum),
