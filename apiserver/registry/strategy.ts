@@ -122,8 +122,6 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly reliesOn?: (operation: 'CREATE' | 'UPDATE') => Guard | undefined;
   readonly prepareForCreate?: (object: T, info: WriteInfo) => T;
   readonly prepareForUpdate?: (next: T, previous: T, info: WriteInfo) => T;
-  /** Rules of what was sent, in the version of the request, that the stored version cannot show any more. */
-  readonly validateSent?: (object: ApiObject, info: WriteInfo) => readonly FieldError[];
   /** Prepares, in slices of the event loop, what would take the rules long in one go; undefined where that is nothing. */
   readonly prepareRules?: (next: T, previous: T | undefined, info: WriteInfo) => Promise<void> | undefined;
   /** The rules of every write. */

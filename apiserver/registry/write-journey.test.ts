@@ -34,7 +34,6 @@ function endpoint(): Endpoint {
   const found = endpointOf('v1/endpoints');
   const strategy = {
     reliesOn: () => noting('definition', { key: 'definitions/d', revision: 5 }),
-    validateSent: () => noting('validate as sent', []),
     prepareForCreate: (object: ApiObject) => noting('prepare', object),
     prepareForUpdate: (object: ApiObject) => noting('prepare', object),
     validate: () => noting('validate', []),
@@ -90,7 +89,6 @@ test('a new object is judged after it is prepared and found valid, and holds not
     'mutate',
     'escalation',
     'prepare',
-    'validate as sent',
     'validate',
     'may create',
     'judge',
@@ -113,7 +111,6 @@ test('a changed object goes the same way, but nobody asks who may create it', as
     'mutate',
     'escalation',
     'prepare',
-    'validate as sent',
     'validate',
     'judge',
     'reserve',

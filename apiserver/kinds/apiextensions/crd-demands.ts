@@ -10,8 +10,8 @@ import type { WriteInfo } from '../../registry/strategy';
 import { childrenOf, SCHEMA_TYPES } from './crd-schemas';
 import type { PatternBudget } from './crd-structure';
 import { newPatternBudget, validateStructure } from './crd-structure';
-import type { IsInSpec } from './crd-shared-parts';
-import { partsInSpec } from './crd-shared-parts';
+import type { IsInSpec, SharedProblems } from './crd-shared-parts';
+import { partsInSpec, sharedProblems } from './crd-shared-parts';
 
 /** What is asked of a definition beside the form of what is there: more of new ones, and of those that come in the newer version. */
 export interface Demands {
@@ -29,6 +29,8 @@ export interface Demands {
   readonly reviewVersion: boolean;
   /** What is told as a part of the spec: what the client has said there, in v1 what all versions have in common. */
   readonly inSpec: IsInSpec;
+  /** What is wrong with saying parts for all versions, which only the version of the request shows. */
+  readonly shared: SharedProblems;
   /** What the patterns of all versions together have taken. */
   readonly patterns: PatternBudget;
   /** What comparing the defaults of all versions with their schemas may take. */
@@ -60,6 +62,7 @@ export function demandsOf(
     defaults,
     reviewVersion: before === undefined || isReviewVersionKnown(before),
     inSpec: partsInSpec(spec, info),
+    shared: sharedProblems(info),
     patterns: newPatternBudget(),
     values: valueBudget(bounds),
   };

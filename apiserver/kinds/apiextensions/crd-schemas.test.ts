@@ -330,6 +330,16 @@ test.each<[string, ReadonlyJson]>([
     { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
   ],
   [
+    'the same with types that are documented',
+    {
+      'x-kubernetes-int-or-string': true,
+      anyOf: [
+        { type: 'integer', example: 1 },
+        { type: 'string', externalDocs: { url: 'u' }, title: '' },
+      ],
+    },
+  ],
+  [
     'the same with more',
     {
       'x-kubernetes-int-or-string': true,

@@ -4,7 +4,6 @@ import type {
   CustomResourceDefinitionVersion,
 } from '../../../shared/api/types/apiextensions-v1beta1';
 import type { CustomResourceDefinitionSpec as StoredSpec } from '../../../shared/api/types/apiextensions-v1';
-import type { ApiObject, GroupVersion } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
@@ -32,16 +31,26 @@ const PARTS: readonly SharedPart[] = [
  * What a definition of apiextensions/v1beta1 says twice: there a part can stand in the spec for all versions, or in each version, and
  * the first version has a second name. In v1, in which definitions are stored, none of this can be seen any more.
  */
-export function validateSharedParts(object: ApiObject, { version }: GroupVersion): readonly FieldError[] {
-  if (version !== 'v1beta1') return [];
-  const { spec } = object as CustomResourceDefinition;
+export function sharedProblems({ via, sent }: Pick<WriteInfo, 'via' | 'sent'>): SharedProblems {
+  if (via.version !== 'v1beta1' || sent === undefined) return NO_PROBLEMS;
+  const { spec } = sent as CustomResourceDefinition;
   const { versions = [] } = spec;
-  return [
-    ...PARTS.flatMap((part) => saidTwice(spec, versions, part)),
-    ...PARTS.flatMap((part) => saidForEach(versions, part)),
-    ...otherFirstVersion(spec, versions),
-  ];
+  return {
+    parts: [
+      ...PARTS.flatMap((part) => saidTwice(spec, versions, part)),
+      ...PARTS.flatMap((part) => saidForEach(versions, part)),
+    ],
+    version: otherFirstVersion(spec, versions),
+  };
 }
+
+export interface SharedProblems {
+  readonly parts: readonly FieldError[];
+  /** Those of the second name of the first version. */
+  readonly version: readonly FieldError[];
+}
+
+const NO_PROBLEMS: SharedProblems = { parts: [], version: [] };
 
 /** Whether a part is told as one of the spec, and not as one of each version. */
 export type IsInSpec = (shared: SharedName) => boolean;

@@ -147,13 +147,19 @@ function saysMoreThanNames(metadata: JSONSchemaProps): boolean {
   );
 }
 
+/** What upstream does not see inside of alternatives. */
+const UNSEEN_NESTED: ReadonlySet<string> = new Set(['externalDocs', 'example']);
+
 /** Exactly an integer or a text, which may be said by types. */
 function isIntOrString(choices: readonly JSONSchemaProps[] = []): boolean {
   return (
     choices.length === 2 &&
     ['integer', 'string'].every((type, index) => {
       const choice = choices[index] ?? {};
-      return choice.type === type && Object.keys(choice).length === 1;
+      const others = Object.entries(choice).filter(
+        ([name, value]) => name !== 'type' && (isSet(value) || name === 'additionalProperties'),
+      );
+      return choice.type === type && others.every(([name]) => UNSEEN_NESTED.has(name));
     })
   );
 }

@@ -38,6 +38,7 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
         rule(version, `${path}.${field}`, { demands, hasStatus: hasStatus(version) }),
       ),
     ]),
+    ...demands.shared.parts,
     ...(new Set(names).size < names.length
       ? [invalid('spec.versions', versions, 'must contain unique version names')]
       : []),
@@ -51,6 +52,7 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
           ),
         ]),
     ...(first === '' ? [] : labelForm(first, 'spec.version')),
+    ...demands.shared.version,
   ];
 }
 

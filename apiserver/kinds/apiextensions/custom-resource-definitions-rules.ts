@@ -14,18 +14,16 @@ import { validateApproval } from './crd-approval';
 import { validateConversion } from './crd-conversion';
 import type { Demands } from './crd-demands';
 import { demandsOf, hasDefault, hasSchemaWith, preservesUnknownFields } from './crd-demands';
-import { validateSharedParts } from './crd-shared-parts';
 import { validateCommonParts, validatePresence, validateVersions } from './crd-versions';
 import { forEachItem, immutable, optionalForm } from '../rules/primitives';
 
 /** Field paths are those of upstream's internal form, which keeps what all versions share in one place. */
 export const customResourceDefinitionRules: Pick<
   Strategy<CustomResourceDefinition>,
-  'prepareForCreate' | 'prepareForUpdate' | 'validateSent' | 'validateUpdate' | 'validateNew'
+  'prepareForCreate' | 'prepareForUpdate' | 'validateUpdate' | 'validateNew'
 > = {
   prepareForCreate: (object) => withStorageVersion({ ...object, status: NEW_STATUS }),
   prepareForUpdate: (next) => withStorageVersion(next),
-  validateSent: (object, { via }) => validateSharedParts(object, via),
   validateNew(object, info) {
     const { via } = info;
     const demands = demandsOf(object, info);
@@ -163,7 +161,7 @@ function validateStoredVersions({ spec, status }: CustomResourceDefinition): Fie
   return [
     ...versions
       .filter(({ name, storage }) => !unmatched.delete(name) && storage)
-      .map(({ name }) => invalid(path, stored, `must have the storage version ${name}`)),
+      .map((version) => invalid(path, version, `must have the storage version ${version.name}`)),
     ...forEachItem(stored, path, (name, at) =>
       names.has(name) ? [] : [invalid(at, name, 'must appear in spec.versions')],
     ),

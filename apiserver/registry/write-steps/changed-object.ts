@@ -17,7 +17,6 @@ import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
 import { nameRuleOf } from './new-object';
-import { problemsAsSent } from './as-sent';
 import { inToldOrder } from './told-order';
 import { MODIFIED } from './change';
 
@@ -114,14 +113,12 @@ export function validateChanged(draft: Draft): void {
   const moved = validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata');
   const kept = (found: readonly FieldError[] = []): readonly FieldError[] =>
     found.length === 0 ? found : (strategy.forgives?.(found, current, info) ?? found);
-  const sent = problemsAsSent(draft, info);
   const always = subresource === undefined ? kept(strategy.validate?.(next, info)) : [];
   const changes = kept((subresource ?? strategy).validateUpdate?.(next, current, info));
-  const rules = [...sent, ...always];
   const faults =
     strategy.judgesChangesFirst === true
-      ? [...metadata, ...moved, ...sent, ...changes, ...always]
-      : [...metadata, ...moved, ...rules, ...changes];
+      ? [...metadata, ...moved, ...changes, ...always]
+      : [...metadata, ...moved, ...always, ...changes];
   draft.faults = faults;
   if (faults.length === 0) return;
   const common = validateObjectMeta(next.metadata, {
@@ -130,7 +127,7 @@ export function validateChanged(draft: Draft): void {
     path: 'metadata',
     freeFinalizers: true,
   });
-  const parts = { common, metadata, moved, rules, changes };
+  const parts = { common, metadata, moved, rules: always, changes };
   draft.faults = inToldOrder(parts, asked.request.endpoint, asked.request.subresource) ?? faults;
 }
 

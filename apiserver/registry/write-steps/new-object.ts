@@ -10,7 +10,6 @@ import type { StoredResource } from '../resource';
 import type { MetadataChecks, Strategy } from '../strategy';
 import { withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
-import { problemsAsSent } from './as-sent';
 import { isVersion } from './change';
 
 /** What only the server sets of a new object. */
@@ -47,7 +46,6 @@ export function validateNew(draft: Draft): void {
     freeFinalizers: asksNoDomains(stored),
   });
   const found = [
-    ...problemsAsSent(draft, info),
     ...(strategy.validate?.(object, info) ?? []),
     ...(strategy.validateNew?.(object, info) ?? []),
   ];
