@@ -19,10 +19,19 @@ const HTTPS_PORT = 443;
 /** Throws an Error that says why there is nowhere to go. */
 export function targetOf(address: WebhookAddress, cluster: Pick<ClusterReader, 'get'>): Target {
   if ('url' in address) return targetOfUrl(address.url);
-  const { namespace, name, port, path } = address;
+  return { ...namedTarget(address), connectTo: placeOf(address, cluster) };
+}
+
+/** Where a webhook behind a Service is asked, whether or not there is such a Service; undefined for one with a URL. */
+export function urlOfService(address: WebhookAddress): string | undefined {
+  if ('url' in address) return undefined;
+  const { origin, path } = namedTarget(address);
+  return origin + path;
+}
+
+function namedTarget({ namespace, name, port, path }: ServiceAddress): Target {
   const host = `${name}.${namespace}.svc`;
-  const target = { origin: `https://${host}:${String(port)}`, host, port, path: withoutSlash(path) };
-  return { ...target, connectTo: placeOf({ namespace, name, port }, cluster) };
+  return { origin: `https://${host}:${String(port)}`, host, port, path: withoutSlash(path) };
 }
 
 function targetOfUrl(url: string): Target {
@@ -39,15 +48,11 @@ function withoutSlash(path: string): string {
   return rest === '' ? '/' : rest;
 }
 
-interface ServicePort {
-  readonly namespace: string;
-  readonly name: string;
-  readonly port: number;
-}
+type ServiceAddress = Exclude<WebhookAddress, { readonly url: string }>;
 
 /** As kube-apiserver finds Services without a proxy: by the cluster's address, or by the name that stands for one outside. */
 function placeOf(
-  { namespace, name, port }: ServicePort,
+  { namespace, name, port }: ServiceAddress,
   cluster: Pick<ClusterReader, 'get'>,
 ): { host: string; port: number } {
   const service = cluster.get(SERVICES, name, namespace);

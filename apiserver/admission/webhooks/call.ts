@@ -9,7 +9,7 @@ import type { Log } from '../../../shared/log/log';
 import { OWN_REQUESTS } from '../../access/webhook/own-requests';
 import type { ClusterReader } from '../cluster-reader';
 import type { Target } from './address';
-import { targetOf } from './address';
+import { targetOf, urlOfService } from './address';
 import { Bulkhead, BulkheadFullError } from './bulkhead';
 import type { FailureReason } from './call-failure';
 import { CallFailure, reasonOf } from './call-failure';
@@ -205,9 +205,9 @@ export class WebhookCaller {
     { hook, attempt, timeoutMs, ...call }: AttemptedCall,
     signal: AbortSignal,
   ): Promise<Buffer> {
-    const target = resolved(hook, call);
+    const target = resolved(hook, call, timeoutMs);
     const connection = this.#connectionTo(state, target);
-    const path = target.path + queryOf(hook, timeoutMs);
+    const path = target.path + queryOf(timeoutMs);
     const { host, port } = target.connectTo ?? target;
     const place = { url: target.origin + path, dialled: `${host}:${String(port)}` };
     let answer: RawAnswer;
@@ -288,8 +288,7 @@ function kindOf({ type }: CalledWebhook): string {
 }
 
 /** Admission webhooks are told how long they have. */
-function queryOf({ type }: CalledWebhook, timeoutMs: number): string {
-  if (type === 'conversion') return '';
+function queryOf(timeoutMs: number): string {
   return `?timeout=${String(Math.max(1, Math.ceil(timeoutMs / SECOND_MS)))}s`;
 }
 
@@ -317,11 +316,15 @@ async function sendTwice(
 
 const CUT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
-function resolved(hook: CalledWebhook, { cluster }: Call): Target {
+function resolved(hook: CalledWebhook, { cluster }: Call, timeoutMs: number): Target {
   try {
     return targetOf(hook.address, cluster);
   } catch (error) {
-    throw new CallFailure(hook, (error as Error).message, { reason: 'address', cause: error });
+    const { message } = error as Error;
+    const url = urlOfService(hook.address);
+    // Upstream finds the Service when it is about to connect.
+    const why = url === undefined ? message : `Post ${JSON.stringify(url + queryOf(timeoutMs))}: ${message}`;
+    throw new CallFailure(hook, why, { reason: 'address', cause: error });
   }
 }
 

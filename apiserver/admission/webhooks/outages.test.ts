@@ -434,7 +434,9 @@ test('a webhook behind a Service is asked by the name of the Service', async () 
   const service = { name: 'hook', namespace: 'default', port: webhook.port, path: '/judge' };
   const hook = { ...hookAt(webhook), clientConfig: { service, caBundle: webhook.caBundle } };
   await configure(hook);
-  expect(why(await createMap())).toBe('service "hook" not found');
+  expect(why(await createMap())).toBe(
+    `Post "https://hook.default.svc:${String(webhook.port)}/judge?timeout=10s": service "hook" not found`,
+  );
   await api.call('POST', '/api/v1/namespaces/default/services', {
     body: { metadata: { name: 'hook' }, spec: { type: 'ExternalName', externalName: 'localhost' } },
   });

@@ -153,7 +153,7 @@ test('a webhook that is dead fails what needs it in the words of v1.21, and noth
   expect([failed.code, failed.json.reason, failed.json.message]).toEqual([
     500,
     undefined,
-    `conversion webhook for example.com/v1, Kind=Gizmo failed: Post "${nowhere}": dial tcp 127.0.0.1:1: connect: connection refused`,
+    `conversion webhook for example.com/v1, Kind=Gizmo failed: Post "${nowhere}?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused`,
   ]);
   expect((await get(V2_PATH)).code).toBe(500);
   expect((await post(V2_PATH, gizmoV2('b'))).code).toBe(500);
@@ -399,12 +399,14 @@ test('a webhook is found by its Service', async () => {
   await defineConverted(api, webhook, { clientConfig: { service, caBundle } });
   await post(V1_PATH, gizmoV1('a'));
   const missing = await get(`${V2_PATH}/a`);
-  expect(missing.json.message).toContain('failed: service "converter" not found');
+  expect(missing.json.message).toContain(
+    `failed: Post "https://converter.default.svc:${String(port)}/convert?timeout=30s": service "converter" not found`,
+  );
   const spec = { type: 'ExternalName', externalName: '127.0.0.1.nip.invalid' };
   await post('/api/v1/namespaces/default/services', { metadata: { name: 'converter' }, spec });
   const unknown = await get(`${V2_PATH}/a`);
   expect(unknown.json.message).toContain(
-    `Post "https://converter.default.svc:${String(port)}/convert": dial tcp`,
+    `Post "https://converter.default.svc:${String(port)}/convert?timeout=30s": dial tcp`,
   );
 });
 
