@@ -21,7 +21,7 @@ import { withoutMetadata } from './metadata';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
 import type { Endpoint } from './resource';
-import { fromHub, toHub } from './hub';
+import { fromHub, toHub, withoutLeftOut } from './hub';
 
 /**
  * The object of a create or update with managedFields as they are after it; all objects are in the version of the request. Unchanged
@@ -35,9 +35,16 @@ export function tracked(
   if (manager === undefined || !serverSideApply) return next;
   const writer = { manager, nowMs: clock.now() };
   // A subresource is no way to say who owns what.
-  const settled = endpoint.conversion?.settles === true ? fromHub(endpoint, toHub(endpoint, next)) : next;
-  const own = subresource === '' ? settled : withManagedFields(settled, live?.metadata.managedFields);
+  const read = settled(endpoint, next);
+  const own = subresource === '' ? read : withManagedFields(read, live?.metadata.managedFields);
   return trackUpdate(managedKindOf(endpoint, subresource), live, own, writer);
+}
+
+/** The object as it will be read, where that is another one than was sent. */
+function settled(endpoint: Endpoint, object: ApiObject): ApiObject {
+  const { stored, apiVersion, conversion } = endpoint;
+  if (apiVersion === stored.apiVersion) return withoutLeftOut(stored, object);
+  return conversion?.settles === true ? fromHub(endpoint, toHub(endpoint, object)) : object;
 }
 
 /** The object as it may be stored: without managedFields where server-side apply is off. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */

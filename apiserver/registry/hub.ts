@@ -11,7 +11,8 @@ import type { Endpoint } from './resource';
  */
 export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   const { stored, conversion, row } = endpoint;
-  if (endpoint.apiVersion === stored.apiVersion) return withStoredEmpties(stored.type, object);
+  if (endpoint.apiVersion === stored.apiVersion)
+    return withStoredEmpties(stored.type, withoutLeftOut(stored, object));
   const { kind, apiVersion } = stored;
   if (conversion === undefined) return { ...withStoredEmpties(endpoint.type, object), kind, apiVersion };
   try {
@@ -23,6 +24,11 @@ export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
       error,
     );
   }
+}
+
+/** An object of the stored version without what its kind leaves out; itself where that is nothing. */
+export function withoutLeftOut({ strategy }: Endpoint['stored'], object: ApiObject): ApiObject {
+  return strategy.leavesOut === undefined ? object : strategy.leavesOut(object);
 }
 
 /** A stored object in the endpoint's version, in canonical form. */

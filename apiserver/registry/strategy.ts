@@ -138,6 +138,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
     previous: T | undefined,
     info: WriteInfo,
   ) => readonly FieldError[];
+  /** An object of the stored version without what no version takes from it: nobody owns that either. The same object where there is nothing such. */
+  readonly leavesOut?: (object: T) => T;
   /** What stays of an object once it is stored, where upstream's stored version cannot say all of it. Default: everything. */
   readonly keeps?: (object: T) => T;
   /**

@@ -1,10 +1,48 @@
+import type { MessageTypes } from '../api/types/message-types';
+import { ANNOTATION } from '../names';
 import type { ApiObject } from '../object/object';
 import type { ReadonlyJson } from '../object/json';
 import { isJsonObject } from '../object/clone';
 import { compact, objectAt, objectsAt } from '../object/json';
+import { DecodeError, decodeObject } from '../schema/decode';
+import { messageType } from '../schema/types';
 
-/** The JSON value in an annotation; undefined when there is none or it is no JSON. */
-export function annotationValue(object: ApiObject, annotation: string): unknown {
+/** What newer versions have in fields and older ones in these annotations: no version keeps one that it cannot read. */
+const CARRIERS: readonly string[] = [
+  ANNOTATION.autoscalerMetrics,
+  ANNOTATION.autoscalerCurrentMetrics,
+  ANNOTATION.autoscalerConditions,
+  ANNOTATION.autoscalerBehavior,
+];
+
+/** The object without the annotations that carry fields of newer versions; itself where it has none of them. */
+export function withoutCarriers(object: ApiObject): ApiObject {
+  return withoutAnnotations(object, CARRIERS);
+}
+
+/** The messages of the list in an annotation; undefined when it holds no such list, and then nothing of it counts. */
+export function annotationList(
+  object: ApiObject,
+  annotation: string,
+  message: keyof MessageTypes,
+): readonly ReadonlyJson[] | undefined {
+  const value = annotationValue(object, annotation);
+  if (value === null) return [];
+  if (!Array.isArray(value)) return undefined;
+  const read = value.map((item: unknown) => messageOf(message, item ?? {}));
+  return read.every((item) => item !== undefined) ? read : undefined;
+}
+
+/** The behavior that an annotation has; undefined when it holds none, or one that says nothing. Names count in any case. */
+export function annotationBehavior(object: ApiObject): ReadonlyJson | undefined {
+  const value = annotationValue(object, ANNOTATION.autoscalerBehavior);
+  const behavior = isJsonObject(value) ? messageOf(BEHAVIOR, lowerNames(value)) : undefined;
+  return behavior === undefined || Object.keys(behavior).length === 0 ? undefined : behavior;
+}
+
+const BEHAVIOR = 'autoscaling/v2beta2.HorizontalPodAutoscalerBehavior';
+
+function annotationValue(object: ApiObject, annotation: string): unknown {
   const text = object.metadata.annotations?.[annotation];
   if (text === undefined) return undefined;
   try {
@@ -14,14 +52,17 @@ export function annotationValue(object: ApiObject, annotation: string): unknown 
   }
 }
 
-/** The objects of the list in an annotation; undefined when it holds no list. */
-export function annotationList(object: ApiObject, annotation: string): readonly ReadonlyJson[] | undefined {
-  const value = annotationValue(object, annotation);
-  return Array.isArray(value) ? value.filter(isJsonObject) : undefined;
+function messageOf(message: keyof MessageTypes, value: unknown): ReadonlyJson | undefined {
+  try {
+    return decodeObject<object>(messageType(message), value).object as ReadonlyJson;
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
 }
 
 /** The object with these annotations taken away. */
-export function withoutAnnotations(object: ApiObject, names: readonly string[]): ApiObject {
+function withoutAnnotations(object: ApiObject, names: readonly string[]): ApiObject {
   const { annotations, ...metadata } = object.metadata;
   if (annotations === undefined || !names.some((name) => name in annotations)) return object;
   const kept = Object.entries(annotations).filter(([name]) => !names.includes(name));
@@ -63,11 +104,6 @@ function rulesText(rules: ReadonlyJson | undefined): ReadonlyJson | null {
         PeriodSeconds: periodSeconds,
       })) ?? null,
   };
-}
-
-/** The behavior out of such an annotation's value; names count in any case. */
-export function behaviorOf(value: unknown): ReadonlyJson | undefined {
-  return isJsonObject(value) ? lowerNames(value) : undefined;
 }
 
 function lowerNames(value: ReadonlyJson): ReadonlyJson {

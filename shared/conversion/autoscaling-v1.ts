@@ -4,12 +4,11 @@ import type * as v1 from '../api/types/autoscaling-v1';
 import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
 import { ANNOTATION } from '../names';
 import {
+  annotationBehavior,
   annotationList,
-  annotationValue,
-  behaviorOf,
   behaviorText,
   withAnnotations,
-  withoutAnnotations,
+  withoutCarriers,
 } from './autoscaling-annotations';
 import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
 import type { Conversion } from './conversion';
@@ -18,24 +17,26 @@ import { changeObject, compact, fields, isGiven, objectAt, objectsAt, without } 
 
 /**
  * autoscaling/v1 has fields for the utilization of processors alone. Everything else of the hub (other metrics, the state of all
- * metrics, conditions, behavior) travels in annotations.
+ * metrics, conditions, behavior) travels in annotations; what cannot be read there is lost.
  */
 export const HORIZONTAL_POD_AUTOSCALER_V1: Conversion = { toHub, fromHub, settles: true };
 
 function toHub(object: ApiObject): ApiObject {
-  const metrics = annotationList(object, ANNOTATION.autoscalerMetrics);
-  const currentMetrics = annotationList(object, ANNOTATION.autoscalerCurrentMetrics);
-  const conditions = annotationList(object, ANNOTATION.autoscalerConditions);
-  const behavior = behaviorOf(annotationValue(object, ANNOTATION.autoscalerBehavior));
-  const read = compact({
-    [ANNOTATION.autoscalerMetrics]: metrics,
-    [ANNOTATION.autoscalerCurrentMetrics]: currentMetrics,
-    [ANNOTATION.autoscalerConditions]: conditions,
-    [ANNOTATION.autoscalerBehavior]: behavior,
-  });
-  const withSpec = changeObject(withoutAnnotations(object, Object.keys(read)), 'spec', (spec) => ({
+  const metrics = annotationList(object, ANNOTATION.autoscalerMetrics, 'autoscaling/v2beta1.MetricSpec');
+  const currentMetrics = annotationList(
+    object,
+    ANNOTATION.autoscalerCurrentMetrics,
+    'autoscaling/v2beta1.MetricStatus',
+  );
+  const conditions = annotationList(
+    object,
+    ANNOTATION.autoscalerConditions,
+    'autoscaling/v2beta1.HorizontalPodAutoscalerCondition',
+  );
+  const behavior = annotationBehavior(object);
+  const withSpec = changeObject(withoutCarriers(object), 'spec', (spec) => ({
     ...without(spec, 'targetCPUUtilizationPercentage'),
-    metrics: [...(metrics ?? []).map(nestedSpec), ...metricOfField(spec)],
+    metrics: metricsOrDefault([...(metrics ?? []).map(nestedSpec), ...metricOfField(spec)]),
     ...(behavior === undefined ? {} : { behavior }),
   }));
   const status = objectAt(object, 'status') ?? {};
@@ -47,6 +48,13 @@ function toHub(object: ApiObject): ApiObject {
       ...(conditions === undefined ? {} : { conditions }),
     },
   } as unknown as ApiObject;
+}
+
+/** What autoscalers without metrics go by; only here is it known that there are none. */
+const CPU_PERCENT = 80;
+
+function metricsOrDefault(metrics: readonly ReadonlyJson[]): readonly ReadonlyJson[] {
+  return metrics.length > 0 ? metrics : metricOfField({ targetCPUUtilizationPercentage: CPU_PERCENT });
 }
 
 function metricOfField({
@@ -72,7 +80,7 @@ function fromHub(object: ApiObject): ApiObject {
   const ofField = metrics.find(isCpu);
   const others = metrics.filter((metric) => !isCpu(metric) || !isGiven(targetOf(metric).averageUtilization));
   const currentMetrics = objectsAt(status, 'currentMetrics');
-  const current = currentMetrics.find(
+  const current = currentMetrics.findLast(
     (metric) => isCpu(metric) && isGiven(currentOf(metric).averageUtilization),
   );
   const conditions = objectsAt(status, 'conditions');

@@ -1,11 +1,10 @@
 import type { ApiObject } from '../object/object';
 import { ANNOTATION } from '../names';
 import {
-  annotationValue,
-  behaviorOf,
+  annotationBehavior,
   behaviorText,
   withAnnotations,
-  withoutAnnotations,
+  withoutCarriers,
 } from './autoscaling-annotations';
 import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
 import type { Conversion } from './conversion';
@@ -15,10 +14,9 @@ import { changeList, changeObject, objectAt, without } from '../object/json';
 /** autoscaling/v2beta1 has metrics in their flat form, and no behavior: that travels in an annotation. */
 export const HORIZONTAL_POD_AUTOSCALER_V2BETA1: Conversion = {
   toHub(object) {
-    const behavior = behaviorOf(annotationValue(object, ANNOTATION.autoscalerBehavior));
-    const converted = eachMetric(object, nestedSpec, nestedStatus);
-    if (behavior === undefined) return converted;
-    return withBehavior(withoutAnnotations(converted, [ANNOTATION.autoscalerBehavior]), behavior);
+    const behavior = annotationBehavior(object);
+    const converted = eachMetric(withoutCarriers(object), nestedSpec, nestedStatus);
+    return behavior === undefined ? converted : withBehavior(converted, behavior);
   },
   fromHub(object) {
     const behavior = objectAt(objectAt(object, 'spec') ?? {}, 'behavior');
@@ -28,6 +26,7 @@ export const HORIZONTAL_POD_AUTOSCALER_V2BETA1: Conversion = {
       [ANNOTATION.autoscalerBehavior]: behaviorText(behavior),
     });
   },
+  settles: true,
 };
 
 /** The object with this behavior in its spec, or without one. */

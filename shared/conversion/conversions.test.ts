@@ -358,12 +358,54 @@ describe('autoscalers', () => {
     expect(toHub(v2beta1, shown)).toEqual(hub);
   });
 
-  test('text in an annotation that is no JSON stays an annotation', () => {
-    const object = inVersion(v1, {
-      metadata: { name: 'a', annotations: { [ANNOTATION.autoscalerMetrics]: '{' } },
-      spec: { maxReplicas: 1, targetCPUUtilizationPercentage: 5, scaleTargetRef: { kind: 'k', name: 'n' } },
+  test.each([
+    ['no JSON', ANNOTATION.autoscalerMetrics, '{'],
+    ['no list', ANNOTATION.autoscalerMetrics, '{}'],
+    ['a list with something else in it', ANNOTATION.autoscalerMetrics, '[{"type":"Pods"},"x"]'],
+    ['a list of other types', ANNOTATION.autoscalerConditions, '[{"type":1}]'],
+    ['no metrics that there are', ANNOTATION.autoscalerCurrentMetrics, '[{"resource":[]}]'],
+    ['no behavior', ANNOTATION.autoscalerBehavior, '[]'],
+    ['a behavior of other types', ANNOTATION.autoscalerBehavior, '{"ScaleUp":{"Policies":"x"}}'],
+    ['a behavior that says nothing', ANNOTATION.autoscalerBehavior, '{"ScaleUp":null}'],
+  ])('an annotation with %s is lost in every version', (_case, annotation, text) => {
+    const metadata = { name: 'a', annotations: { [annotation]: text, own: 'kept' } };
+    const spec = { maxReplicas: 1, scaleTargetRef: { kind: 'k', name: 'n' } };
+    for (const row of [v1, v2beta1]) {
+      const read = toHub(row, inVersion(row, { metadata, spec }));
+      expect(read.metadata.annotations).toEqual({ own: 'kept' });
+      expect(read['spec']).not.toHaveProperty('behavior');
+      expect(read['status'] ?? {}).toMatchObject({ conditions: null, currentMetrics: null });
+    }
+  });
+
+  test.each([
+    ['nothing', undefined, [80]],
+    ['no metric that can be read', 'x', [80]],
+    ['no metric', '[]', [80]],
+    ['a metric', '[{"type":"Pods"}]', [undefined]],
+  ])(
+    'an autoscaler of v1 with %s in its annotation has the default metric unless there is one',
+    (_case, text, uses) => {
+      const annotations = text === undefined ? {} : { [ANNOTATION.autoscalerMetrics]: text };
+      const spec = { maxReplicas: 1, scaleTargetRef: { kind: 'k', name: 'n' } };
+      const read = toHub(v1, inVersion(v1, { metadata: { name: 'a', annotations }, spec }));
+      const { metrics } = read['spec'] as {
+        metrics: { resource?: { target: { averageUtilization: number } } }[];
+      };
+      expect(metrics.map(({ resource }) => resource?.target.averageUtilization)).toEqual(uses);
+    },
+  );
+
+  test('the last state of processors is told in v1, of several', () => {
+    const state = (averageUtilization: number): object => ({
+      type: 'Resource',
+      resource: { name: 'cpu', current: { averageUtilization, averageValue: '1' } },
     });
-    expect(toHub(v1, object).metadata.annotations).toEqual({ [ANNOTATION.autoscalerMetrics]: '{' });
+    const shown = fromHub(
+      v1,
+      inVersion(hubOf(v1), { ...hub, status: { currentMetrics: [state(1), state(2)] } }),
+    );
+    expect(shown['status']).toMatchObject({ currentCPUUtilizationPercentage: 2 });
   });
 });
 

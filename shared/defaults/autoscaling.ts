@@ -1,6 +1,3 @@
-import { ANNOTATION } from '../names';
-import type { Part } from '../object/object';
-import type * as v1 from '../api/types/autoscaling-v1';
 import type * as v2beta1 from '../api/types/autoscaling-v2beta1';
 import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
 import type { DefaultsTable } from './contract';
@@ -8,9 +5,8 @@ import type { DefaultsTable } from './contract';
 const CPU_PERCENT = 80;
 const POLICY_SECONDS = 15;
 
-/** Each version says the same in its own form: on average 80 % of the requested processors. */
+/** On average 80 % of the requested processors. What autoscaling/v1 has no metrics in is known when its annotations are read: its conversion says it. */
 export const AUTOSCALING: DefaultsTable = {
-  'autoscaling/v1.HorizontalPodAutoscaler': { derive: ofVersion1 },
   'autoscaling/v1.HorizontalPodAutoscalerSpec': { values: { minReplicas: 1 } },
   'autoscaling/v2beta1.HorizontalPodAutoscalerSpec': withMetric<v2beta1.MetricSpec>({
     type: 'Resource',
@@ -22,16 +18,6 @@ export const AUTOSCALING: DefaultsTable = {
   }),
   'autoscaling/v2beta2.HorizontalPodAutoscalerBehavior': { derive: ofBehavior },
 };
-
-/** Metrics in the annotation count as metrics. */
-function ofVersion1({
-  metadata: { annotations = {} },
-  spec,
-}: v1.HorizontalPodAutoscaler): Part<v1.HorizontalPodAutoscaler> | undefined {
-  const isSaid = annotations[ANNOTATION.autoscalerMetrics] !== undefined;
-  if (isSaid || spec.targetCPUUtilizationPercentage !== undefined) return undefined;
-  return { spec: { ...spec, targetCPUUtilizationPercentage: CPU_PERCENT } };
-}
 
 interface MetricsSpec<Metric> {
   readonly minReplicas?: number;

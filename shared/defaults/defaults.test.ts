@@ -1,4 +1,4 @@
-import { ANNOTATION, GROUP, SIGNER } from '../names';
+import { GROUP, SIGNER } from '../names';
 import type { ApiObject } from '../object/object';
 import { decodeObject } from '../schema/decode';
 import { filledObject } from '../schema/testing/samples';
@@ -316,11 +316,7 @@ const ROWS: readonly (readonly [schema: string, sent: object, expected: object])
       },
     },
   ],
-  [
-    'autoscaling/v1.HorizontalPodAutoscaler',
-    { spec: HPA },
-    { spec: { minReplicas: 1, targetCPUUtilizationPercentage: 80 } },
-  ],
+  ['autoscaling/v1.HorizontalPodAutoscaler', { spec: HPA }, { spec: { minReplicas: 1 } }],
   [
     'autoscaling/v2beta1.HorizontalPodAutoscaler',
     { spec: HPA },
@@ -529,12 +525,6 @@ test('no affinity keeps no configuration of one', () => {
     spec: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 1 } } },
   });
   expect(service['spec']).not.toHaveProperty('sessionAffinityConfig');
-});
-
-test('metrics in the annotation of autoscaling/v1 need no target', () => {
-  const annotations = { [ANNOTATION.autoscalerMetrics]: '[{"type":"Pods"}]' };
-  const object = filled('autoscaling/v1.HorizontalPodAutoscaler', { metadata: { annotations }, spec: HPA });
-  expect(object['spec']).not.toHaveProperty('targetCPUUtilizationPercentage');
 });
 
 test.each([

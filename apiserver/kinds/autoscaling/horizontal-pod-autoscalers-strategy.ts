@@ -1,4 +1,5 @@
 import type { HorizontalPodAutoscaler, MetricSpec } from '../../../shared/api/types/autoscaling-v2beta2';
+import { withoutCarriers } from '../../../shared/conversion/autoscaling-annotations';
 import { HORIZONTAL_POD_AUTOSCALER_V1 } from '../../../shared/conversion/autoscaling-v1';
 import type { Strategy } from '../../registry/strategy';
 import { isOn } from '../field-gates';
@@ -13,6 +14,7 @@ export const horizontalPodAutoscalers: Strategy<HorizontalPodAutoscaler> = {
     const isKept = isOn(settings, 'HPAContainerMetrics') || hasContainerMetrics(previous);
     return withoutZeroValues(isKept ? next : withoutContainerMetrics(next));
   },
+  leavesOut: (object) => withoutCarriers(object) as HorizontalPodAutoscaler,
   keeps: asVersion1,
 };
 
