@@ -84,16 +84,16 @@ test422('amounts that contradict each other are named', [
     LIMITS,
     limits({ min: { cpu: '2' }, max: { cpu: '1' } }),
     [
-      'spec.limits[0].min[cpu]: Invalid value: "2": min value 2 is greater than max value 1',
-      'spec.limits[0].defaultRequest[cpu]: Invalid value: "1": min value 2 is greater than default request value 1',
-      'spec.limits[0].default[cpu]: Invalid value: "2": min value 2 is greater than default value 1',
+      'spec.limits[0].min[cpu]: Invalid value: resource.Quantity{i:resource.int64Amount{value:2, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"2", Format:"DecimalSI"}: min value 2 is greater than max value 1',
+      'spec.limits[0].defaultRequest[cpu]: Invalid value: resource.Quantity{i:resource.int64Amount{value:1, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1", Format:"DecimalSI"}: min value 2 is greater than default request value 1',
+      'spec.limits[0].default[cpu]: Invalid value: resource.Quantity{i:resource.int64Amount{value:2, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"2", Format:"DecimalSI"}: min value 2 is greater than default value 1',
     ],
   ],
   [
     LIMITS,
     limits({ default: { cpu: '1' }, defaultRequest: { cpu: '1500m' } }),
     [
-      'spec.limits[0].defaultRequest[cpu]: Invalid value: "1500m": default request value 1500m is greater than default limit value 1',
+      'spec.limits[0].defaultRequest[cpu]: Invalid value: resource.Quantity{i:resource.int64Amount{value:1500, scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1500m", Format:"DecimalSI"}: default request value 1500m is greater than default limit value 1',
     ],
   ],
   [
@@ -104,13 +104,15 @@ test422('amounts that contradict each other are named', [
       },
     },
     [
-      'spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "5": ratio 5 is greater than max/min = 2.500000',
+      'spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: resource.Quantity{i:resource.int64Amount{value:5, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"5", Format:"DecimalSI"}: ratio 5 is greater than max/min = 2.500000',
     ],
   ],
   [
     LIMITS,
     { spec: { limits: [{ type: 'Pod', maxLimitRequestRatio: { cpu: '500m' } }] } },
-    ['spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "500m": ratio 500m is less than 1'],
+    [
+      'spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: resource.Quantity{i:resource.int64Amount{value:500, scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"500m", Format:"DecimalSI"}: ratio 500m is less than 1',
+    ],
   ],
   [
     `/api/v1/${HERE}/persistentvolumeclaims`,
@@ -453,6 +455,7 @@ test422('a node', [
         taints: [
           { key: 'k', effect: 'NoSchedule' },
           { key: 'k', effect: 'NoSchedule', value: 'b@d' },
+          { key: 'k', effect: 'NoSchedule', timeAdded: '2021-03-04T05:06:07Z' },
         ],
         podCIDRs: ['10.0.0.0/8', '10.0.0.0/8'],
       },
@@ -461,7 +464,8 @@ test422('a node', [
       expect.stringMatching(
         /^metadata\.taints\[1\]\.value: Invalid value: "b@d": a valid label must be/,
       ) as string,
-      'metadata.taints[1]: Duplicate value: core.Taint{Key:"k", Value:"b@d", Effect:"NoSchedule", TimeAdded:(*v1.Time)(nil)}: taints must be unique by key and effect pair',
+      'metadata.taints[1]: Duplicate value: core.Taint{Key:"k", Value:"b@d", Effect:"NoSchedule", TimeAdded:<nil>}: taints must be unique by key and effect pair',
+      'metadata.taints[2]: Duplicate value: core.Taint{Key:"k", Value:"", Effect:"NoSchedule", TimeAdded:time.Date(2021, time.March, 4, 5, 6, 7, 0, time.Local)}: taints must be unique by key and effect pair',
       'spec.podCIDRs: Invalid value: []string{"10.0.0.0/8", "10.0.0.0/8"}: may specify no more than one CIDR for each IP family',
       'spec.podCIDRs[1]: Duplicate value: "10.0.0.0/8"',
     ],

@@ -68,4 +68,28 @@ export function goTime(time: string | null | undefined): GoValue | string | null
   return new GoValue(() => `${date} ${clock} +0000 UTC`);
 }
 
+/** A time as Go writes it in its own syntax: `time.Date(2021, time.March, 4, 5, 6, 7, 0, time.Local)`. */
+export function goDate(time: string | null | undefined): string {
+  if (time === null || time === undefined) return '<nil>';
+  const date = new Date(time);
+  const parts = [date.getUTCDate(), date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds(), 0];
+  const month = MONTHS[date.getUTCMonth()] ?? '';
+  return `time.Date(${String(date.getUTCFullYear())}, time.${month}, ${parts.join(', ')}, time.Local)`;
+}
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
 const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2}(?:\.\d+)?)Z$/;

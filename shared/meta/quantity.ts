@@ -32,8 +32,11 @@ const PLAIN_BINARY = /^[1-9]\d{0,2}[KMGT]i$/;
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-interface Parsed {
+/** What reading a text has found. */
+export interface ReadQuantity {
   readonly quantity: Quantity;
+  /** It fits 64 bits as it is. */
+  readonly exact: boolean;
   /** Upstream prints some text back as it came although its own rules would print it differently (`1.500`). */
   readonly verbatim: boolean;
 }
@@ -41,6 +44,11 @@ interface Parsed {
 /** The value of the text, or undefined if it is no quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
   return parse(text)?.quantity;
+}
+
+/** Everything that reading the text finds, or undefined if it is no quantity. */
+export function readQuantity(text: string): ReadQuantity | undefined {
+  return parse(text);
 }
 
 /** The text as the API prints it back (`0.5` becomes `500m`, `1024Mi` becomes `1Gi`), or undefined if it is no quantity. */
@@ -79,7 +87,7 @@ export function subtractQuantity(a: Quantity, b: Quantity): Quantity {
   return addQuantity(a, { ...b, unscaled: -b.unscaled });
 }
 
-function parse(text: string): Parsed | undefined {
+function parse(text: string): ReadQuantity | undefined {
   if (text.length > QUANTITY_CHARS_MAX) return undefined;
   const match = NUMBER.exec(text);
   // A unit, a sign or a point without a number is zero, but nothing at all is no quantity.
@@ -95,6 +103,7 @@ function parse(text: string): Parsed | undefined {
   const unscaled = sign === '-' ? -value.unscaled : value.unscaled;
   return {
     quantity: { ...value, unscaled },
+    exact: exact !== undefined,
     verbatim: exact !== undefined && isVerbatim(parts, exact.scale),
   };
 }

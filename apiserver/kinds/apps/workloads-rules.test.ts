@@ -496,7 +496,14 @@ describe('a change', () => {
       'ControllerRevision',
       object('ControllerRevision', { revision: 1, data: { a: 1 } }),
     );
-    expect(causesOf(await api.call('PATCH', url, { body: { data: { a: 2 } } }))).toEqual(['Invalid data']);
+    const refused = await api.call('PATCH', url, { body: { data: { a: 2 } } });
+    expect(causesOf(refused)).toEqual(['Invalid data']);
+    const raw = '0x7b, 0x22, 0x61, 0x22, 0x3a, 0x32, 0x7d';
+    expect(refused.json.message).toContain(
+      `data: Invalid value: runtime.Unknown{TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}, Raw:[]uint8{${raw}}, ContentEncoding:"", ContentType:"application/json"}: field is immutable`,
+    );
+    const long = await api.call('PATCH', url, { body: { data: { a: 'x'.repeat(20_000) } } });
+    expect(long.json.message).toContain('data: Invalid value: {"a":"xxx');
     expect((await api.call('PATCH', url, { body: { revision: 2 } })).code).toBe(200);
   });
 });

@@ -12,15 +12,17 @@ import type {
 } from '../../../shared/api/types/apps-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { goStruct } from '../../../shared/errors/go-values';
 import type { LabelSelector } from '../../../shared/meta/labels';
 import { labelSelectorOfMap } from '../../../shared/meta/labels';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
 import { deepEqual } from '../../../shared/object/clone';
+import { stringifyExact } from '../../../shared/object/exact-text';
 import type { KindSettings, Strategy } from '../../registry/strategy';
 import { isOn } from '../field-gates';
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { validatePodTemplateSpec, validateReplicatedPodSpec } from '../pod-template/pod-spec';
-import { fields, immutable, nonNegative } from '../rules/primitives';
+import { fields, nonNegative } from '../rules/primitives';
 import { strategyInGo } from './strategy-in-go';
 import { atMostAll, intOrPercent, isNone, shareInGo } from '../rules/rollout';
 import { selectorInGo } from '../rules/selector-in-go';
@@ -105,8 +107,26 @@ export const controllerRevisionRules: Pick<Strategy<ControllerRevision>, 'valida
     ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : []),
     ...nonNegative(revision, 'revision'),
   ],
-  validateUpdate: (next, previous) => immutable(next.data, previous.data, 'data'),
+  validateUpdate: (next, previous) =>
+    deepEqual(next.data, previous.data) ? [] : [invalid('data', dataInGo(next.data), 'field is immutable')],
 };
+
+/** Longer data is shown as it is: each of its bytes would take six. */
+const DATA_CHARS_MAX = 16 * 1024;
+
+/** What a revision remembers, as refusals show it: the bytes of its JSON. */
+function dataInGo(data: unknown): unknown {
+  if (data === undefined || data === null) return data;
+  const json = stringifyExact(data);
+  if (json.length > DATA_CHARS_MAX) return data;
+  const bytes = Array.from(Buffer.from(json), (byte) => `0x${byte.toString(16)}`);
+  return goStruct('runtime.Unknown', {
+    TypeMeta: 'runtime.TypeMeta{APIVersion:"", Kind:""}',
+    Raw: `[]uint8{${bytes.join(', ')}}`,
+    ContentEncoding: '""',
+    ContentType: '"application/json"',
+  });
+}
 
 const counts = fields<Pick<DeploymentSpec, 'replicas' | 'minReadySeconds'>>({
   replicas: nonNegative,

@@ -10,6 +10,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, pathSegmentProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
+import { goQuantity } from '../../../shared/meta/quantity-in-go';
 import type { KindSettings, Strategy } from '../../registry/strategy';
 import { isOn } from '../field-gates';
 import { statusSubresource } from '../../registry/strategy';
@@ -174,7 +175,7 @@ function validateTarget(target: MetricTarget, path: string): FieldError[] {
       ? []
       : [invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue')]),
     ...AMOUNTS.filter((field) => target[field] !== undefined && !isPositive(target[field])).map((field) =>
-      invalid(`${path}.${field}`, target[field], 'must be positive'),
+      invalid(`${path}.${field}`, goQuantity(target[field]), 'must be positive'),
     ),
     ...(utilization === undefined ? [] : positive(utilization, `${path}.averageUtilization`)),
   ];

@@ -3,6 +3,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity } from '../../../shared/meta/quantity';
+import { goQuantity } from '../../../shared/meta/quantity-in-go';
 import type { Strategy } from '../../registry/strategy';
 import { forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
 import { mayOvercommit } from '../rules/resource-lists';
@@ -115,7 +116,7 @@ function validateAmounts(limit: LimitRangeItem, name: string, path: string): Fie
       const pair = [amount(low), amount(high)] as const;
       if (!isGreater(pair)) return [];
       const why = `${names[0]} value ${pair[0] ?? ''} is greater than ${names[1]} value ${pair[1] ?? ''}`;
-      return [invalid(`${path}.${blamed}[${name}]`, amount(shown), why)];
+      return [invalid(`${path}.${blamed}[${name}]`, goQuantity(amount(shown)), why)];
     }),
     ...validateRatio(
       amount('maxLimitRequestRatio'),
@@ -137,17 +138,20 @@ function overcommit(name: string, [request, limit]: Pair, path: string): FieldEr
   if (mayOvercommit(name) || request === undefined || limit === undefined) return [];
   if (compareQuantity(quantityOf(request), quantityOf(limit)) === 0) return [];
   const why = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
-  return [invalid(`${path}.defaultRequest[${name}]`, request, why)];
+  return [invalid(`${path}.defaultRequest[${name}]`, goQuantity(request), why)];
 }
 
 function validateRatio(ratio: string | undefined, [min, max]: Pair, path: string): FieldError[] {
   if (ratio === undefined) return [];
   const given = thousandths(ratio);
-  const tooSmall = given < 1000 ? [invalid(path, ratio, `ratio ${ratio} is less than 1`)] : [];
+  const tooSmall = given < 1000 ? [invalid(path, goQuantity(ratio), `ratio ${ratio} is less than 1`)] : [];
   if (min === undefined || max === undefined) return tooSmall;
   const most = thousandths(max) / thousandths(min);
   if (!(given / 1000 > most)) return tooSmall;
-  return [...tooSmall, invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`)];
+  return [
+    ...tooSmall,
+    invalid(path, goQuantity(ratio), `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`),
+  ];
 }
 
 /** Whole numbers, whose quotients are exact where they are whole. */

@@ -9,7 +9,7 @@ import {
 } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
 import type { GoValue } from '../../../shared/errors/go-values';
-import { goStruct } from '../../../shared/errors/go-values';
+import { goDate, goStruct } from '../../../shared/errors/go-values';
 import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
@@ -54,12 +54,11 @@ function taintList(taints: readonly Taint[], listPath: string): FieldError[] {
 }
 
 function taintInGo({ key, value = '', effect, timeAdded }: Taint): GoValue {
-  const added = timeAdded === undefined || timeAdded === null ? '(*v1.Time)(nil)' : goQuote(timeAdded);
   return goStruct('core.Taint', {
     Key: goQuote(key),
     Value: goQuote(value),
     Effect: goQuote(effect),
-    TimeAdded: added,
+    TimeAdded: goDate(timeAdded),
   });
 }
 

@@ -5,6 +5,7 @@ import { forbiddenField, invalid, required } from '../../../shared/errors/field-
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Quantity } from '../../../shared/meta/quantity';
 import { compareQuantity, parseQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
+import { goQuantity } from '../../../shared/meta/quantity-in-go';
 import { text } from '../../../shared/object/accessors';
 import { forEachItem, invalidForEach } from '../rules/primitives';
 
@@ -91,7 +92,9 @@ export function resourceAmount(name: string, value: unknown, path: string): Fiel
   const counted = COUNTED.includes(name) || isExtendedResource(name);
   return [
     ...nonNegativeQuantity(value, path),
-    ...(counted && !isWhole(quantityOf(value)) ? [invalid(path, value, 'must be an integer')] : []),
+    ...(counted && !isWhole(quantityOf(value))
+      ? [invalid(path, goQuantity(text(value)), 'must be an integer')]
+      : []),
   ];
 }
 
