@@ -157,8 +157,9 @@ interface Version {
   readonly conversion?: Conversion | undefined;
 }
 
+/** What is applied has not been read by then, and its integers lose the bits that are too many, as they do afterwards. */
 function converted(object: ApiObject, from: Version, to: Version): ApiObject {
   const hub = from.conversion?.toHub(object) ?? object;
   const versioned = { ...(to.conversion?.fromHub(hub) ?? hub), apiVersion: to.apiVersion };
-  return decodeObject(to.type, versioned, { empty: 'keep' }).object;
+  return decodeObject(to.type, versioned, { empty: 'keep', integers: 'wrapped' }).object;
 }

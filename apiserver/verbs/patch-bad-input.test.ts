@@ -109,15 +109,35 @@ test.each([
   [mergePatch, '1e400', 400],
   [jsonPatch, '[{"op":"add","path":"/nonsense","value":1e400}]', 422],
   [jsonPatch, '[{"op":"test","path":"/spec/replicas","value":1e400}]', 422],
-  [strategicMergePatch, '{"nonsense":1e400}', 400],
 ])('a %s with a number that is too large does not fit: %s', async (type, text, code) => {
   expect((await patch(type, text)).code).toBe(code);
+});
+
+test.each([
+  [mergePatch, '{"metadata":{"labels":1E2}}', '\\"labels\\":1E2', 'found 1'],
+  [mergePatch, '{"spec":{"replicas":[0.1e1]}}', '\\"replicas\\":[0.1e1]', 'unexpected character'],
+  [mergePatch, '{"metadata":-9223372036854775809}', '\\"metadata\\":-9223372036854775809', 'found -'],
+  [mergePatch, '{"spec":1e400}', '\\"spec\\":1e400', 'found 1'],
+  [jsonPatch, '[{"op":"add","path":"/spec","value":1.50}]', '\\"spec\\":1.50', 'found 1'],
+])('a number of a %s is shown as it is written: %s', async (type, text, shown, why) => {
+  const { json } = await patch(type, text);
+  expect(json.code).toBe(422);
+  expect(json.message).toContain(shown);
+  expect(json.message).toContain(why);
 });
 
 test('a number that is too large and does not stay matters to no JSON patch', async () => {
   const path = '/metadata/annotations';
   const operations = `[{"op":"add","path":"${path}","value":1e400},{"op":"remove","path":"${path}"}]`;
   expect((await patch(jsonPatch, operations)).code).toBe(200);
+});
+
+test('a number that is too large for a strategic merge patch is named', async () => {
+  const { json } = await patch(strategicMergePatch, '{"a":"1e500","nonsense":[2,-1E400]}');
+  expect([json.code, json.message]).toEqual([
+    400,
+    'strconv.ParseFloat: parsing "-1E400": value out of range',
+  ]);
 });
 
 test.each([
@@ -410,4 +430,22 @@ test('a configuration of the wrong version is NotFound by a subresource of what 
     return (await api.call('PATCH', url, { text: '{"metadata":{}}', headers })).code;
   });
   expect(await Promise.all(codes)).toEqual([404, 400]);
+});
+
+test('an integer with too many bits loses them in a configuration, also where others own fields in another version', async () => {
+  const url = (version: string): string =>
+    `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers/h?fieldManager=${version}`;
+  const apply = async (version: string, spec: object): Promise<Reply> =>
+    api.call('PATCH', url(version), {
+      body: {
+        apiVersion: `autoscaling/${version}`,
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { name: 'h' },
+        spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, ...spec },
+      },
+      headers: { 'content-type': applyPatch },
+    });
+  expect((await apply('v1', { maxReplicas: 2 ** 32 + 5 })).json.spec.maxReplicas).toBe(5);
+  const { code, json } = await apply('v2beta2', { maxReplicas: 5, minReplicas: 2 ** 32 + 2 });
+  expect([code, json.spec.minReplicas]).toEqual([200, 2]);
 });

@@ -17,8 +17,11 @@ import {
   decodeJson,
   hasKeptInfinite,
   holdsInfinite,
+  OUT_OF_RANGE,
   withFractions,
+  withNumberTexts,
 } from '../../shared/schema/decode';
+import { firstInfinite } from '../../shared/schema/exact-json';
 import { jsonBytesOf, typeMetaWords } from '../../shared/schema/reader-words/document-words';
 import { encodeObject } from '../../shared/schema/encode';
 import { DOCUMENT_BYTES_MAX, readerWords } from '../../shared/schema/reader-words/reader-words';
@@ -95,6 +98,9 @@ function parse(bytes: Buffer, mediaType: string): unknown {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     if (mediaType === MEDIA_TYPE.mergePatch) return badRequest(`Invalid JSON Patch: ${why}`, error);
+    const large = why === OUT_OF_RANGE ? firstInfinite(bytes.toString()) : undefined;
+    if (large !== undefined)
+      return badRequest(`strconv.ParseFloat: parsing "${large}": value out of range`, error);
     const isCutOff = mediaType === MEDIA_TYPE.strategicMergePatch && why === 'unexpected end of JSON input';
     if (!isCutOff) return badRequest(why, error);
     return badRequest(bytes.toString('latin1').trim() === '' ? 'EOF' : 'unexpected EOF', error);
@@ -115,7 +121,7 @@ function changeBy(target: Target, asked: Patch): Change {
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
     const patched = applied(versioned, asked, target);
     if (hasKeptInfinite(asked.document) && holdsInfinite(patched)) {
-      throw invalidPatch('a number is out of range', undefined);
+      throw misfitOf(new DecodeError(OUT_OF_RANGE), target, asked, versioned);
     }
     // Upstream's converter, which makes objects of what a strategic merge patch has merged, takes 1.0 for 1.
     const isConverted = endpoint.custom !== undefined || asked.mediaType === MEDIA_TYPE.strategicMergePatch;
@@ -216,11 +222,14 @@ function textOf(current: ApiObject, asked: Patch, target: Target): Buffer | unde
   const before = encodeObject(current);
   if (before.length > DOCUMENT_BYTES_MAX) return undefined;
   const metadata = inDeclaredOrder(current.metadata);
-  // Upstream keeps the text of what a patch holds.
-  const document = withFractions(asked.document) ?? asked.document;
-  const patched = applied({ ...current, metadata }, { ...asked, document }, target);
-  const text = patchedText(patched, asked.mediaType, document);
+  const text = writtenText({ ...current, metadata }, asked, target);
   return text.length > DOCUMENT_BYTES_MAX ? undefined : text;
+}
+
+/** Upstream never reads the numbers of such a patch, and so shows them as they are written. */
+function writtenText(current: ApiObject, asked: Patch, target: Target): Buffer {
+  const document = withNumberTexts(asked.document);
+  return patchedText(applied(current, { ...asked, document }, target), asked.mediaType, document);
 }
 
 function invalidPatch(why: string, cause: unknown, shown = ''): StatusError {

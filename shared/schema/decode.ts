@@ -59,26 +59,42 @@ export function decodeJson(
   const exact = hasLongNumber ? parseExact(text) : value;
   if (isInfinite) {
     if (infinite === 'refused' || typeof exact !== 'object' || exact === null) {
-      throw new DecodeError('a number is out of range');
+      throw new DecodeError(OUT_OF_RANGE);
     }
     INFINITE.add(exact);
   }
-  if (hasFraction && fractions === 'remembered' && typeof exact === 'object' && exact !== null) {
-    FRACTIONS.set(exact, text);
-  }
+  if (fractions === 'remembered' && (hasFraction || hasLongNumber)) remember(exact, { text, hasFraction });
   return exact;
 }
 
-const FRACTIONS = new WeakMap<object, string>();
+function remember(document: unknown, written: Written): void {
+  if (typeof document === 'object' && document !== null) WRITTEN.set(document, written);
+}
+
+interface Written {
+  readonly text: string;
+  readonly hasFraction: boolean;
+}
+
+const WRITTEN = new WeakMap<object, Written>();
 
 /**
  * The document with a `WholeFraction` for each whole number that is written as a fraction (`1.0`, `1e3`), which the decoder takes for no
  * integer. Undefined where no number is written so, and for what was not decoded to remember it.
  */
 export function withFractions(value: unknown): unknown {
-  const text = typeof value === 'object' && value !== null ? FRACTIONS.get(value) : undefined;
-  return text === undefined ? undefined : parseExact(text, true);
+  const written = typeof value === 'object' && value !== null ? WRITTEN.get(value) : undefined;
+  return written?.hasFraction === true ? parseExact(written.text, 'fractions') : undefined;
 }
+
+/** The document with a `NumberText` for each number that would be written otherwise than it was; the document itself where there is none. */
+export function withNumberTexts(value: unknown): unknown {
+  const written = typeof value === 'object' && value !== null ? WRITTEN.get(value) : undefined;
+  return written === undefined ? value : parseExact(written.text, 'texts');
+}
+
+/** What is told of a number beyond 1.8e308. */
+export const OUT_OF_RANGE = 'a number is out of range';
 
 const INFINITE = new WeakSet<object>();
 
