@@ -23,11 +23,12 @@ export function customScale(paths: ScalePaths): ObjectView {
     canApply: true,
     show: (object) => {
       const selector = labelSelector === '' ? undefined : valueOf(textAt(object, labelSelector));
+      const replicas = valueOf(integerAt(object, specReplicas)) ?? NO_REPLICAS;
       return {
         kind: SCALE.kind,
         apiVersion: apiVersionOf(SCALE),
         metadata: shownMetadata(object),
-        spec: { replicas: valueOf(integerAt(object, specReplicas)) ?? NO_REPLICAS },
+        spec: replicas === 0 ? {} : { replicas },
         status: {
           replicas: valueOf(integerAt(object, statusReplicas)) ?? 0,
           ...(selector === undefined || selector === '' ? {} : { selector }),

@@ -76,6 +76,12 @@ describe.each(PARENTS)('the scale of a %s', (kind, apiVersion, collection, rest)
     expect((await api.call('GET', url)).text).toBe(before.text);
   });
 
+  test('is in conflict with nobody where there are no replicas', async () => {
+    await applyTo(url, 'deployer', parent(0));
+    const reply = await applyTo(`${url}/scale`, 'scaler', scale({ replicas: 3 }));
+    expect([reply.code, reply.json.spec]).toEqual([200, { replicas: 3 }]);
+  });
+
   test('that says the same again writes nothing', async () => {
     await applyTo(url, 'deployer', parent());
     await applyTo(`${url}/scale`, 'scaler', scale({ replicas: 3 }), '&force=true');

@@ -38,11 +38,13 @@ function scaleWith<Selector>(
     canApply: true,
     show: (object) => {
       const selector = selectorText(object.spec.selector);
+      const { replicas = 0 } = object.spec;
       return {
         kind: SCALE.kind,
         apiVersion: apiVersionOf(SCALE),
         metadata: shownMetadata(object),
-        spec: { replicas: object.spec.replicas ?? 0 },
+        // None are left out, as by upstream, so that they are nobody's when the scale is applied.
+        spec: replicas === 0 ? {} : { replicas },
         status: {
           replicas: object.status?.replicas ?? 0,
           ...(selector === '' ? {} : { selector }),
