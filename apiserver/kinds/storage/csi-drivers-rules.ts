@@ -21,7 +21,9 @@ const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
 const TOKEN_SECONDS_MIN = 600;
 const TOKEN_SECONDS_MAX = 2 ** 32;
-const NODE_ID_BYTES_MAX = 192;
+const NODE_ID_BYTES_MAX = 128;
+/** For a node that has a longer one already; v1.22 lets all have it. */
+const LONG_NODE_ID_BYTES_MAX = 192;
 
 /** What a driver is never changes, only what tokens it gets, so that an update is asked about nothing else. */
 export const csiDriverRules: Pick<
@@ -101,26 +103,36 @@ function tokenLifetime(seconds: number | bigint | undefined, path: string): Fiel
 }
 
 /** The drivers of one node: an entry stays as it is for as long as it is there. */
-export const csiNodeRules: Pick<Strategy<CSINode>, 'validate' | 'validateUpdate'> = {
-  validate: ({ spec }) => {
-    const drivers = spec.drivers ?? [];
-    const isRepeated = repeatsIn(drivers.map(({ name }) => name));
-    return forEachItem(drivers, 'spec.drivers', (driver, path, index) =>
-      validateNodeDriver(driver, path, isRepeated(index)),
-    );
-  },
+export const csiNodeRules: Pick<Strategy<CSINode>, 'validateNew' | 'validateUpdate'> = {
+  validateNew: (object) => validateNodeDrivers(object, NODE_ID_BYTES_MAX),
   validateUpdate: (next, previous) => {
+    const wasLong = (previous.spec.drivers ?? []).some((each) => isNodeIdLonger(each, NODE_ID_BYTES_MAX));
+    const faults = validateNodeDrivers(next, wasLong ? LONG_NODE_ID_BYTES_MAX : NODE_ID_BYTES_MAX);
     const isEmptied = emptiedIn(next, 'spec').has('topologyKeys');
     const before = new Map((previous.spec.drivers ?? []).map((driver) => [driver.name, driver]));
-    return (next.spec.drivers ?? []).flatMap((driver) => {
+    const changes = (next.spec.drivers ?? []).flatMap((driver) => {
       const old = before.get(driver.name);
       // The path is upstream's.
       return old === undefined || deepEqual(old, driver)
         ? []
         : [invalid('CSINodeDriver', inGo(driver, isEmptied), 'field is immutable')];
     });
+    // Upstream asks twice what it asks of a new one.
+    return [...faults, ...faults, ...changes];
   },
 };
+
+function validateNodeDrivers({ spec }: CSINode, nodeIdBytesMax: number): FieldError[] {
+  const drivers = spec.drivers ?? [];
+  const isRepeated = repeatsIn(drivers.map(({ name }) => name));
+  return forEachItem(drivers, 'spec.drivers', (driver, path, index) =>
+    validateNodeDriver(driver, path, { isSecond: isRepeated(index), nodeIdBytesMax }),
+  );
+}
+
+function isNodeIdLonger({ nodeID: nodeId }: CSINodeDriver, bytesMax: number): boolean {
+  return Buffer.byteLength(nodeId) > bytesMax;
+}
 
 /** What holds a pointer is shown as JSON; `isEmptied`: an empty list of keys was sent. */
 function inGo(driver: CSINodeDriver, isEmptied: boolean): GoValue | CSINodeDriver {
@@ -135,14 +147,19 @@ function inGo(driver: CSINodeDriver, isEmptied: boolean): GoValue | CSINodeDrive
   });
 }
 
-function validateNodeDriver(driver: CSINodeDriver, path: string, isSecond: boolean): FieldError[] {
+function validateNodeDriver(
+  driver: CSINodeDriver,
+  path: string,
+  { isSecond, nodeIdBytesMax }: { readonly isSecond: boolean; readonly nodeIdBytesMax: number },
+): FieldError[] {
   const { name, nodeID: nodeId, allocatable } = driver;
   const keys = driver.topologyKeys ?? [];
   const isRepeated = repeatsIn(keys);
   return [
     ...csiDriverName(name, `${path}.name`),
     ...(nodeId === '' ? [required(`${path}.nodeID`)] : []),
-    ...(Buffer.byteLength(nodeId) > NODE_ID_BYTES_MAX
+    // The text names the lower bound, also where the higher one holds.
+    ...(isNodeIdLonger(driver, nodeIdBytesMax)
       ? [invalid(`${path}.nodeID`, nodeId, `must be ${String(NODE_ID_BYTES_MAX)} characters or less`)]
       : []),
     ...(allocatable === undefined ? [] : nonNegative(allocatable.count, `${path}.allocatable.count`)),

@@ -88,7 +88,7 @@ testKind('CSINode', {
     ],
     [
       'a long id and a bad key, twice',
-      { spec: { drivers: [{ name: 'd', nodeID: 'n'.repeat(193), topologyKeys: ['a b', 'a b'] }] } },
+      { spec: { drivers: [{ name: 'd', nodeID: 'n'.repeat(129), topologyKeys: ['a b', 'a b'] }] } },
       ['Duplicate spec.drivers[0]', 'Invalid spec.drivers[0]', 'Invalid spec.drivers[0].nodeID'],
     ],
   ],
@@ -97,6 +97,11 @@ testKind('CSINode', {
       'another id',
       { spec: { drivers: [{ name: 'd.example.com', nodeID: 'm' }] } },
       ['Invalid CSINodeDriver'],
+    ],
+    [
+      'another, long id',
+      { spec: { drivers: [{ name: 'd.example.com', nodeID: 'm'.repeat(129) }] } },
+      ['Invalid CSINodeDriver', 'Invalid spec.drivers[0].nodeID'],
     ],
   ],
   goodChanges: [['no driver', { spec: { drivers: [] } }]],

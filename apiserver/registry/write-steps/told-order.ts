@@ -98,7 +98,7 @@ const STEPS = wordTable<string>({
   cronjobs: 'URX',
   'cronjobs/status': 'X',
   csidrivers: 'UXR',
-  csinodes: 'MRMRX',
+  csinodes: 'MMX',
   csistoragecapacities: 'MRUX',
   customresourcedefinitions: 'uRX',
   'customresourcedefinitions/status': 'uX',
