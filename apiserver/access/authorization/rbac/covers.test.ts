@@ -78,6 +78,27 @@ test.each<[string, PolicyRule[], PolicyRule[], string[]]>([
       '{APIGroups:[""], Resources:["b"], Verbs:["get" "list" "watch"]}',
     ],
   ],
+  [
+    'what is said again, as often as it is said',
+    [],
+    [
+      pods({ verbs: ['get', 'list', 'get'] }),
+      pods({ resources: ['b', 'b'] }),
+      pods({ resources: ['c'], resourceNames: ['n', 'm', 'n'], verbs: ['get', 'list'] }),
+    ],
+    [
+      '{APIGroups:[""], Resources:["b"], Verbs:["get" "get"]}',
+      '{APIGroups:[""], Resources:["c"], ResourceNames:["m"], Verbs:["get" "list"]}',
+      '{APIGroups:[""], Resources:["c"], ResourceNames:["n"], Verbs:["get" "get" "list" "list"]}',
+      '{APIGroups:[""], Resources:["pods"], Verbs:["get" "list" "get"]}',
+    ],
+  ],
+  [
+    'once what a rule of very many parts says again',
+    [],
+    [pods({ verbs: Array.from({ length: 1_001 }, () => 'get') })],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
+  ],
 ])('missing is %s', (_title, held, wanted, missing) => {
   expect(describeMissing(missingRules(held, wanted))).toEqual(missing);
 });

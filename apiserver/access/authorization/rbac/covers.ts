@@ -56,8 +56,14 @@ function lookedUp({ verbs, apiGroups, resources, resourceNames, nonResourceURLs 
   };
 }
 
+/** As long as a rule has no more parts than this, what it says again is told again. */
+const REPEATED_PARTS_MAX = 1_000;
+
 /** What is said ten thousand times is compared once. */
 function withoutRepetitions(rule: PolicyRule): PolicyRule {
+  const { verbs, apiGroups, resources, resourceNames } = rule;
+  const parts = verbs.length * apiGroups.length * resources.length * Math.max(1, resourceNames.length);
+  if (parts > 0 && parts <= REPEATED_PARTS_MAX && rule.nonResourceURLs.length === 0) return rule;
   return {
     verbs: [...new Set(rule.verbs)],
     apiGroups: [...new Set(rule.apiGroups)],
@@ -84,16 +90,28 @@ function missingOfResources(search: Search, rule: PolicyRule): readonly PolicyRu
     for (const resource of resources) {
       const held = filtered(ofGroup, comparisons, (each) => coversResource(each.resources, resource));
       const about = { ...NOTHING, apiGroups: [group], resources: [resource] };
-      const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name]);
-      for (const each of names) {
+      for (const [name, times] of timesEach(resourceNames)) {
+        const each = name === undefined ? [] : [name];
         const ofName = filtered(held, comparisons, (one) => coversNames(one.resourceNames, each));
-        addVerbs(parts, { held: ofName, comparisons }, { ...about, resourceNames: each, verbs: rule.verbs });
+        const verbs =
+          times === 1 ? rule.verbs : rule.verbs.flatMap((verb) => Array.from({ length: times }, () => verb));
+        addVerbs(parts, { held: ofName, comparisons }, { ...about, resourceNames: each, verbs });
         if (comparisons.left <= 0) return parts;
       }
     }
   }
   return parts;
 }
+
+/** How often each name is said: a verb is told as often of it. No names are all of them, said once. */
+function timesEach(names: readonly string[]): ReadonlyMap<string | undefined, number> {
+  if (names.length === 0) return ALL_NAMES;
+  const times = new Map<string, number>();
+  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
+  return times;
+}
+
+const ALL_NAMES: ReadonlyMap<undefined, number> = new Map([[undefined, 1]]);
 
 function missingOfUrls({ held, comparisons }: Search, rule: PolicyRule): readonly PolicyRule[] {
   const parts: PolicyRule[] = [];
