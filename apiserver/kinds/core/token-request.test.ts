@@ -177,6 +177,7 @@ describe('a bound token', () => {
       400,
       'cannot bind token to object of type apps/v1, Kind=Pod',
     ],
+    [{ kind: 'Pod', apiVersion: 'a/b/c', name: 'x' }, 400, 'cannot bind token to object of type /, Kind=Pod'],
     [
       { kind: 'Pod', apiVersion: 'v1', name: 'theirs' },
       400,

@@ -133,7 +133,9 @@ function bindableTo({ apiVersion = '', kind }: BoundObjectReference): TokenBindi
 
 /** As Go writes a kind with its group and version. */
 function typeOf({ apiVersion = '', kind = '' }: BoundObjectReference): string {
-  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+  const parts = apiVersion.split('/');
+  const known = parts.length > 2 ? '/' : parts.length === 2 ? apiVersion : `/${apiVersion}`;
+  return `${known}, Kind=${kind}`;
 }
 
 type Core = StoredKinds['core'];
