@@ -149,13 +149,10 @@ async function pageOfSnapshot(
   for (const entry of candidates(snapshot, { selection, indexed }, place)) {
     if (matches === undefined ? slices.dueAfterSteps() : slices.due()) await slices.pause();
     if (matches !== undefined && !matches(entry)) continue;
-    if (limit !== undefined && entries.length === limit) {
-      const last = entries[entries.length - 1];
-      const behind = last === undefined ? '' : last.key;
-      const remaining = matches === undefined ? snapshot.count(...rangeAfter(place, behind)) : undefined;
-      return { metadata: pageMeta(snapshot.revision, selection.namespace, { behind, remaining }), entries };
-    }
     entries.push(entry);
+    if (entries.length !== limit) continue;
+    const rest = snapshot.count(...rangeAfter(place, entry.key));
+    return { metadata: fullPageMeta(snapshot.revision, selection, { behind: entry.key, rest }), entries };
   }
   return { metadata: { resourceVersion: String(snapshot.revision) }, entries };
 }
@@ -208,16 +205,21 @@ function* within(
   }
 }
 
-function pageMeta(
+/**
+ * Of a page that is full, with a number of objects behind it. As in v1.21 it goes on whether any of them is selected, unless one object was asked for by its name, and
+ * who selects some is not told how many there are.
+ */
+function fullPageMeta(
   revision: number,
-  namespace: string,
-  next: { readonly behind: string; readonly remaining: number | undefined },
+  { namespace, key, matches }: Selection,
+  { behind, rest }: { readonly behind: string; readonly rest: number },
 ): ListMeta {
-  const after = namespace === '' ? next.behind : next.behind.slice(namespace.length + 1);
+  if (rest === 0 || key !== undefined) return { resourceVersion: String(revision) };
+  const after = namespace === '' ? behind : behind.slice(namespace.length + 1);
   return {
     resourceVersion: String(revision),
     continue: encodeContinueToken({ revision, after }),
-    ...(next.remaining === undefined ? {} : { remainingItemCount: next.remaining }),
+    ...(matches === undefined ? { remainingItemCount: rest } : {}),
   };
 }
 
@@ -244,13 +246,10 @@ async function pageOfStore(
       const key = record.key.slice(base.length);
       const entry = entryOf(endpoint, key, record);
       if (selection.matches !== undefined && !selection.matches(entry)) continue;
-      if (plan.limit !== undefined && entries.length === plan.limit) {
-        const behind = entries[entries.length - 1]?.key ?? '';
-        const remaining =
-          selection.matches === undefined ? page.records.length - index + page.remaining : undefined;
-        return { metadata: pageMeta(revision, namespace, { behind, remaining }), entries };
-      }
       entries.push(entry);
+      if (entries.length !== plan.limit) continue;
+      const rest = page.records.length - index - 1 + page.remaining;
+      return { metadata: fullPageMeta(revision, selection, { behind: key, rest }), entries };
     }
     if (page.remaining === 0) return { metadata: { resourceVersion: String(revision) }, entries };
   }

@@ -89,6 +89,43 @@ test.each(['limit=-1', 'limit=0'])('%s is no limit', async (query) => {
   expect(json.metadata.continue).toBeUndefined();
 });
 
+describe('a full page of selected objects', () => {
+  beforeEach(async () => {
+    for (const [name, app] of Object.entries({ a: 'x', b: 'y', c: 'x', d: 'y' })) {
+      await api.call('POST', CMS, { body: { metadata: { name, labels: { app } } } });
+    }
+  });
+
+  test.each([CMS, ALL])('of %s goes on while there are objects behind it, selected or not', async (url) => {
+    const first = (await api.call('GET', `${url}?limit=2&labelSelector=app%3Dx`)).json;
+    expect(first.items.map(nameOf)).toEqual(['a', 'c']);
+    expect(first.metadata).toEqual({
+      resourceVersion: expect.any(String),
+      continue: expect.stringMatching(/./),
+    });
+    const rest = `limit=2&labelSelector=app%3Dx&continue=${first.metadata.continue as string}`;
+    expect((await api.call('GET', `${url}?${rest}`)).json).toMatchObject({
+      items: [],
+      metadata: { resourceVersion: expect.any(String) },
+    });
+  });
+
+  test('is the last one when it ends with the last object', async () => {
+    const { items, metadata } = (await api.call('GET', `${CMS}?limit=2&labelSelector=app%3Dy`)).json;
+    expect([items.map(nameOf), metadata.continue]).toEqual([['b', 'd'], undefined]);
+  });
+
+  test('is the last one when a name was asked for', async () => {
+    const { items, metadata } = (await api.call('GET', `${CMS}?limit=1&fieldSelector=metadata.name%3Da`))
+      .json;
+    expect([items.map(nameOf), metadata.continue]).toEqual([['a'], undefined]);
+  });
+});
+
+function nameOf({ metadata }: { readonly metadata: { readonly name: string } }): string {
+  return metadata.name;
+}
+
 describe('a request to upgrade the connection', () => {
   const UPGRADE = { upgrade: true, headers: { connection: 'Upgrade', upgrade: 'websocket' } } as const;
   const statusOf = async (method: string, url: string, options: object = UPGRADE): Promise<Reply['json']> =>
