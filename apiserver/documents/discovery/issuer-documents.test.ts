@@ -62,6 +62,22 @@ test('the keys verify tokens, and nothing of the private ones is told', async ()
   expect(verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, token.signature)).toBe(true);
 });
 
+test.each([
+  [KEYS, 'application/jwk-set+json'],
+  [KEYS, '*/*'],
+  [CONFIGURATION, 'application/json'],
+])('%s is written for who accepts %s', (path, accept) => {
+  expect(documents().answer(newExchange({ path, headers: { accept } }))?.code).toBe(200);
+});
+
+test.each([
+  [KEYS, 'application/json'],
+  [KEYS, 'text/plain'],
+  [CONFIGURATION, 'application/yaml'],
+])('%s is not written for who accepts %s', (path, accept) => {
+  expect(() => documents().answer(newExchange({ path, headers: { accept } }))).toThrow('406: Not Acceptable');
+});
+
 test('other paths are others', () => {
   expect(documents().answer(newExchange({ path: '/openid/v1/jwks/x' }))).toBeUndefined();
   expect(() => documents().answer(newExchange({ path: KEYS, method: 'POST' }))).toThrow(/does not allow/);

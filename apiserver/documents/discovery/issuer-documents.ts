@@ -1,5 +1,6 @@
 import type { TokenKey } from '../../../shared/tokens/token-key';
 import type { Answer, Exchange } from '../../exchange/exchange';
+import { refuseUnrouted } from '../../http/encoding/routing';
 import { methodNotAllowed } from '../../verbs/target';
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
@@ -48,8 +49,9 @@ export function issuerDocuments({
     });
   return {
     paths: [CONFIGURATION_PATH, KEYS_PATH],
-    answer: ({ path: asked, method }) => {
-      const path = asked.replace(/\/$/, '');
+    answer: (exchange) => {
+      const { method } = exchange;
+      const path = exchange.path.replace(/\/$/, '');
       const document =
         path === CONFIGURATION_PATH
           ? { text: configuration(), type: 'application/json' }
@@ -58,6 +60,7 @@ export function issuerDocuments({
             : undefined;
       if (document === undefined) return undefined;
       if (method !== 'GET') throw methodNotAllowed();
+      refuseUnrouted(exchange, { produces: ['*/*', document.type] });
       return {
         code: 200,
         headers: { 'Content-Type': document.type, 'Cache-Control': CACHE_CONTROL },

@@ -33,7 +33,8 @@ const PRODUCED: readonly string[] = [
 
 function isProduced(accept: string | undefined, produces: readonly string[]): boolean {
   // What nearly every request says.
-  if (accept === undefined || accept === '' || accept === MEDIA_TYPE.json) return true;
+  if (accept === undefined || accept === '') return true;
+  if (accept === MEDIA_TYPE.json && produces === PRODUCED) return true;
   return namesOne(accept, produces);
 }
 
