@@ -78,8 +78,14 @@ export function closure(messages: Iterable<string>): ReadonlySet<string> {
 
 /** What every kind has in front. */
 export const TYPE_META = {
-  apiVersion: { description: 'The group and version of this form of the object.', type: 'string' },
-  kind: { description: 'The kind of the object, in CamelCase. It cannot be changed.', type: 'string' },
+  apiVersion: {
+    description: 'APIVersion defines in which group and version the object is written.',
+    type: 'string',
+  },
+  kind: {
+    description: 'Kind is a string value that says what the object is, in CamelCase. It cannot be changed.',
+    type: 'string',
+  },
 };
 
 function specialSchema(message: string): { readonly v2: JsonSchema; readonly v3?: JsonSchema } | undefined {
