@@ -164,6 +164,16 @@ describe('bodies', () => {
     ).toBe(400);
   });
 
+  test('that a patch gives another version are invalid', async () => {
+    await api.call('POST', PATH, { body: gizmo('a') });
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const patched = await api.call('PATCH', `${PATH}/a`, { headers, body: { apiVersion: 'example.com/v2' } });
+    expect([patched.code, patched.json.message]).toEqual([
+      422,
+      'Gizmo.example.com "a" is invalid: apiVersion: Invalid value: "example.com/v2": must be example.com/v1',
+    ]);
+  });
+
   test('in YAML are read, in Protobuf they are bad requests, and a strategic merge is no media type of theirs', async () => {
     const text = 'apiVersion: example.com/v1\nkind: Gizmo\nmetadata: {name: yam}\nspec: {size: 7}\n';
     const made = await api.call('POST', PATH, { headers: { 'content-type': 'application/yaml' }, text });

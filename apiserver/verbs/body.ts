@@ -176,7 +176,7 @@ function checkKind(value: unknown, endpoint: Endpoint, written: Written | undefi
   checkTypeMeta(value, endpoint, written);
   const { kind } = endpoint.row;
   const given = value as { readonly kind?: unknown; readonly apiVersion?: unknown };
-  if (endpoint.custom !== undefined) checkCustomKind(value, endpoint);
+  if (endpoint.custom !== undefined) checkCustomKind(value, endpoint, written);
   const givenKind = typeof given.kind === 'string' && given.kind !== '' ? given.kind : kind;
   const givenVersion =
     typeof given.apiVersion === 'string' && given.apiVersion !== '' ? given.apiVersion : endpoint.apiVersion;
@@ -218,7 +218,7 @@ export class KindError extends Error {
 }
 
 /** Of a custom resource the kind may not be left out, and what else is wrong with its type is told like any wrong field. */
-function checkCustomKind(value: object, { row, apiVersion }: Endpoint): void {
+function checkCustomKind(value: object, { row, apiVersion }: Endpoint, written: Written | undefined): void {
   const { kind = '', apiVersion: version = '', metadata } = value as Readonly<Record<string, unknown>>;
   if (typeof kind !== 'string' || typeof version !== 'string') return;
   if (kind === '') {
@@ -226,14 +226,14 @@ function checkCustomKind(value: object, { row, apiVersion }: Endpoint): void {
       `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}: Object 'Kind' is missing`,
     );
   }
-  // Another group or version is refused in other words.
-  if (version !== apiVersion && version !== '') return;
+  // Another group or version of a body is refused in other words.
+  if (version !== apiVersion && version !== '' && (written !== undefined || kind !== row.kind)) return;
   const name = text(record(metadata)['name']);
-  const group = version === '' ? '' : row.group;
+  const group = version.includes('/') ? version.slice(0, version.indexOf('/')) : '';
   if (kind !== row.kind) {
     throw invalidObject({ group, kind }, name, [invalid('kind', kind, `must be ${row.kind}`)]);
   }
-  if (version === '') {
-    throw invalidObject({ group, kind }, name, [invalid('apiVersion', '', `must be ${apiVersion}`)]);
+  if (version !== apiVersion) {
+    throw invalidObject({ group, kind }, name, [invalid('apiVersion', version, `must be ${apiVersion}`)]);
   }
 }

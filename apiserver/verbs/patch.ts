@@ -37,6 +37,7 @@ import { objectAnswers } from './answers';
 import { patchMediaTypes, readApplyPatch } from './apply';
 import { refusalOf } from './refusal-of';
 import { KindError, decodeValue, noTypeMetaWords } from './body';
+import { metadataMisfit, typeMetaMisfit } from './custom-patched';
 import { inDeclaredOrder, patchedText } from './patched-text';
 import type { VerbContext } from './context';
 import { withDistinctOwners } from '../registry/distinct-owners';
@@ -172,12 +173,18 @@ function isAbsent(value: unknown): boolean {
 
 /** What a patch makes of the types of fields is the patch's fault, and is answered as such. */
 function decodePatched(value: unknown, target: Target, asked: Patch, current: ApiObject): ApiObject {
+  const nameless = target.endpoint.custom === undefined ? undefined : typeMetaMisfit(value);
+  if (nameless !== undefined) throw invalidPatch(nameless.why, undefined, nameless.shown);
   try {
     const isConverted = asked.mediaType === MEDIA_TYPE.strategicMergePatch;
     return decodeValue(value, target.endpoint, asked.report, isConverted ? 'converter' : undefined);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     const { cause } = error;
+    if (target.endpoint.custom !== undefined && cause instanceof DecodeError) {
+      const { why, shown } = metadataMisfit(value, cause);
+      throw invalidPatch(why, cause, shown);
+    }
     if (cause instanceof DecodeError) throw misfitOf(cause, target, asked, current);
     // Another kind or version than that of the object.
     const isOther = error.status.reason === 'BadRequest' && target.endpoint.custom === undefined;
@@ -218,7 +225,6 @@ const SHOWN_CHARS_MAX = 4096;
 
 /** The JSON of what the patch has made of an object of a kind with a schema; undefined where that is too long to be told. */
 function textOf(current: ApiObject, asked: Patch, target: Target): Buffer | undefined {
-  if (target.endpoint.custom !== undefined) return undefined;
   const before = encodeObject(current);
   if (before.length > DOCUMENT_BYTES_MAX) return undefined;
   const metadata = inDeclaredOrder(current.metadata);

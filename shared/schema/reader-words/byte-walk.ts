@@ -54,12 +54,7 @@ export class ByteWalk {
   /** Tells what is wrong here, unless something was wrong before. */
   report(operation: string, why: string): void {
     if (this.#problem !== undefined) return;
-    const at = this.#next;
-    const around = (reach: number): string =>
-      utf8Text(this.#bytes.subarray(Math.max(0, at - reach), Math.min(this.#bytes.length, at + reach)));
-    this.#problem =
-      `${operation}: ${why}, error found in #${String(Math.min(at, NEAR_BYTES))} byte of ` +
-      `...|${around(NEAR_BYTES)}|..., bigger context ...|${around(CONTEXT_BYTES)}|...`;
+    this.#problem = `${operation}: ${why}, ${placeWords(this.#bytes, this.#next)}`;
   }
 
   /** Puts a name before the problem, if there is one. */
@@ -259,6 +254,21 @@ export class ByteWalk {
   #takeWhile(characters: ReadonlySet<string>): void {
     while (characters.has(CHARACTERS[this.#bytes[this.#next] ?? 0] ?? NO_CHARACTER)) this.#next += 1;
   }
+}
+
+/** Where a problem was found, with what stands around it. */
+function placeWords(bytes: Buffer, at: number): string {
+  const around = (reach: number): string =>
+    utf8Text(bytes.subarray(Math.max(0, at - reach), Math.min(bytes.length, at + reach)));
+  return (
+    `error found in #${String(Math.min(at, NEAR_BYTES))} byte of ` +
+    `...|${around(NEAR_BYTES)}|..., bigger context ...|${around(CONTEXT_BYTES)}|...`
+  );
+}
+
+/** The same of a problem that shows when all of the document has been read. */
+export function tailWords(bytes: Buffer): string {
+  return placeWords(bytes, bytes.length);
 }
 
 /** A type of whole numbers: how upstream calls its reader, and what it holds. */
