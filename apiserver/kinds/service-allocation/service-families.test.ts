@@ -118,6 +118,12 @@ describe('on a cluster of two families', () => {
       { clusterIP: 'None', selector: null },
       { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' },
     ],
+    [
+      'a headless one without a selector that prefers both has them in a cluster of one family, too',
+      V4,
+      { clusterIP: 'None', selector: null, ipFamilyPolicy: 'PreferDualStack' },
+      { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' },
+    ],
   ])('%s', async (_what, ranges, given, expected) => {
     const { code, json } = await create(await start(ranges), 's', given);
     expect([code, json.message]).toEqual([201, undefined]);

@@ -78,8 +78,8 @@ function isHeadlessWithoutSelector({ spec: { clusterIPs = [], selector = {} } }:
 function withFamiliesOfOthers(service: Service, families: readonly Family[]): Service {
   const { ipFamilyPolicy: policy = 'RequireDualStack', ipFamilies: asked = [] } = service.spec;
   const named = asked.length > 0 ? asked : families.slice(0, 1);
-  const hasBoth = policy === 'RequireDualStack' || (policy === 'PreferDualStack' && families.length === 2);
-  return withSpec(service, { ipFamilyPolicy: policy, ipFamilies: hasBoth ? withOther(named) : named });
+  const ipFamilies = policy === 'SingleStack' ? named : withOther(named);
+  return withSpec(service, { ipFamilyPolicy: policy, ipFamilies });
 }
 
 function withFamiliesOfCluster(service: Service, families: readonly Family[]): FamilyOutcome {
