@@ -601,6 +601,26 @@ describe('patches that do not fit', () => {
   });
 });
 
+test('the affinity of a volume stays, and a refusal shows no more of it than that there is one', async () => {
+  const term = (zone: string): object => ({
+    required: {
+      nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }],
+    },
+  });
+  const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } };
+  const body = { metadata: { name: 'somewhere' }, spec: { ...spec, nodeAffinity: term('a') } };
+  await api.call('POST', '/api/v1/persistentvolumes', { body });
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const told = async (nodeAffinity: unknown): Promise<string> => {
+    const patch = { body: { spec: { nodeAffinity } }, headers };
+    return (await api.call('PATCH', '/api/v1/persistentvolumes/somewhere', patch)).json.message;
+  };
+  expect(await told(term('b'))).toContain(
+    ': nodeAffinity: Invalid value: core.VolumeNodeAffinity{Required:(*core.NodeSelector)(0x0)}: field is immutable',
+  );
+  expect(await told(null)).toContain(': nodeAffinity: Invalid value: "null": field is immutable');
+});
+
 describe('what upstream asks of a change in several functions', () => {
   const metadata = { name: 'again' };
   const rule = { apiGroups: [''], resources: ['pods'] };

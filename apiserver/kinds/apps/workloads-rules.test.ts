@@ -556,6 +556,39 @@ describe('the server', () => {
     expect(status.json.metadata).toMatchObject({ annotations: { [key]: '2' }, generation: 3 });
   });
 
+  test.each([
+    ['web', 'invalid syntax'],
+    ['', 'invalid syntax'],
+    ['9223372036854775808', 'value out of range'],
+    ['99999999999999999999', 'value out of range'],
+  ])('takes %j for no count of the templates of a DaemonSet', async (given, why) => {
+    const annotations = { 'deprecated.daemonset.template.generation': given };
+    const message = `DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing "${given}": ${why}`;
+    const { metadata, ...rest } = workload('DaemonSet', {});
+    const body = { ...rest, metadata: { ...(metadata as JsonObject), annotations } };
+    const refused = await api.call('POST', URL.DaemonSet, { body });
+    expect([refused.code, refused.json.message]).toEqual([400, message]);
+    const { url, json } = await created('DaemonSet', workload('DaemonSet', {}));
+    const changed = await api.call('PUT', url, {
+      body: { ...json, metadata: { ...(json['metadata'] as JsonObject), annotations } },
+    });
+    expect([changed.code, changed.json.message]).toEqual([400, message]);
+  });
+
+  test.each([
+    ['9007199254740993', '9007199254740993'],
+    ['+003', '3'],
+    ['-5', '1'],
+  ])('counts the templates of a DaemonSet from %s as %s', async (given, first) => {
+    const key = 'deprecated.daemonset.template.generation';
+    const { metadata, ...rest } = workload('DaemonSet', {});
+    const { json } = await created('DaemonSet', {
+      ...rest,
+      metadata: { ...(metadata as JsonObject), annotations: { [key]: given } },
+    });
+    expect(json['metadata']).toMatchObject({ annotations: { [key]: first } });
+  });
+
   test.each<[Kind, JsonObject, readonly string[]]>([
     [
       'Deployment',

@@ -5,7 +5,7 @@ import type {
   VolumeNodeAffinity,
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { GoValue } from '../../../shared/errors/go-values';
+import { goStruct, GoValue } from '../../../shared/errors/go-values';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
@@ -160,8 +160,17 @@ function validateChange(after: PersistentVolumeSpec, before: PersistentVolumeSpe
   return [
     ...(moved ? [forbiddenField('spec.persistentvolumesource', SOURCE_CHANGED)] : []),
     ...immutable(after.volumeMode, before.volumeMode, 'volumeMode'),
-    ...(isZero(affinity) ? [] : immutable(after.nodeAffinity, affinity, 'nodeAffinity')),
+    ...(isZero(affinity) || deepEqual(after.nodeAffinity, affinity)
+      ? []
+      : [invalid('nodeAffinity', affinityInGo(after.nodeAffinity), 'field is immutable')]),
   ];
+}
+
+/** Upstream shows no more of it than whether it says anything, with an address in memory. */
+function affinityInGo(affinity: PersistentVolumeSpec['nodeAffinity']): GoValue | undefined {
+  if (affinity === undefined) return undefined;
+  const isNone = (affinity.required ?? null) === null;
+  return goStruct('core.VolumeNodeAffinity', { Required: `(*core.NodeSelector)(${isNone ? 'nil' : '0x0'})` });
 }
 
 /** The secret with which a CSI volume grows may be added later. */
