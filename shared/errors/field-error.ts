@@ -158,7 +158,7 @@ export function invalidObject(
     lines.push(`and at least ${String(errors.length - causes.length)} further errors`);
   const text = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
-  return new StatusError('Invalid', `${named} "${name}" is invalid: ${text}`, {
+  return new StatusError('Invalid', `${named} ${goQuote(name)} is invalid: ${text}`, {
     details: {
       ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),

@@ -1,5 +1,6 @@
 import type { GroupVersionResource } from '../object/object';
 import { resourceNameOf } from '../object/object';
+import { goQuote } from './go-quote';
 
 /**
  * The reasons of meta/v1 Status and the HTTP code that goes with each. Source: metav1.StatusReason of Kubernetes v1.21.
@@ -110,22 +111,26 @@ function detailsOf(resource: Resource, name: string): StatusDetails {
 }
 
 export function notFound(resource: Resource, name: string): StatusError {
-  return new StatusError('NotFound', `${resourceNameOf(resource)} "${name}" not found`, {
+  return new StatusError('NotFound', `${resourceNameOf(resource)} ${goQuote(name)} not found`, {
     details: detailsOf(resource, name),
   });
 }
 
 /** `why` goes in front of the message: `object is being deleted: `. */
 export function alreadyExists(resource: Resource, name: string, why = ''): StatusError {
-  return new StatusError('AlreadyExists', `${why}${resourceNameOf(resource)} "${name}" already exists`, {
-    details: detailsOf(resource, name),
-  });
+  return new StatusError(
+    'AlreadyExists',
+    `${why}${resourceNameOf(resource)} ${goQuote(name)} already exists`,
+    {
+      details: detailsOf(resource, name),
+    },
+  );
 }
 
 export function conflict(resource: Resource, name: string, why: string): StatusError {
   return new StatusError(
     'Conflict',
-    `Operation cannot be fulfilled on ${resourceNameOf(resource)} "${name}": ${why}`,
+    `Operation cannot be fulfilled on ${resourceNameOf(resource)} ${goQuote(name)}: ${why}`,
     {
       details: detailsOf(resource, name),
     },
@@ -138,7 +143,7 @@ export function forbidden(
   why: string,
   options: Pick<StatusErrorOptions, 'headers'> = {},
 ): StatusError {
-  const named = name === '' ? '' : ` "${name}"`;
+  const named = name === '' ? '' : ` ${goQuote(name)}`;
   return new StatusError('Forbidden', `${resourceNameOf(resource)}${named} is forbidden: ${why}`, {
     ...options,
     details: detailsOf(resource, name),
@@ -152,7 +157,7 @@ export function badRequest(message: string, cause?: unknown): StatusError {
 export function methodNotSupported(resource: Resource, action: string): StatusError {
   return new StatusError(
     'MethodNotAllowed',
-    `${action} is not supported on resources of kind "${resourceNameOf(resource)}"`,
+    `${action} is not supported on resources of kind ${goQuote(resourceNameOf(resource))}`,
     { details: detailsOf(resource, '') },
   );
 }
