@@ -20,8 +20,8 @@ async function refusedFields(
   if (row === undefined) throw new Error(`no ${resource}`);
   const root = group === '' ? `/api/${row.version}` : `/apis/${group}/${row.version}`;
   const url = `${root}${row.namespaced ? '/namespaces/default' : ''}/${resource}`;
-  const name = 'updated';
   const object = minimalObject(row, 'default');
+  const { name } = object.metadata;
   const { json } = await api.call('POST', url, { body: { ...object, metadata: { name } } });
   const body = { ...json, metadata: { ...json.metadata, ...metadata } };
   const reply = await api.call('PUT', `${url}/${name}${subresource}?dryRun=All`, { body });
@@ -54,6 +54,20 @@ describe('an update of an object', () => {
     const fields = await refusedFields({ group, resource }, { finalizers: ['none'] }, subresource);
     expect(fields).toEqual(asks ? ['metadata.finalizers[0]'] : []);
   });
+
+  test.each([
+    [GROUP.apps, 'deployments', ['deletionTimestamp', 'deletionGracePeriodSeconds']],
+    [GROUP.apiregistration, 'apiservices', ['deletionTimestamp', 'deletionGracePeriodSeconds']],
+    [GROUP.storage, 'volumeattachments', ['deletionGracePeriodSeconds']],
+    [GROUP.flowcontrol, 'flowschemas', []],
+  ])(
+    '%s %s/status: refuses the marks of a deletion that it does not leave: %s',
+    async (group, resource, refused) => {
+      const marks = { deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 5 };
+      const fields = await refusedFields({ group, resource }, marks, '/status');
+      expect([...new Set(fields)].toSorted()).toEqual(refused.map((field) => `metadata.${field}`).toSorted());
+    },
+  );
 });
 
 test.each([

@@ -84,8 +84,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly defaultPropagationIn?: Readonly<Record<string, DefaultPropagation>>;
   /** A write to `status` leaves labels, annotations and all other metadata as they are. Default: it may change them. */
   readonly statusLeavesMetadata?: boolean;
-  /** All metadata but `generateName`: upstream names there what such a write leaves, and forgets this. */
-  readonly statusTakesGenerateName?: boolean;
+  /** All metadata but these fields, which upstream forgets where it names what such a write leaves; most of them may not change. */
+  readonly statusTakes?: readonly StatusTakes[];
   /**
    * Paths that writes to the object (the empty name) or to a subresource leave as they are and so do not own, besides what is usual: the status for
    * the object, everything but metadata and status for `status`, the spec for `approval`.
@@ -159,6 +159,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    */
   readonly subresources?: Readonly<Record<string, SubresourceStrategy<T>>>;
 }
+
+export type StatusTakes = 'deletionGracePeriodSeconds' | 'deletionTimestamp' | 'generateName';
 
 /** A subresource that is another view of the same object: what it may change is what it copies from `next`. */
 export interface SubresourceStrategy<T extends ApiObject = ApiObject> {

@@ -9,7 +9,7 @@ export const apiregistration = kindsOf('apiregistration', {
       nameRule: pathSegmentName,
       metadataChecks: 'no domains',
       statusLeavesMetadata: true,
-      statusTakesGenerateName: true,
+      statusTakes: ['deletionGracePeriodSeconds', 'deletionTimestamp', 'generateName'],
       requiresResourceVersion: true,
       ...apiServiceRules,
     },

@@ -20,7 +20,7 @@ export const apiserverinternal = kindsOf('apiserverinternal', {
       metadataChecks: 'new alone',
       nameRule: storageVersionName,
       statusLeavesMetadata: true,
-      statusTakesGenerateName: true,
+      statusTakes: ['deletionGracePeriodSeconds', 'generateName'],
       requiresResourceVersion: true,
       ...storageVersionRules,
     },

@@ -25,7 +25,7 @@ export const storage = kindsOf('storage', {
   volumeattachments: {
     strategy: {
       statusLeavesMetadata: true,
-      statusTakesGenerateName: true,
+      statusTakes: ['deletionGracePeriodSeconds', 'generateName'],
       ...common,
       ...volumeAttachmentRules,
     },

@@ -163,18 +163,21 @@ function withNextGeneration(object: ApiObject, current: ApiObject): ApiObject {
   return { ...object, metadata: { ...object.metadata, generation } };
 }
 
-/** Metadata as it was, but for the owners of fields. */
-function metadataLeft(
-  previous: ObjectMeta,
-  { managedFields, generateName }: ObjectMeta,
-  { statusTakesGenerateName = false }: Strategy,
-): ObjectMeta {
-  const { managedFields: _previous, ...kept } = previous;
-  const left: Writable<ObjectMeta> = kept;
-  if (managedFields !== undefined) left.managedFields = managedFields;
-  if (!statusTakesGenerateName) return left;
-  const { generateName: _former, ...others } = left;
-  return generateName === undefined ? others : { ...others, generateName };
+/** Metadata as it was, but for the owners of fields and what the kind's status takes. */
+function metadataLeft(previous: ObjectMeta, next: ObjectMeta, { statusTakes = [] }: Strategy): ObjectMeta {
+  const taken = ['managedFields', ...statusTakes] as const;
+  const left: Writable<ObjectMeta> = { ...previous };
+  for (const field of taken) delete left[field];
+  return { ...left, ...pick(next, taken) };
+}
+
+function pick<Field extends keyof ObjectMeta>(
+  metadata: ObjectMeta,
+  names: readonly Field[],
+): Partial<ObjectMeta> {
+  return Object.fromEntries(
+    names.filter((name) => metadata[name] !== undefined).map((name) => [name, metadata[name]]),
+  );
 }
 
 function subresourceStrategy({ endpoint, subresource }: WriteRequest): SubresourceStrategy | undefined {
