@@ -181,6 +181,20 @@ test('an empty namespace in the path is that of a list over all namespaces, and 
   expect(code).toBe(405);
 });
 
+test.each([
+  ['GET', '/api/v1/namespaces//pods/a'],
+  ['GET', '/api/v1/namespaces//pods/a?watch=true'],
+  ['GET', '/api/v1/namespaces//pods/status'],
+  ['PUT', '/api/v1/namespaces//configmaps/a'],
+  ['PATCH', '/api/v1/namespaces//configmaps/a'],
+  ['DELETE', '/api/v1/namespaces//configmaps/a'],
+  ['PUT', `/apis/${GROUP.apps}/v1/namespaces//deployments/a/scale`],
+  ['POST', '/api/v1/namespaces//pods/a/binding'],
+])('an object is in a namespace that has a name: %s %s', async (method, url) => {
+  const { json } = await api.call(method, url, method === 'GET' ? {} : { body: {} });
+  expect(json).toMatchObject({ code: 400, message: 'Namespace parameter required.' });
+});
+
 test('what is in no namespace is not found below an empty one', async () => {
   for (const [method, url] of [
     ['GET', '/api/v1/namespaces//nodes'],

@@ -16,8 +16,9 @@ export interface Target {
 }
 
 /**
- * What the path asks for, of the resource that was found for it. Throws the plain 404 of an unknown path, or MethodNotAllowed (405)
- * when the resource is known but not this verb, or the place is wrong (a collection verb on an object).
+ * What the path asks for, of the resource that was found for it. Throws the plain 404 of an unknown path, MethodNotAllowed (405) when
+ * the resource is known but not this verb, or the place is wrong (a collection verb on an object), and BadRequest for an object in a namespace
+ * without a name.
  */
 export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): Target {
   const { info } = exchange;
@@ -29,6 +30,8 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
   if (!isThere(info, endpoint, name)) throw unknownPath();
   const verbs = verbsOf(endpoint, info.subresource);
   if (!verbs.includes(info.verb) && !isListedOnly(info, verbs)) throw methodNotAllowed();
+  if (row.namespaced && info.namespace === '' && name !== '')
+    throw badRequest('Namespace parameter required.');
   if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
   return { endpoint, namespace: row.namespaced ? info.namespace : '', name, subresource: info.subresource };
 }
@@ -63,7 +66,8 @@ function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {
   if (isBelow && !row.namespaced && !isOwn) return false;
   // In all namespaces together things can be listed, and there is no path for what cannot.
   const isAcross = row.namespaced && info.namespace === '';
-  if (isAcross && (name !== '' || !row.verbs.includes('list'))) return false;
+  if (isAcross && name !== '' && (!isBelow || info.leadingVerb !== '')) return false;
+  if (isAcross && name === '' && !row.verbs.includes('list')) return false;
   if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) return false;
   return name === '' || info.subresource !== '' || row.verbs.some((verb) => VERBS_OF_ONE.has(verb));
 }

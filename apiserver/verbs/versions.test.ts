@@ -106,13 +106,16 @@ test('each version has its own defaults, on creation and in the result of a patc
   expect(await read('v1')).toMatchObject([{ failurePolicy: 'Ignore', timeoutSeconds: 30 }]);
 });
 
-test('annotations that stand for fields but cannot be such fields are refused', async () => {
+test('annotations that stand for fields but cannot be such fields are lost, as in v1.21', async () => {
   const path = place(GROUP.autoscaling, 'v1', 'horizontalpodautoscalers');
   const body = {
     metadata: { name: 'h', annotations: { [ANNOTATION.autoscalerMetrics]: '[{"type":5}]' } },
     spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' } },
   };
-  expect((await api.call('POST', path, { body })).code).toBe(400);
+  const { code, json } = await api.call('POST', path, { body });
+  expect(code).toBe(201);
+  expect(json.metadata.annotations).toBeUndefined();
+  expect(json.spec.targetCPUUtilizationPercentage).toBe(80);
 });
 
 test('requests to a deprecated version are warned, also when they fail; others are not', async () => {
