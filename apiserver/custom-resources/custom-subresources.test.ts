@@ -204,6 +204,15 @@ describe('the scale', () => {
     const status = await patch('/status', { status: { select: 5 } });
     expect([status.code, status.json.details.causes[0].field]).toEqual([422, '.status.select']);
   });
+
+  test('takes a spec that is null for one without replicas, and replicas that are null for none', async () => {
+    await scaled({ spec: { count: 1 } });
+    const codeOf = async (spec: unknown): Promise<number> => {
+      const body = { ...gizmo('null'), spec };
+      return (await api.call('POST', `${PATH}?dryRun=All`, { body })).code;
+    };
+    expect([await codeOf(null), await codeOf({ count: null })]).toEqual([201, 422]);
+  });
 });
 
 test('an update of a custom resource is not asked what its name was made from', async () => {

@@ -41,6 +41,8 @@ function valueAt(object: ApiObject, path: string): Found<unknown> {
   const passed: string[] = [];
   for (const name of namesOf(path)) {
     passed.push(name);
+    // In what is null there is nothing, whatever it ought to be.
+    if (value === null) return { ok: true, value: undefined };
     // As upstream, by the path of what is looked for in it.
     if (!isJsonObject(value)) return wrongType(`.${passed.join('.')}`, value, 'map[string]interface{}');
     value = getOwn(value, name);
