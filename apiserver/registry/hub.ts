@@ -3,7 +3,7 @@ import { badRequest } from '../../shared/errors/status-error';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { withStoredEmpties } from '../../shared/schema/stored-empties';
 import type { KindType } from '../../shared/schema/types';
-import type { Endpoint } from './resource';
+import type { Endpoint, StoredResource } from './resource';
 
 /**
  * An object of the endpoint's version in the version that is stored, in canonical form. Throws BadRequest when the object carries in
@@ -27,7 +27,7 @@ export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
 }
 
 /** An object of the stored version without what its kind leaves out; itself where that is nothing. */
-export function withoutLeftOut({ strategy }: Endpoint['stored'], object: ApiObject): ApiObject {
+export function withoutLeftOut({ strategy }: Pick<StoredResource, 'strategy'>, object: ApiObject): ApiObject {
   return strategy.leavesOut === undefined ? object : strategy.leavesOut(object);
 }
 

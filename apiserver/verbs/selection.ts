@@ -95,7 +95,7 @@ function storedFields(terms: FieldSelector, { stored, row, selectorNames, custom
 /** Each group of upstream has its own words. */
 function unknownField(
   field: string,
-  { row, hasOwnFields }: { readonly row: Endpoint['row']; readonly hasOwnFields: boolean },
+  { row, hasOwnFields }: Pick<Endpoint, 'row'> & { readonly hasOwnFields: boolean },
 ): string {
   if (row.group === GROUP.batch) {
     if (row.version === 'v1beta1')

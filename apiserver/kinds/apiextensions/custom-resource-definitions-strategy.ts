@@ -1,4 +1,8 @@
-import type { CustomResourceDefinition } from '../../../shared/api/types/apiextensions-v1';
+import type {
+  CustomResourceConversion,
+  CustomResourceDefinition,
+  WebhookConversion,
+} from '../../../shared/api/types/apiextensions-v1';
 import { warmPatterns } from '../../../shared/structural/warm-patterns';
 import { FINALIZER } from '../../../shared/names';
 import { withCondition } from '../../registry/conditions';
@@ -18,6 +22,7 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   tracksGeneration: true,
   requiresResourceVersion: true,
   beginDeletion: awaitCleanup,
+  leavesOut: withoutEmptyWebhook,
   subresources: {
     status: { ...statusSubresource, validateUpdate: (next) => validateAcceptedNames(next) },
     // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.
@@ -26,6 +31,20 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
     },
   },
 };
+
+/** A webhook that says nothing of how it is asked is none: upstream's internal version has its parts alone. */
+function withoutEmptyWebhook(object: CustomResourceDefinition): CustomResourceDefinition {
+  const { spec } = object;
+  const { webhook, ...conversion } = spec.conversion ?? NO_CONVERSION;
+  if (webhook === undefined || isAsked(webhook)) return object;
+  return { ...object, spec: { ...spec, conversion } };
+}
+
+const NO_CONVERSION: CustomResourceConversion = { strategy: 'None' };
+
+function isAsked({ clientConfig, conversionReviewVersions }: WebhookConversion): boolean {
+  return (clientConfig ?? null) !== null || (conversionReviewVersions ?? []).length > 0;
+}
 
 /** A definition goes when no object of its resource is left, which is seen to by the server. Source: the storage of v1.21. */
 function awaitCleanup(object: CustomResourceDefinition, nowMs: number): CustomResourceDefinition {

@@ -167,7 +167,7 @@ function validateChange(after: PersistentVolumeSpec, before: PersistentVolumeSpe
 }
 
 /** Upstream shows no more of it than whether it says anything, with an address in memory. */
-function affinityInGo(affinity: PersistentVolumeSpec['nodeAffinity']): GoValue | undefined {
+function affinityInGo(affinity: VolumeNodeAffinity | undefined): GoValue | undefined {
   if (affinity === undefined) return undefined;
   const isNone = (affinity.required ?? null) === null;
   return goStruct('core.VolumeNodeAffinity', { Required: `(*core.NodeSelector)(${isNone ? 'nil' : '0x0'})` });
