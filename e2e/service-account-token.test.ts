@@ -106,7 +106,8 @@ describe('two replicas with one key', () => {
       expect(configuration.body['issuer']).toBe('https://kubernetes.default.svc');
       const { pathname, origin } = new URL(String(configuration.body['jwks_uri']));
       expect(origin).toBe(set.replicas[1]?.server);
-      const keys = await set.of(1).get(pathname);
+      const accept = 'application/jwk-set+json';
+      const keys = await set.of(1).request({ path: pathname, headers: { accept } });
       expect(keys.headers['content-type']).toBe('application/jwk-set+json');
       expect(keys.body['keys']).toMatchObject([{ kid, use: 'sig' }]);
     }),

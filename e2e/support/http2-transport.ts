@@ -10,6 +10,11 @@ const RETIRED_MS_MAX = 30_000;
 /** What waits to be sent counts, and Node would refuse further requests at 10 MB. */
 const SESSION_MEGABYTES_MAX = 1_000;
 
+const TRIES_MAX = 3;
+
+/** The server has done nothing for the request, and says so. */
+class RefusedError extends Error {}
+
 /** HTTP/2: all requests and streams share one connection, until it breaks, the server says goodbye, or a request gets no answer in time. */
 export class Http2Transport implements Transport {
   readonly #server: string;
@@ -22,9 +27,22 @@ export class Http2Transport implements Transport {
     this.#ca = ca;
   }
 
-  async send({ method, path, headers, body, timeoutMs, signal }: WireCall): Promise<WireReply> {
+  /** A request that the server refused unseen, as one that crossed its goodbye, is sent again on another connection, as by any client. */
+  async send(call: WireCall): Promise<WireReply> {
+    for (let tries = 1; ; tries += 1) {
+      const session = this.#connected();
+      try {
+        return await this.#sendOn(session, call);
+      } catch (error) {
+        if (!(error instanceof RefusedError) || tries >= TRIES_MAX) throw error;
+        this.#retire(session);
+      }
+    }
+  }
+
+  async #sendOn(session: ClientHttp2Session, call: WireCall): Promise<WireReply> {
+    const { method, path, headers, body, timeoutMs, signal } = call;
     signal?.throwIfAborted();
-    const session = this.#connected();
     const stream = session.request(
       { ...headers, ':method': method, ':path': path },
       { endStream: body === undefined, ...(signal === undefined ? {} : { signal }) },
@@ -44,7 +62,9 @@ export class Http2Transport implements Transport {
       });
       content.once('error', reject);
       stream.once('close', () => {
-        reject(new Error(`Ended by code ${String(stream.rstCode)} before the answer: ${path}`));
+        const why = `Ended by code ${String(stream.rstCode)} before the answer: ${path}`;
+        const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
+        reject(isRefused ? new RefusedError(why) : new Error(why));
       });
     });
     const { ':status': status, ...fields } = head;

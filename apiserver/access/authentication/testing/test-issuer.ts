@@ -11,6 +11,8 @@ export interface TestKey {
   readonly jwk: Readonly<Record<string, unknown>>;
 }
 
+const KEYS_TYPE = 'application/jwk-set+json';
+
 /** A real OpenID Connect issuer on the loopback. */
 export interface TestIssuer {
   readonly url: string;
@@ -81,8 +83,10 @@ export async function startIssuer(keys: readonly TestKey[]): Promise<TestIssuer>
       return;
     }
     asked += 1;
+    // API servers that publish their keys write no other type.
+    const isAccepted = (request.headers.accept ?? KEYS_TYPE).includes(KEYS_TYPE);
     const isFound = request.url === '/tenant/keys?v=1';
-    response.writeHead(isFound ? 200 : 404).end(JSON.stringify({ keys: issuer.keys }));
+    response.writeHead(!isAccepted ? 406 : isFound ? 200 : 404).end(JSON.stringify({ keys: issuer.keys }));
   });
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
