@@ -66,10 +66,14 @@ function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {
   if (isBelow && !row.namespaced && !isOwn) return false;
   // In all namespaces together things can be listed, and there is no path for what cannot.
   const isAcross = row.namespaced && info.namespace === '';
-  if (isAcross && name !== '' && (!isBelow || info.leadingVerb !== '')) return false;
-  if (isAcross && name === '' && !row.verbs.includes('list')) return false;
+  if (isAcross && !(name === '' ? row.verbs.includes('list') : isNamedNowhere(info))) return false;
   if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) return false;
   return name === '' || info.subresource !== '' || row.verbs.some((verb) => VERBS_OF_ONE.has(verb));
+}
+
+/** `/api/v1/namespaces//pods/a`, which is there, and refused. */
+function isNamedNowhere({ path, leadingVerb }: RequestInfo): boolean {
+  return leadingVerb === '' && EMPTY_NAMESPACE.test(path);
 }
 
 /** `/api/v1/namespaces//nodes`: a place inside a namespace, if one that has no name. */

@@ -165,19 +165,12 @@ function withNextGeneration(object: ApiObject, current: ApiObject): ApiObject {
 
 /** Metadata as it was, but for the owners of fields and what the kind's status takes. */
 function metadataLeft(previous: ObjectMeta, next: ObjectMeta, { statusTakes = [] }: Strategy): ObjectMeta {
-  const taken = ['managedFields', ...statusTakes] as const;
   const left: Writable<ObjectMeta> = { ...previous };
-  for (const field of taken) delete left[field];
-  return { ...left, ...pick(next, taken) };
-}
-
-function pick<Field extends keyof ObjectMeta>(
-  metadata: ObjectMeta,
-  names: readonly Field[],
-): Partial<ObjectMeta> {
-  return Object.fromEntries(
-    names.filter((name) => metadata[name] !== undefined).map((name) => [name, metadata[name]]),
-  );
+  for (const field of ['managedFields', ...statusTakes] as const) {
+    delete left[field];
+    if (next[field] !== undefined) Object.assign(left, { [field]: next[field] });
+  }
+  return left;
 }
 
 function subresourceStrategy({ endpoint, subresource }: WriteRequest): SubresourceStrategy | undefined {
