@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePort } from '../../deploy/local/ports';
 import { ensureServingCertificate } from '../../shared/certs/serving-certificate';
 import { openRedis } from '../../shared/client/redis';
 import { silentLog } from '../../shared/log/log';
@@ -197,14 +197,3 @@ describe('with a Redis server over TLS', () => {
     server.kill('SIGCONT');
   });
 });
-
-async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}
