@@ -26,6 +26,7 @@ const LISTED_PODS = 500;
 const NAMESPACE = '/api/v1/namespaces/bench';
 const CONFIGMAPS = `${NAMESPACE}/configmaps`;
 const MADE_PODS = '/api/v1/namespaces/made/pods';
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/bench/deployments';
 const PODS = `${NAMESPACE}/pods`;
 
 /** One kind of request, and how many of it are a turn: some 30 ms of the server. */
@@ -45,6 +46,19 @@ const WORKS: readonly Work[] = [
   { name: 'update', path: CONFIGMAPS, requests: 60, write: { kind: 'update', prefix: 'a' } },
   { name: 'create of a pod', path: MADE_PODS, requests: 40, write: { kind: 'createPod', prefix: 'p' } },
   { name: 'status of a pod', path: MADE_PODS, requests: 40, write: { kind: 'patchPodStatus', prefix: 'p' } },
+  { name: 'dry run of a pod', path: MADE_PODS, requests: 30, write: { kind: 'dryRunPod', prefix: 'd' } },
+  {
+    name: 'apply of a Deployment',
+    path: DEPLOYMENTS,
+    requests: 20,
+    write: { kind: 'applyDeployment', prefix: 'd' },
+  },
+  {
+    name: 'update of a Deployment',
+    path: DEPLOYMENTS,
+    requests: 20,
+    write: { kind: 'updateDeployment', prefix: 'd' },
+  },
   { name: 'GET', path: `${PODS}/pod-0`, requests: 300 },
   { name: 'cached GET', path: `${PODS}/pod-0?resourceVersion=0`, requests: 500 },
   { name: 'list of 500', path: `${PODS}?limit=${String(LISTED_PODS)}`, requests: 12 },

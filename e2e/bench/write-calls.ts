@@ -1,3 +1,4 @@
+import { benchDeployment, richPodSpec } from './bench-deployment';
 import { benchPod } from './bench-pod';
 import type { WriteKind } from './messages';
 import { CHANGED_OBJECTS } from './messages';
@@ -40,6 +41,25 @@ const CALLS: Readonly<Record<WriteKind, (prefix: string, index: number) => Write
   updateSecret: (prefix, index) => {
     const name = changedName(prefix, index);
     return { method: 'PUT', place: `/${name}`, contentType: JSON_TYPE, body: secret(name, index) };
+  },
+  dryRunPod: (prefix, index) => {
+    const name = nameOf(prefix, index);
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: richPodSpec(index) };
+    return { method: 'POST', place: '?dryRun=All', contentType: JSON_TYPE, body: toBytes(pod) };
+  },
+  applyDeployment: (prefix, index) => {
+    const name = changedName(prefix, index);
+    return {
+      method: 'PATCH',
+      place: `/${name}?fieldManager=bench`,
+      contentType: 'application/apply-patch+yaml',
+      body: toBytes(benchDeployment(name, index)),
+    };
+  },
+  updateDeployment: (prefix, index) => {
+    const name = changedName(prefix, index);
+    const body = toBytes(benchDeployment(name, index));
+    return { method: 'PUT', place: `/${name}`, contentType: JSON_TYPE, body };
   },
   update: (prefix, index) => {
     const name = changedName(prefix, index);
