@@ -44,6 +44,12 @@ describe('what is on the wire', () => {
     expect(fields.get(8)).toEqual([Buffer.alloc(0)]);
   });
 
+  test('a mode of completion that nobody chose is not written', () => {
+    const job = messageType('batch/v1.JobSpec');
+    expect(wireFields(encodeProtobuf(job, {})).has(9)).toBe(false);
+    expect(decodeProtobuf(job, encodeProtobuf(job, { completionMode: '' }))['completionMode']).toBe('');
+  });
+
   test('a time of zero is an empty message, another one has seconds and nanoseconds', () => {
     const meta = messageType('meta/v1.ObjectMeta');
     expect(wireFields(encodeProtobuf(meta, {})).get(8)).toEqual([Buffer.alloc(0)]);

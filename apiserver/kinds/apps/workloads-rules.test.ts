@@ -344,6 +344,11 @@ const CRON_JOBS: readonly Refusal[] = [
     ['NotSupported spec.jobTemplate.spec.manualSelector'],
   ],
   [
+    'an empty mode of completion',
+    cronJob({}, { completionMode: '' }),
+    ['NotSupported spec.jobTemplate.spec.completionMode'],
+  ],
+  [
     'pods that never end',
     cronJob({}, { template: template() }),
     ['Required spec.jobTemplate.spec.template.spec.restartPolicy'],
