@@ -1,3 +1,4 @@
+import { toldDifferences } from '../../../shared/errors/told-differences';
 import { deepEqual } from '../../../shared/object/clone';
 import type { Node, PersistentVolumeClaim } from '../../../shared/api/types/core-v1';
 import type { ApiObject, OwnerReference } from '../../../shared/object/object';
@@ -70,8 +71,10 @@ export function claimStatusProblem(
   if (operation !== 'UPDATE') return `unexpected operation "${operation}"`;
   if (!volumesGrow) return `node "${node}" is not allowed to update persistentvolumeclaim metadata`;
   if (object === undefined || oldObject === undefined) return undefined;
-  if (deepEqual(withoutProgress(object), withoutProgress(oldObject))) return undefined;
-  return 'is not allowed to update fields other than status.capacity and status.conditions';
+  const [next, previous] = [withoutProgress(object), withoutProgress(oldObject)];
+  if (deepEqual(next, previous)) return undefined;
+  const why = `node "${node}" is not allowed to update fields other than status.capacity and status.conditions`;
+  return `${why}:${toldDifferences('', next, previous)}`;
 }
 
 function withoutProgress(claim: PersistentVolumeClaim): ApiObject {

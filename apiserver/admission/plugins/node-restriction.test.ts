@@ -218,7 +218,12 @@ test.each([
 test.each([
   ['the progress of a volume', '', { capacity: { storage: '2Gi' } }, 'may only update PVC status'],
   ['the progress of a volume', 'status', { capacity: { storage: '2Gi' } }, 'admitted'],
-  ['the phase', 'status', { phase: 'Lost' }, 'is not allowed to update fields other than'],
+  [
+    'the phase',
+    'status',
+    { phase: 'Lost' },
+    'node "n1" is not allowed to update fields other than status.capacity and status.conditions:\nstatus.phase: "Bound" -> "Lost"\n',
+  ],
 ])('a node writes %s of a claim through %j', async (_what, subresource, status, expected) => {
   const oldObject = { metadata: { name: 'c' }, status: { phase: 'Bound', capacity: { storage: '1Gi' } } };
   const object = { ...oldObject, status: { ...oldObject.status, ...status } };

@@ -338,6 +338,10 @@ created('persistent volumes, quotas and limits', [
   ],
 ]);
 
+const POD_CHANGED =
+  'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+const ONE_GIB = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] };
+
 /** The resource, the object, a merge patch, and what is wrong with the change. */
 type Change = readonly [resource: string, object: object, patch: object, messages: readonly string[]];
 
@@ -364,6 +368,45 @@ const changes: readonly Change[] = [
     [
       'spec.sessionAffinity: Unsupported value: "x": supported values: "ClientIP", "None"',
       'spec.ipFamilies[1]: Duplicate value: "IPv6"',
+    ],
+  ],
+  [
+    'pods',
+    pod({ nodeSelector: { 'example.com/tier': 'web' }, hostname: 'h' }),
+    {
+      spec: { nodeSelector: null, subdomain: 'd', containers: [{ ...container, image: 'j', args: ['-v'] }] },
+    },
+    [
+      `spec: Forbidden: ${POD_CHANGED}
+spec.containers[0].args: absent -> ["-v"]
+spec.nodeSelector: {"example.com/tier":"web"} -> absent
+spec.subdomain: absent -> "d"
+`,
+    ],
+  ],
+  [
+    'persistentvolumes',
+    { spec: { ...ONE_GIB, hostPath: { path: '/a', type: '' } } },
+    { spec: { ...ONE_GIB, hostPath: { path: '/b' }, nfs: { server: 's', path: '/n' } } },
+    [
+      `spec.nfs: ${MORE}`,
+      `spec.nfs: ${MORE}`,
+      `spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation
+spec.hostPath.path: "/a" -> "/b"
+spec.nfs: absent -> {"server":"s","path":"/n"}
+`,
+    ],
+  ],
+  [
+    'persistentvolumeclaims',
+    claim,
+    { spec: { accessModes: ['ReadOnlyMany'], volumeName: 'v', resources: { requests: { storage: '1' } } } },
+    [
+      `spec: Forbidden: spec is immutable after creation except resources.requests for bound claims
+spec.accessModes[0]: "ReadWriteOnce" -> "ReadOnlyMany"
+spec.resources.requests.storage: "1Gi" -> "1"
+`,
+      'spec.resources.requests.storage: Forbidden: field can not be less than previous value',
     ],
   ],
   [

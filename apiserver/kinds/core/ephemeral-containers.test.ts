@@ -85,6 +85,18 @@ describe('with the feature on', () => {
     expect(causesOf(await api.call('PUT', URL, { body: await list(...containers) }))).toEqual(causes);
   });
 
+  test('what of one would have changed is told', async () => {
+    await api.call('PUT', URL, { body: await list(DEBUGGER) });
+    const { json } = await api.call('PUT', URL, {
+      body: await list({ ...DEBUGGER, name: 'new' }, { ...DEBUGGER, image: 'other:1', workingDir: '/w' }),
+    });
+    expect(json.details.causes[0].message)
+      .toBe(`Forbidden: existing ephemeral containers "debugger" may not be changed
+spec.ephemeralContainers[1].image: "${DEBUGGER.image}" -> "other:1"
+spec.ephemeralContainers[1].workingDir: absent -> "/w"
+`);
+  });
+
   const at = 'spec.ephemeralContainers[0]';
   test.each([
     ['no name', { ...DEBUGGER, name: '' }, [`Required ${at}`]],

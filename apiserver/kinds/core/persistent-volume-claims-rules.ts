@@ -3,6 +3,7 @@ import type { ObjectMeta } from '../../../shared/object/object';
 import type { PersistentVolumeClaim } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
+import { toldDifferences } from '../../../shared/errors/told-differences';
 import { deepEqual } from '../../../shared/object/clone';
 import { compareQuantity } from '../../../shared/meta/quantity';
 import type { Quantity } from '../../../shared/object/values';
@@ -63,9 +64,12 @@ function validateChange(
   const why = mayGrow
     ? 'spec is immutable after creation except resources.requests for bound claims'
     : 'field is immutable after creation';
+  const spec = comparable(next, previous, mayGrow);
   return [
     ...(movesClass(next, previous) ? [] : sameClassAnnotation(next.metadata, previous.metadata)),
-    ...(deepEqual(comparable(next, previous, mayGrow), previous.spec) ? [] : [forbiddenField('spec', why)]),
+    ...(deepEqual(spec, previous.spec)
+      ? []
+      : [forbiddenField('spec', `${why}${toldDifferences('spec', spec, previous.spec)}`)]),
     ...(mayGrow && isSmaller
       ? [forbiddenField('spec.resources.requests.storage', 'field can not be less than previous value')]
       : []),

@@ -6,6 +6,7 @@ import type {
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { goStruct, GoValue } from '../../../shared/errors/go-values';
+import { toldDifferences } from '../../../shared/errors/told-differences';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
@@ -155,15 +156,26 @@ const SOURCE_CHANGED = 'spec.persistentvolumesource is immutable after creation'
 /** The paths are upstream's. */
 function validateChange(after: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
   const now = withoutNewExpandSecret(after, before);
-  const moved = PERSISTENT_TYPES.some((type) => !deepEqual(now[type], before[type]));
+  const moved = PERSISTENT_TYPES.filter((type) => !deepEqual(now[type], before[type]));
   const { nodeAffinity: affinity } = before;
   return [
-    ...(moved ? [forbiddenField('spec.persistentvolumesource', SOURCE_CHANGED)] : []),
+    ...(moved.length === 0
+      ? []
+      : [forbiddenField('spec.persistentvolumesource', `${SOURCE_CHANGED}${whatMoved(moved, now, before)}`)]),
     ...immutable(after.volumeMode, before.volumeMode, 'volumeMode'),
     ...(isZero(affinity) || deepEqual(after.nodeAffinity, affinity)
       ? []
       : [invalid('nodeAffinity', affinityInGo(after.nodeAffinity), 'field is immutable')]),
   ];
+}
+
+function whatMoved(
+  types: readonly (keyof PersistentVolumeSpec)[],
+  after: PersistentVolumeSpec,
+  before: PersistentVolumeSpec,
+): string {
+  const of = (spec: PersistentVolumeSpec) => Object.fromEntries(types.map((type) => [type, spec[type]]));
+  return toldDifferences('spec', of(after), of(before));
 }
 
 /** Upstream shows no more of it than whether it says anything, with an address in memory. */

@@ -10,6 +10,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
 import { goStruct, goStructs } from '../../../shared/errors/go-values';
+import { toldDifferences } from '../../../shared/errors/told-differences';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { ReadonlyJson } from '../../../shared/object/json';
@@ -107,8 +108,18 @@ function validatePodUpdate(next: Pod, previous: Pod): FieldError[] {
     ...first,
     ...late,
     ...validateTolerationsUpdate(spec.tolerations, old.tolerations, 'spec.tolerations'),
-    ...(deepEqual(settled(spec), settled(old)) ? [] : [forbiddenField('spec', why)]),
+    ...unlessEqual({ next: settled(spec), previous: settled(old), place: 'spec' }, 'spec', why),
   ];
+}
+
+/** `Forbidden` of the field where the two differ, with the reason and the differences; `place` is where the two stand. */
+function unlessEqual(
+  { next, previous, place }: { readonly next: unknown; readonly previous: unknown; readonly place: string },
+  field: string,
+  why: string,
+): FieldError[] {
+  if (deepEqual(next, previous)) return [];
+  return [forbiddenField(field, `${why}${toldDifferences(place, next, previous)}`)];
 }
 
 function someImages(containers: readonly Container[], path: string): FieldError[] {
@@ -140,13 +151,12 @@ export function validateEphemeralContainersUpdate(next: Pod, previous: Pod): Fie
   return [
     ...validateEphemeralContainers(spec, path, volumes),
     ...(previous.spec.ephemeralContainers ?? []).flatMap((old) => {
-      const { name } = old;
-      const kept = byName.get(name);
-      if (kept !== undefined && deepEqual(kept, old)) return [];
-      const what = kept === undefined ? 'removed' : 'changed';
-      return [
-        forbiddenField(path, `existing ephemeral containers ${JSON.stringify(name)} may not be ${what}`),
-      ];
+      const existing = `existing ephemeral containers ${JSON.stringify(old.name)} may not be`;
+      const kept = byName.get(old.name);
+      // The line break is upstream's.
+      if (kept === undefined) return [forbiddenField(path, `${existing} removed\n`)];
+      const place = `${path}[${String(wanted.indexOf(kept))}]`;
+      return unlessEqual({ next: kept, previous: old, place }, path, `${existing} changed`);
     }),
   ];
 }
