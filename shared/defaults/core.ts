@@ -86,5 +86,9 @@ function ofLimits(item: LimitRangeItem): Part<LimitRangeItem> | undefined {
   if (item.type !== 'Container') return undefined;
   const limit = { ...item.max, ...item.default };
   const defaultRequest = { ...item.min, ...limit, ...item.defaultRequest };
-  return { default: limit, defaultRequest };
+  // Nothing for an empty map, which no answer shows: an update that repeats the answer would be a change.
+  return {
+    ...(hasMembers(limit) ? { default: limit } : {}),
+    ...(hasMembers(defaultRequest) ? { defaultRequest } : {}),
+  };
 }

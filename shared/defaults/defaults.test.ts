@@ -234,6 +234,11 @@ const ROWS: readonly (readonly [schema: string, sent: object, expected: object])
     },
   ],
   [
+    'core/v1.LimitRange',
+    { spec: { limits: [{ type: 'Container', min: { cpu: '1' } }, { type: 'Container' }] } },
+    { spec: { limits: [{ defaultRequest: { cpu: '1' } }, { type: 'Container' }] } },
+  ],
+  [
     'core/v1.ReplicationController',
     { spec: { template } },
     { metadata: { labels: { app: 'a' } }, spec: { replicas: 1, selector: { app: 'a' } } },
@@ -498,6 +503,15 @@ test('what a client says stays: applying defaults to an object with every field 
     });
     const once = defaultsOf(schema)?.(object) ?? object;
     expect(defaultsOf(schema)?.(once) ?? once).toEqual(once);
+  }
+});
+
+test('what is filled in is in the form that the store gives back', () => {
+  for (const [schema, sent] of ROWS) {
+    const type = kindType(schema);
+    const { object } = decodeObject(type, { metadata: {}, ...sent });
+    const full = defaultsOf(schema)?.(object) ?? object;
+    expect(full).toEqual(decodeObject(type, full).object);
   }
 });
 
