@@ -127,6 +127,14 @@ test422('amounts that contradict each other are named', [
       'spec.capacity[storage]: Invalid value: "-1Ki": must be greater than zero',
     ],
   ],
+  [
+    '/api/v1/persistentvolumes',
+    { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '-0.5' }, hostPath: { path: '/a' } } },
+    [
+      'spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity',
+      'spec.capacity[storage]: Invalid value: "-500m": must be greater than zero',
+    ],
+  ],
 ]);
 
 const rules = (rule: object): object => ({

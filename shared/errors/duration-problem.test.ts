@@ -18,3 +18,7 @@ test.each([
   expect(parseDurationMs(text)).toBeUndefined();
   expect(durationProblem(text)).toBe(`time: ${words}`);
 });
+
+test('what is not plain is shown by its bytes', () => {
+  expect(durationProblem('"\\\t\x7f日')).toBe('time: invalid duration "\\"\\\\\\x09\x7f\\xe6\\x97\\xa5"');
+});

@@ -22,6 +22,19 @@ export function goQuote(text: string): string {
   return `"${text.replace(NEEDS_ESCAPES, (character) => ESCAPES.get(character) ?? codeEscape(character))}"`;
 }
 
+/** The text in double quotes as Go's readers of times and durations write it: by its bytes where it is not plain ASCII. */
+export function goTimeQuote(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
+  return `"${text.replace(BEYOND_TIMES, byteEscapes)}"`;
+}
+
+const BEYOND_TIMES = /["\\]|[^\x20-\x7f]/gu;
+
+function byteEscapes(character: string): string {
+  if (character === '"' || character === '\\') return `\\${character}`;
+  return Array.from(Buffer.from(character), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
+}
+
 function codeEscape(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const digits = code.toString(16);

@@ -101,13 +101,15 @@ export function resourceAmount(name: string, value: unknown, path: string): Fiel
 /** Thousandths decide, as upstream; smaller parts are rounded away. */
 function isWhole({ unscaled, scale }: Quantity): boolean {
   if (scale >= 0) return true;
-  const milli = scale >= -3 ? unscaled * 10n ** BigInt(scale + 3) : ceil(unscaled, 10n ** BigInt(-scale - 3));
+  const milli =
+    scale >= -3 ? unscaled * 10n ** BigInt(scale + 3) : awayFromZero(unscaled, 10n ** BigInt(-scale - 3));
   return milli % 1000n === 0n;
 }
 
-function ceil(value: bigint, divisor: bigint): bigint {
+function awayFromZero(value: bigint, divisor: bigint): bigint {
   const cut = value / divisor;
-  return value > 0n && value % divisor !== 0n ? cut + 1n : cut;
+  if (value % divisor === 0n) return cut;
+  return value > 0n ? cut + 1n : cut - 1n;
 }
 
 /** The `resources` of a container: known names, good amounts, requests within limits. */
@@ -152,9 +154,9 @@ function wholePages(name: string, amount: string, path: string): FieldError[] {
   return [invalid(path, amount, `${amount} is not positive integer multiple of ${name}`)];
 }
 
-/** The amount in whole units, parts rounded up. */
+/** The amount in whole units, parts rounded away from zero. */
 export function wholeValue({ unscaled, scale }: Quantity): bigint {
-  return scale >= 0 ? unscaled * 10n ** BigInt(scale) : ceil(unscaled, 10n ** BigInt(-scale));
+  return scale >= 0 ? unscaled * 10n ** BigInt(scale) : awayFromZero(unscaled, 10n ** BigInt(-scale));
 }
 
 function withinLimit(

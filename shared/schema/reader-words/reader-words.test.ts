@@ -5,6 +5,11 @@ import { DOCUMENT_BYTES_MAX, readerWords } from './reader-words';
 const ROWS: readonly (readonly [string, string, string])[] = [
   [
     'core/v1.ConfigMap',
+    String.raw`{"metadata":{"name":"x","deletionTimestamp":"t\t\"日"}}`,
+    String.raw`v1.ConfigMap.ObjectMeta: v1.ObjectMeta.DeletionTimestamp: unmarshalerDecoder: parsing time "t\x09\"\xe6\x97\xa5" as "2006-01-02T15:04:05Z07:00": cannot parse "t\x09\"\xe6\x97\xa5" as "2006", error found in #10 byte of ...|"t\t\"日"}}|..., bigger context ...|tadata":{"name":"x","deletionTimestamp":"t\t\"日"}}|...`,
+  ],
+  [
+    'core/v1.ConfigMap',
     '{"metadata":{"name":"x","deletionTimestamp":"202x-01-02T03:04:05Z"}}',
     'v1.ConfigMap.ObjectMeta: v1.ObjectMeta.DeletionTimestamp: unmarshalerDecoder: parsing time "202x-01-02T03:04:05Z" as "2006-01-02T15:04:05Z07:00": cannot parse "-01-02T03:04:05Z" as "2006", error found in #10 byte of ...|03:04:05Z"}}|..., bigger context ...|me":"x","deletionTimestamp":"202x-01-02T03:04:05Z"}}|...',
   ],

@@ -1,4 +1,4 @@
-import { goQuote } from '../../errors/go-quote';
+import { goTimeQuote } from '../../errors/go-quote';
 import { isDate } from '../../meta/time';
 import { wordTable } from '../../word-table';
 
@@ -7,21 +7,21 @@ export type TimeLayout = '2006-01-02T15:04:05Z07:00' | '2006-01-02T15:04:05.0000
 
 /** What Go says of a text that is no time of this form; undefined for one that is. */
 export function timeWords(text: string, layout: TimeLayout): string | undefined {
-  const parsing = `parsing time ${goQuote(text)}`;
+  const parsing = `parsing time ${goTimeQuote(text)}`;
   const values: number[] = [];
   let left = text;
   for (const part of PARTS.get(layout) ?? []) {
     const [taken = ''] = part.form.exec(left) ?? [];
     left = left.slice(taken === '' ? (part.lostChars?.(left) ?? 0) : taken.length);
     if (taken === '') {
-      return `${parsing} as ${goQuote(layout)}: cannot parse ${goQuote(left)} as ${goQuote(part.shown)}`;
+      return `${parsing} as ${goTimeQuote(layout)}: cannot parse ${goTimeQuote(left)} as ${goTimeQuote(part.shown)}`;
     }
     if (part.range === undefined) continue;
     const value = Number(taken.slice(0, part.shown.length));
     if (value < part.range.min || value > part.range.max) return `${parsing}: ${part.range.of} out of range`;
     values.push(value);
   }
-  if (left !== '') return `${parsing}: extra text: ${goQuote(left)}`;
+  if (left !== '') return `${parsing}: extra text: ${goTimeQuote(left)}`;
   const [year = 0, month = 0, day = 0] = values;
   return isDate(year, month, day) ? undefined : `${parsing}: day out of range`;
 }
