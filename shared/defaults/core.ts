@@ -36,23 +36,8 @@ function ofService(spec: ServiceSpec): Part<ServiceSpec> {
   const needsPolicy = isOutside && (spec.externalTrafficPolicy ?? '') === '';
   return {
     ...ofAffinity(spec),
-    ...ofFamilies(spec),
     ...(needsPolicy ? { externalTrafficPolicy: 'Cluster' } : {}),
   };
-}
-
-/** Two of something mean two families, and who needs two and names one needs the other. What else is open depends on the cluster. */
-function ofFamilies({
-  type,
-  ipFamilyPolicy,
-  ipFamilies = [],
-  clusterIPs = [],
-}: ServiceSpec): Part<ServiceSpec> {
-  if (type === 'ExternalName') return {};
-  const isDual = clusterIPs.length === 2 || ipFamilies.length === 2;
-  if (ipFamilyPolicy === undefined) return isDual ? { ipFamilyPolicy: 'RequireDualStack' } : {};
-  if (ipFamilyPolicy !== 'RequireDualStack' || ipFamilies.length !== 1) return {};
-  return { ipFamilies: [...ipFamilies, ipFamilies[0] === 'IPv4' ? 'IPv6' : 'IPv4'] };
 }
 
 function ofAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): Part<ServiceSpec> {

@@ -187,15 +187,39 @@ describe('on a cluster of two families', () => {
     ]);
   });
 
+  test.each([
+    ['one family', V4, 'SingleStack', ['IPv4']],
+    ['two families', `${V4},${V6}`, 'RequireDualStack', ['IPv4', 'IPv6']],
+  ])('a policy that is taken away from %s follows from them', async (_what, ranges, policy, ipFamilies) => {
+    const api = await start(ranges);
+    await create(api, 's', { ipFamilyPolicy: 'PreferDualStack' });
+    const { json } = await patch(api, 's', { ipFamilyPolicy: null });
+    expect(json.spec).toMatchObject({ ipFamilyPolicy: policy, ipFamilies });
+    expect(JSON.stringify(json.metadata.managedFields)).not.toContain('ipFamilyPolicy');
+  });
+
+  test('families that are taken away follow from the addresses, and without any there are those that were', async () => {
+    const api = await start(`${V4},${V6}`);
+    await create(api, 's', { ipFamilies: ['IPv6', 'IPv4'] });
+    const { json } = await patch(api, 's', { ipFamilies: null });
+    expect(json.spec).toMatchObject({ ipFamilies: ['IPv6', 'IPv4'], ipFamilyPolicy: 'RequireDualStack' });
+    const none = { clusterIP: null, clusterIPs: null, ipFamilies: null, ipFamilyPolicy: null };
+    const { json: same } = await patch(api, 's', none);
+    expect(same.spec).toEqual(json.spec);
+  });
+
   test('who lets the second address go has to say so', async () => {
     const api = await start(`${V4},${V6}`);
     const { json } = await create(api, 's', { ipFamilyPolicy: 'RequireDualStack' });
     const [first] = json.spec.clusterIPs as string[];
     const reply = await patch(api, 's', { clusterIPs: [first], ipFamilies: ['IPv4'] });
-    expect(messagesOf(reply)).toEqual([
-      `spec.clusterIPs[0]: Invalid value: []string{"${String(first)}"}: ` +
-        "`ipFamilyPolicy` must be set to 'SingleStack' when releasing the secondary clusterIP",
-    ]);
+    expect(messagesOf(reply)).toEqual(
+      ['clusterIP', 'ipFamily'].map(
+        (what) =>
+          `spec.clusterIPs[0]: Invalid value: []string{"${String(first)}"}: ` +
+          `\`ipFamilyPolicy\` must be set to 'SingleStack' when releasing the secondary ${what}`,
+      ),
+    );
     const swapped = await patch(api, 's', { ipFamilies: ['IPv6', 'IPv4'] });
     expect(swapped.code).toBe(422);
   });

@@ -26,9 +26,17 @@ export function withFamilies(
   if (surplus.length > 0) return { service, errors: surplus };
   const named = withFamiliesOfAddresses(service, families);
   if (named.errors.length > 0) return named;
-  return isHeadlessWithoutSelector(service)
-    ? { service: withFamiliesOfOthers(service, families), errors: [] }
-    : withFamiliesOfCluster(named.service, families);
+  const asked = withPolicyOfFamilies(named.service);
+  return isHeadlessWithoutSelector(asked)
+    ? { service: withFamiliesOfOthers(asked, families), errors: [] }
+    : withFamiliesOfCluster(asked, families);
+}
+
+/** Who names two families needs both. */
+function withPolicyOfFamilies(service: Service): Service {
+  const { ipFamilyPolicy, ipFamilies = [] } = service.spec;
+  if (ipFamilyPolicy !== undefined || ipFamilies.length !== 2) return service;
+  return withSpec(service, { ipFamilyPolicy: 'RequireDualStack' });
 }
 
 /**

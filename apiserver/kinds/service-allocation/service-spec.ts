@@ -78,12 +78,18 @@ function keepAllocated(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   };
 }
 
+/** Whoever names an address and leaves out its families gets those of the address. */
 function keptAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
+  const isLeftOut = spec.clusterIP === undefined && spec.clusterIPs === undefined;
   return {
     clusterIP: spec.clusterIP ?? before.clusterIP,
     clusterIPs: spec.clusterIPs ?? before.clusterIPs,
-    ipFamilies: spec.ipFamilies ?? before.ipFamilies,
-    ipFamilyPolicy: spec.ipFamilyPolicy ?? before.ipFamilyPolicy,
+    ...(isLeftOut
+      ? {
+          ipFamilies: spec.ipFamilies ?? before.ipFamilies,
+          ipFamilyPolicy: spec.ipFamilyPolicy ?? before.ipFamilyPolicy,
+        }
+      : {}),
   };
 }
 
