@@ -208,9 +208,16 @@ test('a watch from the future waits and then delivers what comes after its start
 test('a watch ends at its timeout with a bookmark of what it has seen, and none if its start never came', async () => {
   put(X);
   await start();
-  expect(await watch({ bookmarks: true, timeoutMs: 1_000 }).rest()).toEqual(['ADDED a/x@1', 'BOOKMARK @1']);
+  expect(await watch({ bookmarks: true, timeoutMs: 2_001 }).rest()).toEqual(['ADDED a/x@1', 'BOOKMARK @1']);
   expect(await watch({ bookmarks: true, timeoutMs: 20, from: 99 }).rest()).toEqual([]);
   expect(cluster.stats().watchesEnded.timeout).toBe(2);
+});
+
+test('a watch of two seconds or less ends without a bookmark, at its start or live', async () => {
+  put(X);
+  await start();
+  const ends = [20, 1_000].map(async (timeoutMs) => watch({ bookmarks: true, timeoutMs }).rest());
+  expect(await Promise.all(ends)).toEqual([['ADDED a/x@1'], ['ADDED a/x@1']]);
 });
 
 test('bookmarks come in the interval asked for, behind everything they promise', async () => {

@@ -23,6 +23,9 @@ type SlowCause = 'queue full' | 'stalled' | 'all queues full';
 
 const UNAUTHORIZED = 401;
 
+/** A watch that is to end sooner has no bookmark at its end: upstream sends that one so long before, in milliseconds. */
+const LAST_BOOKMARK_LEAD_MS = 2_000;
+
 /** The watches of one resource that are open: begun, fed, sent bookmarks, and ended, each for a reason that is counted. */
 export class ResourceWatches implements WatchSource {
   readonly state: WatchedState;
@@ -106,7 +109,7 @@ export class ResourceWatches implements WatchSource {
     const { request, representation } = watcher;
     if (watcher.refusal !== undefined) return representation.error(watcher.refusal.status);
     if (reason === 'expired') return representation.error(this.#expired(request).status);
-    if (!RESUMABLE.has(reason)) return undefined;
+    if (!RESUMABLE.has(reason) || isTooShort(request, reason)) return undefined;
     // What was queued of a revision says more than a bookmark of the one before it would.
     if (watcher.heldRevision !== undefined) return undefined;
     const promised = watcher.isLive ? this.state.revision : watcher.sentRevision;
@@ -261,4 +264,8 @@ export class ResourceWatches implements WatchSource {
     const from = request.from ?? 0;
     return new StatusError('Expired', `too old resource version: ${from} (${this.state.ring.floor})`);
   }
+}
+
+function isTooShort({ timeoutMs }: WatchRequest, reason: EndReason): boolean {
+  return reason === 'timeout' && timeoutMs <= LAST_BOOKMARK_LEAD_MS;
 }
