@@ -1,5 +1,5 @@
 import type { State } from 'js-yaml';
-import { load } from 'js-yaml';
+import { loadAll } from 'js-yaml';
 import { LOAD_OPTIONS } from './yaml';
 
 /** Repeated keys beyond this are not named. */
@@ -25,7 +25,7 @@ interface Frame {
 export function duplicateYamlKeys(text: string): readonly string[] {
   const open: Frame[] = [];
   const duplicates: string[] = [];
-  load(text, {
+  loadAll(text, null, {
     ...LOAD_OPTIONS,
     listener: (event, state) => {
       if (event === 'open') {

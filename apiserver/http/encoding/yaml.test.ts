@@ -49,6 +49,13 @@ describe('reading YAML', () => {
     expect(parse('')).toBeNull();
   });
 
+  test.each(['a: 1\n---\n', 'a: 1\n...\n---\n# the end\n', '---\na: 1\n---\nnull\n---\n'])(
+    'what follows a document may be empty: %j',
+    (text) => {
+      expect(parse(text)).toEqual({ a: 1 });
+    },
+  );
+
   test('an alias stands for what was anchored', () => {
     expect(parse('a: &x {k: v}\nb: *x\nc: {<<: *x, l: w}')).toEqual({
       a: { k: 'v' },
@@ -72,6 +79,8 @@ describe('reading YAML', () => {
     ['deep nesting', '['.repeat(100_000)],
     ['an open list', 'a: [b'],
     ['two documents', 'a: 1\n---\nb: 2'],
+    ['a document behind an empty one', '---\n---\na: 1'],
+    ['what cannot be read behind a document', 'a: 1\n---\n]'],
     ['a tag of another language', 'a: !!js/function "x"'],
     ['binary', 'a: !!binary AQID'],
   ])('%s is refused', (_what, text) => {

@@ -1,4 +1,4 @@
-import { dump, load, YAMLException } from 'js-yaml';
+import { dump, loadAll, YAMLException } from 'js-yaml';
 import { DecodeError, JSON_DEPTH_MAX } from '../../../shared/schema/decode';
 import { YAML_OUTPUT_SCHEMA, YAML_SCHEMA } from './yaml-schema';
 
@@ -22,20 +22,30 @@ export const LOAD_OPTIONS = {
 };
 
 /**
- * Parses one YAML document into JSON values. Integers of more than 53 bits become bigints. Throws a DecodeError for a syntax error, for
+ * Parses one YAML document into JSON values; others behind it have to be empty. Integers of more than 53 bits become bigints. Throws a DecodeError for a syntax error, for
  * text that is not UTF-8, for numbers that JSON does not have, for nesting that is too deep and for aliases that stand for much more
  * than was sent.
  */
 export function parseYaml(bytes: Buffer): unknown {
   let value: unknown;
   try {
-    value = load(new TextDecoder('utf-8', { fatal: true }).decode(bytes), LOAD_OPTIONS);
+    value = onlyDocument(
+      loadAll(new TextDecoder('utf-8', { fatal: true }).decode(bytes), null, LOAD_OPTIONS),
+    );
   } catch (error) {
     const why = error instanceof YAMLException ? `${error.reason}${placeOf(error)}` : String(error);
     throw new DecodeError(`yaml: ${why}`, { cause: error });
   }
   new Weight(2 * bytes.length + ALIASED_MAX).add(value);
   return value ?? null;
+}
+
+/** Upstream reads the first and drops the others; here only what says nothing is dropped. */
+function onlyDocument([first, ...others]: readonly unknown[]): unknown {
+  if (others.some((each) => each !== undefined && each !== null)) {
+    throw new YAMLException('expected a single document in the stream, but found more');
+  }
+  return first;
 }
 
 function placeOf(error: YAMLException): string {
