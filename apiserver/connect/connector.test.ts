@@ -141,6 +141,43 @@ describe('logs', () => {
     expect((await api.call('GET', `${PODS}/${path}`)).json).toMatchObject({ code, message });
   });
 
+  test.each([
+    ['x/log', 400, 'Namespace parameter required.'],
+    ['x/log?tailLines=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+    [
+      'x/log?tailLines=-1',
+      422,
+      'PodLogOptions "x" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
+    ],
+    ['x/log/more', 404, 'the server could not find the requested resource'],
+    ['x/exec?dryRun=All', 400, 'dryRun is not supported'],
+    ['x/portforward', 400, 'Namespace parameter required.'],
+    ['x/proxy', 400, 'Namespace parameter required.'],
+    ['x/proxy/a/b', 400, 'Namespace parameter required.'],
+  ])('in a namespace without a name %s is %d', async (path, code, message) => {
+    const reply = await api.call('GET', `/api/v1/namespaces//pods/${path}`);
+    expect(reply.json).toMatchObject({ code, message });
+  });
+
+  test.each([
+    ['DELETE', '/api/v1/namespaces//pods/x/exec', 405],
+    ['POST', '/api/v1/namespaces//pods/x/log', 405],
+    ['DELETE', '/api/v1/namespaces//services/x/proxy/a', 400],
+    ['GET', '/api/v1/namespaces//nodes/n1/proxy', 404],
+    ['GET', '/api/v1/namespaces/default/nodes/n1/proxy', 404],
+    ['GET', '/api/v1/pods/x/proxy', 404],
+    ['GET', '/api/v1/watch/namespaces//pods/x/log', 404],
+  ])('%s %s is %d', async (method, path, code) => {
+    expect((await api.call(method, path)).json).toMatchObject({ code });
+  });
+
+  test('of a pod whose name cannot be one', async () => {
+    expect((await api.call('GET', `${PODS}/%2E/log`)).json).toMatchObject({
+      code: 400,
+      message: 'Name parameter invalid: ".": may not be \'.\'',
+    });
+  });
+
   test('of a pod without a node are empty', async () => {
     expect(await api.call('GET', `${PODS}/waiting/log`)).toMatchObject({ code: 204, text: '' });
   });
@@ -167,6 +204,20 @@ test('addresses of this host cannot be reached through a pod or a Service', asyn
     message: 'no endpoints available for service "t"',
   });
   expect(seen).toEqual([]);
+});
+
+test('a node whose name nobody knows is no way to a port of its own', async () => {
+  await create('/api/v1/nodes', { metadata: { name: 'n2' } });
+  await status('/api/v1/nodes/n2', { addresses: [{ type: 'InternalIP', address: 'nobody.invalid' }] });
+  expect((await api.call('GET', '/api/v1/nodes/n2:1/proxy/')).json).toMatchObject({
+    code: 400,
+    reason: 'BadRequest',
+    message: expect.stringMatching(/^lookup nobody\.invalid: /),
+  });
+  expect((await api.call('GET', '/api/v1/nodes/n2/proxy/')).json).toMatchObject({
+    code: 503,
+    message: expect.stringMatching(/^error trying to reach service: dial tcp: lookup nobody\.invalid: /),
+  });
 });
 
 test('where dots lead in a path is decided before the agent sees it', async () => {

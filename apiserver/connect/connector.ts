@@ -10,6 +10,7 @@ import type { AgentRules, Connection, ConnectionReader, Destination } from '../r
 import { readObject } from '../registry/read';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
+import { refuseIncompletePlace } from '../registry/store-place';
 import { currentOfEntry } from '../registry/stored-form';
 import type { WriteContext } from '../registry/write-context';
 import type { WriteRequest } from '../registry/write-request';
@@ -172,7 +173,11 @@ export class Connector {
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       if (error.code === 'EADDRNOTALLOWED') throw badRequest(error.message, error);
-      throw unreachable(causeText(error, hostPort(call.host, call.port)));
+      const why = causeText(error, hostPort(call.host, call.port));
+      // As upstream, which looks up the names of such hosts before it connects.
+      if (call.isChecked && LOOKUP_FAILURES.has(error.code))
+        throw badRequest(why.replace(/^dial tcp: /, ''), error);
+      throw unreachable(why);
     }
   }
 
@@ -191,6 +196,7 @@ export class Connector {
         const endpoint = registry().endpoint(resource.group, 'v1', resource.resource);
         if (endpoint === undefined) throw notFound(asked, name);
         const target = { endpoint, namespace, name };
+        refuseIncompletePlace(endpoint, target);
         const entry = await readObject(store, target, { kind: 'most recent' }, signal);
         if (entry === undefined) throw notFound(asked, name);
         return currentOfEntry(endpoint.stored, entry).object as T;
@@ -198,6 +204,8 @@ export class Connector {
     };
   }
 }
+
+const LOOKUP_FAILURES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
 /** The log of a pod that runs nowhere yet. */
 const NO_LOG: Answer = { code: 204, headers: {}, body: Buffer.alloc(0) };

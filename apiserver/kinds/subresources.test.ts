@@ -150,6 +150,21 @@ describe('scale', () => {
     expect([code, json.message]).toEqual([404, `${named} "none" not found`]);
   });
 
+  test.each([
+    ['/apis/apps/v1/namespaces/default/deployments', 404, 'deployments/scale.apps "a" not found'],
+    ['/apis/apps/v1/namespaces/default/replicasets', 404, 'replicasets/scale.apps "a" not found'],
+    [
+      '/api/v1/namespaces/default/replicationcontrollers',
+      404,
+      'replicationcontrollers/scale.autoscaling "a" not found',
+    ],
+    ['/apis/apps/v1/namespaces/default/statefulsets', 400, 'invalid resource version: '],
+  ])('of a broken version below %s is %d', async (path, expected, message) => {
+    const { code, json } = await api.call('GET', `${path}/a/scale?resourceVersion=x`);
+    expect(code).toBe(expected);
+    expect(json.message).toContain(message);
+  });
+
   test('a dry run scales nothing', async () => {
     await api.call('POST', DEPLOYMENTS, { body: deployment() });
     const dry = await api.call('PATCH', `${DEPLOYMENTS}/web/scale?dryRun=All`, {

@@ -3,7 +3,7 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import type { Carried, Connection } from '../registry/connection';
 import type { Endpoint } from '../registry/resource';
 import type { VerbContext } from './context';
-import { methodNotAllowed } from './target';
+import { isInNamespace, methodNotAllowed } from './target';
 import { unknownPath } from './unknown-path';
 
 const METHODS: Readonly<Record<Carried, ReadonlySet<string>>> = {
@@ -33,7 +33,7 @@ export async function connect(
   const { info } = exchange;
   const { row } = endpoint;
   const rest = info.parts.slice(SUBPATH_AT);
-  const isPlace = row.namespaced === (info.namespace !== '') && info.leadingVerb === '';
+  const isPlace = row.namespaced === isInNamespace(info) && info.leadingVerb === '';
   if (context.connector === undefined || !isPlace) throw unknownPath();
   if (connection.carries !== 'requests' && rest.length > 0) throw unknownPath();
   if (!METHODS[connection.carries].has(exchange.method)) throw methodNotAllowed();

@@ -3,10 +3,10 @@ import { boolParameter } from '../exchange/bool-parameter';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { planGet } from '../registry/list-plan';
 import { readObject } from '../registry/read';
+import { refuseImpossiblePlace } from '../registry/store-place';
 import { objectAnswers } from './answers';
 import type { VerbContext } from './context';
 import type { Target } from './target';
-import { refuseImpossiblePlace } from './target';
 
 /** GET of one object, or of a subresource that shows the whole object. Throws BadRequest for an export, which v1.14 has deprecated. */
 export async function get(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {

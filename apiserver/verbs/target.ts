@@ -1,8 +1,9 @@
-import { StatusError, badRequest } from '../../shared/errors/status-error';
+import { StatusError } from '../../shared/errors/status-error';
 import type { Exchange } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
 import { managerOf } from '../registry/fieldmanager/manager-name';
 import type { Endpoint } from '../registry/resource';
+import { namespaceRequired, refuseImpossiblePlace } from '../registry/store-place';
 import type { WriteRequest } from '../registry/write-request';
 import { customTarget } from './custom-target';
 import { unknownPath } from './unknown-path';
@@ -30,45 +31,27 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
   if (!isThere(info, endpoint, name)) throw unknownPath();
   const verbs = verbsOf(endpoint, info.subresource);
   if (!verbs.includes(info.verb) && !isListedOnly(info, verbs)) throw methodNotAllowed();
-  if (row.namespaced && info.namespace === '' && name !== '')
-    throw badRequest('Namespace parameter required.');
+  if (row.namespaced && info.namespace === '' && name !== '') throw namespaceRequired();
   if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
   return { endpoint, namespace: row.namespaced ? info.namespace : '', name, subresource: info.subresource };
 }
-
-/**
- * Throws BadRequest for what cannot be a segment of a key. Upstream's store says so, so that whoever reads or writes asks when all that does
- * not need the object is in order.
- */
-export function refuseImpossiblePlace(target: Pick<Target, 'name' | 'namespace'>): void {
-  keepSegment('Name', target.name);
-  keepSegment('Namespace', target.namespace);
-}
-
-function keepSegment(what: string, text: string): void {
-  if (!NO_SEGMENT.test(text)) return;
-  const illegal = ['/', '%'].filter((character) => text.includes(character));
-  const why =
-    illegal.length === 0
-      ? `may not be '${text}'`
-      : `may not contain '${illegal.join("', may not contain '")}'`;
-  throw badRequest(`${what} parameter invalid: ${JSON.stringify(text)}: ${why}`);
-}
-
-const NO_SEGMENT = /^\.{1,2}$|[/%]/;
 
 /** Whether the path is one of the resource's, whatever is asked for there. */
 function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {
   const { row } = endpoint;
   // Of a Namespace itself, the namespace of the path is its name.
   const isOwn = row.resource === 'namespaces' && info.namespace !== '' && info.namespace === name;
-  const isBelow = info.namespace !== '' || EMPTY_NAMESPACE.test(info.path);
-  if (isBelow && !row.namespaced && !isOwn) return false;
+  if (isInNamespace(info) && !row.namespaced && !isOwn) return false;
   // In all namespaces together things can be listed, and there is no path for what cannot.
   const isAcross = row.namespaced && info.namespace === '';
   if (isAcross && !(name === '' ? row.verbs.includes('list') : isNamedNowhere(info))) return false;
   if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) return false;
   return name === '' || info.subresource !== '' || row.verbs.some((verb) => VERBS_OF_ONE.has(verb));
+}
+
+/** Whether the path leads into a namespace, if one that has no name. */
+export function isInNamespace({ namespace, path }: RequestInfo): boolean {
+  return namespace !== '' || EMPTY_NAMESPACE.test(path);
 }
 
 /** `/api/v1/namespaces//pods/a`, which is there, and refused. */

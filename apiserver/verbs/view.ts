@@ -9,9 +9,11 @@ import { writtenSource } from '../http/encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { keepStoredWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import { converting } from '../registry/conversion-needed';
+import type { ReadPlan } from '../registry/list-plan';
 import { planGet } from '../registry/list-plan';
 import { readObject } from '../registry/read';
 import type { Endpoint } from '../registry/resource';
+import { refuseImpossiblePlace } from '../registry/store-place';
 import { asDefined, currentOfEntry } from '../registry/stored-form';
 import type { ObjectView } from '../registry/object-view';
 import { applyThroughView, shownEndpoint, updateThroughView } from '../registry/object-view';
@@ -26,7 +28,7 @@ import { readPatch } from './patch';
 import { refuseOther } from './place';
 import { patchOptions, writeOptions } from './query';
 import type { Target } from './target';
-import { refuseImpossiblePlace, writeRequestOf } from './target';
+import { writeRequestOf } from './target';
 import type { Verb } from './verb';
 
 /** A target that shows an object as one of another kind. `shown` is the same target, of that kind. */
@@ -36,6 +38,8 @@ interface Viewed {
   readonly view: ObjectView;
   readonly answers: ObjectAnswers;
 }
+
+type Resource = Parameters<typeof notFound>[0];
 
 const VERBS: Readonly<
   Record<string, (context: VerbContext, exchange: Exchange, viewed: Viewed) => Promise<Answer>>
@@ -64,12 +68,11 @@ async function get(
   { target, shown, view, answers }: Viewed,
 ): Promise<Answer> {
   const { endpoint, name, subresource } = target;
-  const plan = planGet(exchange.query.get('resourceVersion') ?? '');
+  const missing = missingOf(endpoint, view, subresource);
+  const plan = planOf(exchange, target, missing);
   refuseImpossiblePlace(target);
   const entry = await readObject(context.store, target, plan, exchange.signal);
-  if (entry === undefined) {
-    throw notFound(missingOf(endpoint, view, subresource), name);
-  }
+  if (entry === undefined) throw notFound(missing, name);
   keepStoredWithin(exchange.bounds, entry.bytes.length);
   const { stored } = endpoint;
   const { object } = await converting(
@@ -83,6 +86,15 @@ async function get(
   return answers.object(sourceOf(shown.endpoint, scale));
 }
 
+/** What names its own resource when it is missing takes whatever stops the read for just that, upstream: here only a broken version. */
+function planOf({ query }: Exchange, { endpoint, name }: Target, missing: Resource): ReadPlan {
+  try {
+    return planGet(query.get('resourceVersion') ?? '');
+  } catch (error) {
+    throw missing.resource === endpoint.row.resource ? error : notFound(missing, name);
+  }
+}
+
 async function update(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
   const dryRun = writeOptions(exchange.query, 'UpdateOptions');
   const object = await readBodyObject(exchange, viewed.shown.endpoint);
@@ -92,9 +104,10 @@ async function update(context: VerbContext, exchange: Exchange, viewed: Viewed):
 }
 
 async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
-  const { shown, view } = viewed;
+  const { target, shown, view } = viewed;
   const canApply = context.store.serverSideApply && view.canApply === true;
-  const supported = patchMediaTypes(shown, canApply);
+  // A strategic merge needs the markers of the object that is patched in the end: a custom resource has none.
+  const supported = patchMediaTypes(target, canApply);
   const mediaType = negotiatePatch(exchange.headers['content-type'], supported);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);
@@ -144,11 +157,7 @@ export function sourceOf({ type, row, apiVersion }: Endpoint, object: ApiObject)
   return writtenSource({ plain: encodeObject(canonical), revision: 0 });
 }
 
-function missingOf(
-  { row, custom }: Endpoint,
-  view: ObjectView,
-  subresource: string,
-): Parameters<typeof notFound>[0] {
+function missingOf({ row, custom }: Endpoint, view: ObjectView, subresource: string): Resource {
   const { group, resource } = row;
   const { missing } = view;
   if (missing === 'object' || view.hasStrategy === true || custom !== undefined) return { group, resource };
