@@ -327,6 +327,7 @@ export const SCHEME = {
   builtIn: 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30',
   apiextensions: 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:52',
   apiregistration: 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:32',
+  scales: 'k8s.io/client-go/scale/util.go:146',
 } as const;
 
 /** The group of volume snapshots, whose kinds are custom resources. The same in both dialects. */

@@ -75,7 +75,7 @@ export function customEndpoints(
   const made = all.flatMap(
     ({ name }) => registry.endpoint(definition.group, name, shared.hub.row.resource) ?? [],
   );
-  const endpoints = converter === undefined ? made : eachAsStored(made);
+  const endpoints = made.length === 1 ? made : eachAsStored(made);
   const endpointOf = ({ name }: DefinitionVersion): Endpoint | undefined =>
     endpoints.find(({ row }) => row.version === name);
   const endpoint = endpointOf(hub);
@@ -177,7 +177,8 @@ function completed(object: ApiObject, { schema }: LazyVersion, nulls: NullsOf = 
   const given: unknown = object;
   const { object: known } = prune(schema, given as JsonObject);
   const { object: formed, errors } = coerceEmbedded(schema, known, { drop: false });
-  if (errors.length > 0) throw new DecodeError(errors.map(textOf).join(', '));
+  // As upstream, which reads a configuration by no schema: what is embedded in it is first judged by validation.
+  if (errors.length > 0 && nulls === 'dropped') throw new DecodeError(errors.map(textOf).join(', '));
   try {
     return withDefaults(schema, formed, { keepsNulls: nulls === 'kept' }) as unknown as ApiObject;
   } catch (error) {

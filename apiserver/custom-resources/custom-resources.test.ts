@@ -1,6 +1,7 @@
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
+import type { ReadonlyJson } from '../../shared/object/json';
 import type { TestVersion } from './testing/definitions';
 import { DEFINITIONS_PATH, define, definitionBody, GIZMOS_PATH as PATH, gizmo } from './testing/definitions';
 
@@ -34,6 +35,96 @@ const SIZED = {
     status: { type: 'object', properties: { seen: { type: 'integer', minimum: 0 } } },
   },
 };
+
+test('a change is judged, and counted, in the version that it is sent in', async () => {
+  const fields = (...names: readonly string[]): ReadonlyJson => ({
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+      },
+    },
+  });
+  const versions = [
+    { name: 'v1', schema: fields('both', 'old') },
+    { name: 'v2', schema: fields('both') },
+  ];
+  await define(api, definitionBody({ versions }));
+  await create('a', { spec: { both: 'x', old: 'y' } });
+  const other = `${PATH.replace('v1', 'v2')}/a`;
+  const patched = await api.call('PATCH', other, { body: { spec: { unknown: 'z' } } });
+  // What the stored version alone knows is lost, and no part of what v2 shows has changed.
+  expect([patched.json.metadata.generation, patched.json.spec]).toEqual([1, { both: 'x' }]);
+  const { resourceVersion } = patched.json.metadata;
+  const again = await api.call('PATCH', other, { body: { spec: { unknown: 'z' } } });
+  expect(again.json.metadata.resourceVersion).toBe(resourceVersion);
+});
+
+test('a null stays for validation where unknown fields are kept', async () => {
+  const body = {
+    metadata: { name: 'gizmos.example.com' },
+    spec: {
+      group: 'example.com',
+      version: 'v1',
+      scope: 'Namespaced',
+      names: { plural: 'gizmos', kind: 'Gizmo' },
+      validation: { openAPIV3Schema: { properties: { a: { type: 'string' } } } },
+    },
+  };
+  await define(api, body, 'v1beta1');
+  expect((await create('a', { a: null })).json.details.causes).toMatchObject([{ field: 'a' }]);
+  expect((await create('a', { b: null })).code).toBe(201);
+});
+
+test.each<[object, string]>([
+  [
+    { kind: null },
+    'unmarshalerDecoder: Object \'Kind\' is missing in \'{"apiVersion":"example.com/v1","kind":null,"metadata":{"name":"a"}}\', error found in #10 byte of ...|ame":"a"}}|..., bigger context ...|ample.com/v1","kind":null,"metadata":{"name":"a"}}|...',
+  ],
+  [{ apiVersion: null }, '.apiVersion accessor error: <nil> is of the type <nil>, expected string'],
+])('a kind or a version that is null is refused: %j', async (given, why) => {
+  await define(api, definitionBody());
+  const { json } = await api.call('POST', PATH, { body: { ...gizmo('a'), ...given } });
+  expect([json.code, json.message]).toEqual([
+    400,
+    `Gizmo in version "v1" cannot be handled as a Gizmo: ${why}`,
+  ]);
+});
+
+describe('what is embedded', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        'x-kubernetes-embedded-resource': true,
+        'x-kubernetes-preserve-unknown-fields': true,
+      },
+    },
+  };
+  const spec = { kind: null, apiVersion: 'v1' };
+
+  test('is read by a schema in a body, and judged by validation alone in a configuration', async () => {
+    await define(api, definitionBody({ versions: [{ name: 'v1', schema }] }));
+    expect((await create('a', { spec })).code).toBe(400);
+    const applied = await apply('a', gizmo('a', { spec }), 'fieldManager=m');
+    expect([applied.code, applied.json.details.causes]).toMatchObject([
+      422,
+      [{ field: 'spec.kind', message: 'Invalid value: "null": must be a string' }],
+    ]);
+  });
+
+  test('is shown as a JSON patch writes it where it does not fit', async () => {
+    await define(api, definitionBody({ versions: [{ name: 'v1', schema }] }));
+    await create('a');
+    const { json } = await api.call('PATCH', `${PATH}/a`, {
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: [{ op: 'add', path: '/spec', value: spec }],
+    });
+    expect(json.message).toContain(String.raw`\"spec\":{\"kind\":null,\"apiVersion\":\"v1\"}}`);
+  });
+});
 
 describe('objects', () => {
   test('are created, read, listed, replaced, patched and deleted like any other', async () => {

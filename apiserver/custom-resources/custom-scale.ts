@@ -21,6 +21,7 @@ export function customScale(paths: ScalePaths): ObjectView {
   const { specReplicas, statusReplicas, labelSelector } = paths;
   return {
     canApply: true,
+    patchesKeepUid: true,
     show: (object) => {
       const selector = labelSelector === '' ? undefined : valueOf(textAt(object, labelSelector));
       const replicas = valueOf(integerAt(object, specReplicas)) ?? NO_REPLICAS;
@@ -48,9 +49,11 @@ export function customScale(paths: ScalePaths): ObjectView {
         throw badRequest('the spec replicas field lies deeper than objects may nest');
       }
       const scaled = withValueAt(object, specReplicas, replicas);
+      const metadata = metadataWithDemands(object, shown);
+      if ((shown.metadata.resourceVersion ?? '') !== '') return { ...scaled, metadata };
       // Whoever asks for no certain version means the object as it is, whatever the kind demands of others.
-      if ((shown.metadata.resourceVersion ?? '') === '') return scaled;
-      return { ...scaled, metadata: metadataWithDemands(object, shown) };
+      const { resourceVersion = '' } = object.metadata;
+      return { ...scaled, metadata: { ...metadata, resourceVersion } };
     },
   };
 }

@@ -183,6 +183,39 @@ describe('the scale', () => {
     expect((await api.call('GET', `${PATH}/b/scale`)).json.message).toBe('gizmos.example.com "b" not found');
   });
 
+  test('belongs to an object by its uid where it is replaced, and says nothing of that where it is patched', async () => {
+    await scaled({ spec: { count: 1 } });
+    const metadata = { name: 'a', namespace: 'default', uid: 'other' };
+    const replaced = await api.call('PUT', `${PATH}/a/scale`, { body: { metadata, spec: { replicas: 2 } } });
+    expect([replaced.code, replaced.json.message]).toEqual([
+      409,
+      expect.stringContaining('UID in precondition: other'),
+    ]);
+    const patched = await patch('/scale', { metadata: { uid: 'other' }, spec: { replicas: 3 } });
+    expect([patched.code, patched.json.spec]).toEqual([200, { replicas: 3 }]);
+  });
+
+  test('need not name its version in a patch, but no other kind', async () => {
+    await scaled({ spec: { count: 1 } });
+    expect((await patch('/scale', { apiVersion: null, spec: { replicas: 2 } })).json.spec).toEqual({
+      replicas: 2,
+    });
+    const words = async (body: object): Promise<unknown> =>
+      (await patch('/scale', body)).json.details.causes[0].message;
+    expect(await words({ kind: 'Other' })).toContain(
+      'no kind "Other" is registered for version "autoscaling/v1" in scheme "k8s.io/client-go/scale/util.go:146"',
+    );
+    expect(await words({ apiVersion: 'extensions/v1beta1' })).toContain(
+      'converting (v1beta1.Scale) to (v1.Scale): unknown conversion',
+    );
+  });
+
+  test('is patched like a custom resource, which has no markers for strategic merges', async () => {
+    await scaled({ spec: { count: 1 } });
+    const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+    expect((await api.call('PATCH', `${PATH}/a/scale`, { headers, body: {} })).code).toBe(415);
+  });
+
   test('makes no object that nests deeper than one that can be sent', async () => {
     const specReplicasPath = `.spec${'.a'.repeat(50_000)}`;
     const subresources = { scale: { ...SCALE, specReplicasPath } };

@@ -34,6 +34,8 @@ export interface ObjectView<T extends ApiObject = ApiObject, Shown extends ApiOb
   readonly missing?: 'object' | { readonly group: string };
   /** Whether configurations of the shown kind can be applied. */
   readonly canApply?: boolean;
+  /** Whether a uid is a precondition in a PUT alone, and without effect in what a patch makes of the shown object. */
+  readonly patchesKeepUid?: boolean;
 }
 
 const shownEndpoints = new WeakMap<SubresourceRow, Endpoint>();

@@ -70,9 +70,7 @@ export function plainOf(object: ApiObject): Buffer {
 /** The current object of a custom resource as its definition shows it, in the version in which objects are stored now. */
 export function asDefined({ custom, apiVersion }: StoredResource, current: Current): Current {
   if (custom === undefined) return current;
-  const { object, stale = false } = current;
-  const isOfOther = object.apiVersion !== apiVersion;
-  return { ...current, object: custom.read(object, apiVersion), stale: stale || isOfOther };
+  return { ...current, object: custom.read(current.object, apiVersion) };
 }
 
 /** True when this is the very object that the entry holds: a revision alone may come again after a store was put back. */

@@ -173,6 +173,8 @@ const OPEN_BRACE = 0x7b;
 /** The media types in which a kind can be patched; strategic merge needs the markers of a schema. */
 export function patchMediaTypes({ endpoint }: Target, canApply: boolean): readonly string[] {
   const { jsonPatch, mergePatch, strategicMergePatch, applyPatch } = MEDIA_TYPE;
-  const merges = endpoint.type.open ? [mergePatch] : [mergePatch, strategicMergePatch];
+  // What is shown of a custom resource is patched as that is.
+  const isCustom = endpoint.type.open || endpoint.stored.custom !== undefined;
+  const merges = isCustom ? [mergePatch] : [mergePatch, strategicMergePatch];
   return [jsonPatch, ...merges, ...(canApply ? [applyPatch] : [])];
 }

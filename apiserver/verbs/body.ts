@@ -10,7 +10,7 @@ import type { ApiObject } from '../../shared/object/object';
 import { DecodeError, decodeObject, withFractions } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import { jsonInOrder, typeMetaWords } from '../../shared/schema/reader-words/document-words';
-import { readerWords } from '../../shared/schema/reader-words/reader-words';
+import { DOCUMENT_BYTES_MAX, readerWords } from '../../shared/schema/reader-words/reader-words';
 import { messageType } from '../../shared/schema/types';
 import type { ExpectedObject } from '../http/encoding/request-body';
 import { bodyMediaType, parseBody, summaryOf } from '../http/encoding/request-body';
@@ -23,6 +23,7 @@ import { fieldsOf, record, text } from '../../shared/object/accessors';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
+import { missingTypeMeta } from './custom-patched';
 import { unfitKindWords } from './unfit-kind';
 import { droppedFields } from './field-validation-custom';
 
@@ -187,7 +188,7 @@ function checkKind(value: unknown, endpoint: Endpoint, written: Written | undefi
 /** What is wrong with an object of another kind or version than the endpoint's; the cause says it without naming them. */
 function mismatch(
   given: { readonly kind: string; readonly version: string },
-  { row, apiVersion, custom }: Endpoint,
+  { row, stored, apiVersion, custom }: Endpoint,
   written: Written | undefined,
 ): StatusError {
   const { kind } = row;
@@ -200,7 +201,7 @@ function mismatch(
     );
   }
   const { group, version } = parseGroupVersion(given.version);
-  const unfit = custom === undefined ? unfitKindWords({ ...given, group }, row) : undefined;
+  const unfit = custom === undefined ? unfitKindWords({ ...given, group }, { row, stored }) : undefined;
   if (unfit === undefined) {
     return badRequest(
       `the API version in the data (${given.version}) does not match the expected API version (${apiVersion})`,
@@ -212,6 +213,12 @@ function mismatch(
   );
 }
 
+/** The JSON of a body; undefined where that is too long to be told. */
+function jsonTextOf(value: object, { bytes, syntax }: Written): string | undefined {
+  if (syntax === 'yaml') return jsonInOrder(value, bytes)?.toString();
+  return bytes.length > DOCUMENT_BYTES_MAX ? undefined : bytes.toString().trim();
+}
+
 /** What is wrong with the kind or version that an object says it has. */
 export class KindError extends Error {
   override readonly name = 'KindError';
@@ -219,13 +226,15 @@ export class KindError extends Error {
 
 /** Of a custom resource the kind may not be left out, and what else is wrong with its type is told like any wrong field. */
 function checkCustomKind(value: object, { row, apiVersion }: Endpoint, written: Written | undefined): void {
-  const { kind = '', apiVersion: version = '', metadata } = value as Readonly<Record<string, unknown>>;
-  if (typeof kind !== 'string' || typeof version !== 'string') return;
-  if (kind === '') {
+  const missing = missingTypeMeta(value);
+  if (missing !== undefined) {
+    const body = written === undefined ? '' : (jsonTextOf(value, written) ?? '');
     throw badRequest(
-      `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}: Object 'Kind' is missing`,
+      `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}: ${missing(body)}`,
     );
   }
+  const { kind = '', apiVersion: version = '', metadata } = value as Readonly<Record<string, unknown>>;
+  if (typeof kind !== 'string' || typeof version !== 'string') return;
   // Another group or version of a body is refused in other words.
   if (version !== apiVersion && version !== '' && (written !== undefined || kind !== row.kind)) return;
   const name = text(record(metadata)['name']);

@@ -1,5 +1,8 @@
 import { DecodeError } from '../../shared/schema/decode';
+import { inOrder, jsonBytesOf } from '../../shared/schema/reader-words/document-words';
 import { metadataMisfit, typeMetaMisfit } from './custom-patched';
+
+const textOf = (patched: unknown) => (): Buffer => jsonBytesOf(inOrder(patched));
 
 const KIND = { kind: 'Aa', apiVersion: 'example.com/v1' };
 
@@ -18,11 +21,11 @@ test.each<[object, string]>([
   ],
   [{ ...KIND, apiVersion: null }, '.apiVersion accessor error: <nil> is of the type <nil>, expected string'],
 ])('what a patch has made of a kind or a version is told: %j', (patched, why) => {
-  expect(typeMetaMisfit(patched)?.why).toBe(why);
+  expect(typeMetaMisfit(patched, textOf(patched))?.why).toBe(why);
 });
 
 test.each<[unknown]>([[KIND], [{ kind: 'Other' }], [[]], ['x']])('nothing is told of %j', (patched) => {
-  expect(typeMetaMisfit(patched)).toBeUndefined();
+  expect(typeMetaMisfit(patched, textOf(patched))).toBeUndefined();
 });
 
 test.each<[unknown, string]>([
@@ -37,12 +40,15 @@ test.each<[unknown, string]>([
 ])('metadata that do not fit are told as what reads them tells it: %j', (metadata, why) => {
   const patched = { ...KIND, spec: 1, metadata };
   const shown = `{"apiVersion":"example.com/v1","kind":"Aa","metadata":${JSON.stringify(metadata)},"spec":1}`;
-  expect(metadataMisfit(patched, new DecodeError('expected another'))).toEqual({ why, shown });
+  expect(metadataMisfit(patched, new DecodeError('expected another'), textOf(patched))).toEqual({
+    why,
+    shown,
+  });
 });
 
 test('what is too long is not shown', () => {
-  const patched = { ...KIND, metadata: { labels: 5 }, spec: 'x'.repeat(20_000) };
-  expect(metadataMisfit(patched, new DecodeError('expected another'))).toEqual({
+  const patched = { ...KIND, metadata: { labels: 5 } };
+  expect(metadataMisfit(patched, new DecodeError('expected another'), () => undefined)).toEqual({
     why: 'expected another',
     shown: '',
   });

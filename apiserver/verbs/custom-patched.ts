@@ -1,7 +1,7 @@
 import { getOwn, isJsonObject } from '../../shared/object/clone';
 import type { DecodeError } from '../../shared/schema/decode';
 import { inOrder, jsonBytesOf, typeMetaWords } from '../../shared/schema/reader-words/document-words';
-import { DOCUMENT_BYTES_MAX, readerWords } from '../../shared/schema/reader-words/reader-words';
+import { readerWords } from '../../shared/schema/reader-words/reader-words';
 import { messageType } from '../../shared/schema/types';
 import { tailWords } from '../../shared/schema/reader-words/byte-walk';
 
@@ -12,27 +12,37 @@ export interface CustomMisfit {
   readonly shown: string;
 }
 
+/** The JSON of a result; undefined where that is too long to be told. */
+export type TextOf = () => Buffer | undefined;
+
 /** What upstream says of a result that names no kind, or whose kind or version is no text; undefined where that is not so. */
-export function typeMetaMisfit(patched: unknown): CustomMisfit | undefined {
+export function typeMetaMisfit(patched: unknown, textOf: TextOf): CustomMisfit | undefined {
   if (!isJsonObject(patched)) return undefined;
   const words = typeMetaWords(patched);
   if (words !== undefined)
-    return misfit(patched, () => `couldn't get version/kind; json parse error: ${words}`);
-  const kind = getOwn(patched, 'kind') ?? '';
+    return misfit(textOf, () => `couldn't get version/kind; json parse error: ${words}`);
+  const missing = missingTypeMeta(patched);
+  return missing && misfit(textOf, missing);
+}
+
+/** The same of what a body holds, whose kind and version are texts or null. Of an empty text the words are shorter. */
+export function missingTypeMeta(value: unknown): ((text: string) => string) | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const kind = getOwn(value, 'kind') ?? '';
   if (kind === '') {
-    return misfit(patched, (text) => {
+    return (text) => {
       const why = `unmarshalerDecoder: Object 'Kind' is missing`;
       return text === '' ? why : `${why} in '${text}', ${tailWords(Buffer.from(text))}`;
-    });
+    };
   }
-  if (getOwn(patched, 'apiVersion') !== null) return undefined;
-  return misfit(patched, () => '.apiVersion accessor error: <nil> is of the type <nil>, expected string');
+  if (getOwn(value, 'apiVersion') !== null) return undefined;
+  return () => '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
 }
 
 /** What upstream says of metadata that does not fit: it reads those alone once the JSON has been parsed. */
-export function metadataMisfit(patched: unknown, error: DecodeError): CustomMisfit {
+export function metadataMisfit(patched: unknown, error: DecodeError, textOf: TextOf): CustomMisfit {
   const metadata = isJsonObject(patched) ? getOwn(patched, 'metadata') : undefined;
-  return misfit(patched, (text) => {
+  return misfit(textOf, (text) => {
     const words = text === '' ? undefined : readerWords(jsonBytesOf(inOrder(metadata ?? null)), OBJECT_META);
     return words ?? error.message;
   });
@@ -40,8 +50,7 @@ export function metadataMisfit(patched: unknown, error: DecodeError): CustomMisf
 
 const OBJECT_META = messageType('meta/v1.ObjectMeta');
 
-function misfit(patched: unknown, whyOf: (text: string) => string): CustomMisfit {
-  const json = jsonBytesOf(inOrder(patched));
-  const shown = json.length > DOCUMENT_BYTES_MAX ? '' : json.toString();
+function misfit(textOf: TextOf, whyOf: (text: string) => string): CustomMisfit {
+  const shown = textOf()?.toString() ?? '';
   return { why: whyOf(shown), shown };
 }

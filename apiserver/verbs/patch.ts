@@ -22,7 +22,7 @@ import {
   withNumberTexts,
 } from '../../shared/schema/decode';
 import { firstInfinite } from '../../shared/schema/exact-json';
-import { jsonBytesOf, typeMetaWords } from '../../shared/schema/reader-words/document-words';
+import { inOrder, jsonBytesOf, typeMetaWords } from '../../shared/schema/reader-words/document-words';
 import { encodeObject } from '../../shared/schema/encode';
 import { DOCUMENT_BYTES_MAX, readerWords } from '../../shared/schema/reader-words/reader-words';
 import type { MessageType } from '../../shared/schema/types';
@@ -147,10 +147,11 @@ function changeBy(target: Target, asked: Patch): Change {
 
 /**
  * A strategic merge patch is laid over an object whose kind is known, whatever it says of that. Upstream reads what another patch leaves
- * without an apiVersion as its internal version, which has no place for metadata, and so for a name.
+ * without an apiVersion as its internal version, which has no place for metadata, and so for a name; of what is shown of a custom resource
+ * there is none.
  */
 function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch, current: ApiObject): unknown {
-  if (endpoint.custom !== undefined || !isJsonObject(patched)) return patched;
+  if (endpoint.stored.custom !== undefined || !isJsonObject(patched)) return patched;
   const { kind, apiVersion } = patched as { readonly kind?: unknown; readonly apiVersion?: unknown };
   if (asked.mediaType !== MEDIA_TYPE.strategicMergePatch) {
     const isOwn = isAbsent(kind) || kind === endpoint.row.kind;
@@ -173,7 +174,8 @@ function isAbsent(value: unknown): boolean {
 
 /** What a patch makes of the types of fields is the patch's fault, and is answered as such. */
 function decodePatched(value: unknown, target: Target, asked: Patch, current: ApiObject): ApiObject {
-  const nameless = target.endpoint.custom === undefined ? undefined : typeMetaMisfit(value);
+  const text = (): Buffer | undefined => customTextOf(current, asked, target);
+  const nameless = target.endpoint.custom === undefined ? undefined : typeMetaMisfit(value, text);
   if (nameless !== undefined) throw invalidPatch(nameless.why, undefined, nameless.shown);
   try {
     const isConverted = asked.mediaType === MEDIA_TYPE.strategicMergePatch;
@@ -182,7 +184,7 @@ function decodePatched(value: unknown, target: Target, asked: Patch, current: Ap
     if (!(error instanceof StatusError)) throw error;
     const { cause } = error;
     if (target.endpoint.custom !== undefined && cause instanceof DecodeError) {
-      const { why, shown } = metadataMisfit(value, cause);
+      const { why, shown } = metadataMisfit(value, cause, text);
       throw invalidPatch(why, cause, shown);
     }
     if (cause instanceof DecodeError) throw misfitOf(cause, target, asked, current);
@@ -229,6 +231,12 @@ function textOf(current: ApiObject, asked: Patch, target: Target): Buffer | unde
   if (before.length > DOCUMENT_BYTES_MAX) return undefined;
   const metadata = inDeclaredOrder(current.metadata);
   const text = writtenText({ ...current, metadata }, asked, target);
+  return text.length > DOCUMENT_BYTES_MAX ? undefined : text;
+}
+
+/** The same of a custom resource, which upstream writes with all names in order before the patch goes into it. */
+function customTextOf(current: ApiObject, asked: Patch, target: Target): Buffer | undefined {
+  const text = writtenText(inOrder(current) as ApiObject, asked, target);
   return text.length > DOCUMENT_BYTES_MAX ? undefined : text;
 }
 

@@ -112,7 +112,14 @@ async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): 
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);
   if (isApply) return apply(context, exchange, viewed, dryRun);
-  return write(context, exchange, viewed, { change: await readPatch(exchange, shown, mediaType), dryRun });
+  const read = await readPatch(exchange, shown, mediaType);
+  const change: Change = view.patchesKeepUid === true ? (live) => withUidOf(live, read(live)) : read;
+  return write(context, exchange, viewed, { change, dryRun });
+}
+
+function withUidOf(live: ApiObject | undefined, patched: ApiObject): ApiObject {
+  const { uid = '' } = live?.metadata ?? {};
+  return { ...patched, metadata: { ...patched.metadata, uid } };
 }
 
 async function apply(

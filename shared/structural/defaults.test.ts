@@ -109,3 +109,12 @@ test('defaults that would fill the memory are refused', () => {
   expect(filled(most)['a']).toHaveLength(most);
   expect(() => filled(most + 1)).toThrow(TooManyDefaultsError);
 });
+
+test.each<[string, ReadonlyJson, ReadonlyJson, ReadonlyJson]>([
+  ['of a field', object({ a: { type: 'string' } }), { a: null }, { a: null }],
+  ['of a field without a type', object({ a: {} }), { a: null }, { a: null }],
+  ['inside others', object({ a: object({ b: { type: 'string' } }) }), { a: { b: null } }, { a: { b: null } }],
+  ['with a default go for it', object({ a: x }), { a: null }, { a: 'x' }],
+])('where nothing is pruned nulls stay: %s', (_, schema, given, expected) => {
+  expect(withDefaults(compileSchema(schema, { preserveUnknownFields: true }), given)).toEqual(expected);
+});

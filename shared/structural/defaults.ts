@@ -19,7 +19,7 @@ export class TooManyDefaultsError extends Error {
 
 /**
  * Fills in the defaults of the schema, and drops each null that the schema does not allow: its default takes its place, if there is one.
- * Nulls in lists stay where the items have no default. The input is not changed and is returned where there is nothing to do;
+ * Nulls in lists stay where the items have no default, and all of them where nothing is pruned. The input is not changed and is returned where there is nothing to do;
  * values of defaults are never shared with the schema. Throws a TooManyDefaultsError.
  */
 export function withDefaults(
@@ -27,14 +27,15 @@ export function withDefaults(
   object: JsonObject,
   { keepsNulls = false }: { readonly keepsNulls?: boolean } = {},
 ): JsonObject {
-  return objectWithDefaults(schema, object, { chars: 0, keepsNulls });
+  const kept = schema.isUnpruned ? 'all' : keepsNulls ? 'typed' : 'none';
+  return objectWithDefaults(schema, object, { chars: 0, kept });
 }
 
 interface Added {
   /** What was added so far. */
   chars: number;
-  /** Nulls stay, for validation to refuse, where there is a type that they are not of. */
-  readonly keepsNulls: boolean;
+  /** Which nulls stay for validation to refuse: none, those where there is a type that they are not of, or all. */
+  readonly kept: 'none' | 'typed' | 'all';
 }
 
 /** The same for a value anywhere inside an object. */
@@ -65,7 +66,8 @@ function objectWithDefaults(schema: StructuralSchema, source: JsonObject, added:
 function field(schema: StructuralSchema | undefined, value: unknown, added: Added): unknown {
   if (value === null && schema?.isNullable === false) {
     const filled = defaultOf(schema, added);
-    return filled === undefined && added.keepsNulls && schema.type !== '' ? null : filled;
+    const stays = added.kept === 'all' || (added.kept === 'typed' && schema.type !== '');
+    return filled === undefined && stays ? null : filled;
   }
   return valueWithDefaults(schema, value, added);
 }

@@ -1,4 +1,4 @@
-import { coerceEmbedded, validateEmbedded } from './embedded';
+import { coerceEmbedded, coerceEmbeddedIn, validateEmbedded } from './embedded';
 import { compileSchema } from './structural-schema';
 import type { JsonObject } from '../object/clone';
 
@@ -126,6 +126,35 @@ describe('coercion', () => {
     const object = { one: { ...good, metadata: 'x' } };
     expect(coerced(object, true)).toEqual({ object, errors: [] });
     expect(errorsOf(object)).toEqual([expect.stringContaining('one.metadata: Invalid value: "x": ')]);
+  });
+
+  test.each<[unknown, string]>([
+    [
+      { name: 5 },
+      'map[string]interface {}{"name":5}: v1.ObjectMeta.Name: ReadString: expects " or n, but found 5, error found in #9 byte of ...|{"name":5}|..., bigger context ...|{"name":5}|...',
+    ],
+    [
+      'x',
+      '"x": readObjectStart: expect { or n, but found ", error found in #1 byte of ...|"x"|..., bigger context ...|"x"|...',
+    ],
+    [
+      { name: 'a', finalizers: 'f' },
+      'map[string]interface {}{"finalizers":"f", "name":"a"}: v1.ObjectMeta.Finalizers: []string: decode slice: expect [ or n, but found ", error found in #10 byte of ...|alizers":"f","name":|..., bigger context ...|{"finalizers":"f","name":"a"}|...',
+    ],
+  ])('metadata that do not fit are told as what reads them tells it: %j', (metadata, words) => {
+    expect(coerced({ one: { ...good, metadata } }, false)).toMatchObject({
+      errors: [{ field: 'one.metadata', message: `Invalid value: ${words}` }],
+    });
+  });
+
+  test.each<[unknown, unknown]>([
+    [[{ ...good, metadata: { odd: 1 } }], [{ ...good, metadata: {} }]],
+    [[{ ...good, metadata: null }], [{ ...good, metadata: {} }]],
+    ['x', 'x'],
+  ])('any value is brought into form: %j', (given, expected) => {
+    const list = schema.properties.get('list');
+    if (list === undefined) throw new Error('the schema has no list');
+    expect(coerceEmbeddedIn(list, given, { drop: false })).toEqual({ value: expected, errors: [] });
   });
 
   test('the metadata of the object itself is left alone', () => {

@@ -6,6 +6,8 @@ import { pathSegmentName } from '../meta/name-rules';
 import type { ObjectMeta } from '../object/object';
 import { validateObjectMeta } from '../meta/validate-metadata';
 import { decodeObject, DecodeError } from '../schema/decode';
+import { inOrder, jsonBytesOf } from '../schema/reader-words/document-words';
+import { readerWords } from '../schema/reader-words/reader-words';
 import { messageType } from '../schema/types';
 import { goError, PROBLEMS_MAX, requiredError } from './outcome';
 import type { StructuralSchema } from './structural-schema';
@@ -26,12 +28,22 @@ export function coerceEmbedded(
   object: JsonObject,
   { drop }: { readonly drop: boolean },
 ): Coerced {
-  if (!schema.hasEmbedded) return { object, errors: [] };
+  const { value, errors } = coerceEmbeddedIn(schema, object, { drop });
+  return { object: value as JsonObject, errors };
+}
+
+/** The same for any value, as the default of a field. */
+export function coerceEmbeddedIn(
+  schema: StructuralSchema,
+  value: unknown,
+  { drop }: { readonly drop: boolean },
+): { readonly value: unknown; readonly errors: readonly FieldError[] } {
+  if (!schema.hasEmbedded) return { value, errors: [] };
   try {
-    const coerced = mapValue(schema, object, '', (resource, path) => coerceResource(resource, path, drop));
-    return { object: coerced as JsonObject, errors: [] };
+    const coerced = mapValue(schema, value, '', (resource, path) => coerceResource(resource, path, drop));
+    return { value: coerced, errors: [] };
   } catch (error) {
-    if (error instanceof Refusal) return { object, errors: [error.field] };
+    if (error instanceof Refusal) return { value, errors: [error.field] };
     throw error;
   }
 }
@@ -49,8 +61,7 @@ export function validateEmbedded(schema: StructuralSchema, object: unknown): rea
 
 /** What is wrong with the embedded resources of any value: what cannot be brought into form, or else what is not valid. */
 export function embeddedProblems(schema: StructuralSchema, value: unknown): readonly FieldError[] {
-  if (!isJsonObject(value)) return Array.isArray(value) ? validateEmbedded(schema, value) : [];
-  const { errors } = coerceEmbedded(schema, value, { drop: false });
+  const { errors } = coerceEmbeddedIn(schema, value, { drop: false });
   return errors.length > 0 ? errors : validateEmbedded(schema, value);
 }
 
@@ -118,8 +129,7 @@ function coerceResource(resource: JsonObject, path: string, drop: boolean): Json
     const given = resource['metadata'];
     const metadata = coerceMetadata(given, drop);
     if (metadata instanceof DecodeError) {
-      if (!drop)
-        throw new Refusal(goError('FieldValueInvalid', child(path, 'metadata'), given, metadata.message));
+      if (!drop) throw new Refusal(misfit(given, child(path, 'metadata'), metadata));
     } else if (metadata !== given) {
       target['metadata'] = metadata;
       isSame = false;
@@ -152,6 +162,12 @@ function decodeMetadata(given: unknown): JsonObject | DecodeError {
     if (error instanceof DecodeError) return error;
     throw error;
   }
+}
+
+/** In the words of upstream's reader, which reads the metadata's JSON with its names in order. */
+function misfit(given: unknown, path: string, { message }: DecodeError): FieldError {
+  const words = readerWords(jsonBytesOf(inOrder(given)), messageType(OBJECT_META));
+  return goError('FieldValueInvalid', path, given, words ?? message);
 }
 
 function validateResource(resource: JsonObject, path: string): readonly FieldError[] {
@@ -193,7 +209,7 @@ const SOME_NAME = 'fakename';
 function validateMetadata(given: unknown, path: string): readonly FieldError[] {
   const decoded = decodeMetadata(given);
   if (decoded instanceof DecodeError) {
-    return [goError('FieldValueInvalid', path, given, decoded.message)];
+    return [misfit(given, path, decoded)];
   }
   const meta = decoded as ObjectMeta;
   const named = meta.name === undefined || meta.name === '' ? { ...meta, name: SOME_NAME } : meta;

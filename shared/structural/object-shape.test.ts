@@ -76,6 +76,21 @@ test.each<[string, ReadonlyJson, string]>([
   expect(brief(shapeOf(schema))).toBe(expected);
 });
 
+test.each<[string, ReadonlyJson, string, string]>([
+  ['items of a list', { type: 'array', items: object({ a: text }) }, 'items', '{a: leaf}'],
+  ['fields of an object', object({ a: text }, { 'x-kubernetes-map-type': 'atomic' }), 'value', '{a: leaf}'],
+  [
+    'values of a map',
+    { type: 'object', additionalProperties: text, 'x-kubernetes-map-type': 'atomic' },
+    'value',
+    '{...: leaf}',
+  ],
+])('%s that is a unit are known all the same', (_, schema, of, expected) => {
+  const shape = shapeOf(schema);
+  const inside = shape?.kind === 'leaf' ? shape.inside : undefined;
+  expect([inside?.of, brief(inside?.shape)]).toEqual([of, expected]);
+});
+
 test('metadata of an embedded resource has the shape of metadata', () => {
   const shape = shapeOf({ type: 'object', 'x-kubernetes-embedded-resource': true, ...KEEP });
   expect(shape).toMatchObject({ kind: 'object', others: { kind: 'deduced' } });

@@ -41,7 +41,7 @@ function makeShape(schema: StructuralSchema, isKept: boolean): Shape {
   if (schema.type !== 'object' && !hasFields) {
     return schema.type === '' && isKept ? DEDUCED_SHAPE : LEAF_SHAPE;
   }
-  if (schema.mapType === 'atomic') return LEAF_SHAPE;
+  if (schema.mapType === 'atomic') return atomicMapShape(schema, isKept, hasFields);
   return hasFields ? structShape(schema, isKept || schema.preservesUnknown) : mapShape(schema, isKept);
 }
 
@@ -49,6 +49,12 @@ function mapShape({ additionalProperties }: StructuralSchema, isKept: boolean): 
   const element =
     typeof additionalProperties === 'object' ? shapeOf(additionalProperties, isKept) : untyped(isKept);
   return { kind: 'object', fields: NO_FIELDS, others: element };
+}
+
+/** Owned as a unit, though what is in it is known. */
+function atomicMapShape(schema: StructuralSchema, isKept: boolean, hasFields: boolean): Shape {
+  const shape = hasFields ? structShape(schema, isKept || schema.preservesUnknown) : mapShape(schema, isKept);
+  return { kind: 'leaf', inside: { of: 'value', shape } };
 }
 
 function untyped(isKept: boolean): Shape {
@@ -82,7 +88,10 @@ function fieldShapes(schema: StructuralSchema, isKept: boolean): ReadonlyMap<str
 
 function listShape({ listType, listMapKeys, items }: StructuralSchema, isKept: boolean): Shape {
   if (listType === 'set') return SET_SHAPE;
-  if (listType !== 'map' || listMapKeys.length === 0 || items === undefined) return LEAF_SHAPE;
+  if (items === undefined) return LEAF_SHAPE;
+  if (listType !== 'map' || listMapKeys.length === 0) {
+    return { kind: 'leaf', inside: { of: 'items', shape: shapeOf(items, isKept) } };
+  }
   const keys: readonly KeyShape[] = [...listMapKeys]
     .sort()
     .map((name) => ({ name, default: items.properties.get(name)?.default }));

@@ -60,9 +60,9 @@ export function definitionBody({
 const KEEP_ALL = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 /** Creates a definition and waits until it is established. */
-export async function define(api: InProcessApi, body: ReadonlyJson): Promise<void> {
+export async function define(api: InProcessApi, body: ReadonlyJson, version = 'v1'): Promise<void> {
   const { name } = body['metadata'] as { readonly name: string };
-  const { code, text } = await api.call('POST', DEFINITIONS_PATH, { body });
+  const { code, text } = await api.call('POST', DEFINITIONS_PATH.replace('/v1/', `/${version}/`), { body });
   if (code !== 201) throw new Error(text);
   await untilStatus(api, name, (status) => conditionOf(status, 'Established')?.['status'] === 'True');
 }

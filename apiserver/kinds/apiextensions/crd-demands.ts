@@ -97,9 +97,13 @@ export function hasDefault(schema: JSONSchemaProps): boolean {
   return schema.default !== undefined && schema.default !== null;
 }
 
+export function isEmbedded(schema: JSONSchemaProps): boolean {
+  return schema['x-kubernetes-embedded-resource'] === true;
+}
+
 function hasExtension(schema: JSONSchemaProps): boolean {
   return (
-    schema['x-kubernetes-embedded-resource'] === true ||
+    isEmbedded(schema) ||
     schema['x-kubernetes-int-or-string'] === true ||
     schema['x-kubernetes-preserve-unknown-fields'] !== undefined ||
     (schema['x-kubernetes-list-map-keys'] ?? []).length > 0 ||

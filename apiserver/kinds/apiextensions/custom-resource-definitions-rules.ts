@@ -11,6 +11,7 @@ import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/
 import { keepBudgetWithin } from '../../exchange/value-budget';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { validateApproval } from './crd-approval';
+import { withDefaultsInForm } from './crd-default-form';
 import { validateConversion } from './crd-conversion';
 import type { Demands } from './crd-demands';
 import { demandsOf, hasDefault, hasSchemaWith, preservesUnknownFields } from './crd-demands';
@@ -22,8 +23,8 @@ export const customResourceDefinitionRules: Pick<
   Strategy<CustomResourceDefinition>,
   'prepareForCreate' | 'prepareForUpdate' | 'validateUpdate' | 'validateNew'
 > = {
-  prepareForCreate: (object) => withStorageVersion({ ...object, status: NEW_STATUS }),
-  prepareForUpdate: (next) => withStorageVersion(next),
+  prepareForCreate: (object) => withStorageVersion({ ...withDefaultsInForm(object), status: NEW_STATUS }),
+  prepareForUpdate: (next) => withStorageVersion(withDefaultsInForm(next)),
   validateNew(object, info) {
     const { via } = info;
     const demands = demandsOf(object, info);
