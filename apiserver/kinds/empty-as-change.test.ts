@@ -85,3 +85,50 @@ test('a refusal shows an empty list or map as it was sent', async () => {
   const { json } = await api.call('POST', ingresses, { body });
   expect(json.message).toContain('Invalid value: []networking.IngressRule{}: either');
 });
+
+describe('a refusal shows empty selectors and labels as they were sent', () => {
+  const APPS = '/apis/apps/v1/namespaces/default';
+  const container = { name: 'c', image: 'i' };
+  const template = (labels: object) => ({ metadata: { labels }, spec: { containers: [container] } });
+  const SELECTOR =
+    'v1.LabelSelector{MatchLabels:map[string]string{}, MatchExpressions:[]v1.LabelSelectorRequirement{}}';
+  const selector = { matchLabels: {}, matchExpressions: [] };
+  const full = { matchLabels: { a: 'b' } };
+
+  test.each(['deployments', 'replicasets', 'daemonsets', 'statefulsets'])('of %s', async (resource) => {
+    const create = async (spec: object): Promise<string> => {
+      const body = { metadata: { name: 'refused' }, spec: { serviceName: 's', ...spec } };
+      return (await api.call('POST', `${APPS}/${resource}`, { body })).json.message as string;
+    };
+    expect(await create({ selector, template: template({}) })).toContain(
+      `spec.selector: Invalid value: ${SELECTOR}: empty selector is invalid for`,
+    );
+    expect(await create({ selector: full, template: template({}) })).toContain(
+      'spec.template.metadata.labels: Invalid value: map[string]string{}: `selector` does not match',
+    );
+    expect(await create({ selector: full, template: { spec: { containers: [container] } } })).toContain(
+      'spec.template.metadata.labels: Invalid value: map[string]string(nil): `selector` does not match',
+    );
+  });
+
+  test.each([
+    [`${APPS}/deployments`, {}],
+    [`/apis/batch/v1/namespaces/default/jobs`, { manualSelector: true }],
+  ])('of changes at %s', async (url, own) => {
+    const pods = { ...template({ a: 'b' }) };
+    const spec = { ...own, selector: full, template: { ...pods, spec: { ...pods.spec, ...ending(url) } } };
+    const { json } = await replaced(url, { spec }, { spec: { ...spec, selector } });
+    expect(json.message).toContain(`spec.selector: Invalid value: ${SELECTOR}: field is immutable`);
+  });
+
+  const ending = (url: string): object => (url.endsWith('/jobs') ? { restartPolicy: 'Never' } : {});
+
+  test('of CronJobs', async () => {
+    const jobTemplate = { spec: { selector, template: template({}) } };
+    const body = { metadata: { name: 'refused' }, spec: { schedule: '@daily', jobTemplate } };
+    const { json } = await api.call('POST', `/apis/batch/v1/namespaces/default/cronjobs`, { body });
+    expect(json.message).toContain(
+      `spec.jobTemplate.spec.selector: Invalid value: ${SELECTOR}: \`selector\` will be`,
+    );
+  });
+});

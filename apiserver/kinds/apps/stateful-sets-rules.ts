@@ -12,12 +12,13 @@ import { selectorInGo } from '../rules/selector-in-go';
 import { partitionInGo, strategyInGo } from './strategy-in-go';
 import { validateReplicatedPodSpec, validateTemplateMeta } from '../pod-template/pod-spec';
 import { nonNegative } from '../rules/primitives';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import { parsedSelector, selectsTemplate, validateOwnSelector } from '../rules/selectors';
 
 /** Replicas, template and update strategy may change. */
 export const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validateUpdate'> = {
   validate: (statefulSet, { settings }) => [
-    ...validateSpec(statefulSet.spec),
+    ...validateSpec(statefulSet),
     ...privilegeRule(statefulSet.spec.template.spec, { path: 'spec.template.spec', settings }),
   ],
   validateUpdate(next, previous) {
@@ -29,17 +30,19 @@ export const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validat
 };
 
 /** The spec of the pods is checked when they are made, as upstream. */
-function validateSpec(spec: StatefulSetSpec): FieldError[] {
+function validateSpec(statefulSet: StatefulSet): FieldError[] {
+  const { spec } = statefulSet;
   const { template } = spec;
+  const emptied = emptiedIn(statefulSet, 'spec');
   const selector = parsedSelector(spec.selector);
   return [
     ...managementPolicy(spec.podManagementPolicy ?? '', 'spec.podManagementPolicy'),
     ...updateStrategy(spec.updateStrategy, 'spec.updateStrategy'),
     ...nonNegative(spec.replicas, 'spec.replicas'),
-    ...validateOwnSelector(spec.selector, 'spec.selector', 'statefulset'),
+    ...validateOwnSelector(spec.selector, 'statefulset', emptied),
     ...(selector === undefined
-      ? [invalid('spec.selector', selectorInGo(spec.selector), '')]
-      : selectsTemplate(selector, template, 'spec.template')),
+      ? [invalid('spec.selector', selectorInGo(spec.selector, emptied), '')]
+      : selectsTemplate(selector, template, emptied)),
     ...(selector === undefined ? [] : validateTemplateMeta(template, 'spec.template')),
     ...validateReplicatedPodSpec(template, 'spec.template', 'StatefulSet'),
   ];

@@ -26,6 +26,7 @@ import { fields, nonNegative } from '../rules/primitives';
 import { strategyInGo } from './strategy-in-go';
 import { atMostAll, intOrPercent, isNone, shareInGo } from '../rules/rollout';
 import { selectorInGo } from '../rules/selector-in-go';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import { notEmpty, parsedSelector, selectsTemplate, validateOwnSelector } from '../rules/selectors';
 import { validateSharedDisks } from '../pod-template/volumes';
 
@@ -41,33 +42,35 @@ export const podTemplateRules: Pick<Strategy<PodTemplate>, 'validate'> = {
 };
 
 export const replicationControllerRules: Pick<Strategy<ReplicationController>, 'validate'> = {
-  validate: ({ spec }, { settings }) => {
+  validate: (controller, { settings }) => {
+    const { spec } = controller;
     const { selector = {}, template } = spec;
     return [
       ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
       ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
       ...nonNegative(spec.replicas, 'spec.replicas'),
-      ...replicatedTemplate(spec, labelSelectorOfMap(selector), 'ReplicationController'),
+      ...replicatedTemplate(controller, labelSelectorOfMap(selector), 'ReplicationController'),
       ...(template === undefined ? [] : privilegeRule(template.spec, { path: POD_SPEC, settings })),
     ];
   },
 };
 
 export const replicaSetRules: Pick<Strategy<ReplicaSet>, 'validate' | 'validateUpdate'> = {
-  validate: ({ spec }, { settings }) => [
-    ...counts(spec, 'spec'),
-    ...selectorAndTemplate(spec),
-    ...privilegeRule(spec.template.spec, { path: POD_SPEC, settings }),
+  validate: (set, { settings }) => [
+    ...counts(set.spec, 'spec'),
+    ...selectorAndTemplate(set),
+    ...privilegeRule(set.spec.template.spec, { path: POD_SPEC, settings }),
   ],
   validateUpdate: sameSelector,
 };
 
 export const deploymentRules: Pick<Strategy<Deployment>, 'validate' | 'validateUpdate'> = {
-  validate: ({ spec }, { settings }) => {
+  validate: (deployment, { settings }) => {
+    const { spec } = deployment;
     const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
     return [
       ...nonNegative(spec.replicas, 'spec.replicas'),
-      ...selectorAndTemplate(spec),
+      ...selectorAndTemplate(deployment),
       ...deploymentStrategy(spec.strategy, 'spec.strategy'),
       ...rolloutCounts(spec, 'spec'),
       ...(deadline !== undefined && deadline <= minReadySeconds
@@ -81,14 +84,16 @@ export const deploymentRules: Pick<Strategy<Deployment>, 'validate' | 'validateU
 
 /** The pods of a DaemonSet share disks, for they are on many nodes. */
 export const daemonSetRules: Pick<Strategy<DaemonSet>, 'validate' | 'validateUpdate'> = {
-  validate: ({ spec }, { settings }) => {
+  validate: (set, { settings }) => {
+    const { spec } = set;
     const { template } = spec;
     const selector = parsedSelector(spec.selector);
+    const emptied = emptiedIn(set, 'spec');
     const path = 'spec.template';
     return [
       ...validateLabelSelector(spec.selector ?? undefined, 'spec.selector'),
-      ...(selector === undefined ? [] : selectsTemplate(selector, template, path)),
-      ...notEmpty(spec.selector, 'spec.selector', 'daemonset'),
+      ...(selector === undefined ? [] : selectsTemplate(selector, template, emptied)),
+      ...notEmpty(spec.selector, 'daemonset', emptied),
       ...validatePodTemplateSpec(template, path),
       ...validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`),
       ...validateReplicatedPodSpec(template, path, 'DaemonSet'),
@@ -145,28 +150,34 @@ function sameSelector<T extends { readonly spec: Pick<DeploymentSpec, 'selector'
   previous: T,
 ): FieldError[] {
   if (deepEqual(next.spec.selector, previous.spec.selector)) return [];
-  return [invalid('spec.selector', selectorInGo(next.spec.selector), 'field is immutable')];
+  const shown = selectorInGo(next.spec.selector, emptiedIn(next, 'spec'));
+  return [invalid('spec.selector', shown, 'field is immutable')];
 }
 
-function selectorAndTemplate(spec: Pick<DeploymentSpec, 'selector' | 'template' | 'replicas'>): FieldError[] {
-  const selector = parsedSelector(spec.selector);
+function selectorAndTemplate(
+  workload: Workload & { readonly spec: Pick<DeploymentSpec, 'selector'> },
+): FieldError[] {
+  const { selector: given } = workload.spec;
+  const selector = parsedSelector(given);
+  const emptied = emptiedIn(workload, 'spec');
   return [
-    ...validateOwnSelector(spec.selector, 'spec.selector', 'deployment'),
+    ...validateOwnSelector(given, 'deployment', emptied),
     ...(selector === undefined
-      ? [invalid('spec.selector', selectorInGo(spec.selector), 'invalid label selector')]
-      : replicatedTemplate(spec, selector, 'ReplicaSet')),
+      ? [invalid('spec.selector', selectorInGo(given, emptied), 'invalid label selector')]
+      : replicatedTemplate(workload, selector, 'ReplicaSet')),
   ];
 }
 
-function replicatedTemplate(
-  { replicas = 0, template }: { readonly replicas?: number; readonly template?: PodTemplateSpec },
-  selector: LabelSelector,
-  kind: string,
-): FieldError[] {
+interface Workload {
+  readonly spec: { readonly replicas?: number; readonly template?: PodTemplateSpec };
+}
+
+function replicatedTemplate(workload: Workload, selector: LabelSelector, kind: string): FieldError[] {
+  const { replicas = 0, template } = workload.spec;
   const path = 'spec.template';
   if (template === undefined) return [required(path)];
   return [
-    ...selectsTemplate(selector, template, path),
+    ...selectsTemplate(selector, template, emptiedIn(workload, 'spec')),
     ...validatePodTemplateSpec(template, path),
     ...(replicas > 1 ? validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`) : []),
     ...validateReplicatedPodSpec(template, path, kind),

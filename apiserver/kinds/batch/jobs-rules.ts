@@ -5,6 +5,7 @@ import { isLonger, maxLengthProblem } from '../../../shared/meta/dns-names';
 import { matchesLabels } from '../../../shared/meta/labels';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
 import { deepEqual } from '../../../shared/object/clone';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import type { Strategy } from '../../registry/strategy';
 import { scheduleProblem } from './cron';
 import { privilegeRule } from '../pod-template/privileged-containers';
@@ -36,7 +37,7 @@ export const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
     SETTLED.filter((name) => !isSame(name, next.spec, previous.spec)).map((name) =>
       invalid(
         `spec.${name}`,
-        name === 'selector' ? selectorInGo(next.spec.selector) : next.spec[name],
+        name === 'selector' ? selectorInGo(next.spec.selector, emptiedIn(next, 'spec')) : next.spec[name],
         'field is immutable',
       ),
     ),
@@ -56,9 +57,9 @@ const CRON_JOB_NAME_BYTES_MAX = 52;
 
 /** The Jobs of a CronJob get their selectors from the server. */
 export const cronJobRules: Pick<Strategy<CronJob>, 'validate' | 'validateNew'> = {
-  validate: ({ spec }, { settings }) => [
-    ...validateCronJobSpec(spec),
-    ...privilegeRule(spec.jobTemplate.spec.template.spec, {
+  validate: (cronJob, { settings }) => [
+    ...validateCronJobSpec(cronJob),
+    ...privilegeRule(cronJob.spec.jobTemplate.spec.template.spec, {
       path: 'spec.jobTemplate.spec.template.spec',
       settings,
     }),
@@ -77,12 +78,13 @@ function validateJob(job: Job): FieldError[] {
     ...generatedSelector(job).map((fault) => ({ ...fault, isOnce: true as const })),
     ...jobSpec(spec, 'spec'),
     ...(given === undefined ? [required('spec.selector')] : validateLabelSelector(given, 'spec.selector')),
-    ...(selector === undefined ? [] : selectsTemplate(selector, template, 'spec.template')),
+    ...(selector === undefined ? [] : selectsTemplate(selector, template, emptiedIn(job, 'spec'))),
   ];
 }
 
 /** The server made the selector unless `manualSelector` says otherwise; then it must find the Job's own pods. */
-function generatedSelector({ metadata, spec }: Job): FieldError[] {
+function generatedSelector(job: Job): FieldError[] {
+  const { metadata, spec } = job;
   const { selector: given, template } = spec;
   if (spec.manualSelector === true || given === undefined) return [];
   const { uid = '', name = '' } = metadata;
@@ -93,7 +95,13 @@ function generatedSelector({ metadata, spec }: Job): FieldError[] {
     ...Object.entries(own).flatMap(([key, value]) => ownLabel(labels, key, value)),
     ...(selector === undefined || matchesLabels(selector, own)
       ? []
-      : [invalid('spec.selector', selectorInGo(given), '`selector` not auto-generated')]),
+      : [
+          invalid(
+            'spec.selector',
+            selectorInGo(given, emptiedIn(job, 'spec')),
+            '`selector` not auto-generated',
+          ),
+        ]),
   ];
 }
 
@@ -153,7 +161,8 @@ const historyLimits = fields<CronJobSpec>({
   failedJobsHistoryLimit: nonNegative,
 });
 
-function validateCronJobSpec(spec: CronJobSpec): FieldError[] {
+function validateCronJobSpec(cronJob: CronJob): FieldError[] {
+  const { spec } = cronJob;
   const { schedule } = spec;
   const problem = schedule === '' ? undefined : scheduleProblem(schedule);
   const { spec: job } = spec.jobTemplate;
@@ -166,7 +175,13 @@ function validateCronJobSpec(spec: CronJobSpec): FieldError[] {
     ...jobSpec(job, path),
     ...(job.selector === undefined
       ? []
-      : [invalid(`${path}.selector`, selectorInGo(job.selector), '`selector` will be auto-generated')]),
+      : [
+          invalid(
+            `${path}.selector`,
+            selectorInGo(job.selector, emptiedIn(cronJob, 'spec')),
+            '`selector` will be auto-generated',
+          ),
+        ]),
     ...(job.manualSelector === true ? [notSupported(`${path}.manualSelector`, true, ['nil', 'false'])] : []),
     ...historyLimits(spec, 'spec'),
   ];

@@ -22,28 +22,33 @@ export function parsedSelector(given: Given): LabelSelector | undefined {
   }
 }
 
-/** The selector is there, well formed and not empty. */
-export function validateOwnSelector(given: Given, path: string, kind: string): FieldError[] {
-  if (given === undefined || given === null) return [required(path)];
-  return [...validateLabelSelector(given, path), ...notEmpty(given, path, kind)];
+/** The selector of the spec is there, well formed and not empty; of `emptied`, what is shown of it. */
+export function validateOwnSelector(given: Given, kind: string, emptied: Emptied): FieldError[] {
+  if (given === undefined || given === null) return [required(PATH)];
+  return [...validateLabelSelector(given, PATH), ...notEmpty(given, kind, emptied)];
 }
 
 /** A selector that is there says something. */
-export function notEmpty(given: Given, path: string, kind: string): FieldError[] {
+export function notEmpty(given: Given, kind: string, emptied: Emptied): FieldError[] {
   if (given === undefined || given === null || saysSomething(given)) return [];
-  return [invalid(path, selectorInGo(given), `empty selector is invalid for ${kind}`)];
+  return [invalid(PATH, selectorInGo(given, emptied), `empty selector is invalid for ${kind}`)];
 }
 
-/** The labels of the template are what the selector looks for. */
+/** The names of the empty maps and lists that were sent in the spec. */
+type Emptied = ReadonlySet<string>;
+
+const PATH = 'spec.selector';
+
+/** The labels of the template in the spec are what the selector looks for. */
 export function selectsTemplate(
   selector: LabelSelector,
   template: PodTemplateSpec,
-  path: string,
+  emptied: Emptied,
 ): FieldError[] {
   const { labels = {} } = template.metadata;
   if (selector.length === 0 || matchesLabels(selector, labels)) return [];
   const why = '`selector` does not match template `labels`';
-  return [invalid(`${path}.metadata.labels`, labelsInGo(labels), why)];
+  return [invalid('spec.template.metadata.labels', labelsInGo(labels, emptied.has('labels')), why)];
 }
 
 function saysSomething({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): boolean {
