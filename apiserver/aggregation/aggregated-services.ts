@@ -1,8 +1,14 @@
-import type { APIService, ServiceReference } from '../../shared/api/types/apiregistration-v1';
+import type {
+  APIService,
+  APIServiceCondition,
+  ServiceReference,
+} from '../../shared/api/types/apiregistration-v1';
 import { GROUP } from '../../shared/names';
 import type { GroupVersion } from '../../shared/object/object';
 import { CacheFollower } from '../cache/cache-follower';
+import { ChangeSignal } from '../cache/change-signal';
 import type { ClusterCache } from '../cache/cluster-cache';
+import { LOCAL_CONDITION } from '../kinds/apiregistration/api-services-rules';
 import type { StoredResource } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
 
@@ -24,24 +30,48 @@ export interface AggregatedService {
 
 const HTTPS_PORT = 443;
 
-/** The APIServices that name a Service, as the watch cache has them. */
+/** The APIServices, as the watch cache has them. Those that name no Service are of interest by their conditions alone. */
 export class AggregatedServices {
   readonly #follower: CacheFollower | undefined;
+  readonly #changes: ChangeSignal;
   readonly #byName = new Map<string, AggregatedService>();
+  /** Those that this server answers itself and that do not say so. */
+  readonly #unmarked = new Set<string>();
 
   constructor(stored: readonly StoredResource[], cache: ClusterCache) {
     const found = stored.find(
       ({ group, resource }) => group === GROUP.apiregistration && resource === 'apiservices',
     );
+    this.#changes = new ChangeSignal(found === undefined ? [] : [cache.resource(found.keyPrefix)]);
     if (found === undefined) return;
     this.#follower = new CacheFollower(cache.resource(found.keyPrefix), {
-      reset: () => this.#byName.clear(),
+      reset: () => {
+        this.#byName.clear();
+        this.#unmarked.clear();
+      },
       changed: (name, entry) => {
-        const service = entry && aggregatedServiceOf(currentOfEntry(found, entry).object as APIService, name);
-        if (service === undefined) this.#byName.delete(name);
-        else this.#byName.set(name, service);
+        this.#note(name, entry && (currentOfEntry(found, entry).object as APIService));
       },
     });
+  }
+
+  #note(name: string, object: APIService | undefined): void {
+    const service = object && aggregatedServiceOf(object, name);
+    if (service === undefined) this.#byName.delete(name);
+    else this.#byName.set(name, service);
+    if (object === undefined || service !== undefined || saysLocal(object)) this.#unmarked.delete(name);
+    else this.#unmarked.add(name);
+  }
+
+  /** The names of those that this server answers itself and whose condition does not say so. */
+  unmarked(): readonly string[] {
+    this.#follower?.catchUp();
+    return [...this.#unmarked];
+  }
+
+  /** Waits for `ms`, or less if an APIService has changed since the last wait, or the signal aborts. For one loop. */
+  async nextChange(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#changes.wait(ms, signal);
   }
 
   get areNone(): boolean {
@@ -58,6 +88,19 @@ export class AggregatedServices {
     this.#follower?.catchUp();
     return this.#byName.get(`${version}.${group}`);
   }
+}
+
+function saysLocal({ status }: APIService): boolean {
+  const known = status?.conditions?.find(({ type }) => type === LOCAL_CONDITION.type);
+  return known !== undefined && isSameFinding(known, LOCAL_CONDITION);
+}
+
+/** Whether two conditions of one type say the same, whenever it became so. */
+export function isSameFinding(
+  known: Omit<APIServiceCondition, 'lastTransitionTime'>,
+  found: Omit<APIServiceCondition, 'lastTransitionTime' | 'type'>,
+): boolean {
+  return known.status === found.status && known.reason === found.reason && known.message === found.message;
 }
 
 function aggregatedServiceOf(object: APIService, name: string): AggregatedService | undefined {

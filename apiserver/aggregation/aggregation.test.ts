@@ -8,10 +8,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureServingCertificate } from '../../shared/certs/serving-certificate';
 import { GROUP } from '../../shared/names';
-import { eventually, patience } from '../../shared/testing/eventually';
+import { PATIENCE_MS, eventually, patience } from '../../shared/testing/eventually';
 import { newConnectCounts } from '../connect/connect-counts';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
+import { AggregatedServices } from './aggregated-services';
 import { newAvailabilityCounts } from './availability';
 
 const SERVICES = `/apis/${GROUP.apiregistration}/v1/apiservices`;
@@ -111,6 +112,34 @@ test('what keeps a server from answering stands in its APIService, and requests 
   server.listen(port, '127.0.0.1');
   await becomes('Passed', /^all checks passed$/);
   expect(availability.unavailable.get(NAME)).toBe(false);
+});
+
+test('what somebody else says of a server is put right where it stands, and one without a Service is local', async () => {
+  await becomes('ServiceNotFound', /is not present$/);
+  const condition = (type: string): object => ({ type, status: 'True', reason: 'Odd', message: 'odd' });
+  const status = { conditions: [condition('Available'), condition('Other')] };
+  const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+  await api.call('PATCH', `${SERVICES}/${NAME}/status`, { ...merge, body: { status } });
+  await becomes('ServiceNotFound', /is not present$/);
+  const types = async (): Promise<unknown> => {
+    const { json } = await api.call('GET', `${SERVICES}/${NAME}`);
+    return json.status.conditions.map(({ type }: { readonly type: string }) => type);
+  };
+  expect(await types()).toEqual(['Available', 'Other']);
+
+  const spec = { service: null, caBundle: null };
+  await api.call('PATCH', `${SERVICES}/${NAME}`, { ...merge, body: { spec } });
+  await becomes('Local', /^Local APIServices are always available$/);
+  expect(await types()).toEqual(['Available', 'Other']);
+});
+
+test('a change of an APIService ends the wait for one', async () => {
+  const { registry, cache } = api.plane;
+  const services = new AggregatedServices(registry().stored, cache);
+  await api.call('DELETE', `${SERVICES}/${NAME}`);
+  const isThere = (): boolean => services.find('wardle.example.com', 'v1') !== undefined;
+  while (isThere()) await services.nextChange(PATIENCE_MS, patience());
+  expect(isThere()).toBe(false);
 });
 
 test('a Service that does not listen, or that nobody is behind, is told of', async () => {

@@ -1,29 +1,36 @@
 import { untilAborted } from '../../shared/concurrency/abort';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import { pause } from '../../shared/concurrency/pause';
 import { withTimeLimit } from '../../shared/concurrency/time-limit';
-import type { APIService, APIServiceCondition } from '../../shared/api/types/apiregistration-v1';
+import type {
+  APIService,
+  APIServiceCondition,
+  APIServiceSpec,
+} from '../../shared/api/types/apiregistration-v1';
 import { ConnectionError } from '../../shared/client/connection-error';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import { formatTime } from '../../shared/meta/time';
 import { API_SERVER_MANAGER, GROUP, USER_GROUP } from '../../shared/names';
+import { deepEqual } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
 import type { ClusterReader } from '../admission/cluster-reader';
 import { SERVICES } from '../admission/plugins/resources';
 import { causeText } from '../admission/webhooks/call-text';
+import { LOCAL_CONDITION } from '../kinds/apiregistration/api-services-rules';
 import { API_SERVER_USER } from '../registry/api-server-user';
 import type { Registry } from '../registry/registry';
 import { updateObject } from '../registry/update';
 import type { WriteContext } from '../registry/write-context';
 import type { AggregatedService } from './aggregated-services';
-import { discoveryPath } from './aggregated-services';
+import { discoveryPath, isSameFinding } from './aggregated-services';
 import type { Aggregator } from './aggregator';
 import { ENDPOINTS } from './service-place';
 
 /** How often each server is asked, in milliseconds. */
 const ROUND_MS = 2_000;
 const CHECKS_AT_ONCE = 16;
+const CHECKS_IN_A_ROUND_MAX = 8;
+const AVAILABLE = LOCAL_CONDITION.type;
 const CHECK_MS_MAX = 6_000;
 const OK = 200;
 const REDIRECT = 300;
@@ -51,38 +58,95 @@ export function newAvailabilityCounts(): AvailabilityCounts {
 
 type Finding = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;
 
-/** Asks the servers behind this one again and again, and writes into their APIServices what it finds, until the signal aborts. */
+/**
+ * Asks the servers behind this one again and again, and writes into their APIServices what it finds, until the signal aborts. A change of
+ * an APIService is looked at when it comes, as upstream's controller does.
+ */
 export async function keepAvailability(options: AvailabilityOptions, signal: AbortSignal): Promise<void> {
-  const { aggregator, log } = options;
+  const { services } = options.aggregator;
   while (!signal.aborted) {
-    await forEachLimited(aggregator.services.all(), CHECKS_AT_ONCE, async (service) => {
-      await check(options, service, signal).catch((error: unknown) => {
-        if (!signal.aborted)
-          log.warn({ apiService: service.name, error: String(error) }, 'failed to check an APIService');
-      });
-    });
+    const round: Round = { options, checked: new Map(), nextAtMs: Date.now() + ROUND_MS };
+    await checkAll(round, services.all(), signal);
     forgetGone(options);
-    await pause(ROUND_MS, signal);
+    while (!signal.aborted && Date.now() < round.nextAtMs) {
+      await markLocal(options, signal);
+      await checkAll(round, services.all().filter(mustBeChecked(round)), signal);
+      await services.nextChange(Math.max(0, round.nextAtMs - Date.now()), signal);
+    }
   }
 }
 
-/** One round of one of them. */
+interface Round {
+  readonly options: AvailabilityOptions;
+  /** The last check of each. */
+  readonly checked: Map<string, Checked>;
+  readonly nextAtMs: number;
+}
+
+interface Checked {
+  readonly spec: APIServiceSpec;
+  readonly finding: Finding;
+  readonly times: number;
+}
+
+/** Whether it is another one than was checked, or somebody has written another condition. Replicas that disagree take turns only so often. */
+function mustBeChecked({ checked }: Round): (service: AggregatedService) => boolean {
+  return ({ name, object }) => {
+    const last = checked.get(name);
+    if (last === undefined) return true;
+    if (last.times >= CHECKS_IN_A_ROUND_MAX) return false;
+    return !says(object, last.finding) || !deepEqual(object.spec, last.spec);
+  };
+}
+
+function says({ status }: APIService, finding: Finding): boolean {
+  const known = status?.conditions?.find(({ type }) => type === AVAILABLE);
+  return known !== undefined && isSameFinding(known, finding);
+}
+
+async function checkAll(
+  round: Round,
+  services: readonly AggregatedService[],
+  signal: AbortSignal,
+): Promise<void> {
+  await forEachLimited(services, CHECKS_AT_ONCE, async (service) =>
+    unlessFailed(round.options, service.name, signal, async () => check(round, service, signal)),
+  );
+}
+
+/** What goes wrong with one of them is logged. */
+async function unlessFailed(
+  { log }: AvailabilityOptions,
+  name: string,
+  signal: AbortSignal,
+  step: () => Promise<void>,
+): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    if (!signal.aborted)
+      log.warn({ apiService: name, error: String(error) }, 'failed to check an APIService');
+  }
+}
+
 async function check(
-  options: AvailabilityOptions,
+  { options, checked }: Round,
   service: AggregatedService,
   signal: AbortSignal,
 ): Promise<void> {
+  const { name, object } = service;
+  const times = (checked.get(name)?.times ?? 0) + 1;
   const finding = findingOfService(options, service) ?? (await findingOfServer(options, service, signal));
-  count(options.counts, service.name, finding);
-  const known = service.object.status?.conditions?.find(({ type }) => type === 'Available');
-  if (
-    known?.status === finding.status &&
-    known.reason === finding.reason &&
-    known.message === finding.message
-  ) {
-    return;
-  }
-  await write(options, service, finding, signal);
+  checked.set(name, { spec: object.spec, finding, times });
+  count(options.counts, name, finding);
+  if (!says(object, finding)) await write(options, name, finding, signal);
+}
+
+/** Those that this server answers itself say so, whatever they said while they named a Service. */
+async function markLocal(options: AvailabilityOptions, signal: AbortSignal): Promise<void> {
+  await forEachLimited(options.aggregator.services.unmarked(), CHECKS_AT_ONCE, async (name) =>
+    unlessFailed(options, name, signal, async () => write(options, name, LOCAL_CONDITION, signal)),
+  );
 }
 
 /** What the Service says, without anybody being asked. */
@@ -149,7 +213,7 @@ async function findingOfServer(
 
 async function write(
   { store, registry }: AvailabilityOptions,
-  { name }: AggregatedService,
+  name: string,
   finding: Finding,
   signal: AbortSignal,
 ): Promise<void> {
@@ -157,17 +221,7 @@ async function write(
   if (endpoint === undefined) return;
   const change = (current: ApiObject | undefined): ApiObject => {
     if (current === undefined) throw new StatusError('NotFound', 'it is gone');
-    const { status } = current as APIService;
-    const conditions = status?.conditions ?? [];
-    const before = conditions.find(({ type }) => type === 'Available');
-    const isTransition = before?.status !== finding.status;
-    const condition: APIServiceCondition = {
-      type: 'Available',
-      ...finding,
-      lastTransitionTime: isTransition ? formatTime(Date.now()) : before.lastTransitionTime,
-    };
-    const others = conditions.filter(({ type }) => type !== 'Available');
-    return { ...current, status: { ...status, conditions: [...others, condition] } };
+    return withFinding(current as APIService, finding);
   };
   const request = {
     endpoint,
@@ -184,6 +238,24 @@ async function write(
     const reason = error instanceof StatusError ? error.status.reason : undefined;
     if (reason !== 'NotFound' && reason !== 'Conflict') throw error;
   }
+}
+
+/** Its condition stays in its place, and as old as it was if only words change. What was found of another kind of APIService is not said of this one. */
+function withFinding(current: APIService, finding: Finding): APIService {
+  if ((finding.reason === LOCAL_CONDITION.reason) !== (current.spec.service === undefined)) return current;
+  const conditions = current.status?.conditions ?? [];
+  const known = conditions.find(({ type }) => type === AVAILABLE);
+  const isTransition = known?.status !== finding.status;
+  const condition: APIServiceCondition = {
+    ...finding,
+    type: AVAILABLE,
+    lastTransitionTime: isTransition ? formatTime(Date.now()) : known.lastTransitionTime,
+  };
+  const next =
+    known === undefined
+      ? [...conditions, condition]
+      : conditions.map((each) => (each === known ? condition : each));
+  return { ...current, status: { ...current.status, conditions: next } };
 }
 
 function count(

@@ -25,7 +25,7 @@ const VERSION_PRIORITY_MAX = 1000;
 export const apiServiceRules: Pick<Strategy<APIService>, 'prepareForCreate' | 'validate' | 'subresources'> = {
   prepareForCreate: (object, { nowMs }) =>
     object.spec.service === undefined
-      ? { ...object, status: { conditions: [localCondition(nowMs)] } }
+      ? { ...object, status: { conditions: [{ ...LOCAL_CONDITION, lastTransitionTime: formatTime(nowMs) }] } }
       : object,
   validate: validateApiService,
   subresources: {
@@ -39,15 +39,13 @@ export const apiServiceRules: Pick<Strategy<APIService>, 'prepareForCreate' | 'v
   },
 };
 
-function localCondition(nowMs: number): APIServiceCondition {
-  return {
-    type: 'Available',
-    status: 'True',
-    lastTransitionTime: formatTime(nowMs),
-    reason: 'Local',
-    message: 'Local APIServices are always available',
-  };
-}
+/** What is said of those that name no Service. */
+export const LOCAL_CONDITION = {
+  type: 'Available',
+  status: 'True',
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+} as const satisfies Omit<APIServiceCondition, 'lastTransitionTime'>;
 
 function validateApiService({ metadata, spec }: APIService): FieldError[] {
   const { group = '', version = '' } = spec;
