@@ -477,7 +477,7 @@ test.each<[string, string, ApiObject, Record<string, unknown>]>([
       reportingInstance: 'i',
       message: ' hello\n',
     }),
-    { 'Last Seen': '60s', 'First Seen': '10m', Count: 7, Object: 'pod/p', Source: 'c, i', Message: 'hello' },
+    { 'Last Seen': '60s', 'First Seen': '10m', Count: 8, Object: 'pod/p', Source: 'c, i', Message: 'hello' },
   ],
   [
     'an event of the older form',

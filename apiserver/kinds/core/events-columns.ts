@@ -25,9 +25,9 @@ function lastSeen({ series, lastTimestamp }: Event, first: Age): Age {
   return last.isUnknown ? first : last;
 }
 
-/** An event that stands for itself has no count in the newer API. */
+/** An event that stands for itself has no count in the newer API, and in a series v1.21 takes the first one for not counted. */
 function count({ series, count: own = 0 }: Event): number {
-  if (series !== undefined) return series.count ?? 0;
+  if (series !== undefined) return (series.count ?? 0) + 1;
   return own === 0 ? 1 : own;
 }
 
