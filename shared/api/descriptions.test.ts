@@ -13,7 +13,9 @@ test('every kind that is a resource says what it is, and so does its list', () =
 
 test('metadata, spec and status are described in every kind, and all fields of metadata', () => {
   expect(describeField('core/v1.Pod', 'spec')).toBe('What the object should be like.');
-  expect(describeField('apps/v1.DeploymentList', 'items')).toBe('The objects of the list.');
+  expect(describeField('apps/v1.DeploymentList', 'items')).toBe('List of deployments.');
+  expect(describeField('core/v1.ServiceList', 'items')).toBe('List of services.');
+  expect(describeField('meta/v1.PartialObjectMetadataList', 'items')).toBe('List of objects.');
   expect(describeField('core/v1.PodSpec', 'status')).toBeUndefined();
   const { fields } = messageType('meta/v1.ObjectMeta');
   expect(fields.filter(({ name }) => describeField('meta/v1.ObjectMeta', name) === undefined)).toEqual([]);

@@ -1,13 +1,18 @@
+import { RESOURCES } from './resources';
 import type { MessageData } from './tables';
 import { SCHEMA_DATA } from './tables';
 
 /** What stands in every kind, unless its own row says something else. */
 const OF_EVERY_KIND: ReadonlyMap<string, string> = new Map([
-  ['items', 'The objects of the list.'],
   ['metadata', 'What all objects have in common: names, labels, owners.'],
   ['spec', 'What the object should be like.'],
   ['status', 'How the object is, as seen last. Others than its author write it.'],
 ]);
+
+/** By its message, what a list is a list of. */
+const LISTED: ReadonlyMap<string, string> = new Map(
+  RESOURCES.map(({ schema, listKind, resource }) => [schema.replace(/[^.]+$/, listKind), resource]),
+);
 
 /** What a message (`core/v1.Pod`) is, in a sentence; undefined for one that has none. */
 export function describeMessage(message: string): string | undefined {
@@ -20,7 +25,9 @@ export function describeMessage(message: string): string | undefined {
 export function describeField(message: string, field: string): string | undefined {
   const { data } = rowOf(message);
   const own = data !== undefined && Object.hasOwn(data.fields, field) ? data.fields[field]?.doc : undefined;
-  return own ?? (data?.kind === true ? OF_EVERY_KIND.get(field) : undefined);
+  if (own !== undefined || data?.kind !== true) return own;
+  // Begins as kubectl's users look for it.
+  return field === 'items' ? `List of ${LISTED.get(message) ?? 'objects'}.` : OF_EVERY_KIND.get(field);
 }
 
 function rowOf(message: string): { readonly data: MessageData | undefined; readonly name: string } {

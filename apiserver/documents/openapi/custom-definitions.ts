@@ -37,19 +37,17 @@ export function customDefinitions(
         properties: {
           ...TYPE_META,
           items: {
-            ...listFieldSays('items'),
+            description: `List of ${row.resource}.`,
             type: 'array',
             items: form.reference(definitionName(message), {}),
           },
-          metadata: form.reference(definitionName('meta/v1.ListMeta'), listFieldSays('metadata')),
+          metadata: form.reference(
+            definitionName('meta/v1.ListMeta'),
+            described(describeField('core/v1.PodList', 'metadata')),
+          ),
         },
         ...kind(row.listKind),
       },
     ],
   ];
-}
-
-/** What any list says of its fields. */
-function listFieldSays(field: string): JsonSchema {
-  return described(describeField('core/v1.PodList', field));
 }

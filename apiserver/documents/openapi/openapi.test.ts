@@ -199,6 +199,15 @@ describe('the v2 document', () => {
     expect(definition('intstr.IntOrString')).toMatchObject({ type: 'string', format: 'int-or-string' });
   });
 
+  test('says of lists and of what selects from them the words that clients look for', () => {
+    expect(definition('core/v1.ServiceList')['properties'].items.description).toBe('List of services.');
+    const parameters = swagger['paths']['/api/v1/services'].parameters as AnyJson[];
+    const said = new Map(parameters.map(({ name, description }) => [name, description]));
+    expect(said.get('labelSelector')).toContain('list of returned');
+    expect(said.get('fieldSelector')).toContain('list of returned');
+    expect(said.get('watch')).toContain('Watch for changes to the described resources');
+  });
+
   test('names the kind of a definition, and all group versions for what belongs to all', () => {
     expect(definition('rbac/v1.Role')['x-kubernetes-group-version-kind']).toEqual([
       { group: GROUP.rbac, kind: 'Role', version: 'v1' },

@@ -8,8 +8,14 @@ export interface Parameter {
 }
 
 const CONTINUE = text('continue', 'Where the next page begins, as the last one said.');
-const FIELD_SELECTOR = text('fieldSelector', 'Only objects with these values of fields.');
-const LABEL_SELECTOR = text('labelSelector', 'Only objects with these labels.');
+const FIELD_SELECTOR = text(
+  'fieldSelector',
+  'Restricts the list of returned objects to those with these values of fields.',
+);
+const LABEL_SELECTOR = text(
+  'labelSelector',
+  'Restricts the list of returned objects to those with these labels.',
+);
 const LIMIT = integer('limit', 'The largest number of objects in one page.');
 const RESOURCE_VERSION = text('resourceVersion', 'How fresh the answer must be, or where a watch begins.');
 const RESOURCE_VERSION_MATCH = text(
@@ -17,7 +23,7 @@ const RESOURCE_VERSION_MATCH = text(
   'How resourceVersion is meant: Exact or NotOlderThan.',
 );
 const TIMEOUT = integer('timeoutSeconds', 'When the request ends at the latest.');
-const WATCH = flag('watch', 'Changes instead of a list.');
+const WATCH = flag('watch', 'Watch for changes to the described resources, instead of listing them.');
 const BOOKMARKS = flag('allowWatchBookmarks', 'Also tell how far a watch has come when nothing changes.');
 const DRY_RUN = text('dryRun', 'All: do everything but store the result.');
 const FIELD_MANAGER = text('fieldManager', 'Who makes the change, for the ownership of fields.');
