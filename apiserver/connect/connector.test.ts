@@ -128,7 +128,7 @@ describe('logs', () => {
     [
       'one/log?sinceSeconds=5&sinceTime=2021-04-08T00:00:00Z',
       422,
-      'PodLogOptions "one" is invalid: : Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+      'PodLogOptions "one" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
     ],
     ['one/log?tailLines=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
     ['one/log/more', 404, 'the server could not find the requested resource'],

@@ -114,6 +114,23 @@ describe('scale', () => {
     );
   });
 
+  test.each(['application/json-patch+json', 'application/merge-patch+json'])(
+    'a patch may not take the namespace away (%s)',
+    async (type) => {
+      await api.call('POST', DEPLOYMENTS, { body: deployment() });
+      const { code, json } = await api.call('PATCH', `${DEPLOYMENTS}/web/scale`, {
+        headers: { 'content-type': type },
+        body: type.includes('merge')
+          ? { metadata: { namespace: null } }
+          : [{ op: 'remove', path: '/metadata/namespace' }],
+      });
+      expect([code, json.message]).toEqual([
+        422,
+        'Scale.autoscaling "web" is invalid: metadata.namespace: Required value',
+      ]);
+    },
+  );
+
   test('a negative number is refused as the Scale that it is', async () => {
     await api.call('POST', DEPLOYMENTS, { body: deployment() });
     const { code, json } = await api.call('PATCH', `${DEPLOYMENTS}/web/scale`, {

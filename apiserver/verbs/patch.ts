@@ -43,7 +43,7 @@ import type { VerbContext } from './context';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates } from './field-validation';
-import { checkIdentity, namelessObject } from './place';
+import { checkIdentity, refuseOther, namelessObject } from './place';
 import { patchOptions } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
@@ -74,7 +74,7 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
 }
 
 /** The change that the body of a PATCH asks for; every type but an applied configuration. Of one that cannot be read the change throws BadRequest, as what is not there comes first. */
-export async function readPatch(exchange: Exchange, target: Target, mediaType: string): Promise<Change> {
+export async function readPatch(exchange: Exchange, target: PatchTarget, mediaType: string): Promise<Change> {
   const asked = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
   const { bounds } = exchange;
@@ -115,7 +115,10 @@ interface Patch {
   readonly bounds: LoopBounds | undefined;
 }
 
-function changeBy(target: Target, asked: Patch): Change {
+/** What a PATCH changes: an object, or what a subresource shows of one. */
+export type PatchTarget = Target & { readonly isShown?: boolean };
+
+function changeBy(target: PatchTarget, asked: Patch): Change {
   return (current) => {
     if (current === undefined) throw notFound(target.endpoint.row, target.name);
     const { endpoint } = target;
@@ -138,10 +141,11 @@ function changeBy(target: Target, asked: Patch): Change {
     }
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
-    return checkIdentity(
-      decodePatched(asOwnKind(patched, target, asked, versioned), target, asked, versioned),
-      target,
-    );
+    const next = decodePatched(asOwnKind(patched, target, asked, versioned), target, asked, versioned);
+    if (target.isShown !== true) return checkIdentity(next, target);
+    // As in a PUT: what is shown has to say its namespace itself.
+    refuseOther(next, target);
+    return next;
   };
 }
 

@@ -112,7 +112,7 @@ async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): 
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);
   if (isApply) return apply(context, exchange, viewed, dryRun);
-  const read = await readPatch(exchange, shown, mediaType);
+  const read = await readPatch(exchange, { ...shown, isShown: true }, mediaType);
   const change: Change = view.patchesKeepUid === true ? (live) => withUidOf(live, read(live)) : read;
   return write(context, exchange, viewed, { change, dryRun });
 }

@@ -135,7 +135,8 @@ function logOptionProblems({ tailLines, limitBytes, sinceSeconds, sinceTime }: L
   }
   if (limitBytes !== undefined && limitBytes < 1) errors.push(invalid('limitBytes', limitBytes, POSITIVE));
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
-    errors.push(forbiddenField('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+    // Upstream's path of an empty name reads so.
+    errors.push(forbiddenField('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   } else if (sinceSeconds !== undefined && sinceSeconds < 1) {
     errors.push(invalid('sinceSeconds', sinceSeconds, POSITIVE));
   }

@@ -39,6 +39,20 @@ test('what is found twice is told as often as the order says, and not once more'
   expect(told).toEqual([rule, rule, change]);
 });
 
+test.each([
+  ['storageversions', '', 2],
+  ['storageversions', 'status', 2],
+  ['deployments', 'status', 3],
+])(
+  'a label that a change of %s, subresource "%s", has wrong is told %d times',
+  (resource, subresource, times) => {
+    const endpoint = { row: { group: '' }, stored: { resource } } as unknown as Endpoint;
+    const label = invalid('metadata.labels', 'l', 'no');
+    const told = inToldOrder({ ...NONE, common: [label] }, endpoint, subresource);
+    expect(told).toEqual(Array.from({ length: times }, () => label));
+  },
+);
+
 test('a fault of metadata that is in no step of the order comes last', () => {
   const endpoint = { row: { group: 'batch' }, stored: { resource: 'cronjobs' } } as unknown as Endpoint;
   const name = invalid('metadata.generateName', 'g', 'no');

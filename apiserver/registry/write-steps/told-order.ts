@@ -140,6 +140,8 @@ const STEPS = wordTable<string>({
   services: 'UXMR',
   statefulsets: 'MRUX',
   storageclasses: 'MRUX',
+  storageversions: '',
+  'storageversions/status': 'X',
   validatingwebhookconfigurations: 'mRX',
   volumeattachments: 'MRMRX',
   'volumeattachments/status': 'MMX',
