@@ -80,6 +80,12 @@ test('a refusal shows an empty list or map as it was sent', async () => {
   const change = { spec: { drivers: [{ ...drivers[0], topologyKeys: [] }] } };
   const driver = await replaced(`/apis/${GROUP.storage}/v1/csinodes`, { spec: { drivers } }, change);
   expect(driver.json.message).toContain('TopologyKeys:[]string{}, Allocatable');
+  const volume = { metadata: { name: 'none' }, spec: { capacity: {}, hostPath: { path: '/a' } } };
+  const empty = await api.call('POST', '/api/v1/persistentvolumes', { body: volume });
+  expect(empty.json.message).toContain('Unsupported value: core.ResourceList{}: supported values');
+  const bare = { ...volume, spec: { hostPath: { path: '/a' } } };
+  const absent = await api.call('POST', '/api/v1/persistentvolumes', { body: bare });
+  expect(absent.json.message).toContain('Unsupported value: core.ResourceList(nil): supported values');
   const ingresses = `/apis/${GROUP.networking}/v1/namespaces/default/ingresses`;
   const body = { metadata: { name: 'none' }, spec: { rules: [] } };
   const { json } = await api.call('POST', ingresses, { body });

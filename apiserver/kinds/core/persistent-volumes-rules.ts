@@ -9,6 +9,7 @@ import { goStruct, GoValue } from '../../../shared/errors/go-values';
 import { toldDifferences } from '../../../shared/errors/told-differences';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Quantity } from '../../../shared/object/values';
 import type { Strategy } from '../../registry/strategy';
@@ -31,18 +32,19 @@ export const persistentVolumeRules: Pick<
   'prepareForCreate' | 'validate' | 'validateUpdate'
 > = {
   prepareForCreate: (volume) => ({ ...volume, status: { phase: 'Pending' } }),
-  validate: ({ metadata, spec }) => validateSpec(spec, metadata.name ?? ''),
+  validate: validateVolume,
   validateUpdate: (next, previous) => validateChange(next.spec, previous.spec),
 };
 
-function validateSpec(spec: PersistentVolumeSpec, name: string): FieldError[] {
+function validateVolume(volume: PersistentVolume): FieldError[] {
+  const { metadata, spec } = volume;
   const { accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode } = spec;
   return [
     ...validateAccessModes(modes, 'spec'),
-    ...validateCapacity(spec.capacity),
+    ...validateCapacity(spec.capacity, emptiedIn(volume, 'spec').has('capacity')),
     ...(policy === '' ? [] : choice(policy, 'spec.persistentVolumeReclaimPolicy', RECLAIM_POLICIES)),
     ...(spec.nodeAffinity === undefined ? [] : validateNodeAffinity(spec.nodeAffinity)),
-    ...volumeSource(spec, 'spec', name),
+    ...volumeSource(spec, 'spec', metadata.name ?? ''),
     ...rootIsNotRecycled(spec, 'spec'),
     ...optionalForm(spec.storageClassName, 'spec.storageClassName', dns1123SubdomainProblems),
     ...(volumeMode === undefined ? [] : choice(volumeMode, 'spec.volumeMode', VOLUME_MODES)),
@@ -94,11 +96,13 @@ function validateAccessModes(modes: readonly string[], path: string): FieldError
   ];
 }
 
-function validateCapacity(given: Readonly<Record<string, Quantity>> | undefined): FieldError[] {
+function validateCapacity(
+  capacity: Readonly<Record<string, Quantity>> | undefined = {},
+  isEmptied: boolean,
+): FieldError[] {
   const path = 'spec.capacity';
-  const capacity = given ?? {};
   const names = Object.keys(capacity);
-  const shown = given === undefined ? 'core.ResourceList(nil)' : 'core.ResourceList{}';
+  const shown = isEmptied ? 'core.ResourceList{}' : 'core.ResourceList(nil)';
   const told = names.length === 0 ? new GoValue(() => shown) : capacity;
   return [
     ...(names.length === 0 ? [required(path)] : []),
