@@ -348,3 +348,41 @@ test.each([
   await api.call('DELETE', `${collection}/linked`);
   expect([reply.code, (reply.json.metadata as { selfLink?: string }).selfLink]).toEqual([200, shown]);
 });
+
+describe('an amount in another unit is no change', () => {
+  const APPS = '/apis/apps/v1/namespaces/default/statefulsets';
+  const JOBS = '/apis/batch/v1/namespaces/default/jobs';
+  const containers = (memory: string): object[] => [
+    { name: 'c', image: 'i', resources: { requests: { memory } } },
+  ];
+
+  test('of the claims of a StatefulSet', async () => {
+    const spec = (storage: string): object => ({
+      serviceName: 's',
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: containers('1') } },
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'v' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
+        },
+      ],
+    });
+    const body = { metadata: { name: 'units' }, spec: spec('1Gi') };
+    expect((await api.call('POST', APPS, { body })).code).toBe(201);
+    const patch = (storage: string) => api.call('PATCH', `${APPS}/units`, { body: { spec: spec(storage) } });
+    expect((await patch('1073741824')).code).toBe(200);
+    expect((await patch('2Gi')).code).toBe(422);
+  });
+
+  test('of the pods of a Job', async () => {
+    const pods = (memory: string): object => ({
+      spec: { template: { spec: { restartPolicy: 'Never', containers: containers(memory) } } },
+    });
+    const body = { metadata: { name: 'units' }, ...pods('1k') };
+    expect((await api.call('POST', JOBS, { body })).code).toBe(201);
+    const patch = (memory: string) => api.call('PATCH', `${JOBS}/units`, { body: pods(memory) });
+    expect((await patch('1e3')).code).toBe(200);
+    expect((await patch('2k')).code).toBe(422);
+  });
+});

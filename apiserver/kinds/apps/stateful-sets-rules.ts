@@ -5,7 +5,8 @@ import type {
 } from '../../../shared/api/types/apps-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
-import { deepEqual } from '../../../shared/object/clone';
+import { saysSame } from '../../../shared/schema/same-meaning';
+import { messageType } from '../../../shared/schema/types';
 import type { Strategy } from '../../registry/strategy';
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { selectorInGo } from '../rules/selector-in-go';
@@ -22,12 +23,14 @@ export const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validat
     ...privilegeRule(statefulSet.spec.template.spec, { path: 'spec.template.spec', settings }),
   ],
   validateUpdate(next, previous) {
-    if (deepEqual(settled(next.spec), settled(previous.spec))) return [];
+    if (saysSame(STATEFUL_SET_SPEC, settled(next.spec), settled(previous.spec))) return [];
     const why =
       "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden";
     return [forbiddenField('spec', why)];
   },
 };
+
+const STATEFUL_SET_SPEC = messageType('apps/v1.StatefulSetSpec');
 
 /** The spec of the pods is checked when they are made, as upstream. */
 function validateSpec(statefulSet: StatefulSet): FieldError[] {
@@ -79,5 +82,8 @@ function settled({
   volumeClaimTemplates: claims = [],
   ...rest
 }: StatefulSetSpec): object {
-  return { ...rest, claims: claims.map(({ kind: _kind, apiVersion: _version, ...claim }) => claim) };
+  return {
+    ...rest,
+    volumeClaimTemplates: claims.map(({ kind: _kind, apiVersion: _version, ...claim }) => claim),
+  };
 }

@@ -5,6 +5,8 @@ import { isLonger, maxLengthProblem } from '../../../shared/meta/dns-names';
 import { matchesLabels } from '../../../shared/meta/labels';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
 import { deepEqual } from '../../../shared/object/clone';
+import { saysSame } from '../../../shared/schema/same-meaning';
+import { messageType } from '../../../shared/schema/types';
 import { emptiedIn } from '../../../shared/schema/emptied';
 import type { Strategy } from '../../registry/strategy';
 import { scheduleProblem } from './cron';
@@ -45,11 +47,13 @@ export const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
 
 /** A Job of before its feature was on has no mode, and may get the usual one. */
 function isSame(name: (typeof SETTLED)[number], next: JobSpec, previous: JobSpec): boolean {
+  if (name === 'template') return saysSame(POD_TEMPLATE, next.template, previous.template);
   if (name !== 'completionMode') return deepEqual(next[name], previous[name]);
   const { completionMode: former = next.completionMode === NON_INDEXED ? NON_INDEXED : undefined } = previous;
   return next.completionMode === former;
 }
 
+const POD_TEMPLATE = messageType('core/v1.PodTemplateSpec');
 const NON_INDEXED = 'NonIndexed';
 
 /** A CronJob appends 11 characters to its name for each Job, whose name may have 63. */

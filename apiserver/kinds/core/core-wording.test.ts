@@ -340,6 +340,7 @@ created('persistent volumes, quotas and limits', [
 
 const POD_CHANGED =
   'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+const sized = (memory: string): object => ({ ...container, resources: { requests: { memory } } });
 const ONE_GIB = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] };
 
 /** The resource, the object, a merge patch, and what is wrong with the change. */
@@ -383,6 +384,18 @@ spec.nodeSelector: {"example.com/tier":"web"} -> absent
 spec.subdomain: absent -> "d"
 `,
     ],
+  ],
+  [
+    'pods',
+    { spec: { containers: [sized('1Gi')] } },
+    { spec: { containers: [sized('1073741824')] } },
+    ['200 '],
+  ],
+  [
+    'persistentvolumeclaims',
+    { spec: { ...claim.spec, resources: { requests: { storage: '1k' } } } },
+    { spec: { resources: { requests: { storage: '1e3' } } } },
+    ['200 '],
   ],
   [
     'persistentvolumes',

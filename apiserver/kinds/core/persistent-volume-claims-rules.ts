@@ -4,7 +4,8 @@ import type { PersistentVolumeClaim } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
 import { toldDifferences } from '../../../shared/errors/told-differences';
-import { deepEqual } from '../../../shared/object/clone';
+import { saysSame } from '../../../shared/schema/same-meaning';
+import { messageType } from '../../../shared/schema/types';
 import { compareQuantity } from '../../../shared/meta/quantity';
 import type { Quantity } from '../../../shared/object/values';
 import { isOn } from '../field-gates';
@@ -55,6 +56,8 @@ function withKnownSource(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   return isKnown ? claim : { ...claim, spec: rest };
 }
 
+const CLAIM_SPEC = messageType('core/v1.PersistentVolumeClaimSpec');
+
 function validateChange(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
@@ -67,7 +70,7 @@ function validateChange(
   const spec = comparable(next, previous, mayGrow);
   return [
     ...(movesClass(next, previous) ? [] : sameClassAnnotation(next.metadata, previous.metadata)),
-    ...(deepEqual(spec, previous.spec)
+    ...(saysSame(CLAIM_SPEC, spec, previous.spec)
       ? []
       : [forbiddenField('spec', `${why}${toldDifferences('spec', spec, previous.spec)}`)]),
     ...(mayGrow && isSmaller

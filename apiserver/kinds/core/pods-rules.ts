@@ -11,8 +11,10 @@ import { duplicate, forbiddenField, invalid, required } from '../../../shared/er
 import { goQuote } from '../../../shared/errors/go-quote';
 import { goStruct, goStructs } from '../../../shared/errors/go-values';
 import { toldDifferences } from '../../../shared/errors/told-differences';
-import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
+import { saysSame } from '../../../shared/schema/same-meaning';
+import type { MessageType } from '../../../shared/schema/types';
+import { messageType } from '../../../shared/schema/types';
 import type { ReadonlyJson } from '../../../shared/object/json';
 import { integer } from '../../../shared/object/accessors';
 import type { Strategy } from '../../registry/strategy';
@@ -108,17 +110,28 @@ function validatePodUpdate(next: Pod, previous: Pod): FieldError[] {
     ...first,
     ...late,
     ...validateTolerationsUpdate(spec.tolerations, old.tolerations, 'spec.tolerations'),
-    ...unlessEqual({ next: settled(spec), previous: settled(old), place: 'spec' }, 'spec', why),
+    ...unlessSame(
+      { type: POD_SPEC, next: settled(spec), previous: settled(old), place: 'spec' },
+      'spec',
+      why,
+    ),
   ];
 }
 
-/** `Forbidden` of the field where the two differ, with the reason and the differences; `place` is where the two stand. */
-function unlessEqual(
-  { next, previous, place }: { readonly next: unknown; readonly previous: unknown; readonly place: string },
-  field: string,
-  why: string,
-): FieldError[] {
-  if (deepEqual(next, previous)) return [];
+interface Change {
+  readonly type: MessageType;
+  readonly next: unknown;
+  readonly previous: unknown;
+  /** Where the two stand. */
+  readonly place: string;
+}
+
+const POD_SPEC = messageType('core/v1.PodSpec');
+const EPHEMERAL_CONTAINER = messageType('core/v1.EphemeralContainer');
+
+/** `Forbidden` of the field where the two differ, with the reason and the differences. */
+function unlessSame({ type, next, previous, place }: Change, field: string, why: string): FieldError[] {
+  if (saysSame(type, next, previous)) return [];
   return [forbiddenField(field, `${why}${toldDifferences(place, next, previous)}`)];
 }
 
@@ -156,7 +169,8 @@ export function validateEphemeralContainersUpdate(next: Pod, previous: Pod): Fie
       // The line break is upstream's.
       if (kept === undefined) return [forbiddenField(path, `${existing} removed\n`)];
       const place = `${path}[${String(wanted.indexOf(kept))}]`;
-      return unlessEqual({ next: kept, previous: old, place }, path, `${existing} changed`);
+      const change = { type: EPHEMERAL_CONTAINER, next: kept, previous: old, place };
+      return unlessSame(change, path, `${existing} changed`);
     }),
   ];
 }

@@ -1,0 +1,43 @@
+import { compareQuantity, parseQuantity } from '../meta/quantity';
+import { deepEqual, getOwn, isJsonObject } from '../object/clone';
+import type { FieldType, MessageType } from './types';
+
+/**
+ * True when two decoded values of a type say the same, however their amounts are written: `1Gi` is `1073741824`, and `1k` is `1e3`. What must not
+ * change upstream is compared so. Amounts are looked at only where something differs.
+ */
+export function saysSame(type: MessageType, a: unknown, b: unknown): boolean {
+  if (deepEqual(a, b)) return true;
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const { byName } = type;
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) =>
+    sameField(byName.get(name), getOwn(a, name), getOwn(b, name)),
+  );
+}
+
+function sameField(field: FieldType | undefined, a: unknown, b: unknown): boolean {
+  if (a === b || deepEqual(a, b)) return true;
+  if (field === undefined) return false;
+  if (field.list) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => sameValue(field, item, b[index]));
+  }
+  if (!field.map) return sameValue(field, a, b);
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => sameValue(field, getOwn(a, key), getOwn(b, key)))
+  );
+}
+
+function sameValue({ kind, message }: FieldType, a: unknown, b: unknown): boolean {
+  if (kind === 'quantity') return sameAmount(a, b);
+  return message === undefined ? deepEqual(a, b) : saysSame(message, a, b);
+}
+
+function sameAmount(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'string' || typeof b !== 'string') return a === b;
+  const [left, right] = [parseQuantity(a), parseQuantity(b)];
+  return left !== undefined && right !== undefined ? compareQuantity(left, right) === 0 : a === b;
+}
