@@ -375,6 +375,29 @@ describe('an amount in another unit is no change', () => {
     expect((await patch('2Gi')).code).toBe(422);
   });
 
+  test.each(['deployments', 'replicasets', 'daemonsets', 'statefulsets'])(
+    'that counts in %s',
+    async (resource) => {
+      const url = `/apis/apps/v1/namespaces/default/${resource}`;
+      const spec = (memory: string): object => ({
+        serviceName: 's',
+        selector: { matchLabels: { a: 'b' } },
+        template: { metadata: { labels: { a: 'b' } }, spec: { containers: containers(memory) } },
+      });
+      const body = { metadata: { name: 'counted' }, spec: spec('1Gi') };
+      expect((await api.call('POST', url, { body })).json.metadata.generation).toBe(1);
+      const patch = async (memory: string) =>
+        (await api.call('PATCH', `${url}/counted`, { body: { spec: spec(memory) } })).json;
+      const { metadata, spec: kept } = await patch('1073741824');
+      expect(metadata.generation).toBe(1);
+      expect(metadata.annotations?.['deprecated.daemonset.template.generation']).toBe(
+        resource === 'daemonsets' ? '1' : undefined,
+      );
+      expect(kept.template.spec.containers).toMatchObject(containers('1073741824'));
+      expect((await patch('2Gi')).metadata.generation).toBe(2);
+    },
+  );
+
   test('of the pods of a Job', async () => {
     const pods = (memory: string): object => ({
       spec: { template: { spec: { restartPolicy: 'Never', containers: containers(memory) } } },

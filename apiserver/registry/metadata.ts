@@ -1,7 +1,8 @@
 import type { ApiObject, ObjectMeta } from '../../shared/object/object';
 import { formatTime } from '../../shared/meta/time';
 import type { Writable } from '../../shared/object/writable';
-import { deepEqual } from '../../shared/object/clone';
+import { saysSame } from '../../shared/schema/same-meaning';
+import type { MessageType } from '../../shared/schema/types';
 
 /** The parts of metadata that belong to the server, and how they come about. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
 
@@ -83,11 +84,20 @@ export function isTerminating(meta: ObjectMeta): boolean {
 
 const NOT_DESIRED_STATE: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 
-/** True when anything but metadata and (unless `countsStatus`) status differs: what counts for `metadata.generation`. */
-export function desiredStateDiffers(next: ApiObject, previous: ApiObject, countsStatus = false): boolean {
-  const names = new Set([...Object.keys(next), ...Object.keys(previous)]);
-  if (!countsStatus) names.delete('status');
-  return [...names].some((name) => !NOT_DESIRED_STATE.has(name) && !deepEqual(next[name], previous[name]));
+/** True when anything but metadata and (unless `countsStatus`) status says something else: what counts for `metadata.generation`. */
+export function desiredStateDiffers(
+  type: MessageType,
+  next: ApiObject,
+  previous: ApiObject,
+  countsStatus = false,
+): boolean {
+  const desired = (object: ApiObject): object =>
+    Object.fromEntries(
+      Object.entries(object).filter(
+        ([name]) => !NOT_DESIRED_STATE.has(name) && (countsStatus || name !== 'status'),
+      ),
+    );
+  return !saysSame(type, desired(next), desired(previous));
 }
 
 /** A copy without the field `name` of metadata. */

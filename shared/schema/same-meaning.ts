@@ -7,17 +7,21 @@ import type { FieldType, MessageType } from './types';
  * change upstream is compared so. Amounts are looked at only where something differs.
  */
 export function saysSame(type: MessageType, a: unknown, b: unknown): boolean {
-  if (deepEqual(a, b)) return true;
-  if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  const { byName } = type;
+  return deepEqual(a, b) || sameMessage(type, a, b);
+}
+
+function sameMessage({ byName }: MessageType, a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (!isJsonObject(a) || !isJsonObject(b)) return deepEqual(a, b);
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) =>
     sameField(byName.get(name), getOwn(a, name), getOwn(b, name)),
   );
 }
 
 function sameField(field: FieldType | undefined, a: unknown, b: unknown): boolean {
-  if (a === b || deepEqual(a, b)) return true;
-  if (field === undefined) return false;
+  if (a === b) return true;
+  if (field === undefined || (field.message === undefined && field.kind !== 'quantity'))
+    return deepEqual(a, b);
   if (field.list) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => sameValue(field, item, b[index]));
@@ -27,13 +31,12 @@ function sameField(field: FieldType | undefined, a: unknown, b: unknown): boolea
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => sameValue(field, getOwn(a, key), getOwn(b, key)))
+    keys.every((key) => Object.hasOwn(b, key) && sameValue(field, a[key], b[key]))
   );
 }
 
-function sameValue({ kind, message }: FieldType, a: unknown, b: unknown): boolean {
-  if (kind === 'quantity') return sameAmount(a, b);
-  return message === undefined ? deepEqual(a, b) : saysSame(message, a, b);
+function sameValue({ message }: FieldType, a: unknown, b: unknown): boolean {
+  return message === undefined ? sameAmount(a, b) : sameMessage(message, a, b);
 }
 
 function sameAmount(a: unknown, b: unknown): boolean {

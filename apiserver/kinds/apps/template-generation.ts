@@ -1,7 +1,8 @@
 import type { DaemonSet } from '../../../shared/api/types/apps-v1';
 import type { StatusError } from '../../../shared/errors/status-error';
 import { badRequest } from '../../../shared/errors/status-error';
-import { deepEqual } from '../../../shared/object/clone';
+import { saysSame } from '../../../shared/schema/same-meaning';
+import { messageType } from '../../../shared/schema/types';
 
 /** An old field of DaemonSets, which counts changes of the template and lives on as an annotation. */
 export const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
@@ -18,10 +19,11 @@ export function withFirstTemplateGeneration(daemonSet: DaemonSet): DaemonSet {
  */
 export function withNextTemplateGeneration(next: DaemonSet, previous: DaemonSet): DaemonSet {
   generationOf(next);
-  const isSame = deepEqual(next.spec.template, previous.spec.template);
+  const isSame = saysSame(POD_TEMPLATE, next.spec.template, previous.spec.template);
   return withGeneration(next, generationOf(previous) + (isSame ? 0n : 1n));
 }
 
+const POD_TEMPLATE = messageType('core/v1.PodTemplateSpec');
 const DIGITS_MAX = 19;
 
 function generationOf(daemonSet: DaemonSet): bigint {

@@ -84,7 +84,7 @@ export function prepareChanged(draft: Draft): void {
   const prepared = strategy.prepareForUpdate?.(kept, current, info) ?? kept;
   const isNext =
     strategy.tracksGeneration === true &&
-    (desiredStateDiffers(prepared, current, strategy.generationCountsStatus) ||
+    (desiredStateDiffers(stored.type, prepared, current, strategy.generationCountsStatus) ||
       isEmptied(draft.object, strategy.emptyIsChange));
   draft.object = isNext ? withNextGeneration(prepared, current) : prepared;
 }
