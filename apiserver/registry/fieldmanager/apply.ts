@@ -14,6 +14,9 @@ import {
   recursiveDifference,
 } from '../../../shared/fieldset/field-set';
 import { mergeConfig } from '../../../shared/fieldset/merge';
+import { DecodeError } from '../../../shared/schema/decode';
+import type { Misfit } from '../../../shared/schema/decode-error';
+import { A_MICRO_TIME, A_QUANTITY, A_TIME, BASE64_TEXT, INT_OR_STRING } from '../../../shared/schema/scalars';
 import type { Conflict } from './conflicts';
 import { applyConflict } from './conflicts';
 import type { Entry } from './entries';
@@ -79,6 +82,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
     set === said ||
     !isEmptySet(changes.own.touched) ||
     !deepEqual(pruned.metadata, bare.metadata);
+  if (!isChange) refuseMisfits(request, pruned);
   const result = isChange ? withManagedFields(request.read(pruned), undefined) : bare;
   const next = refreshLastApplied(request, result);
   const isSame = sameOwners(entries, after) && deepEqual({ ...next }, withoutTypeMeta(bare, next));
@@ -89,6 +93,28 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
     after.map((entry) => (entry === own ? timed : entry)),
   );
 }
+
+/**
+ * What a write here resets has to be of its types all the same, as far as the published schema tells them: it knows nothing of the forms of
+ * times and amounts, and of no number how large it may be.
+ */
+function refuseMisfits({ read }: ApplyRequest, merged: ApiObject): void {
+  try {
+    read(merged);
+  } catch (error) {
+    const misfit = error instanceof Error && error.cause instanceof DecodeError && error.cause.misfit;
+    if (misfit && !isOfSchemaType(misfit)) throw error;
+  }
+}
+
+function isOfSchemaType({ wanted, given }: Misfit): boolean {
+  if (FORMS.has(wanted)) return true;
+  if (wanted === BASE64_TEXT) return typeof given === 'string';
+  return (typeof given === 'number' || typeof given === 'bigint') && NUMBER.test(wanted);
+}
+
+const FORMS: ReadonlySet<string> = new Set([A_TIME, A_MICRO_TIME, A_QUANTITY, INT_OR_STRING]);
+const NUMBER = /^an? (?:integer|number)/;
 
 /** All that it says, with what a write here resets. */
 function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefined): FieldSet {

@@ -79,3 +79,55 @@ test('an apply of nothing but what a write here resets is no change, however odd
   const more = await apply({ conditions: [{ type: 'Other', status: 'perhaps' }], certificate: 'YQ==' });
   expect(more.code).toBe(422);
 });
+
+describe('what an apply says of fields that a write here resets', () => {
+  const apply = async (path: string, body: object): Promise<Reply> =>
+    api.call('PATCH', `${path}?fieldManager=types`, {
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body,
+    });
+  const base = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'types' }, spec: deployment };
+  const NODE = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'types' } };
+  const heartbeat = (lastHeartbeatTime: unknown): object => ({
+    conditions: [{ type: 'A', lastHeartbeatTime }],
+  });
+
+  test.each([
+    [
+      'a text for a number',
+      { replicas: 'x' },
+      /status\.replicas: expected an integer of 32 bits, got a string/,
+    ],
+    ['a number for a text', { conditions: [{ type: 'A', status: 5 }] }, /expected a string, got a number/],
+    ['a number for a list', { conditions: 5 }, /status\.conditions: expected a list/],
+    ['a fraction', { replicas: 1.5 }, undefined],
+    ['a large number', { replicas: 2 ** 40 }, undefined],
+  ])('%s in the status of a Deployment', async (_what, status, message) => {
+    await apply(`${DEPLOYMENTS}/types`, base);
+    const { code, json } = await apply(`${DEPLOYMENTS}/types`, { ...base, status });
+    expect(code).toBe(message === undefined ? 200 : 400);
+    if (message !== undefined) expect(json.message).toMatch(message);
+  });
+
+  test.each([
+    ['an odd time', heartbeat('zz'), 200],
+    ['an odd amount', { capacity: { cpu: 'zz' } }, 200],
+    ['a list for a text', { phase: [] }, 400],
+  ])('%s in the status of a Node', async (_what, status, code) => {
+    await apply('/api/v1/nodes/types', NODE);
+    expect((await apply('/api/v1/nodes/types', { ...NODE, status })).code).toBe(code);
+  });
+
+  test('the spec of a certificate request is of its types, though it never changes', async () => {
+    const path = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;
+    const row = resourceOf({ group: GROUP.certificates, version: 'v1' }, 'certificatesigningrequests');
+    const least: object = row === undefined ? {} : minimalObject(row, '');
+    const request = { ...least, metadata: { name: 'types' }, spec: { usages: ['any'] } };
+    await api.call('POST', path, { body: { ...least, metadata: { name: 'types' } } });
+    const codeOf = async (spec: object): Promise<number> =>
+      (await apply(`${path}/types`, { ...request, spec })).code;
+    expect(await codeOf({ request: '!!!' })).toBe(200);
+    expect(await codeOf({ request: 5 })).toBe(400);
+    expect(await codeOf({ extra: { a: { items: ['x'] } } })).toBe(400);
+  });
+});
