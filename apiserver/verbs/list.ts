@@ -15,7 +15,9 @@ export async function list(context: VerbContext, exchange: Exchange, target: Tar
   const options = listQueryOf(query);
   const selectors = await selectorsOf(query);
   checkListOptions(options);
-  const selection = selectionOf(selectors, target);
+  const selected = selectionOf(selectors, target);
+  // As upstream, which takes one name for one object only where a list begins.
+  const selection = options.continue === '' ? selected : { ...selected, key: undefined };
   const plan = planList(chunked(options, context.features));
   const { endpoint } = target;
   const page = await readList(context.store, { endpoint, selection }, plan, signal);

@@ -120,6 +120,15 @@ describe('a full page of selected objects', () => {
       .json;
     expect([items.map(nameOf), metadata.continue]).toEqual([['a'], undefined]);
   });
+
+  test('goes on when a name is asked for in the middle of a list', async () => {
+    const { metadata: first } = (await api.call('GET', `${CMS}?limit=1`)).json;
+    const query = `limit=1&continue=${first.continue as string}&fieldSelector=metadata.name%3D`;
+    const found = (await api.call('GET', `${CMS}?${query}c`)).json;
+    expect([found.items.map(nameOf), found.metadata.continue]).toEqual([['c'], expect.stringMatching(/./)]);
+    const passed = (await api.call('GET', `${CMS}?${query}a`)).json;
+    expect([passed.items, passed.metadata.continue]).toEqual([[], undefined]);
+  });
 });
 
 function nameOf({ metadata }: { readonly metadata: { readonly name: string } }): string {
