@@ -326,6 +326,9 @@ describe('places', () => {
     const posted = await api.call('POST', `${PATH}/a/status`, { body: gizmo('a') });
     expect([posted.code, posted.json.details]).toEqual([405, { group: 'example.com', kind: 'gizmos' }]);
     expect((await api.call('PUT', PATH, { body: gizmo('a') })).json.message).toBe('name must be provided');
+    expect((await api.call('PATCH', PATH, { body: {} })).json.message).toBe('name must be provided');
+    const headers = { 'content-type': 'text/plain' };
+    expect((await api.call('PATCH', PATH, { body: {}, headers })).code).toBe(415);
     // Another kind is what is wrong with an object that is there.
     for (const wrong of [{ kind: 'Other' }, { apiVersion: '' }]) {
       const body = { ...gizmo('absent'), ...wrong };

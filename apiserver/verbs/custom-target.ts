@@ -16,7 +16,6 @@ const VERBS: ReadonlySet<string> = new Set([
   'update',
   'watch',
 ]);
-const VERBS_OF_ONE: ReadonlySet<string> = new Set(['update', 'patch']);
 
 /** Whether a custom resource has such paths at all. A path of the wrong scope is as unknown as one of no resource. */
 export function hasPlace({ row }: Endpoint, { namespace, verb }: RequestInfo): boolean {
@@ -42,6 +41,12 @@ export function customTarget(
   }
   if (!VERBS.has(verb)) throw methodNotSupported(row, verb);
   if (verb === 'create' && custom?.isTerminating === true) throw definitionTerminating(row);
-  if (name === '' && VERBS_OF_ONE.has(verb)) throw badRequest('name must be provided');
+  // A patch is asked for its type before.
+  if (name === '' && verb === 'update') throw nameRequired();
   return { endpoint, namespace: row.namespaced ? namespace : '', name, subresource };
+}
+
+/** A custom resource has no router that knows by the path alone that a name is missing. */
+export function nameRequired(): Error {
+  return badRequest('name must be provided');
 }

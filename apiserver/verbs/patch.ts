@@ -40,6 +40,7 @@ import { KindError, decodeValue, noTypeMetaWords } from './body';
 import { metadataMisfit, typeMetaMisfit } from './custom-patched';
 import { inDeclaredOrder, patchedText } from './patched-text';
 import type { VerbContext } from './context';
+import { nameRequired } from './custom-target';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates } from './field-validation';
@@ -62,6 +63,7 @@ const PATCHERS = wordTable<Patcher>({
 export async function patch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const supported = patchMediaTypes(target, context.store.serverSideApply);
   const mediaType = negotiatePatch(exchange.headers['content-type'], supported);
+  if (target.name === '') throw nameRequired();
   const answers = objectAnswers(exchange, target);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);
