@@ -92,6 +92,16 @@ test.each<[object, string]>([
   ]);
 });
 
+test('an empty list of managedFields says nothing of owners, an empty entry that there are none', async () => {
+  await define(api, definitionBody());
+  const { metadata } = (await create('a', { spec: 1 })).json;
+  const ownersAfter = async (managedFields: readonly object[]): Promise<unknown> =>
+    (await api.call('PATCH', `${PATH}/a`, { body: { metadata: { managedFields } } })).json.metadata
+      .managedFields;
+  expect(await ownersAfter([])).toEqual(metadata.managedFields);
+  expect(await ownersAfter([{}])).toBeUndefined();
+});
+
 describe('what is embedded', () => {
   const schema = {
     type: 'object',

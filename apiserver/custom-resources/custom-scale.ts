@@ -8,6 +8,7 @@ import type { ObjectView } from '../registry/object-view';
 import { SCALE } from '../kinds/autoscaling/scale';
 import { metadataWithDemands, shownMetadata } from '../registry/shown-metadata';
 import { integer, record } from '../../shared/object/accessors';
+import type { Int64 } from '../../shared/object/values';
 import type { ScalePaths } from './definition';
 import type { Found } from './nested';
 import { integerAt, levelsOf, textAt, withValueAt } from './nested';
@@ -24,14 +25,14 @@ export function customScale(paths: ScalePaths): ObjectView {
     patchesKeepUid: true,
     show: (object) => {
       const selector = labelSelector === '' ? undefined : valueOf(textAt(object, labelSelector));
-      const replicas = valueOf(integerAt(object, specReplicas)) ?? NO_REPLICAS;
+      const replicas = Number(valueOf(integerAt(object, specReplicas)) ?? NO_REPLICAS);
       return {
         kind: SCALE.kind,
         apiVersion: apiVersionOf(SCALE),
         metadata: shownMetadata(object),
         spec: replicas === 0 ? {} : { replicas },
         status: {
-          replicas: valueOf(integerAt(object, statusReplicas)) ?? 0,
+          replicas: Number(valueOf(integerAt(object, statusReplicas)) ?? 0),
           ...(selector === undefined || selector === '' ? {} : { selector }),
         },
       };
@@ -82,7 +83,7 @@ export function validateScaled(
   ];
 }
 
-function validateReplicas(found: Found<number>, path: string): readonly FieldError[] {
+function validateReplicas(found: Found<Int64>, path: string): readonly FieldError[] {
   if (!found.ok) return [invalid(path, 0, found.problem)];
   const { value = 0 } = found;
   if (value < 0) return [invalid(path, value, 'should be a non-negative integer')];

@@ -237,6 +237,11 @@ describe('the scale', () => {
       'Invalid value: 0: .spec.count accessor error: x is of the type string, expected map[string]interface{}',
     );
     expect(await problems({ count: 2 ** 31 })).toContain('should be less than or equal to 2147483647');
+    const { json } = await api.call('PATCH', `${PATH}/a`, {
+      headers: { 'content-type': 'application/merge-patch+json' },
+      text: '{"spec":{"count":9007199254740993}}',
+    });
+    expect(json.details.causes[0].message).toContain('Invalid value: 9007199254740993: ');
     const status = await patch('/status', { status: { select: 5 } });
     expect([status.code, status.json.details.causes[0].field]).toEqual([422, '.status.select']);
   });

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../shared/object/clone';
 import { getOwn, isJsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
+import type { Int64 } from '../../shared/object/values';
 import { stringifyExact } from '../../shared/object/exact-text';
 
 /** What stands at a path of names, as `.spec.replicas`, and why it is not what it should be. */
@@ -8,12 +9,13 @@ export type Found<T> =
   { readonly ok: true; readonly value: T | undefined } | { readonly ok: false; readonly problem: string };
 
 /** Numbers with a fraction are no integers, whatever follows the point. */
-export function integerAt(object: ApiObject, path: string): Found<number> {
+export function integerAt(object: ApiObject, path: string): Found<Int64> {
   const found = valueAt(object, path);
-  if (!found.ok || found.value === undefined) return { ...found, value: undefined } as Found<number>;
+  if (!found.ok || found.value === undefined) return { ...found, value: undefined } as Found<Int64>;
   const { value } = found;
-  if (typeof value === 'bigint') return { ok: true, value: Number(value) };
-  if (typeof value === 'number' && Number.isInteger(value)) return { ok: true, value };
+  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))) {
+    return { ok: true, value };
+  }
   return wrongType(path, value, 'int64');
 }
 

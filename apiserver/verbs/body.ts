@@ -111,7 +111,7 @@ export function decodeValue(
     const integers = origin === 'converter' && endpoint.custom === undefined ? 'wrapped' : 'exact';
     refuseFractions(value, endpoint);
     const { object, unknownFields } = STEP_TIMES.run('decode', () =>
-      decodeObject(endpoint.type, withReset(value), { unknown, empty: 'keep', integers }),
+      decodeObject(endpoint.type, withReset(value, endpoint), { unknown, empty: 'keep', integers }),
     );
     report?.(unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]));
     const decoded = { ...object, kind, apiVersion: endpoint.apiVersion };
@@ -142,9 +142,12 @@ function refuseFractions(value: unknown, { custom, type }: Endpoint): void {
   if (written !== undefined) decodeObject(type, written);
 }
 
-/** An empty list of managedFields takes all owners away, as one with an empty entry does; only that comes through the decoder. */
-function withReset(value: unknown): unknown {
-  if (!isJsonObject(value)) return value;
+/**
+ * An empty list of managedFields takes all owners away, as one with an empty entry does; only that comes through the decoder. In a custom
+ * resource it is none, since upstream writes their metadata once more before it looks.
+ */
+function withReset(value: unknown, { custom }: Endpoint): unknown {
+  if (custom !== undefined || !isJsonObject(value)) return value;
   const { metadata } = value as { readonly metadata?: unknown };
   if (!isJsonObject(metadata)) return value;
   const { managedFields } = metadata as { readonly managedFields?: unknown };

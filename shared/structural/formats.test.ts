@@ -72,6 +72,7 @@ test('a format is known for some types only', () => {
   expect(normalFormat('int32', 'string', true)).toBe('');
   expect(normalFormat('double', 'number', true)).toBe('double');
   expect(normalFormat('semver', 'string')).toBe('');
+  expect(normalFormat('semver', '', true)).toBe('semver');
   expect(normalFormat('date', 'array')).toBe('');
 });
 

@@ -47,9 +47,11 @@ const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * The format as far as it is known for values of that type (empty: of any type), in the schema's own spelling; else empty. Dashes do not
- * count: `date-time` is `datetime`. Formats of numbers count where defaults are judged, and not where objects are.
+ * count: `date-time` is `datetime`. Formats of numbers count where defaults are judged, and not where objects are, and so do those that nobody
+ * knows where there is no type.
  */
 export function normalFormat(format: string, type: string, countsNumbers = false): string {
+  if (type === '' && countsNumbers) return format;
   if (type === '' || type === 'string') return FORMATS.has(withoutDashes(format)) ? format : '';
   return countsNumbers && NUMBER_FORMATS.get(type)?.includes(format) === true ? format : '';
 }

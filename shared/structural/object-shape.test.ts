@@ -114,6 +114,16 @@ test('of a definition that keeps unknown fields everything unknown is deduced', 
   expect(shape.others).toEqual({ kind: 'deduced' });
 });
 
+test('so it is in the metadata of embedded resources, which are closed elsewhere', () => {
+  const inner = { type: 'object', 'x-kubernetes-embedded-resource': true, ...KEEP };
+  const othersOf = (preserveUnknownFields: boolean): unknown => {
+    const a = objectShapeOf(compileSchema(object({ a: inner }), { preserveUnknownFields })).fields.get('a');
+    const metadata = a?.kind === 'object' ? a.fields.get('metadata') : undefined;
+    return metadata?.kind === 'object' ? metadata.others : 'no metadata';
+  };
+  expect([othersOf(true), othersOf(false)]).toEqual([{ kind: 'deduced' }, undefined]);
+});
+
 test('a schema has one shape', () => {
   const schema = compileSchema(object({ a: text }));
   expect(objectShapeOf(schema)).toBe(objectShapeOf(schema));

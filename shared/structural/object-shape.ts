@@ -11,89 +11,101 @@ export function objectShapeOf(schema: StructuralSchema): ObjectShape {
   const known = roots.get(schema);
   if (known !== undefined) return known;
   const own = new Map(rootShape(UNSTRUCTURED).fields);
-  const keeps = schema.isUnpruned || schema.preservesUnknown;
+  const keeps = schema.isUnpruned ? 'all' : keepsIn(schema, 'none');
   for (const [name, each] of schema.properties) {
     if (!own.has(name)) own.set(name, shapeOf(each, keeps));
   }
-  const root: ObjectShape = { kind: 'object', fields: own, others: keeps ? DEDUCED_SHAPE : undefined };
+  const root: ObjectShape = {
+    kind: 'object',
+    fields: own,
+    others: keeps === 'none' ? undefined : DEDUCED_SHAPE,
+  };
   roots.set(schema, root);
   return root;
 }
 
+/**
+ * Which unknown fields are kept around a part: inside an object that keeps them what has no type is deduced, elsewhere it is a unit. Where a
+ * definition keeps all, the metadata of embedded resources has others as well.
+ */
+type Keeps = 'none' | 'some' | 'all';
+
 const roots = new WeakMap<StructuralSchema, ObjectShape>();
-/** Two shapes for each node: inside an object that keeps unknown fields what has no type is deduced, elsewhere it is a unit. */
-const kept = new WeakMap<StructuralSchema, Shape>();
-const others = new WeakMap<StructuralSchema, Shape>();
+/** Shapes of each node, which are different in different surroundings. */
+const shapes: Readonly<Record<Keeps, WeakMap<StructuralSchema, Shape>>> = {
+  none: new WeakMap(),
+  some: new WeakMap(),
+  all: new WeakMap(),
+};
 const NO_FIELDS: ReadonlyMap<string, Shape> = new Map();
 
-function shapeOf(schema: StructuralSchema, isKept: boolean): Shape {
-  const shapes = isKept ? kept : others;
-  const known = shapes.get(schema);
+function keepsIn({ preservesUnknown }: StructuralSchema, around: Keeps): Keeps {
+  return around === 'none' && preservesUnknown ? 'some' : around;
+}
+
+function shapeOf(schema: StructuralSchema, keeps: Keeps): Shape {
+  const known = shapes[keeps].get(schema);
   if (known !== undefined) return known;
-  const made = makeShape(schema, isKept);
-  shapes.set(schema, made);
+  const made = makeShape(schema, keeps);
+  shapes[keeps].set(schema, made);
   return made;
 }
 
-function makeShape(schema: StructuralSchema, isKept: boolean): Shape {
-  if (schema.type === 'array') return listShape(schema, isKept);
+function makeShape(schema: StructuralSchema, keeps: Keeps): Shape {
+  if (schema.type === 'array') return listShape(schema, keeps);
   const hasFields = schema.properties.size > 0 || schema.isEmbedded;
   if (schema.type !== 'object' && !hasFields) {
-    return schema.type === '' && isKept ? DEDUCED_SHAPE : LEAF_SHAPE;
+    return schema.type === '' ? untyped(keeps) : LEAF_SHAPE;
   }
-  if (schema.mapType === 'atomic') return atomicMapShape(schema, isKept, hasFields);
-  return hasFields ? structShape(schema, isKept || schema.preservesUnknown) : mapShape(schema, isKept);
+  const shape = hasFields ? structShape(schema, keepsIn(schema, keeps)) : mapShape(schema, keeps);
+  // Owned as a unit, though what is in it is known.
+  return schema.mapType === 'atomic' ? { kind: 'leaf', inside: { of: 'value', shape } } : shape;
 }
 
-function mapShape({ additionalProperties }: StructuralSchema, isKept: boolean): Shape {
+function mapShape({ additionalProperties }: StructuralSchema, keeps: Keeps): Shape {
   const element =
-    typeof additionalProperties === 'object' ? shapeOf(additionalProperties, isKept) : untyped(isKept);
+    typeof additionalProperties === 'object' ? shapeOf(additionalProperties, keeps) : untyped(keeps);
   return { kind: 'object', fields: NO_FIELDS, others: element };
 }
 
-/** Owned as a unit, though what is in it is known. */
-function atomicMapShape(schema: StructuralSchema, isKept: boolean, hasFields: boolean): Shape {
-  const shape = hasFields ? structShape(schema, isKept || schema.preservesUnknown) : mapShape(schema, isKept);
-  return { kind: 'leaf', inside: { of: 'value', shape } };
+function untyped(keeps: Keeps): Shape {
+  return keeps === 'none' ? LEAF_SHAPE : DEDUCED_SHAPE;
 }
 
-function untyped(isKept: boolean): Shape {
-  return isKept ? DEDUCED_SHAPE : LEAF_SHAPE;
-}
-
-function structShape(schema: StructuralSchema, isKept: boolean): ObjectShape {
+function structShape(schema: StructuralSchema, keeps: Keeps): ObjectShape {
   let fields: ReadonlyMap<string, Shape> | undefined;
   return {
     kind: 'object',
     get fields() {
-      fields ??= fieldShapes(schema, isKept);
+      fields ??= fieldShapes(schema, keeps);
       return fields;
     },
-    others: isKept ? DEDUCED_SHAPE : undefined,
+    others: keeps === 'none' ? undefined : DEDUCED_SHAPE,
   };
 }
 
 const OBJECT_META = 'meta/v1.ObjectMeta';
 
-function fieldShapes(schema: StructuralSchema, isKept: boolean): ReadonlyMap<string, Shape> {
-  const shapes = new Map<string, Shape>();
-  for (const [name, each] of schema.properties) shapes.set(name, shapeOf(each, isKept));
+function fieldShapes(schema: StructuralSchema, keeps: Keeps): ReadonlyMap<string, Shape> {
+  const found = new Map<string, Shape>();
+  for (const [name, each] of schema.properties) found.set(name, shapeOf(each, keeps));
   if (schema.isEmbedded) {
-    shapes.set('apiVersion', LEAF_SHAPE);
-    shapes.set('kind', LEAF_SHAPE);
-    shapes.set('metadata', messageShape(messageType(OBJECT_META)));
+    found.set('apiVersion', LEAF_SHAPE);
+    found.set('kind', LEAF_SHAPE);
+    const metadata = messageShape(messageType(OBJECT_META));
+    found.set('metadata', keeps === 'all' ? { ...metadata, others: DEDUCED_SHAPE } : metadata);
   }
-  return shapes;
+  return found;
 }
 
-function listShape({ listType, listMapKeys, items }: StructuralSchema, isKept: boolean): Shape {
+function listShape({ listType, listMapKeys, items }: StructuralSchema, keeps: Keeps): Shape {
   if (listType === 'set') return SET_SHAPE;
   if (items === undefined) return LEAF_SHAPE;
   if (listType !== 'map' || listMapKeys.length === 0) {
-    return { kind: 'leaf', inside: { of: 'items', shape: shapeOf(items, isKept) } };
+    return { kind: 'leaf', inside: { of: 'items', shape: shapeOf(items, keeps) } };
   }
   const keys: readonly KeyShape[] = [...listMapKeys]
     .sort()
     .map((name) => ({ name, default: items.properties.get(name)?.default }));
-  return { kind: 'keyed', keys, element: shapeOf(items, isKept) };
+  return { kind: 'keyed', keys, element: shapeOf(items, keeps) };
 }

@@ -87,16 +87,19 @@ export interface Junctors {
  */
 export function compileSchema(
   json: unknown,
-  { preserveUnknownFields = false, countsNumberFormats = false }: CompileOptions = {},
+  { preserveUnknownFields = false, judgesDefaults = false }: CompileOptions = {},
 ): StructuralSchema {
-  const root = compileNode(json, { nodes: new Map(), ids: new Map(), countsNumberFormats });
+  const root = compileNode(json, { nodes: new Map(), ids: new Map(), judgesDefaults });
   return preserveUnknownFields ? { ...root, isUnpruned: true } : root;
 }
 
 export interface CompileOptions {
   readonly preserveUnknownFields?: boolean;
-  /** Whether the formats of numbers are told, as upstream does of defaults alone. */
-  readonly countsNumberFormats?: boolean;
+  /**
+   * It is to judge defaults, by rules that upstream has for them alone: formats of numbers count, any format does where there is no type, and
+   * what is an integer or a text may be anything else.
+   */
+  readonly judgesDefaults?: boolean;
 }
 
 /** Equal nodes of one schema. */
@@ -104,7 +107,7 @@ interface Pool {
   /** By what the node says, with ids for the nodes inside it. */
   readonly nodes: Map<string, StructuralSchema>;
   readonly ids: Map<StructuralSchema, number>;
-  readonly countsNumberFormats: boolean;
+  readonly judgesDefaults: boolean;
 }
 
 const NO_PROPERTIES: ReadonlyMap<string, StructuralSchema> = new Map();
@@ -130,7 +133,7 @@ function compileNode(json: unknown, pool: Pool): StructuralSchema {
     {
       type,
       isNullable: source.nullable === true,
-      isIntOrString: source['x-kubernetes-int-or-string'] === true,
+      isIntOrString: isIntOrString(source, pool),
       isEmbedded,
       preservesUnknown: source['x-kubernetes-preserve-unknown-fields'] === true,
       isUnpruned: false,
@@ -184,7 +187,7 @@ function compileAdditional(json: unknown, pool: Pool): StructuralSchema | boolea
 function compileRules(
   source: Source,
   type: string,
-  { countsNumberFormats }: Pool,
+  { judgesDefaults }: Pool,
 ): Pick<StructuralSchema, 'text' | 'number' | 'list' | 'object' | 'choices'> {
   const choices: unknown = source.enum;
   const required = texts(source.required);
@@ -195,8 +198,8 @@ function compileRules(
       pattern: text(source.pattern),
       format: normalFormat(
         text(source.format),
-        source['x-kubernetes-int-or-string'] === true ? '' : type,
-        countsNumberFormats,
+        source['x-kubernetes-int-or-string'] === true && !judgesDefaults ? '' : type,
+        judgesDefaults,
       ),
     }),
     number: unlessEmpty({
@@ -217,6 +220,10 @@ function compileRules(
     }),
     choices: Array.isArray(choices) && choices.length > 0 ? cloneJson<unknown[]>(choices) : undefined,
   };
+}
+
+function isIntOrString(source: Source, { judgesDefaults }: Pool): boolean {
+  return source['x-kubernetes-int-or-string'] === true && !judgesDefaults;
 }
 
 function compileJunctors(source: Source, pool: Pool): Junctors | undefined {

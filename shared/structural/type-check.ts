@@ -17,9 +17,15 @@ export function checkType(schema: StructuralSchema, value: unknown, check: Check
   const actual = typeOf(value);
   check.outcome.matches += 1;
   if (fits(expected, actual, value)) check.outcome.matches += 1;
-  // Upstream names the format instead of the type where there is one; texts and lists are told by their type.
-  else if (format === '' || actual === 'string' || actual === 'array') wrongType(check, expected, actual);
+  // Upstream names the format instead of the type where there is another one; texts and lists are told by their type.
+  else if (isToldByType(format, actual)) wrongType(check, expected, actual);
   else wrongType(check, format, FORMATS_OF_VALUES.get(actual) ?? '');
+}
+
+function isToldByType(format: string, actual: string): boolean {
+  return (
+    format === '' || format === FORMATS_OF_VALUES.get(actual) || actual === 'string' || actual === 'array'
+  );
 }
 
 const FORMATS_OF_VALUES = wordTable<string>({ integer: 'int64', number: 'float64' });

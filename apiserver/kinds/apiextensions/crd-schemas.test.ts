@@ -278,6 +278,29 @@ test.each<[string, ReadonlyJson, string[]]>([
     ['items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set'],
   ],
   [
+    'a default that is no object, of what is an integer or a text and an object',
+    { type: 'object', 'x-kubernetes-int-or-string': true, default: 5 },
+    ['default: Invalid value: "integer":  in body must be of type object: "integer"'],
+  ],
+  [
+    'a default in a format that is another one than that of its type',
+    { 'x-kubernetes-int-or-string': true, format: 'int32', default: 5 },
+    ['default: Invalid value: "int64":  in body must be of type int32: "int64"'],
+  ],
+  [
+    'a default in its own format, which is no type',
+    { 'x-kubernetes-int-or-string': true, format: 'int64', default: 5 },
+    ['default: Invalid value: "integer":  in body must be of type : "integer"'],
+  ],
+  [
+    'a default in no format of one of several schemas',
+    { type: 'integer', allOf: [{ format: 'odd' }], default: 5 },
+    [
+      'default: Invalid value: "int64":  in body must be of type odd: "int64"',
+      'default: Invalid value: "": "" must validate all the schemas (allOf). None validated',
+    ],
+  ],
+  [
     'a default of another type',
     { type: 'string', default: 5 },
     ['default: Invalid value: "integer":  in body must be of type string: "integer"'],
@@ -358,6 +381,11 @@ test.each<[string, ReadonlyJson]>([
   ],
   ['a pattern of RE2', { type: 'string', pattern: '(?i)^(?P<n>a)\\z' }],
   ['a keyed list', keyed({ type: 'object', properties: { k: { type: 'string' } }, required: ['k'] }, 'k')],
+  ['any default of what is an integer or a text', { 'x-kubernetes-int-or-string': true, default: true }],
+  [
+    'a default that is in one of two formats',
+    { type: 'integer', oneOf: [{ format: 'int32' }, { minimum: 1 }], default: 5 },
+  ],
   [
     'an embedded resource',
     { type: 'object', ...EMBEDDED, ...KEEP, default: { apiVersion: 'v1', kind: 'Pod' } },

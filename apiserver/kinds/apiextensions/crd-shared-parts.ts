@@ -3,11 +3,16 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../../shared/api/types/apiextensions-v1beta1';
-import type { CustomResourceDefinitionSpec as StoredSpec } from '../../../shared/api/types/apiextensions-v1';
+import type {
+  CustomResourceDefinitionSpec as StoredSpec,
+  CustomResourceDefinitionVersion as StoredVersion,
+} from '../../../shared/api/types/apiextensions-v1';
+import { defined } from '../../../shared/defined';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import type { WriteInfo } from '../../registry/strategy';
+import { shownVersions } from './crd-version-words';
 
 type Versions = readonly CustomResourceDefinitionVersion[];
 
@@ -34,13 +39,13 @@ const PARTS: readonly SharedPart[] = [
 export function sharedProblems({ via, sent }: Pick<WriteInfo, 'via' | 'sent'>): SharedProblems {
   if (via.version !== 'v1beta1' || sent === undefined) return NO_PROBLEMS;
   const { spec } = sent as CustomResourceDefinition;
-  const { versions = [] } = spec;
+  const { versions = [], version = '' } = spec;
+  const twice = PARTS.flatMap((part) => saidTwice(spec, versions, part));
   return {
-    parts: [
-      ...PARTS.flatMap((part) => saidTwice(spec, versions, part)),
-      ...PARTS.flatMap((part) => saidForEach(versions, part)),
-    ],
+    parts: [...twice, ...PARTS.flatMap((part) => saidForEach(versions, part))],
     version: otherFirstVersion(spec, versions),
+    ...(version === '' ? {} : { firstName: version }),
+    ...(twice.length === 0 ? {} : { asSent: partsAsSent(spec, versions) }),
   };
 }
 
@@ -48,9 +53,36 @@ export interface SharedProblems {
   readonly parts: readonly FieldError[];
   /** Those of the second name of the first version. */
   readonly version: readonly FieldError[];
+  /** That name; undefined where it is not said. */
+  readonly firstName?: string;
+  /** All parts where they were said, if one of them was said twice: the stored form has no room for both. */
+  readonly asSent?: PartsAsSent;
+}
+
+export interface PartsAsSent {
+  readonly versions: readonly StoredVersion[];
+  /** A version with the parts of the spec. */
+  readonly common: StoredVersion;
 }
 
 const NO_PROBLEMS: SharedProblems = { parts: [], version: [] };
+
+function partsAsSent(spec: CustomResourceDefinitionSpec, versions: Versions): PartsAsSent {
+  const { validation, subresources, additionalPrinterColumns } = spec;
+  const common = { ...defined({ schema: validation, subresources, additionalPrinterColumns }) };
+  return {
+    versions: versions.map(inNewerVersion),
+    common: inNewerVersion({ name: '', served: true, storage: false, ...common }),
+  };
+}
+
+/** A version in the spelling of apiextensions/v1. */
+function inNewerVersion(version: CustomResourceDefinitionVersion): StoredVersion {
+  const { additionalPrinterColumns: columns, ...rest } = version;
+  if (columns === undefined || columns === null) return rest;
+  const renamed = columns.map(({ JSONPath: jsonPath, ...column }) => ({ ...column, jsonPath }));
+  return { ...rest, additionalPrinterColumns: renamed };
+}
 
 /** Whether a part is told as one of the spec, and not as one of each version. */
 export type IsInSpec = (shared: SharedName) => boolean;
@@ -84,7 +116,13 @@ function saidForEach(versions: Versions, { shared, own, plural }: SharedPart): r
   const isSame = versions.every((version) => !isMissing(version[own]) && deepEqual(version[own], first[own]));
   if (!isSame) return [];
   const why = `per-version ${plural} may not all be set to identical values (top-level ${shared} should be used instead)`;
-  return [invalid('spec.versions', versions, why)];
+  return [
+    invalid(
+      'spec.versions',
+      shownVersions(versions.map(inNewerVersion), () => false),
+      why,
+    ),
+  ];
 }
 
 function otherFirstVersion(

@@ -12,6 +12,7 @@ import type { Demands } from './crd-demands';
 import { schemaOf } from './crd-demands';
 import type { SharedName } from './crd-shared-parts';
 import { validateSchema } from './crd-schemas';
+import { shownVersions } from './crd-version-words';
 import { forEachItem } from '../rules/primitives';
 
 const WARNING_BYTES_MAX = 256;
@@ -19,7 +20,9 @@ const WARNING_BYTES_MAX = 256;
 /** That versions have a schema, where one is asked for. */
 export function validatePresence(spec: CustomResourceDefinitionSpec, demands: Demands): FieldError[] {
   const isPruned = spec.preserveUnknownFields !== true;
-  return forEachItem(spec.versions ?? [], 'spec.versions', (version, path) =>
+  const { asSent } = demands.shared;
+  if (asSent !== undefined && schemaOf(asSent.common) !== undefined) return [];
+  return forEachItem(asSent?.versions ?? spec.versions ?? [], 'spec.versions', (version, path) =>
     missingSchema(version, path, { demands, isPruned }),
   );
 }
@@ -30,9 +33,10 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
   const names = versions.map(({ name }) => name);
   const storageCount = versions.filter(({ storage }) => storage).length;
   const [first = ''] = names;
-  const parts = PARTS.filter(({ shared }) => !demands.inSpec(shared));
+  const { asSent, firstName = first } = demands.shared;
+  const parts = asSent === undefined ? PARTS.filter(({ shared }) => !demands.inSpec(shared)) : PARTS;
   return [
-    ...forEachItem(versions, 'spec.versions', (version, path) => [
+    ...forEachItem(asSent?.versions ?? versions, 'spec.versions', (version, path) => [
       ...validateVersion(version, path),
       ...parts.flatMap(({ field, rule }) =>
         rule(version, `${path}.${field}`, { demands, hasStatus: hasStatus(version) }),
@@ -40,18 +44,26 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
     ]),
     ...demands.shared.parts,
     ...(new Set(names).size < names.length
-      ? [invalid('spec.versions', versions, 'must contain unique version names')]
+      ? [
+          invalid(
+            'spec.versions',
+            shownVersions(versions, demands.inSpec),
+            'must contain unique version names',
+          ),
+        ]
       : []),
     ...(storageCount === 1
       ? []
       : [
           invalid(
             'spec.versions',
-            versions.length === 0 ? goNoItems('apiextensions.CustomResourceDefinitionVersion') : versions,
+            versions.length === 0
+              ? goNoItems('apiextensions.CustomResourceDefinitionVersion')
+              : shownVersions(versions, demands.inSpec),
             'must have exactly one version marked as storage version',
           ),
         ]),
-    ...(first === '' ? [] : labelForm(first, 'spec.version')),
+    ...(firstName === '' ? [] : labelForm(firstName, 'spec.version')),
     ...demands.shared.version,
   ];
 }
@@ -61,9 +73,10 @@ export function validateCommonParts(
   { versions }: CustomResourceDefinitionSpec,
   demands: Demands,
 ): FieldError[] {
-  const [first, ...others] = versions ?? [];
+  const { asSent } = demands.shared;
+  const all = asSent === undefined ? (versions ?? []) : [asSent.common, ...asSent.versions];
+  const [first] = all;
   if (first === undefined) return [];
-  const all = [first, ...others];
   return PARTS.filter(({ shared }) => demands.inSpec(shared)).flatMap(({ shared, rule }) =>
     rule(first, `spec.${shared}`, { demands, hasStatus: all.some(hasStatus) }),
   );

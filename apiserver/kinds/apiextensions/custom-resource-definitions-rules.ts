@@ -15,6 +15,7 @@ import { withDefaultsInForm } from './crd-default-form';
 import { validateConversion } from './crd-conversion';
 import type { Demands } from './crd-demands';
 import { demandsOf, hasDefault, hasSchemaWith, preservesUnknownFields } from './crd-demands';
+import { shownVersion } from './crd-version-words';
 import { validateCommonParts, validatePresence, validateVersions } from './crd-versions';
 import { forEachItem, immutable, optionalForm } from '../rules/primitives';
 
@@ -31,7 +32,7 @@ export const customResourceDefinitionRules: Pick<
     return [
       ...nameOfPluralAndGroup(object),
       ...validateSpec(object.spec, demands, info),
-      ...validateStatus(object),
+      ...validateStatus(object, demands),
       ...(via.version === 'v1' ? validateApproval(object) : []),
       ...validatePruning(object.spec, demands),
     ];
@@ -42,7 +43,7 @@ export const customResourceDefinitionRules: Pick<
     return [
       ...validateSpec(next.spec, demands, info),
       ...validateChange(next, previous),
-      ...validateStatus(next),
+      ...validateStatus(next, demands),
       ...(via.version === 'v1' ? validateApproval(next, previous) : []),
       ...validatePruning(next.spec, demands),
     ];
@@ -56,8 +57,8 @@ export const NEW_STATUS: CustomResourceDefinitionStatus = {
   storedVersions: [],
 };
 
-function validateStatus(object: CustomResourceDefinition): FieldError[] {
-  return [...validateAcceptedNames(object), ...validateStoredVersions(object)];
+function validateStatus(object: CustomResourceDefinition, demands: Demands): FieldError[] {
+  return [...validateAcceptedNames(object), ...validateStoredVersions(object, demands)];
 }
 
 /** What is asked of the status, also where it is written alone. */
@@ -150,7 +151,10 @@ function validateNames(names: CustomResourceDefinitionNames, path: string): Fiel
   ];
 }
 
-function validateStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
+function validateStoredVersions(
+  { spec, status }: CustomResourceDefinition,
+  { inSpec }: Demands,
+): FieldError[] {
   const path = 'status.storedVersions';
   const stored = status?.storedVersions ?? [];
   const versions = spec.versions ?? [];
@@ -162,7 +166,9 @@ function validateStoredVersions({ spec, status }: CustomResourceDefinition): Fie
   return [
     ...versions
       .filter(({ name, storage }) => !unmatched.delete(name) && storage)
-      .map((version) => invalid(path, version, `must have the storage version ${version.name}`)),
+      .map((version) =>
+        invalid(path, shownVersion(version, inSpec), `must have the storage version ${version.name}`),
+      ),
     ...forEachItem(stored, path, (name, at) =>
       names.has(name) ? [] : [invalid(at, name, 'must appear in spec.versions')],
     ),

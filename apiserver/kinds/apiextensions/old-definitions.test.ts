@@ -62,6 +62,27 @@ testKind('CustomResourceDefinition of apiextensions/v1beta1', {
       ['Forbidden spec.subresources'],
     ],
     [
+      'bad parts of a spec and of a version',
+      spec({
+        version: 'odd one',
+        validation: { openAPIV3Schema: { type: 'no' } },
+        additionalPrinterColumns: [{ ...column, type: 'odd' }],
+        versions: [
+          { ...v1, name: 'v 1', schema: other, additionalPrinterColumns: [{ ...column, JSONPath: 'odd' }] },
+          v2,
+        ],
+      }),
+      [
+        'Invalid spec.versions[0].name',
+        'Invalid spec.versions[0].additionalPrinterColumns[0].JSONPath',
+        'Forbidden spec.validation',
+        'Forbidden spec.additionalPrinterColumns',
+        'Invalid spec.version',
+        'Invalid spec.validation.openAPIV3Schema.type',
+        'Invalid spec.additionalPrinterColumns[0].type',
+      ],
+    ],
+    [
       'subresources said for each version',
       spec({ versions: [v1, v2].map((each) => ({ ...each, subresources: status })) }),
       ['Invalid spec.versions'],
