@@ -534,6 +534,26 @@ test.each([
   expect(await messagesOf(`/api/v1/${HERE}/configmaps`, { apiVersion, kind })).toEqual([`400 ${message}`]);
 });
 
+test.each([
+  ['v1', 'Status', 'converting (v1.Status) to (core.ConfigMap): unknown conversion'],
+  ['apps/v9', 'APIGroup', 'converting (v1.APIGroup) to (core.ConfigMap): unknown conversion'],
+  ['batch/v1beta1', 'DeleteOptions', 'converting (v1.DeleteOptions) to (core.ConfigMap): unknown conversion'],
+  ['v1', 'List', 'converting (v1.List) to (core.ConfigMap): unknown conversion'],
+  [
+    'apps/v1',
+    'List',
+    'no kind "List" is registered for version "apps/v1" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+  ],
+  [
+    'apps/v9',
+    'ListOptions',
+    'no kind "ListOptions" is registered for version "apps/v9" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+  ],
+])('%s %s, which no resource has, is known', async (apiVersion, kind, why) => {
+  const [message] = await messagesOf(`/api/v1/${HERE}/configmaps`, { apiVersion, kind });
+  expect(message).toContain(`cannot be handled as a ConfigMap: ${why}`);
+});
+
 test('what is no eviction is told with the home of evictions', async () => {
   const other = { apiVersion: 'v1', kind: 'Pod' };
   expect(await messagesOf(`/api/v1/${HERE}/pods/p/eviction`, other)).toEqual([
