@@ -163,6 +163,8 @@ describe('the scale', () => {
     const headers = { 'content-type': 'application/strategic-merge-patch+json' };
     const merged = await api.call('PATCH', `${PATH}/a/scale`, { body: { spec: { replicas: 4 } }, headers });
     expect(merged.code).toBe(415);
+    const mute = { ...headers, accept: 'text/html' };
+    expect((await api.call('PATCH', `${PATH}/a/scale`, { body: {}, headers: mute })).code).toBe(415);
     const metadata = { name: 'a', resourceVersion: '1' };
     expect((await api.call('PUT', `${PATH}/a/scale`, { body: { ...body, metadata } })).code).toBe(409);
   });

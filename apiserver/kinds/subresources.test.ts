@@ -296,6 +296,14 @@ describe('eviction', () => {
     expect((await api.call('GET', `${PODS}/b`)).code).toBe(200);
   });
 
+  test('is told of as such to who accepts metadata alone', async () => {
+    await pod('a');
+    const headers = { accept: `*/*;as=PartialObjectMetadata;v=v1;g=${GROUP.meta}` };
+    const body = { metadata: { name: 'a' } };
+    const reply = await api.call('POST', `${PODS}/a/eviction`, { body, headers });
+    expect(reply.json).toMatchObject({ kind: 'Status', status: 'Success', code: 201 });
+  });
+
   test('of two evictions at once that one disruption must serve, one is refused', async () => {
     await pod('a');
     await pod('b');

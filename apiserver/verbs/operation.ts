@@ -98,7 +98,7 @@ async function run(
   const draft = newDraft(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
   await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);
   const result = await operation(context, { ...request, object: draft.object }, exchange.signal);
-  if (result === undefined) return documentAnswer(exchange, 201, SUCCESS);
+  if (result === undefined) return documentAnswer(exchange, 201, SUCCESS, OPERATION_OFFER);
   const shown = object === sent ? result : withoutMetadata(result, 'namespace');
   const document = documentOf(target, exchange.showsLinks === true ? withLink(shown, place) : shown);
   if (shape?.kind !== 'PartialObjectMetadata') return documentAnswer(exchange, 201, document);

@@ -36,6 +36,10 @@ interface Viewed {
   readonly target: Target;
   readonly shown: Target;
   readonly view: ObjectView;
+}
+
+/** One that is known to have an answer in a form that the request accepts. */
+interface Answered extends Viewed {
   readonly answers: ObjectAnswers;
 }
 
@@ -53,20 +57,16 @@ export function viewVerb(target: Target, verb: string): Verb | undefined {
   const run = VERBS[verb];
   if (special?.is !== 'view' || row === undefined || run === undefined) return undefined;
   const shown = { ...target, endpoint: shownEndpoint(endpoint, row) };
-  return async (context, exchange) =>
-    run(context, exchange, {
-      target,
-      shown,
-      view: special.view,
-      answers: objectAnswers(exchange, shown, target),
-    });
+  return async (context, exchange) => run(context, exchange, { target, shown, view: special.view });
 }
 
-async function get(
-  context: VerbContext,
-  exchange: Exchange,
-  { target, shown, view, answers }: Viewed,
-): Promise<Answer> {
+function answersOf(exchange: Exchange, { shown, target }: Viewed): ObjectAnswers {
+  return objectAnswers(exchange, shown, target);
+}
+
+async function get(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
+  const { target, shown, view } = viewed;
+  const answers = answersOf(exchange, viewed);
   const { endpoint, name, subresource } = target;
   const missing = missingOf(endpoint, view, subresource);
   const plan = planOf(exchange, target, missing);
@@ -96,11 +96,12 @@ function planOf({ query }: Exchange, { endpoint, name }: Target, missing: Resour
 }
 
 async function update(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
+  const answers = answersOf(exchange, viewed);
   const dryRun = writeOptions(exchange.query, 'UpdateOptions');
   const object = await readBodyObject(exchange, viewed.shown.endpoint);
   // What is shown is validated as it was sent: a Scale has to say its namespace.
   refuseOther(object, viewed.shown);
-  return write(context, exchange, viewed, { change: () => object, dryRun });
+  return write(context, exchange, { ...viewed, answers }, { change: () => object, dryRun });
 }
 
 async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
@@ -109,12 +110,13 @@ async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): 
   // A strategic merge needs the markers of the object that is patched in the end: a custom resource has none.
   const supported = patchMediaTypes(target, canApply);
   const mediaType = negotiatePatch(exchange.headers['content-type'], supported);
+  const answered = { ...viewed, answers: answersOf(exchange, viewed) };
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);
-  if (isApply) return apply(context, exchange, viewed, dryRun);
+  if (isApply) return apply(context, exchange, answered, dryRun);
   const read = await readPatch(exchange, { ...shown, isShown: true }, mediaType);
   const change: Change = view.patchesKeepUid === true ? (live) => withUidOf(live, read(live)) : read;
-  return write(context, exchange, viewed, { change, dryRun });
+  return write(context, exchange, answered, { change, dryRun });
 }
 
 function withUidOf(live: ApiObject | undefined, patched: ApiObject): ApiObject {
@@ -125,7 +127,7 @@ function withUidOf(live: ApiObject | undefined, patched: ApiObject): ApiObject {
 async function apply(
   context: VerbContext,
   exchange: Exchange,
-  viewed: Viewed,
+  viewed: Answered,
   dryRun: boolean,
 ): Promise<Answer> {
   const { target, shown, view } = viewed;
@@ -143,7 +145,7 @@ async function apply(
 async function write(
   context: VerbContext,
   exchange: Exchange,
-  viewed: Viewed,
+  viewed: Answered,
   { change, dryRun }: { readonly change: Change; readonly dryRun: boolean },
 ): Promise<Answer> {
   const { target, view } = viewed;
@@ -152,7 +154,7 @@ async function write(
   return writtenView(viewed, written);
 }
 
-async function writtenView({ shown, view, answers }: Viewed, written: Written): Promise<Answer> {
+async function writtenView({ shown, view, answers }: Answered, written: Written): Promise<Answer> {
   const { metadata } = written.object;
   const object = { ...written.object, metadata: { ...metadata, resourceVersion: String(written.revision) } };
   return answers.object(sourceOf(shown.endpoint, view.show(object)));
