@@ -1,6 +1,6 @@
 import { silentLog } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
-import { patience } from '../../../shared/testing/eventually';
+import { eventually, patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { parseYaml } from '../../http/encoding/yaml';
@@ -76,6 +76,28 @@ test('the rows of a Table of schemas are in the order in which they are tried, i
   // The objects themselves are by name everywhere.
   const { items } = (await api.call('GET', `${URL}/flowschemas`)).json;
   expect(items[0].metadata.name).toBe('catch-all');
+});
+
+test('a schema that comes, and one whose level goes, says so while they are kept', async () => {
+  const { store, registry } = api.plane;
+  const life = new AbortController();
+  const keeper = createFlowObjects({ store, registry, isFurnished: () => true, log: silentLog });
+  const kept = keeper.keep(life.signal);
+  const becomes = async (reason: string): Promise<void> =>
+    eventually(reason, async () => {
+      const [condition] = (await conditionsOf('own')) as readonly { readonly reason: string }[];
+      return condition?.reason === reason;
+    });
+  const limited = { assuredConcurrencyShares: 1, limitResponse: { type: 'Reject' } };
+  const level = { metadata: { name: 'level' }, spec: { type: 'Limited', limited } };
+  await api.call('POST', `${URL}/prioritylevelconfigurations`, { body: level });
+  const spec = { priorityLevelConfiguration: { name: 'level' }, matchingPrecedence: 50 };
+  await api.call('POST', `${URL}/flowschemas`, { body: { metadata: { name: 'own' }, spec } });
+  await becomes('Found');
+  await api.call('DELETE', `${URL}/prioritylevelconfigurations/level`);
+  await becomes('NotFound');
+  life.abort();
+  await kept;
 });
 
 test('what says so already is not written again', async () => {

@@ -4,6 +4,8 @@ import type { Log } from '../../../shared/log/log';
 import { formatTime } from '../../../shared/meta/time';
 import { GROUP } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/object/object';
+import { ChangeSignal } from '../../cache/change-signal';
+import type { ResourceCache } from '../../cache/resource-cache';
 import type { FlowObjects } from '../../flow-control/configuration';
 import { FlowConfiguration } from '../../flow-control/configuration';
 import { isUsable } from '../../flow-control/level';
@@ -18,8 +20,8 @@ import { ownRequest } from './own-request';
 import { RecentWrites } from './recent-writes';
 import { reconcileLoop } from './reconcile-loop';
 
-/** How soon it notices a change, and how long it goes without one. */
-const LOOK_MS = 500;
+/** How long it rests between two changes, and how long it goes without one. */
+const REST_MS = 20;
 const ROUND_MS = 60_000;
 const CONDITION = 'Dangling';
 /** Who writes the conditions, in managedFields: kube-apiserver's name for it. */
@@ -64,14 +66,10 @@ export function createFlowObjects({
   return {
     reconcile,
     async keep(signal) {
+      const changes = new ChangeSignal(cachesOf(registry(), store));
       const untilNext = async (): Promise<void> => {
-        for (let waitedMs = 0; waitedMs < ROUND_MS && !signal.aborted; waitedMs += LOOK_MS) {
-          await pause(LOOK_MS, signal);
-          const changed = configuration.changed();
-          if (changed === undefined) continue;
-          objects = changed;
-          return;
-        }
+        await pause(REST_MS, signal);
+        await changes.wait(ROUND_MS, signal);
       };
       const failure = 'failed to reconcile the objects of flow control';
       await reconcileLoop({ reconcile, untilNext, log, failure }, signal);
@@ -86,6 +84,14 @@ function endpointsOf(registry: Registry): FlowEndpoints | undefined {
   const levels = registry.endpoint(GROUP.flowcontrol, 'v1beta1', 'prioritylevelconfigurations');
   const schemas = registry.endpoint(GROUP.flowcontrol, 'v1beta1', 'flowschemas');
   return levels === undefined || schemas === undefined ? undefined : { levels, schemas };
+}
+
+/** What is not served is absent. */
+function cachesOf(registry: Registry, { cache }: WriteContext): readonly ResourceCache[] {
+  const { levels, schemas } = endpointsOf(registry) ?? {};
+  return [levels, schemas].flatMap((endpoint) =>
+    endpoint === undefined ? [] : [cache.resource(endpoint.stored.keyPrefix)],
+  );
 }
 
 interface ConditionWriter {
