@@ -96,6 +96,7 @@ test('a schema that comes, and one whose level goes, says so while they are kept
   await becomes('Found');
   await api.call('DELETE', `${URL}/prioritylevelconfigurations/level`);
   await becomes('NotFound');
+  expect(await conditionsOf('own')).toMatchObject([{ type: 'Dangling', status: 'True' }]);
   life.abort();
   await kept;
 });
