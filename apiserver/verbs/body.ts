@@ -183,10 +183,15 @@ function checkKind(value: unknown, endpoint: Endpoint, written: Written | undefi
   if (endpoint.custom !== undefined) checkCustomKind(value, endpoint, written);
   const givenKind = typeof given.kind === 'string' && given.kind !== '' ? given.kind : kind;
   const givenVersion =
-    typeof given.apiVersion === 'string' && given.apiVersion !== '' ? given.apiVersion : endpoint.apiVersion;
+    typeof given.apiVersion === 'string' && !NO_VERSION.has(given.apiVersion)
+      ? given.apiVersion
+      : endpoint.apiVersion;
   if (givenKind === kind && givenVersion === endpoint.apiVersion) return;
   throw mismatch({ kind: givenKind, version: givenVersion }, endpoint, written);
 }
+
+/** What upstream reads as neither a group nor a version. */
+const NO_VERSION: ReadonlySet<string> = new Set(['', '/']);
 
 /** What is wrong with an object of another kind or version than the endpoint's; the cause says it without naming them. */
 function mismatch(

@@ -112,6 +112,15 @@ describe('bodies', () => {
     expect((await api.call('GET', CMS)).json.items).toEqual([]);
   });
 
+  test.each([[undefined], [''], ['/'], ['v1']])(
+    'with the apiVersion %j are of the version of the path',
+    async (apiVersion) => {
+      const body = { apiVersion, kind: 'ConfigMap', metadata: { name: 'x' } };
+      const { code, json } = await api.call('POST', CMS, { body });
+      expect([code, json.apiVersion]).toEqual([201, 'v1']);
+    },
+  );
+
   test('of an unknown media type is 415', async () => {
     const reply = await api.call('POST', CMS, { text: 'x', headers: { 'content-type': 'text/plain' } });
     expect(reply.json).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
