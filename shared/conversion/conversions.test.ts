@@ -471,3 +471,22 @@ test('the user * of rbac/v1alpha1 is everybody who is known', () => {
     ],
   });
 });
+
+test.each([
+  ['User', GROUP.rbac, `${GROUP.rbac}/v1alpha1`],
+  ['Group', GROUP.rbac, `${GROUP.rbac}/v1alpha1`],
+  ['ServiceAccount', undefined, 'v1'],
+  ['User', undefined, undefined],
+  ['Group', 'example.com', 'example.com/'],
+  ['ServiceAccount', GROUP.rbac, `${GROUP.rbac}/`],
+  ['Other', 'example.com', 'example.com/'],
+])(
+  'in rbac/v1alpha1 a subject of kind %s in the group %s has the version %s',
+  (kind, apiGroup, apiVersion) => {
+    const row = rowOf(GROUP.rbac, 'v1alpha1', 'clusterrolebindings');
+    const group = apiGroup === undefined ? {} : { apiGroup };
+    const object = { metadata: { name: 'a' }, subjects: [{ kind, name: 'n', ...group }] };
+    const version = apiVersion === undefined ? {} : { apiVersion };
+    expect(fromHub(row, object)['subjects']).toEqual([{ kind, name: 'n', ...version }]);
+  },
+);

@@ -30,11 +30,15 @@ function groupOf(kind: string, apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }
 
+/** A kind without the group that it should have keeps what it has, or nothing: who owns it compares before it is filled in. */
 function withApiVersion(subject: ReadonlyJson): ReadonlyJson {
   const rest = without(subject, 'apiGroup');
-  const kind = textAt(subject, 'kind');
-  if (kind === 'ServiceAccount') return { ...rest, apiVersion: 'v1' };
-  if (kind === 'User' || kind === 'Group') return { ...rest, apiVersion: OWN_VERSION };
-  const group = textAt(subject, 'apiGroup');
-  return group === '' ? rest : { ...rest, apiVersion: `${group}/` };
+  const apiVersion = versionOf(textAt(subject, 'kind'), textAt(subject, 'apiGroup'));
+  return apiVersion === '' ? rest : { ...rest, apiVersion };
+}
+
+function versionOf(kind: string, group: string): string {
+  if (kind === 'ServiceAccount' && group === '') return 'v1';
+  if ((kind === 'User' || kind === 'Group') && group === GROUP.rbac) return OWN_VERSION;
+  return group === '' ? '' : `${group}/`;
 }
