@@ -16,6 +16,19 @@ test.each([
   ['', 'unexpected end of JSON input'],
   [tokenOf([]), 'json: cannot unmarshal array into Go value of type etcd3.continueToken'],
   [tokenOf(5), 'json: cannot unmarshal number into Go value of type etcd3.continueToken'],
+  [
+    tokenOf({ v: 'meta.k8s.io/v1', rv: '5', start: 'x' }),
+    'json: cannot unmarshal string into Go struct field continueToken.rv of type int64',
+  ],
+  [
+    tokenOf({ rv: 1.5, v: 7 }),
+    'json: cannot unmarshal number 1.5 into Go struct field continueToken.rv of type int64',
+  ],
+  [
+    tokenOf({ start: ['x'], v: 7 }),
+    'json: cannot unmarshal array into Go struct field continueToken.start of type string',
+  ],
+  [tokenOf({ v: null, rv: null }), 'server does not recognize this encoded version ""'],
   [tokenOf(null), 'server does not recognize this encoded version ""'],
 ])('the token %j is refused in the words of v1.21', (token, why) => {
   expect(() => decodeContinueToken(token)).toThrow(

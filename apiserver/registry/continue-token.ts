@@ -32,6 +32,8 @@ export function encodeContinueToken({ revision, after }: ContinueToken): string 
 export function decodeContinueToken(text: string): ContinueToken {
   const token = parse(text);
   if (typeof token === 'string') throw invalid(token);
+  const misfit = misfitOf(token);
+  if (misfit !== undefined) throw invalid(misfit);
   const { v, rv, start } = token;
   if (v !== FORMAT)
     throw invalid(`server does not recognize this encoded version ${JSON.stringify(v ?? '')}`);
@@ -63,6 +65,26 @@ function parse(text: string): { v?: unknown; rv?: unknown; start?: unknown } | s
   } catch {
     return jsonSyntaxProblem(bytes) ?? 'it was not made by this server';
   }
+}
+
+const FIELD_TYPES: ReadonlyMap<string, 'string' | 'int64'> = new Map([
+  ['v', 'string'],
+  ['rv', 'int64'],
+  ['start', 'string'],
+]);
+
+/** What in a token is of a wrong type, in the words of Go's decoder. */
+function misfitOf(token: object): string | undefined {
+  for (const [field, value] of Object.entries(token) as [string, unknown][]) {
+    const type = FIELD_TYPES.get(field);
+    if (type === undefined || value === null) continue;
+    const fits = type === 'string' ? typeof value === 'string' : Number.isInteger(value);
+    const what =
+      typeof value === 'number' && type === 'int64' ? `number ${String(value)}` : goTypeOfValue(value);
+    if (!fits)
+      return `json: cannot unmarshal ${what} into Go struct field continueToken.${field} of type ${type}`;
+  }
+  return undefined;
 }
 
 /** Where base64 for paths, which is not padded, stops being any; undefined where it does not. */
