@@ -2,7 +2,7 @@ import type { JsonObject } from '../../shared/object/clone';
 import { getOwn, isJsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
 import type { Int64 } from '../../shared/object/values';
-import { stringifyExact } from '../../shared/object/exact-text';
+import { goPlain } from '../../shared/structural/go-text';
 
 /** What stands at a path of names, as `.spec.replicas`, and why it is not what it should be. */
 export type Found<T> =
@@ -66,13 +66,8 @@ function namesOf(path: string): readonly string[] {
 function wrongType(path: string, value: unknown, expected: string): Found<never> {
   return {
     ok: false,
-    problem: `${path} accessor error: ${shown(value)} is of the type ${typeOf(value)}, expected ${expected}`,
+    problem: `${path} accessor error: ${goPlain(value)} is of the type ${typeOf(value)}, expected ${expected}`,
   };
-}
-
-function shown(value: unknown): string {
-  if (value === null) return '<nil>';
-  return typeof value === 'string' ? value : stringifyExact(value);
 }
 
 function typeOf(value: unknown): string {

@@ -1,4 +1,4 @@
-import { goFloat, goNumber, goQuote, goStrings, goValue } from './go-text';
+import { goFloat, goNumber, goPlain, goQuote, goStrings, goValue } from './go-text';
 
 test.each<[unknown, string]>([
   ['a "b"\n', '"a \\"b\\"\\n"'],
@@ -33,4 +33,15 @@ test('numbers beyond 53 bits are floats, unless they are exact', () => {
 test('lists of strings have a type of their own', () => {
   expect(goStrings(['a', 'b'])).toBe('[]string{"a", "b"}');
   expect(goQuote('')).toBe('""');
+});
+
+test.each<[unknown, string]>([
+  [null, '<nil>'],
+  ['a b', 'a b'],
+  [1.5, '1.5'],
+  [true, 'true'],
+  [[{}, [], 'x'], '[map[] [] x]'],
+  [{ b: 1, a: { c: null } }, 'map[a:map[c:<nil>] b:1]'],
+])('%j as it is printed without its type', (value, text) => {
+  expect(goPlain(value)).toBe(text);
 });

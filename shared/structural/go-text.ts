@@ -38,6 +38,16 @@ function goSyntax(value: unknown): string {
   return `map[string]interface {}{${fields.map(([key, each]) => `${goQuote(key)}:${goSyntax(each)}`).join(', ')}}`;
 }
 
+/** `%v`. */
+export function goPlain(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object') return scalar(value);
+  if (Array.isArray(value)) return `[${value.map(goPlain).join(' ')}]`;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${fields.map(([key, each]) => `${key}:${goPlain(each)}`).join(' ')}]`;
+}
+
 function scalar(value: unknown): string {
   if (typeof value === 'string') return goQuote(value);
   if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);

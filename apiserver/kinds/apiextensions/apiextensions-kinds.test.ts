@@ -1,3 +1,4 @@
+import { startInProcessApi } from '../../testing/in-process-api';
 import { ANNOTATION, GROUP, PROTECTED_GROUP_SUFFIXES } from '../../../shared/names';
 import { testKind } from '../testing/kind-table';
 
@@ -103,4 +104,21 @@ testKind('CustomResourceDefinition', {
       [`Required metadata.annotations[${ANNOTATION.apiApproved}]`],
     ],
   ],
+});
+
+test.each<[string, unknown, string]>([
+  ['an empty list', [], '{}'],
+  ['none', null, '(nil)'],
+])('no versions are told as they were sent: %s', async (_, versions, shown) => {
+  const api = await startInProcessApi();
+  const { json } = await api.call('POST', `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`, {
+    body: {
+      metadata: { name: 'aas.example.com' },
+      spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'aas', kind: 'Aa' }, versions },
+    },
+  });
+  expect(json.message).toContain(
+    `spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion${shown}: `,
+  );
+  await api.close();
 });

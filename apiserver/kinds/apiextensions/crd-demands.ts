@@ -31,6 +31,8 @@ export interface Demands {
   readonly inSpec: IsInSpec;
   /** What is wrong with saying parts for all versions, which only the version of the request shows. */
   readonly shared: SharedProblems;
+  /** A list of versions was sent, if only an empty one. */
+  readonly listsVersions: boolean;
   /** What the patterns of all versions together have taken. */
   readonly patterns: PatternBudget;
   /** What comparing the defaults of all versions with their schemas may take. */
@@ -50,22 +52,37 @@ export function demandsOf(
   const hadDefaults = before !== undefined && hasSchemaWith(before, hasDefault);
   const defaults = isNewer || hadDefaults;
   const wasStructural = before === undefined || isStructural(before);
+  const shared = sharedProblems(info);
+  const said = withPartsAsSent(spec, shared);
   return {
     pruning: isNewer && !(before !== undefined && preservesUnknownFields(before)),
     schemas: isNewer && (before === undefined || (before.versions ?? []).every(hasSchema)),
     structure:
       (isNewer && wasStructural) ||
       !keepsUnknown ||
-      (defaults && hasSchemaWith(spec, hasDefault)) ||
-      hasSchemaWith(spec, hasExtension),
+      (defaults && hasSchemaWith(said, hasDefault)) ||
+      hasSchemaWith(said, hasExtension),
     types: isNewer && !(before !== undefined && hasSchemaWith(before, hasOddType)),
     defaults,
     reviewVersion: before === undefined || isReviewVersionKnown(before),
     inSpec: partsInSpec(spec, info),
-    shared: sharedProblems(info),
+    shared,
+    listsVersions: listsVersions(info),
     patterns: newPatternBudget(),
     values: valueBudget(bounds),
   };
+}
+
+/** All schemas of a definition, also where the stored form has no room for them. */
+function withPartsAsSent(
+  spec: CustomResourceDefinitionSpec,
+  { asSent }: SharedProblems,
+): CustomResourceDefinitionSpec {
+  return asSent === undefined ? spec : { ...spec, versions: [asSent.common, ...asSent.versions] };
+}
+
+function listsVersions({ sent }: Pick<WriteInfo, 'sent'>): boolean {
+  return sent !== undefined && Array.isArray((sent as CustomResourceDefinition).spec.versions);
 }
 
 /** The versions of reviews that a conversion webhook can be sent. */

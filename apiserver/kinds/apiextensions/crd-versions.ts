@@ -57,7 +57,7 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
       : [
           invalid(
             'spec.versions',
-            versions.length === 0
+            versions.length === 0 && !demands.listsVersions
               ? goNoItems('apiextensions.CustomResourceDefinitionVersion')
               : shownVersions(versions, demands.inSpec),
             'must have exactly one version marked as storage version',

@@ -83,6 +83,22 @@ testKind('CustomResourceDefinition of apiextensions/v1beta1', {
       ],
     ],
     [
+      'a version whose schema is not structural, and has to be, beside one of the spec',
+      spec({
+        preserveUnknownFields: true,
+        versions: [
+          {
+            ...v1,
+            schema: {
+              openAPIV3Schema: { type: 'object', properties: { a: { 'x-kubernetes-list-type': 'set' } } },
+            },
+          },
+          v2,
+        ],
+      }),
+      ['Forbidden spec.validation', 'Required spec.versions[0].schema.openAPIV3Schema.properties[a].type'],
+    ],
+    [
       'subresources said for each version',
       spec({ versions: [v1, v2].map((each) => ({ ...each, subresources: status })) }),
       ['Invalid spec.versions'],
