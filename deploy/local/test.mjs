@@ -14,8 +14,8 @@ import { ensureBuilt, ensureInstalled, fail, repositoryRoot, requireNode, say } 
 
 const PROJECTS = ['unit', 'e2e'];
 const PROGRESS_REPORTER = path.join(repositoryRoot, 'deploy', 'local', 'progress-reporter.cjs');
-/** Unit tests share the machine with the etcd members they start; e2e suites each want it whole. */
-const WORKERS = { unit: '2', e2e: '1' };
+/** More than cores in the one, whose suites wait for etcd and for deadlines, and as many as suites of real programs can be borne at once. */
+const WORKERS = { unit: '3', e2e: '2' };
 /** Ends what hangs. A slow machine takes its time. */
 const PROJECT_TIMEOUT_MS = 120 * 60_000;
 const LOADED = '--loaded';
