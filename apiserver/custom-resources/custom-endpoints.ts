@@ -85,7 +85,7 @@ export function customEndpoints(
 }
 
 /**
- * Where a webhook converts, an object is read in the version of the request and comes into the stored one when it is written: the rules
+ * Where there are several versions, an object is read in the version of the request and comes into the stored one when it is written: the rules
  * of a version are about its own fields, which another one may have elsewhere.
  */
 function eachAsStored(endpoints: readonly Endpoint[]): readonly Endpoint[] {

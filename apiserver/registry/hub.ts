@@ -35,7 +35,7 @@ export function withoutLeftOut({ strategy }: Pick<StoredResource, 'strategy'>, o
 export function fromHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   const { stored, conversion, row, apiVersion, type } = endpoint;
   const isHub = apiVersion === stored.apiVersion;
-  if (isHub && (stored.custom?.converts !== true || object.apiVersion === apiVersion)) return object;
+  if (isHub && (stored.custom === undefined || object.apiVersion === apiVersion)) return object;
   if (stored.custom !== undefined) return stored.custom.convert(object, apiVersion);
   const { kind } = row;
   if (conversion === undefined) return { ...object, kind, apiVersion };

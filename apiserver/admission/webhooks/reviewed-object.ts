@@ -77,7 +77,7 @@ export class ReviewedObject {
     const { apiVersion } = this.object;
     if (this.#isOtherKind(wanted)) return changed;
     const { stored } = endpoint;
-    if (apiVersion === stored.apiVersion && stored.custom?.converts !== true) return toHub(wanted, changed);
+    if (apiVersion === stored.apiVersion && stored.custom === undefined) return toHub(wanted, changed);
     return apiVersion === changed.apiVersion ? changed : fromHub(endpoint, toHub(wanted, changed));
   }
 
