@@ -10,7 +10,7 @@ import type { AgentRules, Connection, ConnectionReader, Destination } from '../r
 import { readObject } from '../registry/read';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
-import { refuseIncompletePlace } from '../registry/store-place';
+import { refuseIncompletePlace } from '../exchange/store-place';
 import { currentOfEntry } from '../registry/stored-form';
 import type { WriteContext } from '../registry/write-context';
 import type { WriteRequest } from '../registry/write-request';

@@ -1,5 +1,5 @@
 import { badRequest } from '../../shared/errors/status-error';
-import type { Endpoint } from './resource';
+import type { Endpoint } from '../registry/resource';
 
 /** Where one object is stored. */
 export interface StorePlace {

@@ -3,7 +3,7 @@ import { boolParameter } from '../exchange/bool-parameter';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { planGet } from '../registry/list-plan';
 import { readObject } from '../registry/read';
-import { refuseImpossiblePlace } from '../registry/store-place';
+import { refuseImpossiblePlace } from '../exchange/store-place';
 import { objectAnswers } from './answers';
 import type { VerbContext } from './context';
 import type { Target } from './target';

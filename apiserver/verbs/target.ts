@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
 import { managerOf } from '../registry/fieldmanager/manager-name';
 import type { Endpoint } from '../registry/resource';
-import { namespaceRequired, refuseImpossiblePlace } from '../registry/store-place';
+import { namespaceRequired, refuseImpossiblePlace } from '../exchange/store-place';
 import type { WriteRequest } from '../registry/write-request';
 import { customTarget } from './custom-target';
 import { unknownPath } from './unknown-path';

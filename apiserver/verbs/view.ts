@@ -13,7 +13,7 @@ import type { ReadPlan } from '../registry/list-plan';
 import { planGet } from '../registry/list-plan';
 import { readObject } from '../registry/read';
 import type { Endpoint } from '../registry/resource';
-import { refuseImpossiblePlace } from '../registry/store-place';
+import { refuseImpossiblePlace } from '../exchange/store-place';
 import { asDefined, currentOfEntry } from '../registry/stored-form';
 import type { ObjectView } from '../registry/object-view';
 import { applyThroughView, shownEndpoint, updateThroughView } from '../registry/object-view';
