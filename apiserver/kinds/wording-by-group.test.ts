@@ -579,7 +579,7 @@ const REGISTERED: readonly Row[] = [
     DEFINITIONS,
     definition({ versions: [] }),
     [
-      'spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion(nil): must have exactly one version marked as storage version',
+      'spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion{}: must have exactly one version marked as storage version',
       'status.storedVersions: Invalid value: []string(nil): must have at least one stored version',
     ],
   ],
