@@ -95,9 +95,13 @@ async function makeTrouble(
       return (await runList(list, { replicas: clients, record, newest: 0 })) === 'done';
     });
   }
+  // The watches that end with a bookmark are longer than a round.
+  if (bug === 'bookmark too new') await delay(LONG_WATCH_MS);
   await delay(SIZE.epochMs / 2);
 }
 
+/** As long as some of the watches that are made, in milliseconds: no shorter one than of two seconds has a bookmark at its end. */
+const LONG_WATCH_MS = 4_000;
 const COMPACTED_BACK = 50;
 const COLLECTION = '/api/v1/namespaces/chaos-0/configmaps';
 /** Deleted while the replica is cut off. */
