@@ -1,5 +1,4 @@
 import { badRequest } from '../../shared/errors/status-error';
-import type { Endpoint } from '../registry/resource';
 
 /** Where one object is stored. */
 export interface StorePlace {
@@ -17,7 +16,10 @@ export function refuseImpossiblePlace(place: StorePlace): void {
 }
 
 /** The same, and for a place without a namespace where there has to be one. */
-export function refuseIncompletePlace({ row }: Pick<Endpoint, 'row'>, place: StorePlace): void {
+export function refuseIncompletePlace(
+  { row }: { readonly row: { readonly namespaced: boolean } },
+  place: StorePlace,
+): void {
   if (row.namespaced && place.namespace === '') throw namespaceRequired();
   refuseImpossiblePlace(place);
 }
