@@ -69,7 +69,7 @@ export class AggregatedServices {
     return [...this.#unmarked];
   }
 
-  /** Waits for `ms`, or less if an APIService has changed since the last wait, or the signal aborts. For one loop. */
+  /** Rests, and then waits for `ms`, or less if an APIService has changed since the last wait, or the signal aborts. For one loop. */
   async nextChange(ms: number, signal: AbortSignal): Promise<void> {
     await this.#changes.wait(ms, signal);
   }

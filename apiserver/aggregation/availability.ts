@@ -1,5 +1,6 @@
 import { untilAborted } from '../../shared/concurrency/abort';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
+import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import type {
   APIService,
@@ -65,13 +66,13 @@ type Finding = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;
 export async function keepAvailability(options: AvailabilityOptions, signal: AbortSignal): Promise<void> {
   const { services } = options.aggregator;
   while (!signal.aborted) {
-    const round: Round = { options, checked: new Map(), nextAtMs: Date.now() + ROUND_MS };
+    const round: Round = { options, checked: new Map(), nextAtMs: monotonicClock.now() + ROUND_MS };
     await checkAll(round, services.all(), signal);
     forgetGone(options);
-    while (!signal.aborted && Date.now() < round.nextAtMs) {
+    while (!signal.aborted && monotonicClock.now() < round.nextAtMs) {
       await markLocal(options, signal);
       await checkAll(round, services.all().filter(mustBeChecked(round)), signal);
-      await services.nextChange(Math.max(0, round.nextAtMs - Date.now()), signal);
+      await services.nextChange(Math.max(0, round.nextAtMs - monotonicClock.now()), signal);
     }
   }
 }
@@ -80,6 +81,7 @@ interface Round {
   readonly options: AvailabilityOptions;
   /** The last check of each. */
   readonly checked: Map<string, Checked>;
+  /** By the monotonic clock. */
   readonly nextAtMs: number;
 }
 

@@ -3,13 +3,16 @@ import { ChangeSignal } from './change-signal';
 const MINUTE_MS = 60_000;
 const never = new AbortController().signal;
 
-/** Whether it is over after the turns that microtasks take. */
+/** Longer than a rest. */
+const MOMENT_MS = 50;
+
+/** Whether it is over after a moment. */
 async function isOver(wait: Promise<void>): Promise<boolean> {
   let over = false;
   void wait.then(() => {
     over = true;
   });
-  await jest.advanceTimersByTimeAsync(0);
+  await jest.advanceTimersByTimeAsync(MOMENT_MS);
   return over;
 }
 
@@ -36,6 +39,7 @@ test('a change ends the wait, and so does one that came before it', async () => 
 test('without a change the wait ends with its time, or with the signal', async () => {
   const signal = new ChangeSignal([]);
   const wait = signal.wait(MINUTE_MS, never);
+  expect(await isOver(wait)).toBe(false);
   await jest.advanceTimersByTimeAsync(MINUTE_MS);
   expect(await isOver(wait)).toBe(true);
 
@@ -44,4 +48,20 @@ test('without a change the wait ends with its time, or with the signal', async (
   expect(await isOver(other)).toBe(false);
   stopped.abort();
   expect(await isOver(other)).toBe(true);
+});
+
+test('between two waits it rests, however much changes', async () => {
+  const signal = new ChangeSignal([]);
+  let rounds = 0;
+  const stopped = new AbortController();
+  const loop = (async () => {
+    for (; !stopped.signal.aborted; rounds += 1) {
+      signal.changed();
+      await signal.wait(MINUTE_MS, stopped.signal);
+    }
+  })();
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(rounds).toBe(50);
+  stopped.abort();
+  await loop;
 });

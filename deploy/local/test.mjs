@@ -14,7 +14,7 @@ import { ensureBuilt, ensureInstalled, fail, repositoryRoot, requireNode, say } 
 
 const PROJECTS = ['unit', 'e2e'];
 const PROGRESS_REPORTER = path.join(repositoryRoot, 'deploy', 'local', 'progress-reporter.cjs');
-/** More than cores in the one, whose suites wait for etcd and for deadlines, and as many as suites of real programs can be borne at once. */
+/** On two cores. Unit suites wait for etcd and for deadlines as much as they work; those of real programs start many processes each. */
 const WORKERS = { unit: '3', e2e: '2' };
 /** Ends what hangs. A slow machine takes its time. */
 const PROJECT_TIMEOUT_MS = 120 * 60_000;

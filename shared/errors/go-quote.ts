@@ -25,15 +25,17 @@ export function goQuote(text: string): string {
 /** The text in double quotes as Go's readers of times and durations write it: by its bytes where it is not plain ASCII. */
 export function goTimeQuote(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  return `"${text.replace(BEYOND_TIMES, byteEscapes)}"`;
+  let quoted = '';
+  for (const byte of Buffer.from(text)) quoted += TIME_BYTES[byte] ?? '';
+  return `"${quoted}"`;
 }
 
-const BEYOND_TIMES = /["\\]|[^\x20-\x7f]/gu;
-
-function byteEscapes(character: string): string {
+/** Each byte as it stands between such quotes. */
+const TIME_BYTES: readonly string[] = Array.from({ length: 256 }, (_none, byte) => {
+  const character = String.fromCharCode(byte);
   if (character === '"' || character === '\\') return `\\${character}`;
-  return Array.from(Buffer.from(character), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
-}
+  return byte < 0x20 || byte > 0x7f ? `\\x${byte.toString(16).padStart(2, '0')}` : character;
+});
 
 function codeEscape(character: string): string {
   const code = character.codePointAt(0) ?? 0;

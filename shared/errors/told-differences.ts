@@ -24,7 +24,7 @@ const VALUES_COMPARED_MAX = 10_000;
  */
 export function toldDifferences(path: string, next: unknown, previous: unknown): string {
   const found: Found = { lines: [], count: 0, toCompare: VALUES_COMPARED_MAX };
-  compare(path, { next, previous }, found);
+  compare({ below: undefined, step: path }, { next, previous }, found);
   const { lines, count, toCompare } = found;
   if (toCompare < 0) lines.push('and maybe more');
   else if (count > lines.length) lines.push(`and ${String(count - lines.length)} more`);
@@ -43,43 +43,53 @@ interface Sides<T> {
   readonly previous: T;
 }
 
-function compare(path: string, { next, previous }: Sides<unknown>, found: Found): void {
+/** Where a value stands, in words only once a difference there is told: of most nobody is. */
+interface Place {
+  /** Undefined of the place where all begins. */
+  readonly below: Place | undefined;
+  readonly step: string | number;
+}
+
+function compare(place: Place, { next, previous }: Sides<unknown>, found: Found): void {
   if (next === previous) return;
   found.toCompare -= 1;
   if (found.toCompare < 0) return;
-  if (Array.isArray(next) && Array.isArray(previous)) compareLists(path, { next, previous }, found);
-  else if (isJsonObject(next) && isJsonObject(previous)) compareObjects(path, { next, previous }, found);
-  else tell(path, { next, previous }, found);
+  if (Array.isArray(next) && Array.isArray(previous)) compareLists(place, { next, previous }, found);
+  else if (isJsonObject(next) && isJsonObject(previous)) compareObjects(place, { next, previous }, found);
+  else tell(place, { next, previous }, found);
 }
 
-function compareLists(path: string, { next, previous }: Sides<readonly unknown[]>, found: Found): void {
+function compareLists(below: Place, { next, previous }: Sides<readonly unknown[]>, found: Found): void {
   const length = Math.max(next.length, previous.length);
   for (let index = 0; index < length && found.toCompare >= 0; index += 1) {
-    compare(`${path}[${String(index)}]`, { next: next[index], previous: previous[index] }, found);
+    compare({ below, step: index }, { next: next[index], previous: previous[index] }, found);
   }
 }
 
-function compareObjects(path: string, { next, previous }: Sides<JsonObject>, found: Found): void {
+function compareObjects(below: Place, { next, previous }: Sides<JsonObject>, found: Found): void {
   const keys = [...new Set([...Object.keys(next), ...Object.keys(previous)])];
   // More than can be compared are not worth sorting.
   for (const key of keys.length > found.toCompare ? keys : keys.sort()) {
     if (found.toCompare < 0) return;
-    compare(below(path, key), { next: getOwn(next, key), previous: getOwn(previous, key) }, found);
+    compare({ below, step: key }, { next: getOwn(next, key), previous: getOwn(previous, key) }, found);
   }
 }
 
-function tell(path: string, { next, previous }: Sides<unknown>, found: Found): void {
+function tell(place: Place, { next, previous }: Sides<unknown>, found: Found): void {
   found.count += 1;
   if (found.lines.length === DIFFERENCES_SHOWN_MAX) return;
-  found.lines.push(`${path}: ${shown(previous)} -> ${shown(next)}`);
+  found.lines.push(`${pathOf(place)}: ${shown(previous)} -> ${shown(next)}`);
 }
 
 const PLAIN_WORD = /^\w+$/u;
 const PLAIN_KEY = /^[\w./-]+$/u;
 
-function below(path: string, key: string): string {
-  if (!PLAIN_WORD.test(key)) return `${path}[${PLAIN_KEY.test(key) ? cut(key) : shown(key)}]`;
-  return path === '' ? key : `${path}.${cut(key)}`;
+function pathOf({ below, step }: Place): string {
+  if (below === undefined) return String(step);
+  const path = pathOf(below);
+  if (typeof step === 'number') return `${path}[${String(step)}]`;
+  if (!PLAIN_WORD.test(step)) return `${path}[${PLAIN_KEY.test(step) ? cut(step) : shown(step)}]`;
+  return `${path === '' ? '' : `${path}.`}${cut(step)}`;
 }
 
 function shown(value: unknown): string {

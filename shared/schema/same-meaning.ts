@@ -40,7 +40,7 @@ function sameValue({ message }: FieldType, a: unknown, b: unknown): boolean {
 }
 
 function sameAmount(a: unknown, b: unknown): boolean {
-  if (typeof a !== 'string' || typeof b !== 'string') return a === b;
+  if (a === b || typeof a !== 'string' || typeof b !== 'string') return a === b;
   const [left, right] = [parseQuantity(a), parseQuantity(b)];
   return left !== undefined && right !== undefined ? compareQuantity(left, right) === 0 : a === b;
 }

@@ -1,5 +1,4 @@
 import type { FlowSchema, FlowSchemaCondition } from '../../../shared/api/types/flowcontrol-v1beta1';
-import { pause } from '../../../shared/concurrency/pause';
 import type { Log } from '../../../shared/log/log';
 import { formatTime } from '../../../shared/meta/time';
 import { GROUP } from '../../../shared/names';
@@ -20,8 +19,7 @@ import { ownRequest } from './own-request';
 import { RecentWrites } from './recent-writes';
 import { reconcileLoop } from './reconcile-loop';
 
-/** How long it rests between two changes, and how long it goes without one. */
-const REST_MS = 20;
+/** How long it goes without a change. */
 const ROUND_MS = 60_000;
 const CONDITION = 'Dangling';
 /** Who writes the conditions, in managedFields: kube-apiserver's name for it. */
@@ -67,10 +65,7 @@ export function createFlowObjects({
     reconcile,
     async keep(signal) {
       const changes = new ChangeSignal(cachesOf(registry(), store));
-      const untilNext = async (): Promise<void> => {
-        await pause(REST_MS, signal);
-        await changes.wait(ROUND_MS, signal);
-      };
+      const untilNext = async (): Promise<void> => changes.wait(ROUND_MS, signal);
       const failure = 'failed to reconcile the objects of flow control';
       await reconcileLoop({ reconcile, untilNext, log, failure }, signal);
     },
