@@ -17,6 +17,7 @@ import { COSTLY_VALUES, DEFINITION_REQUESTS } from './worst/definitions';
 import { JUST_WITHIN } from './worst/just-within';
 import { PATCHES } from './worst/patches';
 import { QUERIES, READ_REQUESTS } from './worst/queries';
+import { REFUSALS } from './worst/refusals';
 import type { WorstRequest } from './worst/request';
 import { WATCHERS } from './worst/request';
 import { fillStore, STORED } from './worst/stored';
@@ -43,6 +44,7 @@ const REQUESTS: readonly WorstRequest[] = [
   ...SMALL_PROTOBUF,
   ...PATCHES,
   ...JUST_WITHIN,
+  ...REFUSALS,
   ...DEFINITION_REQUESTS,
   ...COSTLY_VALUES,
   ...QUERIES,

@@ -22,3 +22,8 @@ test.each([
 test('what is not plain is shown by its bytes', () => {
   expect(durationProblem('"\\\t\x7f日')).toBe('time: invalid duration "\\"\\\\\\x09\x7f\\xe6\\x97\\xa5"');
 });
+
+test('a long text is not made longer', () => {
+  const long = '日'.repeat(2_000);
+  expect(durationProblem(long)).toBe(`time: invalid duration "${long}"`);
+});

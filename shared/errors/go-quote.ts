@@ -22,9 +22,15 @@ export function goQuote(text: string): string {
   return `"${text.replace(NEEDS_ESCAPES, (character) => ESCAPES.get(character) ?? codeEscape(character))}"`;
 }
 
-/** The text in double quotes as Go's readers of times and durations write it: by its bytes where it is not plain ASCII. */
+/** Four characters for a byte are told of no longer text. */
+const BYTES_TOLD_MAX = 1_024;
+
+/**
+ * The text in double quotes as Go's readers of times and durations write it: by its bytes where it is not plain ASCII. What is longer than
+ * 1,024 characters, and none that anybody meant, is written as any other text, and so not four times as long.
+ */
 export function goTimeQuote(text: string): string {
-  if (PLAIN.test(text)) return `"${text}"`;
+  if (text.length > BYTES_TOLD_MAX || PLAIN.test(text)) return goQuote(text);
   let quoted = '';
   for (const byte of Buffer.from(text)) quoted += TIME_BYTES[byte] ?? '';
   return `"${quoted}"`;

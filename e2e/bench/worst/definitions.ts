@@ -265,6 +265,16 @@ export const COSTLY_VALUES: readonly WorstRequest[] = [
     const list = { type: 'array', items, default: Array.from({ length: 1_500 }, () => ({})) };
     return textOf([['v1', JSON.stringify({ type: 'object', properties: { list } })]]);
   }),
+  json('definition: within the bounds, defaults with embedded resources', DEFINITION, () => {
+    const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { a: TEXT } };
+    const labels = Object.fromEntries(Array.from({ length: 3 }, (_, index) => [`l${String(index)}`, 'v']));
+    const metadata = { labels, creationTimestamp: null, unknown: 1 };
+    const standard = { apiVersion: 'v1', kind: 'K', metadata };
+    const properties = Object.fromEntries(
+      Array.from({ length: 80 }, (_, index) => [`f${String(index)}`, { ...embedded, default: standard }]),
+    );
+    return textOf([['v1', JSON.stringify({ type: 'object', properties })]]);
+  }),
   ...FOLDED.map(([name, pattern]) =>
     json(`definition: pattern, ${name}`, DEFINITION, () => {
       const properties = { p: { type: 'string', pattern: `${pattern}${String(Date.now())}` } };

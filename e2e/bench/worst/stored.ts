@@ -30,6 +30,8 @@ export const STORED_WITHIN = {
   /** 240 containers. */
   pod: `${SPACE}/pods/within`,
   custom: `${WIDE_CUSTOM}/within`,
+  /** 320 amounts. */
+  amounts: '/apis/apps/v1/namespaces/worst/statefulsets/within',
 } as const;
 
 /** What the worst requests are about. Rejects when the server refuses any of it. */
@@ -90,6 +92,10 @@ export async function fillStore(client: ApiClient): Promise<void> {
     metadata: { name: 'within' },
     spec: {},
   });
+  await create(client, parentOf(STORED_WITHIN.amounts), {
+    metadata: { name: 'within' },
+    spec: amountsSpec('1Mi'),
+  });
   await fillMany(client);
 }
 
@@ -129,6 +135,24 @@ function longEndpoints(addresses: number): object {
         ports: [{ port: 1 }],
       },
     ],
+  };
+}
+
+/** The spec of a StatefulSet of 80 containers with four amounts each, all of them this one. */
+export function amountsSpec(amount: string): object {
+  const labels = { a: 'b' };
+  const limits = Object.fromEntries(
+    ['memory', 'ephemeral-storage', 'e.io/a', 'e.io/b'].map((name) => [name, amount]),
+  );
+  const containers = Array.from({ length: 80 }, (_, index) => ({
+    name: `c${String(index)}`,
+    image: 'i',
+    resources: { limits },
+  }));
+  return {
+    serviceName: 's',
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers } },
   };
 }
 
