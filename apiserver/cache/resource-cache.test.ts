@@ -388,11 +388,17 @@ test('a watch that waits for history is told now and then where it stands, and n
   });
   const reader = watch({ from: 5, bookmarks: true });
   expect(await reader.take(3)).toEqual(Array.from({ length: 3 }, () => 'BOOKMARK @5'));
+  // What is told has to be what was delivered, wherever a bookmark falls: a busy machine has one within the events too.
+  let delivered = 5;
+  const read = async (): Promise<void> => {
+    const frame = brief((await reader.next())!);
+    if (frame.startsWith('MODIFIED')) delivered += 1;
+    expect(frame).toBe(frame.startsWith('MODIFIED') ? `MODIFIED a/x@${delivered}` : `BOOKMARK @${delivered}`);
+  };
+  while (hold.length === 0) await read();
+  expect(delivered).toBe(5);
   hold[0]?.();
-  let frame = brief((await reader.next())!);
-  while (frame === 'BOOKMARK @5') frame = brief((await reader.next())!);
-  expect(frame).toBe('MODIFIED a/x@6');
-  expect((await reader.take(99)).at(-1)).toBe('MODIFIED a/x@105');
+  while (delivered < 105) await read();
   expect(await reader.take(2)).toEqual(['BOOKMARK @105', 'BOOKMARK @105']);
 });
 
