@@ -64,7 +64,8 @@ function messageOf(message: keyof MessageTypes, value: unknown): ReadonlyJson | 
 /** The object with these annotations taken away. */
 function withoutAnnotations(object: ApiObject, names: readonly string[]): ApiObject {
   const { annotations, ...metadata } = object.metadata;
-  if (annotations === undefined || !names.some((name) => name in annotations)) return object;
+  // An apply leaves null where its manager had the only ones.
+  if (!isJsonObject(annotations) || !names.some((name) => name in annotations)) return object;
   const kept = Object.entries(annotations).filter(([name]) => !names.includes(name));
   return {
     ...object,

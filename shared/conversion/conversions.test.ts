@@ -79,6 +79,23 @@ describe('every version that is not stored', () => {
     },
   );
 
+  test.each(VERSIONS.map((row) => [row.schema, row] as const))(
+    '%s is converted wherever an apply has left null',
+    (_name, row) => {
+      for (const [from, convert] of [
+        [row, conversionOf(row)?.toHub],
+        [hubOf(row), conversionOf(row)?.fromHub],
+      ] as const) {
+        const object = inVersion(from, filledObject(messageType(from.schema)));
+        for (const emptied of withNulls({
+          ...object,
+          metadata: { ...object.metadata, annotations: CARRIED },
+        }))
+          expect(() => convert?.(emptied as ApiObject)).not.toThrow();
+      }
+    },
+  );
+
   test('a version without a conversion has the fields of its hub', () => {
     const plain = VERSIONS.filter((row) => conversionOf(row) === undefined);
     expect(plain.length).toBeGreaterThan(20);
@@ -90,6 +107,22 @@ describe('every version that is not stored', () => {
     }
   });
 });
+
+/** What the metrics of autoscalers travel in. */
+const CARRIED = {
+  [ANNOTATION.autoscalerMetrics]: '[null]',
+  [ANNOTATION.autoscalerBehavior]: '{"scaleUp":null}',
+};
+
+/** The value with each thing in it null in turn, but for metadata themselves: something of these is always given. */
+function withNulls(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) =>
+    [...(name === 'metadata' ? [] : [null]), ...withNulls(each)].map((changed) =>
+      Array.isArray(value) ? value.with(Number(name), changed) : { ...value, [name]: changed },
+    ),
+  );
+}
 
 const METRIC_TARGET =
   /^\.(?:spec\.metrics|status\.currentMetrics)\[\]\.\w+\.(?:target|current)\.(?:type|value|averageUtilization|averageValue)=/;
