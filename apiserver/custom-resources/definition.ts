@@ -50,7 +50,6 @@ export interface Definition {
   readonly uid: string;
   /** That of the definition's last write. */
   readonly revision: number;
-  readonly generation: number;
   readonly group: string;
   readonly isNamespaced: boolean;
   readonly preservesUnknownFields: boolean;
@@ -78,7 +77,6 @@ export function definitionOf(entry: Entry, object: CustomResourceDefinition): De
     name: entry.name,
     uid: entry.uid,
     revision: entry.revision,
-    generation: metadata.generation ?? 0,
     group: spec.group,
     isNamespaced: spec.scope === 'Namespaced',
     preservesUnknownFields: spec.preserveUnknownFields === true,
@@ -93,11 +91,11 @@ export function definitionOf(entry: Entry, object: CustomResourceDefinition): De
       isTerminating(metadata) && (metadata.finalizers ?? []).includes(FINALIZER.customResourceCleanup),
     judged: JSON.stringify([
       metadata.uid,
-      metadata.generation,
+      String(metadata.generation),
       metadata.annotations?.[ANNOTATION.apiApproved],
     ]),
     // The generation grows with every change of the spec. Upstream compares the two parts themselves.
-    fingerprint: JSON.stringify([metadata.uid, metadata.generation, status?.acceptedNames]),
+    fingerprint: JSON.stringify([metadata.uid, String(metadata.generation), status?.acceptedNames]),
   };
 }
 

@@ -28,7 +28,6 @@ const definition = (
   name: `${wantedNames.plural}.example.com`,
   uid: 'u',
   revision,
-  generation: 1,
   group: 'example.com',
   isNamespaced: true,
   preservesUnknownFields: false,

@@ -253,6 +253,20 @@ test('the deletion of a Service that something holds answers with a Status', asy
   expect(typeof held.json.metadata.deletionTimestamp).toBe('string');
 });
 
+test.each([
+  [9_007_199_254_740_991, '9007199254740992'],
+  [9_223_372_036_854_775_000, '9223372036854775001'],
+])('the mark of deletion counts a generation of %d as well', async (generation, next) => {
+  const url = '/api/v1/namespaces/default/resourcequotas';
+  const metadata = { name: 'counted', generation, finalizers: ['example.com/hold'] };
+  expect((await api.call('POST', url, { body: { metadata } })).code).toBe(201);
+  const reply = await api.call('DELETE', `${url}/counted`);
+  expect([reply.code, /"generation":(\d+)/u.exec(reply.text)?.[1]]).toEqual([200, next]);
+  expect((await api.call('PATCH', `${url}/counted`, { body: { metadata: { finalizers: null } } })).code).toBe(
+    200,
+  );
+});
+
 test('the label of empty selectors stands in a disruption budget alone, or not at all', async () => {
   const url = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
   const matchExpressions = [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }];

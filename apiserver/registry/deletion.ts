@@ -1,3 +1,4 @@
+import { nextGeneration } from '../../shared/meta/generation';
 import { FINALIZER } from '../../shared/names';
 import type { ApiObject, ObjectMeta } from '../../shared/object/object';
 import { isTerminating, timestamp } from './metadata';
@@ -117,7 +118,7 @@ function withNextGeneration(metadata: ObjectMeta): ObjectMeta {
   const { generation } = metadata;
   return generation === undefined || generation === 0
     ? metadata
-    : { ...metadata, generation: generation + 1 };
+    : { ...metadata, generation: nextGeneration(generation) };
 }
 
 function withFinalizers(metadata: ObjectMeta, finalizers: readonly string[]): ObjectMeta {

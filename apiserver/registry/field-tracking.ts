@@ -161,5 +161,5 @@ interface Version {
 function converted(object: ApiObject, from: Version, to: Version): ApiObject {
   const hub = from.conversion?.toHub(object) ?? object;
   const versioned = { ...(to.conversion?.fromHub(hub) ?? hub), apiVersion: to.apiVersion };
-  return decodeObject(to.type, versioned, { empty: 'keep', integers: 'wrapped' }).object;
+  return decodeObject(to.type, versioned, { empty: 'keep', by: 'converter' }).object;
 }

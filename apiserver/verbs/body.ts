@@ -108,10 +108,10 @@ export function decodeValue(
   const { kind } = endpoint.row;
   try {
     const unknown = report === undefined ? 'drop' : 'report';
-    const integers = origin === 'converter' && endpoint.custom === undefined ? 'wrapped' : 'exact';
+    const by = origin === 'converter' && endpoint.custom === undefined ? 'converter' : 'reader';
     refuseFractions(value, endpoint);
     const { object, unknownFields } = STEP_TIMES.run('decode', () =>
-      decodeObject(endpoint.type, withReset(value, endpoint), { unknown, empty: 'keep', integers }),
+      decodeObject(endpoint.type, withReset(value, endpoint), { unknown, empty: 'keep', by }),
     );
     report?.(unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]));
     const decoded = { ...object, kind, apiVersion: endpoint.apiVersion };

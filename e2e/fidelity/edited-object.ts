@@ -18,7 +18,8 @@ const VALUES: Readonly<Partial<Record<FieldKind, readonly unknown[]>>> = {
   string: TEXTS,
   bool: [true, false],
   int32: WHOLE,
-  int64: [...WHOLE, 9_007_199_254_740_991],
+  // The last two are beyond what a number holds exactly.
+  int64: [...WHOLE, 9_007_199_254_740_991, 9_223_372_036_854_775_000, -9_223_372_036_854_775_000],
   double: [0, 1.5, -1],
   bytes: ['', 'YQ==', [104, 105]],
   time: ['2021-01-02T03:04:05Z', null],

@@ -1,3 +1,4 @@
+import { ShapeError } from './applied';
 import { deepEqual, isJsonObject, setOwn } from '../object/clone';
 import { elementOfItem, isAligned } from './items';
 import { ownValue } from './own-value';
@@ -8,7 +9,8 @@ import type { JsonObject } from '../object/clone';
 /**
  * The live object with an applied configuration laid over it: maps and structs by key, items of sets and keyed lists by element,
  * everything else as a whole. Live items keep their order and place; new ones follow. Neither argument is changed; the result shares
- * with both, and is the live object itself when nothing changes. The configuration must have passed `appliedSet`.
+ * with both, and is the live object itself when nothing changes. The configuration must have passed `appliedSet`. Throws a ShapeError, without
+ * a path, where it says something of a live list with an item that cannot be named.
  */
 export function mergeConfig(shape: ObjectShape, live: object, config: object): Readonly<JsonObject> {
   return mergeFields(shape, live as JsonObject, config as JsonObject);
@@ -79,9 +81,9 @@ function mergeLists(
   const result: unknown[] = [];
   const seen = new Set<string>();
   for (const item of live) {
-    const named = elementOfItem(shape, item);
-    const element = typeof named === 'string' ? named : undefined;
-    if (element === undefined || !wanted.has(element)) {
+    const element = elementOfItem(shape, item);
+    if (typeof element !== 'string') throw new ShapeError([], element.problem);
+    if (!wanted.has(element)) {
       result.push(item);
       continue;
     }

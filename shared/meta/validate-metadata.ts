@@ -8,6 +8,7 @@ import { isLonger, qualifiedNameProblems } from './dns-names';
 import type { NameRule } from './name-rules';
 import { labelName, subdomainName } from './name-rules';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../object/object';
+import type { Int64 } from '../object/values';
 import { validateAnnotations, validateLabels } from './validate-labels';
 
 export interface ObjectMetaRules {
@@ -114,7 +115,7 @@ function validateNamespace(namespace: string, { namespaced, path }: ObjectMetaRu
   return namespace === '' ? [required(field)] : problemsOf(labelName, field, namespace);
 }
 
-function validateGeneration(generation: number | undefined, path: string): FieldError[] {
+function validateGeneration(generation: Int64 | undefined, path: string): FieldError[] {
   if (generation === undefined || generation >= 0) return [];
   return [invalid(`${path}.generation`, generation, 'must be greater than or equal to 0')];
 }

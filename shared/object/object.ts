@@ -1,5 +1,7 @@
 /** Shapes every API object shares. Field names and meanings are those of meta/v1 of Kubernetes v1.21. */
 
+import type { Int64 } from './values';
+
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -25,7 +27,7 @@ export interface ObjectMeta {
   readonly selfLink?: string;
   readonly uid?: string;
   readonly resourceVersion?: string;
-  readonly generation?: number;
+  readonly generation?: Int64;
   readonly creationTimestamp?: string | null;
   readonly deletionTimestamp?: string | null;
   readonly deletionGracePeriodSeconds?: number;

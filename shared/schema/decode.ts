@@ -17,8 +17,11 @@ export interface DecodeOptions {
    * as it is upstream until it has been there: it counts for who owns the field. `withStoredEmpties` settles it.
    */
   readonly empty?: 'null' | 'keep';
-  /** What becomes of integers that have too many bits: they are refused (the default), or keep the lowest bits. */
-  readonly integers?: 'exact' | 'wrapped';
+  /**
+   * Which part of upstream makes the object: the reader of documents (the default), or the converter, for what a strategic merge patch or
+   * an apply has merged. That takes of integers with too many bits the lowest ones, and empty bytes for none.
+   */
+  readonly by?: 'reader' | 'converter';
 }
 
 export interface Decoded<T> {
@@ -117,12 +120,12 @@ export function holdsInfinite(value: unknown): boolean {
 export function decodeObject<T extends object>(
   type: MessageType<T>,
   value: unknown,
-  { unknown = 'drop', empty = 'null', integers = 'exact' }: DecodeOptions = {},
+  { unknown = 'drop', empty = 'null', by = 'reader' }: DecodeOptions = {},
 ): Decoded<T> {
   const decoding: Decoding = {
     report: unknown === 'report',
     keepsEmpty: empty === 'keep',
-    wrapsIntegers: integers === 'wrapped',
+    isConverter: by === 'converter',
     unknown: [],
     depth: 0,
     emptied: undefined,

@@ -17,8 +17,8 @@ export interface Decoding {
   readonly report: boolean;
   /** Whether an empty list or map stays where the store would make it null. */
   readonly keepsEmpty: boolean;
-  /** Whether an integer with too many bits keeps the lowest of them; else it is refused. */
-  readonly wrapsIntegers: boolean;
+  /** Whether an integer with too many bits keeps the lowest of them, else it is refused; and empty bytes count as none. */
+  readonly isConverter: boolean;
   /** Paths of unknown fields, relative to the message that is being decoded. */
   readonly unknown: string[];
   depth: number;
@@ -42,6 +42,7 @@ interface FieldPlan {
   readonly emptyIsNull: boolean;
   /** An empty value is one that Go tells from nothing until it has been stored: a list, a map, bytes. */
   readonly isNothing: boolean;
+  readonly isBytes: boolean;
   /** Leaves out a value that turned out to be null: the zero time in a field that may be absent. */
   readonly dropsNull: boolean;
 }
@@ -174,7 +175,8 @@ function copyTypeMeta(source: JsonObject, target: JsonObject): void {
 function writtenForm(plan: FieldPlan, decoded: unknown, decoding: Decoding): unknown {
   if (plan.dropsNull && decoded === null) return undefined;
   if ((!plan.dropsEmpty && !plan.emptyIsNull) || !isEmpty(decoded)) return decoded;
-  if (plan.isNothing && decoding.keepsEmpty) (decoding.emptied ??= new Set()).add(plan.name);
+  if (plan.isNothing && decoding.keepsEmpty && !(plan.isBytes && decoding.isConverter))
+    (decoding.emptied ??= new Set()).add(plan.name);
   if (plan.dropsEmpty) return undefined;
   return decoding.keepsEmpty ? decoded : null;
 }
@@ -240,6 +242,7 @@ function planOf(field: FieldType): FieldPlan {
       field.omitempty && !field.keepsEmpty && !field.pointer && (emptyIsAbsent || !element.isStruct),
     emptyIsNull: field.emptyIsNull,
     isNothing: emptyIsAbsent && !field.pointer,
+    isBytes: field.kind === 'bytes' && !collection,
     dropsNull: field.omitempty && field.pointer,
   };
 }

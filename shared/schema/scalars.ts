@@ -56,7 +56,7 @@ function decodeBool(value: unknown): boolean {
 function decodeInt32(value: unknown, decoding?: Reading): number {
   if (typeof value === 'number' && Number.isInteger(value) && value <= INT32_MAX && value >= INT32_MIN)
     return value === 0 ? 0 : value;
-  if (decoding?.wrapsIntegers === true && isWhole(value)) return Number(wrapped(value, 32));
+  if (decoding?.isConverter === true && isWhole(value)) return Number(wrapped(value, 32));
   throw intError('32', value);
 }
 
@@ -64,7 +64,7 @@ function decodeInt32(value: unknown, decoding?: Reading): number {
 function decodeInt64(value: unknown, decoding?: Reading): number | bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   const whole =
-    decoding?.wrapsIntegers === true && isWhole(value) && !isInt64(value) ? wrapped(value, 64) : value;
+    decoding?.isConverter === true && isWhole(value) && !isInt64(value) ? wrapped(value, 64) : value;
   if (!isInt64(whole)) throw intError('64', value);
   const small = Number(whole);
   return Number.isSafeInteger(small) ? small : whole;
@@ -86,7 +86,7 @@ function wrapped(value: number | bigint, bits: number): bigint {
 
 /** How numbers are read. */
 interface Reading {
-  readonly wrapsIntegers: boolean;
+  readonly isConverter: boolean;
 }
 
 function intError(bits: string, value: unknown): DecodeError {

@@ -1,3 +1,4 @@
+import { withNextGeneration } from '../../../shared/meta/generation';
 import type {
   DaemonSet,
   Deployment,
@@ -27,7 +28,7 @@ export const deployments: Strategy<Deployment> = {
   prepareForUpdate(next, previous, info) {
     const kept = withKeptTemplate(next, info, previous);
     if (deepEqual(annotationsOf(next.metadata), annotationsOf(previous.metadata))) return kept;
-    return { ...kept, metadata: { ...kept.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
+    return withNextGeneration(kept, previous);
   },
   subresources: {
     status: {

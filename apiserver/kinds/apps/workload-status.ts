@@ -28,6 +28,30 @@ export function workloadStatus<Resource extends keyof Workloads>(
   };
 }
 
+/**
+ * The same of a kind that has by default the labels of its template: an applier that leaves its spec out takes both away, and gets the spec
+ * back alone.
+ */
+export function labelledWorkloadStatus<Resource extends 'jobs' | 'replicationcontrollers'>(
+  resource: Resource,
+): { readonly status: SubresourceStrategy<Workloads[Resource]> } {
+  const { status } = workloadStatus(resource);
+  return {
+    status: {
+      ...status,
+      prepareForUpdate: (next, previous, info) =>
+        withTemplateLabels(status.prepareForUpdate(next, previous, info)),
+    },
+  };
+}
+
+function withTemplateLabels<T extends Job | ReplicationController>(object: T): T {
+  const { metadata, spec } = object;
+  const labels = spec.template?.metadata.labels;
+  const needsLabels = labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0;
+  return needsLabels ? { ...object, metadata: { ...metadata, labels } } : object;
+}
+
 /** Kinds that make pods, and whose controllers count them. */
 interface Workloads {
   readonly replicationcontrollers: ReplicationController;

@@ -1,7 +1,7 @@
 import type { CronJob, Job, JobSpec } from '../../../shared/api/types/batch-v1';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import { workloadStatus } from '../apps/workload-status';
+import { labelledWorkloadStatus } from '../apps/workload-status';
 import { isOn } from '../field-gates';
 import { keptTemplate } from '../pod-template/pod-spec-fields';
 import { withGeneratedSelector } from './job-selector';
@@ -58,5 +58,5 @@ export const jobs: Strategy<Job> = {
   fieldSources: { 'status.successful': ['status.succeeded'] },
   prepareForCreate: (job, info) => withGeneratedSelector(withKeptSpec(job, info)),
   prepareForUpdate: (job, previous, info) => withKeptSpec(job, info, previous),
-  subresources: workloadStatus('jobs'),
+  subresources: labelledWorkloadStatus('jobs'),
 };

@@ -1,7 +1,7 @@
 import type { PodTemplate, ReplicationController } from '../../../shared/api/types/core-v1';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { podTemplateRules, replicationControllerRules } from '../apps/workloads-rules';
-import { workloadStatus } from '../apps/workload-status';
+import { labelledWorkloadStatus } from '../apps/workload-status';
 import { keepsTemplate } from '../pod-template/kept-template';
 import { keptTemplate } from '../pod-template/pod-spec-fields';
 
@@ -19,7 +19,7 @@ export const replicationControllers: Strategy<ReplicationController> = {
   tracksGeneration: true,
   defaultPropagation: 'Orphan',
   selectableFields: { 'status.replicas': '0' },
-  subresources: workloadStatus('replicationcontrollers'),
+  subresources: labelledWorkloadStatus('replicationcontrollers'),
 };
 
 function withKeptOwnTemplate(object: PodTemplate, info: WriteInfo, previous?: PodTemplate): PodTemplate {

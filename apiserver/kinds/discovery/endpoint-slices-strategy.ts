@@ -1,3 +1,4 @@
+import { withNextGeneration } from '../../../shared/meta/generation';
 import type { Endpoint, EndpointSlice } from '../../../shared/api/types/discovery-v1';
 import { LABEL } from '../../../shared/names';
 import { deepEqual } from '../../../shared/object/clone';
@@ -38,9 +39,7 @@ function withGeneration(next: EndpointSlice, previous: EndpointSlice): EndpointS
   const isSame =
     deepEqual(labels, previous.metadata.labels) &&
     deepEqual({ ...next, metadata: {} }, { ...previous, metadata: {} });
-  if (isSame) return next;
-  const generation = (previous.metadata.generation ?? 0) + 1;
-  return { ...next, metadata: { ...next.metadata, generation } };
+  return isSame ? next : withNextGeneration(next, previous);
 }
 
 function keepsHints({ settings }: WriteInfo): boolean {

@@ -1,3 +1,4 @@
+import { withNextGeneration } from '../../../shared/meta/generation';
 import type { IngressClass } from '../../../shared/api/types/networking-v1';
 import { deepEqual } from '../../../shared/object/clone';
 import type { Strategy } from '../../registry/strategy';
@@ -22,11 +23,6 @@ export const ingressClasses: Strategy<IngressClass> = {
       : withNextGeneration(kept, previous);
   },
 };
-
-/** What is about to be dropped counts as a change of desired state. */
-function withNextGeneration(next: IngressClass, { metadata }: IngressClass): IngressClass {
-  return { ...next, metadata: { ...next.metadata, generation: (metadata.generation ?? 0) + 1 } };
-}
 
 function withDefaultScope(object: IngressClass): IngressClass {
   const { parameters } = object.spec;

@@ -1,3 +1,4 @@
+import { withNextGeneration } from '../../../shared/meta/generation';
 import type {
   CSIDriver,
   CSIDriverSpec,
@@ -32,9 +33,7 @@ export const csiDriverRules: Pick<
 > = {
   /** A driver has no generation before its first change. */
   prepareForUpdate(next, previous) {
-    if (deepEqual(next.spec, previous.spec)) return next;
-    const generation = (previous.metadata.generation ?? 0) + 1;
-    return { ...next, metadata: { ...next.metadata, generation } };
+    return deepEqual(next.spec, previous.spec) ? next : withNextGeneration(next, previous);
   },
   validateNew: ({ spec }) => {
     const { attachRequired, podInfoOnMount, fsGroupPolicy: policy } = spec;

@@ -48,7 +48,7 @@ export interface ApplyRequest {
 /**
  * Lays the configuration over the live object. The applier owns afterwards exactly what it applied; what it applied last time, not
  * this time, and nobody else owns is taken away. Throws BadRequest for a configuration that does not fit the kind, and Conflict when it
- * changes fields of others and `force` is not set; a live object that cannot be tracked is a BadRequest as well.
+ * changes fields of others and `force` is not set; a live object that cannot be tracked or merged is a BadRequest as well.
  */
 export function applyConfiguration(request: ApplyRequest): ApiObject {
   const { kind, config, writer } = request;
@@ -68,7 +68,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   };
   const others = entries.filter((entry) => entry !== last);
   const bare = withManagedFields(live, undefined);
-  const merged = mergeConfig(kind.shape, bare, config) as unknown as ApiObject;
+  const merged = mergedWith(kind, bare, config);
   if (merged === bare && isLive && isSameOwnership(last, own)) {
     return refreshLastApplied(request, live);
   }
@@ -140,13 +140,31 @@ function liveOf({ kind, live, writer }: ApplyRequest): ApiObject {
 
 /** An object whose lists have items that cannot be told apart is tracked by nobody, and nothing can be applied to it before they are mended. */
 function refuseUnnamed(kind: ManagedKind, live: ApiObject): void {
+  const error = misshapen(kind, live);
+  if (error === undefined) return;
+  const what = `(${kind.apiVersion}, Kind=${live.kind ?? ''})`;
+  const why = `failed to convert new object ${what} to smd typed: ${error.message}`;
+  throw badRequest(`failed to create manager for existing fields: ${why}`, error);
+}
+
+/** Of an object that somebody owns, only what the configuration speaks of has to be good: upstream asks it of all lists. */
+function mergedWith(kind: ManagedKind, live: ApiObject, config: ApiObject): ApiObject {
   try {
-    appliedSet(kind.shape, live);
+    return mergeConfig(kind.shape, live, config) as unknown as ApiObject;
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
-    const what = `(${kind.apiVersion}, Kind=${live.kind ?? ''})`;
-    const why = `failed to convert new object ${what} to smd typed: ${error.message}`;
-    throw badRequest(`failed to create manager for existing fields: ${why}`, error);
+    const { message } = misshapen(kind, live) ?? error;
+    throw badRequest(`failed to create typed live object: ${message}`, error);
+  }
+}
+
+function misshapen(kind: ManagedKind, object: ApiObject): ShapeError | undefined {
+  try {
+    appliedSet(kind.shape, object);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    return error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { withNextGeneration } from '../../../shared/meta/generation';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalidObject } from '../../../shared/errors/field-error';
 import { conflict } from '../../../shared/errors/status-error';
@@ -156,11 +157,6 @@ export function removeFinished(draft: Draft): void {
 function standing({ current }: Draft): ApiObject {
   if (current === undefined) throw new Error('an update of nothing');
   return current;
-}
-
-function withNextGeneration(object: ApiObject, current: ApiObject): ApiObject {
-  const generation = (current.metadata.generation ?? 0) + 1;
-  return { ...object, metadata: { ...object.metadata, generation } };
 }
 
 /** Metadata as it was, but for the owners of fields and what the kind's status takes. */

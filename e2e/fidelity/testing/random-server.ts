@@ -25,10 +25,11 @@ export const RANDOM_ROWS = STORED_ROWS.filter(
   ({ resource }) => resource !== 'namespaces' && resource !== 'customresourcedefinitions',
 );
 
-export const edits: Arbitrary<Edit[]> = array(
-  record({ steps: array(nat(60), { minLength: 1, maxLength: 6 }), value: nat(60) }),
-  { maxLength: 4 },
-);
+export const edit: Arbitrary<Edit> = record({
+  steps: array(nat(60), { minLength: 1, maxLength: 6 }),
+  value: nat(60),
+});
+export const edits: Arbitrary<Edit[]> = array(edit, { maxLength: 4 });
 
 export interface Answered {
   readonly code: number;
