@@ -1,4 +1,7 @@
+import { GROUP } from '../../shared/names';
 import { decodeContinueToken, encodeContinueToken } from './continue-token';
+
+const FORMAT = `${GROUP.meta}/v1`;
 
 function tokenOf(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -8,6 +11,23 @@ test('a token says where it came from', () => {
   const token = { revision: 5, after: 'default/a' };
   expect(decodeContinueToken(encodeContinueToken(token))).toEqual(token);
 });
+
+test.each([
+  ['/default/a\0', 5, { revision: 5, after: 'default/a' }],
+  ['/', 5, { revision: 5, after: '' }],
+  ['default/a\0', -7, { revision: undefined, after: 'default/a' }],
+])('a token that begins at %j of version %d is read as v1.21 reads it', (start, rv, token) => {
+  expect(decodeContinueToken(tokenOf({ v: FORMAT, rv, start }))).toEqual(token);
+});
+
+test.each(['//a', '/a/', '/a//b', 'a/../b', './a', '/..', '//'])(
+  'a token that begins at %j is refused',
+  (start) => {
+    expect(() => decodeContinueToken(tokenOf({ v: FORMAT, rv: 5, start }))).toThrow(
+      `continue key is not valid: ${start}`,
+    );
+  },
+);
 
 test.each([
   ['x', 'illegal base64 data at input byte 0'],

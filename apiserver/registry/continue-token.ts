@@ -20,6 +20,7 @@ export interface ContinueToken {
 const FORMAT = `${GROUP.meta}/v1`;
 /** The first key behind another is that one and this. */
 const BEHIND = '\0';
+/** As is every other version below 0. */
 const LATEST = -1;
 const TOKEN_CHARACTERS_MAX = 4096;
 
@@ -37,12 +38,14 @@ export function decodeContinueToken(text: string): ContinueToken {
   const { v, rv, start } = token;
   if (v !== FORMAT)
     throw invalid(`server does not recognize this encoded version ${JSON.stringify(v ?? '')}`);
-  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < LATEST)
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0)
     throw invalid(`incorrect encoded start resourceVersion (version ${FORMAT})`);
   if (typeof start !== 'string' || start === '') throw invalid(`encoded start key empty (version ${FORMAT})`);
-  const after = start.endsWith(BEHIND) ? start.slice(0, -1) : start;
-  if (after.split('/').some((part) => NO_SEGMENT.has(part))) throw invalid(start);
-  return { revision: rv === LATEST ? undefined : rv, after };
+  // Upstream makes it absolute; a client may have done so, and the root is the first key.
+  const key = start.startsWith('/') ? start.slice(1) : start;
+  const after = key.endsWith(BEHIND) ? key.slice(0, -1) : key;
+  if (start !== '/' && after.split('/').some((part) => NO_SEGMENT.has(part))) throw invalid(start);
+  return { revision: rv < 0 ? undefined : rv, after };
 }
 
 function invalid(why: string): StatusError {
