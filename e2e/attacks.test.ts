@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { connect as connectTcp } from 'node:net';
@@ -168,6 +169,8 @@ test.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (
   victim.codes.clear();
   await attack.prepare?.(victim);
   const over = new AbortController();
+  // Each of its requests and connections listens.
+  setMaxListeners(0, over.signal);
   const round = attack.round(victim, over.signal);
   if (isEndless !== true) await round;
   await eventually(
