@@ -41,10 +41,10 @@ export function decodeContinueToken(text: string): ContinueToken {
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0)
     throw invalid(`incorrect encoded start resourceVersion (version ${FORMAT})`);
   if (typeof start !== 'string' || start === '') throw invalid(`encoded start key empty (version ${FORMAT})`);
-  // Upstream makes it absolute; a client may have done so, and the root is the first key.
+  // Upstream makes it absolute; a client may have done so.
   const key = start.startsWith('/') ? start.slice(1) : start;
   const after = key.endsWith(BEHIND) ? key.slice(0, -1) : key;
-  if (start !== '/' && after.split('/').some((part) => NO_SEGMENT.has(part))) throw invalid(start);
+  if (after.split('/').some((part) => NO_SEGMENT.has(part))) throw invalid(start);
   return { revision: rv < 0 ? undefined : rv, after };
 }
 
