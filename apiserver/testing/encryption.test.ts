@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { EtcdCluster } from '../../deploy/local/etcd-cluster';
 import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
 import { silentLog } from '../../shared/log/log';
-import { patience } from '../../shared/testing/eventually';
+import { PATIENCE_MS, patience } from '../../shared/testing/eventually';
 import { encrypt } from '../storage/encryption/encrypt';
 import { parseEncryptionRules } from '../storage/encryption/encryption-rules';
 import { createEtcdBackend } from '../storage/etcd/etcd-backend';
@@ -39,7 +39,12 @@ async function serve(...names: string[]): Promise<InProcessApi> {
     resources: [{ resources: ['secrets'], providers: [{ aesgcm: { keys } }, { identity: {} }] }],
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
-  const etcd = createEtcdBackend({ endpoints: cluster.endpoints, prefix: '/registry', log: silentLog });
+  const etcd = createEtcdBackend({
+    endpoints: cluster.endpoints,
+    prefix: '/registry',
+    log: silentLog,
+    callTimeoutMs: PATIENCE_MS,
+  });
   const { backend } = encrypt(etcd, parsed.rules, '/registry');
   await api?.close();
   api = await startInProcessApi(backend, { encrypted: new Set(parsed.rules.resources.keys()) });
@@ -47,7 +52,12 @@ async function serve(...names: string[]): Promise<InProcessApi> {
 }
 
 async function stored(): Promise<string> {
-  const etcd = createEtcdBackend({ endpoints: cluster.endpoints, prefix: '/registry', log: silentLog });
+  const etcd = createEtcdBackend({
+    endpoints: cluster.endpoints,
+    prefix: '/registry',
+    log: silentLog,
+    callTimeoutMs: PATIENCE_MS,
+  });
   const { record } = await etcd.get('/registry/core/secrets/default/eagle', patience());
   await etcd.close();
   return record?.value.toString('latin1') ?? '';

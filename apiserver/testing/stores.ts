@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -29,7 +30,12 @@ export const STORES: readonly (readonly [name: string, open: () => Promise<Backe
     async (): Promise<Backend> => {
       const cluster = await startEtcdCluster({ size: 1, extraArgs: ['--unsafe-no-fsync'] });
       cleanUps.push(async () => cluster.stop());
-      return createEtcdBackend({ endpoints: cluster.endpoints, prefix: STORE_PREFIX, log: silentLog });
+      return createEtcdBackend({
+        endpoints: cluster.endpoints,
+        prefix: STORE_PREFIX,
+        log: silentLog,
+        callTimeoutMs: PATIENCE_MS,
+      });
     },
   ],
 ];

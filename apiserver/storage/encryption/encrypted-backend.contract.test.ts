@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../../shared/testing/eventually';
 import { randomBytes } from 'node:crypto';
 import { startEtcdCluster } from '../../../deploy/local/etcd-cluster';
 import { silentLog } from '../../../shared/log/log';
@@ -37,7 +38,12 @@ describeBackendContract('the store in memory, encrypted by a service', async ():
 describeBackendContract('etcd, encrypted by aesgcm', async (): Promise<BackendSetup> => {
   const cluster = await startEtcdCluster({ size: 1, extraArgs: ['--unsafe-no-fsync'] });
   const prefix = PREFIX + RESOURCE;
-  const etcd = createEtcdBackend({ endpoints: cluster.endpoints, prefix, log: silentLog });
+  const etcd = createEtcdBackend({
+    endpoints: cluster.endpoints,
+    prefix,
+    log: silentLog,
+    callTimeoutMs: PATIENCE_MS,
+  });
   const rules = rulesOf({ aesgcm: { keys: [{ name: 'key1', secret }] } });
   const { backend } = encrypt(etcd, rules, PREFIX);
   const teardown = async (): Promise<void> => {

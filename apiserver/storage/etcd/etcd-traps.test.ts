@@ -31,7 +31,14 @@ async function withBackend(
   body: (backend: EtcdBackend) => Promise<void>,
   more: Partial<Parameters<typeof createEtcdBackend>[0]> = {},
 ): Promise<void> {
-  const backend = createEtcdBackend({ endpoints, prefix: PREFIX, log: silentLog, ...more });
+  const backend = createEtcdBackend({
+    endpoints,
+    prefix: PREFIX,
+    log: silentLog,
+    // A machine with much else to do may take longer for an answer than a server waits for it.
+    callTimeoutMs: PATIENCE_MS,
+    ...more,
+  });
   try {
     await body(backend);
   } finally {
