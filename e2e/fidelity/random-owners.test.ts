@@ -84,6 +84,8 @@ test('whatever several managers write in whichever version, it is answered, read
     ),
     RUN_OPTIONS,
   );
+  // Of good objects and small changes: a server that refused them all would hold to the rest.
+  expect(accepted).toBeGreaterThan(refused / 2);
   process.stdout.write(
     `random writes of several managers: ${String(accepted)} accepted, ${String(refused)} refused\n`,
   );

@@ -7,6 +7,7 @@ import type {
 } from '../../../shared/api/types/apps-v1';
 import type { Job } from '../../../shared/api/types/batch-v1';
 import type { ReplicationController } from '../../../shared/api/types/core-v1';
+import { defaultsOf } from '../../../shared/defaults/defaults';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { integer } from '../../../shared/object/accessors';
@@ -30,27 +31,24 @@ export function workloadStatus<Resource extends keyof Workloads>(
 
 /**
  * The same of a kind that has by default the labels of its template: an applier that leaves its spec out takes both away, and gets the spec
- * back alone.
+ * back alone. So the defaults are asked again.
  */
 export function labelledWorkloadStatus<Resource extends 'jobs' | 'replicationcontrollers'>(
   resource: Resource,
 ): { readonly status: SubresourceStrategy<Workloads[Resource]> } {
   const { status } = workloadStatus(resource);
+  const applyDefaults = defaultsOf(LABELLED[resource]);
+  if (applyDefaults === undefined) throw new Error(`${resource} have no defaults`);
   return {
     status: {
       ...status,
       prepareForUpdate: (next, previous, info) =>
-        withTemplateLabels(status.prepareForUpdate(next, previous, info)),
+        applyDefaults(status.prepareForUpdate(next, previous, info)) as Workloads[Resource],
     },
   };
 }
 
-function withTemplateLabels<T extends Job | ReplicationController>(object: T): T {
-  const { metadata, spec } = object;
-  const labels = spec.template?.metadata.labels;
-  const needsLabels = labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0;
-  return needsLabels ? { ...object, metadata: { ...metadata, labels } } : object;
-}
+const LABELLED = { jobs: 'batch/v1.Job', replicationcontrollers: 'core/v1.ReplicationController' } as const;
 
 /** Kinds that make pods, and whose controllers count them. */
 interface Workloads {
