@@ -3,7 +3,7 @@ import { MEDIA_TYPE } from '../shared/names';
 import { pageNotFound } from './verbs/answers';
 import type { Aggregator } from './aggregation/aggregator';
 import type { Audit } from './audit/audit';
-import { holdOnGrounds } from './connect/hold-on-grounds';
+import { closeWhenAccessRevoked } from './connect/hold-on-grounds';
 import { confirmedRegistry } from './documents/discovery/confirmed-registry';
 import { answerDiscovery } from './documents/discovery/discovery';
 import type { IssuerDocuments } from './documents/discovery/issuer-documents';
@@ -29,7 +29,7 @@ import type { Registry } from './registry/registry';
 import { LOOP_BOUNDS, LOOP_BOUNDS_OF_YAML, TooLargeHereError } from './exchange/loop-bounds';
 
 /** What the stages need of the process. */
-export interface JourneyParts {
+export interface PipelineParts {
   /** Undefined without an audit policy. */
   readonly audit?: Pick<Audit, 'open' | 'record'> | undefined;
   /** Answers pages of other origins that ask whether they may send a request. Absent: nobody may. */
@@ -73,7 +73,7 @@ export interface JourneyParts {
  * The journey of every request, in order; read it first. Around it stands the error handler (`http/server/error-handler.ts`), which
  * turns what a stage throws into a Status.
  */
-export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
+export function createPipeline(parts: PipelineParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly (Stage | readonly [Filter, Stage])[] = [
     requestInfo, // what the path asks for
     ...(parts.preflight === undefined ? [] : [parts.preflight]), // whether a page may ask
@@ -123,7 +123,7 @@ const NO_PATH: Answer = {
 const OTHER_PATHS: readonly string[] = ['/version', ...METRICS_PATHS, ...OPENAPI_PATHS];
 
 /** Sets `answer`: a resource, a discovery document, a health check, the version, or the list of paths. */
-function createAnswerStage(parts: JourneyParts): Stage {
+function createAnswerStage(parts: PipelineParts): Stage {
   const otherPaths = [...OTHER_PATHS, ...parts.healthPaths, ...(parts.issuer?.paths ?? [])];
   const { version } = parts.build;
   const { otherDocuments } = parts;
@@ -163,7 +163,7 @@ function createAnswerStage(parts: JourneyParts): Stage {
     const service = aggregator?.serviceFor(exchange.path);
     if (aggregator !== undefined && service !== undefined) {
       const aggregated = await aggregator.answer(exchange, service);
-      holdOnGrounds(parts.verbs, exchange, aggregated);
+      closeWhenAccessRevoked(parts.verbs, exchange, aggregated);
       exchange.answer = aggregated;
       return;
     }
@@ -206,7 +206,7 @@ async function catchUp(
 
 /** Begins here, where nearly every request ends; one that proves to be too large begins anew where it holds up nobody. */
 function answerWithinBounds(
-  { verbs, large }: Pick<JourneyParts, 'verbs' | 'large'>,
+  { verbs, large }: Pick<PipelineParts, 'verbs' | 'large'>,
   exchange: Exchange,
 ): Promise<Answer> {
   if (large === undefined) return answerResource(verbs, exchange);

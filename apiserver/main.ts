@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { readBuild } from '../shared/build';
-import { readVersionWish } from '../shared/flags/version-flag';
+import { parseVersionFlag } from '../shared/flags/version-flag';
 import { writeHelp } from '../shared/flags/help';
 import { createProcessLog } from '../shared/log/pino-log';
 import type { ServerOptions } from './startup/options/server-options';
@@ -25,7 +25,7 @@ const SMALL_HEAP = '--heap-growing-percent=100';
 /** Reads the command line, then serves until SIGTERM or SIGINT. The process's exit code is what `main` resolves to. */
 async function main(): Promise<number> {
   setFlagsFromString(SMALL_HEAP);
-  const version = readVersionWish(PROGRAM, process.argv.slice(2));
+  const version = parseVersionFlag(PROGRAM, process.argv.slice(2));
   if (version.outcome === 'error') return refuse([version.error]);
   if (version.outcome === 'line') {
     process.stdout.write(`${version.line}\n`);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readBuild } from '../shared/build';
-import { readVersionWish } from '../shared/flags/version-flag';
+import { parseVersionFlag } from '../shared/flags/version-flag';
 import { createClient } from '../shared/client/client';
 import { KubeconfigError, loadKubeconfig } from '../shared/client/kubeconfig';
 import { defined } from '../shared/defined';
@@ -46,7 +46,7 @@ const REFUSALS = [
 type Values = FlagValues<typeof FLAGS>;
 
 async function main(given: readonly string[]): Promise<number> {
-  const version = readVersionWish(PROGRAM, given);
+  const version = parseVersionFlag(PROGRAM, given);
   if (version.outcome === 'error') return refuse([version.error]);
   if (version.outcome === 'line') {
     process.stdout.write(`${version.line}\n`);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { wordTable } from './word-table';
+import { ownKeyMap } from './word-table';
 
 /**
  * A plain object has more members than are written down: `table['constructor']` is a function. Where a client chooses the word, that is a
@@ -32,7 +32,7 @@ const MADE_MEMBERS = /[\w)\]]\[[^\]'"\n]+\] (?:\?\?|\|\|)=/gu;
 test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'])(
   'a table of words has no row %s',
   (word) => {
-    const table = wordTable({ one: 1 });
+    const table = ownKeyMap({ one: 1 });
     expect([table.get(word), table.has(word), table.get('one')]).toEqual([undefined, false, 1]);
   },
 );

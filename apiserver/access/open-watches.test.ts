@@ -5,7 +5,7 @@ import type * as Names from '../../shared/names';
 import { silentLog } from '../../shared/log/log';
 import { StatusError } from '../../shared/errors/status-error';
 import { eventually, patience } from '../../shared/testing/eventually';
-import type { Ground } from '../exchange/ground';
+import type { AccessCondition } from '../exchange/ground';
 import { OpenWatches } from './open-watches';
 
 const DIALECTS = ['orch', 'kubernetes'] as const;
@@ -137,13 +137,13 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
 describe('what open watches stand on', () => {
   const refusal = new StatusError('Forbidden', 'no');
 
-  class Answering implements Ground {
+  class Answering implements AccessCondition {
     readonly key: string;
-    readonly of: Ground['of'];
+    readonly of: AccessCondition['of'];
     asked = 0;
     answer: () => Promise<StatusError | undefined> = async () => Promise.resolve(undefined);
 
-    constructor(key: string, of: Ground['of']) {
+    constructor(key: string, of: AccessCondition['of']) {
       this.key = key;
       this.of = of;
     }

@@ -4,7 +4,7 @@ import { Slices } from '../../shared/concurrency/slices';
 import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
-import type { Ground } from '../exchange/ground';
+import type { AccessCondition } from '../exchange/ground';
 
 /** How often it is asked whether roles or bindings have changed, and what watches that are new stand on is looked at once more. */
 const LOOK_MS = 1_000;
@@ -26,7 +26,7 @@ type Refuse = (refusal: StatusError) => void;
 
 /** A ground and the watches that stand on it. */
 interface Held {
-  readonly ground: Ground;
+  readonly ground: AccessCondition;
   readonly watches: Set<Refuse>;
 }
 
@@ -49,7 +49,7 @@ export class OpenWatches {
   }
 
   /** Keeps a watch on its grounds until what this returns is called; `refuse` is called at most once for each ground that is lost. */
-  hold(grounds: readonly Ground[], refuse: Refuse): () => void {
+  hold(grounds: readonly AccessCondition[], refuse: Refuse): () => void {
     const all = grounds.map((ground) => this.#heldOn(ground));
     for (const held of all) {
       held.watches.add(refuse);
@@ -61,7 +61,7 @@ export class OpenWatches {
   }
 
   /** Looks again and again, until the signal aborts. */
-  async keep(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     let nextOfAll = performance.now() + LOOK_AT_ALL_MS;
     for (;;) {
       await pause(LOOK_MS, signal);
@@ -130,7 +130,7 @@ export class OpenWatches {
     );
   }
 
-  #heldOn(ground: Ground): Held {
+  #heldOn(ground: AccessCondition): Held {
     const known = this.#held.get(ground.key);
     if (known !== undefined) return known;
     const held: Held = { ground, watches: new Set() };

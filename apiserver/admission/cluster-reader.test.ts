@@ -9,8 +9,8 @@ import { clusterReadings } from './cluster-reader';
 import { PLUGIN_NAMES } from './plugins';
 import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from './plugins/resources';
 
-const life = new AbortController();
-const { signal } = life;
+const shutdown = new AbortController();
+const { signal } = shutdown;
 const backend = new MemoryBackend();
 const plane = createControlPlane({
   backend,
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await newReading().freshen(signal);
 });
 afterAll(async () => {
-  life.abort(new Error('the test is over'));
+  shutdown.abort(new Error('the test is over'));
   await backend.close();
 });
 

@@ -41,7 +41,7 @@ const context = {
     log: silentLog,
     recentWrites: new RecentConfigurationWrites(),
   },
-  offerDivision: () => undefined,
+  registerSharedLimit: () => undefined,
   features: {
     preemptionPolicy: true,
     podOverhead: true,

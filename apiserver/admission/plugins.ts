@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/concurrency/clock';
-import type { Divided } from '../../shared/concurrency/divided';
+import type { SharedLimit } from '../../shared/concurrency/divided';
 import type { RandomInt } from '../../shared/meta/generate-name';
 import { alwaysAdmit, alwaysDeny } from './plugins/always';
 import { alwaysPullImages } from './plugins/always-pull-images';
@@ -73,7 +73,7 @@ export interface PluginContext {
   readonly features: PluginFeatures;
   readonly quotas: QuotaRecords;
   /** Takes what replicas may divide among them. */
-  readonly offerDivision: (limit: Divided) => void;
+  readonly registerSharedLimit: (limit: SharedLimit) => void;
 }
 
 interface PluginRow {

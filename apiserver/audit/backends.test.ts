@@ -6,7 +6,7 @@ import { BatchBackend, BUFFER_BYTES_MAX } from './batch';
 import { BlockingBackend } from './blocking';
 import { AuditCounts } from './counts';
 import type { AuditEvent } from './event';
-import { Loss } from './loss';
+import { LostEventCounter } from './loss';
 import type { Backend, Sink } from './sink';
 import { union } from './sink';
 import { newEvent } from './testing/events';
@@ -70,7 +70,7 @@ function batch(parts: Partial<BatchParts> = {}, log: Log = silentLog): BatchBack
     throttle: undefined,
     sink,
     plugin: 'webhook',
-    loss: new Loss(counts, log),
+    loss: new LostEventCounter(counts, log),
     version: 'v1',
     batchBytesMax: 1_000_000,
     sendsAtOnceMax: 1,
@@ -245,7 +245,7 @@ describe('blocking', () => {
     const backend = new BlockingBackend({
       sink,
       plugin: 'log',
-      loss: new Loss(counts, silentLog),
+      loss: new LostEventCounter(counts, silentLog),
       strict,
       isSlow: false,
       version: 'v1',
@@ -263,7 +263,7 @@ describe('blocking', () => {
     const backend = new BlockingBackend({
       sink,
       plugin: 'log',
-      loss: new Loss(counts, silentLog),
+      loss: new LostEventCounter(counts, silentLog),
       strict: true,
       isSlow: false,
       version: 'v1',
@@ -280,7 +280,7 @@ describe('blocking', () => {
 
 describe('blocking on a sink that is slow', () => {
   function slow(strict: boolean, on: Sink = sink): BlockingBackend {
-    const loss = new Loss(counts, silentLog);
+    const loss = new LostEventCounter(counts, silentLog);
     return new BlockingBackend({ sink: on, plugin: 'webhook', loss, strict, isSlow: true, version: 'v1' });
   }
 
@@ -326,7 +326,7 @@ describe('blocking on a sink that is slow', () => {
 
 test('what is lost while the last loss was just told is told later, at the latest at the end', () => {
   const told: unknown[] = [];
-  const loss = new Loss(counts, { ...silentLog, error: (fields) => void told.push(fields) });
+  const loss = new LostEventCounter(counts, { ...silentLog, error: (fields) => void told.push(fields) });
   loss.add('log', 1, 'a');
   loss.add('log', 2, 'b');
   loss.add('log', 3, 'c');
@@ -354,7 +354,7 @@ describe('truncation', () => {
       eventBytesMax,
       batchBytesMax: 1e6,
       version: 'v1',
-      loss: new Loss(counts, silentLog),
+      loss: new LostEventCounter(counts, silentLog),
     });
   beforeEach(() => {
     kept.length = 0;

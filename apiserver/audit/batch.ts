@@ -2,8 +2,8 @@ import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { Plugin } from './counts';
 import type { AuditEvent, AuditVersion } from './event';
-import type { Loss } from './loss';
-import { settledBy } from './settled-by';
+import type { LostEventCounter } from './loss';
+import { waitUntil } from './settled-by';
 import type { Backend, Sink } from './sink';
 import type { Rate } from '../../shared/concurrency/token-bucket';
 import { TokenBucket } from '../../shared/concurrency/token-bucket';
@@ -21,7 +21,7 @@ export interface BatchOptions {
 export interface BatchParts extends BatchOptions {
   readonly sink: Sink;
   readonly plugin: Plugin;
-  readonly loss: Loss;
+  readonly loss: LostEventCounter;
   readonly version: AuditVersion;
   readonly batchBytesMax: number;
   readonly sendsAtOnceMax: number;
@@ -35,7 +35,7 @@ export const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
 /** Requests do not wait: events are collected and written in batches behind their back. */
 export class BatchBackend implements Backend {
   readonly #parts: BatchParts;
-  readonly #life = new AbortController();
+  readonly #shutdown = new AbortController();
   readonly #bucket: TokenBucket | undefined;
   /** How many events each has. */
   readonly #sends = new Map<Promise<void>, number>();
@@ -70,30 +70,31 @@ export class BatchBackend implements Backend {
 
   async close(signal: AbortSignal): Promise<void> {
     const { loss, plugin, sink } = this.#parts;
-    const { signal: life } = this.#life;
+    const { signal: shutdownSignal } = this.#shutdown;
     const gaveUp = new Promise<void>((resolve) => {
-      life.addEventListener('abort', () => {
+      shutdownSignal.addEventListener('abort', () => {
         resolve();
       });
     });
     const giveUp = (): void => {
-      this.#life.abort(signal.reason);
+      this.#shutdown.abort(signal.reason);
     };
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
     this.#isClosing = true;
     sink.hurry?.();
     this.#pump();
-    while (this.#sends.size > 0 && !life.aborted) await Promise.race([gaveUp, ...this.#sends.keys()]);
+    while (this.#sends.size > 0 && !shutdownSignal.aborted)
+      await Promise.race([gaveUp, ...this.#sends.keys()]);
     this.#isClosed = true;
     clearTimeout(this.#timer);
     if (this.#waiting.length > 0) loss.add(plugin, this.#waiting.length, signal.reason);
     this.#waiting = [];
-    await settledBy(Promise.all(this.#sends.keys()), signal);
+    await waitUntil(Promise.all(this.#sends.keys()), signal);
     for (const events of this.#sends.values()) loss.add(plugin, events, signal.reason);
     this.#sends.clear();
     signal.removeEventListener('abort', giveUp);
-    await settledBy(sink.close(), signal);
+    await waitUntil(sink.close(), signal);
   }
 
   /** Sends what is due, and sets the timer for what is not. */
@@ -101,7 +102,7 @@ export class BatchBackend implements Backend {
     const { batchEventsMax, sendsAtOnceMax } = this.#parts;
     clearTimeout(this.#timer);
     while (this.#waiting.length > 0 && this.#sends.size < sendsAtOnceMax) {
-      if (this.#life.signal.aborted) return;
+      if (this.#shutdown.signal.aborted) return;
       const isDue = this.#waiting.length >= batchEventsMax || this.#isClosing;
       const untilDueMs = isDue ? 0 : this.#dueAt - monotonicClock.now();
       // At the end everything leaves at once: the deadline is short, and what waits is bounded.
@@ -138,7 +139,7 @@ export class BatchBackend implements Backend {
   #send(events: readonly AuditEvent[]): void {
     const { sink, plugin, loss } = this.#parts;
     const sent = sink
-      .write(events, this.#life.signal)
+      .write(events, this.#shutdown.signal)
       .catch((error: unknown) => {
         // What was given up at the end is counted already.
         if (this.#sends.has(sent)) loss.add(plugin, events.length, error);

@@ -2,14 +2,14 @@ import { untilAborted } from '../../shared/concurrency/abort';
 import { BUFFER_BYTES_MAX } from './batch';
 import type { Plugin } from './counts';
 import type { AuditEvent, AuditVersion } from './event';
-import type { Loss } from './loss';
-import { settledBy } from './settled-by';
+import type { LostEventCounter } from './loss';
+import { waitUntil } from './settled-by';
 import type { Backend, Sink } from './sink';
 
 export interface BlockingOptions {
   readonly sink: Sink;
   readonly plugin: Plugin;
-  readonly loss: Loss;
+  readonly loss: LostEventCounter;
   /** Whether a request whose event is not stored is refused. */
   readonly strict: boolean;
   /** Whether the sink may take longer than a request has time: events that nobody waits for any more are bounded in bytes. */
@@ -20,7 +20,7 @@ export interface BlockingOptions {
 /** Every request waits until its events are written. */
 export class BlockingBackend implements Backend {
   readonly #options: BlockingOptions;
-  readonly #life = new AbortController();
+  readonly #shutdown = new AbortController();
   readonly #writes = new Set<Promise<boolean>>();
   /** What the writes hold of memory; 0 where the sink bounds that itself. */
   #bytes = 0;
@@ -49,24 +49,24 @@ export class BlockingBackend implements Backend {
   async close(signal: AbortSignal): Promise<void> {
     const { sink, plugin, loss } = this.#options;
     const giveUp = (): void => {
-      this.#life.abort(signal.reason);
+      this.#shutdown.abort(signal.reason);
     };
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
     sink.hurry?.();
     do {
-      await settledBy(Promise.all(this.#writes), signal);
+      await waitUntil(Promise.all(this.#writes), signal);
     } while (this.#writes.size > 0 && !signal.aborted);
     if (this.#writes.size > 0) loss.add(plugin, this.#writes.size, signal.reason);
     signal.removeEventListener('abort', giveUp);
-    await settledBy(sink.close(), signal);
+    await waitUntil(sink.close(), signal);
   }
 
   /** Never rejects. */
   async #write(event: AuditEvent): Promise<boolean> {
     const { sink, plugin, loss, strict } = this.#options;
     try {
-      await sink.write([event], this.#life.signal);
+      await sink.write([event], this.#shutdown.signal);
       return true;
     } catch (error) {
       loss.add(plugin, 1, error);

@@ -5,7 +5,7 @@ import type { AuditCounts, Plugin } from './counts';
 const SAY_EVERY_MS = 10_000;
 
 /** Counts events that are lost, and says so in the log without flooding it: losses come by the thousand. */
-export class Loss {
+export class LostEventCounter {
   readonly #counts: AuditCounts;
   readonly #log: Log;
   readonly #unsaid = new Map<Plugin, { lost: number; error: unknown; readonly timer: NodeJS.Timeout }>();

@@ -17,7 +17,7 @@ import type { AuditEvent, AuditVersion } from './event';
 import { eventLine } from './event-text';
 import { openLogFile, standardOutput } from './log-file';
 import { LogSink } from './log-sink';
-import { Loss } from './loss';
+import { LostEventCounter } from './loss';
 import { decideBy } from './policy';
 import { readPolicyFile } from './policy-file';
 import type { Backend, Sink } from './sink';
@@ -50,7 +50,7 @@ export async function openAudit(options: AuditOptions, { log, statusOf }: OpenAu
     );
   }
   const counts = new AuditCounts();
-  const loss = new Loss(counts, log);
+  const loss = new LostEventCounter(counts, log);
   const backends: Backend[] = [];
   if (options.webhook !== undefined) backends.push(webhookBackend(options.webhook, loss));
   if (options.log !== undefined) backends.push(await logBackend(options.log, loss, log));
@@ -71,20 +71,20 @@ export async function openAudit(options: AuditOptions, { log, statusOf }: OpenAu
   };
 }
 
-async function logBackend(options: AuditLogOptions, loss: Loss, log: Log): Promise<Backend> {
+async function logBackend(options: AuditLogOptions, loss: LostEventCounter, log: Log): Promise<Backend> {
   const { file, format, version } = options;
   const lines = file === '-' ? standardOutput() : await openLogFile({ ...options, log });
   return backendOf('log', new LogSink(lines, lineOf(format, version)), { options, loss });
 }
 
-function webhookBackend(options: AuditWebhookOptions, loss: Loss): Backend {
+function webhookBackend(options: AuditWebhookOptions, loss: LostEventCounter): Backend {
   return backendOf('webhook', createWebhookSink(options), { options, loss });
 }
 
 function backendOf(
   plugin: Plugin & ('log' | 'webhook'),
   sink: Sink,
-  { options, loss }: { readonly options: AuditBackendOptions; readonly loss: Loss },
+  { options, loss }: { readonly options: AuditBackendOptions; readonly loss: LostEventCounter },
 ): Backend {
   const { mode, batch, truncation, version } = options;
   const backend =

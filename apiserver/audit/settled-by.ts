@@ -2,7 +2,7 @@
 const LAST_MS_MAX = 250;
 
 /** Resolves when the promise has settled, or a moment after `deadline` has aborted. Never rejects. */
-export async function settledBy(promise: Promise<unknown>, deadline: AbortSignal): Promise<void> {
+export async function waitUntil(promise: Promise<unknown>, deadline: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     let timer: NodeJS.Timeout | undefined;
     const done = (): void => {

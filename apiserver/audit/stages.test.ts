@@ -11,7 +11,7 @@ import { createAudit } from './audit';
 import { BlockingBackend } from './blocking';
 import { AuditCounts } from './counts';
 import type { AuditEvent, Level } from './event';
-import { Loss } from './loss';
+import { LostEventCounter } from './loss';
 
 const POD = '/api/v1/namespaces/x/pods/web';
 
@@ -319,7 +319,7 @@ test('a sink that does not answer holds a request no longer than its deadline', 
   const backend = new BlockingBackend({
     sink: { write: async () => new Promise(() => undefined), close: async () => Promise.resolve() },
     plugin: 'webhook',
-    loss: new Loss(counts, silentLog),
+    loss: new LostEventCounter(counts, silentLog),
     strict: true,
     isSlow: true,
     version: 'v1',

@@ -1,7 +1,7 @@
 import { AUDIT_ANNOTATION } from '../../shared/names';
 import type { AuditVersion } from './event';
 import { AuditEvent } from './event';
-import type { Loss } from './loss';
+import type { LostEventCounter } from './loss';
 import type { Backend } from './sink';
 
 export interface TruncationOptions {
@@ -17,7 +17,7 @@ export function truncating(
     eventBytesMax,
     version,
     loss,
-  }: TruncationOptions & { readonly version: AuditVersion; readonly loss: Loss },
+  }: TruncationOptions & { readonly version: AuditVersion; readonly loss: LostEventCounter },
 ): Backend {
   return {
     process: (event, signal) => {

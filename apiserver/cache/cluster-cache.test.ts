@@ -20,7 +20,7 @@ afterEach(() => {
   for (const controller of stop.splice(0)) controller.abort();
 });
 
-function life(): AbortSignal {
+function shutdownSignal(): AbortSignal {
   const controller = new AbortController();
   stop.push(controller);
   return controller.signal;
@@ -36,14 +36,14 @@ async function started(
   options: Parameters<typeof createCache>[1] = {},
 ): Promise<ClusterCache> {
   const cache = createCache(backend, options);
-  await cache.start(life());
+  await cache.start(shutdownSignal());
   return cache;
 }
 
 async function caughtUp(cache: ClusterCache, backend: MemoryBackend): Promise<void> {
-  expect(await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life() })).toBe(
-    true,
-  );
+  expect(
+    await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: shutdownSignal() }),
+  ).toBe(true);
 }
 
 test('a started cache holds every object of the store, of every page, at one revision', async () => {
@@ -52,7 +52,7 @@ test('a started cache holds every object of the store, of every page, at one rev
   backend.put(`${PREFIX}/core/nodes/n1`, Buffer.from('{"kind":"Node","apiVersion":"v1","metadata":{}}'));
   const cache = createCache(backend);
   expect(cache.notReadyReason()).toBe('the watch cache is not started');
-  await cache.start(life());
+  await cache.start(shutdownSignal());
   expect(cache.notReadyReason()).toBeUndefined();
   expect(cache.revision).toBe(1_235);
   expect(cache.resource(PODS.keyPrefix).snapshot().size).toBe(1_234);
@@ -98,7 +98,7 @@ test('a missing revision makes the cache start anew and ends watches with 410', 
   put(backend, 'p1');
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);
-  const reader = new FrameReader(pods.watch(requestFor({ from: 1 }), life()));
+  const reader = new FrameReader(pods.watch(requestFor({ from: 1 }), shutdownSignal()));
   const frames = reader.rest();
   put(backend, 'p2');
   await caughtUp(cache, backend);
@@ -118,7 +118,9 @@ test.each(['compacted', 'reset'] as const)(
     const backend = new MemoryBackend();
     put(backend, 'p1');
     const cache = await started(backend);
-    const reader = new FrameReader(cache.resource(PODS.keyPrefix).watch(requestFor({ from: 1 }), life()));
+    const reader = new FrameReader(
+      cache.resource(PODS.keyPrefix).watch(requestFor({ from: 1 }), shutdownSignal()),
+    );
     const frames = reader.rest();
     put(backend, 'p2');
     await caughtUp(cache, backend);
@@ -131,7 +133,7 @@ test.each(['compacted', 'reset'] as const)(
     backend.fail(new StorageError(code, 'history is gone'));
     expect(await frames).toEqual(['ADDED a/p2@2', 'ERROR 410 Expired']);
     backend.fail(undefined);
-    await cache.resource(PODS.keyPrefix).whenReady(life());
+    await cache.resource(PODS.keyPrefix).whenReady(shutdownSignal());
     expect(cache.notReadyReason()).toBeUndefined();
     expect(reasonWhileFilling).toBe('the watch cache is being rebuilt: history is gone');
     expect(revisionWhileFilling).toBe(0);
@@ -142,7 +144,9 @@ test('an outage of the store leaves the cache ready and loses nothing', async ()
   const backend = new MemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);
-  const reader = new FrameReader(cache.resource(PODS.keyPrefix).watch(requestFor({ from: 1 }), life()));
+  const reader = new FrameReader(
+    cache.resource(PODS.keyPrefix).watch(requestFor({ from: 1 }), shutdownSignal()),
+  );
   const frames = reader.take(2);
   backend.fail(new StorageError('unavailable', 'no leader'));
   put(backend, 'p2');
@@ -159,13 +163,13 @@ test('start waits for a store that does not answer yet and rejects when it refus
   put(backend, 'p1');
   backend.fail(new StorageError('unavailable', 'not up'));
   const cache = createCache(backend);
-  const start = cache.start(life());
+  const start = cache.start(shutdownSignal());
   backend.fail(undefined);
   await start;
   expect(cache.revision).toBe(1);
 
   backend.fail(new StorageError('denied', 'grant read on the whole keyspace'));
-  await expect(createCache(backend).start(life())).rejects.toMatchObject({ code: 'denied' });
+  await expect(createCache(backend).start(shutdownSignal())).rejects.toMatchObject({ code: 'denied' });
 });
 
 test('a value that cannot be decoded is counted and left out, and the stream goes on', async () => {
@@ -174,8 +178,8 @@ test('a value that cannot be decoded is counted and left out, and the stream goe
   backend.put(podKey({ namespace: 'a', name: 'bad' }), Buffer.from('{"kind":'));
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);
-  const frames = new FrameReader(pods.watch(requestFor(), life())).take(5);
-  await new FrameReader(pods.watch(requestFor(), life())).take(1);
+  const frames = new FrameReader(pods.watch(requestFor(), shutdownSignal())).take(5);
+  await new FrameReader(pods.watch(requestFor(), shutdownSignal())).take(1);
   backend.put(podKey({ namespace: 'a', name: 'good' }), Buffer.from('no json'));
   put(backend, 'good');
   put(backend, 'bad');
@@ -201,8 +205,8 @@ test('a resource added while the cache runs is filled beside the feed and misses
   };
   const pods = cache.addResource(PODS);
   expect(pods.isReady).toBe(false);
-  const frames = new FrameReader(pods.watch(requestFor(), life())).take(3);
-  await pods.whenReady(life());
+  const frames = new FrameReader(pods.watch(requestFor(), shutdownSignal())).take(3);
+  await pods.whenReady(shutdownSignal());
   await caughtUp(cache, backend);
   put(backend, 'p3');
   expect(await frames).toEqual(['ADDED a/p1@1', 'ADDED a/p2@2', 'ADDED a/p3@3']);
@@ -219,9 +223,9 @@ test('a resource added while the whole cache is being filled gets a fill of its 
     // The page after the first: what went by before is not loaded again.
     if (backend.calls.list === 2) cache.addResource(PODS);
   };
-  await cache.start(life());
+  await cache.start(shutdownSignal());
   const pods = cache.resource(PODS.keyPrefix);
-  await pods.whenReady(life());
+  await pods.whenReady(shutdownSignal());
   expect(pods.snapshot().size).toBe(2);
 });
 
@@ -229,7 +233,7 @@ test('a removed resource is unknown and its watches end with 410', async () => {
   const backend = new MemoryBackend();
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);
-  const reader = new FrameReader(pods.watch(requestFor({ from: 0 }), life()));
+  const reader = new FrameReader(pods.watch(requestFor({ from: 0 }), shutdownSignal()));
   const frames = reader.rest();
   put(backend, 'p1');
   await caughtUp(cache, backend);
@@ -237,7 +241,7 @@ test('a removed resource is unknown and its watches end with 410', async () => {
   expect(await frames).toEqual(['ADDED a/p1@1', 'ERROR 410 Expired']);
   expect(() => cache.resource(PODS.keyPrefix)).toThrow('could not find the requested resource');
   // One that was about to begin would else wait for a state that never comes.
-  const late = new FrameReader(pods.watch(requestFor({ from: undefined }), life()));
+  const late = new FrameReader(pods.watch(requestFor({ from: undefined }), shutdownSignal()));
   expect(await late.rest()).toEqual(['ERROR 410 Expired']);
   put(backend, 'p2');
   await caughtUp(cache, backend);
@@ -249,14 +253,14 @@ test('rebuilding one resource ends its watches with 410 and leaves the others al
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);
   const nodeFrames = new FrameReader(
-    cache.resource(NODES.keyPrefix).watch(requestFor({ from: 1 }), life()),
+    cache.resource(NODES.keyPrefix).watch(requestFor({ from: 1 }), shutdownSignal()),
   ).take(1);
-  const podFrames = new FrameReader(pods.watch(requestFor({ from: 1 }), life())).rest();
+  const podFrames = new FrameReader(pods.watch(requestFor({ from: 1 }), shutdownSignal())).rest();
   put(backend, 'p2');
   await caughtUp(cache, backend);
   cache.rebuildResource(PODS.keyPrefix, 'the digest differs');
   expect(await podFrames).toEqual(['ADDED a/p2@2', 'ERROR 410 Expired']);
-  await pods.whenReady(life());
+  await pods.whenReady(shutdownSignal());
   expect(pods.snapshot().size).toBe(2);
   backend.put(
     `${PREFIX}/core/nodes/n1`,
@@ -269,8 +273,8 @@ test('rebuilding one resource ends its watches with 410 and leaves the others al
 test('waiting for a revision ends with true when it is there, with false in the end or when the caller leaves', async () => {
   const backend = new MemoryBackend();
   const cache = await started(backend);
-  const there = cache.waitForRevision(2, { timeoutMs: PATIENCE_MS, signal: life() });
-  const late = cache.waitForRevision(99, { timeoutMs: 1, signal: life() });
+  const there = cache.waitForRevision(2, { timeoutMs: PATIENCE_MS, signal: shutdownSignal() });
+  const late = cache.waitForRevision(99, { timeoutMs: 1, signal: shutdownSignal() });
   const leaver = new AbortController();
   const left = cache.waitForRevision(99, { timeoutMs: PATIENCE_MS, signal: leaver.signal });
   leaver.abort();
@@ -285,12 +289,12 @@ test('a drain ends every watch with the bookmark it asked for', async () => {
   const cache = await started(backend);
   const pods = cache.resource(PODS.keyPrefix);
   const frames = [true, true, false].map((bookmarks) =>
-    new FrameReader(pods.watch(requestFor({ bookmarks }), life())).rest(),
+    new FrameReader(pods.watch(requestFor({ bookmarks }), shutdownSignal())).rest(),
   );
   await live(cache, 3);
   put(backend, 'p2');
   await caughtUp(cache, backend);
-  await cache.drain({ spreadMs: 60, refuseNew: false }, life());
+  await cache.drain({ spreadMs: 60, refuseNew: false }, shutdownSignal());
   const [first, second, third] = await Promise.all(frames);
   expect(first?.at(-1)).toBe('BOOKMARK @2');
   expect(second?.at(-1)).toBe('BOOKMARK @2');

@@ -75,7 +75,7 @@ export class ClusterCache {
   #revision = 0;
   #isFilled = false;
   #notReady: string | undefined = 'the watch cache is not started';
-  #life: AbortSignal | undefined;
+  #shutdownSignal: AbortSignal | undefined;
 
   constructor(options: ClusterCacheOptions) {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -144,7 +144,7 @@ export class ClusterCache {
    * unavailable; rejects with what no waiting helps against, e.g. StorageError `denied`.
    */
   async start(signal: AbortSignal): Promise<void> {
-    this.#life = signal;
+    this.#shutdownSignal = signal;
     this.#notReady = 'the watch cache is being initialized';
     await this.#feed.start(signal);
     void this.#feed.follow(signal);
@@ -347,7 +347,7 @@ export class ClusterCache {
       this.#fills.delete(cache);
     });
     this.#fills.set(cache, filling);
-    void filling.run(this.#life);
+    void filling.run(this.#shutdownSignal);
   }
 
   #target(): ConstructorParameters<typeof Feed>[0]['target'] {

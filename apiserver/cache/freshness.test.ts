@@ -5,18 +5,18 @@ import { MemoryBackend } from '../storage/testing/memory-backend';
 /** Longer than any of these waits, so that only what is waited for ends it. */
 const LONG_MS = 60_000;
 
-let life: AbortController;
+let shutdown: AbortController;
 let backend: MemoryBackend;
 let cache: ClusterCache;
 
 beforeEach(async () => {
-  life = new AbortController();
+  shutdown = new AbortController();
   backend = new MemoryBackend();
   cache = createCache(backend);
-  await cache.start(life.signal);
+  await cache.start(shutdown.signal);
 });
 afterEach(() => {
-  life.abort();
+  shutdown.abort();
 });
 
 function put(name: string): void {
@@ -28,13 +28,13 @@ test('what was acknowledged before the call is there when the cache is fresh', a
   const pods = cache.resource(PODS.keyPrefix);
   put('x');
   const needs = { of: [pods], timeoutMs: LONG_MS, refill: 'behind' } as const;
-  expect(await cache.freshen(needs, life.signal)).toBe('fresh');
+  expect(await cache.freshen(needs, shutdown.signal)).toBe('fresh');
   expect(pods.get('a/x')).toBeDefined();
 });
 
 test('a revision that does not come in time leaves the cache behind', async () => {
   const needs = { of: [], revision: backend.revision + 1, timeoutMs: 1, refill: 'wait' } as const;
-  expect(await cache.freshen(needs, life.signal)).toBe('behind');
+  expect(await cache.freshen(needs, shutdown.signal)).toBe('behind');
 });
 
 test('whoever leaves is told why, and not that the cache is behind', async () => {
@@ -64,13 +64,13 @@ describe('a resource that is read anew', () => {
     const of = [cache.resource(PODS.keyPrefix)];
     expect(of[0]?.isReady).toBe(false);
     const needs = { of, revision: 0, timeoutMs: LONG_MS, refill: 'behind' } as const;
-    expect(await cache.freshen(needs, life.signal)).toBe('behind');
+    expect(await cache.freshen(needs, shutdown.signal)).toBe('behind');
   });
 
   test('is waited for by a reader who cannot, and then whole', async () => {
     const pods = cache.resource(PODS.keyPrefix);
     const needs = { of: [pods], revision: 0, timeoutMs: LONG_MS, refill: 'wait' } as const;
-    const asked = cache.freshen(needs, life.signal);
+    const asked = cache.freshen(needs, shutdown.signal);
     release();
     expect(await asked).toBe('fresh');
     expect(pods.get('a/x')).toBeDefined();
@@ -81,12 +81,12 @@ describe('a resource that is read anew', () => {
     const left = { isReady: false, whenReady: async () => Promise.reject(new Error('left')) };
     for (const looked of [[left], [left, never]]) {
       const needs = { of: looked, revision: 0, timeoutMs: 1, refill: 'wait' } as const;
-      expect(await cache.freshen(needs, life.signal)).toBe('behind');
+      expect(await cache.freshen(needs, shutdown.signal)).toBe('behind');
     }
   });
 
   test('does not matter to those who look at other ones', async () => {
     const needs = { of: [], revision: 0, timeoutMs: LONG_MS, refill: 'wait' } as const;
-    expect(await cache.freshen(needs, life.signal)).toBe('fresh');
+    expect(await cache.freshen(needs, shutdown.signal)).toBe('fresh');
   });
 });

@@ -115,10 +115,10 @@ describe('an announcement', () => {
 });
 
 test('the cache takes an announced object for the event that has its bytes, and parses any other', async () => {
-  const life = new AbortController();
+  const shutdown = new AbortController();
   const backend = new MemoryBackend();
   const cache = createCache(backend);
-  await cache.start(life.signal);
+  await cache.start(shutdown.signal);
   const pod = { namespace: 'a', name: 'x', node: 'n1' };
   const marked = { metadata: { uid: 'known', labels: { marked: 'by the test' } }, spec: { nodeName: 'n2' } };
   cache.recent.announce(podKey(pod), { plain: podBytes(pod), object: marked });
@@ -133,14 +133,14 @@ test('the cache takes an announced object for the event that has its bytes, and 
     labels: { marked: 'by the test' },
     fields: { 'spec.nodeName': 'n2' },
   });
-  life.abort();
+  shutdown.abort();
 });
 
 test('an object that is known with its version makes the same entry as its bytes', async () => {
-  const life = new AbortController();
+  const shutdown = new AbortController();
   const backend = new MemoryBackend();
   const cache = createCache(backend);
-  await cache.start(life.signal);
+  await cache.start(shutdown.signal);
   const pod = { namespace: 'a', name: 'x', node: 'n1' };
   const stored = podBytes(pod);
   const parsed = JSON.parse(stored.toString()) as KnownObject['object'];
@@ -153,5 +153,5 @@ test('an object that is known with its version makes the same entry as its bytes
   expect(JSON.parse(`{${text ?? ''}`)).toMatchObject({
     metadata: { name: 'x', resourceVersion: String(backend.revision) },
   });
-  life.abort();
+  shutdown.abort();
 });

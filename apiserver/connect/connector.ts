@@ -20,7 +20,7 @@ import { callBackend } from './backend-call';
 import type { ConnectCounts } from './connect-counts';
 import { openConnections } from './connect-counts';
 import { forwardedHeaders } from './forwarded-headers';
-import { holdOnGrounds } from './hold-on-grounds';
+import { closeWhenAccessRevoked } from './hold-on-grounds';
 import { CONNECTIONS_MAX, DIAL_MS_MAX } from './limits';
 import { errorOfText, logAnswer } from './log-answer';
 import { emptyPathAnswer, proxiedAnswer, tunnelAnswer } from './proxied-answer';
@@ -73,7 +73,7 @@ export class Connector {
     const reader = this.#reader(context, exchange);
     const destination = await connection.locate(reader, { namespace, name, options });
     const answer = await this.#answerOf(exchange, place, destination);
-    holdOnGrounds(context, exchange, answer);
+    closeWhenAccessRevoked(context, exchange, answer);
     return answer;
   }
 

@@ -2,7 +2,7 @@ import type { OpenWatches } from '../access/open-watches';
 import type { Answer, Exchange } from '../exchange/exchange';
 
 /** An answer of another server that goes on ends, as a watch does, once its next request would be refused. */
-export function holdOnGrounds(
+export function closeWhenAccessRevoked(
   { openWatches }: { readonly openWatches: Pick<OpenWatches, 'hold'> },
   exchange: Exchange,
   answer: Answer,

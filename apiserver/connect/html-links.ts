@@ -1,8 +1,8 @@
 import { Tokenizer } from 'htmlparser2';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 
 /** The attributes that hold links, by the names of elements; those that v1.21 rewrites. */
-const LINKS = wordTable<readonly string[]>({
+const LINKS = ownKeyMap<readonly string[]>({
   a: ['href'],
   applet: ['codebase'],
   area: ['href'],

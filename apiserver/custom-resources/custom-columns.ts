@@ -7,7 +7,7 @@ import { canonicalTime } from '../../shared/meta/time';
 import { Age } from '../kinds/columns/age';
 import type { Cell, RowOf } from '../kinds/columns/cells';
 import { printedText } from './printed-text';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 
 /** A member of `additionalPrinterColumns`, as far as it is known. */
 export interface CustomColumn {
@@ -102,7 +102,7 @@ function cellOf(
   return text;
 }
 
-const CELLS = wordTable<(value: unknown) => Cell>({
+const CELLS = ownKeyMap<(value: unknown) => Cell>({
   integer: (value) => {
     if (typeof value === 'bigint') return value;
     return typeof value === 'number' ? wholeNumber(value) : null;

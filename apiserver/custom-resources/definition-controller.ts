@@ -57,7 +57,7 @@ export class DefinitionController {
   }
 
   /** Works until the signal aborts. */
-  async keep(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const work = { workers: WORKERS, log: this.#log };
     const reconcile = async (name: string): Promise<undefined> => this.#reconcile(name, signal);
     const cleanUp = async (name: string): Promise<Requeue | undefined> => this.#cleanup.step(name, signal);

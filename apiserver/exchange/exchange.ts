@@ -4,7 +4,7 @@ import type { Duplex, Readable } from 'node:stream';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from './audit-trail';
 import type { LoopBounds } from './loop-bounds';
-import type { Ground } from './ground';
+import type { AccessCondition } from './ground';
 import type { RequestInfo } from './request-info';
 
 /** Who is asking. The strings are opaque to authentication and meaningful to authorizers. */
@@ -110,7 +110,7 @@ export interface Exchange {
   /** Set by `authentication`. */
   user: UserInfo;
   /** What a request that stays open was let in on, by the stages that let it; absent for other requests. See `addGround`. */
-  grounds?: readonly Ground[];
+  grounds?: readonly AccessCondition[];
   /** Texts for `Warning` headers; the error handler writes them. */
   readonly warnings: string[];
   /** Set by `audit` for a request that is audited: what is known of it goes there. */

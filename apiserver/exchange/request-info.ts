@@ -1,6 +1,6 @@
 import { exactField, parseFieldSelector } from '../../shared/meta/fields';
 import { boolParameter } from './bool-parameter';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 
 /**
  * What a path asks for. The rules are those of kube-apiserver v1.21's RequestInfoFactory (apiserver/pkg/endpoints/request), stated
@@ -27,7 +27,7 @@ export interface RequestInfo {
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
-const VERB_OF_METHOD = wordTable<string>({
+const VERB_OF_METHOD = ownKeyMap<string>({
   GET: 'get',
   HEAD: 'get',
   POST: 'create',

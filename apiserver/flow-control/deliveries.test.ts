@@ -16,15 +16,15 @@ const QUEUING = { queues: 64, handSize: 4, queueLengthLimit: 50 };
 const SEATS = 80;
 /** An eighth. */
 const KEPT_SEATS = 10;
-let life = new AbortController();
+let shutdown = new AbortController();
 
 beforeEach(() => {
   jest.useFakeTimers();
-  life = new AbortController();
+  shutdown = new AbortController();
 });
 
 afterEach(() => {
-  life.abort();
+  shutdown.abort();
   jest.useRealTimers();
 });
 
@@ -56,12 +56,12 @@ function bench(queuing: Queuing = QUEUING) {
   const now = (): number => performance.now();
   const control = new FlowControl({ seats: SEATS, log: silentLog, now });
   control.configure([levelNamed('l', queuing)], [schemaTo('l')]);
-  const strain = { stretch: 1 };
+  const strain = { seatTimeFactor: 1 };
   const deliveries = new Deliveries({
     control,
     waitMsMax: 10_000,
     now,
-    life: life.signal,
+    shutdownSignal: shutdown.signal,
     strain,
   });
   const stage = createFlowStage({
@@ -206,15 +206,15 @@ test('a watch that goes on when its schema leads elsewhere pays there', async ()
 test('payments that wait leave no listener each on the signal of the server, and all are given up when it is stopped', async () => {
   const made = bench();
   const { queues } = made;
-  const before = getEventListeners(life.signal, 'abort').length;
+  const before = getEventListeners(shutdown.signal, 'abort').length;
   for (let at = 0; at < 20; at += 1) {
     const watch = await watchBy(made, `user-${String(at)}`);
     watch?.add(20 * MB);
   }
   await jest.advanceTimersByTimeAsync(PAY_EVERY_MS);
   expect(queues?.waiting).toBeGreaterThan(10);
-  expect(getEventListeners(life.signal, 'abort')).toHaveLength(before);
-  life.abort();
+  expect(getEventListeners(shutdown.signal, 'abort')).toHaveLength(before);
+  shutdown.abort();
   await jest.advanceTimersByTimeAsync(0);
   expect(queues?.waiting).toBe(0);
 });

@@ -5,19 +5,19 @@ import type { FlowControl } from './flow-control';
 import type { Level } from './level';
 import type { Queue, QueueSet } from './queue-set';
 import { RefusedError } from './queue-set';
-import type { Strain } from './strain';
+import type { LoopPressure } from './strain';
 import type { Work } from './work';
 import { DELIVERED_BYTES_MAX, DELIVERED_BYTES_MIN, withinLevel, workOfSending } from './work';
 
 export interface DeliveriesParts {
   readonly control: Pick<FlowControl, 'classify' | 'retire'>;
-  readonly strain: Pick<Strain, 'stretch'>;
+  readonly strain: Pick<LoopPressure, 'seatTimeFactor'>;
   /** How long a flow waits for the seats with which it pays. */
   readonly waitMsMax: number;
   /** Milliseconds from any beginning. */
   readonly now: () => number;
   /** Aborts when the server is stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** How often flows pay for what their watches delivered. */
@@ -50,9 +50,9 @@ export class Deliveries {
     const timer = setInterval(() => this.#collect(), PAY_EVERY_MS).unref();
     const end = (): void => {
       clearInterval(timer);
-      this.#over.abort(parts.life.reason);
+      this.#over.abort(parts.shutdownSignal.reason);
     };
-    parts.life.addEventListener('abort', end, { once: true });
+    parts.shutdownSignal.addEventListener('abort', end, { once: true });
   }
 
   /** Where to count what a watch of the flow delivers. */
@@ -96,7 +96,7 @@ export class Deliveries {
   }
 
   #stretched({ seats, sendMs }: Work): Work {
-    return { seats, sendMs: sendMs * this.#parts.strain.stretch };
+    return { seats, sendMs: sendMs * this.#parts.strain.seatTimeFactor };
   }
 
   async #seated(flow: Flow, { of, queues, work: { seats } }: Payment): Promise<Queue | undefined> {

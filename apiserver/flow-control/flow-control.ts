@@ -1,5 +1,5 @@
 import type { FlowSchema, PriorityLevelConfiguration } from '../../shared/api/types/flowcontrol-v1beta1';
-import type { Divided } from '../../shared/concurrency/divided';
+import type { SharedLimit } from '../../shared/concurrency/divided';
 import type { Log } from '../../shared/log/log';
 import type { Exchange, UserInfo } from '../exchange/exchange';
 import { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from '../kinds/flowcontrol/mandatory-flow';
@@ -41,7 +41,7 @@ interface Candidates {
  * Which schema and level a request belongs to, as kube-apiserver's API Priority and Fairness has it. The schemas are read when they change;
  * a request asks the few rules that are about its user.
  */
-export class FlowControl implements Divided {
+export class FlowControl implements SharedLimit {
   readonly #options: FlowControlOptions;
   #levels: ReadonlyMap<string, Level> = new Map();
   #candidates: readonly Candidate[] = [];

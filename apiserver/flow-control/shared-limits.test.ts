@@ -8,7 +8,7 @@ import { ensureServingCertificate } from '../../shared/certs/serving-certificate
 import { openRedis } from '../../shared/client/redis';
 import { silentLog } from '../../shared/log/log';
 import { eventually } from '../../shared/testing/eventually';
-import type { Divided } from '../../shared/concurrency/divided';
+import type { SharedLimit } from '../../shared/concurrency/divided';
 import { eventRateLimit } from '../admission/plugins/event-rate-limit';
 import { attributesOf, outcomeOf, verdictOf } from '../admission/testing/plugin-bench';
 import { FlowControl } from './flow-control';
@@ -150,9 +150,9 @@ describe('with a Redis server over TLS', () => {
     const clock = { now: () => nowMs };
     const limit = { type: 'Namespace', qps: 30, burst: 30 };
     const replicas = Array.from({ length: 3 }, () => {
-      const offered: Divided[] = [];
-      const offerDivision = (each: Divided): void => void offered.push(each);
-      const plugin = eventRateLimit({ limits: [limit] }, { clock, offerDivision });
+      const offered: SharedLimit[] = [];
+      const registerSharedLimit = (each: SharedLimit): void => void offered.push(each);
+      const plugin = eventRateLimit({ limits: [limit] }, { clock, registerSharedLimit });
       return { plugin, limits: new SharedLimits({ limits: offered, board: newBoard(), log: silentLog }) };
     });
     const object = { metadata: { name: 'e' }, involvedObject: { kind: 'Pod', name: 'p' } };

@@ -1,4 +1,4 @@
-import type { Divided } from '../../shared/concurrency/divided';
+import type { SharedLimit } from '../../shared/concurrency/divided';
 import type { Log } from '../../shared/log/log';
 
 /** What all replicas together could use, by the name of the limit, and how many replicas there are. */
@@ -26,7 +26,7 @@ export function partOf(own: number, all: number, replicas: number): number {
 }
 
 export interface SharedLimitsParts {
-  readonly limits: readonly Divided[];
+  readonly limits: readonly SharedLimit[];
   readonly board: DemandBoard;
   readonly log: Pick<Log, 'warn' | 'info'>;
 }
@@ -45,7 +45,7 @@ export class SharedLimits {
   }
 
   /** A round every second until the signal aborts. */
-  keep(signal: AbortSignal): void {
+  run(signal: AbortSignal): void {
     const timer = setInterval(() => {
       void this.round();
     }, SHARE_EVERY_MS).unref();

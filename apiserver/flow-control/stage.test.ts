@@ -28,7 +28,7 @@ function held() {
   return { next, ends };
 }
 
-function flowBench(seats: number, estimate: EstimateWork = () => LEAST_WORK, stretch = 1) {
+function flowBench(seats: number, estimate: EstimateWork = () => LEAST_WORK, seatTimeFactor = 1) {
   const dropped = { mutating: 0, readOnly: 0 };
   const inQueue = { mutating: 0, readOnly: 0 };
   const control = new FlowControl({ seats, log: silentLog, now: () => performance.now() });
@@ -36,7 +36,7 @@ function flowBench(seats: number, estimate: EstimateWork = () => LEAST_WORK, str
     control,
     estimate,
     deliveries: { countOf: () => ({ add: () => undefined }) },
-    strain: { stretch },
+    strain: { seatTimeFactor },
     waitMsMax: 60_000,
     dropped,
     inQueue,
@@ -89,13 +89,13 @@ test('superusers are never refused, and what goes to a node takes no seat', asyn
 });
 
 test.each([
-  { loop: 'in time', stretch: 1, sentMs: 300 },
-  { loop: 'late', stretch: 2, sentMs: 600 },
+  { loop: 'in time', seatTimeFactor: 1, sentMs: 300 },
+  { loop: 'late', seatTimeFactor: 2, sentMs: 600 },
 ])(
   'a wide request takes a quarter of its level at most, and keeps its seats while its answer is sent by a loop that is $loop',
-  async ({ stretch, sentMs }) => {
+  async ({ seatTimeFactor, sentMs }) => {
     jest.useFakeTimers();
-    const { stage, control } = flowBench(8, () => ({ seats: 50, sendMs: 300 }), stretch);
+    const { stage, control } = flowBench(8, () => ({ seats: 50, sendMs: 300 }), seatTimeFactor);
     const queues = [...control.levels].find(({ name }) => name === 'catch-all')?.queues;
     const exchange = exchangeFor(`${PODS}?watch=1`);
     await stage(exchange, async () => {

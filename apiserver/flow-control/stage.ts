@@ -10,7 +10,7 @@ import type { FlowCounts } from './flow-counts';
 import type { Queue, QueueSet } from './queue-set';
 import { RefusedError } from './queue-set';
 import { retryAfterSeconds } from '../exchange/retry-after';
-import type { Strain } from './strain';
+import type { LoopPressure } from './strain';
 import type { EstimateWork, Work } from './work';
 import { withinLevel } from './work';
 
@@ -18,7 +18,7 @@ export interface FlowStageParts {
   readonly control: FlowControl;
   readonly estimate: EstimateWork;
   readonly deliveries: Pick<Deliveries, 'countOf'>;
-  readonly strain: Pick<Strain, 'stretch'>;
+  readonly strain: Pick<LoopPressure, 'seatTimeFactor'>;
   /** How long a request may wait for its turn. */
   readonly waitMsMax: number;
   readonly dropped: DroppedRequests;
@@ -96,7 +96,7 @@ async function executeSeated(
     await next();
   } finally {
     if (work.sendMs < 1 || exchange.answer === undefined) leave(parts, seated);
-    else setTimeout(leave, work.sendMs * parts.strain.stretch, parts, seated).unref();
+    else setTimeout(leave, work.sendMs * parts.strain.seatTimeFactor, parts, seated).unref();
   }
 }
 

@@ -1,24 +1,24 @@
-import { JUDGE_EVERY_MS, Strain } from './strain';
+import { JUDGE_EVERY_MS, LoopPressure } from './strain';
 
-let life = new AbortController();
+let shutdown = new AbortController();
 
 beforeEach(() => {
   jest.useFakeTimers();
-  life = new AbortController();
+  shutdown = new AbortController();
 });
 
 afterEach(() => {
-  life.abort();
+  shutdown.abort();
   jest.useRealTimers();
 });
 
 /** What the strain is after each of these latenesses, in milliseconds. */
 function stretchesAfter(latenesses: readonly number[]): readonly number[] {
   const left = [...latenesses];
-  const strain = new Strain(life.signal, () => left.shift() ?? 0);
+  const strain = new LoopPressure(shutdown.signal, () => left.shift() ?? 0);
   return latenesses.map(() => {
     jest.advanceTimersByTime(JUDGE_EVERY_MS);
-    return strain.stretch;
+    return strain.seatTimeFactor;
   });
 }
 
@@ -36,25 +36,25 @@ test('as the loop comes late, long answers are stretched more and more, but not 
 
 test('looks that there were none of say nothing bad, and nobody looks once the server has ended', () => {
   let looks = 0;
-  const strain = new Strain(life.signal, () => {
+  const strain = new LoopPressure(shutdown.signal, () => {
     looks += 1;
     return Number.NaN;
   });
   jest.advanceTimersByTime(JUDGE_EVERY_MS);
-  expect([looks, strain.stretch]).toEqual([1, 1]);
-  life.abort();
+  expect([looks, strain.seatTimeFactor]).toEqual([1, 1]);
+  shutdown.abort();
   jest.advanceTimersByTime(10 * JUDGE_EVERY_MS);
   expect(looks).toBe(1);
 });
 
 test('a loop that is held is found late by its own looks', async () => {
   jest.useRealTimers();
-  const strain = new Strain(life.signal);
+  const strain = new LoopPressure(shutdown.signal);
   const hold = setInterval(() => {
     const until = performance.now() + 20;
     while (performance.now() < until);
   }, 1);
-  while (strain.stretch === 1) await new Promise((resolve) => setImmediate(resolve));
+  while (strain.seatTimeFactor === 1) await new Promise((resolve) => setImmediate(resolve));
   clearInterval(hold);
-  expect(strain.stretch).toBeGreaterThan(1);
+  expect(strain.seatTimeFactor).toBeGreaterThan(1);
 });

@@ -18,28 +18,31 @@ export type TakeLateness = () => number;
  * processor is taken by others (or by other replicas, or its container has used its part up), everybody's small requests wait in each of their
  * steps, and bytes that are sent at full speed are what can wait.
  */
-export class Strain {
+export class LoopPressure {
   /** From 1 to 8. */
-  stretch = 1;
+  seatTimeFactor = 1;
   readonly #takeLateness: TakeLateness;
 
   /** Judges the loop until the signal aborts; keeps no process alive. */
-  constructor(life: AbortSignal, takeLateness: TakeLateness = watchLoopDelay(life)) {
+  constructor(shutdownSignal: AbortSignal, takeLateness: TakeLateness = watchLoopDelay(shutdownSignal)) {
     this.#takeLateness = takeLateness;
     const timer = setInterval(() => this.#judge(), JUDGE_EVERY_MS).unref();
-    life.addEventListener('abort', () => clearInterval(timer), { once: true });
+    shutdownSignal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
 
   #judge(): void {
     const isStrained = this.#takeLateness() > STRAINED_MS;
-    this.stretch = Math.min(STRETCH_MAX, Math.max(1, this.stretch * (isStrained ? WORSE : BETTER)));
+    this.seatTimeFactor = Math.min(
+      STRETCH_MAX,
+      Math.max(1, this.seatTimeFactor * (isStrained ? WORSE : BETTER)),
+    );
   }
 }
 
-function watchLoopDelay(life: AbortSignal): TakeLateness {
+function watchLoopDelay(shutdownSignal: AbortSignal): TakeLateness {
   const delays = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS });
   delays.enable();
-  life.addEventListener('abort', () => delays.disable(), { once: true });
+  shutdownSignal.addEventListener('abort', () => delays.disable(), { once: true });
   return () => {
     const lateMs = delays.percentile(90) / 1e6 - LOOK_EVERY_MS;
     delays.reset();

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../shared/object/object';
 import { isJsonObject } from '../../shared/object/clone';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 import { ANNOTATION } from '../../shared/names';
 import type { Strategy, SubresourceStrategy, WriteInfo } from '../registry/strategy';
 import { statusSubresource } from '../registry/strategy';
@@ -41,7 +41,7 @@ const OF_PODS: readonly SwitchedField[] = [
 ];
 
 /** By group and resource. Fields of features that are off by default stand with their kinds. */
-const FIELDS = wordTable<readonly SwitchedField[]>({
+const FIELDS = ownKeyMap<readonly SwitchedField[]>({
   'core/nodes': [
     { gate: 'DynamicKubeletConfig', path: ['spec', 'configSource'] },
     { gate: 'DynamicKubeletConfig', path: ['status', 'config'], isStatus: true },

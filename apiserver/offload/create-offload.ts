@@ -16,7 +16,7 @@ export interface OffloadParts {
   /** Where what the threads count is added. */
   readonly plane: CountedPlane;
   /** Aborts when the server is stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 export interface Offloads {
@@ -27,7 +27,13 @@ export interface Offloads {
 }
 
 /** Has large requests, and large elements of lists, carried out by two threads of this process; each begins when it is first needed. */
-export function createOffloads({ backend, log, serverAddress, plane, life }: OffloadParts): Offloads {
+export function createOffloads({
+  backend,
+  log,
+  serverAddress,
+  plane,
+  shutdownSignal,
+}: OffloadParts): Offloads {
   const counts = newOffloadCounts();
   const measures = measuresOf(plane);
   const begin = (): OffloadThread =>
@@ -43,6 +49,6 @@ export function createOffloads({ backend, log, serverAddress, plane, life }: Off
       log.warn({ error }, 'failed to end a thread for large requests');
     });
   };
-  life.addEventListener('abort', close, { once: true });
+  shutdownSignal.addEventListener('abort', close, { once: true });
   return { large, encodings, counts };
 }

@@ -28,22 +28,22 @@ export interface ReplicaParts {
  */
 export async function startReplica(options: ServerOptions, parts: ReplicaParts): Promise<RequestServices> {
   const { backend, log, serverAddress } = parts;
-  const life = new AbortController();
-  setMaxListeners(0, life.signal);
+  const shutdown = new AbortController();
+  setMaxListeners(0, shutdown.signal);
   const plane = planeOfOptions(
     { ...options, watchCache: { ...options.watchCache, checkIntervalMs: 0 } },
-    { backend, log, life: life.signal, fills: 'on demand' },
+    { backend, log, shutdownSignal: shutdown.signal, fills: 'on demand' },
   );
   const authentication = createAuthentication(options.authentication, {
     plane,
     clock: systemClock,
     log,
-    life: life.signal,
+    shutdownSignal: shutdown.signal,
     serverAddress: () => serverAddress,
   });
-  await plane.cache.start(life.signal);
-  await plane.custom.start(life.signal);
-  await plane.cache.whenWantedReady(life.signal);
+  await plane.cache.start(shutdown.signal);
+  await plane.custom.start(shutdown.signal);
+  await plane.cache.whenWantedReady(shutdown.signal);
   const opened = { backend, names: storeNames(options.store) };
   const verbs = verbContextOf(options, { plane, authentication, opened });
   return {
@@ -58,7 +58,7 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
       const encoder = encoderOf(asked, endpoint, event === undefined ? 'list' : 'stream');
       return converting(
         () => (event === undefined ? encoder.element(source) : encoder.frame(event, source)),
-        life.signal,
+        shutdown.signal,
       );
     },
     takeMeasured: () => takeMeasured(measuresOf(plane)),

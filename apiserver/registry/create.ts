@@ -1,12 +1,12 @@
 import { StatusError, alreadyExists } from '../../shared/errors/status-error';
 import { generateName } from '../../shared/meta/generate-name';
 import type { ApiObject } from '../../shared/object/object';
-import { ask, intentOf, newDraft } from './draft';
+import { ask, intentOf, newWriteAttempt } from './draft';
 import { isTerminating } from './metadata';
 import type { Written } from './write';
 import { writeOptimistically } from './write';
 import type { WriteContext } from './write-context';
-import { travel } from './write-journey';
+import { runWriteSteps } from './write-journey';
 import type { WriteRequest } from './write-request';
 import { writeTarget } from './write-target';
 
@@ -53,8 +53,8 @@ async function createNamed(
         const why = isTerminating(current.object.metadata) ? 'object is being deleted: ' : '';
         throw alreadyExists(endpoint.row, name, why);
       }
-      const draft = newDraft(asked, 'CREATE', undefined);
-      await travel('create', draft, signal);
+      const draft = newWriteAttempt(asked, 'CREATE', undefined);
+      await runWriteSteps('create', draft, signal);
       return intentOf(draft);
     },
     signal,

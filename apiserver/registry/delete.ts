@@ -2,12 +2,12 @@ import { notFound } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
 import type { DeleteOptions } from './deletion';
 import { isFinished } from './deletion';
-import { ask, intentOf, newDraft } from './draft';
+import { ask, intentOf, newWriteAttempt } from './draft';
 import type { Strategy } from './strategy';
 import type { Written, WriteTarget } from './write';
 import { writeOptimistically } from './write';
 import type { WriteContext } from './write-context';
-import { travel } from './write-journey';
+import { runWriteSteps } from './write-journey';
 import type { WriteRequest } from './write-request';
 import { writeTarget } from './write-target';
 
@@ -29,8 +29,8 @@ export async function deleteObject(
     target,
     async (current) => {
       if (current === undefined) throw notFound(endpoint.row, name);
-      const draft = newDraft(asked, 'DELETE', current.object);
-      await travel('delete', draft, signal);
+      const draft = newWriteAttempt(asked, 'DELETE', current.object);
+      await runWriteSteps('delete', draft, signal);
       return intentOf(draft);
     },
     signal,

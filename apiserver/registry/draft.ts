@@ -29,7 +29,7 @@ export interface AdmittedView {
 }
 
 /** What one write asks for: the same in all attempts. */
-export interface Asked {
+export interface WriteSpec {
   readonly context: WriteContext;
   readonly request: WriteRequest;
   readonly notes: WriteNotes;
@@ -42,8 +42,8 @@ export interface Asked {
 }
 
 /** One attempt at a write, on its journey: a step reads what those before it have left, and sets fields of its own. */
-export interface Draft {
-  readonly asked: Asked;
+export interface WriteAttempt {
+  readonly asked: WriteSpec;
   readonly operation: AdmissionOperation;
   /** The object as it stands, in the version that is kept; undefined where there is none. */
   readonly current: ApiObject | undefined;
@@ -67,8 +67,8 @@ export interface Draft {
 export function ask(
   context: WriteContext,
   request: WriteRequest,
-  what: Partial<Pick<Asked, 'change' | 'options' | 'uid' | 'view'>> = {},
-): Asked {
+  what: Partial<Pick<WriteSpec, 'change' | 'options' | 'uid' | 'view'>> = {},
+): WriteSpec {
   return {
     context,
     request,
@@ -86,7 +86,11 @@ function unchanged(current: ApiObject = NOTHING): ApiObject {
   return current;
 }
 
-export function newDraft(asked: Asked, operation: AdmissionOperation, current: ApiObject | undefined): Draft {
+export function newWriteAttempt(
+  asked: WriteSpec,
+  operation: AdmissionOperation,
+  current: ApiObject | undefined,
+): WriteAttempt {
   return {
     asked,
     operation,
@@ -105,7 +109,7 @@ export function newDraft(asked: Asked, operation: AdmissionOperation, current: A
 const NOTHING: ApiObject = { metadata: {} };
 
 /** The attempt as admission sees it at this step. */
-export function attributesOf(draft: Draft): AdmissionAttributes {
+export function attributesOf(draft: WriteAttempt): AdmissionAttributes {
   const { asked, operation, current, object } = draft;
   const { request, notes, view } = asked;
   const next = operation === 'DELETE' ? undefined : object;
@@ -123,14 +127,14 @@ export function attributesOf(draft: Draft): AdmissionAttributes {
 }
 
 /** Lets the draft be stored only while other records stay as they were judged. */
-export function relyingOn(draft: Draft): (guard: Guard) => void {
+export function relyingOn(draft: WriteAttempt): (guard: Guard) => void {
   return (guard) => {
     (draft.guards ??= new Map()).set(guard.key, guard);
   };
 }
 
 /** What the attempt comes to. */
-export function intentOf({ outcome, object, guards, reservation }: Draft): Intent {
+export function intentOf({ outcome, object, guards, reservation }: WriteAttempt): Intent {
   const held = reservation === undefined ? {} : { reservation };
   if (outcome !== 'put' || guards === undefined) return { kind: outcome, object, ...held };
   return { kind: outcome, object, guards: [...guards.values()], ...held };

@@ -28,7 +28,7 @@ export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
 
 /** An object of the stored version without what its kind leaves out; itself where that is nothing. */
 export function withoutLeftOut({ strategy }: Pick<StoredResource, 'strategy'>, object: ApiObject): ApiObject {
-  return strategy.leavesOut === undefined ? object : strategy.leavesOut(object);
+  return strategy.dropsUnstorable === undefined ? object : strategy.dropsUnstorable(object);
 }
 
 /** A stored object in the endpoint's version, in canonical form. */

@@ -1,7 +1,7 @@
 import { conflict } from '../../shared/errors/status-error';
 import type { StatusError } from '../../shared/errors/status-error';
 import { GROUP } from '../../shared/names';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
 
@@ -31,7 +31,7 @@ export function uidConflict(
 const OF_OTHER_SERVERS: ReadonlySet<string> = new Set([GROUP.apiextensions, GROUP.apiregistration]);
 
 /** Where the place of a resource is not its name. */
-const PLACES = wordTable<string>({
+const PLACES = ownKeyMap<string>({
   endpoints: 'services/endpoints',
   ingresses: 'ingress',
   nodes: 'minions',

@@ -21,7 +21,7 @@ export function encodeForStorage(resource: StoredResource, object: ApiObject, cu
   const bare = { ...withoutMetadata(object, 'resourceVersion'), kind, apiVersion };
   const { object: canonical } = decodeObject(
     resource.type,
-    custom?.keep(bare) ?? strategy.keeps?.(bare) ?? bare,
+    custom?.keep(bare) ?? strategy.toStorable?.(bare) ?? bare,
   );
   if (current?.newer !== undefined) return withNewerFields(resource, canonical, current);
   return { object: canonical, plain: encodeObject(canonical) };

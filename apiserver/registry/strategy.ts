@@ -133,15 +133,15 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * What is left of the faults that the rules of objects, of changes and of subresources have found, without those that a gate allows, or what
    * the object was before. Asked only where something was found.
    */
-  readonly forgives?: (
+  readonly ratchets?: (
     faults: readonly FieldError[],
     previous: T | undefined,
     info: WriteInfo,
   ) => readonly FieldError[];
   /** An object of the stored version without what no version takes from it: nobody owns that either. The same object where there is nothing such. */
-  readonly leavesOut?: (object: T) => T;
+  readonly dropsUnstorable?: (object: T) => T;
   /** What stays of an object once it is stored, where upstream's stored version cannot say all of it. Default: everything. */
-  readonly keeps?: (object: T) => T;
+  readonly toStorable?: (object: T) => T;
   /**
    * The grace period of a deletion in seconds, from what the client asked for; undefined when the kind is removed at once. Only
    * kinds with this hook are deleted gracefully.

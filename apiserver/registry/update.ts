@@ -1,11 +1,11 @@
 import { notFound } from '../../shared/errors/status-error';
 import type { AdmittedView, Change, UpdateOptions } from './draft';
-import { ask, intentOf, newDraft } from './draft';
+import { ask, intentOf, newWriteAttempt } from './draft';
 import { uidConflict } from './storage-error';
 import type { Written } from './write';
 import { writeOptimistically } from './write';
 import type { WriteContext } from './write-context';
-import { travel } from './write-journey';
+import { runWriteSteps } from './write-journey';
 import type { WriteRequest } from './write-request';
 import { writeTarget } from './write-target';
 
@@ -36,8 +36,8 @@ export async function updateObject(
     async (current) => {
       if (current === undefined) refuseOfNothing(context, request, update);
       const isNew = current === undefined;
-      const draft = newDraft(asked, isNew ? 'CREATE' : 'UPDATE', current?.object);
-      await travel(isNew ? 'create' : 'update', draft, signal);
+      const draft = newWriteAttempt(asked, isNew ? 'CREATE' : 'UPDATE', current?.object);
+      await runWriteSteps(isNew ? 'create' : 'update', draft, signal);
       return intentOf(draft);
     },
     signal,

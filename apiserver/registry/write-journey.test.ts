@@ -3,10 +3,10 @@ import type { ApiObject } from '../../shared/object/object';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 import { API_SERVER_USER } from './api-server-user';
-import type { Draft } from './draft';
-import { ask, intentOf, newDraft } from './draft';
+import type { WriteAttempt } from './draft';
+import { ask, intentOf, newWriteAttempt } from './draft';
 import type { Endpoint } from './resource';
-import { travel } from './write-journey';
+import { runWriteSteps } from './write-journey';
 
 const { signal } = new AbortController();
 const STANDING: ApiObject = { metadata: { name: 'e', namespace: 'default', uid: 'u', resourceVersion: '7' } };
@@ -42,7 +42,10 @@ function endpoint(): Endpoint {
   return { ...found, stored: { ...found.stored, strategy } };
 }
 
-function draftOf(operation: 'CREATE' | 'UPDATE' | 'DELETE', change = (): ApiObject => STANDING): Draft {
+function draftOf(
+  operation: 'CREATE' | 'UPDATE' | 'DELETE',
+  change = (): ApiObject => STANDING,
+): WriteAttempt {
   const context = {
     ...api.plane.store,
     admission: {
@@ -73,7 +76,7 @@ function draftOf(operation: 'CREATE' | 'UPDATE' | 'DELETE', change = (): ApiObje
     dryRun: false,
   };
   const wanted = (): ApiObject => noting('change', change());
-  return newDraft(
+  return newWriteAttempt(
     ask(context, request, { change: wanted, uid: 'u' }),
     operation,
     operation === 'CREATE' ? undefined : STANDING,
@@ -82,7 +85,7 @@ function draftOf(operation: 'CREATE' | 'UPDATE' | 'DELETE', change = (): ApiObje
 
 test('a new object is judged after it is prepared and found valid, and holds nothing before', async () => {
   const draft = draftOf('CREATE', () => ({ metadata: { name: 'e' } }));
-  await travel('create', draft, signal);
+  await runWriteSteps('create', draft, signal);
   expect(seen).toEqual([
     'change',
     'definition',
@@ -104,7 +107,7 @@ test('a new object is judged after it is prepared and found valid, and holds not
 
 test('a changed object goes the same way, but nobody asks who may create it', async () => {
   const draft = draftOf('UPDATE');
-  await travel('update', draft, signal);
+  await runWriteSteps('update', draft, signal);
   expect(seen).toEqual([
     'change',
     'definition',
@@ -119,22 +122,24 @@ test('a changed object goes the same way, but nobody asks who may create it', as
 
 test('a wrong version is told of after plugins and rights were asked, and before faults', async () => {
   const draft = draftOf('UPDATE', () => ({ metadata: { ...STANDING.metadata, resourceVersion: '6' } }));
-  await expect(travel('update', draft, signal)).rejects.toMatchObject({ status: { reason: 'Conflict' } });
+  await expect(runWriteSteps('update', draft, signal)).rejects.toMatchObject({
+    status: { reason: 'Conflict' },
+  });
   expect(seen).toEqual(['change', 'definition', 'mutate', 'escalation']);
 });
 
 test('a deletion is judged, and gives back what the object held', async () => {
   const draft = draftOf('DELETE');
-  await travel('delete', draft, signal);
+  await runWriteSteps('delete', draft, signal);
   expect(seen).toEqual(['mutate', 'judge', 'reserve']);
   expect(intentOf(draft).kind).toBe('delete');
 });
 
 test('an operation is judged and not stored, and a question is not even judged', async () => {
-  await travel('operation', draftOf('CREATE'), signal);
+  await runWriteSteps('operation', draftOf('CREATE'), signal);
   expect(seen).toEqual(['change', 'mutate', 'judge']);
   seen = [];
-  await travel('question', draftOf('CREATE'), signal);
+  await runWriteSteps('question', draftOf('CREATE'), signal);
   expect(seen).toEqual(['change']);
 });
 
@@ -145,6 +150,6 @@ test('a step that holds the loop for long lets others have their turn before the
     setImmediate(() => noting('another turn', undefined));
     return { metadata: { name: 'e' } };
   });
-  await travel('create', draft, signal);
+  await runWriteSteps('create', draft, signal);
   expect(seen.slice(0, 3)).toEqual(['change', 'another turn', 'definition']);
 });

@@ -1,6 +1,6 @@
 import { Pace } from '../../shared/concurrency/pace';
 import { afterConversion } from './conversion-needed';
-import type { Draft } from './draft';
+import type { WriteAttempt } from './draft';
 import { judge, mutate, refuseEscalation, requireCreate } from './write-steps/admission';
 import {
   change,
@@ -22,19 +22,19 @@ import { refuseFaults } from './write-steps/refuse-faults';
 import { reserve } from './write-steps/reserve';
 
 /** Sets its own fields of the draft, or throws a StatusError to refuse. A step that need not wait is no promise. */
-type Step = (draft: Draft, signal: AbortSignal) => Promise<void> | undefined | void;
+type Step = (draft: WriteAttempt, signal: AbortSignal) => Promise<void> | undefined | void;
 
 /**
  * What goes this way. A PUT or an apply of what is not there is a `create`; an `operation` is carried out and not stored, and a
  * `question` changes nothing, so that it may be asked about places that do not exist.
  */
-type Way = 'create' | 'update' | 'delete' | 'operation' | 'question';
+type WriteKind = 'create' | 'update' | 'delete' | 'operation' | 'question';
 
 /**
  * The journey of a write, from what its client asked for to what may be stored. All of it is run in every attempt, so that what is stored
  * is what was judged. Creations, updates, views of objects, deletions and operations choose steps, and none their order.
  */
-const JOURNEY: readonly (readonly [step: Step, ...ways: readonly Way[]])[] = [
+const JOURNEY: readonly (readonly [step: Step, ...ways: readonly WriteKind[]])[] = [
   // Who means another object than the one that is there is not asked anything more.
   [checkDeletion, 'delete'],
   // The version of the request: patches, and the owners of fields, are about what the client sees.
@@ -91,7 +91,7 @@ interface NamedStep {
   readonly stage: string;
 }
 
-const STEPS: Readonly<Record<Way, readonly NamedStep[]>> = {
+const STEPS: Readonly<Record<WriteKind, readonly NamedStep[]>> = {
   create: stepsOf('create'),
   update: stepsOf('update'),
   delete: stepsOf('delete'),
@@ -99,7 +99,7 @@ const STEPS: Readonly<Record<Way, readonly NamedStep[]>> = {
   question: stepsOf('question'),
 };
 
-function stepsOf(way: Way): readonly NamedStep[] {
+function stepsOf(way: WriteKind): readonly NamedStep[] {
   return JOURNEY.filter(([, ...ways]) => ways.includes(way)).map(([step]) => ({
     step,
     isShort: SHORT.has(step),
@@ -111,7 +111,7 @@ function stepsOf(way: Way): readonly NamedStep[] {
  * Takes the draft its whole way. Between long steps everything else has its turn. A step that is no promise may need conversions: it sets
  * its fields last, so that it can begin anew.
  */
-export async function travel(way: Way, draft: Draft, signal: AbortSignal): Promise<void> {
+export async function runWriteSteps(way: WriteKind, draft: WriteAttempt, signal: AbortSignal): Promise<void> {
   let pace = new Pace();
   for (const { step, stage, isShort } of STEPS[way]) {
     let waiting: unknown;

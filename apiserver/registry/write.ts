@@ -124,7 +124,7 @@ async function tryOnce(
   try {
     intent = await attempt(seen.current);
   } catch (error) {
-    return anew(target, seen, error, signal);
+    return retryOnFreshObject(target, seen, error, signal);
   }
   const { reservation } = intent;
   try {
@@ -139,7 +139,7 @@ async function tryOnce(
 }
 
 /** Another attempt, if what was refused was another object than the one that is there; else throws the refusal. */
-async function anew(
+async function retryOnFreshObject(
   target: WriteTarget,
   seen: Seen,
   refusal: unknown,
@@ -166,7 +166,7 @@ async function carryOut(
     const encoding = target.encode(intent.object, signal, intent.kind === 'put' ? seen.current : undefined);
     encoded = encoding instanceof Promise ? await encoding : encoding;
   } catch (error) {
-    return anew(target, seen, error, signal);
+    return retryOnFreshObject(target, seen, error, signal);
   }
   const { plain } = encoded;
   if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {

@@ -27,7 +27,7 @@ export interface Aggregation {
   readonly aggregator: Aggregator;
   readonly documents: OtherDocuments;
   /** Checks the servers, and reads their documents, until the signal aborts. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 /** The way to API servers behind this one. */
@@ -50,7 +50,7 @@ export function createAggregation({
   return {
     aggregator,
     documents,
-    keep: async (signal) => {
+    run: async (signal) => {
       await Promise.all([
         keepAvailability({ aggregator, newReading, store, registry, counts: availability, log }, signal),
         keepDocuments({ aggregator, documents, log, ...defined({ refreshMs: documentsMs }) }, signal),

@@ -42,7 +42,7 @@ export interface AuthorityBundles {
 
 export interface AuthenticationContext extends AccountTokenContext {
   /** Aborts when the server is stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
   /** Absent: what webhooks answer is told to no other replica. */
   readonly answersOf?: AnswersOf | undefined;
 }
@@ -87,7 +87,7 @@ function tokenKinds(
   context: AuthenticationContext,
   { apiAudiences, authenticators, counts }: AccountTokenParts,
 ): readonly TokenAuthenticator[] {
-  const { plane, clock, log, life, answersOf } = context;
+  const { plane, clock, log, shutdownSignal, answersOf } = context;
   const secrets = systemSecrets(plane.store, plane.registry);
   return [
     ...(tokenFile === undefined ? [] : [meantForApi(apiAudiences, tokenFileLookup(tokenFile))]),
@@ -105,7 +105,7 @@ function tokenKinds(
             counts: counts.cache,
             clock,
             log,
-            life,
+            shutdownSignal,
             answersOf,
           }),
         ]),
@@ -118,10 +118,10 @@ function idTokens(
   counts: TokenCacheCounts,
 ): ReturnType<typeof idTokenLookup> {
   const { issuer, algorithms, caFile } = oidc;
-  const { clock, log, life } = context;
+  const { clock, log, shutdownSignal } = context;
   const bundle = openBundle(caFile, context);
   const fetchJson = createFetchJson(() => bundle?.current().pem);
-  const keys = followIssuerKeys({ issuer, algorithms, fetchJson, clock, log, life, counts });
+  const keys = followIssuerKeys({ issuer, algorithms, fetchJson, clock, log, shutdownSignal, counts });
   return idTokenLookup(oidc, { keys, clock });
 }
 
@@ -140,9 +140,12 @@ function ofCertificates(
   ];
 }
 
-function openBundle(file: string | undefined, { log, life }: AuthenticationContext): CaBundle | undefined {
+function openBundle(
+  file: string | undefined,
+  { log, shutdownSignal }: AuthenticationContext,
+): CaBundle | undefined {
   if (file === undefined) return undefined;
   const bundle = openCaBundle(file, { log });
-  life.addEventListener('abort', bundle.stop, { once: true });
+  shutdownSignal.addEventListener('abort', bundle.stop, { once: true });
   return bundle;
 }

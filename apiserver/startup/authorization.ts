@@ -49,7 +49,7 @@ export function createAuthorization(
 function createNodeAccess(
   sources: PolicySources,
   settings: KindSettings,
-  { log, life }: RemoteOptions,
+  { log, shutdownSignal }: RemoteOptions,
 ): AccessControl {
   const graph = new NodeGraph(sources, {
     ephemeralVolumes: isOn(settings, 'GenericEphemeralVolume'),
@@ -57,7 +57,7 @@ function createNodeAccess(
   });
   // Nobody asks a replica that reads on demand what a node may read.
   if (!sources.cache.fillsOnDemand) {
-    graph.keep(life).catch((error: unknown) => {
+    graph.run(shutdownSignal).catch((error: unknown) => {
       log.error({ error }, 'failed to keep the graph of nodes; it is brought up to date by requests only');
     });
   }

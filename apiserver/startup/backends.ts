@@ -21,12 +21,16 @@ export interface Backends {
 /** Throws an Error that names a file that cannot be used. */
 export async function createBackends(
   options: ConnectOptions,
-  { plane, log, life }: { readonly plane: ControlPlane; readonly log: Log; readonly life: AbortSignal },
+  {
+    plane,
+    log,
+    shutdownSignal,
+  }: { readonly plane: ControlPlane; readonly log: Log; readonly shutdownSignal: AbortSignal },
 ): Promise<Backends> {
   const connects = newConnectCounts();
   const aggregated = newAvailabilityCounts();
-  const connector = await createConnector(options, { counts: connects, log, life });
-  const client = await keptCertificate(options.proxyClient, { log, life });
+  const connector = await createConnector(options, { counts: connects, log, shutdownSignal });
+  const client = await keptCertificate(options.proxyClient, { log, shutdownSignal });
   const aggregation = createAggregation({
     plane,
     counts: connects,

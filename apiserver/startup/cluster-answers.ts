@@ -11,13 +11,13 @@ interface ServerLife {
   readonly log: Log;
   readonly backend: Backend;
   /** Aborts when the server has stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** What webhooks answer is shared by the replicas on one store; undefined where it is not shared. Gives up when `stop` aborts. */
 export async function openClusterAnswers(
   { sharedAnswers, authentication, authorizationWebhook, store }: ServerOptions,
-  { log, backend, life }: ServerLife,
+  { log, backend, shutdownSignal }: ServerLife,
   stop: AbortSignal,
 ): Promise<AnswersOf | undefined> {
   if (sharedAnswers === undefined) return undefined;
@@ -29,5 +29,11 @@ export async function openClusterAnswers(
     stop,
   );
   const services = { tokens: authentication.tokenWebhook, access: authorizationWebhook };
-  return openSharedAnswers(sharedAnswers, { clock: systemClock, storePrefix, clusterId, services, life });
+  return openSharedAnswers(sharedAnswers, {
+    clock: systemClock,
+    storePrefix,
+    clusterId,
+    services,
+    shutdownSignal,
+  });
 }

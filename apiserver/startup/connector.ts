@@ -12,15 +12,15 @@ export interface ConnectorParts {
   readonly counts: ConnectCounts;
   readonly log: Log;
   /** Aborts when the server is stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** The way to agents of nodes, and to what runs on nodes. Throws an Error that names a file that cannot be used. */
 export async function createConnector(
   options: ConnectOptions,
-  { counts, log, life }: ConnectorParts,
+  { counts, log, shutdownSignal }: ConnectorParts,
 ): Promise<Connector> {
-  const certificate = await keptCertificate(options.agentClient, { log, life });
+  const certificate = await keptCertificate(options.agentClient, { log, shutdownSignal });
   const ca = options.agentCaFile === '' ? undefined : await readFile(options.agentCaFile);
   const verification = ca === undefined ? { rejectUnauthorized: false } : { ca };
   return new Connector({
@@ -36,7 +36,7 @@ export async function createConnector(
 /** The certificate that stands in the files, also after they were replaced; nothing where there are none. */
 export async function keptCertificate(
   files: CertificateFiles | undefined,
-  { log, life }: Pick<ConnectorParts, 'log' | 'life'>,
+  { log, shutdownSignal }: Pick<ConnectorParts, 'log' | 'shutdownSignal'>,
 ): Promise<() => LoadedCertificate | undefined> {
   if (files === undefined) return () => undefined;
   const fingerprint = await fingerprintOf(files);
@@ -51,6 +51,6 @@ export async function keptCertificate(
       log.info({ file: files.certFile }, 'client certificate reloaded');
     },
   });
-  life.addEventListener('abort', stop, { once: true });
+  shutdownSignal.addEventListener('abort', stop, { once: true });
   return () => current;
 }

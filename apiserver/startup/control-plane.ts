@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Service } from '../../shared/api/types/core-v1';
 import type { Clock } from '../../shared/concurrency/clock';
-import type { Divided } from '../../shared/concurrency/divided';
+import type { SharedLimit } from '../../shared/concurrency/divided';
 import { QueueTimes } from '../../shared/concurrency/queue-times';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
@@ -117,7 +117,7 @@ export interface ControlPlane {
   readonly webhookMetrics: WebhookMetrics;
   readonly queues: QueueTimes;
   /** What admission limits and replicas may divide among them. */
-  readonly divided: readonly Divided[];
+  readonly divided: readonly SharedLimit[];
 }
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
@@ -152,9 +152,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   // A namespace that a plugin makes is admitted like any other.
   const provideNamespace: ProvideNamespace = async (name, signal) =>
     createNamespace(store, registry, { name, signal });
-  const divided: Divided[] = [];
+  const divided: SharedLimit[] = [];
   const admission = admissionOf(options, {
-    offerDivision: (limit) => void divided.push(limit),
+    registerSharedLimit: (limit) => void divided.push(limit),
     registry,
     custom,
     authorize,
@@ -229,7 +229,7 @@ function convertedResources(
   return custom;
 }
 
-interface AdmissionSources extends Pick<PluginContext, 'offerDivision'> {
+interface AdmissionSources extends Pick<PluginContext, 'registerSharedLimit'> {
   readonly registry: Registry;
   readonly custom: CustomResources;
   readonly authorize: Authorizer;
@@ -250,7 +250,7 @@ function admissionOf(
     read,
     newReading,
     provideNamespace,
-    offerDivision,
+    registerSharedLimit,
   }: AdmissionSources,
 ): Admission {
   return createAdmission({
@@ -272,7 +272,7 @@ function admissionOf(
         recentWrites: new RecentConfigurationWrites(),
       },
       provideNamespace,
-      offerDivision,
+      registerSharedLimit,
       features: {
         preemptionPolicy: isOn(kindSettings, 'NonPreemptingPriority'),
         podOverhead: isOn(kindSettings, 'PodOverhead'),

@@ -9,7 +9,7 @@ import { createInFlightStage } from '../flow-control/in-flight-stage';
 import { RedisBoard } from '../flow-control/redis-board';
 import { SharedLimits } from '../flow-control/shared-limits';
 import { createFlowStage } from '../flow-control/stage';
-import { Strain } from '../flow-control/strain';
+import { LoopPressure } from '../flow-control/strain';
 import { createEstimate } from '../flow-control/work';
 import type { FlowReport } from '../observability/metrics/add-flow-metrics';
 import type { ControlPlane } from './control-plane';
@@ -36,7 +36,7 @@ export interface Flow {
 }
 
 /** Limits the requests in flight as the options say; follows the configuration in the watch cache until `life` aborts. */
-export function startFlowControl(options: FlowOptions, parts: FlowParts, life: AbortSignal): Flow {
+export function startFlowControl(options: FlowOptions, parts: FlowParts, shutdownSignal: AbortSignal): Flow {
   const { plane, log, dropped } = parts;
   const { max, waitMsMax } = options;
   const random = (): number => Math.random();
@@ -51,13 +51,13 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
     const objects = configuration.changed();
     if (objects !== undefined) control.configure(objects.levels, objects.schemas);
   }, LOOK_MS).unref();
-  life.addEventListener('abort', () => clearInterval(timer), { once: true });
+  shutdownSignal.addEventListener('abort', () => clearInterval(timer), { once: true });
   if (options.sharedBy !== undefined) {
     const board = new RedisBoard(openRedis(options.sharedBy), `${parts.storePrefix}:limits:`);
-    new SharedLimits({ limits: [control, ...plane.divided], board, log }).keep(life);
+    new SharedLimits({ limits: [control, ...plane.divided], board, log }).run(shutdownSignal);
   }
-  const strain = new Strain(life);
-  const deliveries = new Deliveries({ control, strain, waitMsMax, now, life });
+  const strain = new LoopPressure(shutdownSignal);
+  const deliveries = new Deliveries({ control, strain, waitMsMax, now, shutdownSignal });
   const inQueue = { mutating: 0, readOnly: 0 };
   return {
     stage: createFlowStage({

@@ -23,12 +23,12 @@ export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills
   /** Absent: what webhooks answer is told to no other replica. */
   readonly answersOf?: AnswersOf | undefined;
   /** Aborts when the server is stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** The control plane that the command line asks for. Throws KubeconfigError for a file of a webhook that cannot be used. */
 export function planeOfOptions(options: ServerOptions, parts: PlaneParts): ControlPlane {
-  const { log, life, answersOf, ...over } = parts;
+  const { log, shutdownSignal, answersOf, ...over } = parts;
   return createControlPlane({
     ...over,
     log,
@@ -42,7 +42,7 @@ export function planeOfOptions(options: ServerOptions, parts: PlaneParts): Contr
     services: options.services,
     ...defined({ encrypted: encryptedPrefixes(options) }),
     admission: options.admission,
-    accessControl: createAuthorization(options, { clock: systemClock, log, life, answersOf }),
+    accessControl: createAuthorization(options, { clock: systemClock, log, shutdownSignal, answersOf }),
   });
 }
 

@@ -17,7 +17,7 @@ export interface ReplicaIdentity {
   /** Holds writes back until it is known in which version they will be stored. */
   readonly stage?: Stage;
   /** Goes on in the background until the signal aborts. To be called once the first namespaces are there. */
-  keep(signal: AbortSignal): void;
+  run(signal: AbortSignal): void;
 }
 
 /** Undefined for a replica that others need not know. */
@@ -43,13 +43,13 @@ export function createReplicaIdentity(
   }
   return {
     ...defined({ stage: versions && createStorageVersionStage(versions) }),
-    keep(signal) {
+    run(signal) {
       onRenewed = () => {
         onRenewed = () => undefined;
-        void versions?.keep(signal);
+        void versions?.run(signal);
       };
-      void lease.keep(signal);
-      void expired.keep(signal);
+      void lease.run(signal);
+      void expired.run(signal);
       hooks.done('identityLease', 'expiredIdentities');
     },
   };

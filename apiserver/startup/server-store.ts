@@ -40,9 +40,9 @@ export async function openServerStore(
 export function keepStore(
   opened: OpenedStore,
   { store }: Pick<ServerOptions, 'store'>,
-  life: AbortSignal,
+  shutdownSignal: AbortSignal,
 ): void {
-  void opened.keepCompact(life);
-  void opened.keepDatabaseSizes?.(store.sizePollMs, life);
-  void opened.keepInformed?.(life);
+  void opened.keepCompact(shutdownSignal);
+  void opened.keepDatabaseSizes?.(store.sizePollMs, shutdownSignal);
+  void opened.keepInformed?.(shutdownSignal);
 }

@@ -17,7 +17,7 @@ export interface SharedAnswerParts {
   /** Who is asked for each purpose; undefined: nobody. */
   readonly services: Readonly<Record<AnswerPurpose, RemoteReviewOptions | undefined>>;
   /** Aborts when the server is stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** A guessed secret opens everything. */
@@ -26,11 +26,11 @@ const SECRET_BYTES_MIN = 32;
 /** What replicas tell each other of webhooks' answers. Throws an error that names the file when the secret cannot be used. */
 export function openSharedAnswers(
   options: SharedAnswerOptions,
-  { storePrefix, life, ...parts }: SharedAnswerParts,
+  { storePrefix, shutdownSignal, ...parts }: SharedAnswerParts,
 ): AnswersOf {
   const secret = createSecretKey(readSecret(options.keyFile));
   const redis = openRedis(options);
-  life.addEventListener('abort', () => redis.disconnect(), { once: true });
+  shutdownSignal.addEventListener('abort', () => redis.disconnect(), { once: true });
   const store = redisAnswers(redis, `${storePrefix}:webhooks:`);
   return boundAnswers({ store, secret, storePrefix, ...parts });
 }
@@ -46,7 +46,7 @@ export function boundAnswers({
   storePrefix,
   clusterId,
   services,
-}: Omit<SharedAnswerParts, 'life'> & Pick<SharedAnswersOptions, 'store' | 'secret'>): AnswersOf {
+}: Omit<SharedAnswerParts, 'shutdownSignal'> & Pick<SharedAnswersOptions, 'store' | 'secret'>): AnswersOf {
   return (purpose) => {
     const service = services[purpose];
     const whose = [storePrefix, clusterId, service === undefined ? '' : serviceIdentity(service), purpose];

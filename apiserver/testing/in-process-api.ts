@@ -31,9 +31,9 @@ import type {
 import { DEFAULT_ADMISSION, createControlPlane } from '../startup/control-plane';
 import { createMetricsEndpoints } from '../observability/metrics/metrics-endpoints';
 import { statusAnswer, statusErrorOf } from '../http/server/error-handler';
-import type { JourneyParts } from '../journey';
+import type { PipelineParts } from '../journey';
 import { createMemoryLimitStage, createRequestMemory } from '../http/server/held-bytes';
-import { createJourney } from '../journey';
+import { createPipeline } from '../journey';
 import type { OperationServices } from '../registry/operation';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import type { KindSettings } from '../registry/strategy';
@@ -135,7 +135,7 @@ export async function startInProcessApi(
     readonly limits?: Partial<CacheLimits>;
     readonly cacheWaitMs?: number;
     /** Carries out large requests; by default they are like any other. */
-    readonly large?: JourneyParts['large'];
+    readonly large?: PipelineParts['large'];
     readonly fills?: ControlPlaneOptions['fills'];
     readonly encrypted?: ControlPlaneOptions['encrypted'];
     /** Leads to other servers; by default nothing does. */
@@ -144,7 +144,7 @@ export async function startInProcessApi(
     readonly aggregated?: Omit<AggregationParts, 'plane' | 'log'>;
   } = {},
 ): Promise<InProcessApi> {
-  const life = new AbortController();
+  const shutdown = new AbortController();
   const plane = createControlPlane({
     backend,
     prefix: '/registry',
@@ -163,17 +163,17 @@ export async function startInProcessApi(
           authorizationWebhook: undefined,
           kindSettings: kindSettings ?? DEFAULT_KIND_SETTINGS,
         },
-        { clock: systemClock, log: silentLog, life: life.signal },
+        { clock: systemClock, log: silentLog, shutdownSignal: shutdown.signal },
       )(policies, sources),
       ...services,
     }),
     ...defined({ services: ranges, runtimeConfig, kindSettings, fills, encrypted }),
   });
-  await plane.cache.start(life.signal);
-  await plane.custom.start(life.signal);
-  if (definitionsLive) void plane.definitions.keep(life.signal);
-  void plane.openWatches.keep(life.signal);
-  await createFirstNamespaces(plane.store, plane.registry(), life.signal);
+  await plane.cache.start(shutdown.signal);
+  await plane.custom.start(shutdown.signal);
+  if (definitionsLive) void plane.definitions.run(shutdown.signal);
+  void plane.openWatches.run(shutdown.signal);
+  await createFirstNamespaces(plane.store, plane.registry(), shutdown.signal);
   const verbs: VerbContext = {
     registry: plane.registry,
     confirmRegistry: async (signal) => plane.custom.confirm(signal),
@@ -185,8 +185,8 @@ export async function startInProcessApi(
     minRequestTimeoutMs: 1_800_000,
   };
   const aggregation = aggregated && createAggregation({ ...aggregated, plane, log: silentLog });
-  void aggregation?.keep(life.signal);
-  const journey = createJourney({
+  void aggregation?.run(shutdown.signal);
+  const journey = createPipeline({
     authenticate: async (exchange, next) => {
       exchange.user = { name: 'tester', uid: '', groups: [USER_GROUP.masters], extra: {} };
       await next();
@@ -249,7 +249,7 @@ export async function startInProcessApi(
       }
     },
     async close() {
-      life.abort(new Error('the test is over'));
+      shutdown.abort(new Error('the test is over'));
       await backend.close();
     },
   };

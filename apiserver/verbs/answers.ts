@@ -5,7 +5,7 @@ import { compressed } from '../http/encoding/compression';
 import { convertedSources, needsConversion } from '../http/encoding/converted-sources';
 import { encoderOf } from '../http/encoding/encoder-of';
 import { jsonLine } from '../http/encoding/json-encoder';
-import type { Elsewhere, ObjectEncoder } from '../http/encoding/object-encoder';
+import type { OffloadedEncoder, ObjectEncoder } from '../http/encoding/object-encoder';
 import type { LinkPlace } from '../http/encoding/self-link';
 import type { Source } from '../http/encoding/source';
 import { writtenSource } from '../http/encoding/written';
@@ -121,7 +121,7 @@ async function convertedSource(endpoint: Endpoint, source: Source, signal: Abort
 /** What is too large for this thread is converted where it is written, before the first byte of the list leaves: one that fails is an error. */
 async function convertedPage(
   { signal }: Exchange,
-  { endpoint, elsewhere }: { readonly endpoint: Endpoint; readonly elsewhere: Elsewhere | undefined },
+  { endpoint, elsewhere }: { readonly endpoint: Endpoint; readonly elsewhere: OffloadedEncoder | undefined },
   entries: readonly Source[],
 ): Promise<readonly Source[]> {
   const large = new Set<Source>();

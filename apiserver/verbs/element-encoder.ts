@@ -1,4 +1,4 @@
-import type { Elsewhere, ObjectEncoder } from '../http/encoding/object-encoder';
+import type { OffloadedEncoder, ObjectEncoder } from '../http/encoding/object-encoder';
 import { ENCODED_OBJECTS } from '../http/encoding/encoded-cache';
 import type { Source } from '../http/encoding/source';
 import type { FrameElsewhere, ObjectEventType } from '../cache/state/entry';
@@ -31,7 +31,7 @@ export function elsewhereOf(
   exchange: Exchange,
   { endpoint, encoder }: { readonly endpoint: Endpoint; readonly encoder: ObjectEncoder },
   encode: EncodeElement | undefined,
-): Elsewhere | undefined {
+): OffloadedEncoder | undefined {
   const { bounds } = exchange;
   if (encode === undefined || bounds === undefined || !encoder.parses) return undefined;
   const id = `element ${encoder.id}`;

@@ -4,7 +4,7 @@ import { invalidObject, notSupported } from '../../shared/errors/field-error';
 import { repeatedKeys } from '../../shared/meta/repeated-keys';
 import { duplicateYamlKeys } from '../http/encoding/yaml-duplicates';
 import type { Exchange } from '../exchange/exchange';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 
 const MODES = ['Ignore', 'Warn', 'Strict'] as const;
 
@@ -12,7 +12,7 @@ const MODES = ['Ignore', 'Warn', 'Strict'] as const;
 export type ReportProblems = (problems: readonly string[]) => void;
 
 /** The options object in whose name a method's query is refused. */
-const OPTIONS = wordTable<string>({
+const OPTIONS = ownKeyMap<string>({
   POST: 'CreateOptions',
   PUT: 'UpdateOptions',
   PATCH: 'PatchOptions',

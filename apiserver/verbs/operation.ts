@@ -9,11 +9,11 @@ import { bodyMediaType } from '../http/encoding/request-body';
 import { OPERATION_OFFER, negotiate } from '../http/encoding/negotiation';
 import type { Shape } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
-import { ask, newDraft } from '../registry/draft';
+import { ask, newWriteAttempt } from '../registry/draft';
 import { checkListOptions } from '../registry/list-plan';
 import { selfLinkOf } from '../http/encoding/self-link';
 import { shownEndpoint } from '../registry/object-view';
-import { travel } from '../registry/write-journey';
+import { runWriteSteps } from '../registry/write-journey';
 import type { Operation, VirtualResource } from '../registry/operation';
 import { listAnswer, objectAnswers } from './answers';
 import { readBodyObject } from './body';
@@ -95,8 +95,8 @@ async function run(
   // A question says itself which place it is about.
   const object = isAdmitted ? withNamespace(sent, target) : sent;
   const request = writeRequestOf(exchange, target, dryRun);
-  const draft = newDraft(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
-  await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);
+  const draft = newWriteAttempt(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
+  await runWriteSteps(isAdmitted ? 'operation' : 'question', draft, exchange.signal);
   const result = await operation(context, { ...request, object: draft.object }, exchange.signal);
   if (result === undefined) return documentAnswer(exchange, 201, SUCCESS, OPERATION_OFFER);
   const shown = object === sent ? result : withoutMetadata(result, 'namespace');

@@ -48,12 +48,12 @@ import { checkIdentity, refuseOther, namelessObject } from './place';
 import { patchOptions } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 
 /** Applies a patch document to an object and returns the result; neither is changed. Throws PatchError. */
 type Patcher = (type: MessageType, current: Readonly<JsonObject>, patch: unknown) => unknown;
 
-const PATCHERS = wordTable<Patcher>({
+const PATCHERS = ownKeyMap<Patcher>({
   [MEDIA_TYPE.jsonPatch]: (_type, current, document) => applyJsonPatch(current, document),
   [MEDIA_TYPE.mergePatch]: (_type, current, document) => applyMergePatch(current, document),
   [MEDIA_TYPE.strategicMergePatch]: applyStrategicPatch,

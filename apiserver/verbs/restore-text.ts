@@ -9,7 +9,7 @@ import {
   timeJsonWords,
 } from '../../shared/schema/reader-words/scalar-words';
 import { A_MICRO_TIME, A_QUANTITY, A_TIME, BASE64_TEXT, INT_OR_STRING } from '../../shared/schema/scalars';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 
 /**
  * What is wrong with a type in the words of upstream's converter, which makes objects of what a strategic merge patch has merged; undefined
@@ -29,7 +29,7 @@ export function restoreText({ wanted, given }: Misfit): string | undefined {
 }
 
 /** What these read themselves comes to them as JSON. */
-const OWN_READERS = wordTable<(given: unknown) => string | undefined>({
+const OWN_READERS = ownKeyMap<(given: unknown) => string | undefined>({
   [A_TIME]: (given) => timeJsonWords(stringifyExact(given), '2006-01-02T15:04:05Z07:00'),
   [A_MICRO_TIME]: (given) => timeJsonWords(stringifyExact(given), '2006-01-02T15:04:05.000000Z07:00'),
   [A_QUANTITY]: (given) => noQuantityWords(typeof given === 'string' ? given.trim() : stringifyExact(given)),
@@ -43,13 +43,13 @@ function jsonBase64Words(given: string): string | undefined {
   return words && `error decoding from json: ${words}`;
 }
 
-const COMPOSITES = wordTable<string>({
+const COMPOSITES = ownKeyMap<string>({
   'an object': 'cannot restore struct from:',
   [A_MAP]: 'cannot restore map from',
   'a list': 'cannot restore slice from',
 });
 
-const SCALARS = wordTable<string>({
+const SCALARS = ownKeyMap<string>({
   'a string': 'string',
   'a boolean': 'bool',
   'an integer of 32 bits': 'int32',

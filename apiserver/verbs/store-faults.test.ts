@@ -15,12 +15,12 @@ class FaultyBackend extends MemoryBackend {
   deletions = 0;
   /** The deletion of a key that ends so is not made. */
   undeletable = 'none';
-  readonly #life = new AbortController();
+  readonly #shutdown = new AbortController();
   #reset: (error: Error) => void = () => undefined;
 
   override async list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult> {
     if (this.isFillHeld && prefix === ROOT)
-      await untilAborted(new Promise(() => undefined), this.#life.signal);
+      await untilAborted(new Promise(() => undefined), this.#shutdown.signal);
     return super.list(prefix, options, signal);
   }
 
@@ -47,13 +47,13 @@ class FaultyBackend extends MemoryBackend {
 
   /** The cache loses its state, and does not get another one. */
   loseTheCache(): void {
-    setMaxListeners(0, this.#life.signal);
+    setMaxListeners(0, this.#shutdown.signal);
     this.isFillHeld = true;
     this.#reset(new StorageError('reset', 'this is another store'));
   }
 
   end(): void {
-    this.#life.abort(new Error('the test is over'));
+    this.#shutdown.abort(new Error('the test is over'));
   }
 }
 

@@ -5,7 +5,7 @@ import { SCALE } from '../kinds/autoscaling/scale';
 import type { Endpoint } from '../registry/resource';
 import { GROUP, SCHEME } from '../../shared/names';
 import { messageTypeOfKind } from '../../shared/schema/types';
-import { wordTable } from '../../shared/word-table';
+import { ownKeyMap } from '../../shared/word-table';
 
 /** A kind that a client names, and its version with and without the group. */
 interface GivenKind {
@@ -96,7 +96,7 @@ function schemeOf(group: string): string {
   return SCHEMES.get(group) ?? SCHEME.builtIn;
 }
 
-const SCHEMES = wordTable<string>({
+const SCHEMES = ownKeyMap<string>({
   [GROUP.apiextensions]: SCHEME.apiextensions,
   [GROUP.apiregistration]: SCHEME.apiregistration,
 });
@@ -107,7 +107,7 @@ function packageOf({ group, kind }: ResourceRow): string {
 }
 
 /** Kinds that are served below another group's resources. */
-const PACKAGE_OF_KIND = wordTable<string>({
+const PACKAGE_OF_KIND = ownKeyMap<string>({
   Event: 'core',
   Eviction: 'policy',
   Scale: 'autoscaling',
@@ -115,7 +115,7 @@ const PACKAGE_OF_KIND = wordTable<string>({
 });
 
 /** Where that is not the first word of the group. */
-const PACKAGES = wordTable<string>({
+const PACKAGES = ownKeyMap<string>({
   [GROUP.core]: 'core',
   [GROUP.extensions]: 'networking',
   [GROUP.apiserverinternal]: 'apiserverinternal',

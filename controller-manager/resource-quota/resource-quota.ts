@@ -104,13 +104,13 @@ class QuotaKeeper {
   readonly #charges: RecentCharges;
   /** When each quota was last calculated, by the monotonic clock; one entry for each quota. */
   readonly #calculatedMs = new Map<string, number>();
-  readonly #life: AbortSignal;
+  readonly #shutdownSignal: AbortSignal;
 
-  constructor({ client, log, timings, queue }: KeeperParts, life: AbortSignal) {
+  constructor({ client, log, timings, queue }: KeeperParts, shutdownSignal: AbortSignal) {
     this.queue = queue;
     this.#client = client;
     this.#log = log;
-    this.#life = life;
+    this.#shutdownSignal = shutdownSignal;
     this.#wallClock = timings.wallClock ?? systemClock;
     this.#settleMs = timings.settleMs ?? SETTLE_MS;
     this.#paceMs = timings.paceMs ?? PACE_MS;
@@ -171,7 +171,7 @@ class QuotaKeeper {
     if (tooSoonMs > 0) return { requeueAfterMs: tooSoonMs };
     const countable = this.#counted.countableFor([...hardOf(quota).keys()]);
     if (countable === undefined) return { requeueAfterMs: UNKNOWN_RETRY_MS };
-    for (const each of countable) this.#counted.follow(each, this.#life);
+    for (const each of countable) this.#counted.follow(each, this.#shutdownSignal);
     const unknown = countable.filter((each) => this.#objectsFor(quota, each) === undefined);
     if (unknown.some((each) => this.#counted.followedForMs(each) < UNKNOWN_WAIT_MS)) {
       return { requeueAfterMs: UNKNOWN_RETRY_MS };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readVersionWish } from '../../shared/flags/version-flag';
+import { parseVersionFlag } from '../../shared/flags/version-flag';
 import { COMMANDS } from './commands';
 import { PROGRAM, readInvocation, spelled } from './read-invocation';
 
@@ -7,7 +7,7 @@ const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
 /** Runs the command that the first words name. Resolves to the exit code. */
 async function main(words: readonly string[]): Promise<number> {
-  const version = readVersionWish(PROGRAM, words);
+  const version = parseVersionFlag(PROGRAM, words);
   if (version.outcome === 'error') return refuse([version.error], PROGRAM);
   if (version.outcome === 'line') return print(`${version.line}\n`);
   const invocation = readInvocation(COMMANDS, version.argv);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { readVersionWish } from '../../shared/flags/version-flag';
+import { parseVersionFlag } from '../../shared/flags/version-flag';
 import { parseGroupVersion } from '../../shared/api/resources';
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { writeHelp } from '../../shared/flags/help';
@@ -48,7 +48,7 @@ interface Input {
 
 /** Converts what the command line names. Nothing is written when something cannot be converted. */
 function main(words: readonly string[]): number {
-  const version = readVersionWish(PROGRAM, words);
+  const version = parseVersionFlag(PROGRAM, words);
   if (version.outcome === 'error') return refuse([version.error]);
   if (version.outcome === 'line') {
     process.stdout.write(`${version.line}\n`);

@@ -4,7 +4,7 @@ import { apiVersionFromNeutral, GROUP } from '../names';
 import { isServedByDefault } from './groups';
 import type { ResourceData, SubresourceData } from './tables';
 import { RESOURCE_DATA } from './tables';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 export interface SubresourceRow {
   readonly name: string;
@@ -48,7 +48,7 @@ export interface ResourceRow {
  * Where the hub is not simply the first stable version of the resource's own group: kinds that live in two groups have one home,
  * and a horizontal pod autoscaler is stored in the version that holds all of it in fields instead of annotations.
  */
-const HUBS = wordTable<GroupVersion>({
+const HUBS = ownKeyMap<GroupVersion>({
   [`${GROUP.events}/events`]: { group: GROUP.core, version: 'v1' },
   [`${GROUP.extensions}/ingresses`]: { group: GROUP.networking, version: 'v1' },
   [`${GROUP.autoscaling}/horizontalpodautoscalers`]: { group: GROUP.autoscaling, version: 'v2beta2' },

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { randomBytes, sign } from 'node:crypto';
 import * as der from './der';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** What every X.509 certificate is made of, whoever asks for it (RFC 5280). */
 export interface CertificateContent {
@@ -99,7 +99,7 @@ interface SignatureAlgorithm {
   readonly hash: string | null;
 }
 
-const ECDSA = wordTable<readonly [oid: string, hash: string]>({
+const ECDSA = ownKeyMap<readonly [oid: string, hash: string]>({
   secp224r1: ['1.2.840.10045.4.3.2', 'sha256'],
   prime256v1: ['1.2.840.10045.4.3.2', 'sha256'],
   secp384r1: ['1.2.840.10045.4.3.3', 'sha384'],

@@ -1,12 +1,12 @@
 import type { CertificateRequest } from './certificate-request';
 import { NODE_USER, SIGNER, USER_GROUP } from '../names';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** Says why a signer does not sign a request with these usages; undefined where it does. */
 export type SignerRule = (request: CertificateRequest, usages: readonly string[]) => string | undefined;
 
 /** What each signer that comes with the project asks for. The texts are shown in conditions. */
-export const SIGNER_RULES = wordTable<SignerRule>({
+export const SIGNER_RULES = ownKeyMap<SignerRule>({
   [SIGNER.apiServerClient]: (_request, usages) => clientUsageProblem(usages),
   [SIGNER.apiServerClientNodeAgent]: nodeClientProblem,
   [SIGNER.nodeAgentServing]: nodeServingProblem,

@@ -12,9 +12,9 @@ function watched(): {
 } {
   let elapsed = 1_000;
   let worked = 50;
-  const life = new AbortController();
+  const shutdown = new AbortController();
   const lag = new LoopLag({ elapsedMs: () => elapsed, workedMs: () => worked });
-  lag.watch(life.signal);
+  lag.watch(shutdown.signal);
   const pass = (ms: number, workedMs = ms): void => {
     elapsed += ms;
     worked += workedMs;
@@ -27,7 +27,7 @@ function watched(): {
       jest.advanceTimersByTime(LOOP_LOOK_EVERY_MS);
     },
     stop: () => {
-      life.abort();
+      shutdown.abort();
     },
   };
 }

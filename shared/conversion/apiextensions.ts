@@ -4,7 +4,7 @@ import type { Conversion } from './conversion';
 import type { ReadonlyJson } from '../object/json';
 import { changeList, changeObject, compact, has, objectsAt, textAt, without } from '../object/json';
 import { movesConversion } from './moves';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /**
  * apiextensions/v1beta1 may say what all versions have in common once, in the spec; v1 says it in every version. What is the same in
@@ -21,7 +21,7 @@ const MOVED = movesConversion([
 ]);
 
 /** What the spec of v1beta1 calls what each version has. */
-const COMMON = wordTable<string>({
+const COMMON = ownKeyMap<string>({
   subresources: 'subresources',
   validation: 'schema',
   additionalPrinterColumns: 'additionalPrinterColumns',

@@ -8,10 +8,10 @@ import { INGRESS } from './networking';
 import { POD_DISRUPTION_BUDGET } from './policy';
 import { SUBJECTS } from './rbac';
 import { ACCESS_REVIEW, RUNTIME_CLASS } from './renames';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** By the message of the version. A version that is not in this table has the fields of its hub. */
-const CONVERSIONS = wordTable<Conversion>({
+const CONVERSIONS = ownKeyMap<Conversion>({
   'apiextensions/v1beta1.CustomResourceDefinition': CUSTOM_RESOURCE_DEFINITION,
   'authorization/v1beta1.LocalSubjectAccessReview': ACCESS_REVIEW,
   'authorization/v1beta1.SubjectAccessReview': ACCESS_REVIEW,
@@ -38,7 +38,7 @@ export function selectorNamesOf(row: { readonly schema: string }): ReadonlyMap<s
   return SELECTOR_NAMES.get(row.schema) ?? new Map<string, string>();
 }
 
-const EVENT_SELECTORS = wordTable<string>({
+const EVENT_SELECTORS = ownKeyMap<string>({
   'regarding.kind': 'involvedObject.kind',
   'regarding.namespace': 'involvedObject.namespace',
   'regarding.name': 'involvedObject.name',
@@ -52,12 +52,12 @@ const EVENT_SELECTORS = wordTable<string>({
 });
 
 /** `spec.host` is what nodes were called once. */
-const POD_SELECTORS = wordTable<string>({
+const POD_SELECTORS = ownKeyMap<string>({
   'spec.host': 'spec.nodeName',
   'spec.nodeName': 'spec.nodeName',
 });
 
-const SELECTOR_NAMES = wordTable<ReadonlyMap<string, string>>({
+const SELECTOR_NAMES = ownKeyMap<ReadonlyMap<string, string>>({
   'core/v1.Pod': POD_SELECTORS,
   'events/v1.Event': EVENT_SELECTORS,
   'events/v1beta1.Event': EVENT_SELECTORS,

@@ -23,7 +23,7 @@ import { RBAC } from './rbac';
 import { SCHEDULING } from './scheduling';
 import { STORAGE } from './storage';
 import { roundUpToMilli } from './resource-list';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** Returns the object with everything filled in that was left out; the argument is never changed and may be returned itself. */
 export type ApplyDefaults = (object: ApiObject, nulls?: NullsOf) => ApiObject;
@@ -145,7 +145,7 @@ function fillList(plan: Plan, list: readonly unknown[]): readonly unknown[] {
   return changed ?? list;
 }
 
-const DEFAULTS = wordTable(TABLE as Readonly<Record<string, MessageDefaults | undefined>>);
+const DEFAULTS = ownKeyMap(TABLE as Readonly<Record<string, MessageDefaults | undefined>>);
 const plans = new Map<string, Plan | undefined>();
 
 /** Undefined when neither the message nor one below it has defaults. A message that contains itself has none below itself. */

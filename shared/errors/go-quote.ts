@@ -1,10 +1,10 @@
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** What stands in quotes as it is. */
 const PLAIN = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;
 const NEEDS_ESCAPES = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
-const ESCAPES = wordTable<string>({
+const ESCAPES = ownKeyMap<string>({
   '"': '\\"',
   '\\': '\\\\',
   '\u0007': '\\a',

@@ -1,4 +1,4 @@
-import { toldDifferences } from './told-differences';
+import { describeDiff } from './told-differences';
 
 const LONG = 'x'.repeat(500);
 
@@ -31,15 +31,15 @@ test.each<[string, unknown, unknown, string]>([
     's.b: 1 -> {}\n',
   ],
 ])('tells %s', (_what, next, previous, lines) => {
-  expect(toldDifferences('s', next, previous)).toBe(`\n${lines}`);
+  expect(describeDiff('s', next, previous)).toBe(`\n${lines}`);
 });
 
 test('tells nothing of what says the same', () => {
-  expect(toldDifferences('s', { a: [1, { b: 'c' }] }, { a: [1, { b: 'c' }] })).toBe('');
+  expect(describeDiff('s', { a: [1, { b: 'c' }] }, { a: [1, { b: 'c' }] })).toBe('');
 });
 
 test('begins with the name of the field where the whole object is compared', () => {
-  expect(toldDifferences('', { metadata: { name: 'b' } }, { metadata: { name: 'a' } })).toBe(
+  expect(describeDiff('', { metadata: { name: 'b' } }, { metadata: { name: 'a' } })).toBe(
     '\nmetadata.name: "a" -> "b"\n',
   );
 });
@@ -50,21 +50,21 @@ test.each<[string, unknown, string]>([
   ['a map', { [LONG]: 1 }, `{"${'x'.repeat(98)}...`],
   ['whole characters', `${'x'.repeat(98)}😀😀`, `"${'x'.repeat(98)}...`],
 ])('cuts what is long: %s', (_what, value, text) => {
-  expect(toldDifferences('s', value, 'a')).toBe(`\ns: "a" -> ${text}\n`);
+  expect(describeDiff('s', value, 'a')).toBe(`\ns: "a" -> ${text}\n`);
 });
 
 test('what has just the length is shown whole', () => {
   const value = 'x'.repeat(98);
-  expect(toldDifferences('s', value, undefined)).toBe(`\ns: absent -> "${value}"\n`);
+  expect(describeDiff('s', value, undefined)).toBe(`\ns: absent -> "${value}"\n`);
 });
 
 test('a long key is cut, too', () => {
-  expect(toldDifferences('s', { [LONG]: 1 }, {})).toBe(`\ns.${'x'.repeat(100)}...: absent -> 1\n`);
+  expect(describeDiff('s', { [LONG]: 1 }, {})).toBe(`\ns.${'x'.repeat(100)}...: absent -> 1\n`);
 });
 
 test('ten are told, and how many more there are', () => {
   const next = Array.from({ length: 25 }, (_none, index) => index);
-  const lines = toldDifferences('s', next, []).trim().split('\n');
+  const lines = describeDiff('s', next, []).trim().split('\n');
   expect(lines).toHaveLength(11);
   expect(lines[9]).toBe('s[9]: absent -> 9');
   expect(lines[10]).toBe('and 15 more');
@@ -73,7 +73,7 @@ test('ten are told, and how many more there are', () => {
 test('of what is too large the beginning is compared', () => {
   const next = Array.from({ length: 100_000 }, (_none, index) => ({ index }));
   const previous = next.map(({ index }) => ({ index: index === 3 ? -1 : index }));
-  expect(toldDifferences('s', next, previous)).toBe('\ns[3].index: -1 -> 3\nand maybe more\n');
+  expect(describeDiff('s', next, previous)).toBe('\ns[3].index: -1 -> 3\nand maybe more\n');
 });
 
 test('so it is with a map of more entries than are compared', () => {
@@ -81,5 +81,5 @@ test('so it is with a map of more entries than are compared', () => {
     Array.from({ length: 20_000 }, (_none, index) => [`k${String(20_000 - index)}`, { index }]),
   );
   const previous = { ...structuredClone(next), k19998: { index: -1 } };
-  expect(toldDifferences('s', next, previous)).toBe('\ns.k19998.index: -1 -> 2\nand maybe more\n');
+  expect(describeDiff('s', next, previous)).toBe('\ns.k19998.index: -1 -> 2\nand maybe more\n');
 });

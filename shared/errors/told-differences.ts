@@ -22,7 +22,7 @@ const VALUES_COMPARED_MAX = 10_000;
  * what is longer than 100 characters is cut and ends in `...`; or `absent`. Fields come in the order of their names, items in that of the
  * list. At most 10 are told, then how many more there are, or `and maybe more` where not all was compared.
  */
-export function toldDifferences(path: string, next: unknown, previous: unknown): string {
+export function describeDiff(path: string, next: unknown, previous: unknown): string {
   const found: Found = { lines: [], count: 0, toCompare: VALUES_COMPARED_MAX };
   compare({ below: undefined, step: path }, { next, previous }, found);
   const { lines, count, toCompare } = found;

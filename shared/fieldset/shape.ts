@@ -1,5 +1,5 @@
 import type { FieldType, MessageType } from '../schema/types';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /**
  * What field management has to know of a type. `leaf`: owned as a whole (scalars, atomic lists, maps and structs). `object`: each field
@@ -161,7 +161,7 @@ function keyedShape(field: FieldType, names: readonly string[]): Shape {
   };
 }
 
-const ZEROS = wordTable<unknown>({ string: '', bool: false, int32: 0, int64: 0 });
+const ZEROS = ownKeyMap<unknown>({ string: '', bool: false, int32: 0, int64: 0 });
 
 /** That of the published schema: what is always written has its zero value there. */
 function keyDefault(field: FieldType | undefined): unknown {

@@ -1,10 +1,10 @@
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 import type { Gate, Stage } from './feature-gate-table';
 import { GATES } from './feature-gate-table';
 import { suggestion } from './suggestion';
 
 /** Gates that stand for all gates of a stage that are not named themselves. */
-const STAGE_GATES = wordTable<Stage>({ AllAlpha: 'ALPHA', AllBeta: 'BETA' });
+const STAGE_GATES = ownKeyMap<Stage>({ AllAlpha: 'ALPHA', AllBeta: 'BETA' });
 
 const KNOWN_NAMES: readonly string[] = [...STAGE_GATES.keys(), ...GATES.keys()];
 

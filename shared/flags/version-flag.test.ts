@@ -1,5 +1,5 @@
 import type { Build } from '../build';
-import { readVersionWish } from './version-flag';
+import { parseVersionFlag } from './version-flag';
 
 const readBuild =
   (treeState = 'clean') =>
@@ -13,18 +13,18 @@ const readBuild =
 test.each([['--version'], ['--version=true'], ['--version=T'], ['--version=false', '--version']])(
   'one line with the version is asked for by %s',
   (...words) => {
-    const wish = readVersionWish('prog', ['--other', ...words, '-v', '4'], readBuild());
+    const wish = parseVersionFlag('prog', ['--other', ...words, '-v', '4'], readBuild());
     expect(wish).toEqual({ outcome: 'line', line: 'prog 1.2.3 abc' });
   },
 );
 
 test('sources that differed from the commit are told', () => {
-  const wish = readVersionWish('prog', ['--version'], readBuild('dirty'));
+  const wish = parseVersionFlag('prog', ['--version'], readBuild('dirty'));
   expect(wish).toEqual({ outcome: 'line', line: 'prog 1.2.3 abc-dirty' });
 });
 
 test('raw asks for all that is known of the build', () => {
-  const wish = readVersionWish('prog', ['--version=raw'], readBuild());
+  const wish = parseVersionFlag('prog', ['--version=raw'], readBuild());
   expect(wish.outcome === 'line' ? JSON.parse(wish.line) : wish).toMatchObject({
     program: 'prog',
     version: '1.2.3',
@@ -34,15 +34,15 @@ test('raw asks for all that is known of the build', () => {
 });
 
 test('whoever does not ask goes on with the other words', () => {
-  expect(readVersionWish('prog', ['-v', '4'])).toEqual({ outcome: 'none', argv: ['-v', '4'] });
-  expect(readVersionWish('prog', ['--version=false', '-v', '4'])).toEqual({
+  expect(parseVersionFlag('prog', ['-v', '4'])).toEqual({ outcome: 'none', argv: ['-v', '4'] });
+  expect(parseVersionFlag('prog', ['--version=false', '-v', '4'])).toEqual({
     outcome: 'none',
     argv: ['-v', '4'],
   });
 });
 
 test.each([['--version=nope'], ['--version=']])('%s is refused', (word) => {
-  expect(readVersionWish('prog', [word])).toMatchObject({
+  expect(parseVersionFlag('prog', [word])).toMatchObject({
     outcome: 'error',
     error: expect.stringContaining('true, false, raw') as string,
   });

@@ -3,7 +3,7 @@ import { readBuild } from '../build';
 import { boolOf } from './flag-value';
 
 /** What a command line says of `--version`: print a line and end, complain and end, or go on with the other words. */
-export type VersionWish =
+export type VersionRequest =
   | { readonly outcome: 'line'; readonly line: string }
   | { readonly outcome: 'error'; readonly error: string }
   | { readonly outcome: 'none'; readonly argv: readonly string[] };
@@ -12,11 +12,11 @@ export type VersionWish =
  * Reads `--version` wherever it stands: alone or `=true` asks for one line, `=raw` for all that is known of the build as JSON, `=false`
  * for nothing. The last one counts.
  */
-export function readVersionWish(
+export function parseVersionFlag(
   program: string,
   argv: readonly string[],
   read: () => Build = readBuild,
-): VersionWish {
+): VersionRequest {
   const asked = argv.filter(isVersionWord).at(-1);
   if (asked === undefined) return { outcome: 'none', argv };
   const value = asked.slice(FLAG.length + 1) || (asked === FLAG ? 'true' : '');

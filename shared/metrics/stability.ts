@@ -1,4 +1,4 @@
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** What may change of a metric: `STABLE` ones keep their name, type and labels, `ALPHA` ones promise nothing. */
 export interface Stability {
@@ -11,7 +11,7 @@ const ALPHA: Stability = { level: 'ALPHA' };
 const STABLE: Stability = { level: 'STABLE' };
 
 /** Every metric of both programs but those of the runtime. The names of v1.21 have its classes; those of the project are `ALPHA`. */
-export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
+export const STABILITY: ReadonlyMap<string, Stability> = ownKeyMap({
   // Requests, as v1.21 names them.
   apiserver_request_total: STABLE,
   apiserver_request_duration_seconds: STABLE,

@@ -1,4 +1,4 @@
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** A key of user data in a path is cut to so many characters. */
 const PATH_SEGMENT_CHARS_MAX = 100;
@@ -51,7 +51,7 @@ function typeNameOf(value: unknown): string {
   return TYPE_NAMES.get(typeof value) ?? typeof value;
 }
 
-const TYPE_NAMES = wordTable<string>({
+const TYPE_NAMES = ownKeyMap<string>({
   object: 'an object',
   string: 'a string',
   boolean: 'a boolean',

@@ -1,5 +1,5 @@
 import { goQuote } from '../errors/go-quote';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /**
  * Why the bytes are no JSON, in the words of Go's decoder: the first byte that cannot stand where it stands. Undefined for valid JSON.
@@ -19,7 +19,7 @@ class SyntaxProblem extends Error {}
 
 const SPACES: ReadonlySet<string> = new Set([' ', '\t', '\r', '\n']);
 const ESCAPES: ReadonlySet<string> = new Set(['b', 'f', 'n', 'r', 't', '\\', '/', '"']);
-const WORDS = wordTable<string>({ t: 'true', f: 'false', n: 'null' });
+const WORDS = ownKeyMap<string>({ t: 'true', f: 'false', n: 'null' });
 const HEX_DIGITS = 4;
 const SPACE = 0x20;
 const QUOTE = 0x22;

@@ -4,7 +4,7 @@ import { SCHEMA_DATA } from '../api/tables';
 import type { MessageTypes } from '../api/types/message-types';
 import type { ApiObject, GroupVersionKind } from '../object/object';
 import { defined } from '../defined';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** The types of values. What each of them accepts and how it is written is stated in `scalars.ts` and `unions.ts`. */
 export type FieldKind =
@@ -190,7 +190,7 @@ const KEEPS_EMPTY: ReadonlySet<string> = new Set([
 ]);
 
 /** Names of the tables for the special types. */
-const SPECIAL_KINDS = wordTable<FieldKind>({
+const SPECIAL_KINDS = ownKeyMap<FieldKind>({
   string: 'string',
   bool: 'bool',
   int32: 'int32',
@@ -206,7 +206,7 @@ const SPECIAL_KINDS = wordTable<FieldKind>({
 });
 
 /** Messages of Protobuf that are something else in JSON, by their name without the package. */
-const SPECIAL_MESSAGES = wordTable<FieldKind>({
+const SPECIAL_MESSAGES = ownKeyMap<FieldKind>({
   ExtraValue: 'stringList',
   Verbs: 'stringList',
   JSON: 'json',

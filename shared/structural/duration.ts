@@ -1,4 +1,4 @@
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /**
  * True for a duration as Go reads it (`1h30m`, `-1.5s`, `0`), or with a number and the name of a unit anywhere in it (`3 days`), as
@@ -8,7 +8,7 @@ export function isDuration(text: string): boolean {
   return isGoDuration(text) || hasNamedUnit(text);
 }
 
-const NANOSECONDS = wordTable<number>({
+const NANOSECONDS = ownKeyMap<number>({
   ns: 1,
   us: 1e3,
   µs: 1e3,

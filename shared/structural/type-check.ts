@@ -2,7 +2,7 @@ import type { Check } from './outcome';
 import { report } from './outcome';
 import { isJsonInteger } from './scalar-checks';
 import type { StructuralSchema } from './structural-schema';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** Compares the type of a value with that of the schema. A null fits where it is allowed, and where no type is said. */
 export function checkType(schema: StructuralSchema, value: unknown, check: Check): void {
@@ -28,7 +28,7 @@ function isToldByType(format: string, actual: string): boolean {
   );
 }
 
-const FORMATS_OF_VALUES = wordTable<string>({ integer: 'int64', number: 'float64' });
+const FORMATS_OF_VALUES = ownKeyMap<string>({ integer: 'int64', number: 'float64' });
 
 function expectedTypes({ type, isIntOrString }: StructuralSchema): string {
   return isIntOrString ? 'integer,string' : type;

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, KeyObject } from 'node:crypto';
 import type { JWK } from 'jose';
 import { createLocalJWKSet } from 'jose/jwks/local';
-import { wordTable } from '../word-table';
+import { ownKeyMap } from '../word-table';
 
 /** The ways to sign tokens that are known here, as their headers call them. */
 export const TOKEN_ALGORITHMS = [
@@ -98,7 +98,7 @@ function keyIdOf(publicKey: KeyObject): string {
 }
 
 /** How own keys sign, by their curve. */
-const ALGORITHM_OF_CURVE = wordTable<TokenAlgorithm>({
+const ALGORITHM_OF_CURVE = ownKeyMap<TokenAlgorithm>({
   prime256v1: 'ES256',
   secp384r1: 'ES384',
   secp521r1: 'ES512',

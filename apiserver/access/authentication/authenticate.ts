@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Stage } from '../../exchange/exchange';
-import { addGround } from '../../exchange/ground';
+import { addAccessCondition } from '../../exchange/ground';
 import type { AuthenticationCounts } from './authentication-counts';
 import type { Authenticator, AuthResult } from './authenticator';
 import { ANONYMOUS, firstOf, unauthorized, withAuthenticatedGroup } from './authenticator';
@@ -32,7 +32,7 @@ export function createAuthenticationStage(options: AuthenticateOptions): Stage {
     if (result === undefined) throw unauthorized('the request carries no credential');
     const { user, ground } = result;
     exchange.user = withAuthenticatedGroup(user);
-    if (ground !== undefined) addGround(exchange, ground);
+    if (ground !== undefined) addAccessCondition(exchange, ground);
     await next();
   };
 }

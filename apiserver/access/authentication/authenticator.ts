@@ -1,12 +1,12 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import { USER, USER_GROUP } from '../../../shared/names';
 import type { Exchange, UserInfo } from '../../exchange/exchange';
-import type { Ground } from '../../exchange/ground';
+import type { AccessCondition } from '../../exchange/ground';
 
 export interface AuthResult {
   readonly user: UserInfo;
   /** What ends before a watch does, where anything does. It must not hold the credential itself. Called for watches only. */
-  readonly ground?: (() => Ground) | undefined;
+  readonly ground?: (() => AccessCondition) | undefined;
 }
 
 /**
@@ -19,7 +19,7 @@ export type Authenticator = (exchange: Exchange) => Promise<AuthResult | undefin
 export function identityGround(
   key: unknown,
   problem: (signal: AbortSignal) => Promise<string | undefined>,
-): Ground {
+): AccessCondition {
   return {
     key,
     of: 'identity',

@@ -6,7 +6,7 @@ import { parseTime } from '../../../shared/meta/time';
 import { GROUP, NAMESPACE, SECRET_TYPE } from '../../../shared/names';
 import { deepEqual } from '../../../shared/object/clone';
 import type { UserInfo } from '../../exchange/exchange';
-import type { Ground } from '../../exchange/ground';
+import type { AccessCondition } from '../../exchange/ground';
 import type { ReadContext } from '../../registry/read-context';
 import { currentFromCache, readFresh } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
@@ -48,7 +48,7 @@ export function bootstrapTokenLookup({
   log,
 }: BootstrapTokenOptions): (token: string, signal: AbortSignal) => Promise<AuthResult | undefined> {
   /** The Secret must go on to say the same about the same token; the token itself is not kept. */
-  const groundOf = (known: Secret, user: UserInfo): Ground => {
+  const groundOf = (known: Secret, user: UserInfo): AccessCondition => {
     const { name = '' } = known.metadata;
     const digest = digestOf(known);
     return identityGround(digest, async (signal) => {

@@ -2,8 +2,8 @@ import { AUDIT_ANNOTATION } from '../../../shared/names';
 import { forbidden, internalError, StatusError } from '../../../shared/errors/status-error';
 import type { AccessQuestion, Authorizer, AccessVerdict } from '../../exchange/access';
 import type { Exchange, Stage } from '../../exchange/exchange';
-import type { Ground } from '../../exchange/ground';
-import { addGround } from '../../exchange/ground';
+import type { AccessCondition } from '../../exchange/ground';
+import { addAccessCondition } from '../../exchange/ground';
 import { questionOf } from './authorizer';
 
 /** The stage that lets a request through or answers 403. It covers every path, health and version included. */
@@ -13,13 +13,13 @@ export function createAuthorizationStage(authorizer: Authorizer): Stage {
     const verdict = await authorizer(question, exchange.signal);
     note(exchange, verdict);
     if (verdict.decision !== 'allow') throw refusalOf(question, verdict);
-    addGround(exchange, () => accessGround(authorizer, question));
+    addAccessCondition(exchange, () => accessGround(authorizer, question));
     await next();
   };
 }
 
 /** That the user may do this. */
-export function accessGround(authorizer: Authorizer, question: AccessQuestion): Ground {
+export function accessGround(authorizer: Authorizer, question: AccessQuestion): AccessCondition {
   return {
     key: JSON.stringify(question),
     of: 'access',

@@ -2,7 +2,7 @@ import { USER, USER_GROUP } from '../../../shared/names';
 import { accessGround, refusal, withoutMarkup } from '../authorization/authorize';
 import type { AccessQuestion, Authorizer } from '../../exchange/access';
 import type { Answer, Exchange, Stage, UserInfo } from '../../exchange/exchange';
-import { addGround } from '../../exchange/ground';
+import { addAccessCondition } from '../../exchange/ground';
 import { removeHeaders } from '../../exchange/header-values';
 import type { Guise, RequestedUser } from './requested-user';
 import { isImpersonationHeader, requestedUser } from './requested-user';
@@ -17,7 +17,7 @@ export function createImpersonationStage(authorizer: Authorizer): Stage {
       const question = questionOf(exchange.user, guise);
       const verdict = await authorizer(question, exchange.signal);
       if (verdict.decision !== 'allow') throw refusal(question, verdict.reason);
-      addGround(exchange, () => accessGround(authorizer, question));
+      addAccessCondition(exchange, () => accessGround(authorizer, question));
     }
     const user = withImpliedGroup(requested.user);
     exchange.audit?.impersonated(user);

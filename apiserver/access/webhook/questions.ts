@@ -30,11 +30,11 @@ export interface QuestionsOptions<Question, Verdict> {
   };
   readonly clock: Clock;
   /** Aborts when the server is stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** What whoever asks a remote service needs of the process. */
-export type RemoteOptions = Pick<QuestionsOptions<unknown, unknown>, 'clock' | 'life'> & {
+export type RemoteOptions = Pick<QuestionsOptions<unknown, unknown>, 'clock' | 'shutdownSignal'> & {
   readonly log: Log;
   /** Absent: replicas tell each other nothing. */
   readonly answersOf?: AnswersOf | undefined;
@@ -70,7 +70,7 @@ interface Asked<Question> {
 export class Questions<Question, Verdict> {
   readonly #options: QuestionsOptions<Question, Verdict>;
   /** That of the server, fit for as many questions as there may be. */
-  readonly #life: AbortSignal;
+  readonly #shutdownSignal: AbortSignal;
   /** By the digest of the question, so that no secret stays in memory. */
   readonly #good = new LRUCache<string, Remembered<Verdict>>({ max: REMEMBERED_MAX });
   readonly #others = new LRUCache<string, Remembered<Verdict>>({ max: REMEMBERED_MAX });
@@ -80,7 +80,7 @@ export class Questions<Question, Verdict> {
 
   constructor(options: QuestionsOptions<Question, Verdict>) {
     this.#options = options;
-    this.#life = linkedAbort(options.life).signal;
+    this.#shutdownSignal = linkedAbort(options.shutdownSignal).signal;
   }
 
   /** Rejects with what `ask` rejects with, with an Error where too many wait, or with the signal's reason. */
@@ -127,7 +127,7 @@ export class Questions<Question, Verdict> {
 
   async #ask({ key, text, question }: Asked<Question>): Promise<Verdict> {
     const { ask } = this.#options;
-    const { signal, abort, unlink } = linkedAbort(this.#life);
+    const { signal, abort, unlink } = linkedAbort(this.#shutdownSignal);
     const timer = setTimeout(() => {
       abort(new Error(`there was no answer within ${String(QUESTION_MS_MAX)} ms`));
     }, QUESTION_MS_MAX).unref();
@@ -165,8 +165,8 @@ export class Questions<Question, Verdict> {
   }
 
   #tell(error: unknown): void {
-    const { clock, onTrouble, life } = this.#options;
-    if (life.aborted) return;
+    const { clock, onTrouble, shutdownSignal } = this.#options;
+    if (shutdownSignal.aborted) return;
     this.#untold += 1;
     if (clock.now() - this.#toldAtMs < TROUBLE_INTERVAL_MS) return;
     this.#toldAtMs = clock.now();

@@ -28,14 +28,14 @@ const JANE: RemoteVerdict = {
 let now: number;
 let elapsed: number;
 let asked: string[];
-let life: AbortController;
+let shutdown: AbortController;
 
 beforeEach(() => {
-  [now, elapsed, asked, life] = [1_000_000, 0, [], new AbortController()];
+  [now, elapsed, asked, shutdown] = [1_000_000, 0, [], new AbortController()];
 });
 
 afterEach(() => {
-  life.abort();
+  shutdown.abort();
 });
 
 /** A store in memory that anybody may change. */
@@ -74,7 +74,7 @@ function answersOver(store: AnswerStore, { secret = SECRET, lookMsMax = PATIENCE
 
 /** A replica whose service knows jane, and nobody else. */
 function replica(store: AnswerStore, given: Given = {}) {
-  const remote = { clock: { now: () => now }, life: life.signal, log: silentLog };
+  const remote = { clock: { now: () => now }, shutdownSignal: shutdown.signal, log: silentLog };
   const authenticate = webhookTokens({
     ...remote,
     answersOf: answersOver(store, given),
@@ -96,8 +96,8 @@ function replica(store: AnswerStore, given: Given = {}) {
     unauthorizedTtlMs: TTL_MS / 2,
   });
   return {
-    whose: async (token: string) => authenticate({ token, audiences: ['api'] }, life.signal),
-    may: async (name: string) => authorize({ ...QUESTION, user: { ...NOBODY, name } }, life.signal),
+    whose: async (token: string) => authenticate({ token, audiences: ['api'] }, shutdown.signal),
+    may: async (name: string) => authorize({ ...QUESTION, user: { ...NOBODY, name } }, shutdown.signal),
   };
 }
 

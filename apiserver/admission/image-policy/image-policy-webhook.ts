@@ -98,7 +98,7 @@ function remembered(
       log.warn(trouble, 'the image policy webhook gave no answer');
     },
     clock,
-    life: NEVER,
+    shutdownSignal: NEVER,
   });
   return async (spec, signal) => questions.verdict(spec, signal);
 }

@@ -1,4 +1,4 @@
-import type { Divided } from '../../../shared/concurrency/divided';
+import type { SharedLimit } from '../../../shared/concurrency/divided';
 import { GROUP } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import { eventRateLimit, eventRateLimitProblem } from './event-rate-limit';
@@ -6,10 +6,10 @@ import type { GivenWrite } from '../testing/plugin-bench';
 import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 
 let nowMs = 0;
-const divided: Divided[] = [];
+const divided: SharedLimit[] = [];
 const context = {
   clock: { now: () => nowMs },
-  offerDivision: (limit: Divided): void => void divided.push(limit),
+  registerSharedLimit: (limit: SharedLimit): void => void divided.push(limit),
 };
 beforeEach(() => {
   nowMs = 0;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Event } from '../../../shared/api/types/core-v1';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { StatusError } from '../../../shared/errors/status-error';
-import type { Divided } from '../../../shared/concurrency/divided';
+import type { SharedLimit } from '../../../shared/concurrency/divided';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
 import { fieldsOf, fieldsOfEach, integer, text } from '../../../shared/object/accessors';
@@ -41,7 +41,7 @@ const BUDGETS_MAX = 4_096;
 export interface EventRateLimitContext {
   readonly clock: Clock;
   /** Takes what replicas may divide among them. */
-  readonly offerDivision: (limit: Divided) => void;
+  readonly registerSharedLimit: (limit: SharedLimit) => void;
 }
 
 /**
@@ -50,10 +50,10 @@ export interface EventRateLimitContext {
  */
 export function eventRateLimit(
   configuration: unknown,
-  { clock, offerDivision }: EventRateLimitContext,
+  { clock, registerSharedLimit }: EventRateLimitContext,
 ): AdmissionPlugin {
   const buckets = limitsOf(configuration).map((limit) => new Buckets(limit, clock));
-  for (const each of buckets) offerDivision(each);
+  for (const each of buckets) registerSharedLimit(each);
   return pluginOf(writesOf(EVENTS, ['CREATE', 'UPDATE']), {
     validate(attributes) {
       if (attributes.write.dryRun) return;
@@ -124,7 +124,7 @@ interface Budget {
 const TOLD_MAX = 64;
 
 /** A token bucket for each key of a limit. */
-class Buckets implements Divided {
+class Buckets implements SharedLimit {
   readonly #limit: Limit;
   readonly #clock: Clock;
   readonly #budgets: LRUCache<string, Budget>;

@@ -1,4 +1,4 @@
-import { toldDifferences } from '../../../shared/errors/told-differences';
+import { describeDiff } from '../../../shared/errors/told-differences';
 import { deepEqual } from '../../../shared/object/clone';
 import type { Node, PersistentVolumeClaim } from '../../../shared/api/types/core-v1';
 import type { ApiObject, OwnerReference } from '../../../shared/object/object';
@@ -74,7 +74,7 @@ export function claimStatusProblem(
   const [next, previous] = [withoutProgress(object), withoutProgress(oldObject)];
   if (deepEqual(next, previous)) return undefined;
   const why = `node "${node}" is not allowed to update fields other than status.capacity and status.conditions`;
-  return `${why}:${toldDifferences('', next, previous)}`;
+  return `${why}:${describeDiff('', next, previous)}`;
 }
 
 function withoutProgress(claim: PersistentVolumeClaim): ApiObject {

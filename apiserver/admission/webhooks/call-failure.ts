@@ -1,4 +1,4 @@
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import type { Webhook } from './webhook';
 
@@ -37,7 +37,7 @@ export class CallFailure extends Error {
 }
 
 /** Of Node's codes; what stands here is looked at first. */
-const REASONS = wordTable<FailureReason>({
+const REASONS = ownKeyMap<FailureReason>({
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',

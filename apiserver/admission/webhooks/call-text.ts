@@ -1,7 +1,7 @@
 import type { Status } from '../../../shared/api/types/meta-v1';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { fieldsOf, text } from '../../../shared/object/accessors';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 export interface CallPlace {
   /** As it is asked, with the query. */
@@ -15,7 +15,7 @@ export function unansweredText(error: unknown, { url, dialled }: CallPlace): str
   return `Post ${JSON.stringify(url)}: ${causeText(error, dialled)}`;
 }
 
-const TEXTS = wordTable<(dialled: string) => string>({
+const TEXTS = ownKeyMap<(dialled: string) => string>({
   ETIMEDOUT: () => 'context deadline exceeded',
   ECONNREFUSED: (dialled) => `dial tcp ${dialled}: connect: connection refused`,
   EHOSTUNREACH: (dialled) => `dial tcp ${dialled}: connect: no route to host`,

@@ -13,7 +13,7 @@ import { MemoryBackend } from '../../storage/testing/memory-backend';
 
 let backend: MemoryBackend;
 let cache: ClusterCache;
-let life: AbortController;
+let shutdown: AbortController;
 /** When each watch ended, in the order in which they ended. */
 let ends: { readonly client: string; readonly afterMs: number }[];
 let startedAt: number;
@@ -21,15 +21,15 @@ let startedAt: number;
 beforeEach(async () => {
   backend = new MemoryBackend();
   backend.put(podKey(POD), podBytes(POD));
-  life = new AbortController();
+  shutdown = new AbortController();
   cache = createCache(backend);
-  await cache.start(life.signal);
+  await cache.start(shutdown.signal);
   ends = [];
   startedAt = performance.now();
 });
 afterEach(() => {
   jest.useRealTimers();
-  life.abort();
+  shutdown.abort();
 });
 
 /** From here on time passes in `pass` only. */
@@ -57,7 +57,7 @@ async function watch(client: string, from?: number): Promise<string | undefined>
         from,
         ended: () => ends.push({ client, afterMs: performance.now() - startedAt }),
       }),
-      life.signal,
+      shutdown.signal,
     ),
   );
   let last: string | undefined;
@@ -78,7 +78,7 @@ test('watches end one after the other over the whole time, the oldest first, eac
   }
   await caughtUp(cache, backend);
   holdTime();
-  const drained = cache.drain({ spreadMs: 800, refuseNew: false }, life.signal);
+  const drained = cache.drain({ spreadMs: 800, refuseNew: false }, shutdown.signal);
   await pass(800);
   await drained;
   expect(await Promise.all(lasts)).toEqual(names.map(() => 'BOOKMARK @1'));
@@ -92,7 +92,7 @@ test('a watch that begins during the drain is served, ends after those before it
   const early = watch('early');
   await live(1);
   holdTime();
-  const drained = cache.drain({ spreadMs: 400, refuseNew: false }, life.signal);
+  const drained = cache.drain({ spreadMs: 400, refuseNew: false }, shutdown.signal);
   while (ends.length === 0) await pass(STEP_MS);
   await early;
   const late = watch('late', backend.revision);
@@ -114,7 +114,7 @@ test('once new watches are refused, nobody is waited for, and one that slipped t
   expect(await watch('late', 1)).toBeUndefined();
   await drained;
   expect(await open).toBe('BOOKMARK @1');
-  await cache.drain({ spreadMs: 60_000, refuseNew: true }, life.signal);
+  await cache.drain({ spreadMs: 60_000, refuseNew: true }, shutdown.signal);
   expect(cache.stats().watchesEnded.drain).toBe(2);
 });
 
@@ -123,10 +123,10 @@ test('a reader that is still taking its state is ended without a bookmark, which
     backend.put(podKey({ namespace: 'a', name }), podBytes({ ...POD, name, data: 'x'.repeat(200_000) }));
   await caughtUp(cache, backend);
   const frames = new FrameReader(
-    cache.resource(PODS.keyPrefix).watch(requestFor({ bookmarks: true }), life.signal),
+    cache.resource(PODS.keyPrefix).watch(requestFor({ bookmarks: true }), shutdown.signal),
   );
   expect(await frames.take(1)).toEqual(['ADDED a/p@2']);
-  await cache.drain({ spreadMs: 0, refuseNew: false }, life.signal);
+  await cache.drain({ spreadMs: 0, refuseNew: false }, shutdown.signal);
   const rest = await frames.rest();
   expect(rest).not.toContain('ADDED a/r@4');
   expect(rest).not.toContainEqual(expect.stringContaining('BOOKMARK'));

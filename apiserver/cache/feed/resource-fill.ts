@@ -42,8 +42,11 @@ export class ResourceFill {
   }
 
   /** Tries until it succeeds or is cancelled. */
-  async run(life: AbortSignal | undefined): Promise<void> {
-    const { signal, unlink } = linkedAbort(this.#stop.signal, ...(life === undefined ? [] : [life]));
+  async run(shutdownSignal: AbortSignal | undefined): Promise<void> {
+    const { signal, unlink } = linkedAbort(
+      this.#stop.signal,
+      ...(shutdownSignal === undefined ? [] : [shutdownSignal]),
+    );
     try {
       await this.#run(signal);
     } finally {

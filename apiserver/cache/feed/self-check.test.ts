@@ -3,12 +3,12 @@ import type { ClusterCache } from '../cluster-cache';
 import { createCache, podBytes, podKey, PODS } from '../testing/fixtures';
 import { MemoryBackend } from '../../storage/testing/memory-backend';
 
-let life: AbortController;
+let shutdown: AbortController;
 beforeEach(() => {
-  life = new AbortController();
+  shutdown = new AbortController();
 });
 afterEach(() => {
-  life.abort();
+  shutdown.abort();
 });
 
 interface Setting {
@@ -23,7 +23,7 @@ async function started(pods: number): Promise<Setting> {
     backend.put(podKey(pod), podBytes(pod));
   }
   const cache = createCache(backend);
-  await cache.start(life.signal);
+  await cache.start(shutdown.signal);
   return { backend, cache };
 }
 
@@ -34,7 +34,7 @@ async function readyAgain(cache: ClusterCache): Promise<void> {
 test('a cache of several pages that equals the store stays as it is', async () => {
   const { backend, cache } = await started(1_100);
   const readBefore = backend.calls.list;
-  await cache.check(life.signal);
+  await cache.check(shutdown.signal);
   expect(cache.stats().checks).toEqual({ equal: 3, different: 0, skipped: 0 });
   expect(cache.stats().rebuilds).toBe(0);
   expect(backend.calls.list - readBefore).toBe(5);
@@ -46,9 +46,9 @@ test('writes that go on during the comparison are no difference', async () => {
     const pod = { namespace: 'a', name: `p${backend.revision % 1_100}` };
     backend.put(podKey(pod), podBytes(pod));
     backend.remove(podKey({ namespace: 'a', name: `p${(backend.revision * 7) % 1_100}` }));
-    await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life.signal });
+    await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: shutdown.signal });
   };
-  await cache.check(life.signal);
+  await cache.check(shutdown.signal);
   expect(cache.stats().checks).toMatchObject({ different: 0, skipped: 0 });
 });
 
@@ -65,13 +65,13 @@ test.each([
   const pods = cache.resource(PODS.keyPrefix);
   const event = type === 'put' ? { type, key, value: podBytes(GHOST), created: true } : { type, key };
   pods.apply(key, event, backend.revision);
-  await cache.check(life.signal);
+  await cache.check(shutdown.signal);
   await readyAgain(cache);
   expect(cache.stats()).toMatchObject({ rebuilds: 1, checks: { different: 1 } });
   expect([...pods.snapshot().entries()].map((entry) => entry.key)).toEqual(
     Array.from({ length: 10 }, (_, at) => `a/p${at}`),
   );
-  await cache.check(life.signal);
+  await cache.check(shutdown.signal);
   expect(cache.stats().checks.different).toBe(1);
 });
 
@@ -79,8 +79,8 @@ test('a value that cannot be decoded is left out of the cache and is no differen
   const backend = new MemoryBackend();
   backend.put(podKey(GHOST), Buffer.from('no JSON'));
   const cache = createCache(backend);
-  await cache.start(life.signal);
-  await cache.check(life.signal);
+  await cache.start(shutdown.signal);
+  await cache.check(shutdown.signal);
   expect(cache.stats().checks).toEqual({ equal: 3, different: 0, skipped: 0 });
 });
 
@@ -89,10 +89,10 @@ test('a store that forgets the revision or does not answer ends the comparison w
   backend.beforeList = async (): Promise<void> => {
     const pod = { namespace: 'a', name: 'p1' };
     backend.put(podKey(pod), podBytes(pod));
-    await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life.signal });
-    await backend.compact(backend.revision, life.signal);
+    await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: shutdown.signal });
+    await backend.compact(backend.revision, shutdown.signal);
   };
-  await cache.check(life.signal);
+  await cache.check(shutdown.signal);
   expect(cache.stats().checks).toMatchObject({ different: 0 });
   expect(cache.stats().checks.skipped).toBeGreaterThan(0);
 });

@@ -4,17 +4,17 @@ import type { ClusterCache } from '../cluster-cache';
 import { createCache, podBytes, podKey, PODS } from '../testing/fixtures';
 import { MemoryBackend } from '../../storage/testing/memory-backend';
 
-let life: AbortController;
+let shutdown: AbortController;
 let backend: MemoryBackend;
 let cache: ClusterCache;
 let pods: ResourceCache;
 
 beforeEach(() => {
-  life = new AbortController();
+  shutdown = new AbortController();
   backend = new MemoryBackend();
 });
 afterEach(() => {
-  life.abort();
+  shutdown.abort();
 });
 
 function put(at: number, labels: Readonly<Record<string, string>>): void {
@@ -25,12 +25,12 @@ function put(at: number, labels: Readonly<Record<string, string>>): void {
 async function start(count: number, valueOf: (at: number) => string = (at) => `v${at % 200}`): Promise<void> {
   for (let at = 0; at < count; at += 1) put(at, { app: valueOf(at), own: `o${at}` });
   cache = createCache(backend);
-  await cache.start(life.signal);
+  await cache.start(shutdown.signal);
   pods = cache.resource(PODS.keyPrefix);
 }
 
 async function caughtUp(): Promise<void> {
-  await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life.signal });
+  await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: shutdown.signal });
 }
 
 function indexed(...equals: (readonly [string, string])[]): string[] | undefined {
@@ -106,7 +106,7 @@ test('a resource that is read anew forgets its indexes and makes them again', as
   await start(2_000);
   await built('app');
   cache.rebuildResource(PODS.keyPrefix, 'test');
-  await pods.whenReady(life.signal);
+  await pods.whenReady(shutdown.signal);
   put(7, { app: 'v8' });
   await caughtUp();
   await built('app');

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { GROUP } from '../../../shared/names';
 import type { StoredResource } from '../../registry/resource';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 /**
  * Kinds that kube-apiserver v1.21 stores in another version than this server does. Clients compare the hash with what they know of that
  * release, so that it speaks of its storage version; this server's own choice shows nowhere.
  */
-const PUBLISHED_VERSIONS = wordTable<string>({
+const PUBLISHED_VERSIONS = ownKeyMap<string>({
   [`${GROUP.apiextensions}/customresourcedefinitions`]: 'v1beta1',
   [`${GROUP.autoscaling}/horizontalpodautoscalers`]: 'v1',
   [`${GROUP.batch}/cronjobs`]: 'v1beta1',

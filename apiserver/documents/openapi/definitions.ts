@@ -7,7 +7,7 @@ import type { FieldKind, FieldType, MessageType } from '../../../shared/schema/t
 import { messageType } from '../../../shared/schema/types';
 import { definitionName } from './names';
 import { SPECIAL_SCHEMAS } from './special-schemas';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -93,7 +93,7 @@ function specialSchema(message: string): { readonly v2: JsonSchema; readonly v3?
 }
 
 /** Messages of which one field says which of the others is there. */
-const UNIONS = wordTable<readonly JsonSchema[]>({
+const UNIONS = ownKeyMap<readonly JsonSchema[]>({
   'core/v1.SeccompProfile': unionBy('type', { localhostProfile: 'LocalhostProfile' }),
   'flowcontrol/v1beta1.LimitResponse': unionBy('type', { queuing: 'Queuing' }),
   'flowcontrol/v1beta1.PriorityLevelConfigurationSpec': unionBy('type', { limited: 'Limited' }),
@@ -126,7 +126,7 @@ function kindsOf(
 }
 
 /** By the packages of the schema tables. */
-const GROUPS = wordTable<string>(GROUP);
+const GROUPS = ownKeyMap<string>(GROUP);
 
 /** The definitions of values that are no messages of the tables. */
 const TARGETS: Partial<Readonly<Record<FieldKind, string>>> = {

@@ -1,6 +1,6 @@
 import type { GroupVersion } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 /** What the groups of this dialect end in, from a group that has nothing else behind its own word. */
 const GROUP_SUFFIX = GROUP.meta.slice(GROUP.meta.indexOf('.'));
@@ -11,7 +11,7 @@ const PREFIX = GROUP_SUFFIX.split('.')
   .join('.');
 
 /** Where packages of the schema stand that are no API group of `api`. */
-const HOMES = wordTable<string>({
+const HOMES = ownKeyMap<string>({
   apiextensions: 'apiextensions-apiserver.pkg.apis.apiextensions',
   apiregistration: 'kube-aggregator.pkg.apis.apiregistration',
   intstr: 'apimachinery.pkg.util.intstr',

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../registry/resource';
 import { groupTag, groupVersionId, pascal } from './names';
 import type { Parameter } from './parameters';
 import { QUERY, SUBRESOURCE_QUERY } from './parameters';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 export type Method = (typeof METHODS)[number];
@@ -56,7 +56,7 @@ interface VerbRow {
 }
 
 /** Verbs on one object or on a collection's new one; those of whole collections stand in `collectionOperations`. */
-const VERB_ROWS = wordTable<VerbRow>({
+const VERB_ROWS = ownKeyMap<VerbRow>({
   create: {
     method: 'post',
     action: 'post',

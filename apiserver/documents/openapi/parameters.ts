@@ -1,4 +1,4 @@
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 /** One parameter of the path or the query. */
 export interface Parameter {
@@ -85,7 +85,7 @@ const STREAMS = [
 const PROXIED = [text('path', 'The path to ask for.')];
 
 /** Query parameters of what leads through to something else, and of logs. */
-export const SUBRESOURCE_QUERY = wordTable<readonly Parameter[]>({
+export const SUBRESOURCE_QUERY = ownKeyMap<readonly Parameter[]>({
   attach: STREAMS,
   exec: [...STREAMS, text('command', 'The command and its arguments, each by itself.')],
   log: [
@@ -104,7 +104,7 @@ export const SUBRESOURCE_QUERY = wordTable<readonly Parameter[]>({
 
 export const PRETTY = text('pretty', 'Indent the answer.');
 
-const PATH_DESCRIPTIONS = wordTable<string>({
+const PATH_DESCRIPTIONS = ownKeyMap<string>({
   name: 'The name of the object.',
   namespace: 'The namespace of the object.',
   path: 'The path to go on to.',

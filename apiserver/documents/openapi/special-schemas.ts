@@ -1,5 +1,5 @@
 import type { JsonSchema } from './definitions';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 interface SpecialSchema {
   readonly v2: JsonSchema;
@@ -8,7 +8,7 @@ interface SpecialSchema {
 }
 
 /** Definitions whose JSON is not what their message says: scalars of their own, values of any form, and what is no message at all. */
-export const SPECIAL_SCHEMAS = wordTable<SpecialSchema>({
+export const SPECIAL_SCHEMAS = ownKeyMap<SpecialSchema>({
   'meta/v1.Time': {
     v2: {
       description: 'A moment as RFC 3339 text in UTC, to the second.',

@@ -12,7 +12,7 @@ import type { Source } from './source';
 import { bytesOf, parseSource } from './source';
 
 /** What an entry is in another version, beside the entry. */
-const BESIDE_ENTRIES = new EncodedCache<Source>(PROCESS_BUDGET, ({ bytes }) => bytes.length);
+const CONVERTED_BY_ENTRY = new EncodedCache<Source>(PROCESS_BUDGET, ({ bytes }) => bytes.length);
 
 /** What was converted lately, by its content: the frames of a watch come without their entries, to one watcher after the other. */
 const LATELY_BYTES_MAX = 32 * 1024 * 1024;
@@ -26,7 +26,7 @@ const BATCHES_AT_ONCE = 4;
 
 type Converted = Source | Promise<Source>;
 
-const lately = new LRUCache<string, Converted>({
+const recentConversions = new LRUCache<string, Converted>({
   maxSize: LATELY_BYTES_MAX,
   sizeCalculation: (value) => (value instanceof Promise ? UNDER_WAY_BYTES : value.bytes.length + 1),
 });
@@ -67,7 +67,7 @@ export async function convertedSources(
     const result = each instanceof Promise ? await untilAborted(each, signal) : each;
     const source = sources[index];
     if (source !== undefined && source !== result && source.transient !== true) {
-      BESIDE_ENTRIES.get(source, work.id, () => result);
+      CONVERTED_BY_ENTRY.get(source, work.id, () => result);
     }
     results.push(result);
   }
@@ -90,18 +90,18 @@ interface Work {
 }
 
 function lookUp({ endpoint: { stored }, id, missing }: Work, source: Source): Converted {
-  const beside = source.transient === true ? undefined : BESIDE_ENTRIES.peek(source, id);
+  const beside = source.transient === true ? undefined : CONVERTED_BY_ENTRY.peek(source, id);
   if (beside !== undefined) return beside;
   const from = storedVersionOf(stored, source.fields);
   const key = createHash('sha256').update(`${id} ${from}\n`).update(source.bytes).digest('base64');
-  const known = lately.get(key);
+  const known = recentConversions.get(key);
   if (known !== undefined) return known;
   const promise = new Promise<Source>((resolve, reject) => {
     missing.push({ key, source, resolve, reject });
   });
   // Whoever asked may have left.
   promise.catch(() => undefined);
-  lately.set(key, promise);
+  recentConversions.set(key, promise);
   return promise;
 }
 
@@ -113,7 +113,7 @@ async function convertMissing({ endpoint, storage, missing }: Work): Promise<voi
     } catch (error) {
       // The next one who asks has it tried again.
       for (const { key, reject } of batch) {
-        if (lately.peek(key) instanceof Promise) lately.delete(key);
+        if (recentConversions.peek(key) instanceof Promise) recentConversions.delete(key);
         reject(error);
       }
     }
@@ -137,7 +137,7 @@ async function convertBatch(
     const object = shown[index];
     if (object === undefined) throw new Error('a conversion has lost an object');
     const source: Source = { bytes: bytesOf(object, type), fields: { apiVersion }, isShown: true };
-    lately.set(key, source);
+    recentConversions.set(key, source);
     resolve(source);
     if (slices.due()) await slices.pause();
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../../../shared/concurrency/clock';
 import { systemClock } from '../../../shared/concurrency/clock';
 import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
 import { packageOf } from '../../../shared/api/resources';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 import type { Exchange } from '../../exchange/exchange';
 import type { Endpoint } from '../../registry/resource';
 import { jsonEncoder } from './json-encoder';
@@ -191,7 +191,7 @@ function goTypeShown({ row, type }: Endpoint, showing: Showing): string {
 }
 
 /** Kinds that were moved from one group to another. */
-const INTERNAL_PACKAGES = wordTable<string>({ 'events.Event': 'core', 'extensions.Ingress': 'networking' });
+const INTERNAL_PACKAGES = ownKeyMap<string>({ 'events.Event': 'core', 'extensions.Ingress': 'networking' });
 
 /** Undefined for one that there is not. */
 function includeObjectOf(

@@ -3,7 +3,7 @@ import type { ListMeta } from '../../../shared/object/object';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
-import type { Elsewhere, FormatEncoder, JsonShape } from './object-encoder';
+import type { OffloadedEncoder, FormatEncoder, JsonShape } from './object-encoder';
 import { prettyBody, prettyJson } from './pretty';
 import type { Source } from './source';
 
@@ -60,7 +60,7 @@ export function bookmarkMetadata(revision: number, initialEventsEnd: boolean): o
 export interface ListParts {
   readonly metadata: ListMeta;
   readonly sources: readonly Source[];
-  readonly elsewhere: Elsewhere | undefined;
+  readonly elsewhere: OffloadedEncoder | undefined;
 }
 
 /** A list in batches of about 256 KB. */

@@ -58,7 +58,7 @@ export const PLAIN_JSON: Negotiated = { format: 'json', shape: undefined, pretty
 export function negotiate({ headers, query }: Pick<Exchange, 'headers' | 'query'>, offer: Offer): Negotiated {
   const chosen = negotiateAccept(headers.accept, offer);
   if (chosen.format !== 'json' || offer.stream) return chosen;
-  const pretty = chosen.pretty || isForPeople(query.get('pretty') ?? '', headers['user-agent'] ?? '');
+  const pretty = chosen.pretty || isHumanClient(query.get('pretty') ?? '', headers['user-agent'] ?? '');
   return pretty === chosen.pretty ? chosen : { ...chosen, pretty };
 }
 
@@ -144,7 +144,7 @@ const TRUE = /^(?:1|t|T|true|TRUE|True)$/;
 /** Programs behind which a person reads. */
 const PEOPLE = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
-function isForPeople(parameter: string, userAgent: string): boolean {
+function isHumanClient(parameter: string, userAgent: string): boolean {
   return parameter === '' ? PEOPLE.test(userAgent) : TRUE.test(parameter);
 }
 

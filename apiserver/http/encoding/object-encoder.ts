@@ -28,7 +28,7 @@ export interface ObjectEncoder extends Representation {
   list(
     metadata: ListMeta,
     sources: readonly Source[],
-    elsewhere?: Elsewhere,
+    elsewhere?: OffloadedEncoder,
   ): Promise<Buffer | AsyncIterable<Buffer>>;
   /** The frames as one reader gets them. */
   stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
@@ -38,7 +38,7 @@ export interface ObjectEncoder extends Representation {
 export type FormatEncoder = Omit<ObjectEncoder, 'parses' | 'showsMetadata' | 'refusal'>;
 
 /** Has an element made by somebody else; undefined for one that is to be made here. */
-export type Elsewhere = (source: Source) => Promise<Buffer> | undefined;
+export type OffloadedEncoder = (source: Source) => Promise<Buffer> | undefined;
 
 /** How objects and lists look as JSON, which is also what YAML is made of. */
 export interface JsonShape {

@@ -1,4 +1,4 @@
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 import { badRequest } from '../../../shared/errors/status-error';
 import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
 import { MEDIA_TYPE } from '../../../shared/names';
@@ -53,7 +53,7 @@ export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedOb
 /** To parse so much JSON takes no long step, so that the clock need not be asked. */
 const BRIEF_JSON_BYTES_MAX = 8 * 1_024;
 
-const STAGE_OF_TYPE = wordTable<string>({
+const STAGE_OF_TYPE = ownKeyMap<string>({
   [MEDIA_TYPE.yaml]: 'parse_yaml',
   [MEDIA_TYPE.protobuf]: 'parse_protobuf',
 });

@@ -119,7 +119,7 @@ export class Http2Connection {
   /** It ends after a while, whatever else comes over it. */
   #unused(): void {
     if (this.#isMisused) return;
-    if (this.#isClosing || this.#session.destroyed) this.#cutAfter(limits.GOODBYE_MS_MAX);
+    if (this.#isClosing || this.#session.destroyed) this.#cutAfter(limits.GOAWAY_GRACE_MS_MAX);
     else this.#endUnusedAfter(limits.KEEP_ALIVE_MS);
   }
 

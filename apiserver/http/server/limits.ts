@@ -85,7 +85,7 @@ export const HEADS_PER_TURN = 16;
 export const STREAM_RESETS = { perSecond: 33, burst: 500 } as const;
 
 /** How long an HTTP/2 connection may take to go that has nothing under way any more, and takes no further requests. */
-export const GOODBYE_MS_MAX = 10_000;
+export const GOAWAY_GRACE_MS_MAX = 10_000;
 
 /** PING and SETTINGS of one HTTP/2 connection: clients of Go ping every half a minute. */
 export const CONTROL_FRAMES = { perSecond: 10, burst: 200 } as const;
@@ -123,7 +123,7 @@ export const CERTIFICATE_POLL_MS = 5_000;
 export const WATCH_END_SPREAD_MS = 500;
 
 /** How long a closing server waits for connections without a request to go by themselves. */
-export const LINGER_MS_MAX = 500;
+export const IDLE_CLOSE_WAIT_MS_MAX = 500;
 
 /** How long nothing may come over an upgraded connection in either direction: as long as a node agent waits. */
 export const TUNNEL_IDLE_MS_MAX = 4 * 60 * 60 * 1_000;

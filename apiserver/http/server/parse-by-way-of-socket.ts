@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
  * listened for them, the bytes come by way of the socket, and wait there. Not done for every connection: it makes a GET 2 to 4 µs dearer
  * (a bare server's takes 34 µs of processor time).
  */
-export function parseByWayOfSocket(socket: Socket): void {
+export function detachNativeParser(socket: Socket): void {
   const listener = (): void => undefined;
   socket.on('data', listener).off('data', listener);
   // Node has stopped the reading beneath it, and would not begin it again for a socket that has never been read from.

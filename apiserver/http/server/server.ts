@@ -26,7 +26,7 @@ import * as limits from './limits';
 import { refuseMalformed } from './malformed';
 import type { ClientAuthorities } from './peer-certificates';
 import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certificates';
-import { parseByWayOfSocket } from './parse-by-way-of-socket';
+import { detachNativeParser } from './parse-by-way-of-socket';
 import { Pipelines } from './pipelines';
 import type { HandlerOptions, InFlight, Journey } from './request-handler';
 import { handleRequest } from './request-handler';
@@ -293,7 +293,7 @@ class HttpsServer implements Server {
 
   readonly #onRequest = (request: ListenerRequest, response: ServerResponse): void => {
     // Node has just stopped reading, for a client that does not take its answers.
-    if (request.socket.isPaused()) parseByWayOfSocket(request.socket);
+    if (request.socket.isPaused()) detachNativeParser(request.socket);
     // Without a socket, Node has given the connection to the response of an earlier request.
     if (response.socket !== null) this.#express.listener(request, response);
     else this.#pipelines.hold(request, response, () => this.#express.listener(request, response));
@@ -365,7 +365,7 @@ class HttpsServer implements Server {
     await Promise.race([Promise.all([this.#idle(), watchesEnd]), once(grace, 'abort')]);
     this.#cutRequests();
     this.#https?.closeIdleConnections();
-    await Promise.race([closed, sleep(limits.LINGER_MS_MAX, never)]);
+    await Promise.race([closed, sleep(limits.IDLE_CLOSE_WAIT_MS_MAX, never)]);
     for (const socket of this.#sockets) socket.destroy();
     await closed;
     this.#slowReaders.stop();

@@ -22,7 +22,7 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   tracksGeneration: true,
   requiresResourceVersion: true,
   beginDeletion: awaitCleanup,
-  leavesOut: withoutEmptyWebhook,
+  dropsUnstorable: withoutEmptyWebhook,
   subresources: {
     status: { ...statusSubresource, validateUpdate: (next) => validateAcceptedNames(next) },
     // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.

@@ -18,7 +18,7 @@ import type { Quantity } from '../../../shared/object/values';
 import { choice, forEachItem, invalidForEach, nonNegative, positive } from '../rules/primitives';
 import { kindAndName } from '../rules/references';
 import { quantityOf } from '../pod-template/resource-requirements';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 /** Paths are those of autoscaling/v2beta2, the stored version. */
 export const autoscalerRules: Pick<
@@ -91,7 +91,7 @@ function source<Field extends SourceField>(
 }
 
 /** Where a metric may come from, by its type. */
-const SOURCES = wordTable<Source>({
+const SOURCES = ownKeyMap<Source>({
   Object: source('object', (given, path) => [
     ...kindAndName(given.describedObject, `${path}.describedObject`),
     ...metricAndTarget(given, path),

@@ -14,8 +14,8 @@ export const horizontalPodAutoscalers: Strategy<HorizontalPodAutoscaler> = {
     const isKept = isOn(settings, 'HPAContainerMetrics') || hasContainerMetrics(previous);
     return withoutZeroValues(isKept ? next : withoutContainerMetrics(next));
   },
-  leavesOut: (object) => withoutCarriers(object) as HorizontalPodAutoscaler,
-  keeps: asVersion1,
+  dropsUnstorable: (object) => withoutCarriers(object) as HorizontalPodAutoscaler,
+  toStorable: asVersion1,
 };
 
 /** Metrics of single containers belong to a feature that is off by default; an autoscaler that has had some keeps them. */

@@ -12,9 +12,9 @@ import { AGE, containerColumns, NAME } from '../columns/common';
 import { countOf, labelsText } from '../columns/format';
 import type { Column } from '../columns/table';
 import { derivedTableOf, tableOf } from '../columns/table';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
-const HEALTH_WORDS = wordTable<string>({ True: 'Healthy' });
+const HEALTH_WORDS = ownKeyMap<string>({ True: 'Healthy' });
 
 export const componentStatusTable = derivedTableOf(
   ({ conditions = [] }: ComponentStatus) => conditions.find(({ type }) => type === 'Healthy'),

@@ -3,7 +3,7 @@ import type { ObjectMeta } from '../../../shared/object/object';
 import type { PersistentVolumeClaim } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
-import { toldDifferences } from '../../../shared/errors/told-differences';
+import { describeDiff } from '../../../shared/errors/told-differences';
 import { saysSame } from '../../../shared/schema/same-meaning';
 import { messageType } from '../../../shared/schema/types';
 import { compareQuantity } from '../../../shared/meta/quantity';
@@ -72,7 +72,7 @@ function validateChange(
     ...(movesClass(next, previous) ? [] : sameClassAnnotation(next.metadata, previous.metadata)),
     ...(saysSame(CLAIM_SPEC, spec, previous.spec)
       ? []
-      : [forbiddenField('spec', `${why}${toldDifferences('spec', spec, previous.spec)}`)]),
+      : [forbiddenField('spec', `${why}${describeDiff('spec', spec, previous.spec)}`)]),
     ...(mayGrow && isSmaller
       ? [forbiddenField('spec.resources.requests.storage', 'field can not be less than previous value')]
       : []),

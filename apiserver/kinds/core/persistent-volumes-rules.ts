@@ -6,7 +6,7 @@ import type {
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { goStruct, GoValue } from '../../../shared/errors/go-values';
-import { toldDifferences } from '../../../shared/errors/told-differences';
+import { describeDiff } from '../../../shared/errors/told-differences';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { emptiedIn } from '../../../shared/schema/emptied';
@@ -179,7 +179,7 @@ function whatMoved(
   before: PersistentVolumeSpec,
 ): string {
   const of = (spec: PersistentVolumeSpec) => Object.fromEntries(types.map((type) => [type, spec[type]]));
-  return toldDifferences('spec', of(after), of(before));
+  return describeDiff('spec', of(after), of(before));
 }
 
 /** Upstream shows no more of it than whether it says anything, with an address in memory. */

@@ -2,7 +2,7 @@ import type { ContainerStateTerminated, Pod } from '../../../shared/api/types/co
 import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
 import { derivedTableOf } from '../columns/table';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 export const podTable = derivedTableOf(podState, [
   NAME,
@@ -101,7 +101,7 @@ export function podRowConditions({ status: { phase = '' } = {} }: Pick<Pod, 'sta
   return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason: phase, message }];
 }
 
-const ENDED = wordTable<string>({
+const ENDED = ownKeyMap<string>({
   Succeeded: 'The pod has completed successfully.',
   Failed: 'The pod failed.',
 });

@@ -10,7 +10,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
 import { goStruct, goStructs } from '../../../shared/errors/go-values';
-import { toldDifferences } from '../../../shared/errors/told-differences';
+import { describeDiff } from '../../../shared/errors/told-differences';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { saysSame } from '../../../shared/schema/same-meaning';
 import type { MessageType } from '../../../shared/schema/types';
@@ -132,7 +132,7 @@ const EPHEMERAL_CONTAINER = messageType('core/v1.EphemeralContainer');
 /** `Forbidden` of the field where the two differ, with the reason and the differences. */
 function unlessSame({ type, next, previous, place }: Change, field: string, why: string): FieldError[] {
   if (saysSame(type, next, previous)) return [];
-  return [forbiddenField(field, `${why}${toldDifferences(place, next, previous)}`)];
+  return [forbiddenField(field, `${why}${describeDiff(place, next, previous)}`)];
 }
 
 function someImages(containers: readonly Container[], path: string): FieldError[] {

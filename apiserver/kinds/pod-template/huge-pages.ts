@@ -19,7 +19,7 @@ export function withHugePages(resource: string, strategy: Strategy | undefined):
   const { validateNew, validateUpdate } = strategy ?? {};
   const rules: Strategy = {
     ...strategy,
-    forgives: (faults, previous, { settings }) => {
+    ratchets: (faults, previous, { settings }) => {
       if (!faults.some(isRefusedHugePageReference)) return faults;
       const mayShow =
         isOn(settings, 'DownwardAPIHugePages') ||

@@ -1,9 +1,9 @@
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 const IN_SPEC = ['spec', 'template'];
 
 /** Where a resource, named with the package of its group, has a pod or a template of pods: the members that lead there. */
-export const POD_PLACES = wordTable<readonly string[]>({
+export const POD_PLACES = ownKeyMap<readonly string[]>({
   'core/pods': [],
   'core/podtemplates': ['template'],
   'core/replicationcontrollers': IN_SPEC,

@@ -28,7 +28,7 @@ import {
 } from '../rules/primitives';
 import { csiVolume, flexOptions, iscsiVolume } from '../rules/storage-drivers';
 import { quantityOf } from './resource-requirements';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 const partition: Rule<number | undefined> = (given = 0, path) =>
   given < 0 || given > 255 ? [invalid(path, given, 'must be between 1 and 255, inclusive')] : [];
@@ -44,7 +44,7 @@ const all =
     rules.flatMap((rule) => rule(value, path));
 
 /** Types that upstream calls otherwise where it tells what is wrong with them, or that there are too many. */
-const OTHER_NAMES = wordTable<OtherName>({
+const OTHER_NAMES = ownKeyMap<OtherName>({
   gcePersistentDisk: { inside: 'persistentDisk' },
   cephfs: { surplus: 'cephFS' },
   downwardAPI: { surplus: 'downwarAPI' },

@@ -3,11 +3,11 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
 import { immutable, requiredChoice } from '../rules/primitives';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 const SYSTEM_PREFIX = 'system-';
 const USER_VALUE_MAX = 1_000_000_000;
-const SYSTEM_CLASSES = wordTable<number>({
+const SYSTEM_CLASSES = ownKeyMap<number>({
   'system-cluster-critical': 2 * USER_VALUE_MAX,
   'system-node-critical': 2 * USER_VALUE_MAX + 1000,
 });

@@ -3,12 +3,12 @@ import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { DroppedRequests } from '../../exchange/overload';
 import type { FlowControl } from '../../flow-control/flow-control';
 import type { FlowCounts } from '../../flow-control/flow-counts';
-import type { Strain } from '../../flow-control/strain';
+import type { LoopPressure } from '../../flow-control/strain';
 
 /** What is known of priority and fairness. */
 export interface FlowReport {
   readonly control: FlowControl;
-  readonly strain: Pick<Strain, 'stretch'>;
+  readonly strain: Pick<LoopPressure, 'seatTimeFactor'>;
   /** Requests that wait for their turn. */
   readonly inQueue: Readonly<Record<keyof DroppedRequests, number>>;
 }
@@ -45,7 +45,7 @@ export function addFlowMetrics(metrics: MetricSet, { control, strain, inQueue }:
     name: 'apiserver_flowcontrol_long_answers_stretch',
     help: 'How much longer than on an idle machine long answers keep their seats, from 1 to 8: the event loop comes late.',
     *read() {
-      yield [{}, strain.stretch];
+      yield [{}, strain.seatTimeFactor];
     },
   });
   metrics.gauge({

@@ -7,7 +7,7 @@ import type { RequestInfo } from '../../exchange/request-info';
 import { exponentialBounds, ValueHistogram } from '../../../shared/metrics/buckets';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
 import { FilterTimes } from './filter-times';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 /** The labels that kube-apiserver gives its request metrics. A type, as only such can be read as a record. */
 export type RequestLabels = {
@@ -150,7 +150,7 @@ const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 /** Subresources that lead to other servers, whatever the method. */
 const CONNECTS: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
-const VERBS = wordTable<string>({
+const VERBS = ownKeyMap<string>({
   list: 'LIST',
   watch: 'WATCH',
   deletecollection: 'DELETECOLLECTION',

@@ -1,12 +1,12 @@
 import { badRequest } from '../../../shared/errors/status-error';
 import { withEmptiedOf } from '../../../shared/schema/emptied';
-import type { Draft } from '../draft';
+import type { WriteAttempt } from '../draft';
 import { relyingOn } from '../draft';
 import { tracked } from '../field-tracking';
 import { fromHub, toHub } from '../hub';
 
 /** What the client wants of the object as it stands: a body, or what a patch or a configuration makes of it. */
-export function change(draft: Draft): void {
+export function change(draft: WriteAttempt): void {
   const { asked, current } = draft;
   draft.live = current === undefined ? undefined : fromHub(asked.request.endpoint, current);
   draft.sent = asked.change(draft.live);
@@ -14,14 +14,14 @@ export function change(draft: Draft): void {
 }
 
 /** managedFields as they are after the write. */
-export function trackFields(draft: Draft): void {
+export function trackFields(draft: WriteAttempt): void {
   const { context, request, options } = draft.asked;
   if (options.isTracked === true) return;
   draft.object = tracked(context, request, { live: draft.live, next: draft.object });
 }
 
 /** The version that is kept. */
-export function toStored(draft: Draft): void {
+export function toStored(draft: WriteAttempt): void {
   draft.object = withEmptiedOf(draft.sent, toHub(draft.asked.request.endpoint, draft.object));
 }
 
@@ -29,7 +29,7 @@ export function toStored(draft: Draft): void {
  * Throws BadRequest for an update that would create and whose version is none: upstream reads it before it looks at the object, and answers
  * 500.
  */
-export function refuseUnreadableVersion({ asked: { options }, object }: Draft): void {
+export function refuseUnreadableVersion({ asked: { options }, object }: WriteAttempt): void {
   const { resourceVersion = '' } = object.metadata;
   if (options.creates === 'never' || resourceVersion === '' || isVersion(resourceVersion)) return;
   throw badRequest(`the resourceVersion ${JSON.stringify(resourceVersion)} is no version`);
@@ -45,7 +45,7 @@ export const MODIFIED =
   'the object has been modified; please apply your changes to the latest version and try again';
 
 /** What the object is judged by must stand when it is stored: the definition of a custom resource. Throws when there is to be no such write. */
-export function relyOnDefinition(draft: Draft): void {
+export function relyOnDefinition(draft: WriteAttempt): void {
   const { context, request } = draft.asked;
   const base = request.endpoint.stored.strategy.reliesOn?.(draft.current === undefined ? 'CREATE' : 'UPDATE');
   if (base === undefined) return;

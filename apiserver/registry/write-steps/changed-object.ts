@@ -8,7 +8,7 @@ import type { Writable } from '../../../shared/object/writable';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../../shared/meta/validate-metadata';
 import { emptiedIn } from '../../../shared/schema/emptied';
 import { isFinished } from '../deletion';
-import type { Draft } from '../draft';
+import type { WriteAttempt } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { desiredStateDiffers, metadataForUpdate } from '../metadata';
 import type { StoredResource } from '../resource';
@@ -22,9 +22,9 @@ import { inToldOrder } from './told-order';
 import { MODIFIED } from './change';
 
 /** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
-export function checkPreconditions(draft: Draft): void {
+export function checkPreconditions(draft: WriteAttempt): void {
   const { context, request, options } = draft.asked;
-  const current = standing(draft);
+  const current = requireCurrent(draft);
   const { name } = request;
   const { stored, row } = request.endpoint;
   const { uid, resourceVersion = '' } = draft.object.metadata;
@@ -42,7 +42,7 @@ export function checkPreconditions(draft: Draft): void {
 }
 
 /** Whether the rules see what the client says of the object's uid and version. */
-function judgesIdentity({ asked: { request } }: Draft): boolean {
+function judgesIdentity({ asked: { request } }: WriteAttempt): boolean {
   return request.subresource === '' && request.endpoint.stored.strategy.checksIdentityLast === true;
 }
 
@@ -54,9 +54,9 @@ const NO_VERSION: FieldError = {
 };
 
 /** What only the server sets of an object that was there. */
-export function prepareChanged(draft: Draft): void {
+export function prepareChanged(draft: WriteAttempt): void {
   const { context, request } = draft.asked;
-  const current = standing(draft);
+  const current = requireCurrent(draft);
   const { stored, row } = request.endpoint;
   const info = writeInfo(context, request);
   const { strategy } = stored;
@@ -97,9 +97,9 @@ function isEmptied(object: ApiObject, counted: NamesByField = {}): boolean {
 }
 
 /** Every fault of the object, and of the change that it is. */
-export function validateChanged(draft: Draft): void {
+export function validateChanged(draft: WriteAttempt): void {
   const { asked, object: next } = draft;
-  const current = standing(draft);
+  const current = requireCurrent(draft);
   const { stored } = asked.request.endpoint;
   const { strategy, namespaced } = stored;
   const info = { ...writeInfo(asked.context, asked.request), sent: draft.sent };
@@ -113,7 +113,7 @@ export function validateChanged(draft: Draft): void {
   });
   const moved = validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata');
   const kept = (found: readonly FieldError[] = []): readonly FieldError[] =>
-    found.length === 0 ? found : (strategy.forgives?.(found, current, info) ?? found);
+    found.length === 0 ? found : (strategy.ratchets?.(found, current, info) ?? found);
   const always = subresource === undefined ? kept(strategy.validate?.(next, info)) : [];
   const changes = kept((subresource ?? strategy).validateUpdate?.(next, current, info));
   const faults =
@@ -149,12 +149,12 @@ const NAME_CHECKS: ReadonlySet<MetadataChecks> = new Set(['all', 'no domains']);
 const DOMAIN_CHECKS: ReadonlySet<MetadataChecks> = new Set(['all', 'old names']);
 
 /** An object that only waited for this change is removed with it. */
-export function removeFinished(draft: Draft): void {
+export function removeFinished(draft: WriteAttempt): void {
   if (isFinished(draft.object, draft.asked.request.endpoint.stored.strategy)) draft.outcome = 'delete';
 }
 
 /** These steps are of objects that are there. */
-function standing({ current }: Draft): ApiObject {
+function requireCurrent({ current }: WriteAttempt): ApiObject {
   if (current === undefined) throw new Error('an update of nothing');
   return current;
 }

@@ -2,14 +2,14 @@ import { conflict } from '../../../shared/errors/status-error';
 import type { ObjectMeta } from '../../../shared/object/object';
 import type { DeleteOptions } from '../deletion';
 import { planDeletion } from '../deletion';
-import type { Draft } from '../draft';
+import type { WriteAttempt } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import type { Endpoint } from '../resource';
 import { kindInErrors } from '../resource';
 import type { Strategy } from '../strategy';
 
 /** Throws Conflict for an object that is not the one that the client means. */
-export function checkDeletion({ asked: { request }, object }: Draft): void {
+export function checkDeletion({ asked: { request }, object }: WriteAttempt): void {
   const { name, deleteOptions } = request;
   const { resource, group, strategy } = request.endpoint.stored;
   const failed = failedPrecondition(deleteOptions?.preconditions ?? {}, object.metadata);
@@ -25,7 +25,7 @@ export function checkDeletion({ asked: { request }, object }: Draft): void {
 }
 
 /** Whether the object goes now, or is marked as one that will, or stays as it is since it is marked already. */
-export function planRemoval(draft: Draft): void {
+export function planRemoval(draft: WriteAttempt): void {
   const { context, request } = draft.asked;
   const options = request.deleteOptions ?? NO_OPTIONS;
   const plan = planDeletion(draft.object, strategyOf(request.endpoint), options, context.clock.now());

@@ -3,7 +3,7 @@ import type { NameRule } from '../../../shared/meta/name-rules';
 import { subdomainName } from '../../../shared/meta/name-rules';
 import type { ApiObject } from '../../../shared/object/object';
 import { validateObjectMeta } from '../../../shared/meta/validate-metadata';
-import type { Draft } from '../draft';
+import type { WriteAttempt } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { metadataForCreate, timestamp } from '../metadata';
 import type { StoredResource } from '../resource';
@@ -13,7 +13,7 @@ import { writeInfo } from '../write-context';
 import { isVersion } from './change';
 
 /** What only the server sets of a new object. */
-export function prepareNew(draft: Draft): void {
+export function prepareNew(draft: WriteAttempt): void {
   const { context, request, uid } = draft.asked;
   const { endpoint, namespace, name } = request;
   const { strategy, namespaced } = endpoint.stored;
@@ -34,7 +34,7 @@ export function prepareNew(draft: Draft): void {
 }
 
 /** Every fault of a new object. */
-export function validateNew(draft: Draft): void {
+export function validateNew(draft: WriteAttempt): void {
   const { asked, object } = draft;
   const { stored } = asked.request.endpoint;
   const { strategy } = stored;
@@ -49,14 +49,14 @@ export function validateNew(draft: Draft): void {
     ...(strategy.validate?.(object, info) ?? []),
     ...(strategy.validateNew?.(object, info) ?? []),
   ];
-  const others = found.length === 0 ? found : (strategy.forgives?.(found, undefined, info) ?? found);
+  const others = found.length === 0 ? found : (strategy.ratchets?.(found, undefined, info) ?? found);
   const isLater = strategy.metadataChecks === 'afterwards' && others.length > 0;
   const faults = isLater ? others : [...metadata, ...others];
   draft.faults = strategy.isNewToldTwice === true ? [...faults, ...faults] : faults;
 }
 
 /** Throws BadRequest for a creation that names a version, as upstream's store does: a number above 0, and only when it is asked to store. */
-export function refuseVersion({ asked: { request, options }, sent }: Draft): void {
+export function refuseVersion({ asked: { request, options }, sent }: WriteAttempt): void {
   const { resourceVersion = '' } = sent.metadata;
   if (options.creates !== 'never' || request.dryRun) return;
   if (!isVersion(resourceVersion) || BigInt(resourceVersion) === 0n) return;

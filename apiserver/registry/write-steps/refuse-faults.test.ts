@@ -1,10 +1,13 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { endpointOf } from '../../admission/testing/plugin-bench';
-import type { Draft } from '../draft';
+import type { WriteAttempt } from '../draft';
 import { refuseFaults } from './refuse-faults';
 
-const draftOf = (faults: readonly FieldError[]): Draft =>
-  ({ asked: { request: { endpoint: endpointOf('v1/endpoints'), name: 'e' } }, faults }) as unknown as Draft;
+const draftOf = (faults: readonly FieldError[]): WriteAttempt =>
+  ({
+    asked: { request: { endpoint: endpointOf('v1/endpoints'), name: 'e' } },
+    faults,
+  }) as unknown as WriteAttempt;
 
 /** One that takes longer to be told than a request may hold the loop in one go. */
 function longFault(): FieldError {

@@ -1,7 +1,7 @@
-import type { Draft } from '../draft';
+import type { WriteAttempt } from '../draft';
 
 /** Takes what the object needs beyond its own key, and fills it in: addresses and ports of a Service. */
-export function reserve(draft: Draft, signal: AbortSignal): Promise<void> | void {
+export function reserve(draft: WriteAttempt, signal: AbortSignal): Promise<void> | void {
   const { context, request } = draft.asked;
   const { reserves } = request.endpoint.stored.strategy;
   const reserver = reserves === undefined ? undefined : context.reservers?.get(reserves);

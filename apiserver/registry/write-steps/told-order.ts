@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { GROUP } from '../../../shared/names';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 import type { Endpoint } from '../resource';
 
 /** What was found wrong with a change, by what has found it. */
@@ -65,7 +65,7 @@ function lookedAtAgain(common: readonly FieldError[]): FieldError[] {
 const LOOKED_AT_AGAIN = /^metadata\.(?:labels|annotations|ownerReferences|managedFields)/;
 const FINALIZER_NAME = /^metadata\.finalizers\[/;
 
-const TOLD_BY = wordTable<(faults: ChangeFaults) => readonly FieldError[]>({
+const TOLD_BY = ownKeyMap<(faults: ChangeFaults) => readonly FieldError[]>({
   // The functions of the core group judge the names of finalizers, those that are shared do not.
   M: ({ metadata }) => metadata,
   m: ({ metadata }) => metadata.filter(({ field }) => !FINALIZER_NAME.test(field)),
@@ -85,7 +85,7 @@ const TOLD_BY = wordTable<(faults: ChangeFaults) => readonly FieldError[]>({
  * it calls (pkg/apis/<group>/validation), v1.21. `M`, `m`: metadata; `U`, `u`: its change, `l`: that of one that is compared with itself; `R`: the rules; `r`: those that are asked
  * again; `X`: the change of all else.
  */
-const STEPS = wordTable<string>({
+const STEPS = ownKeyMap<string>({
   apiservices: 'umRX',
   'apiservices/status': 'uX',
   certificatesigningrequests: 'MRUX',
@@ -148,4 +148,4 @@ const STEPS = wordTable<string>({
 });
 
 /** Of the subresources of other kinds. */
-const STATUS_STEPS = wordTable<string>({ status: 'UX', finalize: 'UX' });
+const STATUS_STEPS = ownKeyMap<string>({ status: 'UX', finalize: 'UX' });

@@ -36,7 +36,7 @@ export interface ApiService {
   /** One round: this replica is alive, the Service is there, its Endpoints are those of the live replicas. */
   reconcile(signal: AbortSignal): Promise<void>;
   /** A round every ten seconds until the signal aborts. A round that fails is logged. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
   /** Takes this replica out of the Endpoints. The last one stays in, as clients would find nothing instead. */
   withdraw(signal: AbortSignal): Promise<void>;
 }
@@ -54,7 +54,7 @@ export function createApiService(options: ApiServiceOptions): ApiService {
   };
   return {
     reconcile,
-    async keep(signal) {
+    async run(signal) {
       if (!isReachable) {
         log.info(
           { address: self.ip },

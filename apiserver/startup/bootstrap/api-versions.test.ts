@@ -133,8 +133,8 @@ describe('the versions of custom resources', () => {
   }
 
   test('have APIServices that come and go with their definitions, and the last one of a version keeps it', async () => {
-    const life = new AbortController();
-    const kept = replica().keep(life.signal);
+    const shutdown = new AbortController();
+    const kept = replica().run(shutdown.signal);
     await define('things', ['v1', 'v1beta1']);
     await define('others', ['v1']);
     await until(async () => (await exists('v1.example.com')) && exists('v1beta1.example.com'));
@@ -148,7 +148,7 @@ describe('the versions of custom resources', () => {
     expect(await exists('v1.example.com')).toBe(true);
     await api.call('DELETE', `${DEFINITIONS}/others.example.com`);
     await until(async () => !(await exists('v1.example.com')));
-    life.abort();
+    shutdown.abort();
     await kept;
   });
 

@@ -41,7 +41,7 @@ export interface ApiVersions {
    */
   reconcile(signal: AbortSignal): Promise<void>;
   /** A round every ten seconds, and one when what is served has changed, until the signal aborts. A round that fails is logged. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
@@ -63,7 +63,7 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
   };
   return {
     reconcile,
-    async keep(signal) {
+    async run(signal) {
       let generation: number | undefined;
       const round = {
         reconcile: async (inTime: AbortSignal) => {

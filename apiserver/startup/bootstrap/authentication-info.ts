@@ -46,7 +46,7 @@ export interface AuthenticationInfo {
   /** One round: everything that this replica goes by stands there. What others wrote stays, until it has expired. */
   reconcile(signal: AbortSignal): Promise<void>;
   /** A round every ten seconds until the signal aborts; one that finds all in order writes nothing. A round that fails is logged. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 export function createAuthenticationInfo(options: AuthenticationInfoOptions): AuthenticationInfo {
@@ -68,7 +68,7 @@ export function createAuthenticationInfo(options: AuthenticationInfoOptions): Au
   };
   return {
     reconcile,
-    async keep(signal) {
+    async run(signal) {
       if (options.clients === undefined && options.proxies === undefined) return;
       const failure = 'failed to reconcile the ConfigMap for the authentication of extension API servers';
       await reconcileLoop({ reconcile, log: options.log, failure }, signal);

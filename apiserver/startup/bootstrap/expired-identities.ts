@@ -23,7 +23,7 @@ export interface ExpiredIdentitiesParts {
 export interface ExpiredIdentities {
   reconcile(signal: AbortSignal): Promise<void>;
   /** Round after round, until the signal aborts. One that fails is logged. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 export function createExpiredIdentities({
@@ -49,7 +49,7 @@ export function createExpiredIdentities({
   };
   return {
     reconcile,
-    async keep(signal) {
+    async run(signal) {
       const failure = 'failed to remove the leases of replicas that are gone';
       const untilNext = async (): Promise<void> => pause(periodMs, signal);
       await reconcileLoop({ reconcile, untilNext, log, failure }, signal);

@@ -22,12 +22,12 @@ afterEach(async () => {
   await api.close();
 });
 
-async function reconcile(isFurnished = () => true): Promise<void> {
+async function reconcile(isBootstrapped = () => true): Promise<void> {
   const { store, registry } = api.plane;
   const { resourceVersion } = (await api.call('GET', `${URL}/flowschemas`)).json.metadata;
   // What was written is in the cache by now.
   expect(Number(resourceVersion)).toBeGreaterThan(0);
-  await createFlowObjects({ store, registry, isFurnished, log: silentLog }).reconcile(patience());
+  await createFlowObjects({ store, registry, isBootstrapped, log: silentLog }).reconcile(patience());
 }
 
 async function conditionsOf(name: string): Promise<readonly object[]> {
@@ -80,9 +80,9 @@ test('the rows of a Table of schemas are in the order in which they are tried, i
 
 test('a schema that comes, and one whose level goes, says so while they are kept', async () => {
   const { store, registry } = api.plane;
-  const life = new AbortController();
-  const keeper = createFlowObjects({ store, registry, isFurnished: () => true, log: silentLog });
-  const kept = keeper.keep(life.signal);
+  const shutdown = new AbortController();
+  const keeper = createFlowObjects({ store, registry, isBootstrapped: () => true, log: silentLog });
+  const kept = keeper.run(shutdown.signal);
   const becomes = async (reason: string): Promise<void> =>
     eventually(reason, async () => {
       const [condition] = (await conditionsOf('own')) as readonly { readonly reason: string }[];
@@ -97,7 +97,7 @@ test('a schema that comes, and one whose level goes, says so while they are kept
   await api.call('DELETE', `${URL}/prioritylevelconfigurations/level`);
   await becomes('NotFound');
   expect(await conditionsOf('own')).toMatchObject([{ type: 'Dangling', status: 'True' }]);
-  life.abort();
+  shutdown.abort();
   await kept;
 });
 
@@ -170,7 +170,7 @@ describe('a mandatory object that was stored with another spec', () => {
     const keeper = createFlowObjects({
       store: { ...store, clock },
       registry,
-      isFurnished: () => true,
+      isBootstrapped: () => true,
       log: silentLog,
     });
     const path = 'prioritylevelconfigurations/catch-all';

@@ -32,7 +32,7 @@ export interface FlowObjectsOptions {
    * Whether the first objects of the store are there. One of the mandatory objects is the mark that they were made: in a store that has
    * just come into the place of another, it must not be made before them.
    */
-  readonly isFurnished: () => boolean;
+  readonly isBootstrapped: () => boolean;
   readonly log: Log;
 }
 
@@ -41,13 +41,13 @@ export interface FlowObjectsKeeper {
   /** One round: the mandatory objects are there with the spec they must have, and every FlowSchema says whether its priority level is. */
   reconcile(signal: AbortSignal): Promise<void>;
   /** A round every minute, and one when something has changed, until the signal aborts. A round that fails is logged. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 export function createFlowObjects({
   store,
   registry,
-  isFurnished,
+  isBootstrapped,
   log,
 }: FlowObjectsOptions): FlowObjectsKeeper {
   const configuration = new FlowConfiguration({ stored: registry().stored, cache: store.cache, log: SILENT });
@@ -56,14 +56,14 @@ export function createFlowObjects({
   const reconcile = async (signal: AbortSignal): Promise<void> => {
     const endpoints = endpointsOf(registry());
     if (endpoints === undefined) return;
-    await restoreMandatory({ store, endpoints, isFurnished, writes }, signal);
+    await restoreMandatory({ store, endpoints, isBootstrapped, writes }, signal);
     objects = configuration.changed() ?? objects;
     if (objects !== undefined)
       await writeConditions({ store, endpoint: endpoints.schemas, writes }, objects, signal);
   };
   return {
     reconcile,
-    async keep(signal) {
+    async run(signal) {
       const changes = new ChangeSignal(cachesOf(registry(), store));
       const untilNext = async (): Promise<void> => changes.wait(ROUND_MS, signal);
       const failure = 'failed to reconcile the objects of flow control';

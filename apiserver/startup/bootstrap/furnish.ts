@@ -13,7 +13,7 @@ import { createFirstNamespaces } from './namespaces';
 import type { PolicyHook } from './policy-hook';
 import type { StartHooks } from './start-hooks';
 
-export interface FurnishingParts {
+export interface BootstrapObjectsParts {
   readonly plane: ControlPlane;
   readonly backend: Backend;
   /** That of the objects: `/registry`. */
@@ -24,11 +24,11 @@ export interface FurnishingParts {
 }
 
 /** What every cluster has from its first start on, made wherever it is missing. */
-export interface Furnishing {
+export interface BootstrapObjects {
   /** Once, for a store that may be empty. Rejects when it cannot be done. */
-  run(signal: AbortSignal): Promise<void>;
+  ensure(signal: AbortSignal): Promise<void>;
   /** Again whenever the cache has been read anew, for the store may be another one; until the signal aborts. Tries until it is done. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
   /** Whether everything was made since the cache was read last. */
   readonly isDone: () => boolean;
   /** Fails while something may be missing after the cache was read anew. */
@@ -38,31 +38,31 @@ export interface Furnishing {
 const RETRY_MIN_MS = 200;
 const RETRY_MAX_MS = 5_000;
 
-export function createFurnishing(parts: FurnishingParts): Furnishing {
+export function createBootstrapObjects(parts: BootstrapObjectsParts): BootstrapObjects {
   const { plane, log } = parts;
   /** Fills that were seen, and those after which everything was made. */
   let fills = 0;
-  let furnished = 0;
+  let ensuredFill = 0;
   let wake = (): void => undefined;
   return {
-    async run(signal) {
+    async ensure(signal) {
       await plane.custom.start(signal);
       parts.hooks.done('definitionInformers', 'definitionsRead', 'openApi');
       watchFills(parts, () => {
         fills += 1;
         wake();
       });
-      await furnish(parts, signal);
+      await ensureBootstrapObjects(parts, signal);
     },
-    async keep(signal) {
+    async run(signal) {
       const backoff = new Backoff({ initialMs: RETRY_MIN_MS, maxMs: RETRY_MAX_MS });
       while (!signal.aborted) {
-        if (furnished === fills) await nextCall((called) => (wake = called), signal);
+        if (ensuredFill === fills) await nextCall((called) => (wake = called), signal);
         if (signal.aborted) return;
         const fill = fills;
         try {
-          await furnish(parts, signal);
-          furnished = fill;
+          await ensureBootstrapObjects(parts, signal);
+          ensuredFill = fill;
           backoff.reset();
           log.info({ revision: plane.cache.revision }, 'the first objects of the store are there');
         } catch (error) {
@@ -72,20 +72,20 @@ export function createFurnishing(parts: FurnishingParts): Furnishing {
         }
       }
     },
-    isDone: () => furnished === fills,
+    isDone: () => ensuredFill === fills,
     check: {
       name: 'first-objects',
       paths: ['readyz'],
       check: async () =>
         Promise.resolve(
-          furnished < fills ? 'the store was read anew; its first objects are being made' : undefined,
+          ensuredFill < fills ? 'the store was read anew; its first objects are being made' : undefined,
         ),
     },
   };
 }
 
-async function furnish(
-  { plane, backend, prefix, policyHook, hooks, log }: FurnishingParts,
+async function ensureBootstrapObjects(
+  { plane, backend, prefix, policyHook, hooks, log }: BootstrapObjectsParts,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, registry } = plane;
@@ -103,7 +103,7 @@ async function furnish(
 }
 
 /** The namespaces are read anew with everything else. */
-function watchFills({ plane: { cache, registry } }: FurnishingParts, filled: () => void): void {
+function watchFills({ plane: { cache, registry } }: BootstrapObjectsParts, filled: () => void): void {
   const namespaces = registry().endpoint(GROUP.core, 'v1', 'namespaces');
   if (namespaces === undefined) throw new Error('namespaces are not served');
   cache.resource(namespaces.stored.keyPrefix).follow({ changed: () => undefined, filled });

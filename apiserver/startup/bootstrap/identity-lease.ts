@@ -30,7 +30,7 @@ export interface IdentityLease {
   /** One round: it is there, and renewed. */
   reconcile(signal: AbortSignal): Promise<void>;
   /** A round in each interval of renewal, until the signal aborts. One that fails is logged. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 /** What a new replica is called; `uuid` tells it from all others. */
@@ -60,7 +60,7 @@ export function createIdentityLease(parts: IdentityLeaseParts): IdentityLease {
   };
   return {
     reconcile,
-    async keep(signal) {
+    async run(signal) {
       const failure = 'failed to renew the lease of this replica';
       const untilNext = async (): Promise<void> => pause(renewMs, signal);
       await reconcileLoop({ reconcile, untilNext, log, failure }, signal);

@@ -23,7 +23,7 @@ export interface MandatoryFlowOptions {
   readonly store: WriteContext;
   readonly endpoints: FlowEndpoints;
   /** Asked before each write: the store may have become another one in the middle of it. */
-  readonly isFurnished: () => boolean;
+  readonly isBootstrapped: () => boolean;
   readonly writes: RecentWrites;
 }
 
@@ -32,7 +32,7 @@ export interface MandatoryFlowOptions {
  * them another one; a server of another release, or a backup of its store, can.
  */
 export async function restoreMandatory(
-  { store, endpoints: { levels, schemas }, isFurnished, writes }: MandatoryFlowOptions,
+  { store, endpoints: { levels, schemas }, isBootstrapped, writes }: MandatoryFlowOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const wanted = [
@@ -40,7 +40,7 @@ export async function restoreMandatory(
     ...Object.entries(MANDATORY_PRIORITY_LEVELS).map(([name, spec]) => ({ endpoint: levels, name, spec })),
   ];
   for (const { endpoint, name, spec } of wanted) {
-    if (!isFurnished() || !store.cache.resource(endpoint.stored.keyPrefix).isReady) return;
+    if (!isBootstrapped() || !store.cache.resource(endpoint.stored.keyPrefix).isReady) return;
     const object = ownObject(endpoint, { metadata: { name }, spec });
     await createMissing(store, endpoint, object, signal);
     if (!hasOtherSpec(store, endpoint, object)) continue;

@@ -38,7 +38,7 @@ export interface StorageVersions {
   /** One round: every resource has a StorageVersion in which this replica stands. Rejects if one of them could not be had. */
   reconcile(signal: AbortSignal): Promise<void>;
   /** A round every ten minutes, and soon after one that failed, until the signal aborts. A round that fails is logged. */
-  keep(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 /** Undefined where StorageVersions are not served. */
@@ -70,7 +70,7 @@ export function createStorageVersions(parts: StorageVersionParts): StorageVersio
   return {
     pending: (name) => waiting.get(name),
     reconcile,
-    async keep(signal) {
+    async run(signal) {
       const untilNext = async (): Promise<void> => pause(hasFailed ? RETRY_MS : ROUND_MS, signal);
       const failure = 'failed to tell in which versions this replica stores resources';
       await reconcileLoop({ reconcile, untilNext, log, failure }, signal);

@@ -28,7 +28,7 @@ export class Alarms {
   }
 
   /** Asks every few seconds until the signal aborts, and logs what changes. A member that does not answer changes nothing. */
-  async keep(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         this.#take(await withTimeLimit(signal, LOOK_MS_MAX, this.#status));

@@ -18,10 +18,10 @@ import type {
 import { encodeTxn } from './encode-txn';
 import { MESSAGES } from './proto';
 import type { Method } from './transport';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 /** What a field reads as that is not on the wire, where protobufjs would give an array or a Long. */
-const ABSENT = wordTable<unknown>({ bytes: Buffer.alloc(0), int64: 0, uint64: '0' });
+const ABSENT = ownKeyMap<unknown>({ bytes: Buffer.alloc(0), int64: 0, uint64: '0' });
 const root = buildRoot();
 
 /** The remote procedures that orch calls. */

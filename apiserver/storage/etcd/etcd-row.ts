@@ -83,7 +83,7 @@ export const ETCD = {
     return Promise.resolve({
       backend,
       trouble: () => alarms.trouble(),
-      keepInformed: async (signal) => alarms.keep(signal),
+      keepInformed: async (signal) => alarms.run(signal),
       replacements: () => backend.replacements,
       databaseSizes: sizes,
       keepDatabaseSizes: async (intervalMs, signal) =>

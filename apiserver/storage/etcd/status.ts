@@ -1,5 +1,5 @@
 import type { StatusResponse } from './proto';
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 
 /** One etcd member's word about itself. Ids are hexadecimal, as etcd's own tools print them. */
 export interface EtcdStatus {
@@ -33,7 +33,7 @@ export function toStatus(answer: StatusResponse): EtcdStatus {
 }
 
 /** The first release of each line without the defect. */
-const FIXED_PATCH = wordTable<number>({ '3.4': 25, '3.5': 8 });
+const FIXED_PATCH = ownKeyMap<number>({ '3.4': 25, '3.5': 8 });
 const OLDEST_LINE = 3.4;
 
 /** Tells of versions whose progress notifications are unsafe; orch does not use them, other clients of the same etcd may. */

@@ -1,4 +1,4 @@
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 import type { WorstRequest } from './request';
 import { filled, TYPE, numbered, post } from './request';
 
@@ -15,7 +15,7 @@ const TEXT: Schema = { type: 'string' };
 const FREE: Schema = { type: 'object', additionalProperties: TEXT };
 
 /** What is there before the first request: kinds whose objects are costly to check. */
-const KINDS = wordTable<Schema>({
+const KINDS = ownKeyMap<Schema>({
   Wide: {
     free: FREE,
     items: {

@@ -1,4 +1,4 @@
-import { wordTable } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/word-table';
 import type { WorstRequest } from './request';
 import { filled, numbered, TYPE } from './request';
 import { JSON_PATCHES } from './json-patches';
@@ -84,7 +84,7 @@ const APPLIES: readonly (readonly [name: string, path: string, query: string, te
 ];
 
 /** An applied configuration names its kind. */
-const KIND_OF = wordTable<string>({
+const KIND_OF = ownKeyMap<string>({
   [STORED.pod]: '"apiVersion":"v1","kind":"Pod"',
   [STORED.endpoints]: '"apiVersion":"v1","kind":"Endpoints"',
   [STORED.custom]: '"apiVersion":"worst.example/v1","kind":"Wide"',

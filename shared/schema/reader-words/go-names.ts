@@ -1,4 +1,4 @@
-import { wordTable } from '../../word-table';
+import { ownKeyMap } from '../../word-table';
 import type { FieldType, MessageType } from '../types';
 
 /** How Go calls the type of a message: `v1.ObjectMeta`. */
@@ -27,7 +27,7 @@ function messageOf({ name }: MessageType): string {
 }
 
 /** Where a name in JSON is another one in Go than with a capital. */
-const OF_FIELD = wordTable<string>({
+const OF_FIELD = ownKeyMap<string>({
   $ref: 'Ref',
   $schema: 'Schema',
   apiGroup: 'APIGroup',
@@ -94,7 +94,7 @@ const OF_FIELD = wordTable<string>({
 });
 
 /** Where it is so in some messages alone. */
-const OF_MESSAGE = wordTable<string>({
+const OF_MESSAGE = ownKeyMap<string>({
   'GlusterfsPersistentVolumeSource.endpoints': 'EndpointsName',
   'GlusterfsVolumeSource.endpoints': 'EndpointsName',
   'PodSpec.serviceAccount': 'DeprecatedServiceAccount',
@@ -109,7 +109,7 @@ const OF_MESSAGE = wordTable<string>({
 });
 
 /** Types of texts that have a name of their own, of the message's package where none is named. */
-const NAMED_ITEM = wordTable<string>({
+const NAMED_ITEM = ownKeyMap<string>({
   'Capabilities.add': 'Capability',
   'Capabilities.drop': 'Capability',
   'NamespaceSpec.finalizers': 'FinalizerName',
@@ -128,7 +128,7 @@ const NAMED_ITEM = wordTable<string>({
   volumesInUse: 'UniqueVolumeName',
 });
 
-const ITEM_OF_KIND = wordTable<string>({
+const ITEM_OF_KIND = ownKeyMap<string>({
   int32: 'int32',
   int64: 'int64',
   json: 'v1.JSON',

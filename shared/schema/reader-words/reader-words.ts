@@ -1,5 +1,5 @@
 import { canonicalQuantity } from '../../meta/quantity';
-import { wordTable } from '../../word-table';
+import { ownKeyMap } from '../../word-table';
 import type { FieldType, MessageType } from '../types';
 import type { IntegerType } from './byte-walk';
 import { ByteWalk } from './byte-walk';
@@ -243,7 +243,7 @@ function quantityJsonWords(json: string): string | undefined {
   return canonicalQuantity(text) === undefined ? noQuantityWords(text) : undefined;
 }
 
-const SCALARS = wordTable<Read>({
+const SCALARS = ownKeyMap<Read>({
   string: readText,
   bool: (walk) => {
     if (!walk.takesNull()) walk.bool();

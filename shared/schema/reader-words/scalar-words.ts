@@ -1,4 +1,4 @@
-import { wordTable } from '../../word-table';
+import { ownKeyMap } from '../../word-table';
 import type { TimeLayout } from './time-words';
 import { timeWords } from './time-words';
 
@@ -60,7 +60,7 @@ export function goTypeOfValue(value: unknown): string {
   return type === 'boolean' ? 'bool' : type === 'bigint' ? 'number' : type;
 }
 
-const TYPES = wordTable<string>({
+const TYPES = ownKeyMap<string>({
   '{': 'object',
   '[': 'array',
   '"': 'string',

@@ -1,4 +1,4 @@
-import { wordTable } from '../../word-table';
+import { ownKeyMap } from '../../word-table';
 import type { FieldKind, FieldType, MessageType } from '../types';
 import { ByteWalk } from './byte-walk';
 import { goItemTypeName, goTypeName } from './go-names';
@@ -112,7 +112,7 @@ function readScalar(
   return { value: isOtherNumber ? `number ${json}` : type, goType, place };
 }
 
-const FITS = wordTable<RegExp>({
+const FITS = ownKeyMap<RegExp>({
   string: /^"/,
   bool: /^[tf]/,
   int64: /^-?\d{1,18}$/,
@@ -175,7 +175,7 @@ function goTypeOf(type: MessageType, field: FieldType): string {
 }
 
 /** Maps that have a name of their own in Go. */
-const NAMED_MAP = wordTable<string>({
+const NAMED_MAP = ownKeyMap<string>({
   definitions: 'JSONSchemaDefinitions',
   dependencies: 'JSONSchemaDependencies',
 });

@@ -1,6 +1,6 @@
 import { goTimeQuote } from '../../errors/go-quote';
 import { isDate } from '../../meta/time';
-import { wordTable } from '../../word-table';
+import { ownKeyMap } from '../../word-table';
 
 /** The forms of times as Go spells them: each part by that of a certain date. */
 export type TimeLayout = '2006-01-02T15:04:05Z07:00' | '2006-01-02T15:04:05.000000Z07:00';
@@ -70,7 +70,7 @@ const TO_MINUTES: readonly Part[] = [
 ];
 const SECONDS = twoDigits('05', 'second', [0, 59]);
 
-const PARTS = wordTable<readonly Part[]>({
+const PARTS = ownKeyMap<readonly Part[]>({
   '2006-01-02T15:04:05Z07:00': [...TO_MINUTES, { ...SECONDS, form: /^\d\d(?:\.\d+)?/ }, ZONE],
   '2006-01-02T15:04:05.000000Z07:00': [...TO_MINUTES, SECONDS, { shown: '.000000', form: /^\.\d{6}/ }, ZONE],
 });

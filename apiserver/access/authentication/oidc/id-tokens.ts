@@ -3,7 +3,7 @@ import { parseToken } from '../../../../shared/tokens/json-web-token';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import type { UserInfo } from '../../../exchange/exchange';
 import type { AuthResult } from '../authenticator';
-import type { Ground } from '../../../exchange/ground';
+import type { AccessCondition } from '../../../exchange/ground';
 import { identityGround, unauthorized } from '../authenticator';
 import type { IssuerKeys } from './issuer-keys';
 
@@ -45,7 +45,7 @@ export function idTokenLookup(
 }
 
 /** A token ends with its time; what its issuer says of the user later is told by the next token. */
-function groundOf(claims: Claims, clock: Clock): Ground {
+function groundOf(claims: Claims, clock: Clock): AccessCondition {
   return identityGround(claims, async () =>
     Promise.resolve(hasExpired(claims.exp, clock.now()) ? 'oidc: the token has expired' : undefined),
   );

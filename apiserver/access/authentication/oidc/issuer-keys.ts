@@ -20,7 +20,7 @@ export interface IssuerKeysOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the server is stopped. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
   /** How often the issuer may be asked; by default {@link FETCH_RATE}. */
   readonly fetchRate?: Rate;
   readonly counts?: TokenCacheCounts;
@@ -64,7 +64,7 @@ interface Known {
 
 /** Looks for the keys at once, and again until they are there; later when they are old, and when a token names one that is not known. */
 export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
-  const { issuer, fetchJson, clock, log, life } = options;
+  const { issuer, fetchJson, clock, log, shutdownSignal } = options;
   const unknown = new LRUCache<string, { readonly atMs: number }>({ max: UNKNOWN_MAX });
   let known: Known | undefined;
   let triedAtMs = -Infinity;
@@ -79,7 +79,7 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const fetchKeys = async (): Promise<void> => {
     triedAtMs = clock.now();
     try {
-      const keys = await publishedKeys(options, fetchJson, life);
+      const keys = await publishedKeys(options, fetchJson, shutdownSignal);
       answers += 1;
       const fingerprint = fingerprintOf(keys);
       // Tokens that were verified with keys that are gone are not known any more.
@@ -91,12 +91,12 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       };
       log.info({ issuer, keys: keys.length }, 'signing keys of the OIDC issuer loaded');
     } catch (error) {
-      if (!life.aborted) {
+      if (!shutdownSignal.aborted) {
         log.warn({ issuer, error: String(error) }, 'failed to fetch the signing keys of the OIDC issuer');
       }
     }
   };
-  const fetching = pacedFetch(fetchKeys, { rate: options.fetchRate ?? FETCH_RATE, clock, life });
+  const fetching = pacedFetch(fetchKeys, { rate: options.fetchRate ?? FETCH_RATE, clock, shutdownSignal });
   const refresh = async (): Promise<void> => fetching.underWay() ?? fetching.next();
   const lookFor = async (keyId: string): Promise<void> => {
     const digest = createHash('sha256').update(keyId).digest('base64');
@@ -118,8 +118,8 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const begin = async (): Promise<void> => {
     for (;;) {
       await refresh();
-      if (known !== undefined || life.aborted) return;
-      await pause(RETRY_MS, life);
+      if (known !== undefined || shutdownSignal.aborted) return;
+      await pause(RETRY_MS, shutdownSignal);
     }
   };
   void begin();

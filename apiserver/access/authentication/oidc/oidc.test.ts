@@ -25,17 +25,17 @@ const curves: Readonly<Record<string, TestKey>> = {
 const CLIENT = 'my-cluster';
 
 let issuer: TestIssuer;
-let life: AbortController;
+let shutdown: AbortController;
 let now: number;
 let logged: string[];
 beforeEach(async () => {
   issuer = await startIssuer([rsa, ...Object.values(curves)]);
-  life = new AbortController();
+  shutdown = new AbortController();
   now = Date.now();
   logged = [];
 });
 afterEach(async () => {
-  life.abort();
+  shutdown.abort();
   await issuer.stop();
 });
 
@@ -54,7 +54,7 @@ async function follow(
     fetchJson: createFetchJson(() => issuer.caPem),
     clock: { now: () => now },
     log,
-    life: life.signal,
+    shutdownSignal: shutdown.signal,
     ...(fetchRate === undefined ? {} : { fetchRate }),
   });
   await keys.refresh();
@@ -330,8 +330,8 @@ describe('the keys of the issuer', () => {
 
   test('the certificate of the issuer counts', async () => {
     const fetchJson = createFetchJson(() => undefined);
-    await expect(fetchJson(`${issuer.url}/keys?v=1`, life.signal)).rejects.toThrow(/certificate/);
-    await expect(createFetchJson(() => undefined)('http://127.0.0.1/x', life.signal)).rejects.toThrow(
+    await expect(fetchJson(`${issuer.url}/keys?v=1`, shutdown.signal)).rejects.toThrow(/certificate/);
+    await expect(createFetchJson(() => undefined)('http://127.0.0.1/x', shutdown.signal)).rejects.toThrow(
       /not an https address/,
     );
   });

@@ -14,18 +14,21 @@ export interface PacedFetchOptions {
   readonly rate: Rate;
   readonly clock: Clock;
   /** When it aborts, waiting has an end. */
-  readonly life: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** Fetches one at a time, and no more often than the rate allows. */
-export function pacedFetch(fetch: () => Promise<void>, { rate, clock, life }: PacedFetchOptions): PacedFetch {
+export function pacedFetch(
+  fetch: () => Promise<void>,
+  { rate, clock, shutdownSignal }: PacedFetchOptions,
+): PacedFetch {
   const bucket = new TokenBucket(rate, clock);
   let upcoming: Promise<void> | undefined;
   let underWay: Promise<void> | undefined;
   const allowed = async (): Promise<void> => {
     await underWay;
-    for (let waitMs = bucket.take(); waitMs > 0 && !life.aborted; waitMs = bucket.take()) {
-      await pause(waitMs, life);
+    for (let waitMs = bucket.take(); waitMs > 0 && !shutdownSignal.aborted; waitMs = bucket.take()) {
+      await pause(waitMs, shutdownSignal);
     }
   };
   return {

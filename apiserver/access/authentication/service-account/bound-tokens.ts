@@ -2,7 +2,7 @@ import type { Claims } from '../../../../shared/tokens/json-web-token';
 import type { TokenKey } from '../../../../shared/tokens/token-key';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import { AUDIT_ANNOTATION } from '../../../../shared/names';
-import type { Ground } from '../../../exchange/ground';
+import type { AccessCondition } from '../../../exchange/ground';
 import { identityGround, unauthorized } from '../authenticator';
 import type { TokenAuthenticator, TokenResult } from '../token-authenticator';
 import type { AccountObjects, AccountResource, ReadAccountObject } from './account-objects';
@@ -56,13 +56,17 @@ export function boundTokens(options: AccountTokenOptions): TokenAuthenticator {
     if (problem !== undefined) throw unauthorized(problem);
     count(claims, counts, now);
     const user = accountUser(claims.namespace, claims.account, claims.pod);
-    const ground = (): Ground => groundOf(token.claims, claims, options);
+    const ground = (): AccessCondition => groundOf(token.claims, claims, options);
     return { user, audiences, ...notesOf(claims, user.name, now), ground };
   };
 }
 
 /** Equal tokens have the same claims, as long as they are remembered. */
-function groundOf(key: Claims, claims: BoundClaims, { objects, clock }: AccountTokenOptions): Ground {
+function groundOf(
+  key: Claims,
+  claims: BoundClaims,
+  { objects, clock }: AccountTokenOptions,
+): AccessCondition {
   return identityGround(key, async (signal) => {
     const now = clock.now();
     return timeProblem(claims, now) ?? (await lifeProblem(claims, { objects, now, signal }));

@@ -3,7 +3,7 @@ import type { Claims } from '../../../../shared/tokens/json-web-token';
 import { accountUserName } from '../../../../shared/meta/account-user-name';
 import { ACCOUNT_TOKEN, AUDIT_ANNOTATION } from '../../../../shared/names';
 import { text } from '../../../../shared/object/accessors';
-import type { Ground } from '../../../exchange/ground';
+import type { AccessCondition } from '../../../exchange/ground';
 import { identityGround, unauthorized } from '../authenticator';
 import { isSameSecret } from '../same-secret';
 import type { TokenAuthenticator } from '../token-authenticator';
@@ -51,7 +51,7 @@ export function legacyTokens(options: LegacyTokenOptions): TokenAuthenticator {
     counts.legacy += 1;
     const { namespace, accountName: name, accountUid: uid } = claims;
     const user = accountUser(namespace, { name, uid });
-    const ground = lookup ? (): Ground => groundOf(token, claims, objects) : undefined;
+    const ground = lookup ? (): AccessCondition => groundOf(token, claims, objects) : undefined;
     return { user, audiences, notes: { [AUDIT_ANNOTATION.legacyToken]: user.name }, ground };
   };
 }
@@ -61,7 +61,7 @@ function holds(token: string): (secret: AccountObject) => boolean {
 }
 
 /** The token itself is not kept. */
-function groundOf(token: string, claims: LegacyClaims, objects: AccountObjects): Ground {
+function groundOf(token: string, claims: LegacyClaims, objects: AccountObjects): AccessCondition {
   const digest = digestOf(Buffer.from(token));
   const isTokenOf = (secret: AccountObject): boolean =>
     digestOf(Buffer.from(secret.token, 'base64')) === digest;

@@ -22,7 +22,7 @@ export interface WebhookTokenOptions extends RemoteOptions {
  * is not kept, as it may be one that passes. A service that does not answer makes tokens unknown, and nothing else.
  */
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
-  const { ask, apiAudiences, ttlMs, clock, log, life, counts, answersOf } = options;
+  const { ask, apiAudiences, ttlMs, clock, log, shutdownSignal, counts, answersOf } = options;
   const questions = new Questions<TokenQuestion, RemoteVerdict>({
     ask,
     isGood: ({ isKnown }) => isKnown,
@@ -34,7 +34,7 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
       );
     },
     clock,
-    life,
+    shutdownSignal,
     ...defined({
       counts,
       shared: answersOf === undefined ? undefined : { answers: answersOf('tokens'), parse: parseVerdict },

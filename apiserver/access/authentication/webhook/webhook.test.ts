@@ -40,7 +40,7 @@ const own = issueCertificate(ca, { commonName: 'apiserver', usages: ['client'], 
 let behave: Behaviour;
 let seen: Seen[];
 let dir: string;
-let life: AbortController;
+let shutdown: AbortController;
 let now: number;
 let logged: string[];
 let server: ReturnType<typeof createServer>;
@@ -61,7 +61,7 @@ const janeStatus = {
 };
 
 beforeEach(async () => {
-  [seen, logged, now, life] = [[], [], 0, new AbortController()];
+  [seen, logged, now, shutdown] = [[], [], 0, new AbortController()];
   behave = (body) => reviewOf(body, janeStatus);
   server = createServer(
     { cert: served.certificatePem, key: served.privateKeyPem, ca: ca.certificatePem, requestCert: true },
@@ -107,7 +107,7 @@ beforeEach(async () => {
   writeFileSync(path.join(dir, 'config'), JSON.stringify(config));
 });
 afterEach(async () => {
-  life.abort();
+  shutdown.abort();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   rmSync(dir, { recursive: true });
@@ -130,7 +130,7 @@ function authenticator({ version = 'v1beta1', ...options }: Setup = {}): TokenAu
     ttlMs: 1_000,
     clock: { now: () => now },
     log,
-    life: life.signal,
+    shutdownSignal: shutdown.signal,
     ...options,
   });
 }
@@ -326,7 +326,7 @@ describe('tokens that somebody makes up', () => {
     );
     expect(await outcome(known, 'new')).toBe(UNASKED);
     expect(await outcome(known)).toMatchObject({ user: jane });
-    life.abort();
+    shutdown.abort();
     await Promise.all(held);
   });
 
@@ -377,7 +377,7 @@ describe('many at once', () => {
     expect(await outcome(known, 'one more')).toBe(UNASKED);
     expect(under).toBe(QUESTIONS_MAX);
     expect(logged).toEqual([expect.stringMatching(/too many questions/)]);
-    life.abort();
+    shutdown.abort();
     expect(new Set(await Promise.all(held))).toEqual(new Set([UNASKED]));
   });
 });

@@ -4,7 +4,7 @@ import type { Clock } from '../../../../shared/concurrency/clock';
 import { Slices } from '../../../../shared/concurrency/slices';
 import type { StatusError } from '../../../../shared/errors/status-error';
 import type { PeerCertificates } from '../../../exchange/exchange';
-import type { Ground } from '../../../exchange/ground';
+import type { AccessCondition } from '../../../exchange/ground';
 import { unauthorized } from '../authenticator';
 import type { CaBundle, CaContent } from './ca-bundle';
 import type { Certificate } from './certificate';
@@ -72,8 +72,8 @@ export function verifiedPeers({
 /** One ground for all watches of a connection: that its certificates are still trusted. */
 export function peerGrounds(
   verify: (peer: PeerCertificates) => Promise<VerifiedPeer>,
-): (peer: PeerCertificates) => Ground {
-  const known = new WeakMap<PeerCertificates, Ground>();
+): (peer: PeerCertificates) => AccessCondition {
+  const known = new WeakMap<PeerCertificates, AccessCondition>();
   return (peer) => {
     const before = known.get(peer);
     if (before !== undefined) return before;
@@ -81,7 +81,7 @@ export function peerGrounds(
       const found = await verify(peer);
       return found.isTrusted ? undefined : found.refusal;
     };
-    const ground: Ground = { key: refusal, of: 'identity', refusal };
+    const ground: AccessCondition = { key: refusal, of: 'identity', refusal };
     known.set(peer, ground);
     return ground;
   };

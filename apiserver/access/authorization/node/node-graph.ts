@@ -51,7 +51,7 @@ export class NodeGraph {
   }
 
   /** Reads everything, and stays up to date until the signal aborts, so that nobody waits for it. */
-  async keep(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#followers.whenPrepared(signal);

@@ -16,7 +16,7 @@ import type { Policies } from './policies';
 import type { PolicyRule } from './policy-rule';
 import { policyRules } from './policy-rule';
 import { notFoundError } from './role-errors';
-import { wordTable } from '../../../../shared/word-table';
+import { ownKeyMap } from '../../../../shared/word-table';
 
 export interface EscalationParts {
   readonly authorize: Authorizer;
@@ -70,7 +70,7 @@ const CHECKS: { readonly [Resource in keyof RbacKinds]: Check<RbacKinds[Resource
 };
 
 /** Lets go of the kind: the objects of a resource were decoded as what is stored there. */
-const CHECK_OF = wordTable(CHECKS as unknown as Readonly<Record<string, Check<ApiObject>>>);
+const CHECK_OF = ownKeyMap(CHECKS as unknown as Readonly<Record<string, Check<ApiObject>>>);
 
 /** A Role is like a ClusterRole that gathers nothing. */
 async function checkRole(
@@ -115,7 +115,7 @@ function refuseNoName(name: string): void {
   throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`);
 }
 
-const ROLE_RESOURCES = wordTable({ ClusterRole: 'clusterroles', Role: 'roles' });
+const ROLE_RESOURCES = ownKeyMap({ ClusterRole: 'clusterroles', Role: 'roles' });
 
 /** Whether the user is trusted with roles of any content: to write them (`escalate`), or to bind them (`bind`). */
 async function mayDo(

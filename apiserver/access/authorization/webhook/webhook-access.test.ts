@@ -21,7 +21,7 @@ let seen: Record<string, unknown>[];
 let status: unknown;
 let code: number;
 let now: number;
-let life: AbortController;
+let shutdown: AbortController;
 let dir: string;
 
 const server = createServer((request, response) => {
@@ -54,10 +54,10 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 beforeEach(() => {
-  [seen, status, code, now, life] = [[], { allowed: true }, 201, 0, new AbortController()];
+  [seen, status, code, now, shutdown] = [[], { allowed: true }, 201, 0, new AbortController()];
 });
 afterEach(() => {
-  life.abort();
+  shutdown.abort();
 });
 
 function access({ version = 'v1beta1' }: { readonly version?: ReviewVersion } = {}): AccessControl {
@@ -67,7 +67,7 @@ function access({ version = 'v1beta1' }: { readonly version?: ReviewVersion } = 
     unauthorizedTtlMs: 1_000,
     clock: { now: () => now },
     log: silentLog,
-    life: life.signal,
+    shutdownSignal: shutdown.signal,
   });
 }
 

@@ -22,7 +22,7 @@ const REMEMBERED_QUESTION_MAX = 10_000;
  * has no opinion, and the request fails if nobody else allows it. It cannot list rules.
  */
 export function webhookAccess(options: WebhookAccessOptions): AccessControl {
-  const { ask, authorizedTtlMs, unauthorizedTtlMs, clock, log, life, answersOf } = options;
+  const { ask, authorizedTtlMs, unauthorizedTtlMs, clock, log, shutdownSignal, answersOf } = options;
   const isGood = ({ decision }: AccessVerdict): boolean => decision === 'allow';
   const questions = new Questions<AccessQuestion, AccessVerdict>({
     ask,
@@ -36,7 +36,7 @@ export function webhookAccess(options: WebhookAccessOptions): AccessControl {
       );
     },
     clock,
-    life,
+    shutdownSignal,
     ...defined({
       shared: answersOf === undefined ? undefined : { answers: answersOf('access'), parse: parseVerdict },
     }),

@@ -4,7 +4,7 @@ import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid } from '../../../../shared/errors/field-error';
 import { goIntegers } from '../../../../shared/errors/go-values';
 import type { Int64 } from '../../../../shared/object/values';
-import { wordTable } from '../../../../shared/word-table';
+import { ownKeyMap } from '../../../../shared/word-table';
 import type { ContainerStrategy, PodStrategy } from '../strategy';
 import { NOTHING } from '../strategy';
 import { isInRanges, textOfRanges } from './id-ranges';
@@ -66,7 +66,7 @@ interface GroupRule {
 
 const RUN_AS_ANY: GroupRule = { filled: undefined, problems: () => [] };
 
-const RULES = wordTable<(first: IDRange | undefined, ranges: readonly IDRange[]) => GroupRule | undefined>({
+const RULES = ownKeyMap<(first: IDRange | undefined, ranges: readonly IDRange[]) => GroupRule | undefined>({
   MustRunAs: (first, ranges) =>
     first && {
       filled: first.min,

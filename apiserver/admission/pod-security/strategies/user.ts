@@ -1,6 +1,6 @@
 import type { IDRange, RunAsUserStrategyOptions } from '../../../../shared/api/types/policy-v1beta1';
 import { invalid, required } from '../../../../shared/errors/field-error';
-import { wordTable } from '../../../../shared/word-table';
+import { ownKeyMap } from '../../../../shared/word-table';
 import type { ContainerStrategy } from '../strategy';
 import { ANYTHING, NOTHING } from '../strategy';
 import { isInRanges, textOfRanges } from './id-ranges';
@@ -24,7 +24,7 @@ const NON_ROOT: ContainerStrategy = {
   },
 };
 
-const RULES = wordTable<(ranges: readonly IDRange[]) => ContainerStrategy | undefined>({
+const RULES = ownKeyMap<(ranges: readonly IDRange[]) => ContainerStrategy | undefined>({
   MustRunAs: mustRunAs,
   MustRunAsNonRoot: () => NON_ROOT,
   RunAsAny: () => ANYTHING,

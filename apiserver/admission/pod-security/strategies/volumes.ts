@@ -3,7 +3,7 @@ import type { AllowedHostPath, PodSecurityPolicySpec } from '../../../../shared/
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, untilTooMany } from '../../../../shared/errors/field-error';
 import { ROOT_CA } from '../../../../shared/names';
-import { wordTable } from '../../../../shared/word-table';
+import { ownKeyMap } from '../../../../shared/word-table';
 import { volumeTypeOf } from '../../../kinds/policy/volume-types';
 import { containersOf } from '../pod-context';
 import type { PodStrategy } from '../strategy';
@@ -39,7 +39,7 @@ interface SeenVolume {
 }
 
 /** Rules of one type beyond its being allowed. */
-const RULES = wordTable<(seen: SeenVolume) => readonly FieldError[]>({
+const RULES = ownKeyMap<(seen: SeenVolume) => readonly FieldError[]>({
   hostPath: ({ volume, path, policy: { allowedHostPaths = [] }, mounts }) => {
     const given = volume.hostPath?.path ?? '';
     const fitting = allowedHostPaths.filter((allowed) => isBelow(given, allowed));

@@ -1,8 +1,8 @@
 import type { ColumnHeader } from '../../../kinds/columns/table';
-import { wordTable } from '../../../../shared/word-table';
+import { ownKeyMap } from '../../../../shared/word-table';
 
 /** What columns that many kinds have are about; the others say nothing but their name. */
-const DESCRIPTIONS = wordTable<string>({
+const DESCRIPTIONS = ownKeyMap<string>({
   Name: 'Name must be unique within a namespace. It is chosen by the client, or made by the server from generateName, and cannot be changed.',
   Age: 'How long ago the server created the object, from its creationTimestamp.',
   'Created At':

@@ -147,9 +147,9 @@ test('rows are made once, and again when the definition has other columns', asyn
 
 test('a watch tells its columns once, and then a row for every change', async () => {
   await define([version('v1', [SIZE])]);
-  const life = new AbortController();
+  const shutdown = new AbortController();
   const url = `/apis/example.com/v1/things?watch=1&resourceVersion=0`;
-  const reply = api.watch(url, life.signal, { accept: TABLE });
+  const reply = api.watch(url, shutdown.signal, { accept: TABLE });
   const first = reply.next();
   await create('a', {});
   expect((await first).value).toMatchObject({
@@ -165,7 +165,7 @@ test('a watch tells its columns once, and then a row for every change', async ()
     type: 'MODIFIED',
     object: { columnDefinitions: null, rows: [{ cells: ['a', 8] }] },
   });
-  life.abort();
+  shutdown.abort();
 });
 
 test('a row carries its object, its metadata or nothing', async () => {
