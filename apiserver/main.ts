@@ -4,12 +4,12 @@ import { readBuild } from '../shared/build';
 import { parseVersionFlag } from '../shared/flags/version-flag';
 import { writeHelp } from '../shared/flags/help';
 import { createProcessLog } from '../shared/log/pino-log';
-import type { ServerOptions } from './startup/options/server-options';
-import { completeOptions } from './startup/options/complete-options';
-import { FLAG_ROWS } from './startup/options/flag-rows';
-import { FOREIGN_FLAGS } from './startup/options/foreign-flags';
-import { parseServerFlags } from './startup/options/parse-server-flags';
-import { runServer } from './run-server';
+import type { ServerOptions } from './compose/options/server-options';
+import { completeOptions } from './compose/options/complete-options';
+import { FLAG_ROWS } from './compose/options/flag-rows';
+import { FOREIGN_FLAGS } from './compose/options/foreign-flags';
+import { parseServerFlags } from './compose/options/parse-server-flags';
+import { runServer } from './run';
 
 const PROGRAM = 'orch-apiserver';
 const SUMMARY =

@@ -1,6 +1,6 @@
-import { FIELD_GATES, SERVER_GATES } from '../apiserver/kinds/field-gates';
-import { DEFAULT_KIND_SETTINGS } from '../apiserver/registry/strategy';
-import { policyObjects } from '../apiserver/startup/bootstrap/policy-objects';
+import { FIELD_GATES, SERVER_GATES } from '../apiserver/kubernetes/kinds/field-gates';
+import { DEFAULT_KIND_SETTINGS } from '../apiserver/engine/registry/strategy';
+import { policyObjects } from '../apiserver/kubernetes/bootstrap/policy-objects';
 import type { ApiObject } from '../shared/object/object';
 import { NAMESPACE } from '../shared/names';
 import { CONTROLLERS } from './controllers';
@@ -21,7 +21,7 @@ const objects = (...resources: readonly string[]): readonly ApiObject[] =>
 const roles = new Set(objects('clusterroles', 'roles').map(({ metadata }) => metadata.name));
 const bindings = objects('clusterrolebindings', 'rolebindings') as readonly Binding[];
 
-/** What `apiserver/startup/bootstrap/data/policy.json` lacks for a controller that acts as this service account. */
+/** What `apiserver/kubernetes/bootstrap/data/policy.json` lacks for a controller that acts as this service account. */
 function missing(account: string): readonly string[] {
   const name = `system:controller:${account}`;
   const isBound = bindings.some(

@@ -29,16 +29,24 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ['controller-manager/runtime'],
   ['apiserver'],
-  ['apiserver/offload'],
-  ['apiserver/startup'],
-  ['apiserver/documents', 'apiserver/observability'],
-  ['apiserver/verbs', 'apiserver/audit', 'apiserver/aggregation'],
-  ['apiserver/http', 'apiserver/connect'],
-  ['apiserver/custom-resources', 'apiserver/admission', 'apiserver/flow-control'],
-  ['apiserver/access', 'apiserver/kinds'],
-  ['apiserver/registry'],
-  ['apiserver/cache'],
-  ['apiserver/storage', 'apiserver/exchange'],
+  ['apiserver/compose'],
+  ['apiserver/kubernetes/bootstrap'],
+  ['apiserver/kubernetes/discovery', 'apiserver/kubernetes/openapi'],
+  ['apiserver/kubernetes/aggregation'],
+  ['apiserver/kubernetes/custom-resources', 'apiserver/kubernetes/admission'],
+  ['apiserver/kubernetes/auth', 'apiserver/kubernetes/kinds'],
+  ['apiserver/engine'],
+  ['apiserver/engine/workers', 'apiserver/engine/observability'],
+  ['apiserver/engine/handlers', 'apiserver/engine/audit'],
+  ['apiserver/engine/proxy'],
+  ['apiserver/engine/server', 'apiserver/engine/fairness'],
+  ['apiserver/engine/encoding', 'apiserver/engine/impersonation'],
+  ['apiserver/engine/authn'],
+  ['apiserver/engine/authz'],
+  ['apiserver/engine/remote'],
+  ['apiserver/engine/registry'],
+  ['apiserver/engine/watch-cache'],
+  ['apiserver/engine/storage', 'apiserver/engine/request'],
   ['shared/informer'],
   ['shared/client'],
   ['shared/structural'],
@@ -51,8 +59,27 @@ const LAYERS: readonly (readonly string[])[] = [
   ['shared'],
 ];
 
-/** Pairs that stay apart whatever their rows: the programs meet over the wire only. */
-const STRANGERS: readonly (readonly [from: string, to: string])[] = [
+/** Imports of the engine from `kubernetes/` that are still to be removed; the list may only shrink. */
+const WRONG_WAY_IMPORTS: readonly (readonly [from: string, to: string])[] = [
+  ['apiserver/engine/encoding/metadata-source.ts', 'apiserver/kubernetes/kinds/kinds'],
+  ['apiserver/engine/encoding/table/cells.ts', 'apiserver/kubernetes/custom-resources/custom-columns'],
+  ['apiserver/engine/encoding/table/cells.ts', 'apiserver/kubernetes/kinds/columns/age'],
+  ['apiserver/engine/encoding/table/cells.ts', 'apiserver/kubernetes/kinds/columns/common'],
+  ['apiserver/engine/encoding/table/cells.ts', 'apiserver/kubernetes/kinds/columns/table'],
+  ['apiserver/engine/encoding/table/cells.ts', 'apiserver/kubernetes/kinds/kinds'],
+  ['apiserver/engine/encoding/table/column-definitions.ts', 'apiserver/kubernetes/kinds/columns/table'],
+  ['apiserver/engine/encoding/table/table-shape.ts', 'apiserver/kubernetes/kinds/columns/common'],
+  ['apiserver/engine/fairness/fairness.ts', 'apiserver/kubernetes/kinds/flowcontrol/mandatory-flow'],
+  ['apiserver/engine/handlers/unfit-kind.ts', 'apiserver/kubernetes/kinds/autoscaling/scale'],
+  [
+    'apiserver/engine/impersonation/requested-user.ts',
+    'apiserver/kubernetes/auth/service-account/account-user',
+  ],
+  ['apiserver/kubernetes/bootstrap/bootstrap-objects.ts', 'apiserver/compose/control-plane'],
+];
+
+/** Pairs that must not import each other whatever their rows: the programs meet over the wire only. */
+const FORBIDDEN_IMPORTS: readonly (readonly [from: string, to: string])[] = [
   ['controller-manager', 'apiserver'],
   ['deploy/local', 'deploy/admin'],
   ['deploy/local', 'deploy/convert'],
@@ -73,7 +100,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'deploy/admin/main.ts',
   'deploy/convert/main.ts',
   'apiserver/main.ts',
-  'apiserver/offload/thread.ts',
+  'apiserver/compose/worker/thread.ts',
   'controller-manager/main.ts',
   'shared/schema/generate-types.ts',
 ]);
@@ -83,6 +110,12 @@ const CODE_LINES_MAX = 350;
 const GENERATED = 'shared/api/types/';
 /** Files that may be longer, each with the reason. */
 const LONG_FILES: Readonly<Record<string, string>> = {};
+
+/** May only be lowered. */
+const MARKER_WORDS_MAX = 2_100;
+const TEXT_FILE = /\.(?:ts|mjs|cjs|js|md|json|ya?ml|sh|tpl|service|timer)$|Dockerfile$/u;
+/** Recorded exchanges and lock files hold words that the project did not write. */
+const RECORDED_DATA = /^package-lock\.json$|\/corpus\/|\/recorded\//u;
 
 const DECISIONS = 'apiserver/docs/adr';
 const DECISION_PARTS = ['Context', 'Decision', 'Consequences'] as const;
@@ -97,27 +130,35 @@ describe('layers', () => {
   test('every folder with sources stands in the record, and the record names no folder that is gone', () => {
     const folders = new Set(program.map((file) => path.dirname(file)));
     expect([...folders].filter((folder) => layerOf(`${folder}/x.ts`) === undefined)).toEqual([]);
-    // The programs' roots would swallow a new folder, so that the second level must be spelled out.
-    const secondLevel = [...folders].filter((folder) =>
+    // The roots of the programs and of the two halves would swallow a new folder, so the next level must be spelled out.
+    const nextLevel = [...folders].filter((folder) =>
       /^(?:apiserver|controller-manager|shared)\//u.test(folder),
     );
     const known = new Set(LAYERS.flat());
-    expect(secondLevel.filter((folder) => !known.has(folder.split('/').slice(0, 2).join('/')))).toEqual([]);
+    const depthOf = (folder: string): number => (/^apiserver\/(?:engine|kubernetes)\//u.test(folder) ? 3 : 2);
+    expect(
+      nextLevel.filter(
+        (folder) =>
+          folder !== 'apiserver/engine' && !known.has(folder.split('/').slice(0, depthOf(folder)).join('/')),
+      ),
+    ).toEqual([]);
     expect([...known].filter((folder) => !existsSync(path.join(ROOT, folder)))).toEqual([]);
   });
 
   test('imports point down', () => {
-    const upward = imports(program).filter(
-      ({ from, to }) => layerOf(from) !== layerOf(to) && rankOf(to) <= rankOf(from),
+    const upward = imports(program)
+      .filter(({ from, to }) => layerOf(from) !== layerOf(to) && rankOf(to) <= rankOf(from))
+      .map(({ from, to }) => `${from} imports ${to}`);
+    expect([...new Set(upward)].sort()).toEqual(
+      WRONG_WAY_IMPORTS.map(([from, to]) => `${from} imports ${to}`).sort(),
     );
-    expect(upward.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });
 
   test('the programs do not import each other', () => {
     const strange = imports(program).filter(
       ({ from, to }) =>
         !from.startsWith(PLANTER) &&
-        STRANGERS.some(([a, b]) => from.startsWith(`${a}/`) && to.startsWith(`${b}/`)),
+        FORBIDDEN_IMPORTS.some(([a, b]) => from.startsWith(`${a}/`) && to.startsWith(`${b}/`)),
     );
     expect(strange.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });
@@ -169,6 +210,16 @@ describe('text', () => {
   test('what a class keeps to itself is #private; the keyword is for constructors only', () => {
     const keyword = /^ +(?:private|protected) (?!constructor\()/mu;
     expect(sources.filter((file) => keyword.test(withoutComments(read(file))))).toEqual([]);
+  });
+
+  test('the marker words of unclear prose become fewer', () => {
+    // The words are an indicator, not the problem: a sentence that uses one of them usually has no clear subject.
+    const marker = /\b(?:told|nobody|whoever|anew)\b/giu;
+    const texts = files.filter(
+      (file) => TEXT_FILE.test(file) && !RECORDED_DATA.test(file) && file !== 'shared/tidy.test.ts',
+    );
+    const count = texts.reduce((sum, file) => sum + (read(file).match(marker)?.length ?? 0), 0);
+    expect(count).toBeLessThanOrEqual(MARKER_WORDS_MAX);
   });
 
   test('nothing is left to be done later in a comment', () => {

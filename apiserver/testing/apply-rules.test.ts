@@ -1,7 +1,7 @@
 import { MEDIA_TYPE } from '../../shared/names';
 import type { ManagedFieldsEntry } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
-import type { Endpoint } from '../registry/resource';
+import type { Endpoint } from '../engine/registry/resource';
 import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';

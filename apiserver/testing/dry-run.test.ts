@@ -1,5 +1,5 @@
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { MemoryBackend } from '../engine/storage/testing/memory-backend';
 import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';

@@ -6,9 +6,9 @@ import type { EtcdCluster } from '../../deploy/local/etcd-cluster';
 import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
 import { silentLog } from '../../shared/log/log';
 import { PATIENCE_MS, patience } from '../../shared/testing/eventually';
-import { encrypt } from '../storage/encryption/encrypt';
-import { parseEncryptionRules } from '../storage/encryption/encryption-rules';
-import { createEtcdBackend } from '../storage/etcd/etcd-backend';
+import { encrypt } from '../engine/storage/decorators/encryption/encrypt';
+import { parseEncryptionRules } from '../engine/storage/decorators/encryption/encryption-rules';
+import { createEtcdBackend } from '../engine/storage/stores/etcd/etcd-backend';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 

@@ -1,5 +1,5 @@
 import { apiVersionOf } from '../../shared/object/object';
-import type { Endpoint } from '../registry/resource';
+import type { Endpoint } from '../engine/registry/resource';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';

@@ -11,7 +11,7 @@ import { ALL_KINDS, collectionOf } from './stored-rows';
 
 /**
  * The names that every object has, in every place where a client chooses a word. Whoever looks one up in a plain object finds a function,
- * and the request is answered with 500 at best; see `shared/word-table.ts`. The user may do everything but give rights away, so that the
+ * and the request is answered with 500 at best; see `shared/own-key-map.ts`. The user may do everything but give rights away, so that the
  * checks of what is given away are met as well.
  */
 

@@ -8,40 +8,41 @@ import { defined } from '../../shared/defined';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
-import type { AccessControl } from '../exchange/access';
-import type { Answer, Exchange } from '../exchange/exchange';
-import type { TestExchange } from '../exchange/testing/new-exchange';
-import { newExchange } from '../exchange/testing/new-exchange';
-import { createImpersonationStage } from '../access/impersonation/impersonation';
-import type { AggregationParts } from '../startup/aggregation';
-import { createAggregation } from '../startup/aggregation';
-import { createFirstNamespaces } from '../startup/bootstrap/namespaces';
-import { createAuthorizationStage } from '../access/authorization/authorize';
-import type { Mode } from '../access/authorization/modes';
-import { createAuthorization } from '../startup/authorization';
-import type { VerbContext } from '../verbs/context';
-import type { RequestFeatures } from '../verbs/request-features';
-import { ALL_FEATURES } from '../verbs/request-features';
+import type { AccessControl } from '../engine/request/access';
+import type { Answer, Exchange } from '../engine/request/exchange';
+import type { TestExchange } from '../engine/request/testing/new-exchange';
+import { newExchange } from '../engine/request/testing/new-exchange';
+import { createImpersonationStage } from '../engine/impersonation/impersonation';
+import type { AggregationParts } from '../compose/aggregation';
+import { createAggregation } from '../compose/aggregation';
+import { createFirstNamespaces } from '../kubernetes/bootstrap/namespaces';
+import { createAuthorizationStage } from '../engine/authz/authorize';
+import type { Mode } from '../compose/authorization-modes';
+import { createAuthorization } from '../compose/authorization';
+import type { VerbContext } from '../engine/handlers/context';
+import type { RequestFeatures } from '../engine/handlers/request-features';
+import { ALL_FEATURES } from '../engine/handlers/request-features';
 import type {
   AdmissionOptions,
   ControlPlane,
   ControlPlaneOptions,
   ServiceRanges,
-} from '../startup/control-plane';
-import { DEFAULT_ADMISSION, createControlPlane } from '../startup/control-plane';
-import { createMetricsEndpoints } from '../observability/metrics/metrics-endpoints';
-import { statusAnswer, statusErrorOf } from '../http/server/error-handler';
-import type { PipelineParts } from '../journey';
-import { createMemoryLimitStage, createRequestMemory } from '../http/server/held-bytes';
-import { createPipeline } from '../journey';
-import type { OperationServices } from '../registry/operation';
-import type { RuntimeConfig } from '../registry/runtime-config';
-import type { KindSettings } from '../registry/strategy';
-import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
-import type { Backend } from '../storage/backend';
-import { StorageError } from '../storage/backend';
-import type { CacheLimits } from '../cache/limits';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+} from '../compose/control-plane';
+import { DEFAULT_ADMISSION, createControlPlane } from '../compose/control-plane';
+import { createMetricsEndpoints } from '../compose/metrics/metrics-endpoints';
+import { statusAnswer, statusErrorOf } from '../engine/server/error-handler';
+import { createMemoryLimitStage, createRequestMemory } from '../engine/server/held-bytes';
+import type { AnswerParts } from '../compose/answer-stage';
+import { createAnswerStage } from '../compose/answer-stage';
+import { createPipeline } from '../engine/pipeline';
+import type { OperationServices } from '../engine/registry/operation';
+import type { RuntimeConfig } from '../engine/registry/runtime-config';
+import type { KindSettings } from '../engine/registry/strategy';
+import { DEFAULT_KIND_SETTINGS } from '../engine/registry/strategy';
+import type { Backend } from '../engine/storage/backend';
+import { StorageError } from '../engine/storage/backend';
+import type { CacheLimits } from '../engine/watch-cache/limits';
+import { MemoryBackend } from '../engine/storage/testing/memory-backend';
 
 export interface Reply {
   readonly code: number;
@@ -64,7 +65,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A server without its listeners: requests go through the whole journey, in memory. */
+/** A server without its listeners: requests go through the whole pipeline, in memory. */
 export interface InProcessApi {
   readonly plane: ControlPlane;
   readonly backend: Backend;
@@ -135,7 +136,7 @@ export async function startInProcessApi(
     readonly limits?: Partial<CacheLimits>;
     readonly cacheWaitMs?: number;
     /** Carries out large requests; by default they are like any other. */
-    readonly large?: PipelineParts['large'];
+    readonly large?: AnswerParts['large'];
     readonly fills?: ControlPlaneOptions['fills'];
     readonly encrypted?: ControlPlaneOptions['encrypted'];
     /** Leads to other servers; by default nothing does. */
@@ -186,7 +187,17 @@ export async function startInProcessApi(
   };
   const aggregation = aggregated && createAggregation({ ...aggregated, plane, log: silentLog });
   void aggregation?.run(shutdown.signal);
-  const journey = createPipeline({
+  const build = { version: '0.0.0', commit: '', treeState: '', date: '' };
+  const metrics = createMetricsEndpoints({
+    registry: plane.registry,
+    cache: plane.cache,
+    statusOf: statusErrorOf,
+    admission: plane.admissionMetrics,
+    webhooks: plane.webhookMetrics,
+    processMetrics: false,
+    build,
+  });
+  const pipeline = createPipeline({
     authenticate: async (exchange, next) => {
       exchange.user = { name: 'tester', uid: '', groups: [USER_GROUP.masters], extra: {} };
       await next();
@@ -194,33 +205,28 @@ export async function startInProcessApi(
     impersonate: createImpersonationStage(plane.access.authorize),
     limitMemory: createMemoryLimitStage(createRequestMemory()),
     authorize: createAuthorizationStage(plane.access.authorize),
-    health: async () => Promise.resolve(undefined),
-    healthPaths: ['/healthz', '/readyz/shutdown'],
-    metrics: createMetricsEndpoints({
-      registry: plane.registry,
-      cache: plane.cache,
-      statusOf: statusErrorOf,
-      admission: plane.admissionMetrics,
-      webhooks: plane.webhookMetrics,
-      processMetrics: false,
-      build: { version: '0.0.0', commit: '', treeState: '', date: '' },
-    }),
-    verbs,
-    ...defined({ large, aggregator: aggregation?.aggregator, otherDocuments: aggregation?.documents }),
+    metrics,
     requestTimeoutMs: PATIENCE_MS,
-    serverAddress: () => '127.0.0.1:6443',
-    build: { version: '0.0.0', commit: '', treeState: '', date: '' },
+    answer: createAnswerStage({
+      health: async () => Promise.resolve(undefined),
+      healthPaths: ['/healthz', '/readyz/shutdown'],
+      metrics,
+      verbs,
+      ...defined({ large, aggregator: aggregation?.aggregator, otherDocuments: aggregation?.documents }),
+      serverAddress: () => '127.0.0.1:6443',
+      build,
+    }),
   });
 
   const answer = async (exchange: Exchange): Promise<Answer> => {
     try {
-      await journey(exchange);
+      await pipeline(exchange);
     } catch (error) {
       // What nobody foresaw is the test's to see.
       if (!(error instanceof StatusError) && !(error instanceof StorageError)) throw error;
       return statusAnswer(statusErrorOf(error, exchange), exchange);
     }
-    if (exchange.answer === undefined) throw new Error('the journey set no answer');
+    if (exchange.answer === undefined) throw new Error('the pipeline set no answer');
     return exchange.answer;
   };
 

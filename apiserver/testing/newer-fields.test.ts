@@ -1,6 +1,6 @@
 import { GROUP } from '../../shared/names';
-import type { Backend, StoredRecord } from '../storage/backend';
-import { valueOf } from '../storage/backend';
+import type { Backend, StoredRecord } from '../engine/storage/backend';
+import { valueOf } from '../engine/storage/backend';
 import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { removeStores, STORES } from './stores';

@@ -1,10 +1,10 @@
 import { MEDIA_TYPE } from '../../shared/names';
-import type { StoredRecord } from '../storage/backend';
-import type { Entry } from '../cache/state/entry';
-import { decodeEntry } from '../cache/state/entry-codec';
-import { RecentObjects } from '../cache/recent-objects';
-import { caughtUp } from '../cache/testing/fixtures';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import type { StoredRecord } from '../engine/storage/backend';
+import type { Entry } from '../engine/watch-cache/state/entry';
+import { decodeEntry } from '../engine/watch-cache/state/entry-codec';
+import { RecentObjects } from '../engine/watch-cache/recent-objects';
+import { caughtUp } from '../engine/watch-cache/testing/fixtures';
+import { MemoryBackend } from '../engine/storage/testing/memory-backend';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import { MemoryBackend } from '../engine/storage/testing/memory-backend';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 

@@ -1,7 +1,7 @@
 import type { ResourceRow } from '../../shared/api/resources';
 import { RESOURCES } from '../../shared/api/resources';
 import { apiVersionOf } from '../../shared/object/object';
-import type { Endpoint } from '../registry/resource';
+import type { Endpoint } from '../engine/registry/resource';
 import type { InProcessApi } from './in-process-api';
 
 /** Every row of the tables that is a stored object. The others are operations, which create nothing. */

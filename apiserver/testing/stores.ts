@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
 import { silentLog } from '../../shared/log/log';
-import type { Backend } from '../storage/backend';
-import { openEmbeddedBackend } from '../storage/embedded/embedded-backend';
-import { createEtcdBackend } from '../storage/etcd/etcd-backend';
-import { MemoryBackend } from '../storage/testing/memory-backend';
+import type { Backend } from '../engine/storage/backend';
+import { openEmbeddedBackend } from '../engine/storage/stores/embedded/embedded-backend';
+import { createEtcdBackend } from '../engine/storage/stores/etcd/etcd-backend';
+import { MemoryBackend } from '../engine/storage/testing/memory-backend';
 
 /** Below which the servers of tests keep their objects. */
 const STORE_PREFIX = '/registry';

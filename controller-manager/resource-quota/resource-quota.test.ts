@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { InProcessApi } from '../../apiserver/testing/in-process-api';
 import { startInProcessApi } from '../../apiserver/testing/in-process-api';
-import { MemoryBackend } from '../../apiserver/storage/testing/memory-backend';
-import { createPolicyHook } from '../../apiserver/startup/bootstrap/policy-hook';
+import { MemoryBackend } from '../../apiserver/engine/storage/testing/memory-backend';
+import { createPolicyHook } from '../../apiserver/kubernetes/bootstrap/policy-hook';
 import type { Client } from '../../shared/client/client';
 import type { WatchEvent } from '../../shared/client/options';
 import { queryString, resourcePath } from '../../shared/client/resource-path';

@@ -1,5 +1,5 @@
-import { DEFAULT_KIND_SETTINGS } from '../../apiserver/registry/strategy';
-import { parseRuntimeConfig } from '../../apiserver/registry/runtime-config';
+import { DEFAULT_KIND_SETTINGS } from '../../apiserver/engine/registry/strategy';
+import { parseRuntimeConfig } from '../../apiserver/engine/registry/runtime-config';
 import type { StorageVersion } from '../../shared/api/types/apiserverinternal-v1alpha1';
 import { withServers } from '../../shared/meta/storage-versions';
 import { API_SERVER_MANAGER, GROUP, LABEL, NAMESPACE } from '../../shared/names';

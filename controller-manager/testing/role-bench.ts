@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { createPolicyHook } from '../../apiserver/startup/bootstrap/policy-hook';
+import { createPolicyHook } from '../../apiserver/kubernetes/bootstrap/policy-hook';
 import type { InProcessApi, Reply } from '../../apiserver/testing/in-process-api';
 import { startInProcessApi } from '../../apiserver/testing/in-process-api';
 import type { Client } from '../../shared/client/client';

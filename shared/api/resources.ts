@@ -4,7 +4,7 @@ import { apiVersionFromNeutral, GROUP } from '../names';
 import { isServedByDefault } from './groups';
 import type { ResourceData, SubresourceData } from './tables';
 import { RESOURCE_DATA } from './tables';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 export interface SubresourceRow {
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { randomBytes, sign } from 'node:crypto';
 import * as der from './der';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** What every X.509 certificate is made of, whoever asks for it (RFC 5280). */
 export interface CertificateContent {

@@ -1,6 +1,6 @@
 import type { CertificateRequest } from './certificate-request';
 import { NODE_USER, SIGNER, USER_GROUP } from '../names';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** Says why a signer does not sign a request with these usages; undefined where it does. */
 export type SignerRule = (request: CertificateRequest, usages: readonly string[]) => string | undefined;

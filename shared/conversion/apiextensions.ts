@@ -4,7 +4,7 @@ import type { Conversion } from './conversion';
 import type { ReadonlyJson } from '../object/json';
 import { changeList, changeObject, compact, has, objectsAt, textAt, without } from '../object/json';
 import { movesConversion } from './moves';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /**
  * apiextensions/v1beta1 may say what all versions have in common once, in the spec; v1 says it in every version. What is the same in

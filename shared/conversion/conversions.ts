@@ -8,7 +8,7 @@ import { INGRESS } from './networking';
 import { POD_DISRUPTION_BUDGET } from './policy';
 import { SUBJECTS } from './rbac';
 import { ACCESS_REVIEW, RUNTIME_CLASS } from './renames';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** By the message of the version. A version that is not in this table has the fields of its hub. */
 const CONVERSIONS = ownKeyMap<Conversion>({

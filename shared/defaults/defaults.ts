@@ -23,7 +23,7 @@ import { RBAC } from './rbac';
 import { SCHEDULING } from './scheduling';
 import { STORAGE } from './storage';
 import { roundUpToMilli } from './resource-list';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** Returns the object with everything filled in that was left out; the argument is never changed and may be returned itself. */
 export type ApplyDefaults = (object: ApiObject, nulls?: NullsOf) => ApiObject;

@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** What stands in quotes as it is. */
 const PLAIN = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;

@@ -1,5 +1,5 @@
 import type { FieldType, MessageType } from '../schema/types';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /**
  * What field management has to know of a type. `leaf`: owned as a whole (scalars, atomic lists, maps and structs). `object`: each field

@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 import type { Gate, Stage } from './feature-gate-table';
 import { GATES } from './feature-gate-table';
 import { suggestion } from './suggestion';

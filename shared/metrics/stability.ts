@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** What may change of a metric: `STABLE` ones keep their name, type and labels, `ALPHA` ones promise nothing. */
 export interface Stability {

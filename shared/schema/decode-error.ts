@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** A key of user data in a path is cut to so many characters. */
 const PATH_SEGMENT_CHARS_MAX = 100;

@@ -1,5 +1,5 @@
 import { goQuote } from '../errors/go-quote';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /**
  * Why the bytes are no JSON, in the words of Go's decoder: the first byte that cannot stand where it stands. Undefined for valid JSON.

@@ -4,7 +4,7 @@ import { SCHEMA_DATA } from '../api/tables';
 import type { MessageTypes } from '../api/types/message-types';
 import type { ApiObject, GroupVersionKind } from '../object/object';
 import { defined } from '../defined';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** The types of values. What each of them accepts and how it is written is stated in `scalars.ts` and `unions.ts`. */
 export type FieldKind =

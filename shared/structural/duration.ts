@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /**
  * True for a duration as Go reads it (`1h30m`, `-1.5s`, `0`), or with a number and the name of a unit anywhere in it (`3 days`), as

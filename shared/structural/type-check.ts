@@ -2,7 +2,7 @@ import type { Check } from './outcome';
 import { report } from './outcome';
 import { isJsonInteger } from './scalar-checks';
 import type { StructuralSchema } from './structural-schema';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** Compares the type of a value with that of the schema. A null fits where it is allowed, and where no type is said. */
 export function checkType(schema: StructuralSchema, value: unknown, check: Check): void {

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, KeyObject } from 'node:crypto';
 import type { JWK } from 'jose';
 import { createLocalJWKSet } from 'jose/jwks/local';
-import { ownKeyMap } from '../word-table';
+import { ownKeyMap } from '../own-key-map';
 
 /** The ways to sign tokens that are known here, as their headers call them. */
 export const TOKEN_ALGORITHMS = [

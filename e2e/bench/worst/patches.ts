@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../../../shared/word-table';
+import { ownKeyMap } from '../../../shared/own-key-map';
 import type { WorstRequest } from './request';
 import { filled, numbered, TYPE } from './request';
 import { JSON_PATCHES } from './json-patches';

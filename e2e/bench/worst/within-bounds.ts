@@ -1,4 +1,4 @@
-/** What the server takes on the loop that serves everybody (`apiserver/exchange/loop-bounds.ts`). */
+/** What the server takes on the loop that serves everybody (`apiserver/engine/request/loop-bounds.ts`). */
 const BODY_BYTES_MAX = 128 * 1_024;
 const VALUES_MAX = 1_500;
 const SHRINKS = 0.9;

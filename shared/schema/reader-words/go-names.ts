@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../../word-table';
+import { ownKeyMap } from '../../own-key-map';
 import type { FieldType, MessageType } from '../types';
 
 /** How Go calls the type of a message: `v1.ObjectMeta`. */

@@ -1,5 +1,5 @@
 import { canonicalQuantity } from '../../meta/quantity';
-import { ownKeyMap } from '../../word-table';
+import { ownKeyMap } from '../../own-key-map';
 import type { FieldType, MessageType } from '../types';
 import type { IntegerType } from './byte-walk';
 import { ByteWalk } from './byte-walk';

@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../../word-table';
+import { ownKeyMap } from '../../own-key-map';
 import type { TimeLayout } from './time-words';
 import { timeWords } from './time-words';
 

@@ -1,4 +1,4 @@
-import { ownKeyMap } from '../../word-table';
+import { ownKeyMap } from '../../own-key-map';
 import type { FieldKind, FieldType, MessageType } from '../types';
 import { ByteWalk } from './byte-walk';
 import { goItemTypeName, goTypeName } from './go-names';

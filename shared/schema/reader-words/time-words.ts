@@ -1,6 +1,6 @@
 import { goTimeQuote } from '../../errors/go-quote';
 import { isDate } from '../../meta/time';
-import { ownKeyMap } from '../../word-table';
+import { ownKeyMap } from '../../own-key-map';
 
 /** The forms of times as Go spells them: each part by that of a certain date. */
 export type TimeLayout = '2006-01-02T15:04:05Z07:00' | '2006-01-02T15:04:05.000000Z07:00';

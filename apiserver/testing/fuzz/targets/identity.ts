@@ -11,15 +11,15 @@ import {
 import { deepEqual } from '../../../../shared/object/clone';
 import { isSignedByOneOf, parseToken, signToken } from '../../../../shared/tokens/json-web-token';
 import { KeyError, signingKeyOf, verificationKeysOf } from '../../../../shared/tokens/token-key';
-import { CsvError, parseCsv } from '../../../access/authentication/csv';
-import { tokenFileLookup } from '../../../access/authentication/token-file';
-import { CLIENT_AUTH, testCertificate } from '../../../access/authentication/testing/test-certificates';
-import { certificatesOfPem } from '../../../access/authentication/x509/certificate';
-import { verifyChain } from '../../../access/authentication/x509/chain';
+import { CsvError, parseCsv } from '../../../engine/authn/csv';
+import { tokenFileLookup } from '../../../engine/authn/token-file';
+import { CLIENT_AUTH, testCertificate } from '../../../engine/authn/testing/test-certificates';
+import { certificatesOfPem } from '../../../engine/authn/x509/certificate';
+import { verifyChain } from '../../../engine/authn/x509/chain';
 import {
   certificateRequestOrganizations,
   certificateRequestProblem,
-} from '../../../kinds/certificates/pkcs10';
+} from '../../../kubernetes/kinds/certificates/pkcs10';
 import { mutateBytes } from '../mutators/mutate-bytes';
 import { mutateDer } from '../mutators/mutate-der';
 import { mutateInside } from '../mutators/mutate-json';

@@ -9,12 +9,12 @@ import {
 import { SelectorError } from '../../../../shared/meta/selector-error';
 import { StatusError } from '../../../../shared/errors/status-error';
 import { deepEqual } from '../../../../shared/object/clone';
-import { parseAccept, parseMediaType } from '../../../http/encoding/media-type';
-import { DOCUMENT_OFFER, negotiate, OUTCOME_OFFER } from '../../../http/encoding/negotiation';
-import { parseRequestInfo } from '../../../exchange/request-info';
-import { decodeContinueToken, encodeContinueToken } from '../../../registry/continue-token';
-import { listQueryOf } from '../../../verbs/list-options';
-import { selectorsOf } from '../../../verbs/selection';
+import { parseAccept, parseMediaType } from '../../../engine/encoding/media-type';
+import { DOCUMENT_OFFER, negotiate, OUTCOME_OFFER } from '../../../engine/encoding/negotiation';
+import { parseRequestInfo } from '../../../engine/request/request-info';
+import { decodeContinueToken, encodeContinueToken } from '../../../engine/registry/continue-token';
+import { listQueryOf } from '../../../engine/handlers/list-options';
+import { selectorsOf } from '../../../engine/handlers/selection';
 import { mutateBytes } from '../mutators/mutate-bytes';
 import { mutateInside } from '../mutators/mutate-json';
 import { holds, refusable, refusableLater } from '../refusable';

@@ -1,0 +1,60 @@
+import { randomInt } from 'node:crypto';
+import { defined } from '../../shared/defined';
+import type { Log } from '../../shared/log/log';
+import { clusterReadings } from '../kubernetes/admission/cluster-reader';
+import { AggregatedServices } from '../kubernetes/aggregation/aggregated-services';
+import { Aggregator } from '../kubernetes/aggregation/aggregator';
+import type { AvailabilityCounts } from '../kubernetes/aggregation/availability';
+import { keepAvailability } from '../kubernetes/aggregation/availability';
+import type { BackendTls } from '../engine/proxy/backend-call';
+import type { ConnectCounts } from '../engine/proxy/connect-counts';
+import { keepDocuments } from '../kubernetes/openapi/aggregated/keep-documents';
+import { OtherDocuments } from '../kubernetes/openapi/aggregated/other-documents';
+import type { ControlPlane } from './control-plane';
+
+export interface AggregationParts {
+  readonly plane: Pick<ControlPlane, 'registry' | 'store' | 'cache'>;
+  readonly counts: ConnectCounts;
+  readonly availability: AvailabilityCounts;
+  readonly client: () => BackendTls;
+  readonly byEndpoints: boolean;
+  readonly log: Log;
+  /** How often documents are read anew, in milliseconds; a minute if not given. */
+  readonly documentsMs?: number;
+}
+
+export interface Aggregation {
+  readonly aggregator: Aggregator;
+  readonly documents: OtherDocuments;
+  /** Checks the servers, and reads their documents, until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The way to API servers behind this one. */
+export function createAggregation({
+  plane,
+  availability,
+  log,
+  documentsMs,
+  ...parts
+}: AggregationParts): Aggregation {
+  const { registry, store, cache } = plane;
+  const newReading = clusterReadings(registry(), store);
+  const aggregator = new Aggregator({
+    ...parts,
+    services: new AggregatedServices(registry().stored, cache),
+    newReading,
+    randomInt: (bound) => randomInt(bound),
+  });
+  const documents = new OtherDocuments();
+  return {
+    aggregator,
+    documents,
+    run: async (signal) => {
+      await Promise.all([
+        keepAvailability({ aggregator, newReading, store, registry, counts: availability, log }, signal),
+        keepDocuments({ aggregator, documents, log, ...defined({ refreshMs: documentsMs }) }, signal),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { USER_GROUP } from '../../shared/names';
+import type { AccessControl, AccessRules, Authorizer, AccessVerdict } from '../engine/request/access';
+import { firstOpinionOf } from '../engine/authz/authorizer';
+import type { Policies } from '../kubernetes/auth/rbac/policies';
+import { rbacAuthorizer, rbacRules } from '../kubernetes/auth/rbac/rbac-authorizer';
+import { NO_RULES, allRulesOf } from '../engine/authz/rules';
+
+const ALLOWED: AccessVerdict = { decision: 'allow', reason: '' };
+const NO_OPINION: AccessVerdict = { decision: 'no-opinion', reason: '' };
+const EVERYTHING_FORBIDDEN: AccessVerdict = { decision: 'no-opinion', reason: 'Everything is forbidden.' };
+
+const EVERY = ['*'] as const;
+const EVERYTHING: AccessRules = {
+  resourceRules: [{ verbs: EVERY, apiGroups: EVERY, resources: EVERY }],
+  nonResourceRules: [{ verbs: EVERY, nonResourceURLs: EVERY }],
+  incomplete: false,
+};
+
+/** Members of the superusers' group may do everything, whatever the modes say. */
+const superusers: Authorizer = async ({ user }) =>
+  Promise.resolve(user.groups.includes(USER_GROUP.masters) ? ALLOWED : NO_OPINION);
+
+/** What may stand in `--authorization-mode`. */
+export const MODES = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** The modes that need something beside roles. */
+export type ModeAccess = Partial<Readonly<Record<'ABAC' | 'Webhook' | 'Node', AccessControl>>>;
+
+const ACCESS_OF_MODE: Readonly<Record<Mode, (policies: Policies, others: ModeAccess) => AccessControl>> = {
+  AlwaysAllow: () => ({
+    authorize: async () => Promise.resolve(ALLOWED),
+    rulesOf: async () => Promise.resolve(EVERYTHING),
+  }),
+  AlwaysDeny: () => ({
+    authorize: async () => Promise.resolve(EVERYTHING_FORBIDDEN),
+    rulesOf: async () => Promise.resolve(NO_RULES),
+  }),
+  ABAC: (_policies, others) => given(others, 'ABAC'),
+  Webhook: (_policies, others) => given(others, 'Webhook'),
+  Node: (_policies, others) => given(others, 'Node'),
+  RBAC: (policies) => ({ authorize: rbacAuthorizer(policies), rulesOf: rbacRules(policies) }),
+};
+
+function given(others: ModeAccess, mode: keyof ModeAccess): AccessControl {
+  const access = others[mode];
+  if (access === undefined) throw new Error(`nothing is given for the mode ${mode}`);
+  return access;
+}
+
+/** What `--authorization-mode` asks for: the modes in order, with the superusers in front, who appear in no list of rules. Of `others` those are needed that are named. */
+export function accessControlOf(
+  modes: readonly Mode[],
+  policies: Policies,
+  others: ModeAccess = {},
+): AccessControl {
+  const members = modes.map((mode) => ACCESS_OF_MODE[mode](policies, others));
+  return {
+    authorize: firstOpinionOf([superusers, ...members.map(({ authorize }) => authorize)]),
+    rulesOf: allRulesOf(members.map(({ rulesOf }) => rulesOf)),
+  };
+}

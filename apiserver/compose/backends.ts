@@ -1,0 +1,43 @@
+import type { Log } from '../../shared/log/log';
+import type { AvailabilityCounts } from '../kubernetes/aggregation/availability';
+import { newAvailabilityCounts } from '../kubernetes/aggregation/availability';
+import type { ConnectCounts } from '../engine/proxy/connect-counts';
+import { newConnectCounts } from '../engine/proxy/connect-counts';
+import type { Connector } from '../engine/proxy/connector';
+import type { Aggregation } from './aggregation';
+import { createAggregation } from './aggregation';
+import { createConnector, keptCertificate } from './connector';
+import type { ControlPlane } from './control-plane';
+import type { ConnectOptions } from './options/connect-options';
+
+/** The ways to other servers, and what is counted of them. */
+export interface Backends {
+  readonly connector: Connector;
+  readonly aggregation: Aggregation;
+  readonly connects: ConnectCounts;
+  readonly aggregated: AvailabilityCounts;
+}
+
+/** Throws an Error that names a file that cannot be used. */
+export async function createBackends(
+  options: ConnectOptions,
+  {
+    plane,
+    log,
+    shutdownSignal,
+  }: { readonly plane: ControlPlane; readonly log: Log; readonly shutdownSignal: AbortSignal },
+): Promise<Backends> {
+  const connects = newConnectCounts();
+  const aggregated = newAvailabilityCounts();
+  const connector = await createConnector(options, { counts: connects, log, shutdownSignal });
+  const client = await keptCertificate(options.proxyClient, { log, shutdownSignal });
+  const aggregation = createAggregation({
+    plane,
+    counts: connects,
+    availability: aggregated,
+    client: () => client() ?? {},
+    byEndpoints: options.aggregatorRouting,
+    log,
+  });
+  return { connector, aggregation, connects, aggregated };
+}

@@ -1,0 +1,56 @@
+import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Log } from '../../shared/log/log';
+import type { ConnectCounts } from '../engine/proxy/connect-counts';
+import { Connector } from '../engine/proxy/connector';
+import type { CertificateFiles, LoadedCertificate } from '../engine/server/certificate-files';
+import { fingerprintOf, loadCertificate, watchCertificate } from '../engine/server/certificate-files';
+import { CERTIFICATE_POLL_MS } from '../engine/server/limits';
+import type { ConnectOptions } from './options/connect-options';
+
+export interface ConnectorParts {
+  readonly counts: ConnectCounts;
+  readonly log: Log;
+  /** Aborts when the server is stopped. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** The way to agents of nodes, and to what runs on nodes. Throws an Error that names a file that cannot be used. */
+export async function createConnector(
+  options: ConnectOptions,
+  { counts, log, shutdownSignal }: ConnectorParts,
+): Promise<Connector> {
+  const certificate = await keptCertificate(options.agentClient, { log, shutdownSignal });
+  const ca = options.agentCaFile === '' ? undefined : await readFile(options.agentCaFile);
+  const verification = ca === undefined ? { rejectUnauthorized: false } : { ca };
+  return new Connector({
+    agents: options.agents,
+    agentTls: () => ({ ...verification, ...certificate() }),
+    agentDialMsMax: options.agentDialMsMax,
+    redirects: options.redirects,
+    counts,
+    randomInt: (bound) => randomInt(bound),
+  });
+}
+
+/** The certificate that stands in the files, also after they were replaced; nothing where there are none. */
+export async function keptCertificate(
+  files: CertificateFiles | undefined,
+  { log, shutdownSignal }: Pick<ConnectorParts, 'log' | 'shutdownSignal'>,
+): Promise<() => LoadedCertificate | undefined> {
+  if (files === undefined) return () => undefined;
+  const fingerprint = await fingerprintOf(files);
+  let current = await loadCertificate(files);
+  const { stop } = watchCertificate({
+    files,
+    fingerprint,
+    pollMs: CERTIFICATE_POLL_MS,
+    log,
+    onChange: (loaded) => {
+      current = loaded;
+      log.info({ file: files.certFile }, 'client certificate reloaded');
+    },
+  });
+  shutdownSignal.addEventListener('abort', stop, { once: true });
+  return () => current;
+}

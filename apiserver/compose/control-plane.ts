@@ -1,0 +1,354 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Service } from '../../shared/api/types/core-v1';
+import type { Clock } from '../../shared/concurrency/clock';
+import type { SharedLimit } from '../../shared/concurrency/shared-limit';
+import { QueueTimes } from '../../shared/concurrency/queue-times';
+import { defined } from '../../shared/defined';
+import type { Log } from '../../shared/log/log';
+import { GROUP } from '../../shared/names';
+import { AdmissionMetrics } from '../kubernetes/admission/admission-metrics';
+import { requireCreate } from '../engine/authz/create-permission';
+import { refuseEscalation } from '../kubernetes/auth/rbac/escalation';
+import type { PolicySources } from '../kubernetes/auth/rbac/policies';
+import { Policies } from '../kubernetes/auth/rbac/policies';
+import { OpenWatches } from '../engine/authz/open-watches';
+import type { AccessControl, Authorizer } from '../engine/request/access';
+import { CustomResources } from '../kubernetes/custom-resources/custom-resources';
+import { DefinitionController } from '../kubernetes/custom-resources/definition-controller';
+import { createAdmission } from '../kubernetes/admission/chain';
+import type { Reading } from '../kubernetes/admission/cluster-reader';
+import { clusterReadings } from '../kubernetes/admission/cluster-reader';
+import type { PluginChoice, PluginContext } from '../kubernetes/admission/plugins';
+import type { ProvideNamespace } from '../kubernetes/admission/plugins/namespace-existence';
+import { choosePlugins, webhookConfiguration } from '../kubernetes/admission/plugins';
+import type { CallLimits } from '../kubernetes/admission/webhooks/call';
+import { DEFAULT_CALL_LIMITS } from '../kubernetes/admission/webhooks/call';
+import { credentialsOf } from '../kubernetes/admission/webhooks/credentials';
+import { RecentConfigurationWrites } from '../kubernetes/admission/webhooks/source';
+import { WebhookMetrics } from '../kubernetes/admission/webhooks/webhook-metrics';
+import { quotaRecords } from '../kubernetes/admission/resource-quota/quota-records';
+import { timeout } from '../../shared/errors/status-error';
+import { ConversionCalls } from './conversion-calls';
+import { createMissing } from '../kubernetes/bootstrap/create-missing';
+import type { Admission } from '../engine/registry/admission';
+import type {
+  AllocatedService,
+  ServiceAllocation,
+  ServiceAllocationOptions,
+} from '../kubernetes/kinds/service-allocation/service-allocation';
+import { isOn } from '../kubernetes/kinds/field-gates';
+import { createServiceAllocation } from '../kubernetes/kinds/service-allocation/service-allocation';
+import type { AddressRange, ValueRange } from '../kubernetes/kinds/service-allocation/value-range';
+import { parseAddressRange, parsePortRange } from '../kubernetes/kinds/service-allocation/value-range';
+import type { ReadContext } from '../engine/registry/read-context';
+import type { WriteContext } from '../engine/registry/write-context';
+import type { Registry } from '../engine/registry/registry';
+import { createRegistry } from '../engine/registry/registry';
+import type { RuntimeConfig } from '../engine/registry/runtime-config';
+import { DEFAULT_RUNTIME_CONFIG } from '../engine/registry/runtime-config';
+import { servedDefinitions } from '../kubernetes/kinds/served';
+import type { KindSettings } from '../engine/registry/strategy';
+import { DEFAULT_KIND_SETTINGS } from '../engine/registry/strategy';
+import { currentOfEntry } from '../engine/registry/stored-form';
+import type { Backend } from '../engine/storage/backend';
+import type { CacheFills } from '../engine/watch-cache/cluster-cache';
+import { ClusterCache } from '../engine/watch-cache/cluster-cache';
+import type { CacheLimits } from '../engine/watch-cache/limits';
+
+/** How long a consistent read waits for the cache before the store itself is asked. */
+const CACHE_WAIT_MS = 3_000;
+const NOTHING: ReadonlySet<string> = new Set();
+
+export interface ControlPlaneOptions {
+  readonly backend: Backend;
+  /** `/registry`: without a trailing slash. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** 0 keeps events for ever. */
+  readonly eventTtlSeconds: number;
+  /** Which versions are served; by default all that are not alpha. */
+  readonly runtimeConfig?: RuntimeConfig;
+  /** Whether configurations can be applied and managedFields are kept; by default they are. */
+  readonly serverSideApply?: boolean;
+  readonly limits?: Partial<CacheLimits>;
+  /** By default everything is cached. */
+  readonly fills?: CacheFills;
+  /** How long a consistent read waits for the cache before the store itself is asked; 3 s if not given. */
+  readonly cacheWaitMs?: number;
+  /** What the backend encrypts, as prefixes of keys below that of the store (`core/secrets/`). By default nothing. */
+  readonly encrypted?: ReadonlySet<string>;
+  /** By default those of kube-apiserver. */
+  readonly kindSettings?: KindSettings;
+  /** What Services get their addresses and ports from; by default the ranges of the flags. */
+  readonly services?: ServiceRanges;
+  /** By default the plugins of kube-apiserver's defaults. */
+  readonly admission?: AdmissionOptions;
+  /** Who may do what; `policies` are the roles and bindings of the cluster, `sources` what else may be looked at. */
+  readonly accessControl: (policies: Policies, sources: PolicySources) => AccessControl;
+}
+
+export interface AdmissionOptions
+  extends PluginChoice, Pick<PluginContext, 'configurations' | 'tolerationSeconds'> {
+  /** How webhooks are spared and kept at bay; by default as the flags' defaults say. */
+  readonly webhookCalls?: CallLimits;
+}
+
+export interface ServiceRanges {
+  readonly addresses: AddressRange;
+  /** Of the other family. */
+  readonly secondaryAddresses?: AddressRange | undefined;
+  readonly nodePorts: ValueRange;
+}
+
+/** Registry, cache and admission over one backend: everything of a server but its listeners. */
+export interface ControlPlane {
+  readonly registry: () => Registry;
+  readonly cache: ClusterCache;
+  readonly store: WriteContext;
+  /** What is served beside the built-in resources. */
+  readonly custom: CustomResources;
+  readonly definitions: DefinitionController;
+  /** What requests, reviews and plugins are told. */
+  readonly access: AccessControl;
+  readonly openWatches: OpenWatches;
+  readonly serviceAllocation: ServiceAllocation;
+  readonly admissionMetrics: AdmissionMetrics;
+  readonly webhookMetrics: WebhookMetrics;
+  readonly queues: QueueTimes;
+  /** What admission limits and replicas may divide among them. */
+  readonly divided: readonly SharedLimit[];
+}
+
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { kindSettings = DEFAULT_KIND_SETTINGS, runtimeConfig = DEFAULT_RUNTIME_CONFIG } = options;
+  const registry = createRegistry(servedDefinitions(runtimeConfig, kindSettings), 1);
+  const { backend, prefix, clock, log, cacheWaitMs = CACHE_WAIT_MS, encrypted = NOTHING } = options;
+  const cache = new ClusterCache({
+    backend,
+    prefix,
+    resources: registry.stored,
+    log,
+    clock,
+    ...defined({ limits: options.limits, fills: options.fills }),
+  });
+  const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
+  const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
+  const newReading = clusterReadings(registry, read);
+  const custom = convertedResources(options, { registry, cache, newReading, webhooks: metrics.webhooks });
+  const serviceAllocation = createServiceAllocation({
+    backend,
+    storePrefix: prefix,
+    ...(options.services ?? defaultServiceRanges()),
+    ...serviceFeatures(kindSettings),
+    randomInt: (bound) => randomInt(bound),
+    log,
+    services: servicesIn(registry, { cache, cacheWaitMs }),
+  });
+  const sources = { stored: registry.stored, cache };
+  const policies = new Policies(sources);
+  const access = options.accessControl(policies, sources);
+  const { authorize } = access;
+  // A namespace that a plugin makes is admitted like any other.
+  const provideNamespace: ProvideNamespace = async (name, signal) =>
+    createNamespace(store, registry, { name, signal });
+  const divided: SharedLimit[] = [];
+  const admission = admissionOf(options, {
+    registerSharedLimit: (limit) => void divided.push(limit),
+    registry,
+    custom,
+    authorize,
+    metrics,
+    read,
+    newReading,
+    provideNamespace,
+  });
+  const store: WriteContext = {
+    ...read,
+    newUid: randomUUID,
+    randomInt: (bound) => randomInt(bound),
+    admission,
+    refuseEscalation: refuseEscalation({ authorize, policies }),
+    requireCreate: requireCreate(authorize),
+    reservers: new Map([['service addresses', serviceAllocation.reserve]]),
+    eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
+    serverSideApply: options.serverSideApply ?? true,
+    kindSettings,
+  };
+  const queues = new QueueTimes();
+  return {
+    registry: () => custom.registry,
+    cache,
+    store,
+    custom,
+    definitions: new DefinitionController({ store, builtIn: registry, custom, log, queues }),
+    access,
+    openWatches: openWatches(policies, log),
+    serviceAllocation,
+    admissionMetrics: metrics.plugins,
+    webhookMetrics: metrics.webhooks,
+    queues,
+    divided,
+  };
+}
+
+function openWatches(policies: Policies, log: Log): OpenWatches {
+  const generation = async (signal: AbortSignal): Promise<number> => {
+    await policies.whenReady(signal);
+    return policies.generation;
+  };
+  return new OpenWatches({ generation, log });
+}
+
+/** The custom resources, whose conversion webhooks are called as admission webhooks are. */
+function convertedResources(
+  { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
+  {
+    registry,
+    cache,
+    newReading,
+    webhooks,
+  }: {
+    readonly registry: Registry;
+    readonly cache: ClusterCache;
+    readonly newReading: () => Reading;
+    readonly webhooks: WebhookMetrics;
+  },
+): CustomResources {
+  const { webhookCalls: limits = DEFAULT_CALL_LIMITS } = admission;
+  const credentials = credentialsOf(webhookConfiguration(admission.configurations));
+  const calls = new ConversionCalls({
+    caller: { credentials, limits, clock, log },
+    metrics: webhooks,
+    newReading,
+  });
+  const custom = new CustomResources({ builtIn: registry, cache, log, callConversion: calls.call });
+  custom.follow((name) => {
+    if (custom.definition(name)?.convertsByWebhook !== true) calls.forget(name);
+  });
+  return custom;
+}
+
+interface AdmissionSources extends Pick<PluginContext, 'registerSharedLimit'> {
+  readonly registry: Registry;
+  readonly custom: CustomResources;
+  readonly authorize: Authorizer;
+  readonly metrics: { readonly plugins: AdmissionMetrics; readonly webhooks: WebhookMetrics };
+  readonly read: ReadContext;
+  readonly newReading: () => Reading;
+  readonly provideNamespace: ProvideNamespace;
+}
+
+/** The plugins that are switched on, as one. */
+function admissionOf(
+  { admission = DEFAULT_ADMISSION, kindSettings = DEFAULT_KIND_SETTINGS, clock, log }: ControlPlaneOptions,
+  {
+    registry,
+    custom,
+    authorize,
+    metrics,
+    read,
+    newReading,
+    provideNamespace,
+    registerSharedLimit,
+  }: AdmissionSources,
+): Admission {
+  return createAdmission({
+    plugins: choosePlugins(admission, {
+      authorize,
+      clock,
+      randomInt: (bound) => randomInt(bound),
+      tolerationSeconds: admission.tolerationSeconds,
+      configurations: admission.configurations,
+      quotas: quotaRecords(registry, read),
+      webhooks: {
+        stored: registry.stored,
+        cache: read.cache,
+        newReading,
+        limits: admission.webhookCalls ?? DEFAULT_CALL_LIMITS,
+        metrics: metrics.webhooks,
+        clock,
+        log,
+        recentWrites: new RecentConfigurationWrites(),
+      },
+      provideNamespace,
+      registerSharedLimit,
+      features: {
+        preemptionPolicy: isOn(kindSettings, 'NonPreemptingPriority'),
+        podOverhead: isOn(kindSettings, 'PodOverhead'),
+        boundTokens: isOn(kindSettings, 'BoundServiceAccountTokenVolume'),
+        inUseProtection: isOn(kindSettings, 'StorageObjectInUseProtection'),
+        volumesGrow: isOn(kindSettings, 'ExpandPersistentVolumes'),
+      },
+      resourceOfKind: ({ group, version, kind }) =>
+        custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
+    }),
+    newReading,
+    metrics: metrics.plugins,
+  });
+}
+
+function serviceFeatures(
+  settings: KindSettings,
+): Pick<ServiceAllocationOptions, 'optionalNodePorts' | 'isSingleFamily'> {
+  return {
+    optionalNodePorts: isOn(settings, 'ServiceLBNodePortControl'),
+    isSingleFamily: !isOn(settings, 'IPv6DualStack'),
+  };
+}
+
+/** The ranges of kube-apiserver. */
+const DEFAULT_SERVICE_ADDRESSES = '10.0.0.0/24';
+const DEFAULT_NODE_PORTS = '30000-32767';
+
+/** That of kube-apiserver. */
+export const DEFAULT_ADMISSION: AdmissionOptions = {
+  enable: [],
+  disable: [],
+  tolerationSeconds: { notReady: 300, unreachable: 300 },
+  configurations: new Map(),
+};
+
+function defaultServiceRanges(): ServiceRanges {
+  const addresses = parseAddressRange(DEFAULT_SERVICE_ADDRESSES);
+  const nodePorts = parsePortRange(DEFAULT_NODE_PORTS);
+  if (!addresses.ok || nodePorts === undefined)
+    throw new Error('the default ranges of Services are malformed');
+  return { addresses: addresses.range, nodePorts };
+}
+
+async function createNamespace(
+  store: WriteContext,
+  registry: Registry,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const endpoint = registry.endpoint(GROUP.core, 'v1', 'namespaces');
+  if (endpoint === undefined) throw new Error('namespaces are not served');
+  await createMissing(store, endpoint, { metadata: { name } }, signal);
+}
+
+/** When to ask again a cache that is behind. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** All Services from the cache, once it has come to the revision asked for and holds all of them: those that it lacks would lose what they use. */
+function servicesIn(
+  registry: Registry,
+  { cache, cacheWaitMs }: Pick<ReadContext, 'cache' | 'cacheWaitMs'>,
+): (revision: number, signal: AbortSignal) => Promise<readonly AllocatedService[]> {
+  const endpoint = registry.endpoint(GROUP.core, 'v1', 'services');
+  if (endpoint === undefined) throw new Error('services are not served');
+  const { stored } = endpoint;
+  return async (revision, signal) => {
+    const cached = cache.resource(stored.keyPrefix);
+    const needs = { of: [cached], revision, timeoutMs: cacheWaitMs, refill: 'wait' } as const;
+    if ((await cache.freshen(needs, signal)) === 'behind' || !cached.isReady) {
+      throw timeout('the watch cache is behind the store', RETRY_AFTER_SECONDS);
+    }
+    return [...cached.snapshot().entries()].map((entry) => ({
+      namespace: entry.namespace,
+      name: entry.name,
+      uid: entry.uid,
+      spec: (currentOfEntry(stored, entry).object as Service).spec,
+    }));
+  };
+}

@@ -1,0 +1,95 @@
+import { systemClock } from '../../shared/concurrency/clock';
+import { defined } from '../../shared/defined';
+import type { Log } from '../../shared/log/log';
+import type { AnswersOf } from '../engine/remote/shared-answers';
+import type { CacheLimits } from '../engine/watch-cache/limits';
+import { DEFAULT_LIMITS } from '../engine/watch-cache/limits';
+import type { Connector } from '../engine/proxy/connector';
+import type { OpenedStore } from '../engine/storage/open';
+import type { VerbContext } from '../engine/handlers/context';
+import type { Authentication } from './authentication';
+import { createAuthorization } from './authorization';
+import type { ControlPlane, ControlPlaneOptions } from './control-plane';
+import { createControlPlane } from './control-plane';
+import { operationServices } from './operation-services';
+import type { ServerOptions } from './options/server-options';
+
+const SECOND_MS = 1_000;
+/** Of the bytes in flight. */
+const WATCH_QUEUES_SHARE = 1 / 16;
+
+export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills'> {
+  readonly log: Log;
+  /** Absent: what webhooks answer is told to no other replica. */
+  readonly answersOf?: AnswersOf | undefined;
+  /** Aborts when the server is stopped. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** The control plane that the command line asks for. Throws KubeconfigError for a file of a webhook that cannot be used. */
+export function planeOfOptions(options: ServerOptions, parts: PlaneParts): ControlPlane {
+  const { log, shutdownSignal, answersOf, ...over } = parts;
+  return createControlPlane({
+    ...over,
+    log,
+    prefix: options.store.prefix,
+    clock: systemClock,
+    eventTtlSeconds: options.eventTtlSeconds,
+    runtimeConfig: options.runtimeConfig,
+    serverSideApply: options.featureGates.ServerSideApply,
+    kindSettings: options.kindSettings,
+    limits: cacheLimitsOf(options),
+    services: options.services,
+    ...defined({ encrypted: encryptedPrefixes(options) }),
+    admission: options.admission,
+    accessControl: createAuthorization(options, { clock: systemClock, log, shutdownSignal, answersOf }),
+  });
+}
+
+function encryptedPrefixes({ encryption }: ServerOptions): ReadonlySet<string> | undefined {
+  return encryption === undefined ? undefined : new Set(encryption.resources.keys());
+}
+
+/** A list can be continued for as long as the store is sure to remember its version. */
+function cacheLimitsOf({
+  watchCache,
+  store: { compactionIntervalMs },
+  flow,
+}: ServerOptions): Partial<CacheLimits> {
+  return {
+    ...watchCache,
+    watcherQueuesBytesMax: Math.min(DEFAULT_LIMITS.watcherQueuesBytesMax, flow.bytesMax * WATCH_QUEUES_SHARE),
+    ...(compactionIntervalMs === 0 ? {} : { continueAgeMaxMs: compactionIntervalMs }),
+  };
+}
+
+export interface VerbParts {
+  readonly plane: ControlPlane;
+  readonly authentication: Authentication;
+  readonly opened: Pick<OpenedStore, 'backend' | 'names'>;
+  /** Absent: no request goes on to another server. */
+  readonly connector?: Connector;
+}
+
+/** What the verbs need of it. */
+export function verbContextOf({ requests, featureGates }: ServerOptions, parts: VerbParts): VerbContext {
+  const { plane, authentication, opened, connector } = parts;
+  return {
+    registry: plane.registry,
+    confirmRegistry: async (signal) => plane.custom.confirm(signal),
+    store: plane.store,
+    features: {
+      listChunking: featureGates.APIListChunking,
+      remainingItemCount: featureGates.RemainingItemCount,
+      responseCompression: featureGates.APIResponseCompression,
+      dryRun: featureGates.DryRun,
+      warningHeaders: featureGates.WarningHeaders,
+      storageVersionHash: featureGates.StorageVersionHash,
+      selfLinks: !featureGates.RemoveSelfLink,
+    },
+    services: operationServices({ authentication, access: plane.access, opened }),
+    openWatches: plane.openWatches,
+    ...defined({ connector }),
+    minRequestTimeoutMs: requests.minWatchTimeoutSeconds * SECOND_MS,
+  };
+}

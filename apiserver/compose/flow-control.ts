@@ -1,0 +1,77 @@
+import { openRedis } from '../../shared/client/redis';
+import type { Log } from '../../shared/log/log';
+import type { Exchange, Stage } from '../engine/request/exchange';
+import type { DroppedRequests } from '../engine/request/overload';
+import { FlowConfiguration } from '../engine/fairness/configuration';
+import { Deliveries } from '../engine/fairness/deliveries';
+import { FlowControl } from '../engine/fairness/fairness';
+import { createInFlightStage } from '../engine/fairness/in-flight-stage';
+import { RedisBoard } from '../engine/fairness/redis-board';
+import { SharedLimits } from '../engine/fairness/shared-limits';
+import { createFlowStage } from '../engine/fairness/stage';
+import { LoopPressure } from '../engine/fairness/loop-pressure';
+import { createEstimate } from '../engine/fairness/work';
+import type { FlowReport } from './metrics/add-flow-metrics';
+import type { ControlPlane } from './control-plane';
+import type { FlowOptions } from './options/flow-options';
+
+/** How soon a change of the configuration counts. */
+const LOOK_MS = 250;
+
+export interface FlowParts {
+  readonly plane: Pick<ControlPlane, 'registry' | 'cache' | 'divided'>;
+  readonly log: Log;
+  readonly dropped: DroppedRequests;
+  /** Replicas of one cluster have the same. */
+  readonly storePrefix: string;
+}
+
+/** What limits the requests in flight. */
+export interface Flow {
+  readonly stage: Stage;
+  /** Whether a list is known to be of many bytes. */
+  readonly isLong: (exchange: Exchange) => boolean;
+  /** Absent where only their number is limited. */
+  readonly report?: FlowReport;
+}
+
+/** Limits the requests in flight as the options say; follows the configuration in the watch cache until `life` aborts. */
+export function startFlowControl(options: FlowOptions, parts: FlowParts, shutdownSignal: AbortSignal): Flow {
+  const { plane, log, dropped } = parts;
+  const { max, waitMsMax } = options;
+  const random = (): number => Math.random();
+  const estimate = createEstimate(plane);
+  const isLong = (exchange: Exchange): boolean => estimate(exchange).seats > 1;
+  if (!options.isFair) return { stage: createInFlightStage({ max, dropped, random }), isLong };
+  const now = (): number => performance.now();
+  const control = new FlowControl({ seats: max.mutating + max.readOnly, log, now });
+  const { cache } = plane;
+  const configuration = new FlowConfiguration({ stored: plane.registry().stored, cache, log });
+  const timer = setInterval(() => {
+    const objects = configuration.changed();
+    if (objects !== undefined) control.configure(objects.levels, objects.schemas);
+  }, LOOK_MS).unref();
+  shutdownSignal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  if (options.sharedBy !== undefined) {
+    const board = new RedisBoard(openRedis(options.sharedBy), `${parts.storePrefix}:limits:`);
+    new SharedLimits({ limits: [control, ...plane.divided], board, log }).run(shutdownSignal);
+  }
+  const strain = new LoopPressure(shutdownSignal);
+  const deliveries = new Deliveries({ control, strain, waitMsMax, now, shutdownSignal });
+  const inQueue = { mutating: 0, readOnly: 0 };
+  return {
+    stage: createFlowStage({
+      control,
+      deliveries,
+      strain,
+      estimate,
+      waitMsMax,
+      dropped,
+      inQueue,
+      now,
+      random,
+    }),
+    isLong,
+    report: { control, strain, inQueue },
+  };
+}

@@ -1,0 +1,22 @@
+import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { startInProcessApi } from '../testing/in-process-api';
+import type { CheckedParts } from './health-checks';
+import { checksOf } from './health-checks';
+
+test('however many ask for the store’s health at once, the store is asked once', async () => {
+  const api = await startInProcessApi();
+  const backend = new MemoryBackend();
+  const asked = jest.spyOn(backend, 'currentRevision');
+  const parts: Partial<CheckedParts> = {
+    plane: api.plane,
+    opened: { backend, names: { check: 'etcd' } } as unknown as CheckedParts['opened'],
+    storeChecks: [],
+    contentChecks: [],
+  };
+  const check = checksOf(parts as CheckedParts).find(({ name }) => name === 'etcd');
+  const { signal } = new AbortController();
+  const problems = await Promise.all(Array.from({ length: 5_000 }, async () => check?.check(signal)));
+  expect(new Set(problems)).toEqual(new Set([undefined]));
+  expect(asked).toHaveBeenCalledTimes(1);
+  await api.close();
+});

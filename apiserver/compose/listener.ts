@@ -1,0 +1,191 @@
+import { systemClock } from '../../shared/concurrency/clock';
+import { LoopLag } from '../../shared/concurrency/loop-lag';
+import { STEP_TIMES } from '../../shared/concurrency/long-steps';
+import { keepServingCertificate } from '../../shared/certs/keep-serving-certificate';
+import { ensureServingCertificate } from '../../shared/certs/serving-certificate';
+import { defined } from '../../shared/defined';
+import type { Build } from '../../shared/build';
+import type { Log } from '../../shared/log/log';
+import type { Audit } from '../engine/audit/audit';
+import type { AuthorityBundles } from './authentication';
+import { clientAuthoritiesOf, createAuthentication } from './authentication';
+import { createAuthorizationStage } from '../engine/authz/authorize';
+import type { ControlPlane } from './control-plane';
+import type { HealthEndpoints } from '../engine/observability/health/health-endpoints';
+import { healthEndpoints, healthPaths } from '../engine/observability/health/health-endpoints';
+import { profilingEndpoints } from '../engine/observability/profiling/profiling-endpoints';
+import type { HealthCheck } from '../engine/observability/health/health-check';
+import type { CheckedParts } from './health-checks';
+import { checksOf } from './health-checks';
+import { startFlowControl } from './flow-control';
+import type { AnswersOf } from '../engine/remote/shared-answers';
+import type { OverloadParts } from '../engine/request/overload';
+import { createOverloadStage } from '../engine/request/overload';
+import type { LoopReport } from './metrics/add-overload-metrics';
+import { createImpersonationStage } from '../engine/impersonation/impersonation';
+import { createProcessMetrics } from './process-metrics';
+import { createStoreBackup } from '../engine/observability/store-backup';
+import { createAnswerStage } from './answer-stage';
+import { createPipeline } from '../engine/pipeline';
+import { createOffloads } from './worker/create-offload';
+import type { Aggregation } from './aggregation';
+import { createBackends } from './backends';
+import { verbContextOf } from './create-plane';
+import type { ServerStore } from './server-store';
+import type { ServerOptions, ServingOptions } from './options/server-options';
+import type { ReplicaIdentity } from './replica-identity';
+import { newConnectionCounts } from '../engine/server/connection-counts';
+import { createPreflightStage } from '../engine/server/browser-rules';
+import { createMemoryLimitStage, createRequestMemory } from '../engine/server/held-bytes';
+import type { Server } from '../engine/server/server';
+import { createServer } from '../engine/server/server';
+import type { OpenedStore } from '../engine/storage/open';
+
+/** How long requests in flight may take once the server has stopped accepting. */
+export const DRAIN_GRACE_MS = 20_000;
+
+export interface ServerProcess {
+  readonly options: ServerOptions;
+  readonly log: Log;
+  /** Why the last log line could not be written. */
+  readonly logFailure: () => Error | undefined;
+  readonly build: Build;
+}
+
+export interface AuditedProcess extends ServerProcess {
+  readonly audit: Audit | undefined;
+}
+
+export interface ListenerParts {
+  readonly plane: ControlPlane;
+  readonly opened: OpenedStore;
+  /** What is known of how the store does. */
+  readonly measured: Pick<ServerStore, 'times' | 'transformations'>;
+  /** Whether the store can be reached, and read. */
+  readonly storeChecks: readonly HealthCheck[];
+  /** Those of what the store must have. */
+  readonly contentChecks: readonly HealthCheck[];
+  /** Aborts when the server is stopped. */
+  readonly shutdownSignal: AbortSignal;
+  /** Undefined: what webhooks answer is told to no other replica. */
+  readonly answersOf: AnswersOf | undefined;
+  /** Undefined: other replicas are told nothing of this one. */
+  readonly identity: ReplicaIdentity | undefined;
+}
+
+export interface OpenListener {
+  readonly server: Server;
+  readonly port: number;
+  readonly bundles: AuthorityBundles;
+  readonly aggregation: Aggregation;
+}
+
+/** Opens the listener with its whole request pipeline; health checks answer at once, readiness follows later. */
+export async function openListener(
+  { options, log, logFailure, build, audit }: AuditedProcess,
+  parts: ListenerParts,
+): Promise<OpenListener> {
+  const { plane, opened, measured, shutdownSignal, answersOf } = parts;
+  const address = { port: options.serving.port };
+  const serverAddress = (): string =>
+    `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
+  const known = { plane, clock: systemClock, log, shutdownSignal, serverAddress, answersOf };
+  const authentication = createAuthentication(options.authentication, known);
+  const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
+  const backends = await createBackends(options.connect, { plane, log, shutdownSignal });
+  const loop = watchLoop(shutdownSignal);
+  const flowParts = { plane, log, dropped: loop.dropped, storePrefix: options.store.prefix };
+  const flow = startFlowControl(options.flow, flowParts, shutdownSignal);
+  const { onShutdown, ...health } = healthOf({ options, log, logFailure }, parts);
+  const { large, encodings, counts } = createOffloads({ ...known, backend: opened.backend });
+  const certificate = certificateFiles(options.serving, { log, shutdownSignal });
+  const counted = { connections, loop, ...backends, audit: audit?.counts, largeRequests: counts };
+  const metrics = createProcessMetrics(
+    { options, build, servingFile: certificate.certFile },
+    { plane, authentication, ...counted, flow: flow.report, store: { ...opened, ...measured } },
+  );
+  const answer = createAnswerStage({
+    ...health,
+    metrics,
+    ...defined({ profiles: options.profiling ? profilingEndpoints() : undefined }),
+    ...defined({ issuer: authentication.accountTokens.documents, backup: createStoreBackup(opened) }),
+    verbs: {
+      ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),
+      encodeElement: async (request, signal) => encodings.element(request, signal),
+    },
+    large,
+    aggregator: backends.aggregation.aggregator,
+    otherDocuments: backends.aggregation.documents,
+    serverAddress,
+    build,
+  });
+  const server = createServer({
+    ...options.serving,
+    certificate,
+    clientAuthorities: clientAuthoritiesOf(authentication.bundles),
+    pipeline: createPipeline({
+      audit,
+      ...defined({ preflight: options.serving.browsers && createPreflightStage(options.serving.browsers) }),
+      authenticate: authentication.stage,
+      impersonate: createImpersonationStage(plane.access.authorize),
+      limitMemory: createMemoryLimitStage(connections.memory),
+      overload: createOverloadStage({ ...loop, isLong: flow.isLong }),
+      flowControl: flow.stage,
+      authorize: createAuthorizationStage(plane.access.authorize),
+      ...defined({ storageVersions: parts.identity?.stage }),
+      metrics,
+      requestTimeoutMs: options.requests.timeoutMs,
+      answer,
+    }),
+    log,
+    ...connections,
+    onShutdown,
+    endWatches: async (how) => plane.cache.drain(how, AbortSignal.timeout(how.spreadMs + DRAIN_GRACE_MS)),
+  });
+  const bound = await server.listen();
+  address.port = bound.port;
+  log.info({ ...bound }, 'serving over TLS');
+  return { server, port: bound.port, bundles: authentication.bundles, aggregation: backends.aggregation };
+}
+
+/** What probes are told; once `onShutdown` is called, that it goes. */
+function healthOf(
+  { options, log, logFailure }: Pick<ServerProcess, 'options' | 'log' | 'logFailure'>,
+  parts: Omit<CheckedParts, 'logFailure' | 'isShuttingDown'>,
+): {
+  readonly health: HealthEndpoints;
+  readonly healthPaths: readonly string[];
+  readonly onShutdown: () => void;
+} {
+  let isShuttingDown = false;
+  const checks = checksOf({ ...parts, logFailure, isShuttingDown: () => isShuttingDown });
+  const health = healthEndpoints({
+    checks,
+    log,
+    livezGrace: { clock: systemClock, startedAt: systemClock.now(), graceMs: options.livezGraceMs },
+  });
+  return {
+    health,
+    healthPaths: healthPaths(checks),
+    onShutdown: () => {
+      isShuttingDown = true;
+    },
+  };
+}
+
+function watchLoop(shutdownSignal: AbortSignal): LoopReport & OverloadParts {
+  const lag = new LoopLag();
+  lag.watch(shutdownSignal);
+  return { lag, dropped: { mutating: 0, readOnly: 0 }, random: () => Math.random(), steps: STEP_TIMES };
+}
+
+function certificateFiles(
+  { certificate }: ServingOptions,
+  { log, shutdownSignal }: { readonly log: Log; readonly shutdownSignal: AbortSignal },
+): { readonly certFile: string; readonly keyFile: string } {
+  if (certificate.from === 'files') return certificate;
+  const own = { dir: certificate.dir, hosts: certificate.hosts, log };
+  const files = ensureServingCertificate(own);
+  keepServingCertificate(own, shutdownSignal);
+  return files;
+}

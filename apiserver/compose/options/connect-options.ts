@@ -1,0 +1,68 @@
+import type { FlagValues } from '../../../shared/flags/flag-row';
+import type { CertificateFiles } from '../../engine/server/certificate-files';
+import type { AgentRules } from '../../engine/registry/connection';
+import type { RedirectRules } from '../../engine/proxy/redirects';
+import type { CONNECT_FLAGS } from './connect-flags';
+import type { ServerFeatureGates } from './own-gates';
+
+/** How requests go on to other servers. */
+export interface ConnectOptions {
+  readonly agents: AgentRules;
+  /** The time for connecting to an agent, in milliseconds. */
+  readonly agentDialMsMax: number;
+  /** As whom; undefined: as nobody. */
+  readonly agentClient: CertificateFiles | undefined;
+  /** Empty: agents are not verified. */
+  readonly agentCaFile: string;
+  /** As whom servers behind this one are asked; undefined: as nobody. */
+  readonly proxyClient: CertificateFiles | undefined;
+  /** Whether they are found by Endpoints. */
+  readonly aggregatorRouting: boolean;
+  /** Where agents may send an upgrade. */
+  readonly redirects: RedirectRules;
+}
+
+type Flags = FlagValues<typeof CONNECT_FLAGS>;
+
+const PORT_MAX = 65_535;
+
+export function connectOptions(
+  flags: Flags,
+  gates: Pick<ServerFeatureGates, 'StreamingProxyRedirects' | 'ValidateProxyRedirects'>,
+): ConnectOptions {
+  const { kubeletClientCertificate: certFile, kubeletClientKey: keyFile } = flags;
+  return {
+    agents: {
+      scheme: flags.kubeletHttps ? 'https' : 'http',
+      port: flags.kubeletPort,
+      addressTypes: flags.kubeletPreferredAddressTypes,
+    },
+    agentDialMsMax: flags.kubeletTimeoutMs,
+    agentClient: certFile === '' ? undefined : { certFile, keyFile },
+    agentCaFile: flags.kubeletCertificateAuthority,
+    proxyClient:
+      flags.proxyClientCertFile === ''
+        ? undefined
+        : { certFile: flags.proxyClientCertFile, keyFile: flags.proxyClientKeyFile },
+    aggregatorRouting: flags.enableAggregatorRouting,
+    redirects: { areFollowed: gates.StreamingProxyRedirects, isHostKept: gates.ValidateProxyRedirects },
+  };
+}
+
+/** A sentence for each flag whose value cannot be used. */
+export function connectErrors(flags: Flags): readonly string[] {
+  const errors: string[] = [];
+  if ((flags.kubeletClientCertificate === '') !== (flags.kubeletClientKey === '')) {
+    errors.push('--kubelet-client-certificate and --kubelet-client-key must be given together');
+  }
+  if ((flags.proxyClientCertFile === '') !== (flags.proxyClientKeyFile === '')) {
+    errors.push('--proxy-client-cert-file and --proxy-client-key-file must be given together');
+  }
+  if (flags.kubeletPort > PORT_MAX) errors.push('--kubelet-port must be at most 65535');
+  if (flags.kubeletReadOnlyPort > PORT_MAX) errors.push('--kubelet-read-only-port must be at most 65535');
+  if (flags.kubeletTimeoutMs <= 0) errors.push('--kubelet-timeout must be positive');
+  if (flags.kubeletPreferredAddressTypes.length === 0) {
+    errors.push('--kubelet-preferred-address-types needs at least one type');
+  }
+  return errors;
+}

@@ -1,0 +1,66 @@
+import type { Build } from '../../shared/build';
+import { statusErrorOf } from '../engine/server/error-handler';
+import type { OwnCertificate } from './metrics/add-certificate-metrics';
+import type { MetricsEndpoints, MetricsEndpointsOptions } from './metrics/metrics-endpoints';
+import { createMetricsEndpoints } from './metrics/metrics-endpoints';
+import type { Authentication } from './authentication';
+import type { ControlPlane } from './control-plane';
+import type { ServerOptions } from './options/server-options';
+import type { StoreOptions } from '../engine/storage/open';
+
+/** What metrics are told by the program about itself. */
+export interface MeasuredProcess {
+  readonly options: ServerOptions;
+  readonly build: Build;
+  readonly servingFile: string;
+}
+
+export interface MeasuredParts extends Required<
+  Pick<
+    MetricsEndpointsOptions,
+    'audit' | 'flow' | 'largeRequests' | 'connections' | 'aggregated' | 'connects' | 'loop' | 'store'
+  >
+> {
+  readonly plane: ControlPlane;
+  readonly authentication: Authentication;
+}
+
+/** The metrics of the one server of a process. */
+export function createProcessMetrics(
+  { options, build, servingFile }: MeasuredProcess,
+  { plane, authentication, ...parts }: MeasuredParts,
+): MetricsEndpoints {
+  const { registry, cache, admissionMetrics, webhookMetrics, queues } = plane;
+  return createMetricsEndpoints({
+    ...parts,
+    registry,
+    cache,
+    statusOf: statusErrorOf,
+    admission: admissionMetrics,
+    webhooks: webhookMetrics,
+    queues,
+    authentication: authentication.counts,
+    tokens: authentication.accountTokens.counts,
+    certificates: [{ name: 'serving', file: servingFile }, ...othersOf(options)],
+    processMetrics: true,
+    build,
+    choice: options.metrics,
+  });
+}
+
+function othersOf({ store, authentication }: ServerOptions): readonly OwnCertificate[] {
+  const named: readonly (readonly [name: string, file: string | undefined])[] = [
+    ...etcdFiles(store),
+    ['client-ca', authentication.clientCaFile],
+    ['requestheader-client-ca', authentication.requestHeader?.caFile],
+  ];
+  return named.flatMap(([name, file]) => (file === undefined ? [] : [{ name, file }]));
+}
+
+function etcdFiles(store: StoreOptions): readonly (readonly [name: string, file: string | undefined])[] {
+  if (store.backend !== 'etcd3') return [];
+  return [
+    ['etcd-client', store.client?.certFile],
+    ['etcd-ca', store.caFile],
+  ];
+}

@@ -1,0 +1,124 @@
+import type { Log } from '../../../shared/log/log';
+import { GROUP } from '../../../shared/names';
+import type { Audit, AuditParts } from './audit';
+import { createAudit } from './audit';
+import type {
+  AuditBackendOptions,
+  AuditLogFormat,
+  AuditLogOptions,
+  AuditOptions,
+  AuditWebhookOptions,
+} from './audit-options';
+import { BatchBackend } from './batch';
+import { BlockingBackend } from './blocking';
+import type { Plugin } from './counts';
+import { AuditCounts } from './counts';
+import type { AuditEvent, AuditVersion } from './event';
+import { eventLine } from './event-text';
+import { openLogFile, standardOutput } from './log-file';
+import { LogSink } from './log-sink';
+import { LostEventCounter } from './lost-event-counter';
+import { decideBy } from './policy';
+import { readPolicyFile } from './policy-file';
+import type { Backend, Sink } from './sink';
+import { union } from './sink';
+import { truncating } from './truncation';
+import { createWebhookSink } from './webhook-sink';
+
+export type OpenAuditParts = Pick<AuditParts, 'log' | 'statusOf'>;
+
+/** An object that is longer is left out of its event, whatever the flags say: events are whole in memory. */
+const OBJECT_BYTES_MAX = 10 * 1024 * 1024;
+/** What a batch may hold where no flag says so. */
+const BATCH_BYTES_MAX = 10 * 1024 * 1024;
+/** The webhook gets several requests at once. The log is written by one hand, which takes all that waits. */
+const SENDING = {
+  log: { sendsAtOnceMax: 1, takeEventsMin: 500 },
+  webhook: { sendsAtOnceMax: 8, takeEventsMin: 1 },
+} as const;
+
+/**
+ * Reads the policy and opens the backends. Rejects with a sentence for the operator when the policy or a configuration cannot be used,
+ * or the log cannot be written.
+ */
+export async function openAudit(options: AuditOptions, { log, statusOf }: OpenAuditParts): Promise<Audit> {
+  const { policy, version } = readPolicyFile(options.policyFile);
+  if (version !== 'v1') {
+    log.warn(
+      { version },
+      `the audit policy should be written in ${GROUP.audit}/v1: other versions are deprecated`,
+    );
+  }
+  const counts = new AuditCounts();
+  const loss = new LostEventCounter(counts, log);
+  const backends: Backend[] = [];
+  if (options.webhook !== undefined) backends.push(webhookBackend(options.webhook, loss));
+  if (options.log !== undefined) backends.push(await logBackend(options.log, loss, log));
+  const audit = createAudit({
+    decide: decideBy(policy),
+    backend: union(backends),
+    counts,
+    log,
+    statusOf,
+    objectBytesMax: objectBytesMax(options),
+  });
+  return {
+    ...audit,
+    close: async (signal) => {
+      await audit.close(signal);
+      loss.sayAll();
+    },
+  };
+}
+
+async function logBackend(options: AuditLogOptions, loss: LostEventCounter, log: Log): Promise<Backend> {
+  const { file, format, version } = options;
+  const lines = file === '-' ? standardOutput() : await openLogFile({ ...options, log });
+  return backendOf('log', new LogSink(lines, lineOf(format, version)), { options, loss });
+}
+
+function webhookBackend(options: AuditWebhookOptions, loss: LostEventCounter): Backend {
+  return backendOf('webhook', createWebhookSink(options), { options, loss });
+}
+
+function backendOf(
+  plugin: Plugin & ('log' | 'webhook'),
+  sink: Sink,
+  { options, loss }: { readonly options: AuditBackendOptions; readonly loss: LostEventCounter },
+): Backend {
+  const { mode, batch, truncation, version } = options;
+  const backend =
+    mode === 'batch'
+      ? new BatchBackend({
+          ...batch,
+          sink,
+          plugin,
+          loss,
+          version,
+          batchBytesMax: truncation?.batchBytesMax ?? BATCH_BYTES_MAX,
+          ...SENDING[plugin],
+        })
+      : new BlockingBackend({
+          sink,
+          plugin,
+          loss,
+          strict: mode === 'blocking-strict',
+          isSlow: plugin === 'webhook',
+          version,
+        });
+  return truncation === undefined ? backend : truncating(backend, { ...truncation, version, loss });
+}
+
+function lineOf(format: AuditLogFormat, version: AuditVersion): (event: AuditEvent) => string {
+  if (format === 'legacy') return (event) => `${eventLine(event)}\n`;
+  const head = `{"kind":"Event","apiVersion":"${GROUP.audit}/${version}",`;
+  return (event) => `${head}${event.text(version)}\n`;
+}
+
+/** Nothing is put together that every backend would cut off again. */
+function objectBytesMax({ log, webhook }: AuditOptions): number {
+  const limits = [log, webhook].flatMap((each) =>
+    each === undefined ? [] : [each.truncation?.eventBytesMax ?? OBJECT_BYTES_MAX],
+  );
+  return Math.min(OBJECT_BYTES_MAX, Math.max(...limits));
+}

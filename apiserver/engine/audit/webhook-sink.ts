@@ -1,0 +1,72 @@
+import { sleep } from '../../../shared/concurrency/abort';
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
+import { pause } from '../../../shared/concurrency/pause';
+import type { Connection } from '../../../shared/client/connection';
+import { GROUP } from '../../../shared/names';
+import { TRIES_MAX, backoffMs, connectTo, isTaken } from '../remote/remote-service';
+import type { AuditEvent, AuditVersion } from './event';
+import type { Sink } from './sink';
+
+export interface WebhookSinkOptions {
+  /** A kubeconfig whose server is the address to send events to. */
+  readonly configFile: string;
+  readonly version: AuditVersion;
+  /** How long to wait before the first repetition, in milliseconds. */
+  readonly initialBackoffMs: number;
+}
+
+const HURRIED_WAIT_MS = 250;
+const SOCKETS_MAX = 16;
+
+/** Sends events as an EventList. Throws KubeconfigError for a file that cannot be used. */
+export function createWebhookSink({ configFile, version, initialBackoffMs }: WebhookSinkOptions): Sink {
+  const connection = connectTo({ configFile, socketsMax: SOCKETS_MAX });
+  const hurry = new AbortController();
+  return {
+    write: async (events, signal) => {
+      const body = eventList(events, version);
+      for (let tries = 1; ; tries += 1) {
+        try {
+          await post(connection, body, signal);
+          return;
+        } catch (error) {
+          // Whatever went wrong may go right the next time, be it a refusal: the events are gone otherwise.
+          if (signal.aborted || (tries >= TRIES_MAX && !hurry.signal.aborted)) throw error;
+        }
+        await wait(backoffMs(initialBackoffMs, tries), { hurry: hurry.signal, signal });
+      }
+    },
+    hurry: () => {
+      hurry.abort();
+    },
+    close: async () => {
+      connection.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Once there is no time to lose, what is left of it is used for many tries. */
+async function wait(
+  ms: number,
+  { hurry, signal }: { readonly hurry: AbortSignal; readonly signal: AbortSignal },
+): Promise<void> {
+  if (hurry.aborted) {
+    await sleep(Math.min(ms, HURRIED_WAIT_MS), signal);
+    return;
+  }
+  const either = linkedAbort(hurry, signal);
+  await pause(ms, either.signal);
+  either.unlink();
+}
+
+async function post(connection: Connection, body: Buffer, signal: AbortSignal): Promise<void> {
+  const answer = await connection.send({ method: 'POST', path: '', body, signal });
+  if (!isTaken(answer)) throw new Error(`the audit webhook answered ${String(answer.code)}`);
+}
+
+function eventList(events: readonly AuditEvent[], version: AuditVersion): Buffer {
+  const items = events.map((event) => `{${event.text(version)}`).join(',');
+  const head = `{"kind":"EventList","apiVersion":"${GROUP.audit}/${version}","metadata":{},"items":[`;
+  return Buffer.from(`${head}${items}]}\n`);
+}

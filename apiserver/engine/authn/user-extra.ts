@@ -1,0 +1,12 @@
+import type { UserInfo } from '../request/exchange';
+
+/** What headers tell about a user besides name and groups: the values of each key in the order in which they were sent. */
+export function userExtra(pairs: Iterable<readonly [key: string, value: string]>): UserInfo['extra'] {
+  const values = new Map<string, string[]>();
+  for (const [key, value] of pairs) {
+    const known = values.get(key);
+    if (known === undefined) values.set(key, [value]);
+    else known.push(value);
+  }
+  return Object.fromEntries(values);
+}

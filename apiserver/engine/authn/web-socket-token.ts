@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer';
+import { WEB_SOCKET_TOKEN_PREFIX } from '../../../shared/names';
+import { isWebSocketRequest } from '../request/web-socket';
+import type { Authenticator } from './authenticator';
+import { unauthorized } from './authenticator';
+import { bearerOf } from './bearer-token';
+import type { TokenAuthenticator } from './token-authenticator';
+
+/**
+ * Authenticates WebSockets by a bearer token among their subprotocols: browsers cannot send other headers with them. A request that
+ * offers no such subprotocol is left to others. The listener never agrees on it, so that the token does not come back in the answer.
+ */
+export function webSocketToken(tokens: TokenAuthenticator, audiences: readonly string[]): Authenticator {
+  return async (exchange) => {
+    const { headers } = exchange;
+    if (!isWebSocketRequest(headers)) return undefined;
+    const token = protocolTokenOf(headers['sec-websocket-protocol']);
+    return token === undefined ? undefined : bearerOf(exchange, { tokens, token, audiences });
+  };
+}
+
+const BASE64URL = /^[\w-]*$/;
+
+/**
+ * The token in a list of subprotocols. An empty one counts as none. Throws Unauthorized for two of them, for one that is not base64url
+ * of UTF-8 text, and for one that stands alone: a browser needs another subprotocol that the server agrees on.
+ */
+function protocolTokenOf(header: string | undefined): string | undefined {
+  const offered = (header ?? '').split(',').map((each) => each.trim());
+  const [carrier, another] = offered.filter((each) => each.startsWith(WEB_SOCKET_TOKEN_PREFIX));
+  if (carrier === undefined) return undefined;
+  if (another !== undefined) throw unauthorized('several subprotocols carry a token');
+  const encoded = carrier.slice(WEB_SOCKET_TOKEN_PREFIX.length);
+  // Four characters are three bytes; a single character behind them is none.
+  if (!BASE64URL.test(encoded) || encoded.length % 4 === 1) {
+    throw unauthorized('the token in the subprotocol is not base64url');
+  }
+  const token = Buffer.from(encoded, 'base64url');
+  if (!isUtf8(token)) throw unauthorized('the token in the subprotocol is not UTF-8');
+  if (token.length === 0) return undefined;
+  if (offered.length === 1) throw unauthorized('the subprotocol with the token stands alone');
+  return token.toString('utf8');
+}

@@ -1,0 +1,28 @@
+import { fieldsOf } from '../../../../shared/object/accessors';
+import type { UserInfo } from '../../request/exchange';
+import type { RemoteVerdict } from './token-review-call';
+
+interface WrittenVerdict {
+  readonly isKnown: boolean;
+  readonly user: UserInfo;
+  readonly audiences: readonly string[];
+  readonly why: string;
+}
+
+/** A verdict that a replica wrote down; undefined for what is none in every field, of which nothing must be guessed. */
+export function parseVerdict(value: unknown): RemoteVerdict | undefined {
+  const { isKnown, user, audiences, why } = fieldsOf<WrittenVerdict>(value);
+  if (isKnown === false) return why === '' ? { isKnown, why } : undefined;
+  if (isKnown !== true || !areTexts(audiences)) return undefined;
+  const { name, uid, groups, extra } = fieldsOf<UserInfo>(user);
+  const extras = Object.entries(fieldsOf<Readonly<Record<string, unknown>>>(extra));
+  const isWhole = typeof name === 'string' && name !== '' && typeof uid === 'string' && areTexts(groups);
+  if (!isWhole || !extras.every((entry): entry is [string, readonly string[]] => areTexts(entry[1]))) {
+    return undefined;
+  }
+  return { isKnown, user: { name, uid, groups, extra: Object.fromEntries(extras) }, audiences };
+}
+
+function areTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}

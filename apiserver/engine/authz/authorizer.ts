@@ -1,0 +1,37 @@
+import type { AccessQuestion, Authorizer } from '../request/access';
+import { listed } from '../../../shared/errors/listed';
+import type { Exchange } from '../request/exchange';
+
+/** Asks in order until one allows or denies. The reasons of those without an opinion are kept, one a line. */
+export function firstOpinionOf(authorizers: readonly Authorizer[]): Authorizer {
+  return async (question, signal) => {
+    const reasons: string[] = [];
+    const errors: string[] = [];
+    for (const authorizer of authorizers) {
+      const verdict = await authorizer(question, signal);
+      if (verdict.decision !== 'no-opinion') return verdict;
+      if (verdict.reason !== '') reasons.push(verdict.reason);
+      if (verdict.error !== undefined) errors.push(verdict.error);
+    }
+    const reason = reasons.join('\n');
+    return { decision: 'no-opinion', reason, ...(errors.length === 0 ? {} : { error: listed(errors) }) };
+  };
+}
+
+/** What is asked about a request. */
+export function questionOf({ user, info }: Pick<Exchange, 'user' | 'info'>): AccessQuestion {
+  const { verb, isResourceRequest, path, apiGroup, apiVersion, namespace, resource, subresource, name } =
+    info;
+  return {
+    user,
+    verb,
+    isResourceRequest,
+    path,
+    apiGroup,
+    apiVersion,
+    namespace,
+    resource,
+    subresource,
+    name,
+  };
+}

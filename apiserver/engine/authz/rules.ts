@@ -1,0 +1,18 @@
+import type { AccessRules, RuleLister } from '../request/access';
+import { listed } from '../../../shared/errors/listed';
+
+export const NO_RULES: AccessRules = { resourceRules: [], nonResourceRules: [], incomplete: false };
+
+/** What all of them allow, one after the other. */
+export function allRulesOf(listers: readonly RuleLister[]): RuleLister {
+  return async (user, namespace, signal) => {
+    const lists = await Promise.all(listers.map(async (lister) => lister(user, namespace, signal)));
+    const errors = lists.flatMap(({ evaluationError }) => evaluationError ?? []);
+    return {
+      resourceRules: lists.flatMap(({ resourceRules }) => resourceRules),
+      nonResourceRules: lists.flatMap(({ nonResourceRules }) => nonResourceRules),
+      incomplete: lists.some(({ incomplete }) => incomplete),
+      ...(errors.length === 0 ? {} : { evaluationError: listed(errors) }),
+    };
+  };
+}

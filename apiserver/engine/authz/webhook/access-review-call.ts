@@ -1,0 +1,58 @@
+import type { SubjectAccessReviewStatus } from '../../../../shared/api/types/authorization-v1';
+import { GROUP } from '../../../../shared/names';
+import type { RemoteReviewOptions } from '../../remote/review-call';
+import { createReviewCall } from '../../remote/review-call';
+import type { AccessQuestion, AccessVerdict } from '../../request/access';
+import { text } from '../../../../shared/object/accessors';
+import type { Unchecked } from '../../../../shared/object/values';
+
+/** Asks the remote service. Rejects with an Error when there is no answer, or one that cannot be understood. */
+export type AccessReviewCall = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessVerdict>;
+
+/** Throws KubeconfigError for a file that cannot be used. */
+export function createAccessReviewCall({ version, ...options }: RemoteReviewOptions): AccessReviewCall {
+  const call = createReviewCall<SubjectAccessReviewStatus>({
+    ...options,
+    who: 'the authorization webhook',
+    apiVersion: `${GROUP.authorization}/${version}`,
+    kind: 'SubjectAccessReview',
+  });
+  // v1beta1 has another name for the groups.
+  const groupsField = version === 'v1' ? 'groups' : 'group';
+  return async (question, signal) => {
+    const spec = specOf(question, groupsField);
+    return verdictOf(await call({ spec, status: { allowed: false } }, signal));
+  };
+}
+
+function specOf(
+  { user, isResourceRequest, verb, path, ...about }: AccessQuestion,
+  groupsField: string,
+): object {
+  const { namespace, apiGroup: group, apiVersion: version, resource, subresource, name } = about;
+  const attributes = isResourceRequest
+    ? { resourceAttributes: given({ namespace, verb, group, version, resource, subresource, name }) }
+    : { nonResourceAttributes: given({ path, verb }) };
+  return {
+    ...attributes,
+    ...given({ user: user.name, uid: user.uid }),
+    ...(user.groups.length === 0 ? {} : { [groupsField]: user.groups }),
+    ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+  };
+}
+
+/** Without what is empty. */
+function given(fields: Readonly<Record<string, string>>): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+/** Whoever says yes and no at once says no. */
+function verdictOf(status: Unchecked<SubjectAccessReviewStatus>): AccessVerdict {
+  const { allowed = false, denied = false } = status;
+  if (typeof allowed !== 'boolean' || typeof denied !== 'boolean') {
+    throw new Error('the authorization webhook said neither yes nor no');
+  }
+  const reason = text(status.reason);
+  if (denied) return { decision: 'deny', reason };
+  return { decision: allowed ? 'allow' : 'no-opinion', reason };
+}

@@ -1,0 +1,47 @@
+import type { ListMeta } from '../../../shared/object/object';
+import { apiVersionOf } from '../../../shared/object/object';
+import { GROUP } from '../../../shared/names';
+import type { Shape } from './negotiation';
+import type { JsonShape } from './object-encoder';
+import type { Endpoint } from '../registry/resource';
+import { metadataSource } from './metadata-source';
+import { metadataEnd } from './source';
+
+/** Only the metadata of objects, cut out of their bytes, and parsed only where fields stand in it as annotations. */
+export function partialShape(endpoint: Endpoint, { version }: Shape): JsonShape {
+  const metadataOf = metadataSource(endpoint);
+  const apiVersion = apiVersionOf({ group: GROUP.meta, version });
+  const head = Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(apiVersion)},`);
+  const listHead = `{"kind":"PartialObjectMetadataList","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
+  const object: JsonShape['object'] = (source) => {
+    const metadata = metadataOf(source);
+    return [head, metadata.bytes.subarray(0, metadataEnd(metadata)), CLOSE];
+  };
+  return {
+    id: `${apiVersion} PartialObjectMetadata`,
+    object,
+    inFrame: object,
+    bookmark: (metadata) => [head, Buffer.from(`"metadata":${JSON.stringify(metadata)}}`)],
+    listHead: (metadata) => `${listHead}${JSON.stringify(listed(metadata, { version }))},"items":[`,
+    isNullWhenEmpty: true,
+    element: (batch, source) => {
+      const metadata = metadataOf(source);
+      batch.bytes(head);
+      batch.bytes(metadata.bytes, metadataEnd(metadata));
+      batch.bytes(CLOSE);
+    },
+    stream: (frames) => frames,
+  };
+}
+
+/** As in v1.21, whose v1beta1 does not tell how many there are left. */
+function listed(
+  { remainingItemCount, ...metadata }: ListMeta,
+  { version }: Pick<Shape, 'version'>,
+): ListMeta {
+  return version === 'v1beta1' || remainingItemCount === undefined
+    ? metadata
+    : { ...metadata, remainingItemCount };
+}
+
+const CLOSE = Buffer.from('}');

@@ -1,0 +1,108 @@
+import { LENT_BYTES_MIN } from '../request/exchange';
+import { Slices } from '../../../shared/concurrency/slices';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE = 0x20;
+const NEWLINE = 0x0a;
+const INDENT_CHARS = 2;
+
+/** JSON without white space as JSON with two spaces per level, as Go's encoder indents it. Numbers and strings are not touched. */
+export function prettyJson(bytes: Buffer): Buffer {
+  return new Printer().print(bytes);
+}
+
+/** The same for an answer that may come in batches. */
+export function prettyBody(body: Buffer | AsyncIterable<Buffer>): Buffer | AsyncIterable<Buffer> {
+  if (!Buffer.isBuffer(body)) return prettyBatches(body);
+  return body.length <= PIECE_BYTES ? prettyJson(body) : prettyBatches([body]);
+}
+
+async function* prettyBatches(batches: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
+  const printer = new Printer();
+  const slices = new Slices();
+  for await (const batch of batches) {
+    for (let at = 0; at < batch.length; at += PIECE_BYTES) {
+      yield printer.print(batch.subarray(at, at + PIECE_BYTES));
+      if (slices.due()) await slices.pause();
+    }
+  }
+}
+
+/** A whole batch would hold the event loop too long. What comes of such a piece is longer, so that it is only lent. */
+const PIECE_BYTES = LENT_BYTES_MIN;
+
+/** Works on the bytes, so that it can stop anywhere and go on with the next batch. */
+class Printer {
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** An object or list was opened and nothing of it has come yet: it may be empty. */
+  #isOpen = false;
+  #out = Buffer.alloc(0);
+  /** Where long pieces are printed, one after the other. */
+  #lent = Buffer.alloc(0);
+  #length = 0;
+
+  print(bytes: Buffer): Buffer {
+    const isLent = bytes.length >= LENT_BYTES_MIN;
+    this.#out = isLent && this.#lent.length > 0 ? this.#lent : Buffer.allocUnsafe(bytes.length * 2);
+    this.#length = 0;
+    for (const byte of bytes) {
+      if (this.#isInString) this.#inString(byte);
+      else this.#outside(byte);
+    }
+    if (isLent) this.#lent = this.#out;
+    return this.#out.subarray(0, this.#length);
+  }
+
+  #inString(byte: number): void {
+    this.#push(byte);
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === BACKSLASH) this.#isEscaped = true;
+    else if (byte === QUOTE) this.#isInString = false;
+  }
+
+  #outside(byte: number): void {
+    if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      this.#depth -= 1;
+      if (!this.#isOpen) this.#line();
+      this.#isOpen = false;
+      this.#push(byte);
+      return;
+    }
+    if (this.#isOpen && byte !== NEWLINE) {
+      this.#isOpen = false;
+      this.#line();
+    }
+    this.#push(byte);
+    if (byte === COMMA) this.#line();
+    else if (byte === COLON) this.#push(SPACE);
+    else if (byte === QUOTE) this.#isInString = true;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      this.#depth += 1;
+      this.#isOpen = true;
+    }
+  }
+
+  #line(): void {
+    this.#push(NEWLINE);
+    for (let index = this.#depth * INDENT_CHARS; index > 0; index -= 1) this.#push(SPACE);
+  }
+
+  #push(byte: number): void {
+    if (this.#length === this.#out.length) {
+      const larger = Buffer.allocUnsafe(this.#out.length * 2 + 64);
+      this.#out.copy(larger, 0, 0, this.#length);
+      this.#out = larger;
+    }
+    this.#out[this.#length] = byte;
+    this.#length += 1;
+  }
+}

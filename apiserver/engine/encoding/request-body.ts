@@ -1,0 +1,88 @@
+import { ownKeyMap } from '../../../shared/own-key-map';
+import { badRequest } from '../../../shared/errors/status-error';
+import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
+import { MEDIA_TYPE } from '../../../shared/names';
+import { decodeProtobuf } from '../../../shared/protobuf/decode';
+import { unwrapEnvelope } from '../../../shared/protobuf/envelope';
+import { DecodeError, decodeJson } from '../../../shared/schema/decode';
+import type { MessageType } from '../../../shared/schema/types';
+import { negotiateBody } from './negotiation';
+import { parseYaml } from './yaml';
+
+/** The kind of object a body is expected to hold. */
+export interface ExpectedObject {
+  readonly kind: string;
+  /** Undefined: the version does not matter, as for options, which are part of every group version. */
+  readonly apiVersion?: string;
+  readonly type: MessageType;
+}
+
+/** What bodies can be written in, in the order in which messages list it. */
+const STANDARD_MEDIA_TYPES: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, MEDIA_TYPE.protobuf];
+
+/** The media type of a body. Throws UnsupportedMediaType (415). */
+export function bodyMediaType(contentType: string | undefined): string {
+  return negotiateBody(contentType, STANDARD_MEDIA_TYPES);
+}
+
+/**
+ * A body as JSON values, whatever it was written in. Kind and version are those of the body; where they are not the expected ones,
+ * nothing but them need be there, because the caller refuses such an object. Throws BadRequest for malformed bytes, and for Protobuf where
+ * the kind has no schema.
+ */
+export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
+  try {
+    if (mediaType === MEDIA_TYPE.json && bytes.length <= BRIEF_JSON_BYTES_MAX)
+      return parse(bytes, mediaType, expected);
+    return STEP_TIMES.run(STAGE_OF_TYPE.get(mediaType) ?? 'parse_json', () =>
+      parse(bytes, mediaType, expected),
+    );
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const why =
+      mediaType === MEDIA_TYPE.json
+        ? `couldn't get version/kind; json parse error: ${error.message}`
+        : error.message;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summaryOf(bytes)})`,
+      error,
+    );
+  }
+}
+
+/** To parse so much JSON takes no long step, so that the clock need not be asked. */
+const BRIEF_JSON_BYTES_MAX = 8 * 1_024;
+
+const STAGE_OF_TYPE = ownKeyMap<string>({
+  [MEDIA_TYPE.yaml]: 'parse_yaml',
+  [MEDIA_TYPE.protobuf]: 'parse_protobuf',
+});
+
+function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
+  if (mediaType === MEDIA_TYPE.protobuf) return parseProtobuf(bytes, expected);
+  // As in Go, null is the object of which nothing is said; one without a schema has to say at least its kind.
+  return (
+    (mediaType === MEDIA_TYPE.yaml ? parseYaml(bytes) : decodeJson(bytes, { fractions: 'remembered' })) ?? {}
+  );
+}
+
+const SUMMARY_BYTES_MAX = 30;
+
+/** The beginning of a body, so that its sender recognizes it: as text where it looks like an object in JSON, else in hexadecimal. */
+export function summaryOf(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const text = bytes.subarray(0, SUMMARY_BYTES_MAX).toString(bytes[0] === OPEN_BRACE ? 'utf8' : 'hex');
+  return bytes.length > SUMMARY_BYTES_MAX ? `${text} ...` : text;
+}
+
+const OPEN_BRACE = 0x7b;
+
+function parseProtobuf(bytes: Buffer, { kind, apiVersion, type }: ExpectedObject): unknown {
+  if (type.open) throw new DecodeError('a kind without a schema has no Protobuf');
+  const envelope = unwrapEnvelope(bytes);
+  const given = { kind: envelope.kind, apiVersion: envelope.apiVersion };
+  const isOther = (name: string, wanted: string | undefined): boolean =>
+    name !== '' && wanted !== undefined && name !== wanted;
+  if (isOther(given.kind, kind) || isOther(given.apiVersion, apiVersion)) return given;
+  return { ...given, ...decodeProtobuf(type, envelope.raw) };
+}

@@ -1,0 +1,113 @@
+import type { ApiObject } from '../../../../shared/object/object';
+import { apiVersionOf } from '../../../../shared/object/object';
+import type { Clock } from '../../../../shared/concurrency/clock';
+import { GROUP } from '../../../../shared/names';
+import type { Endpoint } from '../../registry/resource';
+import { CREATED_AT_TABLE } from '../../../kubernetes/kinds/columns/common';
+import { versionIn } from '../../watch-cache/entry-layout';
+import { Batch } from '../batch';
+import { EncodedCache, PROCESS_BUDGET } from '../encoded-cache';
+import type { Shape } from '../negotiation';
+import type { JsonShape } from '../object-encoder';
+import { partialShape } from '../partial-shape';
+import { plainShape } from '../plain-shape';
+import type { Source } from '../source';
+import { parseSource, versionedBytes } from '../source';
+import type { CellsJson, TableOf } from './cells';
+import { cellsAt, cellsJson, customTable, tableOf } from './cells';
+import { columnDefinitionsJson } from './column-definitions';
+import { withHeaders } from './headers';
+import { inRowOrder } from './row-order';
+
+export const INCLUDE_OBJECT = ['Metadata', 'Object', 'None'] as const;
+/** What a row carries of its object beside the cells. */
+export type IncludeObject = (typeof INCLUDE_OBJECT)[number];
+
+export interface TableOptions {
+  readonly shape: Shape;
+  readonly includeObject: IncludeObject;
+  /** What ages are counted from. */
+  readonly clock: Clock;
+}
+
+/** About what a kept row takes beside its text. */
+const ROW_OVERHEAD_BYTES = 160;
+const ROWS = new EncodedCache<CellsJson>(PROCESS_BUDGET, (cells) =>
+  cells.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), ROW_OVERHEAD_BYTES),
+);
+
+/** How often a row was made, for tests and measurements. */
+export function rowsMade(): number {
+  return ROWS.made;
+}
+
+/** Objects as rows of a Table. The cells of an entry are made once; only ages are filled in for every answer. */
+export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: TableOptions): JsonShape {
+  const { table, id, objectOf } = rowsOf(endpoint);
+  const rowId = `cells ${id}`;
+  const apiVersion = apiVersionOf({ group: GROUP.meta, version: shape.version });
+  const head = `{"kind":"Table","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
+  const definitions = columnDefinitionsJson(table.columns);
+  const inner = includeObject === 'Object' ? plainShape(endpoint) : partialShape(endpoint, shape);
+  const makeCells = (source: Source): CellsJson => cellsJson(table, objectOf(source));
+  const cellsOf = (source: Source): CellsJson =>
+    source.transient === true ? makeCells(source) : ROWS.get(source, rowId, () => makeCells(source));
+
+  const element: JsonShape['element'] = (batch, source) => {
+    batch.text(`{"cells":${cellsAt(cellsOf(source), clock.now())},"object":`);
+    if (includeObject === 'None') batch.text('null');
+    else if (includeObject === 'Metadata') inner.element(batch, source);
+    else for (const piece of inner.object(source)) batch.bytes(piece);
+    batch.text('}');
+  };
+  const oneRow = (source: Source, definitionsJson: string): readonly Buffer[] => {
+    const batch = new Batch();
+    const metadata = JSON.stringify({ selfLink: source.selfLink, resourceVersion: versionIn(source.bytes) });
+    batch.text(`${head}${metadata},"columnDefinitions":${definitionsJson},"rows":[`);
+    element(batch, source);
+    batch.text(']}');
+    return [batch.take()];
+  };
+  return {
+    id: `${apiVersion} Table ${includeObject} ${endpoint.apiVersion} ${endpoint.row.kind} ${id}`,
+    tellsAge: true,
+    object: (source) => oneRow(source, definitions),
+    inFrame: (source) => oneRow(source, 'null'),
+    bookmark: (metadata) => [
+      Buffer.from(`${head}${JSON.stringify(metadata)},"columnDefinitions":null,"rows":[]}`),
+    ],
+    listHead: (metadata) => `${head}${JSON.stringify(metadata)},"columnDefinitions":${definitions},"rows":[`,
+    isNullWhenEmpty: endpoint.custom === undefined && table === CREATED_AT_TABLE,
+    ...(table.rowOrder === undefined ? {} : { inOrder: byRank(table.rowOrder) }),
+    element,
+    stream: (frames) => withHeaders(frames, definitions),
+  };
+}
+
+function byRank(path: string): (sources: readonly Source[]) => Promise<readonly Source[]> {
+  return async (sources) => inRowOrder(sources, path);
+}
+
+interface Rows {
+  readonly table: TableOf;
+  /** Equal ids mean equal cells for equal objects. */
+  readonly id: string;
+  /** The object as the table reads it. */
+  readonly objectOf: (source: Source) => ApiObject;
+}
+
+/** All versions of a built-in kind have the same table. Those of a custom resource have their own ones, and a definition may change them. */
+function rowsOf(endpoint: Endpoint): Rows {
+  const { row, stored, custom, apiVersion } = endpoint;
+  if (custom === undefined) {
+    const id = `${row.group}/${row.resource}`;
+    return { table: tableOf(row), id, objectOf: (source) => parseSource(source, stored) };
+  }
+  const table = customTable(custom);
+  const { kind } = row;
+  return {
+    table: table.table,
+    id: `${custom.id} ${table.id}`,
+    objectOf: (source) => parseSource({ bytes: versionedBytes(endpoint, source) }, { kind, apiVersion }),
+  };
+}

@@ -1,0 +1,92 @@
+import { setMaxListeners } from 'node:events';
+import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
+import { StatusError } from '../../../shared/errors/status-error';
+import type { Answer, Exchange } from '../request/exchange';
+import { keepStoredWithin } from '../request/loop-bounds';
+import { deleteObject } from '../registry/delete';
+import type { DeleteOptions } from '../registry/deletion';
+import { checkListOptions, planList } from '../registry/list-plan';
+import { readList } from '../registry/read';
+import type { Entry } from '../watch-cache/state/entry';
+import { convertedBefore, listAnswer } from './answers';
+import type { VerbContext } from './context';
+import { readDeleteOptions } from './delete-options';
+import { listQueryOf } from './list-options';
+import { chunked, withCount } from './request-features';
+import { selectionOf, selectorsOf } from './selection';
+import type { Target } from './target';
+import { writeRequestOf } from './target';
+
+/** Deletions of one request that are under way at the same time. */
+const DELETIONS_AT_ONCE = 16;
+
+/** DELETE of a collection: every selected object is deleted by itself; 200 with the list of them as they were found. */
+export async function removeCollection(
+  context: VerbContext,
+  exchange: Exchange,
+  target: Target,
+): Promise<Answer> {
+  const answer = listAnswer(exchange, target);
+  const { query, signal } = exchange;
+  const { endpoint } = target;
+  const listOptions = listQueryOf(query);
+  const selectors = await selectorsOf(query);
+  checkListOptions(listOptions);
+  const selection = selectionOf(selectors, target);
+  const options = await readDeleteOptions(exchange);
+  const plan = planList(chunked(listOptions, context.features));
+  const page = await readList(context.store, { endpoint, selection }, plan, signal);
+  // Before the first is gone: a request that begins anew elsewhere must not have done anything.
+  for (const { bytes } of page.entries) keepStoredWithin(exchange.bounds, bytes.length);
+  const found = await convertedBefore(exchange, target, page);
+  await deleteAll(context, { exchange, target, options }, page.entries);
+  return answer(withCount(found, context.features));
+}
+
+interface Deletion {
+  readonly exchange: Exchange;
+  readonly target: Target;
+  readonly options: DeleteOptions;
+}
+
+/** Throws the first error once no deletion is under way any more; after it none begins. */
+async function deleteAll(context: VerbContext, deletion: Deletion, entries: readonly Entry[]): Promise<void> {
+  // Each one under way listens to the request's end; Node warns of what it takes for a leak.
+  setMaxListeners(0, deletion.exchange.signal);
+  const progress = { hasFailed: false };
+  await forEachLimited(untilFailed(entries, progress), DELETIONS_AT_ONCE, async (entry) => {
+    await deleteOne(context, deletion, entry).catch((error: unknown) => {
+      progress.hasFailed = true;
+      throw error;
+    });
+  });
+}
+
+function* untilFailed(
+  entries: readonly Entry[],
+  progress: { readonly hasFailed: boolean },
+): IterableIterator<Entry> {
+  for (const entry of entries) {
+    if (progress.hasFailed) return;
+    yield entry;
+  }
+}
+
+/** An object that is gone already is what was asked for. */
+async function deleteOne(
+  context: VerbContext,
+  { exchange, target, options }: Deletion,
+  entry: Entry,
+): Promise<void> {
+  const place = { ...target, namespace: entry.namespace, name: entry.name };
+  try {
+    await deleteObject(
+      context.store,
+      { ...writeRequestOf(exchange, place, options.dryRun), bounds: undefined },
+      options,
+      exchange.signal,
+    );
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.reason !== 'NotFound') throw error;
+  }
+}

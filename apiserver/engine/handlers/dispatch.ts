@@ -1,0 +1,151 @@
+import { AUDIT_ANNOTATION } from '../../../shared/names';
+import { StatusError, badRequest, methodNotSupported } from '../../../shared/errors/status-error';
+import type { Answer, Exchange } from '../request/exchange';
+import { refuseUnrouted } from '../encoding/routing';
+import { DefinitionChangedError } from '../registry/custom-errors';
+import type { Endpoint } from '../registry/resource';
+import { pageNotFound } from './answers';
+import { patchMediaTypes } from './apply';
+import { connect, connectionAt } from './connect';
+import type { VerbContext } from './context';
+import { create } from './create';
+import { hasPlace } from './custom-target';
+import { remove } from './delete';
+import { removeCollection } from './delete-collection';
+import { get } from './get';
+import { list } from './list';
+import { operationVerb } from './operation';
+import { patch } from './patch';
+import type { RequestFeatures } from './request-features';
+import { refuseDryRun } from './request-features';
+import { findTarget, isListedOnly, methodNotAllowed } from './target';
+import { unknownBelow } from './unknown-path';
+import { update } from './update';
+import { viewVerb } from './view';
+import type { Target } from './target';
+import type { Verb } from './verb';
+import { watch } from './watch';
+
+const VERBS: ReadonlyMap<string, Verb> = new Map([
+  ['get', get],
+  ['list', list],
+  ['watch', watch],
+  ['create', create],
+  ['update', update],
+  ['patch', patch],
+  ['delete', remove],
+  ['deletecollection', removeCollection],
+]);
+
+/**
+ * Answers a request for a resource. What is unknown in a group that is built in is answered with a Status, all else with an unknown page.
+ */
+export async function answerResource(context: VerbContext, exchange: Exchange): Promise<Answer> {
+  exchange.isCompressible = context.features.responseCompression;
+  if (context.features.selfLinks) exchange.showsLinks = true;
+  for (let tries = 1; ; tries += 1) {
+    const endpoint = endpointOf(context, exchange);
+    try {
+      const answer = await answerOnce(context, exchange);
+      // A read waits for the newest state, in which the resource may be defined otherwise than when the request began.
+      const mayBeOutdated = READS.has(exchange.info.verb) && endpoint?.custom !== undefined;
+      if (tries >= TRIES_MAX || !mayBeOutdated || endpointOf(context, exchange) === endpoint) return answer;
+    } catch (error) {
+      if (tries >= TRIES_MAX || !isByDefinition(error, endpoint)) throw error;
+      await context.confirmRegistry(exchange.signal);
+      if (error instanceof DefinitionChangedError || endpointOf(context, exchange) !== endpoint) continue;
+      throw error;
+    }
+  }
+}
+
+/** Whether another definition of the resource might have answered otherwise: no refusal is decided on one that may be an older one. */
+function isByDefinition(error: unknown, endpoint: Endpoint | undefined): boolean {
+  if (error instanceof DefinitionChangedError) return true;
+  return endpoint?.custom !== undefined && error instanceof StatusError && REFUSALS.has(error.status.reason);
+}
+
+const READS: ReadonlySet<string> = new Set(['get', 'list']);
+
+const REFUSALS: ReadonlySet<unknown> = new Set(['BadRequest', 'Invalid', 'MethodNotAllowed']);
+
+/** How often a request begins, while the definition of its resource changes. */
+const TRIES_MAX = 4;
+
+async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Answer> {
+  let endpoint = endpointOf(context, exchange);
+  if (isDoubtful(context, exchange, endpoint)) {
+    await context.confirmRegistry(exchange.signal);
+    endpoint = endpointOf(context, exchange);
+  }
+  if (endpoint === undefined && !isBuiltIn(context, exchange)) {
+    const unknown = unknownBelow(context.registry(), exchange.path);
+    if (unknown !== undefined) throw unknown;
+    return pageNotFound();
+  }
+  if (endpoint?.custom !== undefined && !hasPlace(endpoint, exchange.info)) return pageNotFound();
+  const connection = endpoint === undefined ? undefined : connectionAt(endpoint, exchange);
+  if (endpoint !== undefined && connection !== undefined) {
+    return connect(context, exchange, { endpoint, connection });
+  }
+  // A custom resource is told of even where it has no such subresource.
+  if (endpoint?.custom !== undefined) tellDeprecation(exchange, endpoint, context.features);
+  const target = findTarget(endpoint, exchange);
+  const { verb: name } = exchange.info;
+  const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
+  if (verb === undefined) throw methodNotAllowed();
+  enter(context, exchange, target);
+  if (exchange.upgrade && exchange.info.verb !== 'watch') {
+    throw badRequest(
+      'Upgrade request is not possible here: only a watch can be sent over an upgraded connection',
+    );
+  }
+  return verb(context, exchange, target);
+}
+
+/** What happens on the way to the handler: the router refuses, then the client is warned, then a list says that it cannot be watched. */
+function enter(context: VerbContext, exchange: Exchange, target: Target): void {
+  const { verb } = exchange.info;
+  const { row, custom, deprecation } = target.endpoint;
+  if (custom === undefined) refuseUnrouted(exchange, routeOf(context, target, verb));
+  if (deprecation !== undefined) tellDeprecation(exchange, target.endpoint, context.features);
+  if (custom === undefined && isListedOnly({ verb }, row.verbs)) throw methodNotSupported(row, verb);
+  refuseDryRun(exchange, context.features);
+}
+
+/** Only patches are told apart by the type of their body. */
+function routeOf(
+  { store }: VerbContext,
+  target: Target,
+  verb: string,
+): { readonly consumes?: readonly string[] } {
+  return verb === 'patch' ? { consumes: patchMediaTypes(target, store.serverSideApply) } : {};
+}
+
+function endpointOf(context: VerbContext, { info }: Exchange): Endpoint | undefined {
+  return context.registry().endpoint(info.apiGroup, info.apiVersion, info.resource);
+}
+
+/** Whether it would be refused for what this replica may not know yet: another one may have served the resource before. */
+function isDoubtful(context: VerbContext, exchange: Exchange, endpoint: Endpoint | undefined): boolean {
+  if (endpoint === undefined) return !isBuiltIn(context, exchange);
+  return exchange.info.verb === 'create' && endpoint.custom?.isTerminating === true;
+}
+
+/** Definitions cannot add to built-in group versions. */
+function isBuiltIn(context: VerbContext, { info }: Exchange): boolean {
+  const [first] = context.registry().endpointsOf(info.apiGroup, info.apiVersion);
+  return first !== undefined && first.custom === undefined;
+}
+
+/** To the client as a warning, to the operator in the audit event. */
+function tellDeprecation(
+  exchange: Exchange,
+  { deprecation, row }: Endpoint,
+  { warningHeaders }: RequestFeatures,
+): void {
+  if (deprecation === undefined) return;
+  if (warningHeaders && !exchange.warnings.includes(deprecation)) exchange.warnings.push(deprecation);
+  exchange.audit?.annotate(AUDIT_ANNOTATION.deprecated, 'true');
+  if (row.removed !== undefined) exchange.audit?.annotate(AUDIT_ANNOTATION.removedRelease, row.removed);
+}

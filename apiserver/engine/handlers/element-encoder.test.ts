@@ -1,0 +1,77 @@
+import { MEDIA_TYPE } from '../../../shared/names';
+import { LOOP_BOUNDS } from '../request/loop-bounds';
+import { newExchange } from '../request/testing/new-exchange';
+import { encoderOf } from '../encoding/encoder-of';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+import type { EncodeElement } from './element-encoder';
+import { elsewhereOf, framesElsewhereOf } from './element-encoder';
+import type { Entry, FrameElsewhere } from '../watch-cache/state/entry';
+
+const LARGE = LOOP_BOUNDS.storedBytesMax + 1;
+const YAML = { accept: 'application/yaml' };
+
+let api: InProcessApi;
+beforeAll(async () => {
+  api = await startInProcessApi();
+});
+afterAll(async () => api.close());
+
+/** What is made elsewhere of an object of so many bytes, for a client that has left or not. */
+function asked(encode: EncodeElement, { bytes = LARGE, hasLeft = false } = {}): Promise<Buffer> | undefined {
+  const exchange = newExchange({ headers: YAML, bounds: LOOP_BOUNDS });
+  const endpoint = api.plane.registry().endpoint('', 'v1', 'configmaps');
+  if (endpoint === undefined) throw new Error('configmaps are not served');
+  const encoder = encoderOf(exchange, endpoint, 'list');
+  const elsewhere = elsewhereOf(exchange, { endpoint, encoder }, encode);
+  if (hasLeft) exchange.abort(new Error('the client has left'));
+  const json = '"metadata":{"name":"a"},"data":{"a":"b"}}'.padEnd(bytes);
+  return elsewhere?.({ bytes: Buffer.from(json) });
+}
+
+test('only what is beyond the bounds is made elsewhere', async () => {
+  const encode: EncodeElement = async ({ resource, accept }) =>
+    Promise.resolve(Buffer.from(`${resource} ${String(accept)}`));
+  expect(asked(encode, { bytes: LARGE - 1 })).toBeUndefined();
+  expect((await asked(encode))?.toString()).toBe('configmaps application/yaml');
+});
+
+test('what cannot be made there is made here for a client that waits, and for none that has left', async () => {
+  const encode: EncodeElement = async () => Promise.reject(new Error('the thread is gone'));
+  expect((await asked(encode))?.toString()).toContain('a: b');
+  await expect(asked(encode, { hasLeft: true })).rejects.toThrow('the client has left');
+});
+
+function frames(encode: EncodeElement, accept: string = MEDIA_TYPE.protobuf): FrameElsewhere | undefined {
+  const exchange = newExchange({ headers: { accept }, bounds: LOOP_BOUNDS });
+  const endpoint = api.plane.registry().endpoint('', 'v1', 'configmaps');
+  if (endpoint === undefined) throw new Error('configmaps are not served');
+  return framesElsewhereOf(exchange, { endpoint, encoder: encoderOf(exchange, endpoint, 'stream') }, encode);
+}
+
+function entryOf(bytes: number): Entry {
+  const json = Buffer.from('"metadata":{"name":"a"},"data":{"a":"b"}}'.padEnd(bytes));
+  return { key: 'a', namespace: '', name: 'a', revision: 1, bytes: json, labels: {}, fields: {}, uid: '' };
+}
+
+test('a large frame is made elsewhere once for all who watch in the same way, and what is plain JSON here', async () => {
+  const made: string[] = [];
+  const encode: EncodeElement = async ({ event, resource }) => {
+    made.push(`${String(event)} ${resource}`);
+    return Promise.resolve(Buffer.from('frame'));
+  };
+  const entry = entryOf(LARGE);
+  const one = frames(encode)?.('MODIFIED', entry);
+  const other = frames(encode)?.('MODIFIED', entry);
+  expect([String(await one), String(await other)]).toEqual(['frame', 'frame']);
+  expect(String(await frames(encode)?.('MODIFIED', entry))).toBe('frame');
+  expect(made).toEqual(['MODIFIED configmaps']);
+  expect(frames(encode)?.('MODIFIED', entryOf(LARGE - 1))).toBeUndefined();
+  expect(frames(encode, 'application/json')).toBeUndefined();
+});
+
+test('a frame that cannot be made elsewhere is made here', async () => {
+  const encode: EncodeElement = async () => Promise.reject(new Error('the thread is gone'));
+  const frame = await frames(encode)?.('ADDED', entryOf(LARGE));
+  expect(frame?.includes('ConfigMap')).toBe(true);
+});

@@ -1,0 +1,146 @@
+import { StatusError } from '../../../shared/errors/status-error';
+import type { Exchange } from '../request/exchange';
+import type { RequestInfo } from '../request/request-info';
+import { managerOf } from '../registry/fieldmanager/manager-name';
+import type { Endpoint } from '../registry/resource';
+import { namespaceRequired, refuseImpossiblePlace } from '../request/store-place';
+import type { WriteRequest } from '../registry/write-request';
+import { customTarget } from './custom-target';
+import { unknownPath } from './unknown-path';
+
+/** A request whose path was found in the registry. */
+export interface Target {
+  readonly endpoint: Endpoint;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+}
+
+/**
+ * What the path asks for, of the resource that was found for it. Throws the plain 404 of an unknown path, MethodNotAllowed (405) when
+ * the resource is known but not this verb, or the place is wrong (a collection verb on an object), and BadRequest for an object in a namespace
+ * without a name.
+ */
+export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): Target {
+  const { info } = exchange;
+  if (endpoint === undefined) throw unknownPath();
+  if (endpoint.custom !== undefined) return customTarget(endpoint, info);
+  if (info.parts.length > 3) throw unknownPath();
+  const { row } = endpoint;
+  const name = nameInPath(info);
+  if (!isThere(info, endpoint, name)) throw unknownPath();
+  const verbs = verbsOf(endpoint, info.subresource);
+  if (!verbs.includes(info.verb) && !isListedOnly(info, verbs)) throw methodNotAllowed();
+  if (row.namespaced && info.namespace === '' && name !== '') throw namespaceRequired();
+  if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
+  return { endpoint, namespace: row.namespaced ? info.namespace : '', name, subresource: info.subresource };
+}
+
+/** Whether the path is one of the resource's, whatever is asked for there. */
+function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {
+  const { row } = endpoint;
+  // Of a Namespace itself, the namespace of the path is its name.
+  const isOwn = row.resource === 'namespaces' && info.namespace !== '' && info.namespace === name;
+  if (isInNamespace(info) && !row.namespaced && !isOwn) return false;
+  // In all namespaces together things can be listed, and there is no path for what cannot.
+  const isAcross = row.namespaced && info.namespace === '';
+  if (isAcross && !(name === '' ? row.verbs.includes('list') : isNamedNowhere(info))) return false;
+  if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) return false;
+  return name === '' || info.subresource !== '' || row.verbs.some((verb) => VERBS_OF_ONE.has(verb));
+}
+
+/** Whether the path leads into a namespace, if one that has no name. */
+export function isInNamespace({ namespace, path }: RequestInfo): boolean {
+  return namespace !== '' || EMPTY_NAMESPACE.test(path);
+}
+
+/** `/api/v1/namespaces//pods/a`, which is there, and refused. */
+function isNamedNowhere({ path, leadingVerb }: RequestInfo): boolean {
+  return leadingVerb === '' && EMPTY_NAMESPACE.test(path);
+}
+
+/** `/api/v1/namespaces//nodes`: a place inside a namespace, if one that has no name. */
+const EMPTY_NAMESPACE = /^\/api(?:s\/[^/]+)?\/[^/]+\/(?:watch\/)?namespaces\/\/[^/]/;
+
+/** Where nothing can be done with one object (reviews, bindings), its path is not there either. */
+const VERBS_OF_ONE: ReadonlySet<string> = new Set(['get', 'update', 'patch', 'delete']);
+
+/** The deprecated paths are there for what can be watched, whole; those of proxies are gone. */
+function hasPathThatLeadsWith({ leadingVerb, subresource }: RequestInfo, { row }: Endpoint): boolean {
+  return leadingVerb === 'watch' && subresource === '' && row.verbs.includes('watch');
+}
+
+/** A watch is asked for by a list's path: where there is only a list, it is the list that cannot be watched. */
+export function isListedOnly({ verb }: Pick<RequestInfo, 'verb'>, verbs: readonly string[]): boolean {
+  return verb === 'watch' && verbs.includes('list') && !verbs.includes('watch');
+}
+
+/** A name that is only selected does not make a collection one object. */
+function nameInPath({ parts }: RequestInfo): string {
+  return parts[1] ?? '';
+}
+
+/**
+ * A creation is of a collection (or of a subresource), an update and a patch of one object. All namespaces together can only be
+ * listed and watched.
+ */
+function isInPlace(info: RequestInfo, namespaced: boolean): boolean {
+  const { verb, subresource, namespace } = info;
+  const name = nameInPath(info);
+  if (namespaced && namespace === '' && verb !== 'list' && verb !== 'watch') return false;
+  if (verb === 'create') return name === '' || subresource !== '';
+  return name !== '' || (verb !== 'update' && verb !== 'patch');
+}
+
+/** Resources answer no HEAD, and the paths that are watches by themselves nothing but GET. */
+function isReadByGet({ method, info }: Exchange): boolean {
+  return method === 'GET' || !READ_VERBS.has(info.verb);
+}
+
+export const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+function verbsOf(endpoint: Endpoint, subresource: string): readonly string[] {
+  if (subresource === '') return endpoint.row.verbs;
+  const row = endpoint.subresources.get(subresource);
+  if (row === undefined) throw unknownPath();
+  return row.verbs;
+}
+
+export function methodNotAllowed(): StatusError {
+  return new StatusError(
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {
+      details: {},
+    },
+  );
+}
+
+/** The write that this request asks for. Throws BadRequest for a place that cannot be. */
+export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boolean): WriteRequest {
+  refuseImpossiblePlace(target);
+  const fieldManager = exchange.query.get('fieldManager') ?? '';
+  const manager = managerOf(fieldManager, exchange.headers['user-agent'] ?? '');
+  const warn = (text: string): void => {
+    // An attempt may be made again, and would say the same again.
+    if (!exchange.warnings.includes(text)) exchange.warnings.push(text);
+  };
+  const annotate = (key: string, value: string, from?: 'Request'): void =>
+    exchange.audit?.annotate(key, value, from);
+  const { endpoint, namespace, name, subresource } = target;
+  // Field by field: for one that begins with those of another object V8 takes ten times the memory, 2.7 KB.
+  const request = {
+    endpoint,
+    namespace,
+    name,
+    subresource,
+    nameInPath: name,
+    user: exchange.user,
+    dryRun,
+    manager,
+    bounds: exchange.bounds,
+    warn,
+    annotate,
+  };
+  return fieldManager === '' ? request : { ...request, fieldManager };
+}

@@ -1,0 +1,6 @@
+import type { Answer, Exchange } from '../request/exchange';
+import type { VerbContext } from './context';
+import type { Target } from './target';
+
+/** Answers one kind of request for a target. */
+export type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;

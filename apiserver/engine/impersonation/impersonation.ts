@@ -1,0 +1,76 @@
+import { USER, USER_GROUP } from '../../../shared/names';
+import { accessGround, refusal, withoutMarkup } from '../authz/authorize';
+import type { AccessQuestion, Authorizer } from '../request/access';
+import type { Answer, Exchange, Stage, UserInfo } from '../request/exchange';
+import { addAccessCondition } from '../request/access-condition';
+import { removeHeaders } from '../request/header-values';
+import type { Guise, RequestedUser } from './requested-user';
+import { isImpersonationHeader, requestedUser } from './requested-user';
+
+/**
+ * The stage that makes a request another user's, where its headers ask for it and the one who sent it may: it sets `exchange.user` and
+ * takes the headers off, or answers 403. Whoever comes later sees only the other user; the audit event tells both.
+ */
+export function createImpersonationStage(authorizer: Authorizer): Stage {
+  const actAs = async (requested: RequestedUser, ...[exchange, next]: Parameters<Stage>): Promise<void> => {
+    for (const guise of requested.guises) {
+      const question = questionOf(exchange.user, guise);
+      const verdict = await authorizer(question, exchange.signal);
+      if (verdict.decision !== 'allow') throw refusal(question, verdict.reason);
+      addAccessCondition(exchange, () => accessGround(authorizer, question));
+    }
+    const user = withImpliedGroup(requested.user);
+    exchange.audit?.impersonated(user);
+    exchange.user = user;
+    removeHeaders(exchange, isImpersonationHeader);
+    await next();
+  };
+  // No promise of its own for those who stay themselves: this is on the path of everything.
+  return (exchange, next) => {
+    const requested = requestedUser(exchange);
+    if (requested === undefined) return next();
+    if (requested.hasUser) return actAs(requested, exchange, next);
+    exchange.answer = withoutUser(exchange, requested.guises);
+    return Promise.resolve();
+  };
+}
+
+function questionOf(user: UserInfo, guise: Guise): AccessQuestion {
+  const { kind: _kind, ...asked } = guise;
+  return { user, verb: 'impersonate', isResourceRequest: true, path: '', ...asked };
+}
+
+/** Somebody with a name is authenticated and somebody without is not, unless the groups asked for say it already. */
+function withImpliedGroup(user: UserInfo): UserInfo {
+  const { name, groups } = user;
+  const isAnonymous = name === USER.anonymous;
+  const isSaid =
+    groups.includes(USER_GROUP.unauthenticated) ||
+    (!isAnonymous && groups.includes(USER_GROUP.authenticated));
+  if (isSaid) return user;
+  return {
+    ...user,
+    groups: [...groups, isAnonymous ? USER_GROUP.unauthenticated : USER_GROUP.authenticated],
+  };
+}
+
+const INTERNAL_ERROR = 500;
+
+/** Groups and extras of nobody: what clients of kube-apiserver get for it, which is text and no Status. */
+function withoutUser({ path, search, query }: Exchange, guises: readonly Guise[]): Answer {
+  const asked = search ?? query.toString();
+  const target = JSON.stringify(asked === '' ? path : `${path}?${asked}`);
+  const wanted = guises.map(referenceText).join(' ');
+  const problem = `requested [${wanted}] without impersonating a user`;
+  return {
+    code: INTERNAL_ERROR,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+    body: Buffer.from(`${withoutMarkup(`Internal Server Error: ${target}: ${problem}`)}\n`),
+  };
+}
+
+/** A reference to an object, as Go prints it: kind, namespace, name, uid, version, resource version and field. */
+function referenceText({ kind, namespace, name, apiGroup, apiVersion, subresource }: Guise): string {
+  const version = apiGroup === '' ? apiVersion : `${apiGroup}/${apiVersion}`;
+  return `{${[kind, namespace, name, '', version, '', subresource].join(' ')}}`;
+}

@@ -1,0 +1,170 @@
+import { untilAborted } from '../../../../shared/concurrency/abort';
+import { systemClock } from '../../../../shared/concurrency/clock';
+import { withTimeLimit } from '../../../../shared/concurrency/time-limit';
+import type { Log } from '../../../../shared/log/log';
+import type { Answer, Exchange } from '../../request/exchange';
+import type { HealthCheck, HealthPath, LivezGrace } from './health-check';
+import { checksOf, HEALTH_PATHS } from './health-check';
+
+export interface HealthOptions {
+  readonly checks: readonly HealthCheck[];
+  readonly log: Log;
+  /** Absent: no grace. */
+  readonly livezGrace?: LivezGrace;
+}
+
+/** Answers a health path, or undefined for every other path and for a check that does not exist. */
+export type HealthEndpoints = (exchange: Exchange) => Promise<Answer | undefined>;
+
+/** A check that takes longer counts as failed. */
+const CHECK_TIMEOUT_MS = 5_000;
+
+const NO_GRACE: LivezGrace = { clock: systemClock, startedAt: 0, graceMs: 0 };
+
+/**
+ * `/healthz`, `/livez` and `/readyz`, and each check by itself below them. 200 means healthy, 500 not. `?verbose` shows one line a
+ * check; `?exclude=<check>` leaves one out of the verdict and may be repeated. What is wrong goes to the log, not to the client: once when
+ * it begins and once when it is over, however often somebody asks.
+ */
+export function healthEndpoints({ checks, log, livezGrace = NO_GRACE }: HealthOptions): HealthEndpoints {
+  const failing = new Set<string>();
+  return async (exchange) => {
+    const path = HEALTH_PATHS.find(
+      (each) => exchange.path === `/${each}` || exchange.path.startsWith(`/${each}/`),
+    );
+    if (path === undefined) return undefined;
+    const own = checksOf(path, checks, livezGrace);
+    const wanted = exchange.path.slice(path.length + 2);
+    if (exchange.path === `/${path}`) return answerAll(path, own, { exchange, log, failing });
+    const single = own.find((check) => check.name === wanted);
+    if (single === undefined) return undefined;
+    const problem = (await problemsOf([single], exchange.signal)).get(single.name);
+    return problem === undefined ? PASSED : text(500, `internal server error: ${problem}\n`);
+  };
+}
+
+/** Every path that {@link healthEndpoints} answers for these checks. */
+export function healthPaths(checks: readonly HealthCheck[]): readonly string[] {
+  return HEALTH_PATHS.flatMap((path) => [
+    `/${path}`,
+    ...checks.filter(({ paths }) => paths.includes(path)).map(({ name }) => `/${path}/${name}`),
+  ]);
+}
+
+interface Context {
+  readonly exchange: Exchange;
+  readonly log: Log;
+  /** Paths with the name of a check that failed when it was last asked there; at most one entry a path and check. */
+  readonly failing: Set<string>;
+}
+
+async function answerAll(
+  path: HealthPath,
+  checks: readonly HealthCheck[],
+  context: Context,
+): Promise<Answer> {
+  const { exchange } = context;
+  const excluded = new Set(exchange.query.getAll('exclude').filter((name) => name !== ''));
+  const asked = checks.filter((check) => !excluded.has(check.name));
+  const problems = await problemsOf(asked, exchange.signal);
+  for (const check of asked.filter(({ isStartup = false }) => !isStartup)) {
+    tell(path, check, problems.get(check.name), context);
+  }
+  tellOfStart(path, asked, problems, context);
+  const lines = checks.map(({ name }) => {
+    if (excluded.has(name)) return `[+]${name} excluded: ok`;
+    return problems.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
+  });
+  const unmatched = [...excluded].filter((name) => !checks.some((check) => check.name === name));
+  if (unmatched.length > 0) {
+    const names = unmatched.map((name) => JSON.stringify(name)).join(',');
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
+  }
+  if (problems.size > 0) {
+    return text(500, `${lines.join('\n')}\nhealthz check failed\n`);
+  }
+  if (!exchange.query.has('verbose')) return text(200, 'ok');
+  return text(200, `${lines.join('\n')}\nhealthz check passed\n`);
+}
+
+function tell(
+  path: HealthPath,
+  { name }: HealthCheck,
+  problem: string | undefined,
+  { log, failing }: Context,
+): void {
+  const place = `/${path}/${name}`;
+  if ((problem !== undefined) === failing.has(place)) return;
+  if (problem === undefined) {
+    failing.delete(place);
+    log.info({ check: place }, 'health check passes');
+    return;
+  }
+  failing.add(place);
+  log.warn({ check: place, reason: problem }, 'health check failed');
+}
+
+/** A start that is not finished is no fault, and its many parts are worth a line, not a line each. */
+function tellOfStart(
+  path: HealthPath,
+  asked: readonly HealthCheck[],
+  problems: ReadonlyMap<string, string>,
+  { log, failing }: Context,
+): void {
+  const of = asked.filter(({ isStartup = false }) => isStartup).map(({ name }) => name);
+  const begun = of.filter((name) => problems.has(name) && !failing.has(`/${path}/${name}`));
+  const over = of.filter((name) => !problems.has(name) && failing.has(`/${path}/${name}`));
+  for (const name of begun) failing.add(`/${path}/${name}`);
+  for (const name of over) failing.delete(`/${path}/${name}`);
+  if (begun.length > 0) log.info({ path: `/${path}`, checks: begun }, 'health checks are not passing yet');
+  if (over.length > 0) log.info({ path: `/${path}`, checks: over }, 'health checks pass');
+}
+
+/**
+ * What is wrong, by the names of the checks. One time limit is for all of them: there are some forty, of which nearly all answer at once, and
+ * anybody may ask for them, so that a limit for each would be most of the work.
+ */
+async function problemsOf(
+  checks: readonly HealthCheck[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const waiting = new Set(checks.map(({ name }) => name));
+  const textOf = (error: unknown): string => {
+    if (signal.aborted) return 'it had not answered when the client left';
+    return error instanceof Error ? error.message : String(error);
+  };
+  const ask = async ({ name, check }: HealthCheck, inTime: AbortSignal): Promise<void> => {
+    try {
+      const problem = await check(inTime);
+      if (problem !== undefined) found.set(name, problem);
+    } catch (error) {
+      found.set(name, textOf(error));
+    }
+    waiting.delete(name);
+  };
+  try {
+    await withTimeLimit(signal, CHECK_TIMEOUT_MS, async (inTime) =>
+      untilAborted(Promise.all(checks.map(async (each) => ask(each, inTime))), inTime),
+    );
+  } catch (error) {
+    for (const name of waiting) found.set(name, textOf(error));
+  }
+  // What answers after its time changes nothing any more.
+  return new Map(found);
+}
+
+/** As upstream, which guards against guessed types only where it names a type itself. */
+const PASSED: Answer = {
+  code: 200,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: Buffer.from('ok'),
+};
+
+function text(code: number, content: string): Answer {
+  return {
+    code,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+    body: Buffer.from(content, 'utf8'),
+  };
+}

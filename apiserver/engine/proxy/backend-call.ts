@@ -1,0 +1,237 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup as lookUp } from 'node:dns';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { LookupFunction, Socket } from 'node:net';
+import { isIP } from 'node:net';
+import type { Duplex, Readable } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
+import { ConnectionError } from '../../../shared/client/connection-error';
+import { isGlobalUnicast } from '../../../shared/meta/global-unicast';
+import type { ConnectCounts } from './connect-counts';
+import { countOpened } from './connect-counts';
+import type { ForwardedHeaders } from './forwarded-headers';
+import { IDLE_MS_MAX, TCP_KEEP_ALIVE_MS, UPGRADE_MS_MAX } from './limits';
+
+/** How this server shows itself, and knows the other one. */
+export type BackendTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
+
+/** One request to another server, of which both directions stream. */
+export interface BackendCall {
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  readonly port: number;
+  /** The name may stand for addresses that nobody may reach through this server. */
+  readonly isChecked: boolean;
+  readonly tls: BackendTls;
+  readonly method: string;
+  /** Encoded, with the query. */
+  readonly target: string;
+  readonly headers: ForwardedHeaders;
+  /** Absent: there is none. */
+  readonly body?: Readable | undefined;
+  /** The connection is to be upgraded. */
+  readonly upgrade: boolean;
+  /** How long it may take to connect, the handshake of TLS included. */
+  readonly dialMsMax: number;
+  /** How long the head of the answer may take; absent: as long as the connection may be idle. */
+  readonly headMsMax?: number | undefined;
+  /** What the connection counts as. */
+  readonly purpose: string;
+}
+
+export type BackendAnswer =
+  | {
+      readonly is: 'answer';
+      readonly code: number;
+      readonly rawHeaders: readonly string[];
+      /** Its connection ends with it, and when its reader leaves it. */
+      readonly body: AsyncIterable<Buffer>;
+      /** Ends the connection whatever was read. */
+      readonly end: () => void;
+    }
+  | {
+      readonly is: 'upgraded';
+      readonly rawHeaders: readonly string[];
+      readonly socket: Duplex;
+      /** What came behind the head. */
+      readonly head: Buffer;
+      readonly end: () => void;
+    };
+
+const UNASKED = 'the server switched protocols without having been asked to';
+
+/** What was taken from the client is still delivered, for so long. */
+const LAST_MS_MAX = 1_000;
+
+/**
+ * Sends the request and resolves with the head of the answer. Each call has a connection of its own, which ends with it: what is left of a
+ * request whose signal aborts is nothing. Throws ConnectionError where there is no answer, or the signal's reason.
+ */
+export async function callBackend(
+  call: BackendCall,
+  counts: ConnectCounts,
+  signal: AbortSignal,
+): Promise<BackendAnswer> {
+  signal.throwIfAborted();
+  const options: RequestOptions = {
+    host: call.host,
+    port: call.port,
+    method: call.method,
+    path: call.target,
+    headers: framedHeaders(call),
+    agent: false,
+    ...(call.isChecked ? { lookup: checkedLookup } : {}),
+  };
+  if (call.isChecked && isIP(call.host) !== 0 && !isGlobalUnicast(call.host)) throw notAllowed();
+  const servername = isIP(call.host) === 0 ? call.host : '';
+  const request =
+    call.scheme === 'https' ? httpsRequest({ ...options, servername, ...call.tls }) : httpRequest(options);
+  return new Promise((resolve, reject) => {
+    new Pending(call, { request, counts, signal }).settle(resolve, reject);
+  });
+}
+
+/**
+ * The headers, which always say where the body ends: Node would write one of GET or DELETE without its length as it comes, and its bytes would be
+ * the next request for the other server, one that nobody here has authorized.
+ */
+function framedHeaders({ headers, body }: BackendCall): Record<string, string | string[]> {
+  const framed = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  );
+  if (body === undefined) delete framed['content-length'];
+  else if (framed['content-length'] === undefined) framed['transfer-encoding'] = 'chunked';
+  return framed;
+}
+
+function notAllowed(): ConnectionError {
+  return new ConnectionError('address not allowed', { code: 'EADDRNOTALLOWED', outcomeUnknown: false });
+}
+
+/** Connects to one of the very addresses that were checked: a name may stand for others by the time it is looked up again. */
+const checkedLookup: LookupFunction = (hostname, options, callback) => {
+  lookUp(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    const [first] = addresses ?? [];
+    if (error !== null) callback(error, '', 0);
+    else if (first === undefined)
+      callback(Object.assign(new Error('no addresses for hostname'), { code: 'ENOTFOUND' }), '', 0);
+    else if (addresses.some(({ address }) => !isGlobalUnicast(address))) callback(notAllowed(), '', 0);
+    else if (options.all === true) callback(null, addresses);
+    else callback(null, first.address, first.family);
+  });
+};
+
+interface PendingParts {
+  readonly request: ClientRequest;
+  readonly counts: ConnectCounts;
+  readonly signal: AbortSignal;
+}
+
+/** A call until the head of its answer is there. */
+class Pending {
+  readonly #call: BackendCall;
+  readonly #parts: PendingParts;
+  #timer: NodeJS.Timeout | undefined;
+  #isSettled = false;
+
+  constructor(call: BackendCall, parts: PendingParts) {
+    this.#call = call;
+    this.#parts = parts;
+  }
+
+  settle(resolve: (answer: BackendAnswer) => void, reject: (error: Error) => void): void {
+    const { request, signal } = this.#parts;
+    const { body, dialMsMax, upgrade } = this.#call;
+    const onAbort = (): void => {
+      request.destroy(signal.reason as Error);
+    };
+    const done = (): boolean => {
+      if (this.#isSettled) return false;
+      this.#isSettled = true;
+      clearTimeout(this.#timer);
+      return true;
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#endAfter(dialMsMax, 'i/o timeout');
+    request.on('socket', (socket) => this.#adopt(socket));
+    request.on('response', (response) => {
+      if (done()) resolve(answerOf(response));
+    });
+    request.on('upgrade', (response, socket, head) => {
+      if (upgrade && done()) {
+        const { rawHeaders } = response;
+        resolve({ is: 'upgraded', rawHeaders, socket, head, end: () => endSoon(socket) });
+        return;
+      }
+      socket.destroy();
+      if (done()) reject(new ConnectionError(UNASKED, { code: 'ECONNRESET', outcomeUnknown: false }));
+    });
+    request.on('error', (error) => {
+      if (done()) reject(signal.aborted ? (signal.reason as Error) : connectionErrorOf(error));
+    });
+    request.on('close', () => {
+      signal.removeEventListener('abort', onAbort);
+      if (done()) reject(new ConnectionError('EOF', { code: 'ECONNRESET', outcomeUnknown: false }));
+    });
+    if (body === undefined) {
+      request.end();
+      return;
+    }
+    // One that breaks off in the middle must not look like the whole of it.
+    body.on('error', (error) => request.destroy(error));
+    body.on('close', () => {
+      if (!body.readableEnded) request.destroy();
+    });
+    body.pipe(request);
+  }
+
+  #adopt(socket: Socket): void {
+    const { scheme, purpose, headMsMax, upgrade } = this.#call;
+    socket.once('close', countOpened(this.#parts.counts, purpose));
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    socket.setNoDelay(true);
+    socket.once(scheme === 'https' ? 'secureConnect' : 'connect', () => {
+      if (this.#isSettled) return;
+      this.#endAfter(
+        headMsMax ?? (upgrade ? UPGRADE_MS_MAX : IDLE_MS_MAX),
+        'timeout awaiting response headers',
+      );
+      socket.setTimeout(IDLE_MS_MAX, () => socket.destroy());
+    });
+  }
+
+  #endAfter(ms: number, why: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#parts.request.destroy(new ConnectionError(why, { code: 'ETIMEOUT', outcomeUnknown: false }));
+    }, ms).unref();
+  }
+}
+
+function answerOf(response: IncomingMessage): BackendAnswer {
+  const { statusCode = 0, rawHeaders } = response;
+  return {
+    is: 'answer',
+    code: statusCode,
+    rawHeaders,
+    body: response,
+    end: () => {
+      response.destroy();
+    },
+  };
+}
+
+function endSoon(socket: Duplex): void {
+  if (socket.destroyed) return;
+  socket.end();
+  setTimeout(() => socket.destroy(), LAST_MS_MAX).unref();
+}
+
+function connectionErrorOf(error: Error): ConnectionError {
+  if (error instanceof ConnectionError) return error;
+  const { code = 'ECONNRESET' } = error as NodeJS.ErrnoException;
+  const message = error.message === '' ? code : error.message;
+  return new ConnectionError(message, { code, outcomeUnknown: false, cause: error });
+}

@@ -1,0 +1,264 @@
+import { causeText } from '../remote/call-text';
+import { ConnectionError } from '../../../shared/client/connection-error';
+import { badRequest, notFound, StatusError } from '../../../shared/errors/status-error';
+import type { RandomInt } from '../../../shared/meta/generate-name';
+import { hostPort } from '../../../shared/meta/host-port';
+import type { ApiObject } from '../../../shared/object/object';
+import type { OpenWatches } from '../authz/open-watches';
+import type { Answer, Exchange } from '../request/exchange';
+import type { AgentRules, Connection, ConnectionReader, Destination } from '../registry/connection';
+import { readObject } from '../registry/read';
+import type { Registry } from '../registry/registry';
+import type { Endpoint } from '../registry/resource';
+import { refuseIncompletePlace } from '../request/store-place';
+import { currentOfEntry } from '../registry/stored-form';
+import type { WriteContext } from '../registry/write-context';
+import type { WriteRequest } from '../registry/write-request';
+import { WriteNotes } from '../registry/write-notes';
+import type { BackendAnswer, BackendCall, BackendTls } from './backend-call';
+import { callBackend } from './backend-call';
+import type { ConnectCounts } from './connect-counts';
+import { openConnections } from './connect-counts';
+import { forwardedHeaders } from './forwarded-headers';
+import { closeWhenAccessRevoked } from './close-when-access-revoked';
+import { CONNECTIONS_MAX, DIAL_MS_MAX } from './limits';
+import { errorOfText, logAnswer } from './log-answer';
+import { emptyPathAnswer, proxiedAnswer, tunnelAnswer } from './proxied-answer';
+import type { RedirectRules } from './redirects';
+import { DEFAULT_REDIRECTS, following } from './redirects';
+import { encodedPath, forwardedUri, prefixOf } from './proxied-path';
+
+export interface ConnectorOptions {
+  readonly agents: AgentRules;
+  /** How this server shows itself to agents of nodes, and knows them. */
+  readonly agentTls: () => BackendTls;
+  /** How long it may take to connect to an agent, in milliseconds. */
+  readonly agentDialMsMax: number;
+  /** By default those of v1.21. */
+  readonly redirects?: RedirectRules;
+  readonly counts: ConnectCounts;
+  readonly randomInt: RandomInt;
+}
+
+/** What a connector needs of the process, as verbs have it. */
+export interface ConnectContext {
+  readonly store: WriteContext;
+  readonly registry: () => Registry;
+  readonly openWatches: Pick<OpenWatches, 'hold'>;
+}
+
+/** A request for a subresource that leads to another server. */
+export interface ConnectPlace {
+  readonly endpoint: Endpoint;
+  readonly connection: Connection;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+  /** What stands behind the subresource in the path, not encoded; empty, or with a leading slash. */
+  readonly subPath: string;
+}
+
+/** Takes requests to agents of nodes, pods and Services, and gives back what they answer, as it comes. */
+export class Connector {
+  readonly #options: ConnectorOptions;
+
+  constructor(options: ConnectorOptions) {
+    this.#options = options;
+  }
+
+  /** Throws what the request is refused with: by admission, for its options, or because the other server cannot be reached. */
+  async answer(context: ConnectContext, exchange: Exchange, place: ConnectPlace): Promise<Answer> {
+    const { connection, namespace, name } = place;
+    const options = await admitted(context, exchange, place);
+    const reader = this.#reader(context, exchange);
+    const destination = await connection.locate(reader, { namespace, name, options });
+    const answer = await this.#answerOf(exchange, place, destination);
+    closeWhenAccessRevoked(context, exchange, answer);
+    return answer;
+  }
+
+  async #answerOf(
+    exchange: Exchange,
+    place: ConnectPlace,
+    destination: Destination | undefined,
+  ): Promise<Answer> {
+    const { carries } = place.connection;
+    if (carries === 'text' && exchange.upgrade) {
+      throw badRequest('Upgrade request is not possible here: a log is sent as plain text');
+    }
+    if (destination === undefined) return NO_LOG;
+    if (carries === 'upgrades' && !exchange.upgrade) throw badRequest('Upgrade request required');
+    if (carries === 'requests') return this.#proxied(exchange, destination);
+    const call = this.#callOf(exchange, destination);
+    if (carries === 'upgrades') {
+      const { redirects = DEFAULT_REDIRECTS } = this.#options;
+      const answer = await following(call, redirects, async (each) =>
+        this.#send(exchange, each, (text) => new StatusError('', `error dialing backend: ${text}`)),
+      );
+      return answer.is === 'upgraded' ? tunnelAnswer(answer) : refusedUpgrade(answer);
+    }
+    const { host, port } = call;
+    const url = `${call.scheme}://${hostPort(host, port)}${call.target}`;
+    const answer = await this.#send(
+      exchange,
+      { ...call, method: 'GET', headers: { accept: '*/*', host: hostPort(host, port) }, body: undefined },
+      (text) => new StatusError('', `Get ${JSON.stringify(url)}: ${text}`),
+    );
+    if (answer.is === 'upgraded') throw new Error('a log was upgraded');
+    const refusal = await errorOfText(answer, place.name);
+    if (refusal !== undefined) throw refusal;
+    return logAnswer(answer.body);
+  }
+
+  async #proxied(exchange: Exchange, destination: Destination): Promise<Answer> {
+    const requestPath = decodedPath(exchange.path);
+    const isFolder = requestPath.endsWith('/') && !destination.path.endsWith('/');
+    const path = isFolder && !exchange.upgrade ? `${destination.path}/` : destination.path;
+    const redirect = exchange.upgrade ? undefined : emptyPathAnswer(exchange, path);
+    if (redirect !== undefined) return redirect;
+    const prefix = prefixOf(requestPath, destination.path);
+    const call = this.#callOf(exchange, { ...destination, path });
+    const headers = exchange.upgrade
+      ? call.headers
+      : { ...call.headers, 'x-forwarded-uri': forwardedUri(prefix, path) };
+    const answer = await this.#send(exchange, { ...call, headers }, (text) =>
+      exchange.upgrade
+        ? new StatusError('', `error dialing backend: ${text}`)
+        : new StatusError('ServiceUnavailable', `error trying to reach service: ${text}`),
+    );
+    if (answer.is === 'upgraded') return tunnelAnswer(answer);
+    if (exchange.upgrade) return refusedUpgrade(answer);
+    return proxiedAnswer(answer, { prefix, host: hostPort(call.host, call.port) });
+  }
+
+  #callOf(exchange: Exchange, destination: Destination): BackendCall {
+    const { scheme, host, port, path, query = exchange.search ?? '', peer, isChecked = false } = destination;
+    const { agentTls, agentDialMsMax } = this.#options;
+    const isAgent = peer !== 'anybody';
+    return {
+      scheme,
+      host,
+      port,
+      isChecked,
+      tls: isAgent
+        ? { ...agentTls(), ...(peer === 'agent' ? {} : { rejectUnauthorized: false }) }
+        : { rejectUnauthorized: false },
+      method: exchange.method,
+      target: `${encodedPath(path)}${query === '' ? '' : `?${query}`}`,
+      headers: forwardedHeaders(exchange),
+      body: exchange.upgrade ? undefined : exchange.bodyStream(),
+      upgrade: exchange.upgrade,
+      dialMsMax: isAgent ? agentDialMsMax : DIAL_MS_MAX,
+      purpose: exchange.info.subresource,
+    };
+  }
+
+  async #send(
+    exchange: Exchange,
+    call: BackendCall,
+    unreachable: (text: string) => StatusError,
+  ): Promise<BackendAnswer> {
+    const { counts } = this.#options;
+    if (openConnections(counts) >= CONNECTIONS_MAX) {
+      counts.refused += 1;
+      throw new StatusError('TooManyRequests', 'too many connections lead through this server', {
+        details: { retryAfterSeconds: 1 },
+      });
+    }
+    try {
+      const answer = await callBackend(call, counts, exchange.signal);
+      // Whatever becomes of the answer, nothing is left of the connection.
+      exchange.whenOver(answer.end);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      if (error.code === 'EADDRNOTALLOWED') throw badRequest(error.message, error);
+      const why = causeText(error, hostPort(call.host, call.port));
+      // As upstream, which looks up the names of such hosts before it connects.
+      if (call.isChecked && LOOKUP_FAILURES.has(error.code))
+        throw badRequest(why.replace(/^dial tcp: /, ''), error);
+      throw unreachable(why);
+    }
+  }
+
+  #reader({ store, registry }: ConnectContext, { info, signal }: Exchange): ConnectionReader {
+    const { agents, randomInt } = this.#options;
+    // As upstream, which names what is missing by the resource of the request: the node of a pod is one of `pods`.
+    const asked = { group: info.apiGroup, resource: info.resource };
+    return {
+      agents,
+      randomInt,
+      read: async <T extends ApiObject>(
+        resource: { readonly group: string; readonly resource: string },
+        name: string,
+        namespace = '',
+      ) => {
+        const endpoint = registry().endpoint(resource.group, 'v1', resource.resource);
+        if (endpoint === undefined) throw notFound(asked, name);
+        const target = { endpoint, namespace, name };
+        refuseIncompletePlace(endpoint, target);
+        const entry = await readObject(store, target, { kind: 'most recent' }, signal);
+        if (entry === undefined) throw notFound(asked, name);
+        return currentOfEntry(endpoint.stored, entry).object as T;
+      },
+    };
+  }
+}
+
+const LOOKUP_FAILURES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+/** The log of a pod that runs nowhere yet. */
+const NO_LOG: Answer = { code: 204, headers: {}, body: Buffer.alloc(0) };
+
+const CLIENT_ERROR = 400;
+
+/** What a server says that does not upgrade. Only a refusal is an answer. */
+function refusedUpgrade(answer: Extract<BackendAnswer, { is: 'answer' }>): Answer {
+  if (answer.code >= CLIENT_ERROR) return proxiedAnswer(answer, undefined);
+  void answer.body[Symbol.asyncIterator]().return?.();
+  throw new StatusError('', `invalid upgrade response: status code ${String(answer.code)}`);
+}
+
+/** A path that is no percent-encoding has been refused before. */
+function decodedPath(path: string): string {
+  return decodeURIComponent(path);
+}
+
+/** The options that the request asks with, as admission leaves them. */
+async function admitted(
+  { store: { admission } }: ConnectContext,
+  exchange: Exchange,
+  { endpoint, connection, namespace, name, subresource, subPath }: ConnectPlace,
+): Promise<unknown> {
+  const query = new URLSearchParams(exchange.query);
+  if (connection.carries === 'requests') query.set('path', subPath);
+  const options = connection.optionsIn(query);
+  if (connection.carries === 'text') return options;
+  const kind = endpoint.subresources.get(subresource)?.kind;
+  const { apiVersion } = endpoint;
+  const write: WriteRequest = {
+    endpoint,
+    namespace,
+    name,
+    nameInPath: name,
+    subresource,
+    user: exchange.user,
+    dryRun: false,
+    warn: (text) => {
+      if (!exchange.warnings.includes(text)) exchange.warnings.push(text);
+    },
+    annotate: (key, value, from) => exchange.audit?.annotate(key, value, from),
+  };
+  // It is no object that is stored: it has no metadata.
+  const object = { kind, apiVersion, ...(options as object) } as unknown as ApiObject;
+  const attributes = {
+    write,
+    notes: new WriteNotes(),
+    operation: 'CONNECT' as const,
+    object,
+    oldObject: undefined,
+  };
+  const changed = (await admission.mutate(attributes, exchange.signal)) ?? object;
+  await admission.validate({ ...attributes, object: changed }, exchange.signal);
+  return changed;
+}

@@ -1,0 +1,65 @@
+import { StatusError } from '../../../shared/errors/status-error';
+import { hostPort } from '../../../shared/meta/host-port';
+import type { BackendAnswer, BackendCall } from './backend-call';
+
+/** What becomes of an agent that sends an upgrade elsewhere, as the feature gates of v1.21 say. */
+export interface RedirectRules {
+  /** StreamingProxyRedirects. */
+  readonly areFollowed: boolean;
+  /** ValidateProxyRedirects: only to the host that was asked first, whatever the port. */
+  readonly isHostKept: boolean;
+}
+
+export const DEFAULT_REDIRECTS: RedirectRules = { areFollowed: true, isHostKept: true };
+
+/** The next one is an error. */
+const REDIRECTS_MAX = 9;
+const FOUND = 302;
+const PORTS = { http: 80, https: 443 } as const;
+
+/** Sends the call, and again to where its answers lead. Throws the words of v1.21 for what leads nowhere. Source: ConnectWithRedirects. */
+export async function following(
+  first: BackendCall,
+  { areFollowed, isHostKept }: RedirectRules,
+  send: (call: BackendCall) => Promise<BackendAnswer>,
+): Promise<BackendAnswer> {
+  let call = first;
+  for (let redirects = 0; ; redirects += 1) {
+    if (redirects > REDIRECTS_MAX) throw new StatusError('', `too many redirects (${String(redirects)})`);
+    const answer = await send(call);
+    if (!areFollowed || answer.is !== 'answer' || answer.code !== FOUND) return answer;
+    answer.end();
+    const next = redirected(call, locationOf(answer.rawHeaders));
+    if (isHostKept && next.host !== first.host) {
+      throw new StatusError('', `hostname mismatch: expected ${first.host}, found ${next.host}`);
+    }
+    call = next;
+  }
+}
+
+function redirected(call: BackendCall, location: string): BackendCall {
+  if (location === '') throw new StatusError('', `${String(FOUND)} response missing Location header`);
+  const { scheme, host, port } = call;
+  const base = `${scheme}://${hostPort(host, port)}${call.target}`;
+  const url = URL.canParse(location, base) ? new URL(location, base) : undefined;
+  const next = url?.protocol.slice(0, -1);
+  if (url === undefined || (next !== 'http' && next !== 'https')) {
+    throw new StatusError('', `malformed Location header: ${JSON.stringify(location)}`);
+  }
+  return {
+    ...call,
+    scheme: next,
+    // An address of IPv6 stands in brackets in a URL, and nowhere else.
+    host: url.hostname.replace(/^\[(.*)\]$/u, '$1'),
+    port: url.port === '' ? PORTS[next] : Number(url.port),
+    target: `${url.pathname}${url.search}`,
+    headers: { ...call.headers, host: url.host },
+    method: 'GET',
+    body: undefined,
+  };
+}
+
+function locationOf(rawHeaders: readonly string[]): string {
+  const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'location');
+  return at < 0 ? '' : (rawHeaders[at + 1] ?? '');
+}

@@ -1,0 +1,89 @@
+import { keepJsonWithin, keepStoredWithin } from '../request/loop-bounds';
+import type { ReadContext } from './read-context';
+import type { LoopBounds } from '../request/loop-bounds';
+import type { StoredRecord } from '../storage/backend';
+import type { Endpoint } from './resource';
+import { currentOfEntry, currentOfRecord, isOfEntry } from './stored-form';
+import type { Current } from './write';
+
+/** The object at least as fresh as a read index taken now: from the cache as soon as that has caught up, else from the store. */
+export async function readFresh(
+  context: ReadContext,
+  endpoint: Endpoint,
+  key: string,
+  signal: AbortSignal,
+): Promise<Current | undefined> {
+  const { cache, cacheWaitMs: timeoutMs } = context;
+  const cached = cache.resource(endpoint.stored.keyPrefix);
+  const freshness = await cache.freshen({ of: [cached], timeoutMs, refill: 'behind' }, signal);
+  if (freshness === 'fresh' && cached.isReady) {
+    return currentFromCache(context, endpoint, key);
+  }
+  return readStored(context, endpoint, key, signal);
+}
+
+/** The object as the store has it, which also tells whether it is stale. */
+export async function readStored(
+  context: ReadContext,
+  endpoint: Endpoint,
+  key: string,
+  signal: AbortSignal,
+): Promise<Current | undefined> {
+  const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
+  return record === undefined ? undefined : currentWithin(context, record);
+}
+
+/** The current object from a record of the store. Throws TooLargeHereError beyond the bounds. */
+export function currentWithin({ bounds }: ReadContext, record: StoredRecord): Current {
+  keepStoredWithin(bounds, record.value.length);
+  return within(bounds, currentOfRecord(record));
+}
+
+/** What the resourceVersion takes, which is not stored. */
+const VERSION_BYTES_MAX = 64;
+
+function within(bounds: LoopBounds | undefined, current: Current): Current {
+  keepJsonWithin(bounds, current.object, current.plain.length + VERSION_BYTES_MAX);
+  return current;
+}
+
+/** The object as the cache has it now. Throws TooLargeHereError beyond the bounds. */
+export function currentFromCache(
+  context: ReadContext,
+  endpoint: Pick<Endpoint, 'stored'>,
+  key: string,
+): Current | undefined {
+  const { stored } = endpoint;
+  const { recent } = context.cache;
+  const entry = context.cache.resource(stored.keyPrefix).get(key);
+  if (entry === undefined) return undefined;
+  const absolute = absoluteKey(context, endpoint, key);
+  const { bounds } = context;
+  keepStoredWithin(bounds, entry.bytes.length);
+  const known = recent.get(absolute);
+  if (known !== undefined && isOfEntry(known, entry)) return within(bounds, known);
+  const current = currentOfEntry(stored, entry);
+  recent.read(absolute, current);
+  return within(bounds, current);
+}
+
+/** How long the cache may take to hear of a write. Far too short for a store to be put back and come to the same revision again. */
+const CACHE_LAG_MS = 1_000;
+
+/** The same, but what this server wrote itself a moment ago counts before the cache has heard of it. */
+export function lastSeen(
+  context: ReadContext,
+  endpoint: Pick<Endpoint, 'stored'>,
+  key: string,
+): Current | undefined {
+  const absolute = absoluteKey(context, endpoint, key);
+  const written = context.cache.recent.writtenSince(absolute, context.clock.now() - CACHE_LAG_MS);
+  const { revision } = context.cache.resource(endpoint.stored.keyPrefix);
+  if (written === undefined || written.revision <= revision) return currentFromCache(context, endpoint, key);
+  keepStoredWithin(context.bounds, written.plain.length);
+  return within(context.bounds, written);
+}
+
+export function absoluteKey(context: ReadContext, endpoint: Pick<Endpoint, 'stored'>, key: string): string {
+  return `${context.prefix}/${endpoint.stored.keyPrefix}${key}`;
+}

@@ -1,0 +1,165 @@
+import { GROUP } from '../../../shared/names';
+import type { ApiObject, GroupVersion } from '../../../shared/object/object';
+import { conversionOf } from '../../../shared/conversion/conversions';
+import type { Conversion } from '../../../shared/conversion/conversion';
+import type { ResourceRow } from '../../../shared/api/resources';
+import { parseGroupVersion, resourceOf } from '../../../shared/api/resources';
+import { decodeObject } from '../../../shared/schema/decode';
+import type { KindType } from '../../../shared/schema/types';
+import { kindType } from '../../../shared/schema/types';
+import type { ApplyRequest } from './fieldmanager/apply';
+import { applyConfiguration } from './fieldmanager/apply';
+import { withManagedFields } from './fieldmanager/entries';
+import { ignoredFields, managedKind } from './fieldmanager/built-in-kind';
+import type { ManagedKind, OtherVersion } from './fieldmanager/managed-kind';
+import { trackUpdate } from './fieldmanager/track-update';
+import { EMPTY_SET } from '../../../shared/fieldset/field-set';
+import type { ObjectShape } from '../../../shared/fieldset/shape';
+import { rootShape } from '../../../shared/fieldset/shape';
+import { objectShapeOf } from '../../../shared/structural/object-shape';
+import { withoutMetadata } from './metadata';
+import type { WriteContext } from './write-context';
+import type { WriteRequest } from './write-request';
+import type { Endpoint } from './resource';
+import { fromHub, toHub, withoutLeftOut } from './hub';
+
+/**
+ * The object of a create or update with managedFields as they are after it; all objects are in the version of the request. Unchanged
+ * where the request tells no manager, and where server-side apply is off.
+ */
+export function tracked(
+  { clock, serverSideApply }: WriteContext,
+  { endpoint, subresource, manager }: WriteRequest,
+  { live, next }: { readonly live: ApiObject | undefined; readonly next: ApiObject },
+): ApiObject {
+  if (manager === undefined || !serverSideApply) return next;
+  const writer = { manager, nowMs: clock.now() };
+  // A subresource is no way to say who owns what.
+  const read = settled(endpoint, next);
+  const own = subresource === '' ? read : withManagedFields(read, live?.metadata.managedFields);
+  return trackUpdate(managedKindOf(endpoint, subresource), live, own, writer);
+}
+
+/** The object as it will be read, where that is another one than was sent. */
+function settled(endpoint: Endpoint, object: ApiObject): ApiObject {
+  const { stored, apiVersion, conversion } = endpoint;
+  if (apiVersion === stored.apiVersion) return withoutLeftOut(stored, object);
+  return conversion?.settles === true ? fromHub(endpoint, toHub(endpoint, object)) : object;
+}
+
+/** The object as it may be stored: without managedFields where server-side apply is off. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
+export function withTrackedFieldsOnly({ serverSideApply }: WriteContext, object: ApiObject): ApiObject {
+  return serverSideApply ? object : withoutMetadata(object, 'managedFields');
+}
+
+/** The live object with a configuration applied to it; both are in the version of the request. */
+export function applied(
+  { clock }: WriteContext,
+  { endpoint, subresource, manager = '' }: WriteRequest,
+  apply: Pick<ApplyRequest, 'live' | 'config' | 'force' | 'read'>,
+): ApiObject {
+  const kind = managedKindOf(endpoint, subresource);
+  return applyConfiguration({ ...apply, kind, writer: { manager, nowMs: clock.now() } });
+}
+
+const kinds = new WeakMap<Endpoint, Map<string, ManagedKind>>();
+
+/** How the fields of an endpoint's objects are managed by writes to this subresource (empty: to the object itself). */
+function managedKindOf(endpoint: Endpoint, subresource: string): ManagedKind {
+  const known = kinds.get(endpoint) ?? new Map<string, ManagedKind>();
+  kinds.set(endpoint, known);
+  const made = known.get(subresource);
+  if (made !== undefined) return made;
+  const versions = new Map<string, OtherVersion | undefined>();
+  const kind = managedKind({
+    apiVersion: endpoint.apiVersion,
+    type: endpoint.type,
+    shape: shapeOf(endpoint),
+    hasStatus: hasStatus(endpoint.row),
+    subresource,
+    resets: resetsOf(endpoint, subresource),
+    otherVersion: (apiVersion) => {
+      if (!versions.has(apiVersion))
+        versions.set(apiVersion, otherVersion(endpoint, subresource, apiVersion));
+      return versions.get(apiVersion);
+    },
+  });
+  known.set(subresource, kind);
+  return kind;
+}
+
+function hasStatus({ subresources }: ResourceRow): boolean {
+  return subresources.some(({ name }) => name === 'status');
+}
+
+/** The status of a custom resource leaves metadata alone as well, but owns what a write of it says of that: so it is in v1.21. */
+function resetsOf({ stored: { strategy }, custom }: Endpoint, subresource: string): readonly string[] {
+  const { statusLeavesMetadata = false, resets = {} } = strategy;
+  const isReset = statusLeavesMetadata && custom === undefined && subresource === 'status';
+  const metadata = isReset ? ['metadata'] : [];
+  return [...metadata, ...(resets[subresource] ?? [])];
+}
+
+function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectShape {
+  return custom?.schema === undefined ? rootShape(type) : objectShapeOf(custom.schema);
+}
+
+/** Another version of the endpoint's kind: of a built-in one by way of the hub. */
+function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: string): OtherVersion | undefined {
+  if (endpoint.custom !== undefined) return otherCustomVersion(endpoint, apiVersion);
+  const there = parseGroupVersion(apiVersion);
+  const row = resourceOf(there, endpoint.row.resource);
+  const { hub } = endpoint.row;
+  if (row === undefined || row.hub.group !== hub.group || row.hub.version !== hub.version) return undefined;
+  if (isCore(there) !== isCore(endpoint.row)) return undefined;
+  const type = kindType(row.schema);
+  const other = { apiVersion, type, conversion: conversionOf(row) };
+  return {
+    apiVersion,
+    shape: rootShape(type),
+    ignored: ignoredFields({
+      type,
+      hasStatus: hasStatus(row),
+      subresource,
+      resets: resetsOf(endpoint, subresource),
+    }),
+    convert: (object) => converted(object, endpoint, other),
+    convertBack: (object) => converted(object, other, endpoint),
+  };
+}
+
+/** The schemas below `/api` and those below `/apis` do not know each other in v1.21: owners of an Event in the other half are forgotten. */
+function isCore({ group }: GroupVersion): boolean {
+  return group === GROUP.core;
+}
+
+/**
+ * Versions of a custom resource differ in what their schemas know, of which nothing is dropped here. As in v1.21, what the request
+ * cannot change is known of its own version alone: in another one its owners lose what the request says about it.
+ */
+function otherCustomVersion(endpoint: Endpoint, apiVersion: string): OtherVersion | undefined {
+  const other = endpoint.versions.get(apiVersion);
+  if (other === undefined) return undefined;
+  const { custom: storage } = endpoint.stored;
+  return {
+    apiVersion,
+    shape: shapeOf(other),
+    ignored: EMPTY_SET,
+    convert: (object) => storage?.move(object, apiVersion) ?? { ...object, apiVersion },
+    convertBack: (object) =>
+      storage?.move(object, endpoint.apiVersion) ?? { ...object, apiVersion: endpoint.apiVersion },
+  };
+}
+
+interface Version {
+  readonly apiVersion: string;
+  readonly type: KindType;
+  readonly conversion?: Conversion | undefined;
+}
+
+/** What is applied has not been read by then, and its integers lose the bits that are too many, as they do afterwards. */
+function converted(object: ApiObject, from: Version, to: Version): ApiObject {
+  const hub = from.conversion?.toHub(object) ?? object;
+  const versioned = { ...(to.conversion?.fromHub(hub) ?? hub), apiVersion: to.apiVersion };
+  return decodeObject(to.type, versioned, { empty: 'keep', by: 'converter' }).object;
+}

@@ -1,0 +1,219 @@
+import { deepEqual } from '../../../../shared/object/clone';
+import type { ApiObject } from '../../../../shared/object/object';
+import { formatTime } from '../../../../shared/meta/time';
+import { badRequest } from '../../../../shared/errors/status-error';
+import { appliedSet, ShapeError } from '../../../../shared/fieldset/applied';
+import { ownsExactly } from '../../../../shared/fieldset/same-ownership';
+import type { FieldSet } from '../../../../shared/fieldset/field-set';
+import {
+  equalSets,
+  hasPath,
+  intersection,
+  isEmptySet,
+  pathsOf,
+  recursiveDifference,
+} from '../../../../shared/fieldset/field-set';
+import { mergeConfig } from '../../../../shared/fieldset/merge';
+import { DecodeError } from '../../../../shared/schema/decode';
+import type { Misfit } from '../../../../shared/schema/decode-error';
+import {
+  A_MICRO_TIME,
+  A_QUANTITY,
+  A_TIME,
+  BASE64_TEXT,
+  INT_OR_STRING,
+} from '../../../../shared/schema/scalars';
+import type { Conflict } from './conflicts';
+import { applyConflict } from './conflicts';
+import type { Entry } from './entries';
+import { identityOf, storedEntries, withEntries, withManagedFields } from './entries';
+import { ownedByLastApplied, refreshLastApplied } from './last-applied';
+import type { FieldWriter, ManagedKind } from './managed-kind';
+import { ChangesByVersion, hasForgotten, reconcileEntries, takeAway } from './owned-fields';
+import { prune } from './prune';
+import { trackUpdate } from './track-update';
+
+/** Who owned what there was before the first apply to an object without managedFields. */
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+
+/** The manager that takes over from client-side apply without conflicts. */
+const CLIENT_MANAGER = 'kubectl';
+
+export interface ApplyRequest {
+  readonly kind: ManagedKind;
+  /** As stored, in the request's version; undefined when apply creates the object. */
+  readonly live: ApiObject | undefined;
+  /** The configuration, of the kind and version of the request. */
+  readonly config: ApiObject;
+  readonly writer: FieldWriter;
+  readonly force: boolean;
+  /** Reads a merged object as the request's version: checks types, writes canonical values, fills in defaults. */
+  readonly read: (merged: object) => ApiObject;
+}
+
+/**
+ * Lays the configuration over the live object. The applier owns afterwards exactly what it applied; what it applied last time, not
+ * this time, and nobody else owns is taken away. Throws BadRequest for a configuration that does not fit the kind, and Conflict when it
+ * changes fields of others and `force` is not set; a live object that cannot be tracked or merged is a BadRequest as well.
+ */
+export function applyConfiguration(request: ApplyRequest): ApiObject {
+  const { kind, config, writer } = request;
+  if (config.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+  const live = liveOf(request);
+  const entries = reconcileEntries(kind, storedEntries(live.metadata));
+  const isLive = request.live === live && !hasForgotten(kind, live.metadata.managedFields);
+  const last = entries.find((entry) => isApplierOf(writer, entry));
+  const said = setOfConfig(kind, config, last);
+  const set = recursiveDifference(said, kind.ignored);
+  const own: Entry = {
+    manager: writer.manager,
+    operation: 'Apply',
+    apiVersion: kind.apiVersion,
+    time: last?.time,
+    set,
+  };
+  const others = entries.filter((entry) => entry !== last);
+  const bare = withManagedFields(live, undefined);
+  const merged = mergedWith(kind, bare, config);
+  if (merged === bare && isLive && isSameOwnership(last, own)) {
+    return refreshLastApplied(request, live);
+  }
+  const pruned = prune({ kind, merged, last, owners: [...others, own] });
+  const changes = new ChangesByVersion(kind, bare, pruned);
+  if (!request.force) refuseConflicts(request, conflictsOf(others, changes));
+  const after = [...takeAway(others, changes), ...(isEmptySet(set) ? [] : [own])];
+  // What changes nothing but what a write here resets changes nothing, and is not looked at further: as upstream, whose updater compares without it.
+  const isChange =
+    request.live === undefined ||
+    set === said ||
+    !isEmptySet(changes.own.touched) ||
+    !deepEqual(pruned.metadata, bare.metadata);
+  if (!isChange) refuseMisfits(request, pruned);
+  const result = isChange ? withManagedFields(request.read(pruned), undefined) : bare;
+  const next = refreshLastApplied(request, result);
+  const isSame = sameOwners(entries, after) && deepEqual({ ...next }, withoutTypeMeta(bare, next));
+  if (isSame && isLive) return withManagedFields(next, live.metadata.managedFields);
+  const timed = { ...own, time: formatTime(writer.nowMs) };
+  return withEntries(
+    next,
+    after.map((entry) => (entry === own ? timed : entry)),
+  );
+}
+
+/**
+ * What a write here resets has to be of its types all the same, as far as the published schema tells them: it knows nothing of the forms of
+ * times and amounts, and of no number how large it may be.
+ */
+function refuseMisfits({ read }: ApplyRequest, merged: ApiObject): void {
+  try {
+    read(merged);
+  } catch (error) {
+    const misfit = error instanceof Error && error.cause instanceof DecodeError && error.cause.misfit;
+    if (misfit && !isOfSchemaType(misfit)) throw error;
+  }
+}
+
+function isOfSchemaType({ wanted, given }: Misfit): boolean {
+  if (FORMS.has(wanted)) return true;
+  if (wanted === BASE64_TEXT) return typeof given === 'string';
+  return (typeof given === 'number' || typeof given === 'bigint') && NUMBER.test(wanted);
+}
+
+const FORMS: ReadonlySet<string> = new Set([A_TIME, A_MICRO_TIME, A_QUANTITY, INT_OR_STRING]);
+const NUMBER = /^an? (?:integer|number)/;
+
+/** All that it says, with what a write here resets. */
+function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefined): FieldSet {
+  if (last?.apiVersion === kind.apiVersion && ownsExactly(kind.shape, config, last.set)) {
+    return last.set;
+  }
+  try {
+    return appliedSet(kind.shape, config);
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    throw badRequest(`failed to create typed patch object: ${error.message}`, error);
+  }
+}
+
+/** An object that nobody is known to own was written by somebody: what it has belongs to a manager of its own. */
+function liveOf({ kind, live, writer }: ApplyRequest): ApiObject {
+  if (live === undefined) return kind.blank;
+  if ((live.metadata.managedFields ?? []).length > 0) return live;
+  const owned = trackUpdate(kind, undefined, live, { ...writer, manager: BEFORE_FIRST_APPLY });
+  if (owned.metadata.managedFields === undefined) refuseUnnamed(kind, live);
+  return owned;
+}
+
+/** An object whose lists have items that cannot be told apart is tracked by nobody, and nothing can be applied to it before they are mended. */
+function refuseUnnamed(kind: ManagedKind, live: ApiObject): void {
+  const error = misshapen(kind, live);
+  if (error === undefined) return;
+  const what = `(${kind.apiVersion}, Kind=${live.kind ?? ''})`;
+  const why = `failed to convert new object ${what} to smd typed: ${error.message}`;
+  throw badRequest(`failed to create manager for existing fields: ${why}`, error);
+}
+
+/** Of an object that somebody owns, only what the configuration speaks of has to be good: upstream asks it of all lists. */
+function mergedWith(kind: ManagedKind, live: ApiObject, config: ApiObject): ApiObject {
+  try {
+    return mergeConfig(kind.shape, live, config) as unknown as ApiObject;
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    const { message } = misshapen(kind, live) ?? error;
+    throw badRequest(`failed to create typed live object: ${message}`, error);
+  }
+}
+
+function misshapen(kind: ManagedKind, object: ApiObject): ShapeError | undefined {
+  try {
+    appliedSet(kind.shape, object);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    return error;
+  }
+}
+
+function isApplierOf({ manager }: FieldWriter, entry: Entry): boolean {
+  return entry.operation === 'Apply' && entry.manager === manager;
+}
+
+function conflictsOf(others: readonly Entry[], changes: ChangesByVersion): readonly Conflict[] {
+  return others.flatMap((entry) => {
+    const change = changes.in(entry.apiVersion);
+    const set = change === undefined ? undefined : intersection(entry.set, change.changed);
+    return set === undefined ? [] : pathsOf(set).map((path) => ({ entry, path }));
+  });
+}
+
+/** `kubectl` may change what client-side apply set last, as long as nobody changed it since. */
+function refuseConflicts({ kind, live, writer }: ApplyRequest, conflicts: readonly Conflict[]): void {
+  if (conflicts.length === 0) return;
+  const allowed =
+    writer.manager === CLIENT_MANAGER && live !== undefined ? ownedByLastApplied(kind, live) : undefined;
+  const left = allowed === undefined ? conflicts : conflicts.filter(({ path }) => !hasPath(allowed, path));
+  if (left.length > 0) throw applyConflict(left);
+}
+
+function isSameOwnership(last: Entry | undefined, own: Entry): boolean {
+  if (last === undefined) return isEmptySet(own.set);
+  return last.apiVersion === own.apiVersion && equalSets(last.set, own.set);
+}
+
+function sameOwners(before: readonly Entry[], after: readonly Entry[]): boolean {
+  if (before.length !== after.length) return false;
+  const byIdentity = new Map(after.map((entry) => [identityOf(entry), entry]));
+  return before.every((entry) => {
+    const other = byIdentity.get(identityOf(entry));
+    return other?.apiVersion === entry.apiVersion && equalSets(other.set, entry.set);
+  });
+}
+
+/** `bare` with the kind and version of `next`, for comparing what both say. */
+function withoutTypeMeta(bare: ApiObject, { kind, apiVersion }: ApiObject): ApiObject {
+  return {
+    ...bare,
+    ...(kind === undefined ? {} : { kind }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+  };
+}

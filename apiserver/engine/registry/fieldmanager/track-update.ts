@@ -1,0 +1,97 @@
+import { deepEqual } from '../../../../shared/object/clone';
+import type { ApiObject, ManagedFieldsEntry } from '../../../../shared/object/object';
+import { isNoDifference } from '../../../../shared/fieldset/compare';
+import { hasNamedItems } from '../../../../shared/fieldset/named-items';
+import type { FieldSet } from '../../../../shared/fieldset/field-set';
+import {
+  difference,
+  equalSets,
+  isEmptySet,
+  recursiveDifference,
+  union,
+} from '../../../../shared/fieldset/field-set';
+import { formatTime } from '../../../../shared/meta/time';
+import { capUpdaters } from './cap';
+import type { Entry } from './entries';
+import { identityOf, readEntries, storedEntries, withEntries, withManagedFields } from './entries';
+import type { FieldWriter, ManagedKind } from './managed-kind';
+import { ChangesByVersion, hasForgotten, reconcileEntries, takeAway } from './owned-fields';
+
+/**
+ * The object of a write that is no apply (create, update, any other patch), with managedFields that say who owns what after it: the
+ * writer takes what it changed from everybody else. `live` is the object as stored, undefined when it is created. managedFields in the
+ * new object count where they can be read; absent or broken ones are those of the live object, and `[]` or `[{}]` takes them away. Nobody is
+ * known to own fields of an object whose lists have items that cannot be told apart.
+ */
+export function trackUpdate(
+  kind: ManagedKind,
+  live: ApiObject | undefined,
+  next: ApiObject,
+  writer: FieldWriter,
+): ApiObject {
+  const given = next.metadata.managedFields;
+  const stored = live?.metadata.managedFields;
+  const own = deepEqual(given, stored) ? undefined : entriesGiven(given);
+  const isUntracked = own === undefined ? stored === undefined || stored.length === 0 : own.length === 0;
+  if (live !== undefined && isUntracked) return withManagedFields(next, undefined);
+  if (own?.some(isOfNoVersion) === true) return withManagedFields(next, undefined);
+  const changes = new ChangesByVersion(kind, live ?? kind.blank, next);
+  const isSame = isNoDifference(changes.comparison) && own === undefined;
+  if (isSame && !hasForgotten(kind, stored)) return withManagedFields(next, stored);
+  if (!hasNamedItems(kind.shape, live, next)) return withManagedFields(next, undefined);
+  const before = own ?? (live === undefined ? [] : storedEntries(live.metadata));
+  return withEntries(next, entriesAfter(kind, before, changes, writer));
+}
+
+/**
+ * What the client says about owners; undefined when it says nothing that can be read. Tracking begins with an object's creation or its
+ * first apply: one whose owners were taken away, or that never had any, stays untracked through other updates, as upstream keeps it.
+ */
+function entriesGiven(given: readonly ManagedFieldsEntry[] | undefined): readonly Entry[] | undefined {
+  if (given === undefined || given.length === 0) return undefined;
+  return isReset(given) ? [] : readEntries(given);
+}
+
+/** What is the name of no version in any group costs everybody all that he owns; one that is only unknown costs its own entry. */
+function isOfNoVersion({ apiVersion }: Entry): boolean {
+  return apiVersion.split('/', 3).length > 2;
+}
+
+/** The decoder leaves out an empty list, so that one with nothing in its only entry stands for it. */
+function isReset(given: readonly ManagedFieldsEntry[]): boolean {
+  return (
+    given.length === 1 && Object.values(given[0] ?? {}).every((value) => value === undefined || value === '')
+  );
+}
+
+function entriesAfter(
+  kind: ManagedKind,
+  before: readonly Entry[],
+  changes: ChangesByVersion,
+  writer: FieldWriter,
+): readonly Entry[] {
+  const { added, modified, removed } = changes.comparison;
+  const reconciled = reconcileEntries(kind, before);
+  const others = takeAway(reconciled, changes);
+  const taken = recursiveDifference(difference(union(modified, added), removed), kind.ignored);
+  if (isEmptySet(taken)) return others;
+  return capUpdaters(withOwned(others, reconciled, { kind, taken, writer }));
+}
+
+/** The writer's entry has what it owned before and what it took now. Its time tells when that last became another set. */
+function withOwned(
+  entries: readonly Entry[],
+  before: readonly Entry[],
+  own: { readonly kind: ManagedKind; readonly taken: FieldSet; readonly writer: FieldWriter },
+): readonly Entry[] {
+  const { kind, taken, writer } = own;
+  const name = { manager: writer.manager, operation: 'Update', apiVersion: kind.apiVersion } as const;
+  const identity = identityOf(name);
+  const isOwn = (entry: Entry): boolean => identityOf(entry) === identity;
+  const former = before.find(isOwn);
+  const kept = entries.find(isOwn);
+  const set = kept === undefined ? taken : union(kept.set, taken);
+  const same = former !== undefined && equalSets(former.set, set);
+  const entry = same ? former : { ...name, time: formatTime(writer.nowMs), set };
+  return [...entries.filter((each) => each !== kept), entry];
+}

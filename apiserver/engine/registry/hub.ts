@@ -1,0 +1,47 @@
+import type { ApiObject } from '../../../shared/object/object';
+import { badRequest } from '../../../shared/errors/status-error';
+import { DecodeError, decodeObject } from '../../../shared/schema/decode';
+import { withStoredEmpties } from '../../../shared/schema/stored-empties';
+import type { KindType } from '../../../shared/schema/types';
+import type { Endpoint, StoredResource } from './resource';
+
+/**
+ * An object of the endpoint's version in the version that is stored, in canonical form. Throws BadRequest when the object carries in
+ * annotations, as text, what the stored version has in fields, and that text is not what such fields can hold.
+ */
+export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
+  const { stored, conversion, row } = endpoint;
+  if (endpoint.apiVersion === stored.apiVersion)
+    return withStoredEmpties(stored.type, withoutLeftOut(stored, object));
+  const { kind, apiVersion } = stored;
+  if (conversion === undefined) return { ...withStoredEmpties(endpoint.type, object), kind, apiVersion };
+  try {
+    return canonical(stored.type, { ...conversion.toHub(object), kind, apiVersion });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(
+      `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}: ${error.message}`,
+      error,
+    );
+  }
+}
+
+/** An object of the stored version without what its kind leaves out; itself where that is nothing. */
+export function withoutLeftOut({ strategy }: Pick<StoredResource, 'strategy'>, object: ApiObject): ApiObject {
+  return strategy.dropsUnstorable === undefined ? object : strategy.dropsUnstorable(object);
+}
+
+/** A stored object in the endpoint's version, in canonical form. */
+export function fromHub(endpoint: Endpoint, object: ApiObject): ApiObject {
+  const { stored, conversion, row, apiVersion, type } = endpoint;
+  const isHub = apiVersion === stored.apiVersion;
+  if (isHub && (stored.custom === undefined || object.apiVersion === apiVersion)) return object;
+  if (stored.custom !== undefined) return stored.custom.convert(object, apiVersion);
+  const { kind } = row;
+  if (conversion === undefined) return { ...object, kind, apiVersion };
+  return canonical(type, { ...conversion.fromHub(object), kind, apiVersion });
+}
+
+function canonical(type: KindType, object: ApiObject): ApiObject {
+  return decodeObject(type, object).object;
+}

@@ -1,0 +1,129 @@
+import { GROUP } from '../../../shared/names';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+import { causesOf } from '../../kubernetes/kinds/testing/refusals';
+
+const CORE = '/api/v1/namespaces/default';
+const CMS = `${CORE}/configmaps`;
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+
+let api: InProcessApi;
+beforeAll(async () => {
+  api = await startInProcessApi();
+});
+afterAll(async () => {
+  await api.close();
+});
+
+function configMap(metadata: object): object {
+  return { kind: 'ConfigMap', apiVersion: 'v1', metadata };
+}
+
+test.each([
+  ['0', '', 201],
+  ['abc', '', 201],
+  ['99999999999999999999999', '', 201],
+  ['7', '?dryRun=All', 201],
+  ['7', '', 400],
+])('a creation that names the version %s%s is answered with %p', async (resourceVersion, query, code) => {
+  const body = configMap({ generateName: 'v-', resourceVersion });
+  expect((await api.call('POST', `${CMS}${query}`, { body })).code).toBe(code);
+});
+
+test('what is wrong with a new object is told of before its version', async () => {
+  const body = configMap({ name: 'B@d', resourceVersion: '7' });
+  expect((await api.call('POST', CMS, { body })).code).toBe(422);
+});
+
+test('a generation that the kind does not count is kept, and changes by no update', async () => {
+  const { json } = await api.call('POST', CMS, { body: configMap({ name: 'g', generation: 7 }) });
+  expect(json.metadata.generation).toBe(7);
+  const next = await api.call('PUT', `${CMS}/g`, { body: configMap({ name: 'g', generation: 9 }) });
+  expect(next.json.metadata.generation).toBe(7);
+  const negative = await api.call('POST', CMS, { body: configMap({ name: 'n', generation: -1 }) });
+  expect(causesOf(negative)).toEqual(['Invalid metadata.generation']);
+  const spec = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } } } };
+  const counted = await api.call('POST', `/apis/apps/v1/namespaces/default/statefulsets`, {
+    body: { metadata: { name: 's', generation: 7 }, spec },
+  });
+  expect([counted.code, counted.json.metadata.generation]).toEqual([201, 1]);
+});
+
+test('who knows the uid of an object that is not there is told of a conflict, who knows its version makes it', async () => {
+  const uid = '11111111-2222-3333-4444-555555555555';
+  expect((await api.call('PUT', `${CMS}/none`, { body: configMap({ name: 'none', uid }) })).code).toBe(409);
+  expect((await api.call('PUT', `${CMS}/none`, { body: configMap({ name: 'none' }) })).code).toBe(404);
+  const body = configMap({ name: 'none', resourceVersion: '1' });
+  const applied = await api.call('PATCH', `${CMS}/none?fieldManager=m`, { body, headers: APPLY });
+  expect(applied.code).toBe(201);
+});
+
+test('a PUT of a Service needs its version, and its uid is a field like any other', async () => {
+  const spec = { ports: [{ port: 80 }] };
+  const body = { kind: 'Service', apiVersion: 'v1', metadata: { name: 'a' }, spec };
+  const { json } = await api.call('POST', `${CORE}/services`, { body });
+  const put = async (metadata: object): Promise<readonly string[]> =>
+    causesOf(
+      await api.call('PUT', `${CORE}/services/a`, {
+        body: { ...json, metadata: { name: 'a', ...metadata } },
+      }),
+    );
+  const { resourceVersion } = json.metadata;
+  expect(await put({})).toEqual(['Invalid metadata.resourceVersion']);
+  expect(await put({ resourceVersion, uid: 'other' })).toEqual(['Invalid metadata.uid']);
+  expect(await put({ resourceVersion })).toEqual(['200 ']);
+});
+
+test('a PUT on a missing Service is 404, and an apply creates it', async () => {
+  const body = {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: { name: 'b' },
+    spec: { ports: [{ port: 80 }] },
+  };
+  const url = `${CORE}/services/b`;
+  expect((await api.call('PUT', url, { body })).code).toBe(404);
+  expect((await api.call('PATCH', `${url}?fieldManager=m`, { body, headers: APPLY })).code).toBe(201);
+});
+
+test.each([
+  ['capacity', ['Invalid capacity']],
+  ['maximumVolumeSize', ['201 ']],
+])('a CSIStorageCapacity whose %s is negative is answered with %p', async (field, causes) => {
+  const body = {
+    kind: 'CSIStorageCapacity',
+    apiVersion: `${GROUP.storage}/v1beta1`,
+    metadata: { generateName: 'c-' },
+    storageClassName: 'c',
+    [field]: '-1',
+  };
+  const url = `/apis/${GROUP.storage}/v1beta1/namespaces/default/csistoragecapacities`;
+  expect(causesOf(await api.call('POST', url, { body }))).toEqual(causes);
+});
+
+test.each([
+  ['leases', '/apis/coordination.GROUP/v1/namespaces/default/leases', { spec: {} }, []],
+  ['configmaps', CMS, {}, ['Invalid metadata.finalizers[0]']],
+])('a finalizer of %s may or may not be without a domain', async (_kind, url, content, causes) => {
+  const path = url.replace('coordination.GROUP', GROUP.coordination);
+  const reply = await api.call('POST', path, {
+    body: { metadata: { name: 'f', finalizers: ['plain'] }, ...content },
+  });
+  expect(causesOf(reply).filter((each) => !each.startsWith('201'))).toEqual(causes);
+});
+
+test('metadata of a PodDisruptionBudget is looked at when nothing else is wrong', async () => {
+  const url = `/apis/policy/v1/namespaces/default/poddisruptionbudgets`;
+  const post = async (spec: object): Promise<readonly string[]> =>
+    causesOf(
+      await api.call('POST', url, { body: { metadata: { name: 'b', labels: { 'a b': 'c' } }, spec } }),
+    );
+  expect(await post({ minAvailable: -1 })).toEqual(['Invalid spec.minAvailable']);
+  expect(await post({ minAvailable: 1 })).toEqual(['Invalid metadata.labels']);
+});
+
+test('what a name is made from is asked about in an update, too, of most kinds', async () => {
+  await api.call('POST', CMS, { body: configMap({ name: 'm' }) });
+  const patched = await api.call('PATCH', `${CMS}/m`, { body: { metadata: { generateName: 'B@d' } } });
+  expect(causesOf(patched)).toEqual(['Invalid metadata.generateName']);
+});

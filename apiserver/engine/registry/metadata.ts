@@ -1,0 +1,107 @@
+import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
+import { formatTime } from '../../../shared/meta/time';
+import type { Writable } from '../../../shared/object/writable';
+import { saysSame } from '../../../shared/schema/same-meaning';
+import type { MessageType } from '../../../shared/schema/types';
+
+/** The parts of metadata that belong to the server, and how they come about. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
+
+/** Whole seconds in UTC, the form of every timestamp in metadata. */
+export function timestamp(epochMs: number): string {
+  return formatTime(epochMs);
+}
+
+export interface NewIdentity {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly uid: string;
+  readonly creationTimestamp: string;
+  readonly generation: number | undefined;
+}
+
+/** Metadata of an object about to be created: what a client may not choose is set or taken away. */
+export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): ObjectMeta {
+  const {
+    selfLink: _selfLink,
+    resourceVersion: _resourceVersion,
+    deletionTimestamp: _deletionTimestamp,
+    deletionGracePeriodSeconds: _grace,
+    clusterName: _clusterName,
+    namespace: _namespace,
+    ...kept
+  } = meta;
+  const made: Writable<ObjectMeta> = kept;
+  made.name = identity.name;
+  if (identity.namespace !== undefined) made.namespace = identity.namespace;
+  made.uid = identity.uid;
+  made.creationTimestamp = identity.creationTimestamp;
+  if (identity.generation !== undefined) made.generation = identity.generation;
+  return made;
+}
+
+export interface UpdateOptions {
+  /** Where the kind has none, a namespace is dropped. */
+  readonly namespaced: boolean;
+  /** In v1.21 it is the store that takes a link away, so that what is not stored shows the client's. */
+  readonly keepsLink: boolean;
+}
+
+/** Metadata of an update: fields the client left out, and those that can never change back, come from the previous object. */
+export function metadataForUpdate(
+  next: ObjectMeta,
+  previous: ObjectMeta,
+  { namespaced, keepsLink }: UpdateOptions,
+): ObjectMeta {
+  const { namespace, selfLink = '', generation: _generation, clusterName: _clusterName, ...kept } = next;
+  const made: Writable<ObjectMeta> = kept;
+  if (namespaced && namespace !== undefined) made.namespace = namespace;
+  if (keepsLink && selfLink !== '') made.selfLink = selfLink;
+  made.uid = kept.uid === undefined || kept.uid === '' ? (previous.uid ?? '') : kept.uid;
+  setResourceVersion(made, previous);
+  made.creationTimestamp = previous.creationTimestamp ?? null;
+  if (previous.generation !== undefined) made.generation = previous.generation;
+  if (isTerminating(previous)) keepDeletion(made, previous);
+  return made;
+}
+
+/** An unconditional update is one of the object as it stands. */
+function setResourceVersion(made: Writable<ObjectMeta>, previous: ObjectMeta): void {
+  const { resourceVersion = '' } = made;
+  if ((resourceVersion === '' || resourceVersion === '0') && previous.resourceVersion !== undefined) {
+    made.resourceVersion = previous.resourceVersion;
+  }
+}
+
+function keepDeletion(made: Writable<ObjectMeta>, previous: ObjectMeta): void {
+  const grace = made.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds;
+  if (previous.deletionTimestamp !== undefined) made.deletionTimestamp = previous.deletionTimestamp;
+  if (grace !== undefined) made.deletionGracePeriodSeconds = grace;
+}
+
+export function isTerminating(meta: ObjectMeta): boolean {
+  return meta.deletionTimestamp !== undefined && meta.deletionTimestamp !== null;
+}
+
+const NOT_DESIRED_STATE: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
+
+/** True when anything but metadata and (unless `countsStatus`) status says something else: what counts for `metadata.generation`. */
+export function desiredStateDiffers(
+  type: MessageType,
+  next: ApiObject,
+  previous: ApiObject,
+  countsStatus = false,
+): boolean {
+  const desired = (object: ApiObject): object =>
+    Object.fromEntries(
+      Object.entries(object).filter(
+        ([name]) => !NOT_DESIRED_STATE.has(name) && (countsStatus || name !== 'status'),
+      ),
+    );
+  return !saysSame(type, desired(next), desired(previous));
+}
+
+/** A copy without the field `name` of metadata. */
+export function withoutMetadata<T extends ApiObject>(object: T, name: keyof ObjectMeta): T {
+  const { [name]: _removed, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

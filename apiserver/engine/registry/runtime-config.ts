@@ -1,0 +1,97 @@
+import { GROUPS, isServedByDefault } from '../../../shared/api/groups';
+import { parseGroupVersion } from '../../../shared/api/resources';
+import type { GroupVersionResource } from '../../../shared/object/object';
+import { apiVersionOf } from '../../../shared/object/object';
+import { GROUP } from '../../../shared/names';
+
+/** What `--runtime-config` says, by key: `api/all`, `batch/v1`, `extensions/v1beta1/ingresses`. */
+export type RuntimeConfig = ReadonlyMap<string, boolean>;
+
+/** Everything that is served without being asked for. */
+export const DEFAULT_RUNTIME_CONFIG: RuntimeConfig = new Map();
+
+export type ParsedRuntimeConfig =
+  | { readonly ok: true; readonly config: RuntimeConfig; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+const ALL = 'api/all';
+
+/** Keys for versions of one stability, from the weakest to the strongest claim: a later one overrides an earlier one. */
+const STABILITIES: readonly (readonly [key: string, pattern: RegExp])[] = [
+  [ALL, /^/],
+  ['api/ga', /^v\d+$/],
+  ['api/beta', /^v\d+beta\d+$/],
+  ['api/alpha', /^v\d+alpha\d+$/],
+];
+
+const STABILITY_KEYS: ReadonlySet<string> = new Set(STABILITIES.map(([key]) => key));
+
+/** The one group version in which single resources can be switched; elsewhere a version's resources belong together. */
+const SWITCHABLE_RESOURCES = apiVersionOf({ group: GROUP.extensions, version: 'v1beta1' });
+
+/**
+ * Reads `<key>[=<value>]` items; an omitted value is true, the last of two equal keys counts. All errors are told at once. Keys for
+ * single resources outside `extensions/v1beta1` have no effect and are told as warnings.
+ */
+export function parseRuntimeConfig(items: readonly string[]): ParsedRuntimeConfig {
+  const texts = new Map(items.map(splitItem));
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  const config = new Map<string, boolean>();
+  for (const [key, text] of texts) {
+    const problem = keyProblem(key);
+    const value = parseValue(text);
+    if (problem !== undefined) errors.push(`--runtime-config: ${problem}`);
+    else if (value === undefined) {
+      errors.push(`--runtime-config: the value of ${key} must be true or false, not "${text}"`);
+    } else if (isUnswitchable(key)) {
+      warnings.push(
+        `--runtime-config: ${key} is ignored: single resources can be switched in ${SWITCHABLE_RESOURCES} only`,
+      );
+    } else config.set(key, value);
+  }
+  if (texts.size === 1 && config.get(ALL) === false) {
+    errors.push(`--runtime-config: with only ${ALL}=false nothing would be served`);
+  }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, config, warnings };
+}
+
+/** Whether a resource is served: the most specific key decides, else alpha versions are off and others on. */
+export function isEnabled(config: RuntimeConfig, resource: GroupVersionResource): boolean {
+  const { group, version } = resource;
+  const apiVersion = apiVersionOf({ group: group === '' ? 'core' : group, version });
+  const byStability = STABILITIES.reduce<boolean | undefined>(
+    (said, [key, pattern]) => (pattern.test(version) ? (config.get(key) ?? said) : said),
+    undefined,
+  );
+  const isVersionOn = config.get(apiVersion) ?? byStability ?? isServedByDefault(version);
+  return isVersionOn && config.get(`${apiVersion}/${resource.resource}`) !== false;
+}
+
+function splitItem(item: string): [key: string, value: string] {
+  const at = item.indexOf('=');
+  return at < 0 ? [item.trim(), ''] : [item.slice(0, at).trim(), item.slice(at + 1).trim()];
+}
+
+function parseValue(text: string): boolean | undefined {
+  if (text === '') return true;
+  if (/^(?:1|t|T|TRUE|true|True)$/.test(text)) return true;
+  return /^(?:0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
+}
+
+/** What is wrong with a key, or undefined. */
+function keyProblem(key: string): string | undefined {
+  if (STABILITY_KEYS.has(key)) return undefined;
+  const parts = key.split('/');
+  if (parts.length !== 2 && parts.length !== 3) return `invalid key ${key}`;
+  const { group, version } = parseGroupVersion(parts.slice(0, 2).join('/'));
+  const known = GROUPS.find((each) => each.group === group && group !== '');
+  if (known === undefined) return `unknown API group ${group}`;
+  if (known.versions.some((each) => each.version === version)) return undefined;
+  return `there is no version ${version} of the group ${group}`;
+}
+
+function isUnswitchable(key: string): boolean {
+  const parts = key.split('/');
+  return parts.length === 3 && parts.slice(0, 2).join('/') !== SWITCHABLE_RESOURCES;
+}

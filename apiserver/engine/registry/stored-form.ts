@@ -1,0 +1,111 @@
+import { deepEqual } from '../../../shared/object/clone';
+import type { ApiObject } from '../../../shared/object/object';
+import { decodeJson, decodeObject } from '../../../shared/schema/decode';
+import { encodeObject } from '../../../shared/schema/encode';
+import { graftUnknownFields, hasUnknownFields } from '../../../shared/schema/unknown-fields';
+import type { StoredRecord } from '../storage/backend';
+import { valueOf } from '../storage/backend';
+import type { Entry } from '../watch-cache/state/entry';
+import { isMadeOf, storedOfEntry } from '../watch-cache/entry-layout';
+import type { StoredResource } from './resource';
+import { storedVersionOf } from './resource';
+import { withoutMetadata } from './metadata';
+import type { Current, Encoded } from './write';
+
+/**
+ * The stored form of an object is its canonical JSON in the hub version, without resourceVersion: the store's revision is the
+ * version. It always begins with `{"kind":…,"apiVersion":…,"metadata":{`, so that readers can splice instead of parsing.
+ */
+export function encodeForStorage(resource: StoredResource, object: ApiObject, current?: Current): Encoded {
+  const { custom, strategy, kind, apiVersion } = resource;
+  const bare = { ...withoutMetadata(object, 'resourceVersion'), kind, apiVersion };
+  const { object: canonical } = decodeObject(
+    resource.type,
+    custom?.keep(bare) ?? strategy.toStorable?.(bare) ?? bare,
+  );
+  if (current?.newer !== undefined) return withNewerFields(resource, canonical, current);
+  return { object: canonical, plain: encodeObject(canonical) };
+}
+
+/** Fields of a later release that a change would lose: which item of a list they belong to, nobody can tell after it. */
+export class NewerFieldsLostError extends Error {
+  readonly paths: readonly string[];
+
+  constructor(paths: readonly string[]) {
+    super(`a later release has stored fields of ${paths.join(', ')}, which the change would lose`);
+    this.name = 'NewerFieldsLostError';
+    this.paths = paths;
+  }
+}
+
+/** An object that changes nothing is left as the later release wrote it, byte for byte. */
+function withNewerFields(
+  { type }: StoredResource,
+  canonical: ApiObject,
+  { newer = canonical, plain }: Current,
+): Encoded {
+  const stored = withoutMetadata(newer, 'resourceVersion');
+  const { object, lost } = graftUnknownFields(type, canonical, stored);
+  if (lost.length > 0) throw new NewerFieldsLostError(lost);
+  return { object, plain: deepEqual(object, stored) ? plain : encodeObject(object), hasNewer: true };
+}
+
+/**
+ * The current object as this release knows it. What a later one has stored beyond that is set aside, so that no rule sees it and no client
+ * takes it away, and comes back when the object is encoded.
+ */
+export function asKnown(resource: StoredResource, current: Current): Current {
+  const { type, custom } = resource;
+  const { object } = current;
+  const isKnown = current.isKnown === true || custom !== undefined;
+  if (isKnown || !hasUnknownFields(type, object)) return current;
+  return { ...current, object: decodeObject(type, object).object, newer: object };
+}
+
+/** What is stored of an object that was read. */
+export function plainOf(object: ApiObject): Buffer {
+  return encodeObject(withoutMetadata(object, 'resourceVersion'));
+}
+
+/** The current object of a custom resource as its definition shows it, in the version in which objects are stored now. */
+export function asDefined({ custom, apiVersion }: StoredResource, current: Current): Current {
+  if (custom === undefined) return current;
+  return { ...current, object: custom.read(current.object, apiVersion) };
+}
+
+/** True when this is the very object that the entry holds: a revision alone may come again after a store was put back. */
+export function isOfEntry({ plain, revision }: Current, entry: Entry): boolean {
+  return revision === entry.revision && isMadeOf(entry, plain);
+}
+
+/** The current object from the cache's bytes. */
+export function currentOfEntry(resource: StoredResource, entry: Entry): Current {
+  const { kind } = resource;
+  const plain = storedOfEntry(entry, { kind, apiVersion: storedVersionOf(resource, entry.fields) });
+  return { object: parse(plain, entry.revision), plain, revision: entry.revision };
+}
+
+/** The current object after it was written. */
+export function currentOfWritten({
+  object,
+  plain,
+  revision,
+  hasNewer = false,
+}: Encoded & { readonly revision: number }): Current {
+  return { object: withVersion(object, revision), plain, revision, isKnown: !hasNewer };
+}
+
+/** The current object from a record of the store. Throws StorageError `corrupt` where that cannot be read. */
+export function currentOfRecord(record: StoredRecord): Current {
+  const plain = valueOf(record);
+  const { revision, stale = false } = record;
+  return { object: parse(plain, revision), plain, revision, stale };
+}
+
+function parse(plain: Buffer, revision: number): ApiObject {
+  return withVersion(decodeJson(plain) as ApiObject, revision);
+}
+
+function withVersion(object: ApiObject, revision: number): ApiObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+}

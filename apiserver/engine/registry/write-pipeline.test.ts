@@ -1,0 +1,155 @@
+import { endpointOf } from '../../kubernetes/admission/testing/plugin-bench';
+import type { ApiObject } from '../../../shared/object/object';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+import { API_SERVER_USER } from './api-server-user';
+import type { WriteAttempt } from './write-attempt';
+import { ask, intentOf, newWriteAttempt } from './write-attempt';
+import type { Endpoint } from './resource';
+import { runWriteSteps } from './write-pipeline';
+
+const { signal } = new AbortController();
+const STANDING: ApiObject = { metadata: { name: 'e', namespace: 'default', uid: 'u', resourceVersion: '7' } };
+
+let api: InProcessApi;
+/** Everybody who was asked, in order. */
+let seen: string[];
+
+beforeEach(async () => {
+  api = await startInProcessApi();
+  seen = [];
+});
+afterEach(async () => {
+  await api.close();
+});
+
+/** Notes that it was asked, and leaves the object as it is. */
+function noting<T>(what: string, given: T): T {
+  seen.push(what);
+  return given;
+}
+
+/** Endpoints whose hooks tell when they are asked. */
+function endpoint(): Endpoint {
+  const found = endpointOf('v1/endpoints');
+  const strategy = {
+    reliesOn: () => noting('definition', { key: 'definitions/d', revision: 5 }),
+    prepareForCreate: (object: ApiObject) => noting('prepare', object),
+    prepareForUpdate: (object: ApiObject) => noting('prepare', object),
+    validate: () => noting('validate', []),
+    reserves: 'service addresses',
+  } as const;
+  return { ...found, stored: { ...found.stored, strategy } };
+}
+
+function draftOf(
+  operation: 'CREATE' | 'UPDATE' | 'DELETE',
+  change = (): ApiObject => STANDING,
+): WriteAttempt {
+  const context = {
+    ...api.plane.store,
+    admission: {
+      mutate: async ({ object }: { readonly object: ApiObject | undefined }) =>
+        Promise.resolve(noting('mutate', object)),
+      validate: async () => Promise.resolve(noting('judge', undefined)),
+    },
+    refuseEscalation: () => noting('escalation', undefined),
+    requireCreate: async () => Promise.resolve(noting('may create', undefined)),
+    reservers: new Map([
+      [
+        'service addresses',
+        async () => {
+          const nothing = async (): Promise<void> => Promise.resolve();
+          const held = { object: { metadata: { name: 'reserved' } }, commit: nothing, release: nothing };
+          return Promise.resolve(noting('reserve', held));
+        },
+      ],
+    ] as const),
+  };
+  const request = {
+    endpoint: endpoint(),
+    namespace: 'default',
+    name: 'e',
+    nameInPath: 'e',
+    subresource: '',
+    user: API_SERVER_USER,
+    dryRun: false,
+  };
+  const wanted = (): ApiObject => noting('change', change());
+  return newWriteAttempt(
+    ask(context, request, { change: wanted, uid: 'u' }),
+    operation,
+    operation === 'CREATE' ? undefined : STANDING,
+  );
+}
+
+test('a new object is judged after it is prepared and found valid, and holds nothing before', async () => {
+  const draft = draftOf('CREATE', () => ({ metadata: { name: 'e' } }));
+  await runWriteSteps('create', draft, signal);
+  expect(seen).toEqual([
+    'change',
+    'definition',
+    'mutate',
+    'escalation',
+    'prepare',
+    'validate',
+    'may create',
+    'judge',
+    'reserve',
+  ]);
+  expect(intentOf(draft)).toMatchObject({
+    kind: 'put',
+    object: { metadata: { name: 'reserved' } },
+    guards: [{ key: '/registry/definitions/d', revision: 5 }],
+    reservation: {},
+  });
+});
+
+test('a changed object goes the same way, but nobody asks who may create it', async () => {
+  const draft = draftOf('UPDATE');
+  await runWriteSteps('update', draft, signal);
+  expect(seen).toEqual([
+    'change',
+    'definition',
+    'mutate',
+    'escalation',
+    'prepare',
+    'validate',
+    'judge',
+    'reserve',
+  ]);
+});
+
+test('a wrong version is told of after plugins and rights were asked, and before faults', async () => {
+  const draft = draftOf('UPDATE', () => ({ metadata: { ...STANDING.metadata, resourceVersion: '6' } }));
+  await expect(runWriteSteps('update', draft, signal)).rejects.toMatchObject({
+    status: { reason: 'Conflict' },
+  });
+  expect(seen).toEqual(['change', 'definition', 'mutate', 'escalation']);
+});
+
+test('a deletion is judged, and gives back what the object held', async () => {
+  const draft = draftOf('DELETE');
+  await runWriteSteps('delete', draft, signal);
+  expect(seen).toEqual(['mutate', 'judge', 'reserve']);
+  expect(intentOf(draft).kind).toBe('delete');
+});
+
+test('an operation is judged and not stored, and a question is not even judged', async () => {
+  await runWriteSteps('operation', draftOf('CREATE'), signal);
+  expect(seen).toEqual(['change', 'mutate', 'judge']);
+  seen = [];
+  await runWriteSteps('question', draftOf('CREATE'), signal);
+  expect(seen).toEqual(['change']);
+});
+
+test('a step that holds the loop for long lets others have their turn before the next one', async () => {
+  const draft = draftOf('CREATE', () => {
+    const until = performance.now() + 50;
+    while (performance.now() < until);
+    setImmediate(() => noting('another turn', undefined));
+    return { metadata: { name: 'e' } };
+  });
+  await runWriteSteps('create', draft, signal);
+  expect(seen.slice(0, 3)).toEqual(['change', 'another turn', 'definition']);
+});

@@ -1,0 +1,175 @@
+import { withNextGeneration } from '../../../../shared/meta/generation';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { invalidObject } from '../../../../shared/errors/field-error';
+import { conflict } from '../../../../shared/errors/status-error';
+import { pathSegmentName } from '../../../../shared/meta/name-rules';
+import type { ApiObject, ObjectMeta } from '../../../../shared/object/object';
+import type { Writable } from '../../../../shared/object/writable';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../../../shared/meta/validate-metadata';
+import { emptiedIn } from '../../../../shared/schema/emptied';
+import { isFinished } from '../deletion';
+import type { WriteAttempt } from '../write-attempt';
+import { withTrackedFieldsOnly } from '../field-tracking';
+import { desiredStateDiffers, metadataForUpdate } from '../metadata';
+import type { StoredResource } from '../resource';
+import { uidConflict } from '../storage-error';
+import type { MetadataChecks, NamesByField, Strategy, SubresourceStrategy } from '../strategy';
+import { statusSubresource, withStatus } from '../strategy';
+import { writeInfo } from '../write-context';
+import type { WriteRequest } from '../write-request';
+import { nameRuleOf } from './new-object';
+import { inToldOrder } from './told-order';
+import { MODIFIED } from './change';
+
+/** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
+export function checkPreconditions(draft: WriteAttempt): void {
+  const { context, request, options } = draft.asked;
+  const current = requireCurrent(draft);
+  const { name } = request;
+  const { stored, row } = request.endpoint;
+  const { uid, resourceVersion = '' } = draft.object.metadata;
+  const isReplacement = options.creates === 'kind' && !judgesIdentity(draft);
+  if (isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
+    throw uidConflict(context, request, { asked: uid, found: current.metadata.uid });
+  }
+  if (resourceVersion === '' || resourceVersion === '0') {
+    if (stored.strategy.requiresResourceVersion !== true) return;
+    throw invalidObject({ group: stored.group, kind: stored.resource }, name, [NO_VERSION]);
+  }
+  if (resourceVersion !== current.metadata.resourceVersion) {
+    throw conflict(row, name, MODIFIED);
+  }
+}
+
+/** Whether the rules see what the client says of the object's uid and version. */
+function judgesIdentity({ asked: { request } }: WriteAttempt): boolean {
+  return request.subresource === '' && request.endpoint.stored.strategy.checksIdentityLast === true;
+}
+
+/** The value is upstream's way to write an unsigned zero; people search for these words. */
+const NO_VERSION: FieldError = {
+  reason: 'FieldValueInvalid',
+  field: 'metadata.resourceVersion',
+  message: 'Invalid value: 0x0: must be specified for an update',
+};
+
+/** What only the server sets of an object that was there. */
+export function prepareChanged(draft: WriteAttempt): void {
+  const { context, request } = draft.asked;
+  const current = requireCurrent(draft);
+  const { stored, row } = request.endpoint;
+  const info = writeInfo(context, request);
+  const { strategy } = stored;
+  const next = withTrackedFieldsOnly(context, draft.object);
+  const metadata = metadataForUpdate(next.metadata, current.metadata, {
+    namespaced: stored.namespaced,
+    keepsLink: request.dryRun,
+  });
+  const { resourceVersion = '' } = next.metadata;
+  const isUnversioned = resourceVersion === '' && judgesIdentity(draft);
+  const merged: ApiObject = {
+    ...next,
+    metadata: isUnversioned ? { ...metadata, resourceVersion } : metadata,
+  };
+  const subresource = subresourceStrategy(request);
+  if (subresource !== undefined) {
+    const changed = subresource.prepareForUpdate(merged, current, info);
+    const isFixed = strategy.statusLeavesMetadata === true && request.subresource === 'status';
+    draft.object = isFixed
+      ? { ...changed, metadata: metadataLeft(current.metadata, changed.metadata, strategy) }
+      : changed;
+    return;
+  }
+  const hasStatus = row.subresources.some((each) => each.name === 'status');
+  const kept = hasStatus ? withStatus(merged, current['status']) : merged;
+  const prepared = strategy.prepareForUpdate?.(kept, current, info) ?? kept;
+  const isNext =
+    strategy.tracksGeneration === true &&
+    (desiredStateDiffers(stored.type, prepared, current, strategy.generationCountsStatus) ||
+      isEmptied(draft.object, strategy.emptyIsChange));
+  draft.object = isNext ? withNextGeneration(prepared, current) : prepared;
+}
+
+function isEmptied(object: ApiObject, counted: NamesByField = {}): boolean {
+  return Object.entries(counted).some(([field, defaulted]) =>
+    [...emptiedIn(object, field)].some((name) => !defaulted.includes(name)),
+  );
+}
+
+/** Every fault of the object, and of the change that it is. */
+export function validateChanged(draft: WriteAttempt): void {
+  const { asked, object: next } = draft;
+  const current = requireCurrent(draft);
+  const { stored } = asked.request.endpoint;
+  const { strategy, namespaced } = stored;
+  const info = { ...writeInfo(asked.context, asked.request), sent: draft.sent };
+  const subresource = subresourceStrategy(asked.request);
+  const checks = metadataChecksOf(stored, subresource);
+  const metadata = validateObjectMeta(next.metadata, {
+    namespaced,
+    validateName: NAME_CHECKS.has(checks) ? nameRuleOf(strategy) : pathSegmentName,
+    path: 'metadata',
+    freeFinalizers: !DOMAIN_CHECKS.has(checks),
+  });
+  const moved = validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata');
+  const kept = (found: readonly FieldError[] = []): readonly FieldError[] =>
+    found.length === 0 ? found : (strategy.ratchets?.(found, current, info) ?? found);
+  const always = subresource === undefined ? kept(strategy.validate?.(next, info)) : [];
+  const changes = kept((subresource ?? strategy).validateUpdate?.(next, current, info));
+  const faults =
+    strategy.judgesChangesFirst === true
+      ? [...metadata, ...moved, ...changes, ...always]
+      : [...metadata, ...moved, ...always, ...changes];
+  draft.faults = faults;
+  if (faults.length === 0) return;
+  const common = validateObjectMeta(next.metadata, {
+    namespaced,
+    validateName: pathSegmentName,
+    path: 'metadata',
+    freeFinalizers: true,
+  });
+  const parts = { common, metadata, moved, rules: always, changes };
+  draft.faults = inToldOrder(parts, asked.request.endpoint, asked.request.subresource) ?? faults;
+}
+
+/** What is asked of a change: as with the kind, but that a subresource says nothing of names unless it is known to. */
+function metadataChecksOf(
+  { custom, strategy }: StoredResource,
+  subresource: SubresourceStrategy | undefined,
+): MetadataChecks {
+  if (subresource?.metadataChecks !== undefined) return subresource.metadataChecks;
+  const { metadataChecks = custom === undefined ? 'all' : 'least' } = strategy;
+  if (subresource === undefined) return metadataChecks;
+  return DOMAIN_CHECKS.has(metadataChecks) ? 'old names' : 'least';
+}
+
+/** A stored name is good; what it was made from may have come later. */
+const NAME_CHECKS: ReadonlySet<MetadataChecks> = new Set(['all', 'no domains']);
+
+const DOMAIN_CHECKS: ReadonlySet<MetadataChecks> = new Set(['all', 'old names']);
+
+/** An object that only waited for this change is removed with it. */
+export function removeFinished(draft: WriteAttempt): void {
+  if (isFinished(draft.object, draft.asked.request.endpoint.stored.strategy)) draft.outcome = 'delete';
+}
+
+/** These steps are of objects that are there. */
+function requireCurrent({ current }: WriteAttempt): ApiObject {
+  if (current === undefined) throw new Error('an update of nothing');
+  return current;
+}
+
+/** Metadata as it was, but for the owners of fields and what the kind's status takes. */
+function metadataLeft(previous: ObjectMeta, next: ObjectMeta, { statusTakes = [] }: Strategy): ObjectMeta {
+  const left: Writable<ObjectMeta> = { ...previous };
+  for (const field of ['managedFields', ...statusTakes] as const) {
+    delete left[field];
+    if (next[field] !== undefined) Object.assign(left, { [field]: next[field] });
+  }
+  return left;
+}
+
+function subresourceStrategy({ endpoint, subresource }: WriteRequest): SubresourceStrategy | undefined {
+  if (subresource === '') return undefined;
+  return endpoint.stored.strategy.subresources?.[subresource] ?? statusSubresource;
+}

@@ -1,0 +1,107 @@
+import type { Status } from '../../../shared/api/types/meta-v1';
+import { ConnectionError } from '../../../shared/client/connection-error';
+import { fieldsOf, text } from '../../../shared/object/accessors';
+import { ownKeyMap } from '../../../shared/own-key-map';
+
+export interface CallPlace {
+  /** As it is asked, with the query. */
+  readonly url: string;
+  /** Host and port that are connected to. */
+  readonly dialled: string;
+}
+
+/** Why there was no answer, in the words that kube-apiserver's users know. */
+export function unansweredText(error: unknown, { url, dialled }: CallPlace): string {
+  return `Post ${JSON.stringify(url)}: ${causeText(error, dialled)}`;
+}
+
+const TEXTS = ownKeyMap<(dialled: string) => string>({
+  ETIMEDOUT: () => 'context deadline exceeded',
+  ECONNREFUSED: (dialled) => `dial tcp ${dialled}: connect: connection refused`,
+  EHOSTUNREACH: (dialled) => `dial tcp ${dialled}: connect: no route to host`,
+  ENETUNREACH: (dialled) => `dial tcp ${dialled}: connect: network is unreachable`,
+  ECONNRESET: (dialled) => `read tcp ${dialled}: read: connection reset by peer`,
+  EPIPE: (dialled) => `write tcp ${dialled}: write: broken pipe`,
+  ENOTFOUND: (dialled) => `dial tcp: lookup ${hostOf(dialled)}: no such host`,
+  EAI_AGAIN: (dialled) => `dial tcp: lookup ${hostOf(dialled)}: server misbehaving`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: () => UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: () => UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: () => UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: () => UNKNOWN_AUTHORITY,
+  CERT_SIGNATURE_FAILURE: () => UNKNOWN_AUTHORITY,
+  CERT_HAS_EXPIRED: () => 'x509: certificate has expired or is not yet valid',
+  CERT_NOT_YET_VALID: () => 'x509: certificate has expired or is not yet valid',
+});
+
+const UNKNOWN_AUTHORITY = 'x509: certificate signed by unknown authority';
+
+/** The same without what was asked. */
+export function causeText(error: unknown, dialled: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof ConnectionError)) return message;
+  if (error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `x509: ${altNameText(message)}`;
+  return TEXTS.get(error.code)?.(dialled) ?? withoutRequest(message);
+}
+
+/** Node says which names the certificate has. */
+function altNameText(message: string): string {
+  const [, why = message] = /altnames: (.*)$/s.exec(message) ?? [];
+  return `the certificate is for another name: ${why}`;
+}
+
+/** The client's own errors begin with the request, which stands in the text already. */
+function withoutRequest(message: string): string {
+  return message.replace(/^POST [^ ]*: /, '').replace(/ \(the write's outcome is unknown\)$/, '');
+}
+
+function hostOf(dialled: string): string {
+  return dialled.slice(0, dialled.lastIndexOf(':'));
+}
+
+const SAID_CHARS_MAX = 2_048;
+
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  415: 'the body of the request was in an unknown format',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+const OK = 200;
+const OK_MAX = 206;
+const SERVER_ERROR = 500;
+
+/** What is wrong with the HTTP code of an answer; undefined for one that says that all is well. */
+export function refusedText({
+  code,
+  body,
+}: {
+  readonly code: number;
+  readonly body: Buffer;
+}): string | undefined {
+  if (code >= OK && code <= OK_MAX) return undefined;
+  const said = body.toString('utf8', 0, SAID_CHARS_MAX).trim();
+  const status = statusIn(said);
+  if (status !== undefined) return status;
+  const known = REFUSALS[code];
+  if (known !== undefined) return known;
+  if (code >= SERVER_ERROR) {
+    return `an error on the server (${JSON.stringify(said === '' ? 'unknown' : said)}) has prevented the request from succeeding`;
+  }
+  if (code >= 300 && code < 400) return `the server answered ${String(code)}; redirects are not followed`;
+  return `the server responded with the status code ${String(code)} but did not return more information${said === '' ? '' : `: ${said}`}`;
+}
+
+function statusIn(said: string): string | undefined {
+  try {
+    const { kind, message: given } = fieldsOf<Status>(JSON.parse(said));
+    const message = text(given);
+    return kind === 'Status' && message !== '' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}

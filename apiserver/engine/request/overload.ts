@@ -1,0 +1,97 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { LoopLag } from '../../../shared/concurrency/loop-lag';
+import { StatusError } from '../../../shared/errors/status-error';
+import { MEDIA_TYPE, USER_GROUP } from '../../../shared/names';
+import type { Exchange, Stage } from './exchange';
+import { mentionsYaml } from './mentions-yaml';
+import { retryAfterSeconds } from './retry-after';
+
+/** A body of this size is cheap: those of leases, events and small patches are. */
+export const CHEAP_BODY_BYTES_MAX = 4 * 1_024;
+/** A page of this size is cheap: it is what clients ask for that read in pages. */
+export const CHEAP_LIMIT_MAX = 500;
+const MS_PER_SECOND = 1_000;
+
+/** How many requests were refused because the loop was late, by kube-apiserver's kinds. */
+export interface DroppedRequests {
+  mutating: number;
+  readOnly: number;
+}
+
+export interface OverloadParts {
+  readonly lag: Pick<LoopLag, 'isLate' | 'expectedWaitMs'>;
+  /** Whether a list without a small limit is long; absent: it is taken to be. */
+  readonly isLong?: (exchange: Exchange) => boolean;
+  readonly dropped: DroppedRequests;
+  /** From 0 to 1, without 1. */
+  readonly random: () => number;
+}
+
+/**
+ * A stage that refuses new expensive requests with 429 while the event loop is late, and counts them. It stands after those that say who is
+ * asking. Never refused: the superusers (as by kube-apiserver's limits), health checks and all else that is no resource, leases, reads of one
+ * object, pages, watches, and small writes, which all others need in order to go on.
+ */
+export function createOverloadStage({ lag, dropped, random, isLong = () => true }: OverloadParts): Stage {
+  // No promise of its own: this is on the path of everything.
+  return (exchange, next) => {
+    const kind = lag.isLate ? expensiveKind(exchange) : undefined;
+    if (
+      kind === undefined ||
+      isShortList(exchange, isLong) ||
+      exchange.user.groups.includes(USER_GROUP.masters)
+    )
+      return next();
+    dropped[kind] += 1;
+    return Promise.reject(
+      new StatusError(
+        'TooManyRequests',
+        'the server is busy with too much expensive work, please try again later',
+        { details: { retryAfterSeconds: retryAfterSeconds(lag.expectedWaitMs / MS_PER_SECOND, random) } },
+      ),
+    );
+  };
+}
+
+function expensiveKind(exchange: Exchange): keyof DroppedRequests | undefined {
+  const { info, headers } = exchange;
+  if (!info.isResourceRequest || info.resource === 'leases') return undefined;
+  switch (info.verb) {
+    case 'watch':
+      return undefined;
+    case 'get':
+      return mentionsYaml(headers.accept) ? 'readOnly' : undefined;
+    case 'list':
+      return mentionsYaml(headers.accept) || (info.name === '' && isUnlimited(exchange))
+        ? 'readOnly'
+        : undefined;
+    case 'deletecollection':
+      return 'mutating';
+    default:
+      return isLargeBody(headers) ? 'mutating' : undefined;
+  }
+}
+
+/** Most lists without a limit are of a few objects: who knows how many there are is asked. */
+function isShortList(exchange: Exchange, isLong: (exchange: Exchange) => boolean): boolean {
+  return exchange.info.verb === 'list' && !mentionsYaml(exchange.headers.accept) && !isLong(exchange);
+}
+
+function isUnlimited({ query }: Exchange): boolean {
+  const limit = Number(query.get('limit') ?? 0);
+  return !(limit > 0 && limit <= CHEAP_LIMIT_MAX);
+}
+
+/** One that is sent in chunks may have any size. */
+function isLargeBody({
+  'content-type': type,
+  'content-length': length = '0',
+  'transfer-encoding': coding,
+}: IncomingHttpHeaders): boolean {
+  // Of an applied configuration nobody knows what it is in; it is mostly JSON, and its size tells enough.
+  return (
+    (mentionsYaml(type) && type !== MEDIA_TYPE.applyPatch) ||
+    coding !== undefined ||
+    Number(length) > CHEAP_BODY_BYTES_MAX
+  );
+}

@@ -1,0 +1,46 @@
+import { LightSignal } from '../../../../shared/concurrency/light-signal';
+import type { Exchange } from '../exchange';
+import { rawHeadersOf } from './raw-headers';
+import { NO_INFO, NOBODY } from '../initial-values';
+
+/** An exchange that is told, as the listener tells its own, when it is over. */
+export interface TestExchange extends Exchange {
+  readonly end: () => void;
+}
+
+/** An exchange as a listener would build it, for tests of stages. */
+export function newExchange(parts: Partial<Exchange> = {}): TestExchange {
+  const signal = new LightSignal();
+  const listeners: (() => void)[] = [];
+  let isOver = false;
+  return {
+    id: 'test',
+    method: 'GET',
+    path: '/',
+    query: new URLSearchParams(),
+    headers: {},
+    rawHeaders: rawHeadersOf(parts.headers ?? {}),
+    remoteAddress: '127.0.0.1',
+    upgrade: false,
+    receivedAt: 0,
+    signal,
+    readBody: async () => Promise.resolve(Buffer.alloc(0)),
+    bodyStream: () => undefined,
+    info: NO_INFO,
+    user: NOBODY,
+    warnings: [],
+    answer: undefined,
+    abort: (reason) => {
+      signal.abort(reason);
+    },
+    whenOver: (listener) => {
+      if (isOver) listener();
+      else listeners.push(listener);
+    },
+    end: () => {
+      isOver = true;
+      for (const listener of listeners.splice(0)) listener();
+    },
+    ...parts,
+  };
+}

@@ -1,0 +1,254 @@
+import type { OutgoingHttpHeader } from 'node:http';
+import type { Log } from '../../../shared/log/log';
+import type { Answer, Exchange } from '../request/exchange';
+import { FLOW_HEADER } from '../../../shared/names';
+import { LENT_BYTES_MIN } from '../request/exchange';
+import { SlowReaderError } from '../request/slow-reader-error';
+import type { BrowserRules } from './browser-rules';
+import { browserHeaders } from './browser-rules';
+import type { ConnectionCounts } from './connection-counts';
+import type { RequestMemory } from './held-bytes';
+import { holdUntilOver } from './held-bytes';
+import { ANSWER_PIECE_BYTES } from './limits';
+import { warningHeaders } from './warning-header';
+import type { WireResponse } from './wire';
+import { writeInParts } from './write-in-parts';
+
+export interface WriterOptions {
+  readonly log: Log;
+  /** How long a client may take nothing of an answer in pieces before it is cut off. */
+  readonly stallMsMax: number;
+  readonly memory: Pick<RequestMemory, 'answers'>;
+  readonly counts: Pick<ConnectionCounts, 'slowReaders'>;
+  /** Undefined: browsers are told nothing. */
+  readonly browsers?: BrowserRules | undefined;
+}
+
+/** Who gives an answer to be written, and is told of what becomes of it. */
+export interface AnswerOwner {
+  readonly response: WireResponse;
+  readonly exchange: Exchange;
+  readonly options: WriterOptions;
+  /** Its head is out. */
+  headSent(): void;
+  /** Everything was handed over to the connection. Not called for an answer that was cut, or left by its client. */
+  answerEnded(): void;
+  /** It broke before anything of it was written: there can still be another answer. */
+  streamRefused(error: unknown): void;
+}
+
+/**
+ * Writes an answer whose body is there, or begins to write one that is streamed. Throws only while nothing is written yet. An error in the
+ * middle of a stream cuts the connection, so that the client cannot take the part for the whole.
+ */
+export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
+  const { response, exchange, options } = owner;
+  if (response.destroyed) return;
+  const { body } = answer;
+  if (Buffer.isBuffer(body)) {
+    const isHead = exchange.method === 'HEAD';
+    if (!isHead) holdUntilOver(options.memory.answers, exchange, body.length);
+    if (isHead || body.length <= ANSWER_PIECE_BYTES) {
+      writeHead(owner, answer);
+      response.end(isHead ? undefined : body);
+      owner.answerEnded();
+    } else new Stream(owner, answer, piecesOf(body)).begin();
+    return;
+  }
+  const iterator = body[Symbol.asyncIterator]();
+  if (exchange.method === 'HEAD') {
+    writeHead(owner, answer);
+    response.end();
+    closeIterator(iterator, options.log);
+    owner.answerEnded();
+    return;
+  }
+  new Stream(owner, answer, iterator).begin();
+}
+
+const NO_CONTENT = 204;
+
+function piecesOf(body: Buffer): AsyncIterator<Buffer> {
+  let at = 0;
+  return {
+    next: async () => {
+      const piece = body.subarray(at, at + ANSWER_PIECE_BYTES);
+      at += piece.length;
+      return Promise.resolve(
+        piece.length > 0 ? { done: false, value: piece } : { done: true, value: undefined },
+      );
+    },
+  };
+}
+
+function writeHead({ response, exchange, options }: AnswerOwner, answer: Answer): void {
+  const headers: OutgoingHttpHeader[] =
+    'Cache-Control' in answer.headers ? [] : ['Cache-Control', 'no-cache, private'];
+  for (const name of Object.keys(answer.headers)) {
+    const value = answer.headers[name];
+    if (typeof value === 'string') headers.push(name, value);
+    else for (const each of value ?? []) headers.push(name, each);
+  }
+  if (options.browsers !== undefined) headers.push(...browserHeaders(options.browsers, exchange, answer));
+  if (Buffer.isBuffer(answer.body) && answer.code !== NO_CONTENT)
+    headers.push('Content-Length', answer.body.length);
+  if (exchange.audit !== undefined) headers.push('Audit-Id', exchange.audit.id);
+  if (exchange.flow !== undefined) {
+    const { schemaUid, levelUid } = exchange.flow;
+    headers.push(FLOW_HEADER.priorityLevel, levelUid, FLOW_HEADER.schema, schemaUid);
+  }
+  if (exchange.warnings.length > 0) {
+    for (const warning of warningHeaders(exchange.warnings)) headers.push('Warning', warning);
+  }
+  response.writeHead(answer.code, headers);
+}
+
+/** Ends an iteration early. It may still be waiting inside; its end is not waited for. */
+function closeIterator(iterator: AsyncIterator<Buffer>, log: Log): void {
+  iterator.return?.().catch((error: unknown) => {
+    log.warn({ error }, 'response failed while it was being closed');
+  });
+}
+
+/**
+ * One streamed answer: pulls a piece, writes it, waits for the client to take it, pulls the next. It is written with callbacks because
+ * a watch waits here for as long as it is open: in async functions that wait would take several kilobytes, and each event a dozen
+ * promises.
+ */
+class Stream {
+  readonly #owner: AnswerOwner;
+  readonly #answer: Answer;
+  readonly #iterator: AsyncIterator<Buffer>;
+  /** Nothing more is written: the answer is complete, or the connection gone. */
+  #isOver = false;
+  #headAlone: NodeJS.Immediate | undefined = undefined;
+
+  constructor(owner: AnswerOwner, answer: Answer, iterator: AsyncIterator<Buffer>) {
+    this.#owner = owner;
+    this.#answer = answer;
+    this.#iterator = iterator;
+  }
+
+  begin(): void {
+    this.#owner.response.on('close', this.#onClose);
+    // The head goes out with the first piece, or alone when that takes longer than a turn of the event loop.
+    this.#headAlone = setImmediate(this.#sendHeadAlone);
+    this.#pull();
+  }
+
+  /** Called by events too, where nobody catches what an iterator throws instead of rejecting. */
+  #pull(): void {
+    if (this.#isOver) return;
+    try {
+      this.#iterator.next().then(this.#onStep, this.#onError);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+
+  readonly #onStep = (step: IteratorResult<Buffer, unknown>): void => {
+    if (this.#isOver) return;
+    try {
+      this.#sendHead();
+      if (step.done === true) this.#end();
+      else if (step.value.length === 0 || this.#write(step.value)) this.#pull();
+    } catch (error) {
+      closeIterator(this.#iterator, this.#owner.options.log);
+      this.#onError(error);
+    }
+  };
+
+  #end(): void {
+    this.#owner.response.end();
+    this.#stop();
+    this.#owner.answerEnded();
+  }
+
+  readonly #onError = (error: unknown): void => {
+    if (this.#isOver) return;
+    this.#stop();
+    const { response, exchange, options } = this.#owner;
+    if (!response.headersSent) {
+      this.#owner.streamRefused(error);
+      return;
+    }
+    options.log.warn({ id: exchange.id, path: exchange.path, error }, 'streamed response aborted');
+    response.destroy();
+  };
+
+  readonly #onClose = (): void => {
+    this.#stop();
+    closeIterator(this.#iterator, this.#owner.options.log);
+  };
+
+  #stop(): void {
+    this.#isOver = true;
+    clearImmediate(this.#headAlone);
+    this.#owner.response.off('close', this.#onClose);
+  }
+
+  /** Nobody catches what a timer throws, so a head that cannot be written cuts the connection here. */
+  readonly #sendHeadAlone = (): void => {
+    const { response, exchange, options } = this.#owner;
+    try {
+      this.#sendHead();
+      response.flushHeaders();
+    } catch (error) {
+      const { id, path } = exchange;
+      options.log.error({ id, path, error }, 'failed to write the response headers');
+      response.destroy();
+    }
+  };
+
+  #sendHead(): void {
+    clearImmediate(this.#headAlone);
+    this.#headAlone = undefined;
+    if (this.#owner.response.headersSent) return;
+    writeHead(this.#owner, this.#answer);
+    this.#owner.headSent();
+  }
+
+  /**
+   * True when more can be written at once; otherwise the next piece is pulled when that is so: a small piece may wait in a buffer, a large
+   * one has to be out, because its memory is used again. Cuts the connection when the client stalls or the exchange is given up.
+   */
+  #write(piece: Buffer): boolean {
+    const { response, exchange, options } = this.#owner;
+    const isLent = piece.length >= LENT_BYTES_MIN;
+    if (!isLent && response.write(piece)) return true;
+    const { signal, user } = exchange;
+    // A whole body has been counted as such.
+    const bytes = Buffer.isBuffer(this.#answer.body) ? 0 : piece.length;
+    options.memory.answers.add(user, bytes);
+    let isSettled = false;
+    // Of a connection that has closed, a write may be told to be out as well: what is given back twice would be room for others.
+    const settle = (): void => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      options.memory.answers.add(user, -bytes);
+      response.off('drain', done).off('close', settle);
+      signal.removeEventListener('abort', cut);
+    };
+    const done = (): void => {
+      settle();
+      this.#pull();
+    };
+    const cut = (): void => {
+      response.destroy();
+    };
+    const timer = setTimeout(() => {
+      options.counts.slowReaders += 1;
+      exchange.abort(new SlowReaderError());
+      cut();
+    }, options.stallMsMax);
+    if (isLent) {
+      // After an error the end of the connection follows; going on before it has come would never let it come.
+      writeInParts(response, piece, { progressed: () => timer.refresh(), done });
+    } else response.on('drain', done);
+    response.on('close', settle);
+    signal.addEventListener('abort', cut);
+    if (signal.aborted) cut();
+    return false;
+  }
+}

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { Agent } from 'node:https';
+import { createConnection } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
+import type { TestCertificate } from '../authn/testing/test-certificates';
+import { CLIENT_AUTH, testAuthority, testCertificate } from '../authn/testing/test-certificates';
+import type { PeerCertificates } from '../request/exchange';
+import type { ClientAuthorities } from './peer-certificates';
+import type { TestServer } from './testing/client';
+import { readToEnd, startServer, textAnswer } from './testing/client';
+
+const root = testAuthority({ commonName: 'root' });
+const upper = testAuthority({ commonName: 'upper', issuer: root });
+const lower = testAuthority({ commonName: 'lower', issuer: upper });
+const alice = testCertificate({ commonName: 'alice', extendedUsages: [CLIENT_AUTH], issuer: lower });
+const stranger = testCertificate({ commonName: 'stranger' });
+
+let pem = root.pem;
+let onChange = (): void => undefined;
+const authorities: ClientAuthorities = {
+  pem: () => pem,
+  onChange: (listener) => {
+    onChange = listener;
+  },
+};
+const seen: (PeerCertificates | undefined)[] = [];
+
+let running: TestServer;
+async function start(clientAuthorities?: ClientAuthorities): Promise<void> {
+  running = await startServer(
+    async (exchange) => {
+      seen.push(exchange.peer);
+      const names = (exchange.peer ?? []).map(({ subject }) => subject.replace('CN=', ''));
+      exchange.answer = textAnswer(names.join(' ') || 'nobody');
+      await Promise.resolve();
+    },
+    { clientAuthorities },
+  );
+}
+beforeEach(async () => {
+  pem = root.pem;
+  seen.length = 0;
+  await start(authorities);
+});
+afterEach(async () => running.stop());
+
+function shown(first: TestCertificate, ...more: readonly TestCertificate[]): ConnectionOptions {
+  return { key: first.keyPem, cert: [first, ...more].map((each) => each.pem).join('') };
+}
+
+async function open(options: ConnectionOptions): Promise<TLSSocket> {
+  const socket = connect({ port: running.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** Sends one request over a connection of its own, and tells what the server saw. */
+async function ask(options: ConnectionOptions, headers = ''): Promise<string> {
+  const socket = await open(options);
+  socket.write(`GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${headers}\r\n`);
+  return (await readToEnd(socket)).split('\r\n\r\n')[1] ?? '';
+}
+
+const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
+
+describe.each(VERSIONS)('over %s', (version) => {
+  const only = { minVersion: version, maxVersion: version };
+
+  test('what the client shows is seen, with what it sends along, and nothing is needed', async () => {
+    expect(await ask({ ...only, ...shown(alice, lower, upper) })).toBe('alice lower upper');
+    expect(await ask({ ...only, ...shown(stranger) })).toBe('stranger');
+    expect(await ask(only)).toBe('nobody');
+  });
+
+  test('a session is not resumed: it neither loses certificates nor brings any', async () => {
+    const first = await open({ ...only, ...shown(alice, lower, upper) });
+    let session: Buffer | undefined = first.getSession();
+    first.on('session', (ticket: Buffer) => {
+      session = ticket;
+    });
+    first.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await readToEnd(first);
+    expect(session).toBeInstanceOf(Buffer);
+    const again = await open({ ...only, ...shown(alice, lower, upper), ...(session && { session }) });
+    expect(again.isSessionReused()).toBe(false);
+    again.destroy();
+    expect(await ask({ ...only, ...shown(alice, lower, upper), ...(session && { session }) })).toBe(
+      'alice lower upper',
+    );
+    expect(await ask({ ...only, ...(session && { session }) })).toBe('nobody');
+  });
+});
+
+test('nobody becomes another within a connection', async () => {
+  const socket = await open({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', ...shown(alice) });
+  const error = await new Promise<Error | null>((resolve) => {
+    socket.renegotiate({ rejectUnauthorized: false }, resolve);
+    socket.once('close', () => {
+      resolve(new Error('closed'));
+    });
+    socket.once('error', resolve);
+  });
+  expect(error).not.toBeNull();
+  socket.destroy();
+});
+
+test('the certificates are read once per connection', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false, ...shown(alice) });
+  await running.send({ agent, path: '/' });
+  await running.send({ agent, path: '/' });
+  await ask(shown(alice));
+  expect(seen[0]).toBeDefined();
+  expect(seen[1]).toBe(seen[0]);
+  expect(seen[2]).not.toBe(seen[0]);
+  agent.destroy();
+});
+
+test('the listener for upgrades sees them too', async () => {
+  const upgrade =
+    'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+  const socket = await open(shown(alice));
+  socket.write(`GET / HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
+  expect(await readToEnd(socket)).toMatch(/\r\n\r\nalice$/);
+});
+
+test('clients are told the authorities, those of now', async () => {
+  expect(await namesTold()).toContain('root');
+  pem = testAuthority({ commonName: 'newcomer' }).pem;
+  onChange();
+  const told = await namesTold();
+  expect(told).toContain('newcomer');
+  expect(told).not.toContain('root');
+  expect(await ask(shown(alice))).toBe('alice');
+});
+
+/** What the server sends in the clear in the handshake of TLS 1.2: the request for a certificate is a part of it. */
+async function namesTold(): Promise<string> {
+  const wire = createConnection({ port: running.port, host: '127.0.0.1' });
+  let bytes = '';
+  wire.on('data', (chunk: Buffer) => {
+    bytes += chunk.toString('latin1');
+  });
+  const through = new Duplex({
+    read: () => undefined,
+    write: (chunk: Buffer, _encoding, done) => {
+      wire.write(chunk, done);
+    },
+  });
+  wire.on('data', (chunk: Buffer) => through.push(chunk));
+  const socket = connect({ socket: through, rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  wire.destroy();
+  socket.destroy();
+  return bytes;
+}
+
+test('where certificates make nobody known, none is asked for', async () => {
+  await running.stop();
+  await start();
+  expect(await ask(shown(alice))).toBe('nobody');
+});

@@ -1,0 +1,277 @@
+import { once } from 'node:events';
+import type { TLSSocket } from 'node:tls';
+import { USER_GROUP } from '../../../shared/names';
+import type { Exchange, UserInfo } from '../request/exchange';
+import { NOBODY } from '../request/initial-values';
+import { SlowReaderError } from '../request/slow-reader-error';
+import { newConnectionCounts } from './connection-counts';
+import type { RequestMemory } from './held-bytes';
+import { createMemoryLimitStage, createRequestMemory, HeldBytes } from './held-bytes';
+import { ANSWER_PIECE_BYTES, HELD_BYTES_MIN } from './limits';
+import type { Pipeline } from './request-handler';
+import type { TestServer } from './testing/client';
+import { deferred, readToEnd, startServer, textAnswer } from './testing/client';
+
+let running: TestServer | undefined;
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+const MB = 1_024 * 1_024;
+const ADMIN: UserInfo = { ...NOBODY, name: 'admin', groups: [USER_GROUP.masters] };
+
+function userNamed(name: string): UserInfo {
+  return name === ADMIN.name ? ADMIN : { ...NOBODY, name };
+}
+
+/** The user is the path's first part: every request is who it says. */
+function userOf({ path }: Exchange): UserInfo {
+  return userNamed(path.split('/')[1] ?? '');
+}
+
+function memoryOf(perUserMax: number, totalMax: number): RequestMemory {
+  const limits = { perUserMax, totalMax };
+  return { bodies: new HeldBytes(limits), answers: new HeldBytes(limits) };
+}
+
+async function start(pipeline: Pipeline, settings: Parameters<typeof startServer>[1]): Promise<TestServer> {
+  running = await startServer(async (exchange) => {
+    exchange.user = userOf(exchange);
+    await pipeline(exchange);
+  }, settings);
+  return running;
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+}
+
+test('a small process has small bounds, in which one body of the largest size always fits', () => {
+  const { bodies, answers } = createRequestMemory(128 * MB);
+  expect([bodies.max, answers.max]).toEqual([
+    { perUserMax: 4 * MB, totalMax: 16 * MB },
+    { perUserMax: 16 * MB, totalMax: 64 * MB },
+  ]);
+  expect(createRequestMemory(32 * MB).bodies.max).toEqual({ perUserMax: 3 * MB, totalMax: 4 * MB });
+  expect(createRequestMemory().answers.max).toEqual({ perUserMax: 256 * MB, totalMax: 1_024 * MB });
+});
+
+describe('held bytes', () => {
+  test('have a bound for each user, and one for all', () => {
+    const held = new HeldBytes({ perUserMax: 10, totalMax: 25 });
+    const [a, b, c] = ['a', 'b', 'c'].map(userNamed) as [UserInfo, UserInfo, UserInfo];
+    held.add(a, 10);
+    expect([held.hasRoom(a, 1), held.hasRoom(b, 10)]).toEqual([false, true]);
+    held.add(b, 10);
+    expect([held.hasRoom(c, 5), held.hasRoom(c, 6)]).toEqual([true, false]);
+    expect(held.refused).toBe(2);
+    held.add(a, -10);
+    expect([held.hasRoom(a, 10), held.hasRoom(c, 6), held.total]).toEqual([true, true, 10]);
+  });
+
+  test('tell who finds no room to come again by what must go before, and by how fast it went of late', () => {
+    let now = 0;
+    const held = new HeldBytes({ perUserMax: 100, totalMax: 1_000 }, { now: () => now, random: () => 0 });
+    const [a, b] = ['a', 'b'].map(userNamed) as [UserInfo, UserInfo];
+    const secondsFor = (user: UserInfo, bytes: number): unknown =>
+      held.refusal(user, bytes, 'no').status.details?.retryAfterSeconds;
+    held.add(a, 100);
+    now = 5_000;
+    // Nothing has gone for five seconds.
+    expect([secondsFor(a, 60), secondsFor(b, 60)]).toEqual([5, 1]);
+    held.add(a, -10);
+    // Two bytes a second, of 50 that must go.
+    expect(secondsFor(a, 60)).toBe(25);
+    // It goes faster, and older times count less.
+    now = 11_000;
+    held.add(a, -40);
+    now = 12_000;
+    expect([secondsFor(a, 60), secondsFor(a, 100)]).toEqual([3, 12]);
+    held.add(a, -50);
+    held.add(b, 990);
+    expect(secondsFor(a, 60)).toBe(4);
+  });
+
+  test('do not bind those who are to end what fills them', () => {
+    const held = new HeldBytes({ perUserMax: 10, totalMax: 10 });
+    held.add(userNamed('a'), 10);
+    expect([held.hasRoom(ADMIN, 100), held.hasRoom(userNamed('b'), 1)]).toEqual([true, false]);
+  });
+});
+
+describe('request bodies', () => {
+  const reading: Pipeline = async (exchange) => {
+    exchange.answer = textAnswer(String((await exchange.readBody()).length));
+  };
+
+  /** Sends so much of a body that is announced as longer, or in chunks. */
+  async function unfinished(
+    { connect }: TestServer,
+    path: string,
+    bytes: number,
+    head: string,
+  ): Promise<TLSSocket> {
+    const socket = await connect();
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n`);
+    socket.write(head.startsWith('Content-Length') ? '' : `${bytes.toString(16)}\r\n`);
+    socket.write(Buffer.alloc(bytes, '.'));
+    return socket;
+  }
+
+  test.each([`Content-Length: ${String(MB)}`, 'Transfer-Encoding: chunked'])(
+    'that are not finished (%s) take no more memory than one user may have, however many connections they come on',
+    async (head) => {
+      const memory = memoryOf(2 * MB, 8 * MB);
+      const server = await start(reading, { memory });
+      const codes: string[] = [];
+      const sockets = await Promise.all(
+        Array.from({ length: 12 }, async () => {
+          const socket = await unfinished(server, '/a', MB - 1, head);
+          socket.on('data', (chunk: Buffer) => codes.push(chunk.toString('latin1').slice(9, 12)));
+          return socket;
+        }),
+      );
+      while (codes.length < 10) {
+        expect(memory.bodies.total).toBeLessThanOrEqual(2 * MB);
+        await turns(1);
+      }
+      expect(new Set(codes)).toEqual(new Set(['429']));
+      // Somebody else has room, an administrator too, and the user again once the first bodies are gone.
+      expect(await server.send({ method: 'POST', path: '/b', body: Buffer.alloc(MB) })).toMatchObject({
+        code: 200,
+      });
+      expect(await server.send({ method: 'POST', path: '/admin', body: Buffer.alloc(MB) })).toMatchObject({
+        code: 200,
+      });
+      for (const socket of sockets) socket.destroy();
+      while (memory.bodies.total > 0) await turns(1);
+      expect(await server.send({ method: 'POST', path: '/a', body: Buffer.alloc(MB) })).toMatchObject({
+        code: 200,
+      });
+      while (memory.bodies.total > 0) await turns(1);
+    },
+  );
+
+  test('for which there is no room are refused with Retry-After, before a client that asks sends them', async () => {
+    const memory = memoryOf(MB, MB);
+    memory.bodies.add(userNamed('a'), MB);
+    const { send } = await start(reading, { memory });
+    const reply = await send({
+      method: 'POST',
+      path: '/a',
+      headers: { Expect: '100-continue', 'Content-Length': HELD_BYTES_MIN },
+    });
+    expect(reply).toMatchObject({
+      code: 429,
+      headers: { 'retry-after': expect.stringMatching(/^[1-9]\d?$/) as unknown, connection: 'close' },
+    });
+    expect(await send({ method: 'POST', path: '/a', body: 'small' })).toMatchObject({ code: 200, text: '5' });
+  });
+
+  test('count until their request is over', async () => {
+    const memory = memoryOf(MB, MB);
+    const read = deferred();
+    const go = deferred();
+    const { send } = await start(
+      async (exchange) => {
+        await exchange.readBody();
+        read.resolve();
+        await go.promise;
+        exchange.answer = textAnswer('');
+      },
+      { memory },
+    );
+    const reply = send({ method: 'POST', path: '/a', body: Buffer.alloc(MB / 2) });
+    await read.promise;
+    expect(memory.bodies.total).toBe(MB / 2);
+    go.resolve();
+    await reply;
+    while (memory.bodies.total > 0) await turns(1);
+  });
+});
+
+describe('answers that are not taken', () => {
+  const BIG = Buffer.alloc(16 * MB, '.');
+
+  async function* endless(): AsyncGenerator<Buffer> {
+    for (;;) yield Promise.resolve(BIG.subarray(0, MB));
+  }
+
+  /** Asks, and reads nothing. */
+  async function deaf({ connect }: TestServer, path: string, times = 1): Promise<TLSSocket> {
+    const socket = await connect();
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(times));
+    return socket;
+  }
+
+  test.each([
+    ['whole', BIG],
+    ['streamed', undefined],
+  ])('(%s) keep their user’s further requests from beginning, and nobody else’s', async (_how, body) => {
+    const memory = memoryOf(20 * MB, 80 * MB);
+    const limit = createMemoryLimitStage(memory);
+    let begun = 0;
+    const server = await start(
+      async (exchange) =>
+        limit(exchange, async () => {
+          begun += 1;
+          await Promise.resolve();
+          const answered = exchange.path.endsWith('/big') ? (body ?? endless()) : Buffer.from('small');
+          exchange.answer = { code: 200, headers: {}, body: answered };
+        }),
+      { memory },
+    );
+    const sockets: TLSSocket[] = [];
+    while (memory.answers.total <= 20 * MB) {
+      sockets.push(await deaf(server, '/a/big'));
+      await turns(20);
+    }
+    const before = begun;
+    expect(await server.send({ path: '/a/small' })).toMatchObject({
+      code: 429,
+      headers: { 'retry-after': expect.stringMatching(/^[1-9]\d?$/) as unknown },
+    });
+    expect(begun).toBe(before);
+    expect(await server.send({ path: '/b/small' })).toMatchObject({ code: 200 });
+    expect(await server.send({ path: '/admin/small' })).toMatchObject({ code: 200 });
+    for (const socket of sockets) socket.destroy();
+    while (memory.answers.total > 0) await turns(1);
+    expect(await server.send({ path: '/a/small' })).toMatchObject({ code: 200 });
+  });
+
+  test.each([
+    ['long', BIG.length, 1],
+    ['short, one after another', ANSWER_PIECE_BYTES, 60],
+  ])('in time (%s) are cut off, and their exchange told why', async (_how, bytes, times) => {
+    const reasons: unknown[] = [];
+    const counts = newConnectionCounts();
+    const server = await start(
+      async (exchange) => {
+        exchange.signal.addEventListener('abort', () => reasons.push(exchange.signal.reason));
+        await Promise.resolve();
+        exchange.answer = { code: 200, headers: {}, body: BIG.subarray(0, bytes) };
+      },
+      { stallMsMax: 50, counts },
+    );
+    const socket = await deaf(server, '/a', times);
+    while (counts.slowReaders === 0) await turns(1);
+    while (server.server.inFlight() > 0) await turns(1);
+    expect(reasons).toEqual([expect.any(SlowReaderError)]);
+    socket.resume();
+    await once(socket, 'close');
+  });
+
+  test('are whole for a client that reads slowly', async () => {
+    const { connect } = await start(async (exchange) => {
+      await Promise.resolve();
+      exchange.answer = { code: 200, headers: {}, body: BIG };
+    }, {});
+    const socket = await connect();
+    socket.write('GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const text = await readToEnd(socket);
+    expect(text).toMatch(/^HTTP\/1.1 200 OK\r\n[^.]*Content-Length: 16777216\r\n/);
+    expect(text.length - text.indexOf('\r\n\r\n') - 4).toBe(BIG.length);
+  });
+});

@@ -1,0 +1,414 @@
+import { once } from 'node:events';
+import { ServerResponse } from 'node:http';
+import type { Server as NodeHttpsServer } from 'node:https';
+import { createServer as createHttpsServer } from 'node:https';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { SecureContextOptions, TlsOptions } from 'node:tls';
+import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
+import { sleep } from '../../../shared/concurrency/abort';
+import { serviceUnavailable } from '../../../shared/errors/status-error';
+import type { Rate } from '../../../shared/concurrency/token-bucket';
+import type { Log } from '../../../shared/log/log';
+import type { BrowserRules } from './browser-rules';
+import type { CertificateFiles, LoadedCertificate } from './certificate-files';
+import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
+import type { ConnectionCounts } from './connection-counts';
+import { newConnectionCounts } from './connection-counts';
+import type { ExpressListener, ListenerRequest } from './express-listener';
+import { createExpressListener } from './express-listener';
+import { limitHandshakes } from './handshake-limit';
+import type { RequestMemory } from './held-bytes';
+import { createRequestMemory } from './held-bytes';
+import type { Http2Settings } from './http2-sessions';
+import { ALPN_PROTOCOLS, Http2Sessions } from './http2-sessions';
+import * as limits from './limits';
+import { refuseMalformed } from './malformed';
+import type { ClientAuthorities } from './peer-certificates';
+import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certificates';
+import { detachNativeParser } from './detach-native-parser';
+import { Pipelines } from './pipelines';
+import type { HandlerOptions, InFlight, Pipeline } from './request-handler';
+import { handleRequest } from './request-handler';
+import { SlowReaders } from './slow-readers';
+import type { SniCertificate } from './sni-certificates';
+import { SniCertificates } from './sni-certificates';
+import { responseOnSocket } from './upgrade';
+
+export interface ServerSettings {
+  readonly bindAddress: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly certificate: CertificateFiles;
+  /** Chosen by the name for which a client asks. Absent: `certificate` is for all. */
+  readonly sniCertificates?: readonly SniCertificate[];
+  readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** OpenSSL's list of cipher suites. Absent: that of the runtime. */
+  readonly ciphers?: string | undefined;
+  /** Absent: clients are not asked for certificates. */
+  readonly clientAuthorities?: ClientAuthorities | undefined;
+  /** How many TLS handshakes each address may have. Absent: any number. */
+  readonly handshakes?: Rate | undefined;
+  readonly pipeline: Pipeline;
+  /** Absent: HTTP/2 is not offered. */
+  readonly http2?: Http2Settings | undefined;
+  /** What every answer tells browsers. Undefined: nothing. */
+  readonly browsers?: BrowserRules | undefined;
+  readonly log: Log;
+  /** Kept up to date by the server. */
+  readonly counts?: ConnectionCounts;
+  /** Called first when the server closes: from here on readiness has to fail. */
+  readonly onShutdown?: () => void;
+  /**
+   * Ends all watches cleanly, spread over a time in milliseconds. Called when the server begins to close, with the time for which it
+   * goes on serving, and again when it stops accepting, from when on no watch begins any more.
+   */
+  readonly endWatches?: (how: { readonly spreadMs: number; readonly refuseNew: boolean }) => Promise<void>;
+  /** How often the certificate files are looked at. */
+  readonly certificatePollMs?: number;
+  /** Bodies and answers count there. Absent: the server's own, with the usual limits. */
+  readonly memory?: RequestMemory;
+  /** The time for a whole request to arrive. */
+  readonly arrivalMsMax?: number;
+  /** How long a client may take nothing of an answer. */
+  readonly stallMsMax?: number;
+}
+
+export interface CloseOptions {
+  /** How long to go on serving with readiness failing, so that load balancers send nobody any more. */
+  readonly delayMs: number;
+  /** How long requests in flight may take after that. What is left then is cut. */
+  readonly graceMs: number;
+}
+
+export interface Server {
+  /** Resolves when connections are accepted. Rejects when the certificate or the port cannot be used. */
+  listen(): Promise<{ readonly address: string; readonly port: number }>;
+  /** Drains and stops. Every further call waits for the first. Never rejects. */
+  close(options: CloseOptions): Promise<void>;
+  /** The number of requests that are not yet answered to the end, watches included. */
+  inFlight(): number;
+}
+
+/** The HTTPS listener: HTTP/1.1 with keep-alive, and HTTP/2 where it is offered; one way in for requests and one for upgrades, both onto the same pipeline. */
+export function createServer(settings: ServerSettings): Server {
+  return new HttpsServer(settings);
+}
+
+class HttpsServer implements Server {
+  readonly #settings: ServerSettings;
+  readonly #express: ExpressListener;
+  readonly #forRequests: HandlerOptions;
+  readonly #forUpgrades: HandlerOptions;
+  readonly #exchanges: InFlight = new Map();
+  readonly #counts: ConnectionCounts;
+  readonly #pipelines: Pipelines;
+  readonly #slowReaders: SlowReaders;
+  readonly #sockets = new Set<Socket>();
+  /** Connections that end with the answer that is under way on them. */
+  readonly #ending = new WeakSet<Duplex>();
+  readonly #http2: Http2Sessions | undefined;
+  #https: NodeHttpsServer | undefined = undefined;
+  #sni: SniCertificates | undefined = undefined;
+  #stopWatchingCertificate: () => void = () => undefined;
+  /** The server is about to go; it still serves. */
+  #isLeaving = false;
+  /** Answers end their connections: it accepts no new ones any more, or will not for long. */
+  #isDraining = false;
+  #onIdle: () => void = () => undefined;
+  #closing: Promise<void> | undefined = undefined;
+
+  constructor(settings: ServerSettings) {
+    this.#settings = settings;
+    const { counts = newConnectionCounts() } = settings;
+    this.#counts = counts;
+    this.#pipelines = new Pipelines({ counts, endAfterAnswer: (socket) => this.#endAfterAnswer(socket) });
+    this.#forRequests = {
+      pipeline: settings.pipeline,
+      log: settings.log,
+      inFlight: this.#exchanges,
+      onRemoved: () => {
+        if (this.#isIdle()) this.#onIdle();
+      },
+      upgrade: false,
+      isLeaving: () => this.#isLeaving,
+      stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
+      memory: settings.memory ?? createRequestMemory(),
+      counts,
+      browsers: settings.browsers,
+    };
+    this.#slowReaders = new SlowReaders(this.#forRequests);
+    this.#forUpgrades = { ...this.#forRequests, upgrade: true };
+    this.#http2 = settings.http2 === undefined ? undefined : this.#http2Of(settings.http2);
+    this.#express = createExpressListener((request, response) => {
+      if (this.#isDraining) response.shouldKeepAlive = false;
+      void handleRequest(request, response, this.#forRequests);
+    });
+  }
+
+  #http2Of(http2: Http2Settings): Http2Sessions {
+    const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX } = this.#settings;
+    return new Http2Sessions({
+      ...this.#forRequests,
+      ...http2,
+      arrivalMsMax,
+      random: () => Math.random(),
+      handle: (request, response) => void handleRequest(request, response, this.#forRequests),
+      isDraining: () => this.#isDraining,
+    });
+  }
+
+  async listen(): Promise<{ readonly address: string; readonly port: number }> {
+    const {
+      bindAddress,
+      port,
+      certificate,
+      certificatePollMs = limits.CERTIFICATE_POLL_MS,
+      log,
+    } = this.#settings;
+    const fingerprint = await fingerprintOf(certificate);
+    let serving = await loadCertificate(certificate);
+    await this.#openSniCertificates(certificatePollMs);
+    const https = this.#createHttps(serving);
+    this.#https = https;
+    const useNewContext = (): void => {
+      https.setSecureContext(this.#secureContext(serving));
+    };
+    this.#settings.clientAuthorities?.onChange(() => {
+      useNewContext();
+      this.#sni?.renew();
+    });
+    const listening = once(https, 'listening');
+    https.listen({ host: bindAddress, port });
+    await listening;
+    // What keeps one connection from being taken, such as a lack of memory, must not end those that are served.
+    https.on('error', (error) => log.error({ error }, 'failed to accept a connection'));
+    const { stop } = watchCertificate({
+      files: certificate,
+      fingerprint,
+      pollMs: certificatePollMs,
+      log,
+      onChange: (loaded) => {
+        serving = loaded;
+        useNewContext();
+        log.info({ file: certificate.certFile }, 'serving certificate reloaded');
+      },
+    });
+    this.#stopWatchingCertificate = () => {
+      stop();
+      this.#sni?.stop();
+    };
+    this.#slowReaders.start();
+    const bound = https.address();
+    if (bound === null || typeof bound === 'string') throw new Error('The server has no port.');
+    return { address: bound.address, port: bound.port };
+  }
+
+  inFlight(): number {
+    return this.#exchanges.size;
+  }
+
+  async close(options: CloseOptions): Promise<void> {
+    this.#closing ??= this.#drain(options);
+    return this.#closing;
+  }
+
+  #createHttps(certificate: LoadedCertificate): NodeHttpsServer {
+    const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX } = this.#settings;
+    const https = createHttpsServer(
+      {
+        ...this.#secureContext(certificate),
+        ...(this.#settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
+        ...this.#sniOptions(),
+        ...(this.#http2 === undefined ? {} : { ALPNProtocols: ALPN_PROTOCOLS }),
+        handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
+        IncomingMessage: this.#express.Request,
+        ServerResponse: this.#express.Response,
+        maxHeaderSize: limits.HEADER_BYTES_MAX,
+        keepAliveTimeout: limits.KEEP_ALIVE_MS,
+        headersTimeout: Math.min(limits.HEADERS_MS_MAX, arrivalMsMax),
+        requestTimeout: arrivalMsMax,
+        connectionsCheckingInterval: Math.min(limits.ARRIVAL_CHECK_MS, arrivalMsMax),
+        noDelay: true,
+        keepAlive: true,
+        keepAliveInitialDelay: limits.TCP_KEEP_ALIVE_MS,
+      },
+      this.#onRequest,
+    );
+    this.#http2?.attach(https);
+    this.#limitHandshakes(https);
+    // Node would drop the last of a thousand and more without a word, and one of them may say as whom a proxy sends the request. Their
+    // bytes are limited.
+    https.maxHeadersCount = 0;
+    https.on('checkContinue', (request: ListenerRequest, response: ServerResponse) => {
+      request.expectsContinue = true;
+      this.#onRequest(request, response);
+    });
+    https.on('upgrade', (request: ListenerRequest, socket: Duplex, head: Buffer) => {
+      request.upgradeHead = head;
+      this.#upgrade(request, socket);
+    });
+    https.on('tlsClientError', () => {
+      this.#counts.handshakesFailed += 1;
+    });
+    https.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      this.#refuse(error, socket);
+    });
+    https.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    return https;
+  }
+
+  #limitHandshakes(https: NodeHttpsServer): void {
+    const { handshakes: rate, log } = this.#settings;
+    if (rate !== undefined) limitHandshakes(https, { rate, log, counts: this.#counts });
+  }
+
+  #secureContext(certificate: LoadedCertificate): SecureContextOptions {
+    const { minTlsVersion: minVersion, ciphers, clientAuthorities } = this.#settings;
+    const forClients = clientAuthorities === undefined ? {} : clientAuthorityContext(clientAuthorities);
+    const offered = ciphers === undefined ? {} : { ciphers };
+    return { ...certificate, minVersion, ...offered, ecdhCurve: KEY_EXCHANGE_GROUPS, ...forClients };
+  }
+
+  async #openSniCertificates(pollMs: number): Promise<void> {
+    const { sniCertificates: certificates = [], log } = this.#settings;
+    if (certificates.length === 0) return;
+    const contextOf = (certificate: LoadedCertificate): SecureContextOptions =>
+      this.#secureContext(certificate);
+    this.#sni = await SniCertificates.open({ certificates, pollMs, log, contextOf });
+  }
+
+  #sniOptions(): Pick<TlsOptions, 'SNICallback'> {
+    const sni = this.#sni;
+    if (sni === undefined) return {};
+    return {
+      SNICallback: (name, done) => {
+        done(null, sni.contextFor(name));
+      },
+    };
+  }
+
+  readonly #onRequest = (request: ListenerRequest, response: ServerResponse): void => {
+    // Node has just stopped reading, for a client that does not take its answers.
+    if (request.socket.isPaused()) detachNativeParser(request.socket);
+    // Without a socket, Node has given the connection to the response of an earlier request.
+    if (response.socket !== null) this.#express.listener(request, response);
+    else this.#pipelines.hold(request, response, () => this.#express.listener(request, response));
+  };
+
+  #upgrade(request: ListenerRequest, socket: Duplex): void {
+    socket.on('error', () => socket.destroy());
+    if (!(socket instanceof Socket)) {
+      socket.destroy();
+      return;
+    }
+    // What is left of a connection that ends is of no interest.
+    if (this.#ending.has(socket)) return;
+    const response = responseOnSocket(this.#express, request, socket);
+    if (response === undefined) this.#endAfterAnswer(socket);
+    else void handleRequest(request, response, this.#forUpgrades);
+  }
+
+  /** Answers bytes that are no request, unless the answer to one before them is still to come: then that is the last. */
+  #refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const underWay = this.#answerOn(socket);
+    const isLater = underWay?.req.complete === true && error.code !== 'ECONNRESET';
+    if (isLater) this.#endAfterAnswer(socket);
+    else refuseMalformed(error, socket, underWay?.headersSent === true);
+  }
+
+  /** The answer that is under way on this connection is the last. It has a moment to leave. */
+  #endAfterAnswer(socket: Duplex): void {
+    if (this.#ending.has(socket)) return;
+    this.#ending.add(socket);
+    const underWay = this.#answerOn(socket);
+    if (underWay !== undefined) underWay.shouldKeepAlive = false;
+    const cut = setTimeout(() => socket.destroy(), limits.LAST_ANSWER_MS_MAX).unref();
+    socket.once('close', () => clearTimeout(cut));
+  }
+
+  /** Looked for only when a client misuses its connection. */
+  #answerOn(socket: Duplex): ServerResponse | undefined {
+    for (const response of this.#exchanges.keys()) {
+      if (response instanceof ServerResponse && response.socket === socket) return response;
+    }
+    return undefined;
+  }
+
+  async #drain({ delayMs, graceMs }: CloseOptions): Promise<void> {
+    const { log, onShutdown } = this.#settings;
+    onShutdown?.();
+    this.#isLeaving = true;
+    const never = new AbortController().signal;
+    if (delayMs > 0) {
+      const watchesEnd = this.#endWatches({ spreadMs: delayMs, refuseNew: false });
+      await sleep(delayMs / 2, never);
+      // Load balancers have noticed by now. A client that is asked to connect again gets to another server; on a connection that is kept to
+      // the end, its next request would meet the close.
+      this.#isDraining = true;
+      this.#http2?.close();
+      await sleep(delayMs / 2, never);
+      await watchesEnd;
+    }
+
+    this.#isDraining = true;
+    this.#stopWatchingCertificate();
+    const closed = this.#stopAccepting();
+    this.#http2?.close();
+    for (const response of this.#exchanges.keys()) response.shouldKeepAlive = false;
+    log.info({ inFlight: this.inFlight() }, 'shutting down: no new connections, draining in-flight requests');
+    const watchesEnd = this.#endWatches({ spreadMs: limits.WATCH_END_SPREAD_MS, refuseNew: true });
+    const grace = AbortSignal.timeout(graceMs);
+    await Promise.race([Promise.all([this.#idle(), watchesEnd]), once(grace, 'abort')]);
+    this.#cutRequests();
+    this.#https?.closeIdleConnections();
+    await Promise.race([closed, sleep(limits.IDLE_CLOSE_WAIT_MS_MAX, never)]);
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+    this.#slowReaders.stop();
+  }
+
+  async #stopAccepting(): Promise<void> {
+    const https = this.#https;
+    if (https === undefined) return;
+    await new Promise<void>((resolve) => {
+      https.close(() => {
+        resolve();
+      });
+    });
+  }
+
+  #isIdle(): boolean {
+    return this.#exchanges.size === 0 && this.#http2?.isOver !== false;
+  }
+
+  async #idle(): Promise<void> {
+    if (this.#isIdle()) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  async #endWatches(how: { readonly spreadMs: number; readonly refuseNew: boolean }): Promise<void> {
+    try {
+      await this.#settings.endWatches?.(how);
+    } catch (error) {
+      this.#settings.log.warn({ error }, 'failed to end the watches gracefully');
+    }
+  }
+
+  /** Gives up what the grace was too short for. Whoever has not begun to answer still says so to the client. */
+  #cutRequests(): void {
+    if (this.#exchanges.size === 0) return;
+    this.#settings.log.warn(
+      { inFlight: this.inFlight() },
+      'drain timed out; aborting the in-flight requests',
+    );
+    for (const exchange of this.#exchanges.values()) {
+      exchange.abort(serviceUnavailable('the server is shutting down', 1));
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import type { ServerResponse } from 'node:http';
+import type { RawData, WebSocket } from 'ws';
+import { WebSocketServer } from 'ws';
+import type { Answer, Exchange } from '../request/exchange';
+import { SlowReaderError } from '../request/slow-reader-error';
+import type { WriterOptions } from './answer-writer';
+import { messagesOf } from './messages';
+import type { ListenerRequest } from './express-listener';
+import { PART_BYTES, partsOf } from './write-in-parts';
+
+/** Clients have nothing to say on a watch; what they send is read and forgotten. */
+const INCOMING_BYTES_MAX = 4_096;
+/** How long a client may take to answer the close of a finished stream. */
+const CLOSE_MS_MAX = 1_000;
+const NORMAL_CLOSURE = 1000;
+/** Carries a token, in either dialect: it is no protocol of the messages, and must not come back in the answer. */
+const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\./;
+
+const handshakes = new WebSocketServer({
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: INCOMING_BYTES_MAX,
+  handleProtocols: (offered) => [...offered].find((each) => !TOKEN_PROTOCOL.test(each)) ?? false,
+});
+
+/** The parts of an exchange whose stream is to go out over a WebSocket. */
+export interface MessageStream {
+  readonly request: ListenerRequest;
+  /** Holds the connection. */
+  readonly response: ServerResponse;
+  readonly exchange: Exchange;
+  readonly answer: Answer & {
+    readonly body: AsyncIterable<Buffer>;
+    readonly messages: 'lines' | 'length-prefixed';
+  };
+}
+
+/** True for an answer that can be sent as messages. */
+export function isMessageStream(answer: Answer): answer is MessageStream['answer'] {
+  return answer.code === 200 && answer.messages !== undefined && !Buffer.isBuffer(answer.body);
+}
+
+/**
+ * Makes the connection a WebSocket and sends every frame of the answer as one message: text for JSON, binary otherwise. Resolves when
+ * the stream has ended or the client is gone. A client that takes nothing for `stallMsMax` is cut.
+ */
+export async function writeMessages(
+  { request, response, exchange, answer }: MessageStream,
+  options: WriterOptions,
+): Promise<void> {
+  const { socket } = response;
+  if (socket === null) return;
+  const iterator = answer.body[Symbol.asyncIterator]();
+  handshakes.handleUpgrade(request, socket, request.upgradeHead, (webSocket) => {
+    new Sender(webSocket, exchange, options).run(iterator, answer.messages).catch((error: unknown) => {
+      options.log.warn({ id: exchange.id, path: exchange.path, error }, 'streamed response aborted');
+      webSocket.terminate();
+    });
+  });
+  // A handshake that cannot be made is answered by the library, and closes the connection like everything else.
+  await new Promise<void>((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once('close', resolve);
+  });
+  await iterator.return?.();
+}
+
+class Sender {
+  readonly #webSocket: WebSocket;
+  readonly #exchange: Exchange;
+  readonly #options: WriterOptions;
+
+  constructor(webSocket: WebSocket, exchange: Exchange, options: WriterOptions) {
+    this.#webSocket = webSocket;
+    this.#exchange = exchange;
+    this.#options = options;
+    webSocket.on('error', () => {
+      webSocket.terminate();
+    });
+    webSocket.on('message', (_data: RawData) => undefined);
+  }
+
+  async run(frames: AsyncIterator<Buffer>, framing: MessageStream['answer']['messages']): Promise<void> {
+    const { signal } = this.#exchange;
+    const cut = (): void => {
+      this.#webSocket.terminate();
+    };
+    if (signal.aborted) cut();
+    signal.addEventListener('abort', cut);
+    try {
+      for (let step = await frames.next(); step.done !== true; step = await frames.next()) {
+        if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
+        await this.#send(messagesOf(step.value, framing), framing === 'length-prefixed');
+      }
+      this.#close();
+    } finally {
+      signal.removeEventListener('abort', cut);
+    }
+  }
+
+  /**
+   * Resolves when the connection has taken all of them, or is closed. It is waited for every few of them, and a long one goes out in fragments,
+   * so that a client is seen to read.
+   */
+  async #send(messages: readonly Buffer[], binary: boolean): Promise<void> {
+    const { memory } = this.#options;
+    const { user } = this.#exchange;
+    const bytes = messages.reduce((sum, message) => sum + message.length, 0);
+    memory.answers.add(user, bytes);
+    try {
+      await this.#sendFragments(messages.flatMap(fragmentsOf), binary);
+    } finally {
+      memory.answers.add(user, -bytes);
+    }
+  }
+
+  async #sendFragments(fragments: ReturnType<typeof fragmentsOf>, binary: boolean): Promise<void> {
+    let waitingBytes = 0;
+    for (const [at, { bytes, fin }] of fragments.entries()) {
+      waitingBytes += bytes.length;
+      const isDue = waitingBytes >= PART_BYTES || at === fragments.length - 1;
+      if (!isDue) this.#webSocket.send(bytes, { binary, fin });
+      else if (await this.#sendOut(bytes, { binary, fin })) waitingBytes = 0;
+      else return;
+    }
+  }
+
+  /** True once the connection has taken this and all before it; false if it is closed, or cut because the client takes nothing. */
+  async #sendOut(
+    bytes: Buffer,
+    options: { readonly binary: boolean; readonly fin: boolean },
+  ): Promise<boolean> {
+    const { counts, stallMsMax } = this.#options;
+    return new Promise<boolean>((resolve) => {
+      const stalled = setTimeout(() => {
+        counts.slowReaders += 1;
+        this.#exchange.abort(new SlowReaderError());
+        this.#webSocket.terminate();
+      }, stallMsMax);
+      this.#webSocket.send(bytes, options, (error) => {
+        clearTimeout(stalled);
+        resolve(error === undefined || error === null);
+      });
+    });
+  }
+
+  #close(): void {
+    this.#webSocket.close(NORMAL_CLOSURE);
+    setTimeout(() => {
+      this.#webSocket.terminate();
+    }, CLOSE_MS_MAX).unref();
+  }
+}
+
+interface Fragment {
+  readonly bytes: Buffer;
+  /** It is the last one of its message. */
+  readonly fin: boolean;
+}
+
+function fragmentsOf(message: Buffer): Fragment[] {
+  return [...partsOf(message)].map((bytes, at, { length }) => ({ bytes, fin: at === length - 1 }));
+}

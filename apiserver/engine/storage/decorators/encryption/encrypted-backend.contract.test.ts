@@ -1,0 +1,54 @@
+import { PATIENCE_MS } from '../../../../../shared/testing/eventually';
+import { randomBytes } from 'node:crypto';
+import { startEtcdCluster } from '../../../../../deploy/local/etcd-cluster';
+import { silentLog } from '../../../../../shared/log/log';
+import { createEtcdBackend } from '../../stores/etcd/etcd-backend';
+import { describeBackendContract } from '../../testing/contract';
+import { MemoryBackend } from '../../testing/memory-backend';
+import type { BackendSetup } from '../../testing/suite';
+import { encrypt } from './encrypt';
+import { parseEncryptionRules } from './encryption-rules';
+import { startKmsPlugin } from './testing/kms-plugin';
+
+const PREFIX = '/registry';
+/** The suite writes below folders of one part; below the prefix of a resource all of them are encrypted. */
+const RESOURCE = '/core/secrets';
+const secret = randomBytes(32).toString('base64');
+
+function rulesOf(provider: object) {
+  const parsed = parseEncryptionRules({
+    kind: 'EncryptionConfiguration',
+    resources: [{ resources: ['secrets'], providers: [provider] }],
+  });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  return parsed.rules;
+}
+
+describeBackendContract('the store in memory, encrypted by a service', async (): Promise<BackendSetup> => {
+  const plugin = await startKmsPlugin();
+  const rules = rulesOf({ kms: { name: 'test', endpoint: plugin.endpoint, timeout: '10m' } });
+  const { backend } = encrypt(new MemoryBackend(PREFIX + RESOURCE), rules, PREFIX);
+  const teardown = async (): Promise<void> => {
+    await backend.close();
+    await plugin.stop();
+  };
+  return { backend, prefix: PREFIX + RESOURCE, teardown };
+});
+
+describeBackendContract('etcd, encrypted by aesgcm', async (): Promise<BackendSetup> => {
+  const cluster = await startEtcdCluster({ size: 1, extraArgs: ['--unsafe-no-fsync'] });
+  const prefix = PREFIX + RESOURCE;
+  const etcd = createEtcdBackend({
+    endpoints: cluster.endpoints,
+    prefix,
+    log: silentLog,
+    callTimeoutMs: PATIENCE_MS,
+  });
+  const rules = rulesOf({ aesgcm: { keys: [{ name: 'key1', secret }] } });
+  const { backend } = encrypt(etcd, rules, PREFIX);
+  const teardown = async (): Promise<void> => {
+    await backend.close();
+    await cluster.stop();
+  };
+  return { backend, prefix, teardown };
+});

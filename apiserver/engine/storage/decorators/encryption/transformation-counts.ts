@@ -1,0 +1,31 @@
+import { StorageError } from '../../backend';
+
+export type Transformation = 'to_storage' | 'from_storage';
+/** How one ended, in the words of gRPC, as v1.21 tells it: a service did not answer (`Unavailable`), or nothing fits (`Unknown`). */
+export type TransformationStatus = 'OK' | 'Unavailable' | 'Unknown';
+
+/** How often values were encrypted and decrypted, and how that ended. */
+export class TransformationCounts {
+  readonly #counts = new Map<`${Transformation} ${TransformationStatus}`, number>();
+
+  add(transformation: Transformation, status: TransformationStatus): void {
+    const key = `${transformation} ${status}` as const;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  /** Counts what was thrown. */
+  addFailure(transformation: Transformation, error: unknown): void {
+    const isOutage = error instanceof StorageError && error.code === 'unavailable';
+    this.add(transformation, isOutage ? 'Unavailable' : 'Unknown');
+  }
+
+  *entries(): Generator<
+    { readonly transformation: string; readonly status: string; readonly count: number },
+    void
+  > {
+    for (const [key, count] of this.#counts) {
+      const [transformation = '', status = ''] = key.split(' ');
+      yield { transformation, status, count };
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import { linkedAbort } from '../../../../../shared/concurrency/linked-abort';
+import type {
+  Backend,
+  CreateOptions,
+  DeleteOutcome,
+  ListOptions,
+  ListResult,
+  Revision,
+  StoredRecord,
+  UpdateOptions,
+  WatchOptions,
+  WriteOutcome,
+} from '../../backend';
+import type { StorageErrorCode } from '../../backend';
+import { StorageError } from '../../backend';
+import type { Lineage, LineageOptions } from './lineage-keeper';
+import { LineageKeeper } from './lineage-keeper';
+import { decodeLineage } from './decode-lineage';
+import type { ReplaceableStore } from './replaceable-store';
+import { shiftedRevision } from './shifted';
+import type { StoreCalls } from './shifted-store';
+import { ofEarlierLineage, ShiftedStore } from './shifted-store';
+
+/**
+ * A store whose revisions never come twice, also when somebody replaces it by an empty or an older one while this process runs. Its
+ * identity is written down in it, under a key of its own. Once it is another one, the first to notice writes a new identity, with a number
+ * that is added to all revisions from then on, so that each is above all that were given out before. What was known of the store before
+ * is then over: running watches throw `reset`, its revisions are `compacted` to reads and conflicts to writes. All replicas read the
+ * same identity, and see in the watch of the whole keyspace that it changes.
+ */
+export class LineageBackend implements Backend {
+  readonly #options: LineageOptions;
+  readonly #keeper: LineageKeeper;
+
+  constructor(options: LineageOptions) {
+    this.#options = options;
+    this.#keeper = new LineageKeeper(options);
+  }
+
+  /** How often the store was replaced, as far as this process has seen it. */
+  get replacements(): number {
+    return this.#keeper.replacements;
+  }
+
+  get(key: string, signal: AbortSignal): Promise<{ record: StoredRecord | undefined; revision: number }> {
+    return this.#run(signal, 'unavailable', (store) => store.get(key, signal), revisionOf);
+  }
+
+  list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult> {
+    return this.#run(signal, 'unavailable', (store) => store.list(prefix, options, signal), revisionOf);
+  }
+
+  create(key: string, value: Buffer, options: CreateOptions, signal: AbortSignal): Promise<WriteOutcome> {
+    return this.#run(
+      signal,
+      'unknown-outcome',
+      (store) => store.create(key, value, options, signal),
+      revisionOf,
+    );
+  }
+
+  update(key: string, value: Buffer, options: UpdateOptions, signal: AbortSignal): Promise<WriteOutcome> {
+    return this.#run(
+      signal,
+      'unknown-outcome',
+      (store) => store.update(key, value, options, signal),
+      revisionOf,
+    );
+  }
+
+  delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
+    return this.#run(signal, 'unknown-outcome', (store) => store.delete(key, expected, signal), revisionOf);
+  }
+
+  async *watch(options: WatchOptions, signal: AbortSignal): AsyncGenerator<readonly Revision[]> {
+    if (signal.aborted) return;
+    const lineage = await this.#keeper.current(signal);
+    const { offset } = lineage;
+    if (offset > 0 && options.from <= offset) throw ofEarlierLineage(options.from, offset);
+    const { signal: whileIt, unlink } = linkedAbort(signal, lineage.over);
+    try {
+      for await (const batch of this.#store.watch({ ...options, from: options.from - offset }, whileIt)) {
+        if (!this.#keeper.holds(lineage)) break;
+        const last = batch.at(-1);
+        if (last !== undefined) this.#keeper.see(last.revision + offset);
+        if (options.prefix === undefined) this.#lookForChange(batch, lineage);
+        yield offset === 0 ? batch : batch.map((revision) => shiftedRevision(revision, offset));
+      }
+    } catch (error) {
+      throw this.#meaning(error, lineage);
+    } finally {
+      unlink();
+    }
+    if (!signal.aborted && !this.#keeper.holds(lineage)) throw replaced();
+  }
+
+  currentRevision(signal: AbortSignal): Promise<number> {
+    return this.#run(
+      signal,
+      'unavailable',
+      (store) => store.currentRevision(signal),
+      (revision) => revision,
+    );
+  }
+
+  async compact(revision: number, signal: AbortSignal): Promise<void> {
+    const { offset } = await this.#keeper.current(signal);
+    if (offset === 0 || revision > offset) await this.#store.compact(revision - offset, signal);
+  }
+
+  async close(): Promise<void> {
+    this.#keeper.close();
+    await this.#store.close();
+  }
+
+  get #store(): ReplaceableStore {
+    return this.#options.store;
+  }
+
+  /**
+   * Every call goes this way, so it makes no more promises than it has to. An answer for which the line of history was over when it came is
+   * one of either store, and becomes an error of the code `outdated`.
+   */
+  async #run<T>(
+    signal: AbortSignal,
+    outdated: StorageErrorCode,
+    call: (store: StoreCalls) => Promise<T>,
+    revision: (answer: T) => number,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const lineage = this.#keeper.known ?? (await this.#keeper.current(signal));
+    const { offset } = lineage;
+    let answer: T;
+    try {
+      answer = await call(offset === 0 ? this.#store : new ShiftedStore(this.#store, offset));
+    } catch (error) {
+      const meaning = this.#meaning(error, lineage);
+      // A later try finds the store as it is now.
+      if (meaning instanceof StorageError && meaning.code === 'reset') throw unavailable(meaning);
+      throw meaning;
+    }
+    if (!this.#keeper.holds(lineage)) {
+      throw new StorageError(outdated, 'the store was replaced while it was asked');
+    }
+    this.#keeper.see(revision(answer));
+    return answer;
+  }
+
+  #meaning(error: unknown, lineage: Lineage): unknown {
+    if (!(error instanceof StorageError)) return error;
+    if (error.code === 'reset') this.#keeper.lose(lineage, error);
+    const { compactRevision, code, message } = error;
+    if (compactRevision === undefined || lineage.offset === 0) return error;
+    return new StorageError(code, message, {
+      cause: error,
+      compactRevision: compactRevision + lineage.offset,
+    });
+  }
+
+  /** Throws `reset` once another replica has written down that the store is another one. */
+  #lookForChange(batch: readonly Revision[], lineage: Lineage): void {
+    for (const { events } of batch) {
+      for (const event of events) {
+        if (event.key !== this.#options.key) continue;
+        if (event.type === 'put' && decodeLineage(event.value).id === lineage.id) continue;
+        throw replaced();
+      }
+    }
+  }
+}
+
+function revisionOf({ revision }: { readonly revision: number }): number {
+  return revision;
+}
+
+function replaced(): StorageError {
+  return new StorageError('reset', 'the store was replaced by another or an older one');
+}
+
+function unavailable(cause: StorageError): StorageError {
+  return new StorageError('unavailable', cause.message, { cause });
+}

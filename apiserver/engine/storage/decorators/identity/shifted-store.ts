@@ -1,0 +1,107 @@
+import type {
+  Backend,
+  CreateOptions,
+  DeleteOutcome,
+  Guard,
+  ListOptions,
+  ListResult,
+  StoredRecord,
+  UpdateOptions,
+  WriteOutcome,
+} from '../../backend';
+import { StorageError } from '../../backend';
+import { shiftedOutcome, shiftedRecord } from './shifted';
+
+/** What is asked of a store under the revisions of its line of history. */
+export type StoreCalls = Pick<Backend, 'get' | 'list' | 'create' | 'update' | 'delete' | 'currentRevision'>;
+
+/** A store that took the place of another: to all its revisions `offset` is added, and those up to it are of an earlier line of history. */
+export class ShiftedStore implements StoreCalls {
+  readonly #store: StoreCalls;
+  readonly #offset: number;
+
+  constructor(store: StoreCalls, offset: number) {
+    this.#store = store;
+    this.#offset = offset;
+  }
+
+  async get(
+    key: string,
+    signal: AbortSignal,
+  ): Promise<{ record: StoredRecord | undefined; revision: number }> {
+    const { record, revision } = await this.#store.get(key, signal);
+    return {
+      record: record === undefined ? undefined : shiftedRecord(record, this.#offset),
+      revision: revision + this.#offset,
+    };
+  }
+
+  async list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult> {
+    const { revision: wanted } = options;
+    if (wanted !== undefined && wanted <= this.#offset) throw ofEarlierLineage(wanted, this.#offset);
+    const at = wanted === undefined ? {} : { revision: wanted - this.#offset };
+    const { records, revision, remaining } = await this.#store.list(prefix, { ...options, ...at }, signal);
+    const shifted = records.map((record) => shiftedRecord(record, this.#offset));
+    return { records: shifted, revision: revision + this.#offset, remaining };
+  }
+
+  async create(
+    key: string,
+    value: Buffer,
+    options: CreateOptions,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> {
+    const guards = this.#guards(options.guards);
+    if (guards === undefined) return this.#conflict(key, signal);
+    return shiftedOutcome(await this.#store.create(key, value, { ...options, guards }, signal), this.#offset);
+  }
+
+  async update(
+    key: string,
+    value: Buffer,
+    options: UpdateOptions,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> {
+    const guards = this.#guards(options.guards);
+    if (guards === undefined || this.#isEarlier(options.expected)) return this.#conflict(key, signal);
+    const there = { ...options, guards, expected: options.expected - this.#offset };
+    return shiftedOutcome(await this.#store.update(key, value, there, signal), this.#offset);
+  }
+
+  async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
+    if (this.#isEarlier(expected)) return this.#conflict(key, signal);
+    const outcome = await this.#store.delete(key, expected - this.#offset, signal);
+    if (!outcome.ok) return shiftedOutcome(outcome, this.#offset);
+    const { deleted, revision } = outcome;
+    return { ok: true, revision: revision + this.#offset, deleted: shiftedRecord(deleted, this.#offset) };
+  }
+
+  async currentRevision(signal: AbortSignal): Promise<number> {
+    return (await this.#store.currentRevision(signal)) + this.#offset;
+  }
+
+  #isEarlier(revision: number): boolean {
+    return revision <= this.#offset;
+  }
+
+  /** Undefined when one of them cannot stand. */
+  #guards(guards: readonly Guard[] = []): readonly Guard[] | undefined {
+    if (guards.some(({ revision }) => this.#isEarlier(revision))) return undefined;
+    return guards.map(({ key, revision }) => ({ key, revision: revision - this.#offset }));
+  }
+
+  /** What a write is told whose record, or guard, is one of an earlier line of history. */
+  async #conflict(key: string, signal: AbortSignal): Promise<WriteOutcome & { readonly ok: false }> {
+    const { record, revision } = await this.#store.get(key, signal);
+    return shiftedOutcome({ ok: false, current: record, revision }, this.#offset);
+  }
+}
+
+/** The error `compacted` for a revision up to `offset`. */
+export function ofEarlierLineage(revision: number, offset: number): StorageError {
+  return new StorageError(
+    'compacted',
+    `revision ${String(revision)} is one of the store that was here before it was replaced`,
+    { compactRevision: offset + 1 },
+  );
+}

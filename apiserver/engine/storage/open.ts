@@ -1,0 +1,113 @@
+import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+import type { BackendRow, CommonStoreOptions, OpenParts, OpenStore } from './backend-row';
+import { STORAGE_GROUP } from './backend-row';
+import { EMBEDDED } from './stores/embedded/embedded-row';
+import { ETCD } from './stores/etcd/etcd-row';
+
+/** The stores that a server can stand on, by the value of `--storage-backend`; the first is the default. Another one is a row here and a folder. */
+const BACKENDS = { etcd3: ETCD, embedded: EMBEDDED } as const;
+
+export type BackendName = keyof typeof BACKENDS;
+
+type OptionsOf<Name extends BackendName> = ReturnType<(typeof BACKENDS)[Name]['options']>;
+
+/** What the flags say of the store, checked and complete. */
+export type StoreOptions = {
+  readonly [Name in BackendName]: { readonly backend: Name } & OptionsOf<Name> & CommonStoreOptions;
+}[BackendName];
+
+const NAMES = Object.keys(BACKENDS) as readonly BackendName[];
+const [DEFAULT = 'etcd3'] = NAMES;
+
+/** The flags of all stores. */
+export const STORE_FLAGS = [
+  {
+    name: 'storage-backend',
+    type: 'enum',
+    values: NAMES,
+    default: DEFAULT,
+    group: STORAGE_GROUP,
+    help: `The store: ${NAMES.map((name) => BACKENDS[name].help).join(', or ')}.`,
+  },
+  ...NAMES.flatMap((name): (typeof BACKENDS)[BackendName]['flags'][number][] => [...BACKENDS[name].flags]),
+  {
+    name: 'etcd-prefix',
+    type: 'string',
+    default: '/registry',
+    group: STORAGE_GROUP,
+    help: 'The prefix of all keys in etcd.',
+  },
+  {
+    name: 'etcd-compaction-interval',
+    type: 'duration',
+    default: '5m0s',
+    group: STORAGE_GROUP,
+    help: 'The interval of compaction of the store, which is also how long a paginated list can be continued. 0 disables compaction and leaves paginated lists at 5m0s.',
+  },
+  {
+    name: 'etcd-db-metric-poll-interval',
+    type: 'duration',
+    default: '30s',
+    group: STORAGE_GROUP,
+    help: 'The interval at which the size of the database of each etcd member is asked for, for metrics. 0 disables it.',
+  },
+] as const satisfies readonly FlagRow[];
+
+type StoreFlags = FlagValues<typeof STORE_FLAGS>;
+
+/** Every row as one that takes all flags and any options: it is only given what it made itself. */
+const ROWS: Readonly<Record<BackendName, BackendRow<StoreFlags, object>>> = BACKENDS;
+
+/** What is unwise about the store, each a sentence for the log. */
+export function storeWarnings(flags: StoreFlags): readonly string[] {
+  return ROWS[flags.storageBackend].warnings?.(flags) ?? [];
+}
+
+/** How the flags of the store do not fit together, each a sentence for the user. */
+export function storeProblems(flags: StoreFlags): readonly string[] {
+  const { storageBackend: chosen, etcdPrefix } = flags;
+  const row = ROWS[chosen];
+  const { flag, hint } = row.needs;
+  const needed = `--${flag} is needed with --storage-backend=${chosen}${hint === undefined ? '' : `; ${hint}`}`;
+  return [
+    ...(row.isNamed(flags) ? [] : [needed]),
+    ...row.problems(flags),
+    ...NAMES.filter((name) => name !== chosen && ROWS[name].isNamed(flags)).map(
+      (name) => `--${ROWS[name].needs.flag} needs --storage-backend=${name}`,
+    ),
+    ...(/[^/]/.test(etcdPrefix) ? [] : ['--etcd-prefix must not be empty']),
+  ];
+}
+
+/** The options of the chosen store, of flags without a problem. */
+export function storeOptions(flags: StoreFlags): StoreOptions {
+  const backend = flags.storageBackend;
+  return {
+    backend,
+    ...ROWS[backend].options(flags),
+    prefix: `/${flags.etcdPrefix.replaceAll(/^\/+|\/+$/g, '')}`,
+    compactionIntervalMs: flags.etcdCompactionIntervalMs,
+    sizePollMs: flags.etcdDbMetricPollIntervalMs,
+  } as StoreOptions;
+}
+
+export interface StoreNames {
+  readonly check: string;
+  readonly component: string;
+}
+
+export interface OpenedStore extends OpenStore {
+  /** What health checks and component statuses call it. */
+  readonly names: StoreNames;
+}
+
+/** What health checks and component statuses call the store that the options name. */
+export function storeNames(options: StoreOptions): StoreNames {
+  return ROWS[options.backend].names;
+}
+
+/** Opens the store the options name. Throws a StorageError that says what to do when it cannot be used at all. */
+export async function openStore(options: StoreOptions, parts: OpenParts): Promise<OpenedStore> {
+  const row = ROWS[options.backend];
+  return { names: storeNames(options), ...(await row.open(options, parts)) };
+}

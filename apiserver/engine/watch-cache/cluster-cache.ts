@@ -1,0 +1,411 @@
+import type { Clock } from '../../../shared/concurrency/clock';
+import { StatusError } from '../../../shared/errors/status-error';
+import type { Log } from '../../../shared/log/log';
+import type { Backend, Revision, StoredRecord } from '../storage/backend';
+import { Confirmation } from './feed/confirmation';
+import type { CacheContext, WaitOptions } from './context';
+import { DerivedBudget } from './state/derived-budget';
+import type { DrainOptions } from './fan-out/drain';
+import { WatchDrain } from './fan-out/drain';
+import { createDelays } from '../../../shared/metrics/duration-histogram';
+import type { CachedResource } from './state/entry';
+import { Feed } from './feed/feed';
+import type { Freshness, FreshnessNeeds } from './freshness';
+import { freshen } from './freshness';
+import { HistoryGate } from './fan-out/history-gate';
+import { KeyRouter } from './feed/key-router';
+import type { CacheLimits } from './limits';
+import { DEFAULT_LIMITS } from './limits';
+import { ReadIndex } from './feed/read-index';
+import { RecentObjects } from './recent-objects';
+import { ResourceCache } from './resource-cache';
+import { ResourceFill } from './feed/resource-fill';
+import { RevisionAges } from './feed/revision-ages';
+import { RevisionWaiters } from './feed/revision-waiters';
+import { RingBudget } from './state/ring';
+import { QueueBudget } from './fan-out/queue-budget';
+import { QueueRelief } from './fan-out/queue-relief';
+import { FlushScheduler } from './fan-out/scheduler';
+import type { SelfCheckTarget } from './feed/self-check-loop';
+import { checkAll, keepChecking } from './feed/self-check-loop';
+import { SnapshotBudget } from './state/snapshot-budget';
+import type { CacheStats, WatcherInfo } from './stats';
+import { createCounters } from './stats';
+
+/** Which resources a cache reads by itself. */
+export type CacheFills = 'everything' | 'on demand';
+
+export interface ClusterCacheOptions {
+  readonly backend: Backend;
+  /** `/registry`: without a trailing slash. */
+  readonly prefix: string;
+  readonly resources: readonly CachedResource[];
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly limits?: Partial<CacheLimits>;
+  /**
+   * `on demand`: a resource is read when somebody waits for it (`whenReady`), and before that its events are passed over; who can ask the
+   * store does. By default all are read at once.
+   */
+  readonly fills?: CacheFills;
+}
+
+/**
+ * The cache of one replica: all resources, fed by one watch of the whole keyspace. It holds the state of one revision at a time and
+ * moves from one to the next in a single step, for all resources together.
+ */
+export class ClusterCache {
+  /** What this replica wrote a moment ago: writers tell it, so that their events need not be parsed. */
+  readonly recent = new RecentObjects();
+  readonly #context: CacheContext;
+  readonly #relief: QueueRelief;
+  readonly #router: KeyRouter<ResourceCache>;
+  /** Resources that are filled on their own while the feed goes on. */
+  readonly #fills = new Map<ResourceCache, ResourceFill>();
+  /** Resources that take part in the fill of the whole cache; one added in the middle of it would miss what went by. */
+  #filling = new Set<ResourceCache>();
+  /** Those that are kept up to date, where not all are. */
+  readonly #wanted: Set<ResourceCache> | undefined;
+  readonly #feed: Feed;
+  readonly #readIndex: ReadIndex;
+  readonly #waiters = new RevisionWaiters();
+  readonly #confirmation = new Confirmation();
+  readonly #ages: RevisionAges;
+  readonly #drain = new WatchDrain(() => [...this.#router.values()]);
+  #revision = 0;
+  #isFilled = false;
+  #notReady: string | undefined = 'the watch cache is not started';
+  #shutdownSignal: AbortSignal | undefined;
+
+  constructor(options: ClusterCacheOptions) {
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const { backend, prefix, log, clock, fills = 'everything' } = options;
+    this.#wanted = fills === 'everything' ? undefined : new Set();
+    const counters = createCounters();
+    const delays = createDelays();
+    this.#context = {
+      backend,
+      prefix,
+      log,
+      clock,
+      limits,
+      counters,
+      delays,
+      scheduler: new FlushScheduler({
+        delayMaxMs: limits.coalesceMaxMs,
+        queues: new QueueBudget(limits.watcherQueuesBytesMax),
+        onFlushed: (waitedMs, queues) => {
+          delays.toListener.observe(waitedMs, queues);
+        },
+      }),
+      derived: new DerivedBudget(limits.derivedBytesMax),
+      rings: new RingBudget(limits.ringBytesMax),
+      snapshots: new SnapshotBudget({ bytesMax: limits.snapshotBytesMax, ageMaxMs: limits.snapshotAgeMaxMs }),
+      history: new HistoryGate({
+        streamsMax: limits.historyStreamsMax,
+        turnMsMax: limits.historyTurnMsMax,
+        pauseMsMax: limits.historyPauseMsMax,
+      }),
+      recent: this.recent,
+      revision: () => this.#revision,
+      refusesWatches: () => this.#drain.refusesNew,
+      relieveQueues: () => this.#relief.begin(),
+      waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
+      want: (cache) => this.#want(cache),
+    };
+    this.#relief = new QueueRelief(this.#context.scheduler.queues, () => [...this.#router.values()]);
+    this.#ages = new RevisionAges(limits.continueAgeMaxMs);
+    this.#router = new KeyRouter(`${prefix}/`);
+    for (const resource of options.resources) this.#add(resource);
+    this.#feed = new Feed({
+      backend,
+      // On demand it begins with nothing: no key is below the prefix's last slash twice.
+      prefix: this.#wanted === undefined ? `${prefix}/` : `${prefix}//`,
+      limits,
+      log,
+      counters,
+      delays,
+      target: this.#target(),
+    });
+    this.#readIndex = new ReadIndex({
+      read: (signal) => backend.currentRevision(signal),
+      timeoutMs: limits.readIndexTimeoutMs,
+      counters,
+    });
+  }
+
+  /** The newest revision that is fully applied; 0 before the first fill and while the cache is built anew. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /**
+   * Fills the cache and goes on following the store until `signal` aborts. Resolves when ready. Waits while the store is
+   * unavailable; rejects with what no waiting helps against, e.g. StorageError `denied`.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#shutdownSignal = signal;
+    this.#notReady = 'the watch cache is being initialized';
+    await this.#feed.start(signal);
+    void this.#feed.follow(signal);
+    void keepChecking(this.#checkTarget(), signal);
+    const sweeper = setInterval(() => {
+      this.sweep();
+    }, this.#context.limits.sweepIntervalMs);
+    sweeper.unref();
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearInterval(sweeper);
+        this.#notReady = 'the watch cache is stopped';
+      },
+      { once: true },
+    );
+  }
+
+  /** Undefined when the cache can answer, else the reason why not, for the health check. */
+  notReadyReason(): string | undefined {
+    return this.#notReady;
+  }
+
+  /** Whether a resource is read only when somebody wants it. */
+  get fillsOnDemand(): boolean {
+    return this.#wanted !== undefined;
+  }
+
+  /** Keeps the resource up to date from now on, where that is not so anyway. */
+  want(keyPrefix: string): void {
+    this.#want(this.resource(keyPrefix));
+  }
+
+  /** Resolves when everything that is wanted at this moment is read. */
+  async whenWantedReady(signal: AbortSignal): Promise<void> {
+    await Promise.all([...(this.#wanted ?? [])].map(async (cache) => cache.whenReady(signal)));
+  }
+
+  hasResource(keyPrefix: string): boolean {
+    return this.#router.get(keyPrefix) !== undefined;
+  }
+
+  /**
+   * The cache of the resource stored below this prefix (`core/pods/`). Throws NotFound (404) when there is none: the definition of a
+   * custom resource can go while a request for it is under way.
+   */
+  resource(keyPrefix: string): ResourceCache {
+    const cache = this.#router.get(keyPrefix);
+    if (cache !== undefined) return cache;
+    throw new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+  }
+
+  /** Starts to cache one more resource. It becomes ready by itself, at a revision of its own choice. */
+  addResource(resource: CachedResource): ResourceCache {
+    if (this.#router.get(resource.keyPrefix) !== undefined) {
+      throw new Error(`${resource.keyPrefix} is cached already`);
+    }
+    const cache = this.#add(resource);
+    if (this.#isFilled) this.#refill(cache);
+    return cache;
+  }
+
+  /** Ends the resource's watches and forgets its objects. */
+  removeResource(keyPrefix: string): void {
+    const cache = this.resource(keyPrefix);
+    this.#fills.get(cache)?.cancel();
+    this.#fills.delete(cache);
+    this.#router.remove(keyPrefix);
+    this.#wanted?.delete(cache);
+    cache.close();
+  }
+
+  /** Throws one resource's state away, ends its watches with 410 and reads it again. The others go on. */
+  rebuildResource(keyPrefix: string, why: string): void {
+    const cache = this.resource(keyPrefix);
+    this.#context.counters.rebuilds += 1;
+    this.#context.log.error(
+      { resource: cache.resource.name, reason: why },
+      'watch cache of a resource is being rebuilt',
+    );
+    if (this.#isFilled) this.#refill(cache);
+  }
+
+  /** Compares every resource with the store once, and builds those anew that differ. Runs by itself every `checkIntervalMs`. */
+  async check(signal: AbortSignal): Promise<void> {
+    await checkAll(this.#checkTarget(), signal);
+  }
+
+  /** Waits until what somebody will look at is as fresh as they need it; see {@link freshen}. */
+  async freshen(needs: FreshnessNeeds, signal: AbortSignal): Promise<Freshness> {
+    return freshen(this, needs, signal);
+  }
+
+  /** A revision at or above every write acknowledged before this call. Shared: see {@link ReadIndex}. */
+  async readIndex(signal: AbortSignal): Promise<number> {
+    const askedAt = this.#confirmation.now();
+    const revision = await this.#readIndex.read(signal);
+    this.#confirmation.told(revision, { askedAt, seen: this.#revision });
+    return revision;
+  }
+
+  /** Whether everything that was acknowledged so many milliseconds ago is certainly in the cache; see {@link Confirmation}. Never of one that fills on demand: few ask it. */
+  isConfirmedWithin(ms: number): boolean {
+    return this.#wanted === undefined && this.#isFilled && this.#confirmation.isWithin(ms);
+  }
+
+  /** Whether this version is so old that a list of it is not continued any more, even if it could be. */
+  isTooOldToContinue(revision: number): boolean {
+    return this.#ages.isOver(revision, this.#context.clock.now());
+  }
+
+  /** Whether the cache has seen `revision` in time; false also when the signal aborts. */
+  async waitForRevision(revision: number, options: WaitOptions): Promise<boolean> {
+    if (this.#isFilled && this.#revision >= revision) return true;
+    const startedAt = performance.now();
+    const isThere = await this.#waitForRevision(revision, options);
+    if (isThere) this.#context.delays.toCache.observe(performance.now() - startedAt);
+    return isThere;
+  }
+
+  /** Ends every watch; see {@link WatchDrain}. */
+  async drain(options: DrainOptions, signal: AbortSignal): Promise<void> {
+    await this.#drain.run(options, signal);
+  }
+
+  /** True once the replica is about to go so soon that a watch is not worth beginning. */
+  get refusesWatches(): boolean {
+    return this.#drain.refusesNew;
+  }
+
+  /** Drops what is too old and sends due bookmarks. Runs by itself every `sweepIntervalMs`. */
+  sweep(): void {
+    const now = this.#context.clock.now();
+    if (this.#isFilled) this.#ages.note(this.#revision, now);
+    for (const cache of this.#router.values()) cache.sweep(now);
+    this.#context.snapshots.enforce(now);
+  }
+
+  stats(): CacheStats {
+    const { counters, delays, rings, derived, snapshots, scheduler } = this.#context;
+    const resources = [...this.#router.values()].map((cache) => cache.stats());
+    return {
+      ...counters,
+      watchesEnded: { ...counters.watchesEnded },
+      checks: { ...counters.checks },
+      delays,
+      revision: this.#revision,
+      ringBytes: rings.bytes,
+      derivedBytes: derived.bytes,
+      snapshotBytes: snapshots.bytes,
+      queuedBytes: scheduler.queues.bytes,
+      watchers: resources.reduce((sum, { watchers }) => sum + watchers, 0),
+      flushes: scheduler.flushes,
+      coalesceDelayMs: scheduler.lastDelayMs,
+      resources,
+    };
+  }
+
+  /** Every open watch. */
+  watchers(): WatcherInfo[] {
+    return [...this.#router.values()].flatMap((cache) => cache.watches.infos());
+  }
+
+  async #waitForRevision(revision: number, options: WaitOptions): Promise<boolean> {
+    return this.#isFilled && this.#revision >= revision ? true : this.#waiters.wait(revision, options);
+  }
+
+  #checkTarget(): SelfCheckTarget {
+    return {
+      context: this.#context,
+      resources: () => [...this.#router.values()],
+      rebuild: (keyPrefix, why) => {
+        this.rebuildResource(keyPrefix, why);
+      },
+    };
+  }
+
+  #add(resource: CachedResource): ResourceCache {
+    const cache = new ResourceCache(resource, this.#context);
+    this.#router.add(resource.keyPrefix, cache);
+    return cache;
+  }
+
+  /** Somebody waits for it. */
+  #want(cache: ResourceCache): void {
+    if (this.#isPassedOver(cache)) {
+      this.#wanted?.add(cache);
+      if (this.#isFilled) this.#refill(cache);
+    }
+  }
+
+  #isPassedOver(cache: ResourceCache): boolean {
+    return this.#wanted !== undefined && !this.#wanted.has(cache);
+  }
+
+  #refill(cache: ResourceCache): void {
+    if (this.#isPassedOver(cache)) return;
+    this.#fills.get(cache)?.cancel();
+    const filling = new ResourceFill(cache, () => {
+      this.#fills.delete(cache);
+    });
+    this.#fills.set(cache, filling);
+    void filling.run(this.#shutdownSignal);
+  }
+
+  #target(): ConstructorParameters<typeof Feed>[0]['target'] {
+    return {
+      lost: (why) => {
+        this.#notReady = `the watch cache is being rebuilt: ${why}`;
+        this.#isFilled = false;
+        this.#revision = 0;
+        this.#confirmation.forget();
+        this.#ages.forget();
+        for (const filling of this.#fills.values()) filling.cancel();
+        this.#fills.clear();
+        for (const cache of this.#router.values()) cache.beginFill(0);
+      },
+      begin: (revision) => {
+        this.#filling = new Set(this.#wanted === undefined ? this.#router.values() : []);
+        for (const cache of this.#filling) cache.beginFill(revision);
+      },
+      load: (record) => {
+        this.#load(record);
+      },
+      filled: (revision) => {
+        this.#isFilled = true;
+        this.#revision = revision;
+        this.#notReady = undefined;
+        // Who is told that a resource is filled may add another one.
+        const caches = Array.from(this.#router.values());
+        for (const cache of caches) {
+          if (this.#filling.has(cache)) cache.endFill();
+          else this.#refill(cache);
+        }
+        this.#filling.clear();
+        this.#ages.note(revision, this.#context.clock.now());
+        this.#waiters.advance(revision);
+      },
+      apply: (revision) => {
+        this.#apply(revision);
+      },
+    };
+  }
+
+  #load(record: StoredRecord): void {
+    const target = this.#router.route(record.key);
+    if (target !== undefined && this.#filling.has(target.value)) target.value.load(target.key, record);
+  }
+
+  #apply({ revision, events }: Revision): void {
+    for (const event of events) {
+      const target = this.#router.route(event.key);
+      if (target === undefined || this.#isPassedOver(target.value)) continue;
+      const filling = this.#fills.get(target.value);
+      if (filling === undefined) target.value.apply(target.key, event, revision);
+      else filling.hold(target.key, event, revision);
+    }
+    this.#revision = revision;
+    this.#confirmation.seen(revision);
+    this.#ages.note(revision, this.#context.clock.now());
+    if (events.length > 0) this.#context.rings.enforce();
+    this.#waiters.advance(revision);
+  }
+}

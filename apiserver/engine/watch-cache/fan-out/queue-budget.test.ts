@@ -1,0 +1,150 @@
+import { setMaxListeners } from 'node:events';
+import { silentLog } from '../../../../shared/log/log';
+import { eventually } from '../../../../shared/testing/eventually';
+import { MemoryBackend } from '../../storage/testing/memory-backend';
+import type { ClusterCache } from '../cluster-cache';
+import { createCache, FrameReader, live, podBytes, podKey, PODS, requestFor } from '../testing/fixtures';
+import { QueueBudget } from './queue-budget';
+import { Run } from './run';
+
+const FRAME = Buffer.alloc(1_000);
+const OTHER = Buffer.alloc(500);
+
+test('a frame counts once, in however many queues it is, and for as long as one has it', () => {
+  const budget = new QueueBudget(2_000);
+  const [first, second] = [Run.createEmpty(budget), Run.createEmpty(budget)];
+  const [a, b] = [first.append(FRAME), second.append(FRAME)];
+  a.hold();
+  const linkBytes = budget.bytes - FRAME.length;
+  expect(linkBytes).toBeGreaterThan(0);
+  // Watchers that are to receive the same hold the same run.
+  a.hold();
+  expect(budget.bytes).toBe(FRAME.length + linkBytes);
+  b.hold();
+  expect(budget.bytes).toBe(FRAME.length + 2 * linkBytes);
+  const longer = a.append(OTHER);
+  longer.hold();
+  for (const run of [a, a, b]) run.release();
+  expect(budget.bytes).toBe(FRAME.length + OTHER.length + 2 * linkBytes);
+  expect(budget.isExceeded).toBe(false);
+  longer.release();
+  expect(budget.bytes).toBe(0);
+});
+
+describe('in a cache', () => {
+  let backend: MemoryBackend;
+  let cluster: ClusterCache;
+  let controller: AbortController;
+  let lines: object[];
+
+  beforeEach(async () => {
+    backend = new MemoryBackend();
+    controller = new AbortController();
+    lines = [];
+    setMaxListeners(0, controller.signal);
+    const log = { ...silentLog, warn: (fields: object) => lines.push(fields) };
+    cluster = createCache(backend, { limits: { watcherQueuesBytesMax: 20_000 }, log });
+    await cluster.start(controller.signal);
+  });
+
+  afterEach(() => {
+    controller.abort();
+  });
+
+  const put = (at: number): number => {
+    const pod = { namespace: 'a', name: `p-${String(at)}`, data: 'x'.repeat(900) };
+    return backend.put(podKey(pod), podBytes(pod));
+  };
+
+  function watch(client: string, from: number): FrameReader {
+    const request = requestFor({ from, client });
+    return new FrameReader(cluster.resource(PODS.keyPrefix).watch(request, controller.signal));
+  }
+
+  /** Reads all that comes, and counts it. */
+  function follow(reader: FrameReader): { frames: number } {
+    const seen = { frames: 0 };
+    void (async () => {
+      while ((await reader.next()) !== undefined) seen.frames += 1;
+    })();
+    return seen;
+  }
+
+  test('when all queues together are too large, the longest go, and who reads gets everything', async () => {
+    const stuck = watch('stuck/1.0', 0);
+    const first = stuck.next();
+    await live(cluster, 1);
+    put(0);
+    await first;
+    const seen = follow(watch('quick/1.0', 1));
+    for (let at = 1; at <= 40; at += 1) {
+      put(at);
+      await eventually('who reads has it', () => seen.frames === at);
+    }
+    expect(lines).toEqual([expect.objectContaining({ client: 'stuck/1.0', cause: 'all queues full' })]);
+    expect(cluster.stats().watchesEnded.slow).toBe(1);
+    await eventually('nothing is queued', () => cluster.stats().queuedBytes === 0);
+  });
+
+  test('what the queues of all watches take is what the budget counts, those of ended ones that nobody has read included', async () => {
+    const cache = cluster.resource(PODS.keyPrefix);
+    const sumOfQueues = (): number =>
+      cluster.watchers().reduce((sum, { queuedBytes }) => sum + queuedBytes, 0);
+    const readers = [watch('one/1.0', 0)];
+    const first = readers[0]?.next();
+    await live(cluster, 1);
+    put(0);
+    await first;
+    for (const at of [1, 2, 3]) put(at);
+    await eventually('frames are queued', () => cluster.watchers()[0]?.queuedFrames === 3);
+    const { queuedBytes } = cluster.stats();
+    expect(queuedBytes).toBeGreaterThan(3 * 900);
+    expect(sumOfQueues()).toBe(queuedBytes);
+    cache.watches.redefine();
+    expect([cluster.stats().watchers, cache.watches.open(), sumOfQueues()]).toEqual([0, [], queuedBytes]);
+    for (const reader of readers) await reader.rest();
+    expect([cluster.stats().queuedBytes, cluster.watchers()]).toEqual([0, []]);
+  });
+
+  test('the queue of an ended watch that nobody reads goes before those of others, and its connection is cut', async () => {
+    const cache = cluster.resource(PODS.keyPrefix);
+    const ends: string[] = [];
+    const request = requestFor({ from: 0, client: 'stuck/1.0', ended: (reason) => ends.push(reason) });
+    const stuck = new FrameReader(cache.watch(request, controller.signal));
+    const first = stuck.next();
+    await live(cluster, 1);
+    put(0);
+    await first;
+    for (let at = 1; at <= 15; at += 1) put(at);
+    await eventually('frames are queued', () => cluster.watchers()[0]?.queuedFrames === 15);
+    cache.watches.redefine();
+    const other = watch('other/1.0', 16);
+    const next = other.next();
+    await live(cluster, 1);
+    for (let at = 16; at <= 25; at += 1) put(at);
+    await next;
+    await eventually('there is room again', () => ends.length === 2);
+    expect(ends).toEqual(['redefined', 'slow']);
+    expect(lines).toEqual([expect.objectContaining({ client: 'stuck/1.0', cause: 'all queues full' })]);
+    expect(cluster.watchers().map(({ client }) => client)).toEqual(['other/1.0']);
+  });
+
+  test('nothing counts any more once a watch is closed, also when it ended with frames that nobody read', async () => {
+    const stop = new AbortController();
+    const cache = cluster.resource(PODS.keyPrefix);
+    const ended = cache.watch(requestFor({ from: 0 }), stop.signal);
+    const left = cache.watch(requestFor({ from: 0 }), stop.signal);
+    const firsts = [ended.next(), left.next()];
+    await live(cluster, 2);
+    put(0);
+    await Promise.all(firsts);
+    put(1);
+    await eventually('frames are queued', () => cluster.stats().queuedBytes > 0);
+    cache.watches.redefine();
+    expect(cluster.stats().queuedBytes).toBeGreaterThan(0);
+    await ended.return?.();
+    await left.return?.();
+    expect(cluster.stats().queuedBytes).toBe(0);
+    stop.abort();
+  });
+});

@@ -1,0 +1,103 @@
+import { linkedAbort } from '../../../../shared/concurrency/linked-abort';
+import type { Revision } from '../../storage/backend';
+import { StorageError } from '../../storage/backend';
+import type { CacheContext } from '../context';
+import type { CachedResource } from '../state/entry';
+import { CacheEvent } from '../state/event';
+import { decodeStored } from '../state/decode-stored';
+import { Slices } from '../../../../shared/concurrency/slices';
+
+export interface HistoryRequest {
+  readonly resource: CachedResource;
+  /** Exclusive. */
+  readonly from: number;
+  /** From here on the ring knows more; asked anew at each revision, because rings forget. */
+  readonly floor: () => number;
+  /** Whether the store's watch of the resource's keys alone is sure to reach the floor. */
+  readonly isFloorVisible: boolean;
+}
+
+export interface HistoryPart {
+  /** Whole revisions, in order. */
+  readonly events: readonly CacheEvent[];
+  /** Everything up to here was delivered. */
+  readonly through: number;
+}
+
+/**
+ * The second tier of history: what happened to one resource after `from`, read from the store until the ring takes over. Ends once
+ * `through` reaches the floor, or before, when others have waited long enough for their turn: then it is to be asked for again, from
+ * where it was. Throws `compacted` when the store does not have it any more.
+ *
+ * The store's watch of a prefix says nothing about revisions without events below it, so its reader would wait for ever when the
+ * floor is such a revision and nothing happens afterwards. Then the whole keyspace is watched, in which every revision shows up.
+ */
+export async function* readWatchHistory(
+  context: CacheContext,
+  request: HistoryRequest,
+  signal: AbortSignal,
+): AsyncIterable<HistoryPart> {
+  const turn = await context.history.enter(signal);
+  context.counters.historyStreams += 1;
+  const stop = linkedAbort(signal, turn.over);
+  const prefix = `${context.prefix}/${request.resource.keyPrefix}`;
+  const slices = new Slices();
+  try {
+    const batches = context.backend.watch(
+      { from: request.from + 1, withPrevious: true, ...(request.isFloorVisible ? { prefix } : {}) },
+      stop.signal,
+    );
+    let through = request.from;
+    for await (const batch of batches) {
+      let events: CacheEvent[] = [];
+      for (const revision of batch) {
+        if (revision.revision > request.floor()) {
+          through = request.floor();
+          break;
+        }
+        for (const event of eventsOf(context, request.resource, revision)) events.push(event);
+        through = revision.revision;
+        if (!slices.due()) continue;
+        turn.pause();
+        yield { events, through };
+        turn.resume();
+        if (turn.over.aborted) return;
+        events = [];
+        await slices.pause();
+      }
+      // Decided before the reader takes its time: the floor may move on meanwhile, and the rest of this batch is not looked at again.
+      const isThere = through >= request.floor();
+      turn.pause();
+      yield { events, through };
+      turn.resume();
+      if (isThere || turn.over.aborted) return;
+    }
+    signal.throwIfAborted();
+    if (turn.over.aborted) return;
+    throw new StorageError('unavailable', 'the watch of past revisions ended early');
+  } finally {
+    stop.unlink();
+    stop.abort(new Error('the history is read'));
+    turn.leave();
+  }
+}
+
+function eventsOf(context: CacheContext, resource: CachedResource, revision: Revision): CacheEvent[] {
+  const prefix = `${context.prefix}/${resource.keyPrefix}`;
+  const events: CacheEvent[] = [];
+  for (const event of revision.events) {
+    if (!event.key.startsWith(prefix)) continue;
+    const before = event.previous;
+    if (before === undefined && (event.type === 'delete' || !event.created)) {
+      throw new StorageError('compacted', `the state before revision ${revision.revision} is gone`);
+    }
+    const key = event.key.slice(prefix.length);
+    const decode = (value: Buffer, at: number): ReturnType<typeof decodeStored> =>
+      decodeStored(resource, context, { value }, { key, revision: at });
+    const previous = before === undefined ? undefined : decode(before.value, before.revision);
+    const current = event.type === 'put' ? decode(event.value, revision.revision) : undefined;
+    if (current === undefined && previous === undefined) continue;
+    events.push(new CacheEvent({ revision: revision.revision, current, previous }, context.clock.now()));
+  }
+  return events;
+}

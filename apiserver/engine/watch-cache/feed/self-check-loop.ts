@@ -1,0 +1,53 @@
+import { TIMER_MAX_MS } from '../../../../shared/concurrency/timer-max';
+import type { CacheContext } from '../context';
+import type { ResourceCache } from '../resource-cache';
+import { checkResource } from './self-check';
+
+export interface SelfCheckTarget {
+  readonly context: CacheContext;
+  readonly resources: () => readonly ResourceCache[];
+  readonly rebuild: (keyPrefix: string, why: string) => void;
+}
+
+/** Checks every resource once every `checkIntervalMs` until the signal aborts; never when that is 0. Never rejects. */
+export async function keepChecking(target: SelfCheckTarget, signal: AbortSignal): Promise<void> {
+  const { checkIntervalMs } = target.context.limits;
+  if (checkIntervalMs === 0) return;
+  while (!signal.aborted) {
+    await pause(checkIntervalMs, signal);
+    if (!signal.aborted) await checkAll(target, signal);
+  }
+}
+
+/** One round: a resource that differs from the store is counted, logged and built anew. */
+export async function checkAll(target: SelfCheckTarget, signal: AbortSignal): Promise<void> {
+  const { counters, log } = target.context;
+  for (const cache of target.resources()) {
+    if (signal.aborted) return;
+    const { name: resource, keyPrefix } = cache.resource;
+    try {
+      const result = await checkResource(cache, signal);
+      counters.checks[result.outcome] += 1;
+      if (result.outcome !== 'different') continue;
+      log.error({ resource, ...result.first }, 'watch cache of a resource is inconsistent with the store');
+      target.rebuild(keyPrefix, `it differs from the store at ${result.first.key}`);
+    } catch (error) {
+      if (signal.aborted) return;
+      counters.checks.skipped += 1;
+      log.warn({ resource, error }, 'consistency check of the watch cache failed to run');
+    }
+  }
+}
+
+/** Ends early when the signal aborts, and keeps no process alive. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, Math.min(ms, TIMER_MAX_MS)).unref();
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,24 @@
+import BTree from 'sorted-btree';
+import { compareKeys } from '../../../../shared/meta/key-order';
+
+/** The order of {@link compareKeys}, in less time while there is no key for which JavaScript's own order is another. */
+export class KeyOrder {
+  #wide = false;
+
+  /** Every key goes through here before it is stored. */
+  admit(key: string): void {
+    if (!this.#wide && FIRST_WIDE_UNIT.test(key)) this.#wide = true;
+  }
+
+  /** A search key that was never admitted may be wide: against narrow keys both ways of comparing give the same answer. */
+  readonly compare = (a: string, b: string): number => {
+    if (this.#wide) return compareKeys(a, b);
+    return a < b ? -1 : a > b ? 1 : 0;
+  };
+
+  createTree<Value>(): BTree<string, Value> {
+    return new BTree<string, Value>(undefined, this.compare);
+  }
+}
+
+const FIRST_WIDE_UNIT = /[\ud800-\uffff]/;

@@ -1,0 +1,56 @@
+import { getHeapStatistics } from 'node:v8';
+import { MessageChannel, Worker as NodeWorker } from 'node:worker_threads';
+import type { Log } from '../../../shared/log/log';
+import type { Backend } from '../storage/backend';
+import { serveBackend } from '../storage/decorators/remote/serve-backend';
+import type { ThreadData } from './messages';
+import type { Worker } from './offload-thread';
+
+export interface SpawnParts {
+  readonly backend: Backend;
+  readonly log: Log;
+  readonly serverAddress: string;
+  /** The compiled program of the thread, an absolute path: it composes a whole replica, which the engine cannot. */
+  readonly threadProgram: string;
+}
+
+/**
+ * What a thread may use: 3 MiB of the worst values take 570 MiB. Half of what the process itself may use, where that is less, so that who limits
+ * the one has limited the other. A thread that needs more ends alone.
+ */
+const HEAP_MIB_MAX = 1_024;
+const MIB = 1_024 * 1_024;
+
+/** Begins a thread that carries out large requests. */
+export function spawnThread({ backend, log, serverAddress, threadProgram }: SpawnParts): Worker {
+  const requests = new MessageChannel();
+  const store = new MessageChannel();
+  serveBackend(backend, store.port1);
+  const data: ThreadData = { requests: requests.port2, store: store.port2, serverAddress };
+  const thread = new NodeWorker(threadProgram, {
+    // The flags decide what the thread is, and the dialect is read from them as everywhere.
+    argv: process.argv.slice(2),
+    workerData: data,
+    transferList: [data.requests, data.store],
+    resourceLimits: { maxOldGenerationSizeMb: heapMib() },
+  });
+  const closePorts = (): void => {
+    requests.port1.close();
+    store.port1.close();
+  };
+  thread.on('error', (error) => log.error({ error }, 'thread for large requests failed'));
+  thread.on('exit', closePorts);
+  for (const handle of [thread, requests.port1, store.port1]) handle.unref();
+  return {
+    requests: requests.port1,
+    end: async () => {
+      closePorts();
+      await thread.terminate();
+    },
+  };
+}
+
+function heapMib(): number {
+  const { heap_size_limit: ownBytes } = getHeapStatistics();
+  return Math.min(HEAP_MIB_MAX, Math.floor(ownBytes / 2 / MIB));
+}

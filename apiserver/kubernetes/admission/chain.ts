@@ -1,0 +1,172 @@
+import { performance } from 'node:perf_hooks';
+import { StatusError } from '../../../shared/errors/status-error';
+import type { ApiObject } from '../../../shared/object/object';
+import type { Admission, AdmissionAttributes } from '../../engine/registry/admission';
+import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';
+import type { Reading } from './cluster-reader';
+import type { AdmissionPlugin, NamedPlugin } from './plugin';
+import { firstInvocation } from './plugin';
+import { WriteKinds } from './write-kinds';
+
+export interface AdmissionParts {
+  /** In the order in which they are asked. */
+  readonly plugins: readonly NamedPlugin[];
+  /** A reader for one decision of one plugin. */
+  readonly newReading: () => Reading;
+  readonly metrics: AdmissionMetrics;
+}
+
+interface Asked {
+  readonly plugin: AdmissionPlugin;
+  readonly observe: ObserveDecision;
+}
+
+/** Those that are asked in one phase of one kind of write. */
+interface AskedInPhase {
+  readonly plugins: readonly Asked[];
+  readonly observe: ObserveDecision;
+}
+
+/**
+ * Asks the plugins that a write concerns, in order: all that change the object (twice when one of them wants that), and in a second phase
+ * all that only judge it. The first one that throws refuses the request. A refusal for which a plugin looked at cached objects is decided
+ * again on fresh ones before it counts. Where nobody has to be waited for there is no promise: so it is with most writes.
+ */
+export function createAdmission(parts: AdmissionParts): Admission {
+  const toAdmit = askedIn('admit', parts);
+  const toValidate = askedIn('validate', parts);
+  return {
+    mutate: (attributes, signal) => {
+      const { plugins, observe } = toAdmit(attributes);
+      const startedAt = performance.now();
+      const reinvocation = firstInvocation();
+      const pass = (given: AdmissionAttributes, from: number): Decided<AdmissionAttributes> => {
+        let current = given;
+        for (let at = from; ; at += 1) {
+          const asked = plugins[at];
+          if (asked === undefined) return current;
+          const seen = current;
+          const object = decide(
+            parts,
+            { asked, judge: (cluster) => asked.plugin.mutate?.(seen, cluster, signal, reinvocation) },
+            signal,
+          );
+          if (object instanceof Promise) return object.then((later) => pass(withObject(seen, later), at + 1));
+          current = withObject(seen, object);
+        }
+      };
+      const first = pass(attributes, 0);
+      if (!(first instanceof Promise) && !reinvocation.wantsSecond) {
+        observe(false, performance.now() - startedAt);
+        return first.object;
+      }
+      return timed(observe, startedAt, async () => {
+        const once = await first;
+        if (!reinvocation.wantsSecond) return once.object;
+        reinvocation.isSecond = true;
+        return (await pass(once, 0)).object;
+      });
+    },
+    validate: (attributes, signal) => {
+      const { plugins, observe } = toValidate(attributes);
+      const startedAt = performance.now();
+      const pass = (from: number): Decided<void> => {
+        for (let at = from; ; at += 1) {
+          const asked = plugins[at];
+          if (asked === undefined) return undefined;
+          const decision = decide(
+            parts,
+            { asked, judge: (cluster) => asked.plugin.validate?.(attributes, cluster, signal) },
+            signal,
+          );
+          if (decision instanceof Promise) return decision.then(() => pass(at + 1));
+        }
+      };
+      const all = pass(0);
+      if (all instanceof Promise) return timed(observe, startedAt, () => all);
+      observe(false, performance.now() - startedAt);
+      return undefined;
+    },
+  };
+}
+
+function withObject(seen: AdmissionAttributes, object: ApiObject | undefined): AdmissionAttributes {
+  return object === undefined || object === seen.object ? seen : { ...seen, object };
+}
+
+/** Finds out who is asked about a write, once for each kind of write. */
+function askedIn(
+  type: Phase,
+  { plugins, metrics }: AdmissionParts,
+): (attributes: AdmissionAttributes) => AskedInPhase {
+  const kinds = new WriteKinds<AskedInPhase>();
+  const isOfPhase = (plugin: AdmissionPlugin): boolean =>
+    type === 'admit' ? plugin.mutate !== undefined : plugin.validate !== undefined;
+  return (attributes) =>
+    kinds.of(attributes, () => {
+      const { operation } = attributes;
+      const { endpoint, subresource } = attributes.write;
+      const { group, resource, namespaced } = endpoint.row;
+      const subject = { operation, group, resource, subresource, namespaced };
+      const kind = { type, operation };
+      return {
+        plugins: plugins
+          .filter(({ plugin }) => isOfPhase(plugin) && plugin.concerns(subject))
+          .map(({ name, plugin }) => ({ plugin, observe: metrics.ofPlugin(name, kind) })),
+        observe: metrics.ofPhase(kind),
+      };
+    });
+}
+
+type Decided<T> = Promise<T> | T;
+
+/** One decision of one plugin. A pod meets a dozen of them: one that needs not wait is no promise. */
+function decide<T>(
+  { newReading }: AdmissionParts,
+  { asked: { observe }, judge }: { readonly asked: Asked; readonly judge: (reading: Reading) => Decided<T> },
+  signal: AbortSignal,
+): Decided<T> {
+  const startedAt = performance.now();
+  const reading = newReading();
+  let first: Decided<T>;
+  try {
+    first = judge(reading);
+  } catch (error) {
+    first = refused(error);
+  }
+  if (!(first instanceof Promise) && !reading.isOutdated()) {
+    observe(false, performance.now() - startedAt);
+    return first;
+  }
+  return timed(observe, startedAt, async () => {
+    if (await counts(first, reading)) return first;
+    await reading.freshen(signal);
+    return judge(reading);
+  });
+}
+
+async function refused(error: unknown): Promise<never> {
+  throw error;
+}
+
+/** Not a refusal on what may be stale, and not an admission on what is certainly too old. Throws what is no refusal. */
+async function counts(decision: Decided<unknown>, reading: Reading): Promise<boolean> {
+  try {
+    await decision;
+    return !reading.isOutdated();
+  } catch (error) {
+    if (!(error instanceof StatusError) || !reading.isStale()) throw error;
+    return false;
+  }
+}
+
+async function timed<T>(observe: ObserveDecision, startedAt: number, work: () => Promise<T>): Promise<T> {
+  let rejected = true;
+  try {
+    const result = await work();
+    rejected = false;
+    return result;
+  } finally {
+    observe(rejected, performance.now() - startedAt);
+  }
+}

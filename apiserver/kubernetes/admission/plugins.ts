@@ -1,0 +1,198 @@
+import type { Clock } from '../../../shared/concurrency/clock';
+import type { SharedLimit } from '../../../shared/concurrency/shared-limit';
+import type { RandomInt } from '../../../shared/meta/generate-name';
+import { alwaysAdmit, alwaysDeny } from './plugins/always';
+import { alwaysPullImages } from './plugins/always-pull-images';
+import type { Authorizer } from '../../engine/request/access';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+} from './plugins/certificates';
+import { defaultIngressClass, defaultStorageClass } from './plugins/default-class';
+import { defaultTolerationSeconds } from './plugins/default-toleration-seconds';
+import { denyEscalatingExec } from './plugins/deny-escalating-exec';
+import { denyServiceExternalIps } from './plugins/deny-service-external-ips';
+import { eventRateLimit, eventRateLimitProblem } from './plugins/event-rate-limit';
+import { extendedResourceToleration } from './plugins/extended-resource-toleration';
+import { imagePolicyProblem } from './image-policy/configuration';
+import { imagePolicyWebhook } from './image-policy/image-policy-webhook';
+import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology';
+import { limitRanger } from './plugins/limit-ranger';
+import type { ProvideNamespace } from './plugins/namespace-existence';
+import { namespaceAutoProvision, namespaceExists } from './plugins/namespace-existence';
+import { namespaceLifecycle } from './plugins/namespace-lifecycle';
+import { nodeRestriction } from './plugins/node-restriction';
+import type { ResourceOfKind } from './plugins/owner-references-permission';
+import { ownerReferencesPermission } from './plugins/owner-references-permission';
+import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize';
+import { persistentVolumeLabel } from './plugins/persistent-volume-label';
+import type { AdmissionPlugin, NamedPlugin } from './plugin';
+import { podNodeSelector, podNodeSelectorProblem } from './plugins/pod-node-selector';
+import { podSecurityPolicy } from './pod-security/pod-security-policy';
+import { podTolerationRestriction } from './plugins/pod-toleration-restriction';
+import { priority } from './plugins/priority';
+import type { QuotaRecords } from './resource-quota/quota-records';
+import { resourceQuotaProblem } from './resource-quota/configuration';
+import { resourceQuota } from './resource-quota/resource-quota';
+import { runtimeClass } from './plugins/runtime-class';
+import { securityContextDeny } from './plugins/security-context-deny';
+import { serviceAccount } from './plugins/service-account';
+import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection';
+import { taintNodesByCondition } from './plugins/taint-nodes-by-condition';
+import { webhookConfigurationProblem } from './webhooks/credentials';
+import { mutatingWebhooks } from './webhooks/mutating';
+import type { WebhookContext } from './webhooks/parts';
+import { webhookParts } from './webhooks/parts';
+import { validatingWebhooks } from './webhooks/validating';
+
+/** The features, each a gate of v1.21, on which it depends what plugins add. */
+export interface PluginFeatures {
+  readonly preemptionPolicy: boolean;
+  readonly podOverhead: boolean;
+  /** Pods get tokens that are made for them, and not those of Secrets. */
+  readonly boundTokens: boolean;
+  readonly inUseProtection: boolean;
+  /** Nodes tell how far volumes have grown. */
+  readonly volumesGrow: boolean;
+}
+
+/** What plugins need besides other objects. */
+export interface PluginContext {
+  readonly authorize: Authorizer;
+  readonly randomInt: RandomInt;
+  readonly clock: Clock;
+  /** How long pods stay on a node that is not ready, or out of reach, unless they say themselves. */
+  readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
+  /** What `--admission-control-config-file` says, by the plugin's name. */
+  readonly configurations: ReadonlyMap<string, unknown>;
+  readonly provideNamespace: ProvideNamespace;
+  readonly resourceOfKind: ResourceOfKind;
+  readonly webhooks: WebhookContext;
+  /** Which features there are. */
+  readonly features: PluginFeatures;
+  readonly quotas: QuotaRecords;
+  /** Takes what replicas may divide among them. */
+  readonly registerSharedLimit: (limit: SharedLimit) => void;
+}
+
+interface PluginRow {
+  readonly name: string;
+  /** Whether it runs unless it is switched off. */
+  readonly isDefault: boolean;
+  readonly create: (context: PluginContext) => AdmissionPlugin;
+}
+
+const on = (name: string, create: PluginRow['create']): PluginRow => ({ name, isDefault: true, create });
+const off = (name: string, create: PluginRow['create']): PluginRow => ({ name, isDefault: false, create });
+
+const POD_NODE_SELECTOR = 'PodNodeSelector';
+const POD_TOLERATION_RESTRICTION = 'PodTolerationRestriction';
+const IMAGE_POLICY_WEBHOOK = 'ImagePolicyWebhook';
+const EVENT_RATE_LIMIT = 'EventRateLimit';
+const MUTATING_WEBHOOKS = 'MutatingAdmissionWebhook';
+const VALIDATING_WEBHOOKS = 'ValidatingAdmissionWebhook';
+const RESOURCE_QUOTA = 'ResourceQuota';
+
+/** What is said of how webhooks are called that are no plugin: that of the validating ones, else of the mutating ones. */
+export function webhookConfiguration(configurations: ReadonlyMap<string, unknown>): unknown {
+  return configurations.get(VALIDATING_WEBHOOKS) ?? configurations.get(MUTATING_WEBHOOKS);
+}
+
+/** Every plugin there is, in the order in which they are asked: that of kube-apiserver v1.21. */
+const PLUGINS: readonly PluginRow[] = [
+  off('AlwaysAdmit', () => alwaysAdmit),
+  off('NamespaceAutoProvision', ({ provideNamespace }) => namespaceAutoProvision(provideNamespace)),
+  on('NamespaceLifecycle', () => namespaceLifecycle),
+  off('NamespaceExists', () => namespaceExists),
+  off('SecurityContextDeny', () => securityContextDeny),
+  off('LimitPodHardAntiAffinityTopology', () => limitPodHardAntiAffinityTopology),
+  on('LimitRanger', ({ clock }) => limitRanger(clock)),
+  on('ServiceAccount', ({ randomInt, features }) =>
+    serviceAccount({ randomInt, boundTokens: features.boundTokens }),
+  ),
+  off('NodeRestriction', ({ features }) => nodeRestriction(features.volumesGrow)),
+  on('TaintNodesByCondition', () => taintNodesByCondition),
+  off('AlwaysPullImages', () => alwaysPullImages),
+  off(IMAGE_POLICY_WEBHOOK, ({ webhooks, configurations }) =>
+    imagePolicyWebhook(configurations.get(IMAGE_POLICY_WEBHOOK), webhooks),
+  ),
+  off('PodSecurityPolicy', ({ authorize }) => podSecurityPolicy(authorize)),
+  off(POD_NODE_SELECTOR, ({ configurations }) => podNodeSelector(configurations.get(POD_NODE_SELECTOR))),
+  on('Priority', ({ features }) => priority(features.preemptionPolicy)),
+  on('DefaultTolerationSeconds', ({ tolerationSeconds }) => defaultTolerationSeconds(tolerationSeconds)),
+  off(POD_TOLERATION_RESTRICTION, ({ configurations }) =>
+    podTolerationRestriction(configurations.get(POD_TOLERATION_RESTRICTION)),
+  ),
+  off('DenyEscalatingExec', () => denyEscalatingExec),
+  off(EVENT_RATE_LIMIT, ({ configurations, ...context }) =>
+    eventRateLimit(configurations.get(EVENT_RATE_LIMIT), context),
+  ),
+  off('ExtendedResourceToleration', () => extendedResourceToleration),
+  off('PersistentVolumeLabel', () => persistentVolumeLabel),
+  on('DefaultStorageClass', () => defaultStorageClass),
+  on('StorageObjectInUseProtection', ({ features }) =>
+    storageObjectInUseProtection(features.inUseProtection),
+  ),
+  off('OwnerReferencesPermissionEnforcement', ({ authorize, resourceOfKind }) =>
+    ownerReferencesPermission(authorize, resourceOfKind),
+  ),
+  on('PersistentVolumeClaimResize', () => persistentVolumeClaimResize),
+  on('RuntimeClass', ({ features }) => runtimeClass(features.podOverhead)),
+  on('CertificateApproval', ({ authorize }) => certificateApproval(authorize)),
+  on('CertificateSigning', ({ authorize }) => certificateSigning(authorize)),
+  on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
+  on('DefaultIngressClass', () => defaultIngressClass),
+  off('DenyServiceExternalIPs', () => denyServiceExternalIps),
+  on(MUTATING_WEBHOOKS, ({ webhooks, configurations }) =>
+    mutatingWebhooks(webhookParts(webhooks, configurations.get(MUTATING_WEBHOOKS))),
+  ),
+  on(VALIDATING_WEBHOOKS, ({ webhooks, configurations }) =>
+    validatingWebhooks(webhookParts(webhooks, configurations.get(VALIDATING_WEBHOOKS))),
+  ),
+  on(RESOURCE_QUOTA, ({ quotas, configurations, clock, randomInt }) =>
+    resourceQuota({ records: quotas, configuration: configurations.get(RESOURCE_QUOTA), clock, randomInt }),
+  ),
+  off('AlwaysDeny', () => alwaysDeny),
+];
+
+export const PLUGIN_NAMES: readonly string[] = PLUGINS.map(({ name }) => name);
+export const DEFAULT_PLUGIN_NAMES: readonly string[] = PLUGINS.filter(({ isDefault }) => isDefault).map(
+  ({ name }) => name,
+);
+
+/** Why the plugins that are switched on cannot run with these configurations: a sentence each. */
+export function configurationProblems(
+  enabled: readonly string[],
+  configurations: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  return CHECKED.filter(({ name }) => enabled.includes(name)).flatMap(({ name, problemOf }) => {
+    const problem = problemOf(configurations.get(name));
+    return problem === undefined ? [] : [`the configuration of ${name}: ${problem}`];
+  });
+}
+
+const CHECKED = [
+  { name: IMAGE_POLICY_WEBHOOK, problemOf: imagePolicyProblem },
+  { name: POD_NODE_SELECTOR, problemOf: podNodeSelectorProblem },
+  { name: EVENT_RATE_LIMIT, problemOf: eventRateLimitProblem },
+  { name: MUTATING_WEBHOOKS, problemOf: webhookConfigurationProblem },
+  { name: VALIDATING_WEBHOOKS, problemOf: webhookConfigurationProblem },
+  { name: RESOURCE_QUOTA, problemOf: resourceQuotaProblem },
+];
+
+/** Changes to the default choice; the order of the names means nothing. */
+export interface PluginChoice {
+  readonly enable: readonly string[];
+  readonly disable: readonly string[];
+}
+
+/** The plugins that run: those that do by default or are switched on, without those that are switched off. */
+export function choosePlugins(
+  { enable, disable }: PluginChoice,
+  context: PluginContext,
+): readonly NamedPlugin[] {
+  return PLUGINS.filter(
+    ({ name, isDefault }) => enable.includes(name) || (isDefault && !disable.includes(name)),
+  ).map(({ name, create }) => ({ name, plugin: create(context) }));
+}

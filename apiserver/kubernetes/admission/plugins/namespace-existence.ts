@@ -1,0 +1,31 @@
+import { notFound } from '../../../../shared/errors/status-error';
+import type { AdmissionPlugin, Concern } from '../plugin';
+import { NAMESPACES } from './resources';
+
+const inNamespaces: Concern = ({ namespaced }) => namespaced;
+
+/** Makes a namespace that is not there. */
+export type ProvideNamespace = (name: string, signal: AbortSignal) => Promise<void>;
+
+/** Nothing is written in a namespace that does not exist. */
+export const namespaceExists: AdmissionPlugin = {
+  concerns: (subject) => inNamespaces(subject) && subject.operation !== 'CONNECT',
+  validate({ write: { namespace } }, cluster) {
+    if (namespace !== '' && cluster.get(NAMESPACES, namespace) === undefined) {
+      throw notFound(NAMESPACES, namespace);
+    }
+  },
+};
+
+/** A namespace comes with the first object in it. A dry run makes none. */
+export function namespaceAutoProvision(provide: ProvideNamespace): AdmissionPlugin {
+  return {
+    concerns: (subject) => inNamespaces(subject) && subject.operation === 'CREATE',
+    async mutate({ write: { namespace, dryRun }, object }, cluster, signal) {
+      if (!dryRun && namespace !== '' && cluster.get(NAMESPACES, namespace) === undefined) {
+        await provide(namespace, signal);
+      }
+      return object;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { PersistentVolumeClaim } from '../../../../shared/api/types/core-v1';
+import type { Quantity } from '../../../../shared/meta/quantity';
+import { ZERO_QUANTITY, compareQuantity, parseQuantity } from '../../../../shared/meta/quantity';
+import { ANNOTATION } from '../../../../shared/names';
+import type { ClusterReader } from '../cluster-reader';
+import { pluginOf, writesOf } from '../plugin';
+import { refusal } from '../refusal';
+import { CLAIMS, STORAGE_CLASSES } from './resources';
+
+const STORAGE = 'storage';
+
+/** A claim may ask for more only while it is bound, and if its storage class lets volumes grow. */
+export const persistentVolumeClaimResize = pluginOf(writesOf(CLAIMS, ['UPDATE']), {
+  validate(attributes, cluster) {
+    const { object, oldObject } = attributes;
+    if (object === undefined || oldObject === undefined) return;
+    if (compareQuantity(sizeOf(object), sizeOf(oldObject)) <= 0) return;
+    if (oldObject.status?.phase !== 'Bound') {
+      throw refusal(attributes, 'only bound persistent volume claims can be expanded');
+    }
+    const name = classOf(object);
+    if (name === '' || name !== classOf(oldObject) || !isExpandable(cluster, name)) {
+      throw refusal(
+        attributes,
+        'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+      );
+    }
+  },
+});
+
+function sizeOf({ spec }: PersistentVolumeClaim): Quantity {
+  const { requests = {} } = spec.resources;
+  return parseQuantity(requests[STORAGE] ?? '') ?? ZERO_QUANTITY;
+}
+
+/** The annotation that named the class before there was a field still comes first. */
+function classOf({ metadata: { annotations = {} }, spec }: PersistentVolumeClaim): string {
+  return annotations[ANNOTATION.betaStorageClass] ?? spec.storageClassName ?? '';
+}
+
+function isExpandable(cluster: ClusterReader, name: string): boolean {
+  return cluster.get(STORAGE_CLASSES, name)?.allowVolumeExpansion === true;
+}

@@ -1,0 +1,16 @@
+import { TAINT } from '../../../../shared/names';
+import { pluginOf, writesOf } from '../plugin';
+import { NODES } from './resources';
+import { withSpec } from './with-spec';
+
+const EFFECT = 'NoSchedule';
+
+/** A new node takes no pods before somebody has looked at its conditions. */
+export const taintNodesByCondition = pluginOf(writesOf(NODES, ['CREATE']), {
+  mutate({ object }) {
+    if (object === undefined) return object;
+    const { taints = [] } = object.spec;
+    if (taints.some(({ key, effect }) => key === TAINT.notReady && effect === EFFECT)) return object;
+    return withSpec(object, { taints: [...taints, { key: TAINT.notReady, effect: EFFECT }] });
+  },
+});

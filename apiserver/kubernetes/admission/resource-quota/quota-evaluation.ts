@@ -1,0 +1,169 @@
+import type { ResourceQuota } from '../../../../shared/api/types/core-v1';
+import type { ApiObject } from '../../../../shared/object/object';
+import type { Amounts } from '../../../../shared/quota/amounts';
+import {
+  NOTHING,
+  amountsOf,
+  amountsText,
+  beyond,
+  listText,
+  minus,
+  only,
+  plus,
+  sortedNames,
+  withoutZeros,
+} from '../../../../shared/quota/amounts';
+import type { Evaluator, Measured } from '../../../../shared/quota/measure';
+import { usageAt } from '../../../../shared/quota/measure';
+import type { ScopeRequirement } from '../../../../shared/quota/scopes';
+import { matchesScope, scopesOf } from '../../../../shared/quota/scopes';
+import type { LimitedResource } from './configuration';
+
+/** A write as quotas see it. */
+export interface Charge {
+  readonly evaluator: Evaluator;
+  readonly object: ApiObject;
+  readonly measured: Measured;
+  /** What is used more than before. */
+  readonly added: Amounts;
+  /** What was charged for the very write already, by the quota's uid. */
+  readonly paid: ReadonlyMap<string, Amounts>;
+}
+
+/** A quota with what is used of it at this moment of a calculation. */
+export interface Account {
+  readonly quota: ResourceQuota;
+  readonly uid: string;
+  readonly name: string;
+  readonly scopes: readonly ScopeRequirement[];
+  readonly hard: Amounts;
+  readonly used: Amounts;
+}
+
+/** Either why the write is refused, or what has to be charged for it, by the quota's uid; nothing where no quota is about it. */
+export type Evaluation =
+  | { readonly refused: string; readonly charges?: never }
+  | { readonly refused?: never; readonly charges: ReadonlyMap<string, Amounts> };
+
+/** Before the status of a quota says what is limited, nothing is. */
+export function accountOf(quota: ResourceQuota): Account {
+  const { hard, used } = quota.status ?? {};
+  return {
+    quota,
+    uid: quota.metadata.uid ?? '',
+    name: quota.metadata.name ?? '',
+    scopes: scopesOf(quota),
+    hard: amountsOf(hard),
+    used: amountsOf(used),
+  };
+}
+
+/** What a write uses more than before. An update that uses less gives nothing back: that is the controller's. */
+export function chargeOf(
+  evaluator: Evaluator,
+  write: { readonly object: ApiObject; readonly oldObject: ApiObject | undefined; readonly nowMs: number },
+): Omit<Charge, 'paid'> {
+  const { object, oldObject, nowMs } = write;
+  const measured = evaluator.measure(object);
+  const before = oldObject === undefined ? NOTHING : usageAt(evaluator.measure(oldObject), nowMs);
+  return { evaluator, object, measured, added: withoutZeros(minus(usageAt(measured, nowMs), before)) };
+}
+
+/** Evaluates the write against all quotas of its namespace, by the rules and in the words of v1.21. */
+export function evaluate(
+  charge: Charge,
+  accounts: readonly Account[],
+  limited: readonly LimitedResource[],
+): Evaluation {
+  const concerned = accounts.filter((account) => isConcerned(account, charge));
+  const problem = firstProblem(concerned, charge);
+  if (problem !== undefined) return { refused: problem };
+  if (charge.added.size === 0) return { charges: new Map() };
+  const uncovered = uncoveredProblem({ charge, concerned, accounts, limited });
+  if (uncovered !== undefined) return { refused: uncovered };
+  const charges = new Map<string, Amounts>();
+  for (const account of concerned) {
+    const wanted = withoutZeros(
+      minus(only(charge.added, account.hard.keys()), charge.paid.get(account.uid) ?? NOTHING),
+    );
+    const exceeded = beyond(only(plus(account.used, wanted), wanted.keys()), account.hard);
+    if (exceeded.length > 0) return { refused: exceededText(account, wanted, exceeded) };
+    if (wanted.size > 0) charges.set(account.uid, wanted);
+  }
+  return { charges };
+}
+
+function isConcerned({ hard, scopes }: Account, { evaluator, measured }: Charge): boolean {
+  return (
+    [...hard.keys()].some((name) => evaluator.measures(name)) &&
+    scopes.every((scope) => matchesScope(scope, measured.scopes))
+  );
+}
+
+/** A pod that does not say what it needs, and a quota whose usage is unknown. */
+function firstProblem(concerned: readonly Account[], { evaluator, object }: Charge): string | undefined {
+  for (const { name, hard, used } of concerned) {
+    const restricted = restrictedBy(hard, evaluator);
+    const missing = evaluator.missing(restricted, object);
+    if (missing.length > 0) return `failed quota: ${name}: must specify ${missing.join(',')}`;
+    if (restricted.some((each) => !used.has(each))) {
+      return `status unknown for quota: ${name}, resources: ${sortedNames(restricted).join(',')}`;
+    }
+  }
+  return undefined;
+}
+
+function restrictedBy(hard: Amounts, evaluator: Evaluator): readonly string[] {
+  return [...hard.keys()].filter((name) => evaluator.measures(name));
+}
+
+/** Something that may be used only where a quota is about it, and none is. */
+function uncoveredProblem({
+  charge: { evaluator, measured },
+  concerned,
+  accounts,
+  limited,
+}: {
+  readonly charge: Charge;
+  readonly concerned: readonly Account[];
+  readonly accounts: readonly Account[];
+  readonly limited: readonly LimitedResource[];
+}): string | undefined {
+  if (limited.length === 0) return undefined;
+  const { group, resource } = evaluator;
+  const parts = limited
+    .filter((each) => each.group === group && each.resource === resource)
+    .flatMap((each) => each.parts);
+  const covered = new Set(concerned.flatMap(({ hard }) => restrictedBy(hard, evaluator)));
+  const names = [...withoutZeros(measured.usage).keys()].filter(
+    (name) => !covered.has(name) && parts.some((part) => name.includes(part)),
+  );
+  if (names.length > 0) return `insufficient quota to consume: ${sortedNames(names).join(',')}`;
+  const matching = (scopes: readonly ScopeRequirement[]): readonly ScopeRequirement[] =>
+    scopes.filter((scope) => matchesScope(scope, measured.scopes));
+  const coveredScopes = new Set(
+    accounts.flatMap(({ scopes }) => matching(scopes)).map(({ scopeName }) => scopeName),
+  );
+  const uncovered = limited
+    .flatMap(({ scopes }) => matching(scopes))
+    .filter(({ scopeName }) => !coveredScopes.has(scopeName));
+  if (uncovered.length === 0) return undefined;
+  return `insufficient quota to match these scopes: [${uncovered.map(scopeText).join(' ')}]`;
+}
+
+/** As Go prints it. */
+function scopeText({ scopeName, operator, values }: ScopeRequirement): string {
+  return `{${scopeName} ${operator} [${values.join(' ')}]}`;
+}
+
+function exceededText(account: Account, wanted: Amounts, exceeded: readonly string[]): string {
+  const { name, used, quota } = account;
+  const limits = listText(quota.status?.hard ?? {}, exceeded);
+  const parts = [
+    `exceeded quota: ${name}`,
+    `requested: ${amountsText(only(wanted, exceeded))}`,
+    `used: ${amountsText(only(used, exceeded))}`,
+    `limited: ${limits}`,
+  ];
+  return parts.join(', ');
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../../../../shared/concurrency/clock';
+import type { RandomInt } from '../../../../shared/meta/generate-name';
+import type { Amounts } from '../../../../shared/quota/amounts';
+import { evaluatorOf } from '../../../../shared/quota/evaluators';
+import type { Evaluator } from '../../../../shared/quota/measure';
+import type { AdmissionAttributes, AdmissionOperation } from '../../../engine/registry/admission';
+import type { Note } from '../../../engine/registry/write-notes';
+import type { AdmissionPlugin } from '../plugin';
+import { refusal } from '../refusal';
+import { RESOURCE_QUOTAS } from '../plugins/resources';
+import type { Refusal } from './charge-batch';
+import { Charging } from './charging';
+import { limitedResourcesIn } from './configuration';
+import { chargeOf } from './quota-evaluation';
+import type { QuotaRecords } from './quota-records';
+
+export interface ResourceQuotaParts {
+  readonly records: QuotaRecords;
+  readonly configuration: unknown;
+  readonly clock: Clock;
+  readonly randomInt: RandomInt;
+}
+
+/**
+ * What the quotas of a namespace leave room for is charged to them before the object is stored, so that all replicas together never admit
+ * too much. What is not used after all, and what is not used any more, is given back by the controller, which counts what there is.
+ */
+export function resourceQuota({
+  records,
+  configuration,
+  clock,
+  randomInt,
+}: ResourceQuotaParts): AdmissionPlugin {
+  const limited = limitedResourcesIn(configuration);
+  const charging = new Charging({ records, limited, randomInt });
+  return {
+    concerns: ({ operation, subresource, namespaced, ...name }) =>
+      namespaced && subresource === '' && isCharged(evaluatorOf(name), operation),
+    validate(attributes, cluster, signal) {
+      const { object, oldObject } = attributes;
+      const { endpoint, namespace, dryRun } = attributes.write;
+      const evaluator = evaluatorOf(endpoint.row);
+      if (object === undefined || evaluator === undefined) return undefined;
+      // Looked at by way of the reader, so that a refusal is decided again on quotas that are as fresh as the request.
+      const isFree = cluster.list(RESOURCE_QUOTAS, namespace).length === 0;
+      if (isFree && limited.length === 0) return undefined;
+      const charge = chargeOf(evaluator, { object, oldObject, nowMs: clock.now() });
+      const charged = charging.charge(namespace, { charge, paid: attributes.notes.of(PAID), dryRun }, signal);
+      return refuse(attributes, charged);
+    },
+  };
+}
+
+/** What was charged for a write in an earlier attempt, by the quota's uid. */
+const PAID: Note<Map<string, Amounts>> = { begin: () => new Map() };
+
+async function refuse(attributes: AdmissionAttributes, charged: Promise<Refusal>): Promise<void> {
+  const refused = await charged;
+  if (refused !== undefined) throw refusal(attributes, refused);
+}
+
+function isCharged(evaluator: Evaluator | undefined, operation: AdmissionOperation): boolean {
+  if (evaluator === undefined) return false;
+  return operation === 'CREATE' || (operation === 'UPDATE' && evaluator.chargesUpdates);
+}

@@ -1,0 +1,215 @@
+import { internalError } from '../../../../shared/errors/status-error';
+import { deepEqual } from '../../../../shared/object/clone';
+import type { ApiObject } from '../../../../shared/object/object';
+import { AUDIT_ANNOTATION } from '../../../../shared/names';
+import type { JsonPatch } from '../../../../shared/patch/json-patch';
+import { applyJsonPatch, decodeJsonPatch } from '../../../../shared/patch/json-patch';
+import { decodeJson } from '../../../../shared/schema/decode';
+import type { AdmissionAttributes } from '../../../engine/registry/admission';
+import type { Note } from '../../../engine/registry/write-notes';
+import { withDistinctOwners } from '../../../engine/registry/distinct-owners';
+import type { Reading } from '../cluster-reader';
+import type { AdmissionPlugin, Reinvocation } from '../plugin';
+import { firstInvocation } from '../plugin';
+import { ask } from './asking';
+import { withSoundManagedFields } from './managed-fields';
+import type { WebhookParts } from './parts';
+import type { ReviewedAs } from './reviewed-object';
+import { ReviewedObject } from './reviewed-object';
+import type { Invocation } from './rules';
+import { resourceEndpoint } from './rules';
+import { isSelected } from './selection';
+import { WebhookSource, isConfiguration, isExempt } from './source';
+
+/** What the second pass has to know of the first. */
+interface Memory {
+  /** Webhooks that are asked again when the object has changed after them. */
+  readonly asked: Set<string>;
+  readonly again: Set<string>;
+  output: ApiObject | undefined;
+}
+
+const MEMORY: Note<Memory> = {
+  begin: () => ({ asked: new Set(), again: new Set(), output: undefined }),
+};
+
+/**
+ * Webhooks that change objects, one after the other in the order of their names. When one of them has changed something, all plugins
+ * are asked once more, and of the webhooks those that want to see what came after them.
+ */
+export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
+  const source = new WebhookSource('mutating', parts);
+  return {
+    concerns: () => true,
+    mutate(attributes, _cluster, signal, reinvocation = firstInvocation()) {
+      if (isExempt(attributes)) {
+        if (isConfiguration(attributes.write.endpoint)) parts.recentWrites.note();
+        return attributes.object;
+      }
+      const invocations = source.invocations(attributes);
+      if (invocations?.length === 0) return attributes.object;
+      const memory = reinvocation.notes.of(MEMORY);
+      return new Round(parts, { reinvocation, memory }, signal).run(
+        attributes,
+        async () => invocations ?? source.settle(attributes, signal),
+      );
+    },
+  };
+}
+
+/** All webhooks, once. */
+class Round {
+  readonly #parts: WebhookParts;
+  readonly #reinvocation: Reinvocation;
+  readonly #memory: Memory;
+  readonly #signal: AbortSignal;
+  readonly #cluster: Reading;
+
+  constructor(
+    parts: WebhookParts,
+    { reinvocation, memory }: { readonly reinvocation: Reinvocation; readonly memory: Memory },
+    signal: AbortSignal,
+  ) {
+    this.#parts = parts;
+    this.#reinvocation = reinvocation;
+    this.#memory = memory;
+    this.#signal = signal;
+    this.#cluster = parts.newReading();
+  }
+
+  async run(
+    attributes: AdmissionAttributes,
+    invocations: () => Promise<readonly Invocation[]>,
+  ): Promise<ApiObject | undefined> {
+    const memory = this.#memory;
+    const { isSecond } = this.#reinvocation;
+    if (isSecond && !deepEqual(memory.output, attributes.object)) this.#askAgain();
+    const from: ReviewedAs = {
+      endpoint: resourceEndpoint(attributes),
+      subresource: attributes.write.subresource,
+    };
+    const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
+    let object = attributes.object && new ReviewedObject(attributes.object, from);
+    for (const invocation of await invocations()) {
+      const { hook } = invocation;
+      if (isSecond && !memory.again.has(hook.uid)) continue;
+      const seen = { ...attributes, object: object?.object };
+      if (!(await isSelected(hook, seen, this.#cluster, this.#signal))) continue;
+      const changed = await this.#ask(invocation, seen, { object, oldObject });
+      if (changed !== undefined) {
+        object = new ReviewedObject(changed, from);
+        this.#askAgain();
+        this.#reinvocation.wantsSecond = true;
+      }
+      if (hook.isReinvoked) memory.asked.add(hook.uid);
+    }
+    memory.output = object && settled(attributes, object.object);
+    return memory.output;
+  }
+
+  /** The object has changed: those that were asked before have not seen it so. */
+  #askAgain(): void {
+    const { asked, again } = this.#memory;
+    for (const uid of asked) again.add(uid);
+    asked.clear();
+  }
+
+  /** The object as the webhook has changed it; undefined when it has not. */
+  async #ask(
+    invocation: Invocation,
+    attributes: AdmissionAttributes,
+    objects: { readonly object: ReviewedObject | undefined; readonly oldObject: ReviewedObject | undefined },
+  ): Promise<ApiObject | undefined> {
+    const round = Number(this.#reinvocation.isSecond);
+    const asking = { invocation, attributes, ...objects, cluster: this.#cluster, round };
+    const note = noteOf(invocation, attributes, round);
+    let isChanged = false;
+    try {
+      const changed = await ask(
+        this.#parts,
+        asking,
+        ({ patch }) => {
+          const operations = patch === undefined ? [] : operationsOf(patch);
+          if (operations.length === 0) return undefined;
+          const result = patched(operations, invocation, objects.object);
+          note.patch(operations);
+          return deepEqual(result, objects.object?.object) ? undefined : result;
+        },
+        this.#signal,
+      );
+      isChanged = changed !== undefined;
+      return changed;
+    } finally {
+      note.mutation(isChanged);
+    }
+  }
+}
+
+/** What webhooks must not leave behind in the metadata. */
+function settled(attributes: AdmissionAttributes, object: ApiObject): ApiObject {
+  // The options of a connection have none.
+  if (object === attributes.object || attributes.operation === 'CONNECT') return object;
+  const warnings: string[] = [];
+  const distinct = withDistinctOwners(object, warnings, ' after mutating admission happens');
+  for (const warning of warnings) attributes.write.warn?.(warning);
+  return withSoundManagedFields(attributes, distinct);
+}
+
+function operationsOf(patch: Buffer): JsonPatch {
+  try {
+    return decodeJsonPatch(decodeJson(patch));
+  } catch (error) {
+    throw internalError(error);
+  }
+}
+
+function patched(
+  operations: JsonPatch,
+  { hook, endpoint }: Invocation,
+  object: ReviewedObject | undefined,
+): ApiObject {
+  if (object === undefined) {
+    const name = JSON.stringify(hook.name);
+    throw internalError(
+      new Error(
+        `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
+      ),
+    );
+  }
+  let result: unknown;
+  try {
+    result = applyJsonPatch(object.shown(endpoint), operations);
+  } catch (error) {
+    throw internalError(error);
+  }
+  return object.changedTo(result, endpoint);
+}
+
+interface AuditNote {
+  mutation(isChanged: boolean): void;
+  patch(operations: JsonPatch): void;
+}
+
+/** Tells the audit event which webhook did what. */
+function noteOf(
+  { hook, index }: Invocation,
+  { write: { annotate } }: AdmissionAttributes,
+  round: number,
+): AuditNote {
+  const where = `round_${String(round)}_index_${String(index)}`;
+  const who = { configuration: hook.configuration, webhook: hook.name };
+  return {
+    mutation: (mutated) => {
+      annotate?.(AUDIT_ANNOTATION.webhookMutation + where, JSON.stringify({ ...who, mutated }));
+    },
+    patch: (patch) => {
+      if (annotate === undefined) return;
+      const text = JSON.stringify({ ...who, patch, patchType: 'JSONPatch' }, exactly);
+      annotate(AUDIT_ANNOTATION.webhookPatch + where, text, 'Request');
+    },
+  };
+}
+
+function exactly(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}

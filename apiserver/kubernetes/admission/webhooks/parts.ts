@@ -1,0 +1,35 @@
+import type { Clock } from '../../../../shared/concurrency/clock';
+import type { Log } from '../../../../shared/log/log';
+import type { StoredResource } from '../../../engine/registry/resource';
+import type { ClusterCache } from '../../../engine/watch-cache/cluster-cache';
+import type { Reading } from '../cluster-reader';
+import type { AskingParts } from './asking';
+import type { CallLimits } from './call';
+import { WebhookCaller } from './call';
+import { credentialsOf } from './credentials';
+import type { RecentConfigurationWrites, SourceParts } from './source';
+import type { WebhookMetrics } from './webhook-metrics';
+
+/** What the plugins of both types work with. */
+export interface WebhookParts extends SourceParts, AskingParts {}
+
+export interface WebhookContext {
+  /** What is stored. */
+  readonly stored: readonly StoredResource[];
+  readonly cache: ClusterCache;
+  readonly newReading: () => Reading;
+  readonly limits: CallLimits;
+  readonly metrics: WebhookMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** One for the plugins of both types. */
+  readonly recentWrites: RecentConfigurationWrites;
+}
+
+/** The parts of a plugin, with what `--admission-control-config-file` says about it. */
+export function webhookParts(context: WebhookContext, configuration: unknown): WebhookParts {
+  const { stored, cache, newReading, limits, metrics, clock, log, recentWrites } = context;
+  const caller = new WebhookCaller({ credentials: credentialsOf(configuration), limits, clock, log });
+  metrics.read(() => caller.reports());
+  return { configurations: { stored, cache, log }, cache, newReading, caller, metrics, log, recentWrites };
+}

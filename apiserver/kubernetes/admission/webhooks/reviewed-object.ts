@@ -1,0 +1,107 @@
+import { internalError } from '../../../../shared/errors/status-error';
+import type { ApiObject } from '../../../../shared/object/object';
+import { decodeObject } from '../../../../shared/schema/decode';
+import { encodeObject } from '../../../../shared/schema/encode';
+import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
+import { fromHub, toHub } from '../../../engine/registry/hub';
+import type { Endpoint } from '../../../engine/registry/resource';
+import { shownEndpoint } from '../../../engine/registry/object-view';
+import { kindAt } from './rules';
+
+/** Where the objects of a write come from. */
+export interface ReviewedAs {
+  readonly endpoint: Endpoint;
+  readonly subresource: string;
+}
+
+/**
+ * An object under review, as webhooks see it: each version is made and written as JSON once, however many webhooks want it. Objects come
+ * in the stored version, or in that of the request where nothing is stored.
+ */
+export class ReviewedObject {
+  readonly object: ApiObject;
+  readonly #from: ReviewedAs;
+  readonly #versions = new Map<Endpoint, { readonly shown: ApiObject; json: Buffer | undefined }>();
+
+  constructor(object: ApiObject, from: ReviewedAs) {
+    this.object = object;
+    this.#from = from;
+  }
+
+  json(wanted: Endpoint): Buffer {
+    const version = this.#in(wanted);
+    return (version.json ??= encodeObject(version.shown));
+  }
+
+  shown(wanted: Endpoint): ApiObject {
+    return this.#in(wanted).shown;
+  }
+
+  /**
+   * The object after a webhook has changed it in this version, decoded as if a client had sent it, with defaults. Throws InternalError
+   * for what is no object of the kind any more.
+   */
+  changedTo(value: unknown, wanted: Endpoint): ApiObject {
+    const as = this.#as(wanted);
+    try {
+      return this.#back(decoded(value, as), wanted);
+    } catch (error) {
+      throw error instanceof ConversionNeeded ? error : internalError(error);
+    }
+  }
+
+  #in(wanted: Endpoint): { readonly shown: ApiObject; json: Buffer | undefined } {
+    const known = this.#versions.get(wanted);
+    if (known !== undefined) return known;
+    const version = { shown: this.#convert(wanted), json: undefined };
+    this.#versions.set(wanted, version);
+    return version;
+  }
+
+  #convert(wanted: Endpoint): ApiObject {
+    const { endpoint } = this.#from;
+    const { object } = this;
+    const { apiVersion } = this.#as(wanted);
+    if (object.apiVersion === apiVersion) return object;
+    if (this.#isOtherKind(wanted)) {
+      throw internalError(new Error(`unable to convert to ${apiVersion}: unknown kind`));
+    }
+    return fromHub(
+      wanted,
+      object.apiVersion === endpoint.stored.apiVersion ? object : toHub(endpoint, object),
+    );
+  }
+
+  #back(changed: ApiObject, wanted: Endpoint): ApiObject {
+    const { endpoint } = this.#from;
+    const { apiVersion } = this.object;
+    if (this.#isOtherKind(wanted)) return changed;
+    const { stored } = endpoint;
+    if (apiVersion === stored.apiVersion && stored.custom === undefined) return toHub(wanted, changed);
+    return apiVersion === changed.apiVersion ? changed : fromHub(endpoint, toHub(wanted, changed));
+  }
+
+  /** A scale, a binding: not the object itself, and of the same version wherever it is. */
+  #isOtherKind(wanted: Endpoint): boolean {
+    const { group, kind } = kindAt(wanted, this.#from.subresource);
+    return group !== wanted.row.group || kind !== wanted.row.kind;
+  }
+
+  /** The endpoint with the kind that is exchanged there. */
+  #as(wanted: Endpoint): Endpoint {
+    const row = wanted.subresources.get(this.#from.subresource);
+    return row !== undefined && this.#isOtherKind(wanted) ? shownEndpoint(wanted, row) : wanted;
+  }
+}
+
+function decoded(value: unknown, { row, apiVersion, type, applyDefaults }: Endpoint): ApiObject {
+  const given = value as { readonly kind?: unknown; readonly apiVersion?: unknown };
+  const { kind } = row;
+  if (given.kind !== kind || given.apiVersion !== apiVersion) {
+    const found = `${String(given.apiVersion)}, Kind=${String(given.kind)}`;
+    throw new Error(`the patch of a webhook made ${found} of ${apiVersion}, Kind=${kind}`);
+  }
+  const { object } = decodeObject(type, value, { empty: 'keep' });
+  const made = { ...object, kind, apiVersion };
+  return applyDefaults?.(made) ?? made;
+}

@@ -1,0 +1,105 @@
+import type { GroupVersionKind, GroupVersionResource } from '../../../../shared/object/object';
+import type { AdmissionAttributes, AdmissionOperation } from '../../../engine/registry/admission';
+import type { Endpoint } from '../../../engine/registry/resource';
+import { NAMESPACES } from '../plugins/resources';
+import type { Rule, Webhook } from './webhook';
+
+/** A webhook that wants to see a kind of write, and as what. */
+export interface Invocation {
+  readonly hook: Webhook;
+  /** Its place among all webhooks of its type. */
+  readonly index: number;
+  /** The version that it is shown. */
+  readonly endpoint: Endpoint;
+}
+
+/** What rules decide by. */
+export interface WriteKind {
+  readonly operation: AdmissionOperation;
+  /** That of the resource itself, whatever kind a subresource shows. */
+  readonly endpoint: Endpoint;
+  readonly subresource: string;
+}
+
+/** The webhooks whose rules a kind of write matches, in order. Labels have to be looked at besides. */
+export function invocationsOf(webhooks: readonly Webhook[], write: WriteKind): readonly Invocation[] {
+  return webhooks.flatMap((hook, index) => {
+    const endpoint = shownTo(hook, write);
+    return endpoint === undefined ? [] : [{ hook, index, endpoint }];
+  });
+}
+
+/** The version of the request where a rule names it, else the first one that a rule names of those that show the same objects. */
+function shownTo({ rules, matchesEquivalents }: Webhook, write: WriteKind): Endpoint | undefined {
+  const { endpoint } = write;
+  if (rules.some((rule) => matches(rule, write))) return endpoint;
+  if (!matchesEquivalents) return undefined;
+  for (const rule of rules) {
+    for (const other of endpoint.versions.values()) {
+      if (other === endpoint || !hasSubresource(other, write.subresource)) continue;
+      if (matches(rule, { ...write, endpoint: other })) return other;
+    }
+  }
+  return undefined;
+}
+
+function hasSubresource({ subresources }: Endpoint, name: string): boolean {
+  return name === '' || subresources.has(name);
+}
+
+function matches(rule: Rule, { operation, endpoint, subresource }: WriteKind): boolean {
+  const { group, version, resource, namespaced } = endpoint.row;
+  return (
+    isOfScope(rule.scope, namespaced) &&
+    names(rule.operations, operation) &&
+    names(rule.apiGroups, group) &&
+    names(rule.apiVersions, version) &&
+    rule.resources.some((each) => namesResource(each, resource, subresource))
+  );
+}
+
+function isOfScope(scope: string, namespaced: boolean): boolean {
+  return scope === '*' || scope === (namespaced ? 'Namespaced' : 'Cluster');
+}
+
+function names(listed: readonly string[], one: string): boolean {
+  return listed.includes('*') || listed.includes(one);
+}
+
+/** `pods` and `*` are objects themselves; a subresource has to be named, or be `*`. */
+function namesResource(pattern: string, resource: string, subresource: string): boolean {
+  const slash = pattern.indexOf('/');
+  const [left, right] =
+    slash < 0 ? [pattern, ''] : ([pattern.slice(0, slash), pattern.slice(slash + 1)] as const);
+  return (left === '*' || left === resource) && (right === '*' || right === subresource);
+}
+
+/** The endpoint of the resource itself: requests for some subresources come with one that shows the subresource's kind. */
+export function resourceEndpoint({ write: { endpoint, subresource } }: AdmissionAttributes): Endpoint {
+  if (subresource === '') return endpoint;
+  for (const each of endpoint.versions.values()) {
+    if (each.subresources === endpoint.subresources) return each;
+  }
+  return endpoint;
+}
+
+/** What is exchanged at an endpoint, or below it. */
+export function kindAt({ row, subresources }: Endpoint, subresource: string): GroupVersionKind {
+  const { group, version, kind } = subresources.get(subresource) ?? row;
+  return { group, version, kind };
+}
+
+export function resourceAt({ row: { group, version, resource } }: Endpoint): GroupVersionResource {
+  return { group, version, resource };
+}
+
+/** The namespace as webhooks are told: that of a Namespace is its own name. */
+export function namespaceOf({
+  write: {
+    endpoint: { row },
+    namespace,
+    name,
+  },
+}: AdmissionAttributes): string {
+  return row.group === NAMESPACES.group && row.resource === NAMESPACES.resource ? name : namespace;
+}

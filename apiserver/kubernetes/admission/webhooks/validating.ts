@@ -1,0 +1,59 @@
+import { linkedAbort } from '../../../../shared/concurrency/linked-abort';
+import type { AdmissionAttributes } from '../../../engine/registry/admission';
+import type { AdmissionPlugin } from '../plugin';
+import { ask } from './asking';
+import type { WebhookParts } from './parts';
+import type { ReviewedAs } from './reviewed-object';
+import { ReviewedObject } from './reviewed-object';
+import type { Invocation } from './rules';
+import { resourceEndpoint } from './rules';
+import { isSelected } from './selection';
+import { WebhookSource, isConfiguration, isExempt } from './source';
+
+/** Webhooks that judge objects, all at the same time. Of several refusals the first one in the order of their names counts. */
+export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
+  const source = new WebhookSource('validating', parts);
+  return {
+    concerns: () => true,
+    validate(attributes, _cluster, signal) {
+      if (isExempt(attributes)) {
+        if (isConfiguration(attributes.write.endpoint)) parts.recentWrites.note();
+        return undefined;
+      }
+      const invocations = source.invocations(attributes);
+      if (invocations?.length === 0) return undefined;
+      return judge(parts, attributes, async () => invocations ?? source.settle(attributes, signal), signal);
+    },
+  };
+}
+
+async function judge(
+  parts: WebhookParts,
+  attributes: AdmissionAttributes,
+  invocations: () => Promise<readonly Invocation[]>,
+  signal: AbortSignal,
+): Promise<void> {
+  const cluster = parts.newReading();
+  const selected: Invocation[] = [];
+  for (const invocation of await invocations()) {
+    if (await isSelected(invocation.hook, attributes, cluster, signal)) selected.push(invocation);
+  }
+  if (selected.length === 0) return;
+  const from: ReviewedAs = {
+    endpoint: resourceEndpoint(attributes),
+    subresource: attributes.write.subresource,
+  };
+  const object = attributes.object && new ReviewedObject(attributes.object, from);
+  const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
+  // There may be many of them, and all listen.
+  const all = linkedAbort(signal);
+  const verdicts = await Promise.allSettled(
+    selected.map(async (invocation) => {
+      const asking = { invocation, attributes, object, oldObject, cluster, round: 0 };
+      await ask(parts, asking, () => undefined, all.signal);
+    }),
+  );
+  all.unlink();
+  const refused = verdicts.find((verdict) => verdict.status === 'rejected');
+  if (refused !== undefined) throw refused.reason;
+}

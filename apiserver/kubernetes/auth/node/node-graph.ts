@@ -1,0 +1,182 @@
+import { performance } from 'node:perf_hooks';
+import { pause } from '../../../../shared/concurrency/pause';
+import type { Node, PersistentVolume, Pod } from '../../../../shared/api/types/core-v1';
+import type { VolumeAttachment } from '../../../../shared/api/types/storage-v1';
+import { GROUP } from '../../../../shared/names';
+import type { FollowerTarget } from '../../../engine/watch-cache/cache-follower';
+import { CacheFollower } from '../../../engine/watch-cache/cache-follower';
+import type { Entry } from '../../../engine/watch-cache/state/entry';
+import type { StoredResource } from '../../../engine/registry/resource';
+import { currentOfEntry } from '../../../engine/registry/stored-form';
+import { CacheFollowers } from '../cache-followers';
+import type { PolicySources } from '../rbac/policies';
+import { noteGraphAction } from './graph-times';
+import type { NodeFeatures } from './node-features';
+import { NodeUses } from './node-uses';
+import type { ReferenceKind } from './references';
+import { referencesOfNode, referencesOfPod, referencesOfVolume } from './references';
+
+type GraphFeatures = Pick<NodeFeatures, 'ephemeralVolumes' | 'nodeConfiguration'>;
+
+/** How often the graph is brought up to date when nobody asks: long before the cache forgets what has changed. */
+const KEEP_MS = 250;
+
+/**
+ * What nodes need of what is stored, as the watch cache has it: pods and what they refer to, volumes and their secrets, and attachments. It
+ * follows the cache, and parses a pod when it comes to a node, and not again.
+ */
+export class NodeGraph {
+  readonly #followers: CacheFollowers;
+  readonly #uses = new NodeUses();
+  /** The node of each VolumeAttachment. */
+  readonly #attachments = new Map<string, string>();
+
+  readonly #features: GraphFeatures;
+
+  constructor({ stored, cache }: PolicySources, features: GraphFeatures) {
+    this.#features = features;
+    const nodes = [GROUP.core, 'nodes', (each: StoredResource) => this.#nodeTarget(each)] as const;
+    const rows: readonly (readonly [group: string, resource: string, make: TargetOf])[] = [
+      [GROUP.core, 'pods', (pods) => this.#podTarget(pods)],
+      ...(features.nodeConfiguration ? [nodes] : []),
+      [GROUP.core, 'persistentvolumes', (volumes) => this.#volumeTarget(volumes)],
+      [GROUP.storage, 'volumeattachments', (attachments) => this.#attachmentTarget(attachments)],
+    ];
+    const followers = rows.flatMap(([group, resource, make]) => {
+      const found = stored.find((each) => each.group === group && each.resource === resource);
+      if (found === undefined) return [];
+      return [new CacheFollower(cache.resource(found.keyPrefix), make(found))];
+    });
+    this.#followers = new CacheFollowers(cache, followers, 'pods');
+  }
+
+  /** Reads everything, and stays up to date until the signal aborts, so that nobody waits for it. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#followers.whenPrepared(signal);
+        this.#followers.catchUp();
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        return;
+      }
+      await pause(KEEP_MS, signal);
+    }
+  }
+
+  /** Throws ServiceUnavailable (503) when what is stored is not there in time. */
+  async whenReady(signal: AbortSignal): Promise<void> {
+    await this.#followers.whenReady(signal);
+  }
+
+  /** Waits until everything that was written before this call is known; false when that takes too long. */
+  async freshen(signal: AbortSignal): Promise<boolean> {
+    return this.#followers.freshen(signal);
+  }
+
+  /** Whether the node needs the object. Call `whenReady` before. */
+  needs(node: string, kind: NeededKind, at: Place): boolean {
+    this.#followers.catchUp();
+    if (kind === 'volume') return this.#uses.needsVolume(node, at.name);
+    if (kind === 'attachment') return this.#attachments.get(at.name) === node;
+    return this.#uses.needs(node, kind, at);
+  }
+
+  #podTarget(pods: StoredResource): FollowerTarget {
+    const uids = new Map<string, string>();
+    return {
+      reset: () => {
+        uids.clear();
+        this.#uses.releaseAll(POD);
+      },
+      changed: (key, entry) => {
+        const startedAt = performance.now();
+        const node = entry?.fields[NODE_NAME] ?? '';
+        if (entry === undefined || node === '') {
+          const wasKnown = uids.delete(key);
+          this.#uses.release(POD + key);
+          if (wasKnown) noteGraphAction('DeletePod', startedAt);
+        } else if (uids.get(key) !== entry.uid || this.#uses.nodeOf(POD + key) !== node || mayGrow(entry)) {
+          uids.set(key, entry.uid);
+          this.#uses.hold(
+            POD + key,
+            node,
+            referencesOfPod(currentOfEntry(pods, entry).object as Pod, this.#features),
+          );
+          noteGraphAction('AddPod', startedAt);
+        }
+      },
+    };
+  }
+
+  #nodeTarget(nodes: StoredResource): FollowerTarget {
+    return {
+      reset: () => this.#uses.releaseAll(NODE),
+      changed: (key, entry) => {
+        const startedAt = performance.now();
+        // A heartbeat is no reason to parse a node.
+        const references =
+          entry?.bytes.includes(CONFIG_SOURCE) === true
+            ? referencesOfNode(currentOfEntry(nodes, entry).object as Node)
+            : [];
+        if (references.length === 0) this.#uses.release(NODE + key);
+        else {
+          this.#uses.hold(NODE + key, key, references);
+          noteGraphAction('SetNodeConfigMap', startedAt);
+        }
+      },
+    };
+  }
+
+  #volumeTarget(volumes: StoredResource): FollowerTarget {
+    return {
+      reset: () => this.#uses.clearVolumes(),
+      changed: (key, entry) => {
+        const startedAt = performance.now();
+        const volume =
+          entry === undefined
+            ? undefined
+            : referencesOfVolume(currentOfEntry(volumes, entry).object as PersistentVolume);
+        this.#uses.setVolume(key, volume);
+        noteGraphAction(entry === undefined ? 'DeletePV' : 'AddPV', startedAt);
+      },
+    };
+  }
+
+  #attachmentTarget(attachments: StoredResource): FollowerTarget {
+    return {
+      reset: () => this.#attachments.clear(),
+      changed: (key, entry) => {
+        const startedAt = performance.now();
+        if (entry === undefined) this.#attachments.delete(key);
+        else {
+          const { spec } = currentOfEntry(attachments, entry).object as VolumeAttachment;
+          this.#attachments.set(key, spec.nodeName);
+        }
+        noteGraphAction(entry === undefined ? 'DeleteVolumeAttachment' : 'AddVolumeAttachment', startedAt);
+      },
+    };
+  }
+}
+
+/** What a node may ask for by what runs there. */
+export type NeededKind = ReferenceKind | 'volume' | 'attachment';
+
+interface Place {
+  /** Empty for what has none. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+type TargetOf = (resource: StoredResource) => FollowerTarget;
+
+const POD = 'pod ';
+const NODE = 'node ';
+const NODE_NAME = 'spec.nodeName';
+const CONFIG_SOURCE = Buffer.from('"configSource"');
+const EPHEMERAL_CONTAINERS = Buffer.from('"ephemeralContainers"');
+
+/** What a pod refers to is settled once it has a node, but for what its ephemeral containers add. */
+function mayGrow({ bytes }: Entry): boolean {
+  return bytes.includes(EPHEMERAL_CONTAINERS);
+}

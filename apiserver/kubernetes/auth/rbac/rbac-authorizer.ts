@@ -1,0 +1,52 @@
+import type { Authorizer, RuleLister, AccessVerdict } from '../../../engine/request/access';
+import type { UserInfo } from '../../../engine/request/exchange';
+import { listed } from '../../../../shared/errors/listed';
+import { describeBinding } from './binding';
+import type { Decision, Policies } from './policies';
+import { ruleAsJson } from './policy-rule';
+import { notFoundError } from './role-errors';
+
+/**
+ * Allows what a role says that is bound to the user or to one of the groups. A request that would be refused is decided again on
+ * everything that was written before, so that whoever was just given a role need not know which replica heard of it.
+ */
+export function rbacAuthorizer(policies: Policies): Authorizer {
+  return async (question, signal) => {
+    await policies.whenReady(signal);
+    const first = policies.decide(question);
+    if (first.allowedBy !== undefined) return verdictOf(first, question.user);
+    const { generation } = policies;
+    await policies.freshen(signal);
+    await policies.whenReady(signal);
+    const last = policies.generation === generation ? first : policies.decide(question);
+    return verdictOf(last, question.user);
+  };
+}
+
+/** Lists what roles allow. Those that are missing are told, and the rest is complete. */
+export function rbacRules(policies: Policies): RuleLister {
+  return async (user, namespace, signal) => {
+    await policies.freshen(signal);
+    await policies.whenReady(signal);
+    const { rules, missing } = policies.rulesOf(user, namespace);
+    const ofResources = rules.filter(({ resources }) => resources.length > 0);
+    const ofPaths = rules.filter(({ nonResourceURLs }) => nonResourceURLs.length > 0);
+    return {
+      resourceRules: ofResources.map((rule) => ruleAsJson({ ...rule, nonResourceURLs: [] })),
+      nonResourceRules: ofPaths.map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+      incomplete: false,
+      ...(missing.length === 0
+        ? {}
+        : { evaluationError: listed(missing.map((role) => notFoundError(role, 'singular'))) }),
+    };
+  };
+}
+
+function verdictOf({ allowedBy, missing }: Decision, user: UserInfo): AccessVerdict {
+  if (allowedBy !== undefined) {
+    return { decision: 'allow', reason: `RBAC: allowed by ${describeBinding(allowedBy, user)}` };
+  }
+  const reason =
+    missing.length === 0 ? '' : `RBAC: ${listed(missing.map((role) => notFoundError(role, 'singular')))}`;
+  return { decision: 'no-opinion', reason };
+}

@@ -1,0 +1,120 @@
+import type { ClusterRole } from '../../../../shared/api/types/rbac-v1';
+import type { StoredResource } from '../../../engine/registry/resource';
+import { currentOfEntry } from '../../../engine/registry/stored-form';
+import type { Entry } from '../../../engine/watch-cache/state/entry';
+import type { FollowerTarget } from '../../../engine/watch-cache/cache-follower';
+import { CompiledRule } from './compiled-rule';
+import type { PolicyRule } from './policy-rule';
+import { policyRules } from './policy-rule';
+
+/** What a role allows. */
+export interface RoleRules {
+  readonly rules: readonly PolicyRule[];
+  readonly compiled: readonly CompiledRule[];
+}
+
+/** The place of a role, whether the role is there or not: bindings that name it keep the place. */
+export class RoleSlot {
+  readonly kind: string;
+  /** `<namespace>/<name>`, or `<name>`. */
+  readonly key: string;
+  readonly name: string;
+  /** The decision that has looked at it last; see {@link nextDecision}. */
+  seenBy = 0;
+  /** How many bindings keep it. */
+  holders = 0;
+  #source: { readonly stored: StoredResource; readonly entry: Entry } | undefined;
+  #content: RoleRules | undefined;
+
+  constructor(kind: string, key: string) {
+    this.kind = kind;
+    this.key = key;
+    this.name = key.slice(key.indexOf('/') + 1);
+  }
+
+  /** Parsed when somebody asks first, and kept as long as the role stays as it is; undefined when there is no such role. */
+  content(): RoleRules | undefined {
+    if (this.#content !== undefined || this.#source === undefined) return this.#content;
+    const { object } = currentOfEntry(this.#source.stored, this.#source.entry);
+    const rules = policyRules((object as ClusterRole).rules);
+    this.#content = { rules, compiled: rules.map((rule) => new CompiledRule(rule)) };
+    return this.#content;
+  }
+
+  fill(source: { readonly stored: StoredResource; readonly entry: Entry } | undefined): void {
+    this.#source = source;
+    this.#content = undefined;
+  }
+
+  get isIdle(): boolean {
+    return this.#source === undefined && this.holders === 0;
+  }
+}
+
+let decisions = 0;
+
+/** The number of a decision, by which it knows the roles it has looked at already. */
+export function nextDecision(): number {
+  decisions += 1;
+  return decisions;
+}
+
+/** The roles of one kind. */
+export class RoleTable implements FollowerTarget {
+  readonly #kind: string;
+  readonly #stored: StoredResource | undefined;
+  readonly #slots = new Map<string, RoleSlot>();
+
+  /** Without a resource there are no roles: the kind is not served. */
+  constructor(kind: string, stored: StoredResource | undefined) {
+    this.#kind = kind;
+    this.#stored = stored;
+  }
+
+  reset(): void {
+    for (const slot of this.#slots.values()) {
+      slot.fill(undefined);
+      this.#drop(slot);
+    }
+  }
+
+  changed(key: string, entry: Entry | undefined): void {
+    const stored = this.#stored;
+    const slot = this.#slotOf(key);
+    slot.fill(entry === undefined || stored === undefined ? undefined : { stored, entry });
+    this.#drop(slot);
+  }
+
+  /** The place of a role, which may come to be there later. Give it back with `release`. */
+  hold(key: string): RoleSlot {
+    const slot = this.#slotOf(key);
+    slot.holders += 1;
+    return slot;
+  }
+
+  release(slot: RoleSlot): void {
+    slot.holders -= 1;
+    this.#drop(slot);
+  }
+
+  get(key: string): RoleSlot | undefined {
+    return this.#slots.get(key);
+  }
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  #slotOf(key: string): RoleSlot {
+    let slot = this.#slots.get(key);
+    if (slot === undefined) {
+      slot = new RoleSlot(this.#kind, key);
+      this.#slots.set(key, slot);
+    }
+    return slot;
+  }
+
+  #drop(slot: RoleSlot): void {
+    if (slot.isIdle) this.#slots.delete(slot.key);
+  }
+}

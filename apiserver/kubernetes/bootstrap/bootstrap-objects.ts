@@ -1,0 +1,122 @@
+import { Backoff } from '../../../shared/concurrency/backoff';
+import { systemClock } from '../../../shared/concurrency/clock';
+import { pause } from '../../../shared/concurrency/pause';
+import type { Log } from '../../../shared/log/log';
+import { GROUP } from '../../../shared/names';
+import type { HealthCheck } from '../../engine/observability/health/health-check';
+import type { Backend } from '../../engine/storage/backend';
+import type { ControlPlane } from '../../compose/control-plane';
+import { retryUntilAvailable } from '../../engine/storage/retry-until-available';
+import { checkDialect } from './dialect-record';
+import { createFirstObjects } from './first-objects';
+import { createFirstNamespaces } from './namespaces';
+import type { PolicyHook } from './policy-hook';
+import type { StartHooks } from './start-hooks';
+
+export interface BootstrapObjectsParts {
+  readonly plane: ControlPlane;
+  readonly backend: Backend;
+  /** That of the objects: `/registry`. */
+  readonly prefix: string;
+  readonly policyHook: PolicyHook;
+  readonly hooks: StartHooks;
+  readonly log: Log;
+}
+
+/** What every cluster has from its first start on, made wherever it is missing. */
+export interface BootstrapObjects {
+  /** Once, for a store that may be empty. Rejects when it cannot be done. */
+  ensure(signal: AbortSignal): Promise<void>;
+  /** Again whenever the cache has been read anew, for the store may be another one; until the signal aborts. Tries until it is done. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Whether everything was made since the cache was read last. */
+  readonly isDone: () => boolean;
+  /** Fails while something may be missing after the cache was read anew. */
+  readonly check: HealthCheck;
+}
+
+const RETRY_MIN_MS = 200;
+const RETRY_MAX_MS = 5_000;
+
+export function createBootstrapObjects(parts: BootstrapObjectsParts): BootstrapObjects {
+  const { plane, log } = parts;
+  /** Fills that were seen, and those after which everything was made. */
+  let fills = 0;
+  let ensuredFill = 0;
+  let wake = (): void => undefined;
+  return {
+    async ensure(signal) {
+      await plane.custom.start(signal);
+      parts.hooks.done('definitionInformers', 'definitionsRead', 'openApi');
+      watchFills(parts, () => {
+        fills += 1;
+        wake();
+      });
+      await ensureBootstrapObjects(parts, signal);
+    },
+    async run(signal) {
+      const backoff = new Backoff({ initialMs: RETRY_MIN_MS, maxMs: RETRY_MAX_MS });
+      while (!signal.aborted) {
+        if (ensuredFill === fills) await nextCall((called) => (wake = called), signal);
+        if (signal.aborted) return;
+        const fill = fills;
+        try {
+          await ensureBootstrapObjects(parts, signal);
+          ensuredFill = fill;
+          backoff.reset();
+          log.info({ revision: plane.cache.revision }, 'the first objects of the store are there');
+        } catch (error) {
+          if (signal.aborted) return;
+          log.error({ error: String(error) }, 'failed to make the first objects of the store; retrying');
+          await pause(backoff.next(), signal);
+        }
+      }
+    },
+    isDone: () => ensuredFill === fills,
+    check: {
+      name: 'first-objects',
+      paths: ['readyz'],
+      check: async () =>
+        Promise.resolve(
+          ensuredFill < fills ? 'the store was read anew; its first objects are being made' : undefined,
+        ),
+    },
+  };
+}
+
+async function ensureBootstrapObjects(
+  { plane, backend, prefix, policyHook, hooks, log }: BootstrapObjectsParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, registry } = plane;
+  const retrying = async (step: () => Promise<unknown>): Promise<unknown> =>
+    retryUntilAvailable(step, { log, clock: systemClock }, signal);
+  await retrying(async () => checkDialect(backend, prefix, signal));
+  // Services that have no claims yet must have them before anybody can ask for their addresses.
+  await retrying(async () => plane.serviceAllocation.repair(signal));
+  await retrying(async () => createFirstNamespaces(store, registry(), signal));
+  hooks.done('bootstrapController');
+  await retrying(async () => createFirstObjects(store, registry(), signal));
+  hooks.done('priorityClasses');
+  await policyHook.run(signal);
+  hooks.done('policy');
+}
+
+/** The namespaces are read anew with everything else. */
+function watchFills({ plane: { cache, registry } }: BootstrapObjectsParts, filled: () => void): void {
+  const namespaces = registry().endpoint(GROUP.core, 'v1', 'namespaces');
+  if (namespaces === undefined) throw new Error('namespaces are not served');
+  cache.resource(namespaces.stored.keyPrefix).follow({ changed: () => undefined, filled });
+}
+
+/** Resolves with the first call of what is handed to `hand`, or when the signal aborts. */
+async function nextCall(hand: (called: () => void) => void, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const called = (): void => {
+      signal.removeEventListener('abort', called);
+      resolve();
+    };
+    hand(called);
+    signal.addEventListener('abort', called, { once: true });
+  });
+}

@@ -1,0 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import type { Backend } from '../../engine/storage/backend';
+import { StorageError } from '../../engine/storage/backend';
+import { readOrCreate } from './own-record';
+
+/** An id that all replicas on one store have and no others: it is written down by the first that asks. */
+export async function clusterIdOf(backend: Backend, prefix: string, signal: AbortSignal): Promise<string> {
+  const id = await readOrCreate(backend, { key: `${prefix}.cluster-id`, make: randomUUID }, signal);
+  if (id === undefined)
+    throw new StorageError('unavailable', 'the id of the cluster was removed while it was read');
+  return id;
+}

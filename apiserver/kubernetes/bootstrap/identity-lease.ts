@@ -1,0 +1,73 @@
+import type { Lease } from '../../../shared/api/types/coordination-v1';
+import { pause } from '../../../shared/concurrency/pause';
+import type { Log } from '../../../shared/log/log';
+import { API_SERVER_MANAGER, GROUP, LABEL, NAMESPACE } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/object/object';
+import type { WriteContext } from '../../engine/registry/write-context';
+import type { Registry } from '../../engine/registry/registry';
+import { updateObject } from '../../engine/registry/update';
+import { ownRequest } from './own-request';
+import { reconcileLoop } from './reconcile-loop';
+
+/** How a replica says that it is alive. */
+export interface IdentityOptions {
+  readonly durationSeconds: number;
+  readonly renewMs: number;
+}
+
+export interface IdentityLeaseParts extends IdentityOptions {
+  readonly store: WriteContext;
+  readonly registry: () => Registry;
+  /** Of this replica; no two have the same one. */
+  readonly id: string;
+  /** Called each time that the lease stands in the store, renewed. */
+  readonly onRenewed: () => void;
+  readonly log: Log;
+}
+
+/** The Lease by which this replica is known to others, as one of those that are alive. */
+export interface IdentityLease {
+  /** One round: it is there, and renewed. */
+  reconcile(signal: AbortSignal): Promise<void>;
+  /** A round in each interval of renewal, until the signal aborts. One that fails is logged. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** What a new replica is called; `uuid` tells it from all others. */
+export function replicaId(uuid: string): string {
+  return `${API_SERVER_MANAGER}-${uuid}`;
+}
+
+export function createIdentityLease(parts: IdentityLeaseParts): IdentityLease {
+  const { store, registry, id, durationSeconds, renewMs, log } = parts;
+  const reconcile = async (signal: AbortSignal): Promise<void> => {
+    const endpoint = registry().endpoint(GROUP.coordination, 'v1', 'leases');
+    if (endpoint === undefined) return;
+    const address = { name: id, namespace: NAMESPACE.system };
+    const renewTime = microTime(store.clock.now());
+    const change = (current: ApiObject | undefined): Lease => {
+      const { metadata, spec } = (current ?? {
+        metadata: address,
+        spec: { holderIdentity: id, leaseDurationSeconds: durationSeconds },
+      }) as Lease;
+      const labels = { ...metadata.labels, [LABEL.component]: API_SERVER_MANAGER };
+      return { ...current, metadata: { ...metadata, labels }, spec: { ...spec, renewTime } };
+    };
+    // Whoever has taken it away finds it there again.
+    const update = { change, options: { creates: 'always' } } as const;
+    await updateObject(store, ownRequest(endpoint, address), update, signal);
+    parts.onRenewed();
+  };
+  return {
+    reconcile,
+    async run(signal) {
+      const failure = 'failed to renew the lease of this replica';
+      const untilNext = async (): Promise<void> => pause(renewMs, signal);
+      await reconcileLoop({ reconcile, untilNext, log, failure }, signal);
+    },
+  };
+}
+
+function microTime(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, -1)}000Z`;
+}

@@ -1,0 +1,179 @@
+import type { RbacKinds } from '../auth/rbac/binding';
+import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
+import { pause } from '../../../shared/concurrency/pause';
+import type { Log } from '../../../shared/log/log';
+import type { ApiObject } from '../../../shared/object/object';
+import { GROUP } from '../../../shared/names';
+import { StatusError, timeout } from '../../../shared/errors/status-error';
+import { createObject } from '../../engine/registry/create';
+import { deleteObject } from '../../engine/registry/delete';
+import type { KindSettings } from '../../engine/registry/strategy';
+import type { WriteContext } from '../../engine/registry/write-context';
+import { currentFromCache, readFresh } from '../../engine/registry/current';
+import type { Registry } from '../../engine/registry/registry';
+import type { Endpoint } from '../../engine/registry/resource';
+import { relativeKey } from '../../engine/registry/resource';
+import { updateObject } from '../../engine/registry/update';
+import { ownObject } from './own-object';
+import { ownRequest } from './own-request';
+import { policyObjects } from './policy-objects';
+import { reconciledBinding, reconciledRole } from './reconciled-policy';
+
+/** Objects under way at the same time. */
+const WRITES_AT_ONCE = 8;
+/** How often one object is begun with anew because somebody else changes it at the same time. */
+const TRIES_MAX = 3;
+/** A store that is out of reach for a moment does not end the start. */
+const ROUND_PAUSE_MS = 1_000;
+const ROUNDS_MAX = 30;
+const RETRY_AFTER_SECONDS = 1;
+const SERVER_ERRORS_MIN = 500;
+
+export interface PolicyHookParts {
+  readonly store: WriteContext;
+  readonly registry: () => Registry;
+  readonly log: Log;
+  /** Which features there are, on which some roles depend. Default: those of v1.21. */
+  readonly kindSettings?: KindSettings;
+}
+
+/** Brings the roles and bindings of the server's own up to date when it starts, and when the store may be another one. */
+export interface PolicyHook {
+  /** Any number of replicas may do so at once, and again. Rejects when it cannot be done in half a minute. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createPolicyHook(parts: PolicyHookParts): PolicyHook {
+  return {
+    run: async (signal) => {
+      for (let round = 1; ; round += 1) {
+        try {
+          await reconcilePolicy(parts, signal);
+          return;
+        } catch (error) {
+          if (signal.aborted || round >= ROUNDS_MAX) throw error;
+          parts.log.warn({ error: String(error) }, 'failed to reconcile the default RBAC roles; retrying');
+          await pause(ROUND_PAUSE_MS, signal);
+        }
+      }
+    },
+  };
+}
+
+async function reconcilePolicy(
+  { store, registry, log, kindSettings }: PolicyHookParts,
+  signal: AbortSignal,
+): Promise<void> {
+  await catchUp({ store, registry }, signal);
+  for (const { resource, objects } of policyObjects(kindSettings)) {
+    const endpoint = registry().endpoint(GROUP.rbac, 'v1', resource);
+    if (endpoint === undefined) continue;
+    const reconciled = reconcilerOf(resource);
+    await forEachLimited(objects, WRITES_AT_ONCE, async (object) => {
+      const expected = ownObject(endpoint, object);
+      const wanted = { store, endpoint, expected, reconciled, log };
+      try {
+        await ensure(wanted, signal);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        giveUp(wanted, error.message);
+      }
+    });
+  }
+}
+
+/** What somebody has just deleted or changed must not pass for what is there. */
+async function catchUp(
+  { store: { cache, cacheWaitMs: timeoutMs }, registry }: Pick<PolicyHookParts, 'store' | 'registry'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const of = policyObjects()
+    .flatMap(({ resource }) => registry().endpoint(GROUP.rbac, 'v1', resource) ?? [])
+    .map(({ stored }) => cache.resource(stored.keyPrefix));
+  if ((await cache.freshen({ of, timeoutMs, refill: 'wait' }, signal)) === 'fresh') return;
+  throw timeout('the cache of this server is behind the store', RETRY_AFTER_SECONDS);
+}
+
+/** What will be the same at the next try. */
+function isRefusal(error: unknown): error is StatusError {
+  return error instanceof StatusError && error.status.code < SERVER_ERRORS_MIN;
+}
+
+type Reconcile<T extends ApiObject> = (existing: T, expected: T) => ApiObject | undefined;
+
+const RECONCILERS: { readonly [Resource in keyof RbacKinds]: Reconcile<RbacKinds[Resource]> } = {
+  clusterroles: reconciledRole,
+  clusterrolebindings: reconciledBinding,
+  roles: reconciledRole,
+  rolebindings: reconciledBinding,
+};
+
+/** Lets go of the kind: the objects of a resource were decoded as what is stored there. */
+function reconcilerOf(resource: keyof RbacKinds): Reconcile<ApiObject> {
+  return RECONCILERS[resource] as Reconcile<never> as Reconcile<ApiObject>;
+}
+
+interface Wanted {
+  readonly store: WriteContext;
+  readonly endpoint: Endpoint;
+  readonly expected: ApiObject;
+  /** Undefined: the object must go, and be made anew. */
+  readonly reconciled: Reconcile<ApiObject>;
+  readonly log: Log;
+}
+
+async function ensure(wanted: Wanted, signal: AbortSignal): Promise<void> {
+  const { store, endpoint, expected } = wanted;
+  const { name = '', namespace = '' } = expected.metadata;
+  const key = relativeKey(endpoint.stored, namespace, name);
+  let existing = currentFromCache(store, endpoint, key);
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    if (await bring(wanted, existing?.object, signal)) return;
+    existing = await readFresh(store, endpoint, key, signal);
+  }
+  giveUp(wanted, 'too many conflicts, or its deletion is blocked');
+}
+
+/** One object that cannot be brought up to date must not keep the server from serving the others. */
+function giveUp({ endpoint, expected, log }: Wanted, why: string): void {
+  const { name, namespace } = expected.metadata;
+  const fields = { resource: endpoint.row.resource, namespace, object: name, error: why };
+  log.error(fields, 'failed to reconcile a default RBAC role or binding');
+}
+
+/** Makes what exists what it should be; false when somebody else was faster. */
+async function bring(wanted: Wanted, existing: ApiObject | undefined, signal: AbortSignal): Promise<boolean> {
+  const { store, expected, reconciled } = wanted;
+  const request = ownRequest(wanted.endpoint, expected.metadata);
+  if (existing === undefined) return succeeds(createObject(store, request, expected, signal));
+  const next = reconciled(existing, expected);
+  if (next === existing) return true;
+  if (next === undefined) {
+    const options = { dryRun: false, preconditions: { uid: existing.metadata.uid ?? '' } };
+    tell(wanted, 'recreating a default RBAC binding: it refers to another role');
+    const isGone = await succeeds(deleteObject(store, request, options, signal));
+    return isGone && succeeds(createObject(store, request, expected, signal));
+  }
+  // What must not be changed any more, or must go, is seen at the next try.
+  const change = (current: ApiObject | undefined): ApiObject =>
+    reconciled(current ?? existing, expected) ?? current ?? existing;
+  tell(wanted, 'updating a default RBAC role or binding: it lacks permissions or subjects');
+  return succeeds(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
+}
+
+function tell({ endpoint, expected, log }: Wanted, text: string): void {
+  const { name, namespace } = expected.metadata;
+  log.info({ resource: endpoint.row.resource, namespace, object: name }, text);
+}
+
+/** False when the object was made, changed or removed by somebody else meanwhile. */
+async function succeeds(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    const reason = error instanceof StatusError ? error.status.reason : undefined;
+    if (reason === 'AlreadyExists' || reason === 'NotFound' || reason === 'Conflict') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import { HOOK_PREFIX, START_HOOK } from '../../../shared/names';
+import type { HealthCheck } from '../../engine/observability/health/health-check';
+import { HEALTH_PATHS } from '../../engine/observability/health/health-check';
+
+/** A part of the start, by the name under which kube-apiserver has it. */
+export type StartHook = keyof typeof START_HOOK;
+
+/** Health checks in the order of kube-apiserver; each fails until its part of the start is over, and passes from then on. */
+const IN_ORDER: readonly StartHook[] = [
+  'admission',
+  'informers',
+  'flowConfigurationConsumer',
+  'flowFilter',
+  'definitionInformers',
+  'definitionControllers',
+  'definitionsRead',
+  'bootstrapController',
+  'policy',
+  'priorityClasses',
+  'flowConfigurationProducer',
+  'authenticationInfo',
+  'identityLease',
+  'expiredIdentities',
+  'aggregatorInformers',
+  'apiServiceRegistration',
+  'apiServiceAvailability',
+  'storageVersions',
+  'autoregistration',
+  'autoregisterCompletion',
+  'openApi',
+];
+
+/** What a replica still has to do before it has started, told by name. */
+export interface StartHooks {
+  readonly checks: readonly HealthCheck[];
+  /** Says that these parts are over. Any number of times. */
+  readonly done: (...hooks: readonly StartHook[]) => void;
+}
+
+/** `absent` names the parts that this replica does not have: they have no check. */
+export function createStartHooks(absent: readonly StartHook[]): StartHooks {
+  const over = new Set<StartHook>();
+  const present = IN_ORDER.filter((hook) => !absent.includes(hook));
+  return {
+    checks: present.map((hook) => ({
+      name: hook === 'autoregisterCompletion' ? START_HOOK[hook] : `${HOOK_PREFIX}${START_HOOK[hook]}`,
+      paths: HEALTH_PATHS,
+      isStartup: true,
+      check: async () => Promise.resolve(over.has(hook) ? undefined : 'not finished'),
+    })),
+    done: (...hooks) => {
+      for (const hook of hooks) over.add(hook);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { badRequest, internalError } from '../../../shared/errors/status-error';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid } from '../../../shared/errors/field-error';
+import { JSON_DEPTH_MAX } from '../../../shared/schema/decode';
+import type { ApiObject } from '../../../shared/object/object';
+import { apiVersionOf } from '../../../shared/object/object';
+import type { ObjectView } from '../../engine/registry/object-view';
+import { SCALE } from '../kinds/autoscaling/scale';
+import { metadataWithDemands, shownMetadata } from '../../engine/registry/shown-metadata';
+import { integer, record } from '../../../shared/object/accessors';
+import type { Int64 } from '../../../shared/object/values';
+import type { ScalePaths } from './definition';
+import type { Found } from './nested';
+import { integerAt, levelsOf, textAt, withValueAt } from './nested';
+
+const INT32_MAX = 2 ** 31 - 1;
+/** Stands for replicas that the object does not have, as upstream does it: no client can mean this number. */
+const NO_REPLICAS = -(2 ** 31);
+
+/** Scale of a custom resource, whose definition says where its parts are. The object's own rules judge what a change makes of it. */
+export function customScale(paths: ScalePaths): ObjectView {
+  const { specReplicas, statusReplicas, labelSelector } = paths;
+  return {
+    canApply: true,
+    patchesKeepUid: true,
+    show: (object) => {
+      const selector = labelSelector === '' ? undefined : valueOf(textAt(object, labelSelector));
+      const replicas = Number(valueOf(integerAt(object, specReplicas)) ?? NO_REPLICAS);
+      return {
+        kind: SCALE.kind,
+        apiVersion: apiVersionOf(SCALE),
+        metadata: shownMetadata(object),
+        spec: replicas === 0 ? {} : { replicas },
+        status: {
+          replicas: Number(valueOf(integerAt(object, statusReplicas)) ?? 0),
+          ...(selector === undefined || selector === '' ? {} : { selector }),
+        },
+      };
+    },
+    whyHidden: (shown) =>
+      replicasOf(shown) === NO_REPLICAS
+        ? internalError(new Error(`the spec replicas field ${JSON.stringify(specReplicas)} does not exist`))
+        : undefined,
+    merge: (shown, object) => {
+      const replicas = replicasOf(shown);
+      if (replicas === NO_REPLICAS) {
+        throw badRequest(`the spec replicas field ${JSON.stringify(specReplicas)} cannot be empty`);
+      }
+      if (levelsOf(specReplicas) > JSON_DEPTH_MAX) {
+        throw badRequest('the spec replicas field lies deeper than objects may nest');
+      }
+      const scaled = withValueAt(object, specReplicas, replicas);
+      const metadata = metadataWithDemands(object, shown);
+      if ((shown.metadata.resourceVersion ?? '') !== '') return { ...scaled, metadata };
+      // Whoever asks for no certain version means the object as it is, whatever the kind demands of others.
+      const { resourceVersion = '' } = object.metadata;
+      return { ...scaled, metadata: { ...metadata, resourceVersion } };
+    },
+  };
+}
+
+function replicasOf(shown: ApiObject): number {
+  return integer(record(shown['spec'])['replicas']) ?? 0;
+}
+
+function valueOf<T>(found: Found<T>): T | undefined {
+  if (!found.ok) throw internalError(new Error(found.problem));
+  return found.value;
+}
+
+/** The rules of the fields that a Scale shows, of which a write to the status concerns only some. */
+export function validateScaled(
+  object: ApiObject,
+  paths: ScalePaths,
+  part: 'spec' | 'status',
+): readonly FieldError[] {
+  const replicas = part === 'spec' ? [paths.specReplicas, paths.statusReplicas] : [paths.statusReplicas];
+  const { labelSelector } = paths;
+  const selector = labelSelector === '' ? undefined : textAt(object, labelSelector);
+  return [
+    ...replicas.flatMap((path) => validateReplicas(integerAt(object, path), path)),
+    ...(selector === undefined || selector.ok ? [] : [invalid(labelSelector, '', selector.problem)]),
+  ];
+}
+
+function validateReplicas(found: Found<Int64>, path: string): readonly FieldError[] {
+  if (!found.ok) return [invalid(path, 0, found.problem)];
+  const { value = 0 } = found;
+  if (value < 0) return [invalid(path, value, 'should be a non-negative integer')];
+  return value > INT32_MAX
+    ? [invalid(path, value, `should be less than or equal to ${String(INT32_MAX)}`)]
+    : [];
+}

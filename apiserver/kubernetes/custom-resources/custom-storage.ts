@@ -1,0 +1,97 @@
+import type { JsonObject } from '../../../shared/object/clone';
+import type { ApiObject } from '../../../shared/object/object';
+import { apiVersionOf } from '../../../shared/object/object';
+import { coerceEmbedded } from '../../../shared/structural/embedded';
+import { prune } from '../../../shared/structural/prune';
+import { TooManyDefaultsError, withDefaults } from '../../../shared/structural/defaults';
+import type { StructuralSchema } from '../../../shared/structural/structural-schema';
+import type { CustomStorage } from '../../engine/registry/resource';
+import type { Converter } from './conversion/converter';
+import type { LazyVersion } from './custom-version';
+
+/**
+ * How objects of a definition are stored and read, after the codec of v1.21's custom resource handler: an object is read by the schema of
+ * the version that it stands in, with that version's defaults; it is then brought into the version asked for, which prunes it again.
+ */
+export function customStorage(
+  group: string,
+  versions: ReadonlyMap<string, LazyVersion>,
+  { hub, converter }: { readonly hub: string; readonly converter: Converter | undefined },
+): CustomStorage {
+  const byApiVersion = new Map(
+    [...versions].map(([version, each]) => [apiVersionOf({ group, version }), each]),
+  );
+  const schemaOf = (apiVersion: string): StructuralSchema | undefined => byApiVersion.get(apiVersion)?.schema;
+  const readable = (object: ApiObject): ApiObject => completed(object, schemaOf(object.apiVersion ?? ''));
+  const move = (object: ApiObject, apiVersion: string): ApiObject => {
+    if (object.apiVersion === apiVersion) return object;
+    return converter?.convertKept(object, apiVersion) ?? { ...object, apiVersion };
+  };
+  const convert = (object: ApiObject, apiVersion: string): ApiObject =>
+    pruned(move(object, apiVersion), schemaOf(apiVersion));
+  const read = (object: ApiObject, apiVersion: string): ApiObject =>
+    object.apiVersion === apiVersion ? readable(object) : convert(readable(object), apiVersion);
+  const hubVersion = apiVersionOf({ group, version: hub });
+  return {
+    ...(converter === undefined ? {} : { converts: true }),
+    move,
+    convert,
+    read,
+    readAll: async (objects, apiVersion, signal) => {
+      if (converter === undefined) return objects.map((object) => read(object, apiVersion));
+      const others = objects.filter((object) => object.apiVersion !== apiVersion).map(readable);
+      const converted = (await converter.convert(others, apiVersion, signal)).values();
+      return objects.map((object) => {
+        if (object.apiVersion === apiVersion) return readable(object);
+        return pruned(converted.next().value ?? object, schemaOf(apiVersion));
+      });
+    },
+    keep: (object) => sortedObject(pruned(move(object, hubVersion), schemaOf(hubVersion))),
+  };
+}
+
+/** Without unknown fields, and with defaults. */
+function completed(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
+  if (schema === undefined) return object;
+  const known = pruned(object, schema);
+  try {
+    return withDefaults(schema, known) as unknown as ApiObject;
+  } catch (error) {
+    // Defaults that came after the object must not make it unreadable: who cannot read it cannot change or delete it either.
+    if (error instanceof TooManyDefaultsError) return known;
+    throw error;
+  }
+}
+
+/** What has the wrong form in embedded objects is dropped as well: old objects were not checked as new ones are. */
+function pruned(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
+  if (schema === undefined) return object;
+  const { object: known } = prune(schema, object);
+  const { object: formed } = coerceEmbedded(schema, known, { drop: true });
+  return formed as unknown as ApiObject;
+}
+
+function sortedObject({ kind, apiVersion, metadata, ...rest }: ApiObject): ApiObject {
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    metadata,
+    ...(sorted(rest) as JsonObject),
+  };
+}
+
+/** The same value where everything stands in order. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map(sorted);
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  const entries = Object.entries(value);
+  const inOrder = entries.every(([name], index) => index === 0 || (entries[index - 1]?.[0] ?? '') < name);
+  const inner = entries.map(([name, each]): [string, unknown] => [name, sorted(each)]);
+  if (inOrder && inner.every(([, each], index) => each === entries[index]?.[1])) return value;
+  const result = Object.create(null) as JsonObject;
+  for (const [name, each] of inner.toSorted(([a], [b]) => (a < b ? -1 : 1))) result[name] = each;
+  return result;
+}

@@ -1,0 +1,98 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import type { JsonObject } from '../../../shared/object/clone';
+import type { ApiObject } from '../../../shared/object/object';
+import { apiVersionOf } from '../../../shared/object/object';
+import type { Budget } from '../../../shared/structural/budget';
+import { validateEmbedded } from '../../../shared/structural/embedded';
+import { validateListTypes } from '../../../shared/structural/list-types';
+import { warmPatterns } from '../../../shared/structural/warm-patterns';
+import { validateValues } from '../../../shared/structural/validate-values';
+import { INSTRUCTIONS_MAX } from '../kinds/apiextensions/crd-structure';
+import { keepBudgetWithin, valueBudget } from '../../engine/request/value-budget';
+import type { Strategy, WriteInfo } from '../../engine/registry/strategy';
+import { statusSubresource } from '../../engine/registry/strategy';
+import type { Guard } from '../../engine/storage/backend';
+import { validateScaled } from './custom-scale';
+import type { LazyVersion } from './custom-version';
+import type { DefinitionVersion } from './definition';
+
+export interface StrategyVersion extends DefinitionVersion {
+  readonly lazy: LazyVersion;
+}
+
+/** The behaviour of all custom resources: the schema of the version that the request uses decides. */
+export function customStrategy(
+  versions: ReadonlyMap<string, StrategyVersion>,
+  reliesOn: (operation: 'CREATE' | 'UPDATE') => Guard,
+): Strategy {
+  return {
+    reliesOn,
+    tracksGeneration: true,
+    generationCountsStatus: true,
+    requiresResourceVersion: true,
+    statusLeavesMetadata: true,
+    prepareRules: (_next, _previous, { via }) => {
+      const schema = versions.get(via.version)?.lazy.schema;
+      return schema === undefined ? undefined : warmPatterns([schema], INSTRUCTIONS_MAX);
+    },
+    validate: (object, info) => {
+      const { lazy, scale } = versions.get(info.via.version) ?? {};
+      const schema = lazy?.schema;
+      const sent = asSent(object, info);
+      return [
+        ...(schema === undefined ? [] : compare(info, (budget) => validateValues(schema, sent, { budget }))),
+        ...(scale === undefined ? [] : validateScaled(object, scale, 'spec')),
+        ...(schema === undefined ? [] : validateEmbedded(schema, sent)),
+      ];
+    },
+    validateNew: (object, info) => repeatsIn(versions, object, info),
+    // What had repeated items before they were forbidden can still be changed.
+    validateUpdate: (next, previous, info) => {
+      const repeats = repeatsIn(versions, next, info);
+      return repeats.length > 0 && repeatsIn(versions, previous, info).length > 0 ? [] : repeats;
+    },
+    subresources: {
+      status: {
+        prepareForUpdate: statusSubresource.prepareForUpdate,
+        // As in v1.21 values alone are judged here, of the whole object, whatever is embedded or repeated among them.
+        validateUpdate: (next, _previous, info) => {
+          const { lazy, scale } = versions.get(info.via.version) ?? {};
+          const schema = lazy?.schema;
+          return [
+            ...(schema === undefined
+              ? []
+              : compare(info, (budget) => validateValues(schema, asSent(next, info), { budget }))),
+            ...(scale === undefined ? [] : validateScaled(next, scale, 'status')),
+          ];
+        },
+      },
+    },
+  };
+}
+
+/** Objects come in the stored version; the schema is that of the request's. */
+function asSent(object: ApiObject, { via }: WriteInfo): JsonObject {
+  const sent: unknown = { ...object, apiVersion: apiVersionOf(via) };
+  return sent as JsonObject;
+}
+
+/** Items of sets and keyed lists that are there twice. */
+function repeatsIn(
+  versions: ReadonlyMap<string, StrategyVersion>,
+  object: ApiObject,
+  info: WriteInfo,
+): readonly FieldError[] {
+  const schema = versions.get(info.via.version)?.lazy.schema;
+  return schema === undefined ? [] : compare(info, (budget) => validateListTypes(schema, object, budget));
+}
+
+/** Compares with a schema. A small object may take long: then the request begins anew where it holds up nobody. */
+function compare(
+  info: WriteInfo,
+  errorsWithin: (budget: Budget) => readonly FieldError[],
+): readonly FieldError[] {
+  const budget = valueBudget(info.bounds);
+  const errors = errorsWithin(budget);
+  keepBudgetWithin(info.bounds, budget);
+  return errors;
+}

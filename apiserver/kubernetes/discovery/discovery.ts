@@ -1,0 +1,75 @@
+import { GROUP, KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
+import type { Document } from '../../engine/encoding/document';
+import { documentAnswer } from '../../engine/encoding/document';
+import { refuseUnrouted } from '../../engine/encoding/routing';
+import type { Answer, Exchange } from '../../engine/request/exchange';
+import type { Registry } from '../../engine/registry/registry';
+import { methodNotAllowed } from '../../engine/handlers/target';
+import type { RequestFeatures } from '../../engine/handlers/request-features';
+import type { AggregatedVersion } from './group-order';
+import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents';
+
+/** What documents say beside what the registry knows. */
+export interface DiscoveryParts {
+  readonly serverAddress: string;
+  /** What other servers answer for. */
+  readonly aggregated: readonly AggregatedVersion[];
+  readonly features: Pick<RequestFeatures, 'responseCompression' | 'storageVersionHash'>;
+}
+
+/** Answers `/api`, `/apis` and the documents below them; undefined for a path that is none, or a group that is not served. */
+export function answerDiscovery(
+  registry: Registry,
+  parts: DiscoveryParts,
+  exchange: Exchange,
+): Promise<Answer> | undefined {
+  const document = documentAt(registry, parts, exchange.path);
+  if (document === undefined) return undefined;
+  if (isRouted(registry, exchange.path)) {
+    if (exchange.method !== 'GET') throw methodNotAllowed();
+    const isTyped = (exchange.headers['content-type'] ?? '') !== '';
+    refuseUnrouted(exchange, isTyped ? { consumes: READ } : {});
+  }
+  exchange.isCompressible = parts.features.responseCompression;
+  return documentAnswer(exchange, 200, document as Document);
+}
+
+/** Upstream's routes of these documents name them, though nobody sends a body. */
+const READ: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, MEDIA_TYPE.protobuf, KUBERNETES_PROTOBUF];
+
+/** However many slashes it ends with. */
+function segmentsOf(path: string): readonly string[] {
+  const segments = path.split('/').slice(1);
+  while (segments.length > 1 && segments.at(-1) === '') segments.pop();
+  return segments;
+}
+
+/**
+ * Whether a router stands before the document upstream, which looks at method and media types first. None stands before `/apis`, groups, and versions of custom
+ * resources alone; the group of the API services, which the first server has itself, has one.
+ */
+function isRouted(registry: Registry, path: string): boolean {
+  const [prefix, group = '', version = ''] = segmentsOf(path);
+  if (prefix !== 'apis') return true;
+  if (version === '') return group === GROUP.apiregistration;
+  return registry.endpointsOf(group, version).some(({ custom }) => custom === undefined);
+}
+
+function documentAt(
+  registry: Registry,
+  { serverAddress, aggregated, features }: DiscoveryParts,
+  path: string,
+): object | undefined {
+  // Two slashes name a group that has no name.
+  if (path === '/apis//') return undefined;
+  const [prefix, first = '', second = '', ...more] = segmentsOf(path);
+  const resourcesOf = (group: string, version: string): object | undefined =>
+    apiResourceList(registry, { group, version, isHashed: features.storageVersionHash });
+  if (more.length > 0 || (first === '' && second !== '')) return undefined;
+  if (prefix === 'api' && second === '') {
+    return first === '' ? apiVersions(registry, serverAddress) : resourcesOf('', first);
+  }
+  if (prefix !== 'apis') return undefined;
+  if (first === '') return apiGroupList(registry, aggregated);
+  return second === '' ? apiGroup(registry, first, aggregated) : resourcesOf(first, second);
+}

@@ -1,0 +1,88 @@
+import type { GroupVersion } from '../../../shared/object/object';
+import { GROUPS } from '../../../shared/api/groups';
+import { GROUP } from '../../../shared/names';
+import { byVersionPriority } from '../../../shared/meta/version-priority';
+import type { Registry, ServedGroup } from '../../engine/registry/registry';
+
+/** How groups and versions are ordered, and what their APIService says. */
+export interface Priority {
+  /** Groups are listed by falling numbers. */
+  readonly groupPriorityMinimum: number;
+  /** The versions of a group as well. */
+  readonly versionPriority: number;
+}
+
+/** Groups of custom resources come last; their versions are ordered by their names. */
+const CUSTOM_PRIORITY: Priority = { groupPriorityMinimum: 1000, versionPriority: 100 };
+
+const BUILT_IN: ReadonlyMap<string, Priority> = new Map(
+  GROUPS.flatMap(({ group, priority, versions }) =>
+    versions.map(({ version, priority: versionPriority }): [string, Priority] => [
+      `${version}.${group}`,
+      { groupPriorityMinimum: priority, versionPriority },
+    ]),
+  ),
+);
+
+export function priorityOf({ group, version }: GroupVersion): Priority {
+  return BUILT_IN.get(`${version}.${group}`) ?? CUSTOM_PRIORITY;
+}
+
+/** A group version that another server answers for. */
+export interface AggregatedVersion extends GroupVersion, Priority {}
+
+const ordered = new WeakMap<Registry, readonly ServedGroup[]>();
+
+/**
+ * The groups that the registry serves, in the order of discovery, each with its preferred version first: that of their APIServices, whose
+ * own group stands before all others.
+ */
+export function orderedGroups(
+  registry: Registry,
+  aggregated: readonly AggregatedVersion[] = [],
+): readonly ServedGroup[] {
+  if (aggregated.length > 0) return order(registry.groups, aggregated);
+  const known = ordered.get(registry);
+  if (known !== undefined) return known;
+  const made = order(registry.groups);
+  ordered.set(registry, made);
+  return made;
+}
+
+function order(
+  groups: readonly ServedGroup[],
+  aggregated: readonly AggregatedVersion[] = [],
+): readonly ServedGroup[] {
+  const named = new Map<string, Ordered>();
+  const own = groups.flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
+  for (const each of [...own.map((version) => ({ ...version, ...priorityOf(version) })), ...aggregated]) {
+    const name = `${each.version}.${each.group}`;
+    named.set(name, { ...each, name });
+  }
+  const all = [...named.values()].toSorted(byGroupPriority);
+  const byGroup = new Map<string, typeof all>();
+  for (const each of all) {
+    const known = byGroup.get(each.group);
+    if (known === undefined) byGroup.set(each.group, [each]);
+    else known.push(each);
+  }
+  return [...byGroup].map(([group, versions]) => ({
+    group,
+    versions: versions
+      .toSorted((a, b) => b.versionPriority - a.versionPriority || byVersionPriority(a.version, b.version))
+      .map(({ version }) => version),
+  }));
+}
+
+interface Ordered extends GroupVersion, Priority {
+  readonly name: string;
+}
+
+/** Of equal priority, the version counts before the group: an APIService is named by both, in this order. */
+function byGroupPriority(a: Ordered, b: Ordered): number {
+  if ((a.group === GROUP.apiregistration) !== (b.group === GROUP.apiregistration)) {
+    return a.group === GROUP.apiregistration ? -1 : 1;
+  }
+  const difference = b.groupPriorityMinimum - a.groupPriorityMinimum;
+  return difference === 0 ? (a.name < b.name ? -1 : 1) : difference;
+}

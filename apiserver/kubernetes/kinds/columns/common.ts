@@ -1,0 +1,51 @@
+import type { LabelSelector } from '../../../../shared/api/types/meta-v1';
+import type { PodTemplateSpec } from '../../../../shared/api/types/core-v1';
+import type { ApiObject } from '../../../../shared/object/object';
+import { Age } from './age';
+import { selectorText } from './format';
+import type { Column, KindTable } from './table';
+import { tableOf } from './table';
+
+/** Columns that many kinds have. */
+
+export const NAME: Column<ApiObject> = {
+  name: 'Name',
+  format: 'name',
+  cell: ({ metadata }) => metadata.name ?? '',
+};
+
+export const AGE: Column<ApiObject> = {
+  name: 'Age',
+  cell: ({ metadata }) => new Age(metadata.creationTimestamp),
+};
+
+/** What the zero time looks like where it has to be written. */
+const ZERO_TIME = '0001-01-01T00:00:00Z';
+
+/** The table of a kind without columns of its own. */
+export const CREATED_AT_TABLE: KindTable = tableOf<ApiObject>([
+  NAME,
+  { name: 'Created At', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp ?? ZERO_TIME },
+]);
+
+/** Containers and Images of a pod template. */
+export function containerColumns<T>(
+  templateOf: (object: T) => PodTemplateSpec | undefined,
+): readonly Column<T>[] {
+  const texts = (object: T, field: 'name' | 'image'): string =>
+    (templateOf(object)?.spec.containers ?? []).map((each) => each[field] ?? '').join(',');
+  return [
+    { name: 'Containers', isWide: true, cell: (object) => texts(object, 'name') },
+    { name: 'Images', isWide: true, cell: (object) => texts(object, 'image') },
+  ];
+}
+
+interface Workload {
+  readonly spec: { readonly selector?: LabelSelector | null; readonly template: PodTemplateSpec };
+}
+
+/** Containers, Images and Selector of a workload. */
+export const WORKLOAD_COLUMNS: readonly Column<Workload>[] = [
+  ...containerColumns<Workload>(({ spec }) => spec.template),
+  { name: 'Selector', isWide: true, cell: ({ spec }) => selectorText(spec.selector) },
+];

@@ -1,0 +1,11 @@
+import { GROUP } from '../../../../shared/names';
+import { testKind } from '../testing/kind-table';
+
+testKind('Lease', {
+  url: `/apis/${GROUP.coordination}/v1/namespaces/default/leases`,
+  good: { spec: { holderIdentity: 'me', leaseDurationSeconds: 15 } },
+  bad: [
+    ['no time', { spec: { leaseDurationSeconds: 0 } }, ['Invalid spec.leaseDurationSeconds']],
+    ['fewer than no changes', { spec: { leaseTransitions: -1 } }, ['Invalid spec.leaseTransitions']],
+  ],
+});

@@ -1,0 +1,14 @@
+import type { Lease } from '../../../../shared/api/types/coordination-v1';
+import { invalid } from '../../../../shared/errors/field-error';
+import type { Strategy } from '../../../engine/registry/strategy';
+import { positive } from '../rules/primitives';
+
+export const leaseRules: Pick<Strategy<Lease>, 'validate'> = {
+  validate: ({ spec: { leaseDurationSeconds: seconds, leaseTransitions: transitions = 0 } }) => [
+    ...(seconds === undefined ? [] : positive(seconds, 'spec.leaseDurationSeconds')),
+    // The words are upstream's.
+    ...(transitions >= 0
+      ? []
+      : [invalid('spec.leaseTransitions', transitions, 'must to greater or equal than 0')]),
+  ],
+};

@@ -1,0 +1,163 @@
+import type {
+  BoundObjectReference,
+  TokenRequest,
+  TokenRequestSpec,
+} from '../../../../shared/api/types/authentication-v1';
+import type { StoredKinds } from '../../../../shared/api/types/message-types';
+import type { Pod } from '../../../../shared/api/types/core-v1';
+import { GROUP } from '../../../../shared/names';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { invalid, invalidObject } from '../../../../shared/errors/field-error';
+import { badRequest, conflict, notFound } from '../../../../shared/errors/status-error';
+import { timestamp } from '../../../engine/registry/metadata';
+import { readFresh } from '../../../engine/registry/current';
+import { relativeKey } from '../../../engine/registry/resource';
+import { integer } from '../../../../shared/object/accessors';
+import type {
+  AccountTokens,
+  Operation,
+  OperationContext,
+  OperationRequest,
+} from '../../../engine/registry/operation';
+import type { TokenBinding } from './token-claims';
+import { claimsOf } from './token-claims';
+
+const TOKEN_REQUEST = { group: GROUP.authentication, kind: 'TokenRequest' } as const;
+const EXPIRATION_SECONDS_MIN = 600;
+const EXPIRATION_SECONDS_MAX = 2 ** 32;
+/** What the token volume that admission adds to pods asks for: by this number its requests are known. */
+const VOLUME_EXPIRATION_SECONDS = 3_607;
+const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 60 * 60;
+const SECOND_MS = 1_000;
+
+/** `serviceaccounts/token`: a signed token of the account, for the audiences and the time asked for. */
+export const requestToken: Operation = async (context, request, signal) => {
+  const { accountTokens, apiAudiences } = context.services;
+  const { spec } = request.object as TokenRequest;
+  const asked = integer(spec.expirationSeconds) ?? 0;
+  const errors = expirationErrors(asked);
+  if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, '', errors);
+  const account = await found(context, { request, resource: 'serviceaccounts', name: request.name }, signal);
+  const { boundObjectRef: reference } = spec;
+  const binding = reference === null ? undefined : await bindingOf(context, { request, reference }, signal);
+  const audiences = audiencesOf(spec, apiAudiences);
+  const expirationSeconds = Math.min(asked, accountTokens.maxExpirationSeconds ?? asked);
+  const isExtended = isOfTokenVolume(accountTokens, { binding, expirationSeconds, audiences, apiAudiences });
+  const nowSeconds = Math.floor(context.store.clock.now() / SECOND_MS);
+  const token = await accountTokens.sign(
+    claimsOf({
+      issuer: accountTokens.issuer,
+      account,
+      binding,
+      audiences,
+      nowSeconds,
+      expirationSeconds: isExtended ? EXTENDED_EXPIRATION_SECONDS : expirationSeconds,
+      warnAfterSeconds: isExtended ? expirationSeconds : undefined,
+    }),
+  );
+  return {
+    ...request.object,
+    spec: { ...spec, audiences, expirationSeconds },
+    status: { token, expirationTimestamp: timestamp((nowSeconds + expirationSeconds) * SECOND_MS) },
+  };
+};
+
+function expirationErrors(seconds: number): readonly FieldError[] {
+  const field = 'spec.expirationSeconds';
+  if (seconds < EXPIRATION_SECONDS_MIN) {
+    return [invalid(field, seconds, 'may not specify a duration less than 10 minutes')];
+  }
+  return seconds > EXPIRATION_SECONDS_MAX
+    ? [invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')]
+    : [];
+}
+
+function audiencesOf({ audiences }: TokenRequestSpec, apiAudiences: readonly string[]): readonly string[] {
+  const asked = audiences ?? [];
+  return asked.length === 0 ? apiAudiences : asked;
+}
+
+/** A token in a pod's volume for this API alone: its client may be one that reads it once and never again. */
+function isOfTokenVolume(
+  { extendsExpiration }: AccountTokens,
+  asked: {
+    readonly binding: TokenBinding | undefined;
+    readonly expirationSeconds: number;
+    readonly audiences: readonly string[];
+    readonly apiAudiences: readonly string[];
+  },
+): boolean {
+  return (
+    extendsExpiration &&
+    asked.binding?.kind === 'pod' &&
+    asked.expirationSeconds === VOLUME_EXPIRATION_SECONDS &&
+    asked.audiences.every((each) => asked.apiAudiences.includes(each))
+  );
+}
+
+/** Throws BadRequest for a kind that nothing can be bound to or another account's pod, NotFound, and Conflict for another uid. */
+async function bindingOf(
+  context: OperationContext,
+  { request, reference }: { readonly request: OperationRequest; readonly reference: BoundObjectReference },
+  signal: AbortSignal,
+): Promise<TokenBinding> {
+  const { kind = '', name = '', uid = '' } = reference;
+  const binding = bindableTo(reference);
+  if (binding === undefined) {
+    throw badRequest(`cannot bind token to object of type ${typeOf(reference)}`);
+  }
+  if (name === '') throw badRequest('Name parameter required.');
+  const object =
+    binding === 'pod'
+      ? await podOfAccount(context, { request, name }, signal)
+      : await found(context, { request, resource: 'secrets', name }, signal);
+  if (uid !== '' && uid !== object.metadata.uid) {
+    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: GROUP.core, resource: kind }, name, why);
+  }
+  return { kind: binding, object };
+}
+
+async function podOfAccount(
+  context: OperationContext,
+  { request, name }: { readonly request: OperationRequest; readonly name: string },
+  signal: AbortSignal,
+): Promise<Pod> {
+  const pod = await found(context, { request, resource: 'pods', name }, signal);
+  if (pod.spec.serviceAccountName === request.name) return pod;
+  throw badRequest(
+    `cannot bind token for serviceaccount ${JSON.stringify(request.name)} to pod running with different serviceaccount name.`,
+  );
+}
+
+function bindableTo({ apiVersion = '', kind }: BoundObjectReference): TokenBinding['kind'] | undefined {
+  if (apiVersion.includes('/')) return undefined;
+  if (kind === 'Pod') return 'pod';
+  return kind === 'Secret' ? 'secret' : undefined;
+}
+
+/** As Go writes a kind with its group and version. */
+function typeOf({ apiVersion = '', kind = '' }: BoundObjectReference): string {
+  const parts = apiVersion.split('/');
+  const known = parts.length > 2 ? '/' : parts.length === 2 ? apiVersion : `/${apiVersion}`;
+  return `${known}, Kind=${kind}`;
+}
+
+type Core = StoredKinds['core'];
+
+/** An object of the request's namespace, as fresh as a read index taken now. Throws NotFound. */
+async function found<Resource extends keyof Core>(
+  { store, registry }: OperationContext,
+  wanted: { readonly request: OperationRequest; readonly resource: Resource; readonly name: string },
+  signal: AbortSignal,
+): Promise<Core[Resource]> {
+  const { request, resource, name } = wanted;
+  const endpoint = registry().endpoint(GROUP.core, 'v1', resource);
+  const key = endpoint && relativeKey(endpoint.stored, request.namespace, name);
+  const current =
+    endpoint === undefined || key === undefined
+      ? undefined
+      : await readFresh({ ...store, bounds: request.bounds }, endpoint, key, signal);
+  if (current === undefined) throw notFound({ group: GROUP.core, resource }, name);
+  return current.object as Core[Resource];
+}

@@ -1,0 +1,76 @@
+import type {
+  FlowSchemaCondition,
+  FlowSchemaSpec,
+  PolicyRulesWithSubjects,
+  PriorityLevelConfigurationSpec,
+} from '../../../../shared/api/types/flowcontrol-v1beta1';
+import { USER_GROUP } from '../../../../shared/names';
+import type { ObjectMeta } from '../../../../shared/object/object';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
+import { deepEqual } from '../../../../shared/object/clone';
+import { forEachItem, repeatsIn } from '../rules/primitives';
+
+const EVERYTHING = {
+  resourceRules: [
+    { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] },
+  ],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+};
+
+const everythingOf = (...groups: readonly string[]): PolicyRulesWithSubjects => ({
+  subjects: groups.map((name) => ({ kind: 'Group', group: { name } })),
+  ...EVERYTHING,
+});
+
+type Specs<Spec> = Readonly<Record<string, Spec>>;
+
+/** The first and the last schema, without which some requests would belong nowhere. */
+export const MANDATORY_FLOW_SCHEMAS: Specs<FlowSchemaSpec> = {
+  exempt: {
+    priorityLevelConfiguration: { name: 'exempt' },
+    matchingPrecedence: 1,
+    rules: [everythingOf(USER_GROUP.masters)],
+  },
+  'catch-all': {
+    priorityLevelConfiguration: { name: 'catch-all' },
+    matchingPrecedence: 10_000,
+    distinguisherMethod: { type: 'ByUser' },
+    rules: [everythingOf(USER_GROUP.unauthenticated, USER_GROUP.authenticated)],
+  },
+};
+
+/** The levels of those schemas. */
+export const MANDATORY_PRIORITY_LEVELS: Specs<PriorityLevelConfigurationSpec> = {
+  exempt: { type: 'Exempt' },
+  'catch-all': {
+    type: 'Limited',
+    limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' } },
+  },
+};
+
+/** An object that the server relies on has the spec it expects, and no other. */
+export function validateMandatory<Spec>(
+  { metadata, spec }: { readonly metadata: ObjectMeta; readonly spec: Spec },
+  specs: Specs<Spec>,
+): FieldError[] {
+  const { name = '' } = metadata;
+  const fixed = Object.hasOwn(specs, name) ? specs[name] : undefined;
+  if (fixed === undefined || deepEqual(spec, fixed)) return [];
+  return [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)];
+}
+
+interface WithConditions {
+  readonly status?: { readonly conditions?: readonly Pick<FlowSchemaCondition, 'type'>[] };
+}
+
+/** The conditions of both kinds: each type is named, and once. */
+export function validateFlowConditions({ status }: WithConditions): FieldError[] {
+  const { conditions = [] } = status ?? {};
+  const types = conditions.map(({ type = '' }) => type);
+  const isRepeated = repeatsIn(types);
+  return forEachItem(types, 'status.conditions', (type, path, index) => [
+    ...(isRepeated(index) ? [duplicate(`${path}.type`, type)] : []),
+    ...(type === '' ? [required(`${path}.type`, 'must not be empty')] : []),
+  ]);
+}

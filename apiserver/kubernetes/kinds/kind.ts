@@ -1,0 +1,73 @@
+import type { StoredKinds } from '../../../shared/api/types/message-types';
+import { GROUP } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/object/object';
+import type { SpecialSubresource } from '../../engine/registry/special-subresource';
+import type { KindSettings, Strategy } from '../../engine/registry/strategy';
+import type { VirtualResource } from '../../engine/registry/operation';
+import type { KindTable } from './columns/table';
+import { withDeletionCost } from './pod-template/deletion-cost';
+import { withHugePages } from './pod-template/huge-pages';
+import { withSwitchedFields } from './switched-fields';
+
+/**
+ * What is particular to one kind. Everything is optional: a kind that behaves like all others is `{}`. `T` is the stored version of the kind;
+ * objects are decoded, but for what earlier hooks and admission have made of them.
+ */
+export interface Kind<T extends ApiObject = ApiObject> {
+  /** How its objects are made, changed, validated and deleted, where that differs from other objects. */
+  readonly strategy?: Strategy<T>;
+  /** How an object is shown in a Table. Default: its name and when it was created. */
+  readonly table?: KindTable<T>;
+  /** What a Table's row says of an object beside its cells. */
+  readonly rowConditions?: (object: T) => readonly object[];
+  /**
+   * Subresources of another kind (`scale`, `eviction`), by name. Not here: `status`, `approval` and `finalize`, which show the object itself. A row in
+   * `resources.json` is enough for them; what differs from the usual status stands in the strategy's `subresources`.
+   */
+  readonly subresources?: Readonly<Record<string, SpecialSubresource>>;
+  /** The resource is an operation, or made up on demand: nothing is stored. */
+  readonly virtual?: VirtualResource;
+  /**
+   * What is done to an object as it was received, before defaults and before anything compares it: fields that are only written go where they
+   * belong, and what only some servers fill in is filled in.
+   */
+  readonly received?: (object: T, settings: KindSettings) => T;
+  /** Annotations that stand for fields of the kind, and are no part of its metadata where that is shown by itself. */
+  readonly fieldAnnotations?: readonly string[];
+}
+
+/** The kinds of one API group, by the names of their resources. */
+export interface KindGroup {
+  readonly group: string;
+  readonly kinds: Readonly<Record<string, Kind>>;
+}
+
+/** The stored kinds of a group, each with the type of its objects. */
+export type KindsOf<Group extends keyof StoredKinds> = {
+  readonly [Resource in keyof StoredKinds[Group]]: StoredKinds[Group][Resource] extends ApiObject
+    ? Kind<StoredKinds[Group][Resource]>
+    : never;
+};
+
+/**
+ * A group's kinds as the registry takes them, which knows no kinds; `virtual` are those that are not stored. The one place where a kind's
+ * type is let go: each gets only objects that were decoded as the kind that is stored under this resource.
+ */
+export function kindsOf<Group extends keyof StoredKinds>(
+  group: Group,
+  kinds: KindsOf<Group>,
+  virtual: Readonly<Record<string, Kind>> = {},
+): KindGroup {
+  const stored = Object.entries(kinds as unknown as Record<string, Kind>).map(
+    ([resource, kind]): [string, Kind] => [resource, withGates(`${group}/${resource}`, kind)],
+  );
+  return { group: GROUP[group], kinds: { ...Object.fromEntries(stored), ...virtual } };
+}
+
+function withGates(resource: string, kind: Kind): Kind {
+  const strategy = withDeletionCost(
+    resource,
+    withHugePages(resource, withSwitchedFields(resource, kind.strategy)),
+  );
+  return strategy === undefined ? kind : { ...kind, strategy };
+}

@@ -1,0 +1,193 @@
+import type { CertificateSigningRequest } from '../../../shared/api/types/certificates-v1';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { ERRORS_SHOWN_MAX } from '../../../shared/errors/field-error';
+import { validateLabelSelector } from '../../../shared/meta/validate-labels';
+import { decodeObject } from '../../../shared/schema/decode';
+import { messageType } from '../../../shared/schema/types';
+import { statusSubresource } from '../../engine/registry/strategy';
+import { validateClaimSpec } from './pod-template/claim-template';
+import { withCertificateRules } from './certificates/certificate-requests-rules';
+import { validateListAndMapTypes } from './apiextensions/crd-list-types';
+import { validateFieldRef } from './pod-template/downward-api';
+import { validateFlowConditions } from './flowcontrol/mandatory-flow';
+import { nodeRules } from './core/nodes-rules';
+import { resourceQuotaRules } from './core/resource-quotas-rules';
+import { serviceRules } from './core/services-rules';
+import { storageClassRules } from './storage/storage-classes-rules';
+import { iscsiVolume } from './rules/storage-drivers';
+import { validateHostAliases, validateTopologySpread } from './pod-template/scheduling';
+import { validateTolerationsUpdate } from './pod-template/tolerations';
+import { validateVolumes } from './pod-template/volumes';
+import { validateWebhookRule } from './admissionregistration/webhook-rules';
+
+/*
+ * Lists as long as a request can hold them. Looking through a list once for each of its items took up to half a minute, in which the
+ * server answered nobody: far more than a test may take.
+ */
+const LENGTH = 60_000;
+
+const numbered = <T>(make: (index: number) => T): T[] =>
+  Array.from({ length: LENGTH }, (_, index) => make(index));
+const fieldsOf = (errors: readonly FieldError[] | undefined): string[] =>
+  (errors ?? []).map(({ field }) => field);
+/** No rule of these kinds asks for anything else. */
+const judge = (
+  rules: {
+    readonly validate?: ((object: never, info: never) => readonly FieldError[]) | undefined;
+    readonly validateNew?: ((object: never, info: never) => readonly FieldError[]) | undefined;
+  },
+  object: object,
+): string[] => fieldsOf((rules.validate ?? rules.validateNew)?.(object as never, { settings: {} } as never));
+
+test('the one taint of very many that stands there twice is found', () => {
+  const taints = numbered((index) => ({ key: `k${String(index % (LENGTH - 1))}`, effect: 'NoSchedule' }));
+  expect(judge(nodeRules, { metadata: { name: 'n' }, spec: { taints } })).toEqual([
+    `metadata.taints[${String(LENGTH - 1)}]`,
+  ]);
+});
+
+test('the one constraint of very many that stands there twice is found where it stands first', () => {
+  const constraints = numbered((index) => ({
+    maxSkew: 1,
+    topologyKey: `k${String(index % (LENGTH - 1))}`,
+    whenUnsatisfiable: 'ScheduleAnyway',
+  }));
+  expect(fieldsOf(validateTopologySpread(constraints, 'at'))).toEqual([
+    'at[0].{topologyKey, whenUnsatisfiable}',
+  ]);
+});
+
+test('the one toleration of very many that a change takes away is missed', () => {
+  const tolerations = numbered((index) => ({
+    key: `k${String(index)}`,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: 1,
+  }));
+  const longer = tolerations.map((each) => ({ ...each, tolerationSeconds: 2 }));
+  expect(validateTolerationsUpdate(longer, tolerations, 'at')).toEqual([]);
+  expect(fieldsOf(validateTolerationsUpdate(longer.slice(0, -1), tolerations, 'at'))).toEqual(['at']);
+});
+
+test('the one term of very many that stands there twice is found', () => {
+  const allowedTopologies = numbered((index) => ({
+    matchLabelExpressions: [{ key: 'zone', values: [String(index % (LENGTH - 1))] }],
+  }));
+  const storageClass = {
+    metadata: { name: 's' },
+    provisioner: 'p',
+    reclaimPolicy: 'Delete',
+    volumeBindingMode: 'Immediate',
+    allowedTopologies,
+  };
+  expect(judge(storageClassRules, storageClass)).toEqual([
+    `allowedTopologies[${String(LENGTH - 1)}].matchLabelExpressions`,
+  ]);
+});
+
+test('the one resource of very many that another one before it covers is found, and not one behind it', () => {
+  const resources = ['b/log', ...numbered((index) => `r${String(index)}/status`), 'a/*', 'a/status', 'b/*'];
+  const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources };
+  expect(fieldsOf(validateWebhookRule(rule, 'at'))).toEqual([`at.resources[${String(LENGTH + 2)}]`]);
+});
+
+test('scopes that are wrong in the same way are told once, with all of them', () => {
+  const scopes = numbered(() => 'x');
+  const hard = Object.fromEntries(numbered((index) => [`requests.hugepages-${String(index + 1)}Ki`, '1']));
+  const scopeSelector = {
+    matchExpressions: numbered(() => ({ scopeName: 'BestEffort', operator: 'Exists' })),
+  };
+  const quota = { metadata: { name: 'q' }, spec: { scopes: [...scopes, 'BestEffort'], scopeSelector, hard } };
+  expect(judge(resourceQuotaRules, quota)).toEqual([
+    'spec.scopes',
+    'spec.scopes',
+    'spec.scopeSelector.matchExpressions',
+  ]);
+});
+
+test('keys of a list that are wrong in the same way are told once, with all of them', () => {
+  const keys = numbered((index) => `k${String(index % (LENGTH / 2))}`);
+  const schema = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    items: { type: 'object', properties: { a: { type: 'string' } } },
+  };
+  expect(fieldsOf(validateListAndMapTypes(schema, 'at'))).toEqual([
+    'at.x-kubernetes-list-map-keys',
+    'at.x-kubernetes-list-map-keys',
+  ]);
+});
+
+test('the one condition of very many that stands there twice is found', () => {
+  const conditions = numbered((index) => ({ type: `t${String(index % (LENGTH - 1))}` }));
+  expect(fieldsOf(validateFlowConditions({ status: { conditions } }))).toEqual([
+    `status.conditions[${String(LENGTH - 1)}].type`,
+  ]);
+});
+
+test.each([
+  ['modes of access', () => validateClaimSpec({ accessModes: numbered(() => 'x'), resources: {} }, 'at')],
+  [
+    'aliases',
+    () =>
+      validateHostAliases(
+        numbered(() => ({})),
+        'at',
+      ),
+  ],
+  ['hosts of one alias', () => validateHostAliases([{ ip: '::1', hostnames: numbered(() => '-') }], 'at')],
+  [
+    'volumes',
+    () =>
+      validateVolumes(
+        numbered(() => ({ name: '' })),
+        'at',
+        'pod',
+      ).errors,
+  ],
+  [
+    'expressions of a selector',
+    () => validateLabelSelector({ matchExpressions: numbered(() => ({})) }, 'at'),
+  ],
+])('of very many bad %s no more are looked at than could be told', (_what, errorsOf) => {
+  const { length } = errorsOf();
+  expect(length).toBeGreaterThan(ERRORS_SHOWN_MAX);
+  expect(length).toBeLessThan(LENGTH / 2);
+});
+
+test('rules of one list that nearly all is wrong with are not asked for more than could be told', () => {
+  const ports = numbered(() => ({}));
+  const found = judge(serviceRules, { metadata: { name: 's' }, spec: { ports } });
+  expect(found.length).toBeGreaterThan(ERRORS_SHOWN_MAX);
+  expect(found.length).toBeLessThan(ERRORS_SHOWN_MAX + 10);
+  expect(new Set(found.slice(0, 4))).toContain('spec.ports[0].name');
+  expect(found).not.toContain('spec.type');
+});
+
+describe('a text of beginnings without an end, as long as a request, is read once', () => {
+  test.each([
+    ['iqn.2000-01.', false],
+    ['iqn.2000-01.a:', true],
+  ])('the name of a target of many %s', (piece, isEnded) => {
+    const iqn = `${piece.repeat(LENGTH)}${isEnded ? ',' : ''}`;
+    const errors = iscsiVolume('must be valid format')({ targetPortal: 'a', iqn, lun: 0 }, 'at');
+    expect(fieldsOf(errors)).toEqual(['at.iqn']);
+  });
+
+  test('the path of a field', () => {
+    const errors = validateFieldRef({ apiVersion: 'v1', fieldPath: "a['".repeat(4 * LENGTH) }, 'at', []);
+    expect(fieldsOf(errors)).toEqual(['at.fieldPath']);
+  });
+
+  test('a certificate', () => {
+    const certificate = Buffer.from('-----BEGIN CERTIFICATE-----\n'.repeat(LENGTH)).toString('base64');
+    const signingRequest = (status: object): CertificateSigningRequest =>
+      decodeObject(messageType('certificates/v1.CertificateSigningRequest'), { status }).object;
+    const rules = withCertificateRules(statusSubresource);
+    const errors = rules.validateUpdate?.(signingRequest({ certificate }), signingRequest({}), {
+      via: { group: '', version: 'v1' },
+    } as never);
+    expect(fieldsOf(errors)).toEqual(['status.certificate']);
+  });
+});

@@ -1,0 +1,72 @@
+import type {
+  PersistentVolumeClaimSpec,
+  PersistentVolumeClaimTemplate,
+  TypedLocalObjectReference,
+} from '../../../../shared/api/types/core-v1';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { forbiddenField, invalid, required } from '../../../../shared/errors/field-error';
+import { dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
+import {
+  validateAnnotations,
+  validateLabels,
+  validateLabelSelector,
+} from '../../../../shared/meta/validate-labels';
+import { isZero } from '../../../../shared/object/accessors';
+import type { ObjectMeta } from '../../../../shared/object/object';
+import { choice, forEachItem, invalidForEach, requiredText } from '../rules/primitives';
+import { positiveQuantity } from '../rules/resource-lists';
+
+/** How the nodes that mount a volume may use it. */
+export const ACCESS_MODES: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce'];
+export const VOLUME_MODES: readonly string[] = ['Block', 'Filesystem'];
+const MAY_BE_SET: ReadonlySet<string> = new Set<keyof ObjectMeta>(['labels', 'annotations']);
+/** How much a volume holds, among the resources of a claim. */
+export const STORAGE = 'storage';
+
+/** A claim inside a pod: metadata is labels and annotations, the spec is that of a claim. */
+export function validateClaimTemplate(
+  { metadata, spec }: PersistentVolumeClaimTemplate,
+  path: string,
+): FieldError[] {
+  const at = `${path}.metadata`;
+  return [
+    ...validateAnnotations(metadata.annotations, `${at}.annotations`),
+    ...validateLabels(metadata.labels, `${at}.labels`),
+    ...Object.entries(metadata)
+      .filter(([name, value]) => !MAY_BE_SET.has(name) && !isZero(value))
+      .map(([name]) => forbiddenField(`${at}.${goName(name)}`, 'cannot be set for an ephemeral volume')),
+    ...validateClaimSpec(spec, `${path}.spec`),
+  ];
+}
+
+/** Upstream makes the path of the name in its source, where only one letter is small. */
+function goName(field: string): string {
+  return field === 'uid' ? 'uID' : field;
+}
+
+/** The spec of a claim. */
+export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: string): FieldError[] {
+  const { accessModes: modes = [], storageClassName: className = '', volumeMode } = spec;
+  const storage = spec.resources.requests?.[STORAGE];
+  const storagePath = `${path}.resources[${STORAGE}]`;
+  return [
+    ...(modes.length === 0 ? [required(`${path}.accessModes`, 'at least 1 access mode is required')] : []),
+    ...validateLabelSelector(spec.selector, `${path}.selector`),
+    ...forEachItem(modes, path, (mode) => choice(mode, `${path}.accessModes`, ACCESS_MODES)),
+    ...(storage === undefined ? [required(storagePath)] : positiveQuantity(storage, storagePath)),
+    ...(className === ''
+      ? []
+      : invalidForEach(dns1123SubdomainProblems(className), className, `${path}.storageClassName`)),
+    ...(volumeMode === undefined ? [] : choice(volumeMode, `${path}.volumeMode`, VOLUME_MODES)),
+    ...(spec.dataSource === undefined ? [] : dataSource(spec.dataSource, `${path}.dataSource`)),
+  ];
+}
+
+function dataSource({ apiGroup, name, kind }: TypedLocalObjectReference, path: string): FieldError[] {
+  const inCore = (apiGroup ?? '') === '';
+  return [
+    ...requiredText(name, `${path}.name`),
+    ...requiredText(kind, `${path}.kind`),
+    ...(inCore && kind !== 'PersistentVolumeClaim' ? [invalid(path, kind, '')] : []),
+  ];
+}

@@ -1,0 +1,104 @@
+import type {
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  LocalObjectReference,
+  SecretKeySelector,
+} from '../../../../shared/api/types/core-v1';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { invalid, required } from '../../../../shared/errors/field-error';
+import { dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
+import { subdomainName } from '../../../../shared/meta/name-rules';
+import { ENV_FIELDS, validateFieldRef, validateResourceFieldRef } from './downward-api';
+import type { MemberRules } from '../rules/members';
+import { memberErrors, membersOf } from '../rules/members';
+import {
+  configKeyProblems,
+  forEachItem,
+  invalidForEach,
+  optionalForm,
+  requiredText,
+} from '../rules/primitives';
+
+/** The `env` of a container. */
+export function validateEnv(variables: readonly EnvVar[] | undefined, path: string): FieldError[] {
+  return forEachItem(variables ?? [], path, (variable, at) => [
+    ...requiredText(variable.name, `${at}.name`, envNameProblems),
+    ...validateValueFrom(variable, `${at}.valueFrom`),
+  ]);
+}
+
+const ENV_FROM = ['configMapRef', 'secretRef'] as const;
+
+/** The `envFrom` of a container. */
+export function validateEnvFrom(sources: readonly EnvFromSource[] | undefined, path: string): FieldError[] {
+  return forEachItem(sources ?? [], path, (source, at) => {
+    const given = ENV_FROM.filter((name) => source[name] !== undefined);
+    return [
+      ...optionalForm(source.prefix, `${at}.prefix`, envNameProblems),
+      ...given.flatMap((name) =>
+        // As upstream, where such a name may be the beginning of one.
+        requiredText(source[name]?.name, `${at}.${name}.name`, (text) => subdomainName(text, true)),
+      ),
+      // Upstream names the whole list here.
+      ...(given.length === 0
+        ? [invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')]
+        : []),
+      ...(given.length > 1
+        ? [invalid(path, '', 'may not have more than one field specified at a time')]
+        : []),
+    ];
+  });
+}
+
+const ENV_NAME = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
+
+/** The name of an environment variable, as widely as shells and programs may use it. */
+function envNameProblems(value: string): string[] {
+  const problems: string[] = [];
+  if (!ENV_NAME.test(value)) {
+    problems.push(
+      "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')",
+    );
+  }
+  if (value === '.') problems.push("must not be '.'");
+  else if (value === '..') problems.push("must not be '..'");
+  else if (value.startsWith('..')) problems.push("must not start with '..'");
+  return problems;
+}
+
+function keyRef({ name = '', key }: SecretKeySelector, path: string): FieldError[] {
+  return [
+    ...invalidForEach(dns1123SubdomainProblems(name), name, `${path}.name`),
+    ...requiredText(key, `${path}.key`, configKeyProblems),
+  ];
+}
+
+const SOURCES: MemberRules<EnvVarSource> = {
+  fieldRef: (reference, path) => validateFieldRef(reference, path, ENV_FIELDS),
+  resourceFieldRef: (reference, path) => validateResourceFieldRef(reference, path, { inVolume: false }),
+  configMapKeyRef: keyRef,
+  secretKeyRef: keyRef,
+};
+
+function validateValueFrom({ value = '', valueFrom: source }: EnvVar, path: string): FieldError[] {
+  if (source === undefined) return [];
+  const given = membersOf(source, SOURCES);
+  const errors = given.flatMap((name) => memberErrors(source, name, SOURCES, `${path}.${name}`));
+  if (given.length === 0) {
+    const names = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+    return [...errors, invalid(path, '', names)];
+  }
+  if (value !== '') {
+    return [...errors, invalid(path, '', 'may not be specified when `value` is not empty')];
+  }
+  if (given.length > 1) {
+    return [...errors, invalid(path, '', 'may not have more than one field specified at a time')];
+  }
+  return errors;
+}
+
+/** `Required` for a reference without a name, where the reference is there at all. */
+export function namedReference(reference: LocalObjectReference | undefined, path: string): FieldError[] {
+  return reference !== undefined && (reference.name ?? '') === '' ? [required(`${path}.name`)] : [];
+}

@@ -1,0 +1,33 @@
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { required } from '../../../../shared/errors/field-error';
+import { dns1123SubdomainProblems, pathSegmentProblems } from '../../../../shared/meta/dns-names';
+import { invalidForEach, optionalForm } from './primitives';
+
+/** The kind and name of any object, which may be of a kind that nobody here knows. */
+export function kindAndName({ kind, name }: Reference, path: string): FieldError[] {
+  return [...part(kind, `${path}.kind`, ''), ...part(name, `${path}.name`, '')];
+}
+
+/** What all references have. */
+interface Reference {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Group, kind and name of an object in the same namespace or of the cluster. */
+export function typedReference(
+  { apiGroup: group, kind, name }: Reference & { readonly apiGroup?: string | null },
+  path: string,
+): FieldError[] {
+  return [
+    ...(group === undefined || group === null
+      ? []
+      : invalidForEach(dns1123SubdomainProblems(group), group, `${path}.apiGroup`)),
+    ...part(kind, `${path}.kind`, 'kind is required'),
+    ...part(name, `${path}.name`, 'name is required'),
+  ];
+}
+
+function part(value: string, path: string, why: string): FieldError[] {
+  return value === '' ? [required(path, why)] : optionalForm(value, path, pathSegmentProblems);
+}

@@ -1,0 +1,68 @@
+import type { GroupVersion } from '../../../shared/object/object';
+import { conversionOf } from '../../../shared/conversion/conversions';
+import { GROUPS } from '../../../shared/api/groups';
+import type { ResourceRow } from '../../../shared/api/resources';
+import { resourceOf, RESOURCES } from '../../../shared/api/resources';
+import type { ApplyDefaults } from '../../../shared/defaults/defaults';
+import { defaultsOf } from '../../../shared/defaults/defaults';
+import { defined } from '../../../shared/defined';
+import { kindType } from '../../../shared/schema/types';
+import type { ResourceDefinition } from '../../engine/registry/resource';
+import type { RuntimeConfig } from '../../engine/registry/runtime-config';
+import { isEnabled } from '../../engine/registry/runtime-config';
+import type { KindSettings } from '../../engine/registry/strategy';
+import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
+import { kindOf } from './kinds';
+
+/** Subresources that show the object itself. */
+const STORED_SUBRESOURCES: readonly string[] = ['approval', 'finalize', 'status'];
+
+/**
+ * The definitions of all served resources, from the tables, in discovery's order: groups by priority, versions by preference. A row
+ * that `--runtime-config` switches off, or an alpha version that it does not switch on, answers 404.
+ */
+export function servedDefinitions(
+  runtimeConfig: RuntimeConfig,
+  settings: KindSettings = DEFAULT_KIND_SETTINGS,
+): readonly ResourceDefinition[] {
+  return GROUPS.flatMap(({ group, versions }) =>
+    versions.flatMap(({ version }) => rowsOf({ group, version })),
+  )
+    .filter((row) => isEnabled(runtimeConfig, row))
+    .map((row) => definitionOf(row, settings));
+}
+
+function rowsOf({ group, version }: GroupVersion): readonly ResourceRow[] {
+  return RESOURCES.filter((row) => row.group === group && row.version === version);
+}
+
+function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinition {
+  const hub = resourceOf(row.hub, row.resource);
+  if (hub === undefined) throw new Error(`${row.schema} has no hub`);
+  const conversion = conversionOf(row);
+  const { strategy = {}, subresources = {}, virtual, received } = kindOf(row.hub.group, row.resource);
+  const applyDefaults = inSequence(
+    received === undefined ? undefined : (object) => received(object, settings),
+    defaultsOf(row.schema),
+  );
+  return {
+    row,
+    type: kindType(row.schema),
+    hub: { row: hub, type: kindType(hub.schema) },
+    strategy,
+    servedSubresources: [...STORED_SUBRESOURCES, ...Object.keys(subresources)].filter(
+      (name) => subresources[name]?.isServed?.(settings) ?? true,
+    ),
+    specialSubresources: subresources,
+    ...defined({ conversion, applyDefaults, virtual }),
+  };
+}
+
+/** What is received is put in its place before what is missing is filled in. */
+function inSequence(
+  first: ApplyDefaults | undefined,
+  second: ApplyDefaults | undefined,
+): ApplyDefaults | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return (object) => second(first(object));
+}

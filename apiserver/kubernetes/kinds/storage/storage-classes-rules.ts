@@ -1,0 +1,97 @@
+import type {
+  TopologySelectorLabelRequirement,
+  TopologySelectorTerm,
+} from '../../../../shared/api/types/core-v1';
+import type { StorageClass } from '../../../../shared/api/types/storage-v1';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import {
+  duplicate,
+  ERRORS_SHOWN_MAX,
+  forbiddenField,
+  invalid,
+  required,
+  tooLong,
+} from '../../../../shared/errors/field-error';
+import { deepEqual } from '../../../../shared/object/clone';
+import { emptiedIn } from '../../../../shared/schema/emptied';
+import { qualifiedNameProblems } from '../../../../shared/meta/dns-names';
+import type { Strategy } from '../../../engine/registry/strategy';
+import { choice, forEachItem, immutable, invalidForEach, repeatsIn, requiredText } from '../rules/primitives';
+
+const PARAMETERS_MAX = 512;
+const PARAMETERS_BYTES_MAX = 256 * 1024;
+const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
+const RECLAIM_POLICIES = ['Delete', 'Retain'];
+const FIXED = ['parameters', 'provisioner', 'reclaimPolicy'] as const;
+
+export const storageClassRules: Pick<Strategy<StorageClass>, 'validate' | 'validateUpdate'> = {
+  validate: (object) => {
+    const { provisioner, parameters = {}, reclaimPolicy: policy = '', volumeBindingMode: mode } = object;
+    return [
+      ...requiredText(provisioner, 'provisioner', (name) => qualifiedNameProblems(name.toLowerCase())),
+      ...validateParameters(parameters),
+      ...(policy === '' ? [] : choice(policy, 'reclaimPolicy', RECLAIM_POLICIES)),
+      ...(mode === undefined
+        ? [required('volumeBindingMode')]
+        : choice(mode, 'volumeBindingMode', BINDING_MODES)),
+      ...validateTopologies(object.allowedTopologies ?? []),
+    ];
+  },
+  validateUpdate: (next, previous) => [
+    ...FIXED.filter(
+      (field) =>
+        !deepEqual(next[field] ?? null, previous[field] ?? null) || emptiedIn(next, field).has(field),
+    ).map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
+    ...immutable(next.volumeBindingMode, previous.volumeBindingMode, 'volumeBindingMode'),
+  ],
+};
+
+function validateParameters(parameters: Readonly<Record<string, string>>): FieldError[] {
+  const entries = Object.entries(parameters);
+  if (entries.length > PARAMETERS_MAX) return [tooLong('parameters', '', PARAMETERS_MAX)];
+  const bytes = entries.reduce((sum, each) => sum + Buffer.byteLength(each.join('')), 0);
+  return [
+    ...(Object.hasOwn(parameters, '') ? [invalid('parameters', '', 'field can not be empty.')] : []),
+    ...(bytes > PARAMETERS_BYTES_MAX ? [tooLong('parameters', '', PARAMETERS_BYTES_MAX)] : []),
+  ];
+}
+
+function validateTopologies(terms: readonly TopologySelectorTerm[]): FieldError[] {
+  const earlier = new Map<string, number>();
+  return forEachItem(terms, 'allowedTopologies', (term, path) => {
+    const at = `${path}.matchLabelExpressions`;
+    const { matchLabelExpressions: expressions = [] } = term;
+    const isSecond = repeatsIn(expressions.map(({ key }) => key));
+    const demands = demandsOf(term);
+    const equal = earlier.get(demands) ?? 0;
+    earlier.set(demands, equal + 1);
+    // Upstream tells each equal term before it, and begins with as many that demand nothing as there are terms.
+    const times = equal + (expressions.length === 0 ? terms.length : 0);
+    return [
+      ...forEachItem(expressions, at, (expression, each, position) => [
+        ...validateExpression(expression, each),
+        ...(isSecond(position) ? [duplicate(`${each}.key`, expression.key)] : []),
+      ]),
+      ...Array.from({ length: Math.min(times, ERRORS_SHOWN_MAX) }, () => duplicate(at, '')),
+    ];
+  });
+}
+
+/** The values of each key, as text in which what is equal looks alike. */
+function demandsOf({ matchLabelExpressions: expressions = [] }: TopologySelectorTerm): string {
+  const demands = new Map(expressions.map(({ key, values }) => [key, [...new Set(values)].sort()]));
+  return JSON.stringify([...demands].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function validateExpression(expression: TopologySelectorLabelRequirement, path: string): FieldError[] {
+  const { key } = expression;
+  const values = expression.values ?? [];
+  const isRepeated = repeatsIn(values);
+  return [
+    ...(values.length === 0 ? [required(`${path}.values`)] : []),
+    ...forEachItem(values, `${path}.values`, (value, at, index) =>
+      isRepeated(index) ? [duplicate(at, value)] : [],
+    ),
+    ...invalidForEach(qualifiedNameProblems(key), key, `${path}.key`),
+  ];
+}

@@ -1,0 +1,156 @@
+import type { ApiObject } from '../../../shared/object/object';
+import { isJsonObject } from '../../../shared/object/clone';
+import { ownKeyMap } from '../../../shared/own-key-map';
+import { ANNOTATION } from '../../../shared/names';
+import type { Strategy, SubresourceStrategy, WriteInfo } from '../../engine/registry/strategy';
+import { statusSubresource } from '../../engine/registry/strategy';
+import type { FieldGate } from './field-gates';
+import { isOn } from './field-gates';
+import { POD_PLACES } from './pod-template/pod-places';
+
+/** A field that objects lose while the gate is off, unless they have had it: every object is asked about as a whole. */
+interface SwitchedField {
+  readonly gate: FieldGate;
+  /** The members from the object to the field; {@link EACH} is each element of a list, {@link CONTAINERS} any list of containers, {@link OTHERS} all elements but the first, and a last name that ends in `*` all that begin so. */
+  readonly path: readonly string[];
+  /** It is lost in new objects only. */
+  readonly isFixed?: boolean;
+  /** It is written through the status subresource. */
+  readonly isStatus?: boolean;
+}
+
+const EACH = '[]';
+const OTHERS = '[1:]';
+const CONTAINERS = '*containers';
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
+/** The subresource. */
+const STATUS = 'status';
+
+/** Of a pod, or a template of pods. */
+const OF_PODS: readonly SwitchedField[] = [
+  { gate: 'AppArmor', path: ['metadata', 'annotations', `${ANNOTATION.appArmorContainerPrefix}*`] },
+  { gate: 'ConfigurableFSGroupPolicy', path: ['spec', 'securityContext', 'fsGroupChangePolicy'] },
+  { gate: 'CSIInlineVolume', path: ['spec', 'volumes', EACH, 'csi'] },
+  { gate: 'GenericEphemeralVolume', path: ['spec', 'volumes', EACH, 'ephemeral'] },
+  { gate: 'LocalStorageCapacityIsolation', path: ['spec', 'volumes', EACH, 'emptyDir', 'sizeLimit'] },
+  { gate: 'NonPreemptingPriority', path: ['spec', 'preemptionPolicy'] },
+  { gate: 'PodOverhead', path: ['spec', 'overhead'] },
+  { gate: 'SetHostnameAsFQDN', path: ['spec', 'setHostnameAsFQDN'] },
+  { gate: 'VolumeSubpath', path: ['spec', CONTAINERS, EACH, 'volumeMounts', EACH, 'subPath'] },
+  { gate: 'VolumeSubpath', path: ['spec', CONTAINERS, EACH, 'volumeMounts', EACH, 'subPathExpr'] },
+];
+
+/** By group and resource. Fields of features that are off by default stand with their kinds. */
+const FIELDS = ownKeyMap<readonly SwitchedField[]>({
+  'core/nodes': [
+    { gate: 'DynamicKubeletConfig', path: ['spec', 'configSource'] },
+    { gate: 'DynamicKubeletConfig', path: ['status', 'config'], isStatus: true },
+    { gate: 'IPv6DualStack', path: ['spec', 'podCIDRs', OTHERS] },
+  ],
+  'core/persistentvolumes': [
+    { gate: 'ExpandCSIVolumes', path: ['spec', 'csi', 'controllerExpandSecretRef'] },
+  ],
+  'core/persistentvolumeclaims': [
+    { gate: 'ExpandPersistentVolumes', path: ['status', 'conditions'], isStatus: true },
+  ],
+  'batch/jobs': [{ gate: 'TTLAfterFinished', path: ['spec', 'ttlSecondsAfterFinished'] }],
+  'node/runtimeclasses': [{ gate: 'PodOverhead', path: ['overhead'], isFixed: true }],
+  'policy/podsecuritypolicies': [{ gate: 'CSIInlineVolume', path: ['spec', 'allowedCSIDrivers'] }],
+  'scheduling/priorityclasses': [{ gate: 'NonPreemptingPriority', path: ['preemptionPolicy'] }],
+  'storage/csidrivers': [
+    { gate: 'CSIInlineVolume', path: ['spec', 'volumeLifecycleModes'] },
+    { gate: 'CSIServiceAccountToken', path: ['spec', 'requiresRepublish'] },
+    { gate: 'CSIServiceAccountToken', path: ['spec', 'tokenRequests'] },
+    { gate: 'CSIStorageCapacity', path: ['spec', 'storageCapacity'] },
+    { gate: 'CSIVolumeFSGroupPolicy', path: ['spec', 'fsGroupPolicy'] },
+  ],
+  'storage/storageclasses': [{ gate: 'ExpandPersistentVolumes', path: ['allowVolumeExpansion'] }],
+  'storage/volumeattachments': [{ gate: 'CSIMigration', path: ['spec', 'source', 'inlineVolumeSpec'] }],
+});
+
+function fieldsOf(resource: string): readonly SwitchedField[] {
+  const place = POD_PLACES.get(resource);
+  const ofPods = place === undefined ? [] : OF_PODS;
+  return [
+    ...(FIELDS.get(resource) ?? []),
+    ...ofPods.map((field) => ({ ...field, path: [...(place ?? []), ...field.path] })),
+  ];
+}
+
+/**
+ * The strategy of a kind that loses fields while features which are on by default are switched off; the strategy itself, if there is no such
+ * field. `resource` is named with the package of its group: `apps/deployments`.
+ */
+export function withSwitchedFields(resource: string, strategy: Strategy | undefined): Strategy | undefined {
+  const rows = fieldsOf(resource);
+  if (rows.length === 0) return strategy;
+  const ofObject = rows.filter(({ isStatus = false }) => !isStatus);
+  const ofStatus = rows.filter(({ isStatus = false }) => isStatus);
+  const { prepareForCreate, prepareForUpdate, subresources } = strategy ?? {};
+  return {
+    ...strategy,
+    prepareForCreate: (object, info) => keptOf(ofObject, prepareForCreate?.(object, info) ?? object, info),
+    prepareForUpdate: (next, previous, info) =>
+      keptOf(ofObject, prepareForUpdate?.(next, previous, info) ?? next, info, previous),
+    ...(ofStatus.length === 0
+      ? {}
+      : { subresources: { ...subresources, [STATUS]: keepingStatus(ofStatus, subresources?.[STATUS]) } }),
+  };
+}
+
+function keepingStatus(
+  rows: readonly SwitchedField[],
+  status: SubresourceStrategy = statusSubresource,
+): SubresourceStrategy {
+  return {
+    ...status,
+    prepareForUpdate: (next, previous, info) =>
+      keptOf(rows, status.prepareForUpdate(next, previous, info), info, previous),
+  };
+}
+
+/** The object itself where nothing is dropped. */
+function keptOf(
+  rows: readonly SwitchedField[],
+  object: ApiObject,
+  { settings }: WriteInfo,
+  previous?: ApiObject,
+): ApiObject {
+  let kept = object;
+  for (const { gate, path, isFixed = false } of rows) {
+    if (isOn(settings, gate)) continue;
+    if (previous !== undefined && (isFixed || dropped(previous, path) !== previous)) continue;
+    kept = dropped(kept, path);
+  }
+  return kept;
+}
+
+/** A copy without what is at the path; the value itself where nothing is. */
+function dropped<T>(value: T, path: readonly string[]): T {
+  return droppedAt(value, path) as T;
+}
+
+function droppedAt(value: unknown, [step = '', ...rest]: readonly string[]): unknown {
+  if (step === EACH) {
+    if (!Array.isArray(value)) return value;
+    const kept = value.map((each: unknown) => droppedAt(each, rest));
+    return kept.some((each, at) => each !== value[at]) ? kept : value;
+  }
+  if (step === OTHERS) return Array.isArray(value) && value.length > 1 ? value.slice(0, 1) : value;
+  if (step === CONTAINERS) {
+    return CONTAINER_LISTS.reduce((kept, list) => droppedAt(kept, [list, ...rest]), value);
+  }
+  if (!isJsonObject(value)) return value;
+  if (rest.length > 0) {
+    const inner = value[step];
+    const kept = droppedAt(inner, rest);
+    return kept === inner ? value : { ...value, [step]: kept };
+  }
+  const members = Object.entries(value);
+  const kept = members.filter(([name]) => !isNamed(name, step));
+  return kept.length === members.length ? value : Object.fromEntries(kept);
+}
+
+function isNamed(name: string, step: string): boolean {
+  return step.endsWith('*') ? name.startsWith(step.slice(0, -1)) : name === step;
+}

@@ -1,0 +1,254 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GROUP } from '../../../../shared/names';
+import { eventually } from '../../../../shared/testing/eventually';
+import { newAvailabilityCounts } from '../../aggregation/availability';
+import type { OtherServer } from '../../aggregation/testing/other-server';
+import {
+  leadToOtherServer,
+  registerOtherServer,
+  startOtherServer,
+} from '../../aggregation/testing/other-server';
+import { newConnectCounts } from '../../../engine/proxy/connect-counts';
+import type { InProcessApi } from '../../../testing/in-process-api';
+import { startInProcessApi } from '../../../testing/in-process-api';
+import { definitionName } from '../names';
+
+const GROUP_NAME = 'wardle.example.com';
+const FLUNDER = 'com.example.wardle.v1.Flunder';
+const STATUS = definitionName('meta/v1.Status');
+const OBJECT_META = definitionName('meta/v1.ObjectMeta');
+const REFRESH_MS = 20;
+
+let api: InProcessApi;
+let server: OtherServer;
+let seen: IncomingMessage[];
+/** By path; what is not there is 404. */
+let documents: Map<string, string>;
+/** The same with a tag each. */
+let tags: Map<string, string>;
+
+beforeEach(async () => {
+  seen = [];
+  documents = new Map([['/openapi/v2', JSON.stringify(swagger())]]);
+  tags = new Map();
+  server = await startOtherServer(answer);
+  api = await startInProcessApi(undefined, {
+    aggregated: {
+      counts: newConnectCounts(),
+      availability: newAvailabilityCounts(),
+      client: () => ({}),
+      byEndpoints: false,
+      documentsMs: REFRESH_MS,
+    },
+  });
+  await leadToOtherServer(api);
+});
+afterEach(async () => {
+  await api.close();
+  await server.close();
+});
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  seen.push(request);
+  const { url = '' } = request;
+  const document = url.startsWith('/apis/') ? '{}' : documents.get(url);
+  const tag = tags.get(url);
+  if (document === undefined) response.writeHead(404).end('no');
+  else if (tag !== undefined && request.headers['if-none-match'] === tag) response.writeHead(304).end();
+  else response.writeHead(200, tag === undefined ? {} : { etag: tag }).end(document);
+}
+
+/** As an API server behind this one publishes it. */
+function swagger(description = 'What swims.'): object {
+  const operation = {
+    description: 'read the flunder',
+    operationId: 'readFlunder',
+    parameters: [
+      { in: 'body', name: 'body', schema: { $ref: `#/definitions/${FLUNDER}` } },
+      { in: 'query', name: 'pretty', type: 'string', uniqueItems: true },
+      { in: 'header', name: 'odd', type: 'string' },
+    ],
+    responses: { 200: { description: 'OK', schema: { $ref: `#/definitions/${FLUNDER}` } } },
+    'x-kubernetes-group-version-kind': { group: GROUP_NAME, version: 'v1', kind: 'Flunder' },
+  };
+  return {
+    swagger: '2.0',
+    info: { title: 'wardle', version: 'v0' },
+    paths: {
+      '/apis/': { get: { responses: { 200: { description: 'its own groups' } } } },
+      '/healthz': { get: { responses: { 200: { description: 'its own health' } } } },
+      [`/apis/${GROUP_NAME}/v1/flunders/{name}`]: { get: operation },
+    },
+    definitions: {
+      [FLUNDER]: {
+        description,
+        type: 'object',
+        unheardOf: true,
+        properties: {
+          metadata: { $ref: `#/definitions/${OBJECT_META}`, description: 'What all have.' },
+          size: { type: 'integer', format: 'int32', description: 'In metres.' },
+          parts: { type: 'array', items: { $ref: '#/definitions/nowhere' } },
+        },
+        'x-kubernetes-group-version-kind': [{ group: GROUP_NAME, version: 'v1', kind: 'Flunder' }],
+      },
+      [OBJECT_META]: { type: 'object', description: 'Another one.' },
+      unused: { type: 'string' },
+    },
+  };
+}
+
+// eslint-disable-next-line typescript/no-explicit-any -- documents are walked freely
+async function swaggerOfOurs(): Promise<any> {
+  const { code, json } = await api.call('GET', '/openapi/v2');
+  expect(code).toBe(200);
+  return json;
+}
+
+async function told(description: string | undefined): Promise<void> {
+  await eventually(`it is told: ${String(description)}`, async () => {
+    const { definitions } = await swaggerOfOurs();
+    return definitions[FLUNDER]?.description === description;
+  });
+}
+
+test('what another server says stands in the document, and definitions whose names are taken get others', async () => {
+  const before = await swaggerOfOurs();
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
+  await told('What swims.');
+  const { paths, definitions } = await swaggerOfOurs();
+  expect(paths['/apis/']).toEqual(before.paths['/apis/']);
+  expect(paths).not.toHaveProperty('/healthz');
+  expect(paths[`/apis/${GROUP_NAME}/v1/flunders/{name}`].get.operationId).toBe('readFlunder');
+  expect(definitions[OBJECT_META]).toEqual(before.definitions[OBJECT_META]);
+  expect(definitions[`${OBJECT_META}_v2`]).toEqual({ type: 'object', description: 'Another one.' });
+  expect(definitions[FLUNDER].properties.metadata.$ref).toBe(`#/definitions/${OBJECT_META}_v2`);
+  // What leads nowhere would keep clients from reading the rest.
+  expect(definitions[FLUNDER].properties.parts).toEqual({ type: 'array', items: {} });
+  expect(definitions).not.toHaveProperty('unused');
+  expect(Object.keys(definitions)).toHaveLength(Object.keys(before.definitions).length + 2);
+  const asked = seen.find(({ url }) => url === '/openapi/v2');
+  expect(asked?.headers).toMatchObject({ accept: 'application/json', 'x-remote-user': 'system:aggregator' });
+});
+
+test('the Protobuf form has it, too, and a definition that says the same is had in common', async () => {
+  const own = await swaggerOfOurs();
+  const same = {
+    ...swagger(),
+    definitions: { ...own.definitions, [FLUNDER]: { $ref: `#/definitions/${STATUS}` } },
+  };
+  documents.set('/openapi/v2', JSON.stringify(same));
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
+  await eventually('merged', async () => FLUNDER in (await swaggerOfOurs()).definitions);
+  const { definitions } = await swaggerOfOurs();
+  expect(definitions[FLUNDER]).toEqual({ $ref: `#/definitions/${STATUS}` });
+  expect(Object.keys(definitions)).toHaveLength(Object.keys(own.definitions).length + 1);
+  const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+  const { code, text } = await api.call('GET', '/openapi/v2', { headers: { accept } });
+  expect(code).toBe(200);
+  expect(text).toContain(FLUNDER);
+});
+
+test('it follows what the server says, by the tag where there is one, and goes with the APIService', async () => {
+  tags.set('/openapi/v2', '"1"');
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
+  await told('What swims.');
+  await eventually('asked by the tag', () => seen.some(({ headers }) => headers['if-none-match'] === '"1"'));
+  documents.set('/openapi/v2', JSON.stringify(swagger('What swims far.')));
+  tags.set('/openapi/v2', '"2"');
+  await told('What swims far.');
+
+  // One that says nothing good keeps what it had.
+  const at = seen.length;
+  tags.clear();
+  documents.set('/openapi/v2', '{"swagger":"2.0","paths":');
+  await eventually('asked', () => seen.slice(at).some(({ url }) => url === '/openapi/v2'));
+  await told('What swims far.');
+
+  await api.call('DELETE', `/apis/${GROUP.apiregistration}/v1/apiservices/v1.${GROUP_NAME}`);
+  await told(undefined);
+  expect((await swaggerOfOurs()).paths).not.toHaveProperty(`/apis/${GROUP_NAME}/v1/flunders/{name}`);
+});
+
+test('a server that has no document any more has none, and is asked on', async () => {
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
+  await told('What swims.');
+  documents.clear();
+  await told(undefined);
+  expect((await swaggerOfOurs()).definitions).not.toHaveProperty([FLUNDER]);
+  documents.set('/openapi/v2', JSON.stringify(swagger('What swims again.')));
+  await told('What swims again.');
+});
+
+test('of two servers that say different things by one name, the one of the higher priority keeps it', async () => {
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1', priority: 10 });
+  await told('What swims.');
+  const other = await startOtherServer((request, response) => {
+    const text = JSON.stringify(swagger('What flies.')).replaceAll(
+      `/apis/${GROUP_NAME}/`,
+      '/apis/second.example.com/',
+    );
+    if (request.url === '/openapi/v3') response.writeHead(404);
+    response.end(request.url?.startsWith('/apis/') === true ? '{}' : text);
+  });
+  await registerOtherServer(api, other, { group: 'second.example.com', version: 'v1', priority: 20 });
+  await told('What flies.');
+  const { definitions, paths } = await swaggerOfOurs();
+  expect(definitions[`${FLUNDER}_v2`].description).toBe('What swims.');
+  expect(paths[`/apis/${GROUP_NAME}/v1/flunders/{name}`].get.parameters[0].schema.$ref).toBe(
+    `#/definitions/${FLUNDER}_v2`,
+  );
+  // Both have the same idea of ObjectMeta.
+  expect(definitions).not.toHaveProperty(`${OBJECT_META}_v3`);
+  await other.close();
+});
+
+test('v3 has the group version, converted where the server has no document of v3', async () => {
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
+  await told('What swims.');
+  const { json: index } = await api.call('GET', '/openapi/v3');
+  const url = index.paths[`apis/${GROUP_NAME}/v1`].serverRelativeURL as string;
+  const { json } = await api.call('GET', url);
+  expect(json).toMatchObject({
+    openapi: '3.0.0',
+    paths: {
+      [`/apis/${GROUP_NAME}/v1/flunders/{name}`]: {
+        get: {
+          parameters: [{ in: 'query', name: 'pretty', schema: { type: 'string', uniqueItems: true } }],
+          requestBody: { content: { '*/*': { schema: { $ref: `#/components/schemas/${FLUNDER}` } } } },
+        },
+      },
+    },
+  });
+  expect(Object.keys(json.components.schemas)).toEqual([FLUNDER, OBJECT_META]);
+  expect(json.components.schemas[FLUNDER].properties.metadata).toEqual({
+    description: 'What all have.',
+    allOf: [{ $ref: `#/components/schemas/${OBJECT_META}` }],
+  });
+});
+
+test('v3 has the document of v3 of a server that has one', async () => {
+  const part = '{"openapi":"3.0.0","paths":{},"components":{}}';
+  documents.set(
+    '/openapi/v3',
+    `{"paths":{"apis/${GROUP_NAME}/v1":{"serverRelativeURL":"/openapi/v3/x?hash=1"}}}`,
+  );
+  documents.set('/openapi/v3/x?hash=1', part);
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
+  await told('What swims.');
+  expect(await api.call('GET', `/openapi/v3/apis/${GROUP_NAME}/v1`)).toMatchObject({ code: 200, text: part });
+});
+
+test.each([
+  ['is no document', '[]'],
+  ['is of another version', '{"swagger":"1.2"}'],
+  [
+    'is nested beyond all measure',
+    `{"swagger":"2.0","definitions":{"x":${'{"items":'.repeat(5_000)}{}${'}'.repeat(5_000)}}}`,
+  ],
+])('what %s is left out, and the rest is as it was', async (_what, text) => {
+  const before = await api.call('GET', '/openapi/v2');
+  documents.set('/openapi/v2', text);
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
+  await eventually('asked twice', () => seen.filter(({ url }) => url === '/openapi/v2').length > 1);
+  expect((await api.call('GET', '/openapi/v2')).text).toBe(before.text);
+});

@@ -1,0 +1,154 @@
+import { forEachLimited } from '../../../../shared/concurrency/for-each-limited';
+import { pause } from '../../../../shared/concurrency/pause';
+import { withTimeLimit } from '../../../../shared/concurrency/time-limit';
+import type { Log } from '../../../../shared/log/log';
+import { apiVersionOf } from '../../../../shared/object/object';
+import type { ReadonlyJson } from '../../../../shared/object/json';
+import { fields, objectAt } from '../../../../shared/object/json';
+import { text } from '../../../../shared/object/accessors';
+import type { AggregatedService } from '../../aggregation/aggregated-services';
+import type { Aggregator, ReadDocument } from '../../aggregation/aggregator';
+import type { UserInfo } from '../../../engine/request/exchange';
+import { hashOf } from '../base-document';
+import type { OtherDocuments } from './other-documents';
+import { readSwagger } from './other-swagger';
+
+/** How often it looks which servers are to be asked, in milliseconds. */
+const LOOK_MS = 1_000;
+/** How long a document is taken for the one of today. */
+export const REFRESH_MS = 60_000;
+const FIRST_RETRY_MS = 1_000;
+const READS_AT_ONCE = 4;
+const READ_MS_MAX = 15_000;
+const NOT_MODIFIED = 304;
+const NOT_FOUND = 404;
+const OK = 200;
+
+export interface KeepDocumentsOptions {
+  readonly aggregator: Pick<Aggregator, 'services' | 'read'>;
+  readonly documents: OtherDocuments;
+  readonly log: Log;
+  /** {@link REFRESH_MS}, but for tests. */
+  readonly refreshMs?: number;
+}
+
+/** As whom other servers are asked: nobody needs rights for what all may read. */
+const READER: UserInfo = { name: 'system:aggregator', uid: '', groups: [], extra: {} };
+
+/**
+ * Reads the documents of servers behind this one when their APIServices come or change, when they answer again, and every minute, until the
+ * signal aborts. One that does not answer keeps the documents that it had; they go with its APIService. A server without documents has none.
+ */
+export async function keepDocuments(options: KeepDocumentsOptions, signal: AbortSignal): Promise<void> {
+  const { aggregator, documents, log, refreshMs = REFRESH_MS } = options;
+  const known = new Map<string, Known>();
+  while (!signal.aborted) {
+    const services = aggregator.services.all();
+    const names = new Set(services.map(({ name }) => name));
+    for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+    documents.keepOnly(names);
+    await forEachLimited(services, READS_AT_ONCE, async (service) => {
+      const entry = knownOf(known, service);
+      known.set(service.name, entry);
+      if (!service.isAvailable || entry.dueAtMs > Date.now()) return;
+      try {
+        const read = await refreshed(options, { service, known: entry }, signal);
+        known.set(service.name, { ...entry, ...read, failures: 0, dueAtMs: Date.now() + refreshMs });
+      } catch (error) {
+        if (signal.aborted) return;
+        entry.dueAtMs = Date.now() + Math.min(refreshMs, FIRST_RETRY_MS * 2 ** entry.failures);
+        entry.failures += 1;
+        log.warn({ apiService: service.name, error: String(error) }, 'failed to read an OpenAPI document');
+      }
+    });
+    await pause(Math.min(LOOK_MS, refreshMs), signal);
+  }
+}
+
+/** What was read of one server. */
+interface Known {
+  /** Of which APIService, and how it leads to the server: another one is another server. */
+  readonly identity: string;
+  dueAtMs: number;
+  failures: number;
+  readonly swagger: Kept;
+  readonly part: Kept;
+}
+
+interface Kept {
+  /** Of the server, or a hash of what it sent. */
+  readonly etag: string;
+  /** Absent: there is none. */
+  readonly body: Buffer | undefined;
+}
+
+const NOTHING: Kept = { etag: '', body: undefined };
+
+function knownOf(all: ReadonlyMap<string, Known>, service: AggregatedService): Known {
+  const { metadata, spec } = service.object;
+  const identity = JSON.stringify([metadata.uid, spec]);
+  const known = all.get(service.name);
+  if (known?.identity !== identity) {
+    return { identity, dueAtMs: 0, failures: 0, swagger: NOTHING, part: NOTHING };
+  }
+  // Whoever comes back may come back as another.
+  if (!service.isAvailable) known.dueAtMs = 0;
+  return known;
+}
+
+async function refreshed(
+  { aggregator, documents }: KeepDocumentsOptions,
+  { service, known }: { readonly service: AggregatedService; readonly known: Known },
+  signal: AbortSignal,
+): Promise<Pick<Known, 'swagger' | 'part'>> {
+  const read: Read = async (path, etag) =>
+    withTimeLimit(signal, READ_MS_MAX, async (inTime) =>
+      aggregator.read(service, { path, etag, user: READER }, inTime),
+    );
+  const swagger = await newerOf(known.swagger, { read, path: '/openapi/v2' }, fittedSwagger);
+  const part = await newerPart(known.part, service, read);
+  const isChanged = swagger !== known.swagger || part !== known.part;
+  const { name, group, version, groupPriorityMinimum } = service;
+  // Also where nothing was known: another server may have been asked before.
+  if (swagger.body === undefined) documents.drop(name);
+  else if (isChanged) {
+    documents.put({ name, group, version, groupPriorityMinimum, swagger: swagger.body, part: part.body });
+  }
+  return { swagger, part };
+}
+
+type Read = (path: string, etag: string) => Promise<ReadDocument>;
+
+/** The very same where nothing has changed. Throws what keeps the server from saying. */
+async function newerOf(
+  kept: Kept,
+  { read, path }: { readonly read: Read; readonly path: string },
+  fitted: (body: Buffer) => Buffer,
+): Promise<Kept> {
+  const { code, etag, body } = await read(path, kept.etag);
+  if (code === NOT_MODIFIED && kept.etag !== '') return kept;
+  if (code === NOT_FOUND) return NOTHING;
+  if (code !== OK) throw new Error(`${path} was answered with ${String(code)}`);
+  const known = etag === '' ? `"${hashOf(body)}"` : etag;
+  return known === kept.etag ? kept : { etag: known, body: fitted(body) };
+}
+
+/** What v3 says of the group version is found through its index; servers of the time of v1.21 have none. */
+async function newerPart(kept: Kept, { group, version }: AggregatedService, read: Read): Promise<Kept> {
+  const index = await read('/openapi/v3', '');
+  if (index.code !== OK) return NOTHING;
+  const { paths } = fields<{ paths: unknown }>(JSON.parse(index.body.toString('utf8')));
+  const entry = objectAt(fields<ReadonlyJson>(paths), `apis/${apiVersionOf({ group, version })}`);
+  const path = text(fields<{ serverRelativeURL: unknown }>(entry).serverRelativeURL);
+  return path.startsWith('/openapi/v3/') ? newerOf(kept, { read, path }, checkedPart) : NOTHING;
+}
+
+function fittedSwagger(body: Buffer): Buffer {
+  return Buffer.from(JSON.stringify(readSwagger(body)));
+}
+
+function checkedPart(body: Buffer): Buffer {
+  const { openapi } = fields<{ openapi: unknown }>(JSON.parse(body.toString('utf8')));
+  if (!text(openapi).startsWith('3.')) throw new Error('it is no document of OpenAPI v3');
+  return body;
+}

@@ -1,0 +1,197 @@
+import { describeField, describeMessage } from '../../../shared/api/descriptions';
+import { defined } from '../../../shared/defined';
+import { ATOMIC_MESSAGES } from '../../../shared/fieldset/shape';
+import { GROUP } from '../../../shared/names';
+import type { GroupVersion, GroupVersionKind } from '../../../shared/object/object';
+import type { FieldKind, FieldType, MessageType } from '../../../shared/schema/types';
+import { messageType } from '../../../shared/schema/types';
+import { definitionName } from './names';
+import { SPECIAL_SCHEMAS } from './special-schemas';
+import { ownKeyMap } from '../../../shared/own-key-map';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What differs between the schemas of OpenAPI v2 and v3. */
+export interface SchemaForm {
+  /** A reference to a definition, with what is said of it in this place. */
+  readonly reference: (definition: string, siblings: JsonSchema) => JsonSchema;
+  /** The value of a special definition that the two versions describe differently. */
+  readonly version: 'v2' | 'v3';
+}
+
+/** A definition beside a reference is allowed, although readers that follow the letter pass over it. */
+export const SWAGGER: SchemaForm = {
+  version: 'v2',
+  reference: (definition, siblings) => ({ ...siblings, $ref: `#/definitions/${definition}` }),
+};
+
+/** Nothing may stand beside a reference, so that what has siblings is a list of one. */
+export const OPENAPI_3: SchemaForm = {
+  version: 'v3',
+  reference: (definition, siblings) => {
+    const reference = { $ref: `#/components/schemas/${definition}` };
+    return Object.keys(siblings).length === 0 ? reference : { ...siblings, allOf: [reference] };
+  },
+};
+
+/** Definitions are known by the names of their messages (`core/v1.Pod`, `meta/v1.Time`, `version.Info`). */
+export function definitionOf(message: string, form: SchemaForm, served: readonly GroupVersion[]): JsonSchema {
+  const special = specialSchema(message);
+  if (special !== undefined) return special[form.version] ?? special.v2;
+  const type = messageType(message);
+  const properties: Record<string, JsonSchema> = {};
+  if (type.typeMeta) Object.assign(properties, TYPE_META);
+  for (const field of type.fields) {
+    properties[field.name] = fieldSchema(field, {
+      form,
+      said: described(describeField(message, field.name)),
+    });
+  }
+  const required = type.fields.filter(({ optional, omitempty }) => !optional && !omitempty);
+  const kinds = kindsOf(type, served);
+  return {
+    ...described(describeMessage(message)),
+    type: 'object',
+    ...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
+    ...(kinds.length === 0 ? {} : { 'x-kubernetes-group-version-kind': kinds }),
+    ...(ATOMIC_MESSAGES.has(message) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+    ...defined({ 'x-kubernetes-unions': UNIONS.get(message) }),
+  };
+}
+
+/** The definition and all that it leads to, by the names of their messages. */
+export function closure(messages: Iterable<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  const waiting = [...messages];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    if (specialSchema(next) !== undefined) continue;
+    for (const field of messageType(next).fields) {
+      const target = targetOf(field);
+      if (target !== undefined) waiting.push(target);
+    }
+  }
+  return found;
+}
+
+/** What every kind has in front. */
+export const TYPE_META = {
+  apiVersion: {
+    description: 'APIVersion defines in which group and version the object is written.',
+    type: 'string',
+  },
+  kind: {
+    description: 'Kind is a string value that says what the object is, in CamelCase. It cannot be changed.',
+    type: 'string',
+  },
+};
+
+function specialSchema(message: string): { readonly v2: JsonSchema; readonly v3?: JsonSchema } | undefined {
+  return SPECIAL_SCHEMAS.get(message) ?? SPECIAL_SCHEMAS.get(message.replace(/\/v1beta1\./, '/v1.'));
+}
+
+/** Messages of which one field says which of the others is there. */
+const UNIONS = ownKeyMap<readonly JsonSchema[]>({
+  'core/v1.SeccompProfile': unionBy('type', { localhostProfile: 'LocalhostProfile' }),
+  'flowcontrol/v1beta1.LimitResponse': unionBy('type', { queuing: 'Queuing' }),
+  'flowcontrol/v1beta1.PriorityLevelConfigurationSpec': unionBy('type', { limited: 'Limited' }),
+  'flowcontrol/v1beta1.Subject': unionBy('kind', {
+    group: 'Group',
+    serviceAccount: 'ServiceAccount',
+    user: 'User',
+  }),
+});
+
+function unionBy(discriminator: string, values: Readonly<Record<string, string>>): readonly JsonSchema[] {
+  return [{ discriminator, 'fields-to-discriminateBy': values }];
+}
+
+/** Kinds that every group version has, so that they belong to all of them. */
+const KINDS_OF_ALL: ReadonlySet<string> = new Set(['meta/v1.DeleteOptions', 'meta/v1.WatchEvent']);
+
+function kindsOf(
+  { name, typeMeta }: MessageType,
+  served: readonly GroupVersion[],
+): readonly GroupVersionKind[] {
+  const slash = name.indexOf('/');
+  const dot = name.lastIndexOf('.');
+  const kind = name.slice(dot + 1);
+  if (KINDS_OF_ALL.has(name)) return served.map(({ group, version }) => ({ group, kind, version }));
+  if (!typeMeta) return [];
+  const packageName = name.slice(0, slash);
+  const group = packageName === 'meta' ? GROUP.core : (GROUPS.get(packageName) ?? GROUP.core);
+  return [{ group, kind, version: name.slice(slash + 1, dot) }];
+}
+
+/** By the packages of the schema tables. */
+const GROUPS = ownKeyMap<string>(GROUP);
+
+/** The definitions of values that are no messages of the tables. */
+const TARGETS: Partial<Readonly<Record<FieldKind, string>>> = {
+  fieldsV1: 'meta/v1.FieldsV1',
+  intOrString: 'intstr.IntOrString',
+  microTime: 'meta/v1.MicroTime',
+  quantity: 'resource.Quantity',
+  rawExtension: 'runtime.RawExtension',
+  time: 'meta/v1.Time',
+};
+
+const SCALARS: Partial<Readonly<Record<FieldKind, JsonSchema>>> = {
+  bool: { type: 'boolean' },
+  bytes: { type: 'string', format: 'byte' },
+  double: { type: 'number', format: 'double' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  string: { type: 'string' },
+  stringList: { type: 'array', items: { type: 'string' } },
+};
+
+/** The message of the definition to which the field refers, or undefined. */
+function targetOf({ kind, message }: FieldType): string | undefined {
+  return kind === 'stringList' ? undefined : (TARGETS[kind] ?? message?.name);
+}
+
+/** What a description adds to a schema, if there is one. */
+export function described(description: string | undefined): JsonSchema {
+  return description === undefined ? {} : { description };
+}
+
+function fieldSchema(
+  field: FieldType,
+  { form, said: description }: { readonly form: SchemaForm; readonly said: JsonSchema },
+): JsonSchema {
+  const said: JsonSchema = {
+    ...description,
+    // As v1.21, which takes all defaults out of its document.
+    ...(form.version === 'v3' ? defined({ default: field.default }) : {}),
+    ...markers(field),
+  };
+  if (!field.list && !field.map) return valueSchema(field, form, said);
+  const value = valueSchema(field, form, {});
+  return field.list
+    ? { ...said, type: 'array', items: value }
+    : { ...said, type: 'object', additionalProperties: value };
+}
+
+function valueSchema(field: FieldType, form: SchemaForm, said: JsonSchema): JsonSchema {
+  const target = targetOf(field);
+  return target === undefined
+    ? { ...said, ...SCALARS[field.kind] }
+    : form.reference(definitionName(target), said);
+}
+
+function markers(field: FieldType): JsonSchema {
+  const { listMapKeys, listType, mapType, structType, patchMergeKey, patchStrategy } = field;
+  const whole = mapType ?? structType;
+  return {
+    ...defined({
+      'x-kubernetes-list-map-keys': listMapKeys,
+      'x-kubernetes-list-type': listType,
+      'x-kubernetes-map-type': whole,
+      'x-kubernetes-patch-merge-key': patchMergeKey,
+      'x-kubernetes-patch-strategy': patchStrategy,
+    }),
+  };
+}

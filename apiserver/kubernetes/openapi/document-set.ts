@@ -1,0 +1,220 @@
+import { apiVersionOf } from '../../../shared/object/object';
+import type { Registry } from '../../engine/registry/registry';
+import type { Endpoint } from '../../engine/registry/resource';
+import type { Taken } from './aggregated/merge';
+import { digestOf, membersOfOthers } from './aggregated/merge';
+import { openapi3OfOther } from './aggregated/openapi3-of-others';
+import type { OtherDocument } from './aggregated/other-documents';
+import type { BaseDocument, HashedMembers } from './base-document';
+import { hashOf, withMembers } from './base-document';
+import type { CustomDocuments, CustomNames, SwaggerFormat } from './custom-documents';
+import { createCustomDocuments } from './custom-documents';
+import type { DocumentOptions, Served } from './documents';
+import { builtInOf, customEndpoints, partsOf } from './documents';
+import { swaggerProtobuf } from './gnostic';
+import { openapi3Json } from './openapi3';
+import { swaggerJson, swaggerPortions } from './swagger';
+import { turn } from './turn';
+
+export const V3_ROOT = '/openapi/v3';
+
+export interface HashedDocument {
+  /** The document is all of them, one behind the other. */
+  readonly pieces: readonly Buffer[];
+  /** Hexadecimal. */
+  readonly hash: string;
+}
+
+/** The documents of one registry, each made once. */
+export interface DocumentSet {
+  /** The parts of v3. */
+  readonly partNames: ReadonlySet<string>;
+  readonly swagger: (format: SwaggerFormat) => Promise<HashedDocument>;
+  /** That of v3. */
+  readonly index: () => Promise<HashedDocument>;
+  /** `name` is one of `partNames`. */
+  readonly part: (name: string) => Promise<HashedDocument>;
+}
+
+type Make = () => Promise<HashedDocument>;
+
+/**
+ * Gives the documents of a registry, with those of other servers. What is built in is the same in all registries of a process and made once;
+ * of custom resources, what an earlier registry had as well.
+ */
+export function createDocumentSets(
+  options: DocumentOptions,
+  others: () => readonly OtherDocument[] = () => NO_OTHERS,
+): (registry: Registry) => DocumentSet {
+  const custom = createCustomDocuments(options);
+  const versionParts = createVersionParts(custom);
+  const sets = new WeakMap<
+    Registry,
+    { readonly others: readonly OtherDocument[]; readonly set: DocumentSet }
+  >();
+  let builtIn: BuiltIn | undefined;
+  const setOf = (registry: Registry, current: readonly OtherDocument[]): DocumentSet => {
+    builtIn ??= createBuiltIn(builtInOf(registry), options);
+    const { base, served, taken } = builtIn;
+    const endpoints = customEndpoints(registry);
+    // A built-in version cannot have custom resources as well; if one had, its own document would win, as it does over other servers'.
+    const parts = new Map([...partsOfOthers(current), ...versionParts(endpoints, served), ...builtIn.parts]);
+    const ofVersions = [...endpoints.values()].flat();
+    const membersBehind = async (format: SwaggerFormat): Promise<readonly HashedMembers[]> =>
+      current.length === 0
+        ? []
+        : membersOfOthers(withNames(await taken(), custom.names(ofVersions)), current, format);
+    const swagger = (format: SwaggerFormat): Make =>
+      once(async () =>
+        joined(await base[format](), [
+          ...(await custom.members(ofVersions, format)),
+          ...(await membersBehind(format)),
+        ]),
+      );
+    const swaggers = { json: swagger('json'), protobuf: swagger('protobuf') };
+    return createSet(parts, (format) => swaggers[format]());
+  };
+  return (registry) => {
+    const current = others();
+    const known = sets.get(registry);
+    if (known?.others === current) return known.set;
+    const made = { others: current, set: setOf(registry, current) };
+    sets.set(registry, made);
+    return made.set;
+  };
+}
+
+const NO_OTHERS: readonly OtherDocument[] = [];
+
+function partsOfOthers(others: readonly OtherDocument[]): ReadonlyMap<string, Make> {
+  const ofGroups = others.filter(({ group }) => group !== '');
+  return new Map(
+    ofGroups.map((other) => [
+      `apis/${apiVersionOf(other)}`,
+      once(async () => Promise.resolve(hashed(openapi3OfOther(other)))),
+    ]),
+  );
+}
+
+/** Nothing equals a definition of a custom resource. */
+function withNames({ paths, definitions }: Taken, names: CustomNames): Taken {
+  return {
+    paths: new Set([...paths, ...names.paths]),
+    definitions: new Map([...definitions, ...names.definitions.map((name): [string, string] => [name, ''])]),
+  };
+}
+
+/** The part of all documents that stays as it is. */
+interface BuiltIn {
+  readonly served: Served;
+  readonly base: Readonly<Record<SwaggerFormat, () => Promise<HashedBase>>>;
+  readonly parts: ReadonlyMap<string, Make>;
+  /** What other servers cannot have as well. */
+  readonly taken: () => Promise<Taken>;
+}
+
+interface HashedBase extends BaseDocument {
+  readonly hash: string;
+}
+
+function createBuiltIn(served: Served, options: DocumentOptions): BuiltIn {
+  const hashedBase = async (made: Promise<BaseDocument>): Promise<HashedBase> => {
+    const base = await made;
+    return { ...base, hash: hashOf(base.bytes) };
+  };
+  return {
+    served,
+    base: {
+      json: once(async () => hashedBase(swaggerJson(served, options))),
+      protobuf: once(async () => hashedBase(swaggerProtobuf(served, options))),
+    },
+    parts: new Map(
+      partsOf(served, options).map((part) => [
+        part.name,
+        once(async () => hashed(await openapi3Json(served, part, options.version))),
+      ]),
+    ),
+    taken: once(async () => takenBy(served, options)),
+  };
+}
+
+async function takenBy(served: Served, options: DocumentOptions): Promise<Taken> {
+  const paths = new Set<string>();
+  const definitions = new Map<string, string>();
+  for await (const portion of swaggerPortions(served, options)) {
+    if ('paths' in portion) for (const [path] of portion.paths) paths.add(path);
+    else for (const [name, definition] of portion.definitions) definitions.set(name, digestOf(definition));
+  }
+  return { paths, definitions };
+}
+
+/** The v3 parts of custom resources by name, those of the last registry that are still good among them. */
+function createVersionParts(
+  custom: CustomDocuments,
+): (endpoints: ReadonlyMap<string, readonly Endpoint[]>, builtIn: Served) => ReadonlyMap<string, Make> {
+  let last: ReadonlyMap<string, { readonly endpoints: readonly Endpoint[]; readonly make: Make }> = new Map();
+  return (all, builtIn) => {
+    const previous = last;
+    last = new Map(
+      [...all].map(([name, endpoints]) => {
+        const known = previous.get(name);
+        if (known !== undefined && areEqual(known.endpoints, endpoints)) return [name, known];
+        return [name, { endpoints, make: once(async () => hashed(await custom.part(endpoints, builtIn))) }];
+      }),
+    );
+    return new Map([...last].map(([name, { make }]) => [name, make]));
+  };
+}
+
+function areEqual(some: readonly Endpoint[], others: readonly Endpoint[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every((each, index) => each.custom?.id === others[index]?.custom?.id)
+  );
+}
+
+function createSet(parts: ReadonlyMap<string, Make>, swagger: DocumentSet['swagger']): DocumentSet {
+  const part: DocumentSet['part'] = async (name) => {
+    const make = parts.get(name);
+    if (make === undefined) throw new Error(`no part ${name}`);
+    return make();
+  };
+  return {
+    partNames: new Set(parts.keys()),
+    swagger,
+    index: once(async () => {
+      const paths: Record<string, object> = {};
+      for (const name of [...parts.keys()].toSorted()) {
+        const { hash } = await part(name);
+        // Small documents have no pause of their own.
+        await turn();
+        paths[name] = { serverRelativeURL: `${V3_ROOT}/${name}?hash=${hash}` };
+      }
+      return hashed(Buffer.from(JSON.stringify({ paths })));
+    }),
+    part,
+  };
+}
+
+/** Everybody who asks while something is made waits for the same. What failed is tried again by the next who asks. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return async () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
+
+function hashed(body: Buffer): HashedDocument {
+  return { pieces: [body], hash: hashOf(body) };
+}
+
+/** The hash is one of hashes, so that nothing need be read again. */
+function joined(base: HashedBase, members: readonly HashedMembers[]): HashedDocument {
+  const pieces = withMembers(base, members);
+  if (members.length === 0) return { pieces, hash: base.hash };
+  return { pieces, hash: hashOf(Buffer.from([base, ...members].map(({ hash }) => hash).join())) };
+}
