@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { GROUP } from '../../shared/names';
+import type { ReadonlyJson } from '../../shared/object/json';
+import { patience } from '../../shared/testing/eventually';
+import {
+  define,
+  definitionBody,
+  DEFINITIONS_PATH,
+  gizmo,
+  GIZMOS_PATH,
+} from '../kubernetes/custom-resources/testing/definitions';
+import type { InProcessApi } from './in-process-api';
+import { startInProcessApi } from './in-process-api';
+
+/**
+ * Every row of the first table of `apiserver/docs/compatibility.md` has a probe here, which passes as long as the listed difference from
+ * kube-apiserver v1.21.1 exists. A probe that fails means: remove the row, or repair a regression.
+ */
+
+const PAGE = path.join(__dirname, '../docs/compatibility.md');
+const CORE = '/api/v1';
+const DEFAULT = `${CORE}/namespaces/default`;
+const STRATEGIC = { 'content-type': 'application/strategic-merge-patch+json' };
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+const TEMPLATE = {
+  spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'example.com/i:1' }] },
+};
+
+let api: InProcessApi;
+
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+afterEach(async () => {
+  await api.close();
+});
+
+const PROBES: Readonly<Record<string, () => Promise<void>>> = {
+  'create-with-resource-version': async () => {
+    const body = { metadata: { name: 'm', resourceVersion: '1' } };
+    expect((await api.call('POST', `${DEFAULT}/configmaps`, { body })).code).toBe(400);
+  },
+  'dry-run-without-version': async () => {
+    const body = { metadata: { name: 'm' } };
+    const { code, json } = await api.call('POST', `${DEFAULT}/configmaps?dryRun=All`, { body });
+    expect([code, 'resourceVersion' in json.metadata]).toEqual([201, false]);
+  },
+  'field-validation': async () => {
+    const body = { metadata: { name: 'm' }, dta: { a: 'b' } };
+    const strict = await api.call('POST', `${DEFAULT}/configmaps?fieldValidation=Strict`, { body });
+    expect(strict.code).toBe(400);
+    expect(strict.json.message).toContain('unknown field "dta"');
+    expect((await api.call('POST', `${DEFAULT}/configmaps`, { body })).code).toBe(201);
+  },
+  'put-service-keeps-addresses': async () => {
+    const body = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
+    const { json: made } = await api.call('POST', `${DEFAULT}/services`, { body });
+    const metadata = { name: 's', resourceVersion: made.metadata.resourceVersion };
+    const { code, json } = await api.call('PUT', `${DEFAULT}/services/s`, {
+      body: { metadata, spec: { ports: [{ port: 81 }] } },
+    });
+    expect([code, json.spec.clusterIP]).toEqual([200, made.spec.clusterIP]);
+  },
+  'path-not-utf8': async () => {
+    expect((await api.call('GET', `${DEFAULT}/configmaps/%ff`)).code).toBe(400);
+  },
+  'create-in-empty-namespace': async () => {
+    const body = { metadata: { name: 'm' } };
+    const made = await api.call('POST', `${CORE}/namespaces//configmaps`, { body });
+    const deleted = await api.call('DELETE', `${CORE}/namespaces//configmaps`);
+    expect([made.code >= 400, deleted.code >= 400]).toEqual([true, true]);
+  },
+  'logs-path': async () => {
+    expect((await api.call('GET', '/logs')).code).toBe(404);
+  },
+  'debug-flags-path': async () => {
+    expect((await api.call('PUT', '/debug/flags/v')).code).toBe(404);
+  },
+  'yaml-documents': async () => {
+    const text = 'metadata: {name: a}\n---\nmetadata: {name: b}\n';
+    const headers = { 'content-type': 'application/yaml' };
+    expect((await api.call('POST', `${DEFAULT}/configmaps`, { text, headers })).code).toBe(400);
+  },
+  'openapi-default-type': async () => {
+    const { code, headers } = await api.call('GET', '/openapi/v2');
+    expect([code, headers['Content-Type']]).toEqual([200, 'application/json']);
+  },
+  'strategic-missing-merge-key': async () => {
+    const body = { metadata: { name: 'p' }, spec: TEMPLATE.spec };
+    await api.call('POST', `${DEFAULT}/pods`, { body });
+    const { code } = await api.call('PATCH', `${DEFAULT}/pods/p`, {
+      body: { spec: { containers: [{ image: 'example.com/i:2' }] } },
+      headers: STRATEGIC,
+    });
+    expect(code).toBe(422);
+  },
+  'strategic-delete-in-absent-list': async () => {
+    const made = await api.call('POST', `${DEFAULT}/pods`, {
+      body: { metadata: { name: 'p' }, spec: TEMPLATE.spec },
+    });
+    const body = { metadata: { ownerReferences: [{ uid: 'u', $patch: 'delete' }] } };
+    const { code, json } = await api.call('PATCH', `${DEFAULT}/pods/p`, { body, headers: STRATEGIC });
+    expect([code, json.metadata.resourceVersion]).toEqual([200, made.json.metadata.resourceVersion]);
+  },
+  'custom-status-other-kind': async () => {
+    const subresources = { status: {} };
+    await define(api, definitionBody({ versions: [{ name: 'v1', subresources }] }));
+    await api.call('POST', GIZMOS_PATH, { body: gizmo('g') });
+    const body = { kind: 'Other', status: { a: 1 } };
+    expect((await api.call('PATCH', `${GIZMOS_PATH}/g/status`, { body, headers: MERGE })).code).toBe(422);
+  },
+  'job-labels-on-create': async () => {
+    const jobs = `/apis/${GROUP.batch}/v1/namespaces/default/jobs`;
+    await api.call('POST', jobs, { body: { metadata: { name: 'j' }, spec: { template: TEMPLATE } } });
+    expect(await storedText('batch/jobs/default/j')).toContain('job-name');
+  },
+  'volume-phase-on-create': async () => {
+    const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/v' } };
+    await api.call('POST', `${CORE}/persistentvolumes`, { body: { metadata: { name: 'v' }, spec } });
+    expect(await storedText('core/persistentvolumes/v')).toContain('Pending');
+  },
+  'enum-null': async () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string', nullable: true, enum: ['x', null] } },
+    };
+    const { code, json } = await createDefinition(schema);
+    const kept = json.spec.versions[0].schema.openAPIV3Schema.properties.a.enum;
+    expect([code, kept]).toEqual([201, ['x', null]]);
+  },
+  'validation-rules-refused': async () => {
+    const { json } = await createDefinition({
+      type: 'object',
+      'x-kubernetes-validations': [{ rule: 'true' }],
+    });
+    expect(JSON.stringify(json.spec)).not.toContain('validations');
+  },
+  'grace-beyond-number': async () => {
+    await api.call('POST', `${DEFAULT}/pods`, {
+      body: { metadata: { name: 'p' }, spec: { ...TEMPLATE.spec, nodeName: 'n' } },
+    });
+    const text = '{"gracePeriodSeconds":9223372036854775807}';
+    const headers = { 'content-type': 'application/json' };
+    const { json } = await api.call('DELETE', `${DEFAULT}/pods/p`, { text, headers });
+    expect(json.metadata?.deletionGracePeriodSeconds).toBeLessThanOrEqual(Number.MAX_SAFE_INTEGER);
+  },
+};
+
+async function createDefinition(schema: ReadonlyJson): ReturnType<InProcessApi['call']> {
+  return api.call('POST', DEFINITIONS_PATH, { body: definitionBody({ versions: [{ name: 'v1', schema }] }) });
+}
+
+async function storedText(key: string): Promise<string> {
+  const { record } = await api.backend.get(`/registry/${key}`, patience());
+  return record === undefined ? '' : Buffer.from(record.value).toString();
+}
+
+test('every row of the compatibility page has a probe, and every probe a row', () => {
+  const rows = [...readFileSync(PAGE, 'utf8').matchAll(/^\| `([a-z0-9-]+)` /gmu)].map(([, row = '']) => row);
+  expect([...rows].sort()).toEqual(Object.keys(PROBES).sort());
+});
+
+test.each(Object.entries(PROBES))('the listed difference %s still exists', async (_row, probe) => {
+  await probe();
+});
