@@ -11,7 +11,6 @@ import { jsonEncoder } from './json-encoder';
 import type { Format, Negotiated, Offer } from './negotiation';
 import { FORMATS, negotiate, notAcceptable, PLAIN_JSON } from './negotiation';
 import type { JsonShape, ObjectEncoder } from './object-encoder';
-import { hiddenAnnotations } from './metadata-source';
 import { partialShape } from './partial-shape';
 import { plainShape } from './plain-shape';
 import { protobufEncoder } from './protobuf-encoder';
@@ -152,7 +151,7 @@ function createEncoder(endpoint: Endpoint, wanted: Wanted): ObjectEncoder {
 function parsesObjects(endpoint: Endpoint, { format, shape, pretty }: Negotiated): boolean {
   const { conversion, custom } = endpoint;
   if (format !== 'json' || pretty) return true;
-  if (shape !== undefined) return shape.kind === 'Table' || hiddenAnnotations(endpoint).length > 0;
+  if (shape !== undefined) return shape.kind === 'Table' || (endpoint.hiddenAnnotations ?? []).length > 0;
   return conversion !== undefined || custom?.changesOnRead === true;
 }
 

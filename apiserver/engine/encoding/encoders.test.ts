@@ -7,6 +7,8 @@ import { wireFields } from '../../../shared/protobuf/testing/plain-decoder';
 import { decodeObject } from '../../../shared/schema/decode';
 import { encodeObject } from '../../../shared/schema/encode';
 import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
+import { defined } from '../../../shared/defined';
+import { kindOf } from '../../kubernetes/kinds/kinds';
 import { createRegistry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
 import type { Entry } from '../watch-cache/state/entry';
@@ -25,7 +27,15 @@ function endpointOf(resource: string): Endpoint {
   const row = resourceOf({ group: '', version: 'v1' }, resource);
   if (row === undefined) throw new Error(`no ${resource}`);
   const type = kindType(row.schema);
-  const definition = { row, type, hub: { row, type }, strategy: {}, servedSubresources: [] };
+  const { table } = kindOf('', resource);
+  const definition = {
+    row,
+    type,
+    hub: { row, type },
+    strategy: {},
+    servedSubresources: [],
+    ...defined({ table }),
+  };
   const endpoint = createRegistry([definition], 1).endpoint('', 'v1', resource);
   if (endpoint === undefined) throw new Error(`${resource} is not served`);
   return endpoint;

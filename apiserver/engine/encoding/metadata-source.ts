@@ -1,29 +1,23 @@
 import { isJsonObject } from '../../../shared/object/clone';
 import { stringifyExact } from '../../../shared/object/exact-text';
 import { decodeJson } from '../../../shared/schema/decode';
-import { kindOf } from '../../kubernetes/kinds/kinds';
 import type { Endpoint } from '../registry/resource';
 import type { Source } from './source';
 import { kept, metadataEnd } from './source';
 
 /**
- * What the metadata of an endpoint's objects is cut out of: the objects themselves, but for kinds of which some fields are stored as
- * annotations. Those belong to the object, and not to its metadata.
+ * Returns the source that an object's metadata is cut out of: the object itself, or a copy without the annotations that hold fields of
+ * the kind. Those belong to the object, not to its metadata.
  */
 export function metadataSource(endpoint: Endpoint): (source: Source) => Source {
   const { hub, resource } = endpoint.row;
-  const hidden = hiddenAnnotations(endpoint);
+  const { hiddenAnnotations: hidden = [] } = endpoint;
   if (hidden.length === 0) return (source) => source;
   const id = `metadata ${hub.group}/${resource}`;
   return (source) => ({
     bytes: kept(source, id, () => withoutAnnotations(source, hidden)),
     transient: true,
   });
-}
-
-/** Annotations that are no part of the metadata of the endpoint's objects: where there are some, metadata is parsed to be shown. */
-export function hiddenAnnotations({ custom, row: { hub, resource } }: Endpoint): readonly string[] {
-  return custom === undefined ? (kindOf(hub.group, resource).fieldAnnotations ?? []) : [];
 }
 
 function withoutAnnotations(source: Source, hidden: readonly string[]): Buffer {

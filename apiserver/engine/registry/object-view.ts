@@ -45,14 +45,14 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
   const known = shownEndpoints.get(subresource);
   if (known !== undefined) return known;
   const { kind, version, schema } = subresource;
-  const { conversion: _ofTheObject, applyDefaults: _also, custom: _andThis, ...rest } = endpoint;
+  const { conversion: _conversion, applyDefaults: _defaults, custom: _custom, table, ...rest } = endpoint;
   const applyDefaults = defaultsOf(schema);
   const shown: Endpoint = {
     ...rest,
     row: { ...endpoint.row, kind, listKind: '', version, schema },
     apiVersion: apiVersionOf(subresource),
     type: kindType(schema),
-    ...defined({ applyDefaults }),
+    ...defined({ applyDefaults, table: kind === endpoint.row.kind ? table : undefined }),
   };
   shownEndpoints.set(subresource, shown);
   return shown;

@@ -6,6 +6,7 @@ import type { StructuralSchema } from '../../../shared/structural/structural-sch
 import type { ApiObject } from '../../../shared/object/object';
 import { apiVersionOf, resourceNameOf } from '../../../shared/object/object';
 import type { CachedResource } from '../watch-cache/state/entry';
+import type { ObjectTable } from './object-table';
 import type { Strategy } from './strategy';
 import type { SpecialSubresource } from './special-subresource';
 import type { VirtualResource } from './operation';
@@ -69,6 +70,8 @@ export interface CustomVersion {
   readonly isTerminating: boolean;
   /** Whether objects may be shown otherwise than they are stored. */
   readonly changesOnRead: boolean;
+  /** How objects are shown in a Table. Equal ids mean equal columns; computed at each call. */
+  readTable(): { readonly table: ObjectTable; readonly id: string };
 }
 
 /** One version of one resource as it is served. Several endpoints may share what is stored. */
@@ -91,6 +94,10 @@ export interface Endpoint {
   readonly specialSubresources?: Readonly<Record<string, SpecialSubresource>>;
   /** Answers instead of the store: nothing is kept under `stored`. */
   readonly virtual?: VirtualResource;
+  /** How objects are shown in a Table; absent for a kind without columns of its own, and for custom resources. */
+  readonly table?: ObjectTable;
+  /** Annotations that hold fields of the kind. They are not part of the metadata where it is shown alone. */
+  readonly hiddenAnnotations?: readonly string[];
   /** Only of custom resources: the definition that the endpoint was made from. */
   readonly custom?: CustomVersion;
   /** All served versions of what is stored, this one included, by their apiVersion. */
@@ -111,6 +118,8 @@ export interface ResourceDefinition {
   readonly servedSubresources: readonly string[];
   readonly specialSubresources?: Readonly<Record<string, SpecialSubresource>>;
   readonly virtual?: VirtualResource;
+  readonly table?: ObjectTable;
+  readonly hiddenAnnotations?: readonly string[];
   readonly custom?: CustomVersion;
   readonly storage?: CustomStorage;
   /** The Warning that every request gets, where that is not made from the row. */

@@ -1,8 +1,13 @@
 import type { ApiObject } from '../../../shared/object/object';
-import { cellsAt } from '../kinds/columns/cells';
+import type { Cell } from '../../engine/registry/object-table';
+import { Age } from '../../engine/registry/object-table';
 import { COLUMN_PATHS_CHARS_MAX, customColumns, customRow } from './custom-columns';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
+
+function cellsAt(row: readonly Cell[], now: number): readonly unknown[] {
+  return row.map((each) => (each instanceof Age ? each.text(now) : each));
+}
 
 function cell(type: string, jsonPath: string, spec: object): unknown {
   const columns = customColumns({ additionalPrinterColumns: [{ name: 'X', type, jsonPath }] });

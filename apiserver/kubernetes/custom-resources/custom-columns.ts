@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { ApiObject } from '../../../shared/object/object';
 import type { JsonPathGetter } from '../../../shared/structural/json-path';
 import type { Visits } from '../../../shared/structural/json-path-evaluation';
 import { createVisits } from '../../../shared/structural/json-path-evaluation';
 import { JsonPathError, jsonPathGetter } from '../../../shared/structural/json-path';
 import { canonicalTime } from '../../../shared/meta/time';
-import { Age } from '../kinds/columns/age';
-import type { Cell, RowOf } from '../kinds/columns/cells';
+import type { Cell, ObjectTable, RowOf } from '../../engine/registry/object-table';
+import { Age, NAME_HEADER } from '../../engine/registry/object-table';
 import { printedText } from './printed-text';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
@@ -33,6 +34,16 @@ const DEFAULT_COLUMNS: readonly CustomColumn[] = [
 
 /** What the paths of all columns of a version may have together: it takes some 20 ms to read them. */
 export const COLUMN_PATHS_CHARS_MAX = 64 * 1024;
+
+/** The table of one version of a definition, as decoded JSON. The id is a hash of its columns. */
+export function customTable(version: Readonly<Record<string, unknown>>): {
+  readonly table: ObjectTable;
+  readonly id: string;
+} {
+  const columns = customColumns(version);
+  const id = createHash('sha256').update(JSON.stringify(columns)).digest('base64url');
+  return { table: { columns: [NAME_HEADER, ...columns], row: customRow(columns) }, id };
+}
 
 /**
  * The columns behind the name, of one version of a definition as decoded JSON. Definitions are checked when they are written, but not so

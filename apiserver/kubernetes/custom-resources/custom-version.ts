@@ -9,6 +9,8 @@ import { compileSchema } from '../../../shared/structural/structural-schema';
 import type { CustomVersion, StoredResource } from '../../engine/registry/resource';
 import { currentOfEntry } from '../../engine/registry/stored-form';
 import type { Entry } from '../../engine/watch-cache/state/entry';
+import type { ObjectTable } from '../../engine/registry/object-table';
+import { customTable } from './custom-columns';
 import type { Definition } from './definition';
 
 /**
@@ -81,6 +83,10 @@ export class LazyVersion implements CustomVersion {
   get schema(): StructuralSchema | undefined {
     this.#compiled ??= { schema: compile(this.version, this.preservesUnknownFields) };
     return this.#compiled.schema;
+  }
+
+  readTable(): { readonly table: ObjectTable; readonly id: string } {
+    return customTable(this.version);
   }
 
   /** An object is also read by the schema of the version that it stands in, whichever that is. */

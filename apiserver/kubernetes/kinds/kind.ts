@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../shared/object/object';
 import type { SpecialSubresource } from '../../engine/registry/special-subresource';
 import type { KindSettings, Strategy } from '../../engine/registry/strategy';
 import type { VirtualResource } from '../../engine/registry/operation';
-import type { KindTable } from './columns/table';
+import type { ObjectTable } from '../../engine/registry/object-table';
 import { withDeletionCost } from './pod-template/deletion-cost';
 import { withHugePages } from './pod-template/huge-pages';
 import { withSwitchedFields } from './switched-fields';
@@ -17,7 +17,7 @@ export interface Kind<T extends ApiObject = ApiObject> {
   /** How its objects are made, changed, validated and deleted, where that differs from other objects. */
   readonly strategy?: Strategy<T>;
   /** How an object is shown in a Table. Default: its name and when it was created. */
-  readonly table?: KindTable<T>;
+  readonly table?: ObjectTable<T>;
   /** What a Table's row says of an object beside its cells. */
   readonly rowConditions?: (object: T) => readonly object[];
   /**

@@ -8,10 +8,13 @@ import { defaultsOf } from '../../../shared/defaults/defaults';
 import { defined } from '../../../shared/defined';
 import { kindType } from '../../../shared/schema/types';
 import type { ResourceDefinition } from '../../engine/registry/resource';
+import type { ObjectTable } from '../../engine/registry/object-table';
+import { CREATED_AT_TABLE } from '../../engine/registry/object-table';
 import type { RuntimeConfig } from '../../engine/registry/runtime-config';
 import { isEnabled } from '../../engine/registry/runtime-config';
 import type { KindSettings } from '../../engine/registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
+import type { Kind } from './kind';
 import { kindOf } from './kinds';
 
 /** Subresources that show the object itself. */
@@ -40,7 +43,8 @@ function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinit
   const hub = resourceOf(row.hub, row.resource);
   if (hub === undefined) throw new Error(`${row.schema} has no hub`);
   const conversion = conversionOf(row);
-  const { strategy = {}, subresources = {}, virtual, received } = kindOf(row.hub.group, row.resource);
+  const kind = kindOf(row.hub.group, row.resource);
+  const { strategy = {}, subresources = {}, virtual, received, fieldAnnotations } = kind;
   const applyDefaults = inSequence(
     received === undefined ? undefined : (object) => received(object, settings),
     defaultsOf(row.schema),
@@ -54,8 +58,18 @@ function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinit
       (name) => subresources[name]?.isServed?.(settings) ?? true,
     ),
     specialSubresources: subresources,
-    ...defined({ conversion, applyDefaults, virtual }),
+    ...defined({
+      conversion,
+      applyDefaults,
+      virtual,
+      table: tableOf(kind),
+      hiddenAnnotations: fieldAnnotations,
+    }),
   };
+}
+
+function tableOf({ table, rowConditions }: Kind): ObjectTable | undefined {
+  return rowConditions === undefined ? table : { ...(table ?? CREATED_AT_TABLE), rowConditions };
 }
 
 /** What is received is put in its place before what is missing is filled in. */

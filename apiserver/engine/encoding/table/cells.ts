@@ -1,41 +1,13 @@
-import { createHash } from 'node:crypto';
-import type { ResourceRow } from '../../../../shared/api/resources';
-import { resourceOf } from '../../../../shared/api/resources';
-import { Age } from '../../../kubernetes/kinds/columns/age';
-import { CREATED_AT_TABLE } from '../../../kubernetes/kinds/columns/common';
-import type { ColumnHeader, KindTable } from '../../../kubernetes/kinds/columns/table';
-import { kindOf } from '../../../kubernetes/kinds/kinds';
-import { customColumns, customRow } from '../../../kubernetes/custom-resources/custom-columns';
 import type { ApiObject } from '../../../../shared/object/object';
-import type { CustomVersion } from '../../registry/resource';
+import type { ColumnHeader, ObjectTable } from '../../registry/object-table';
+import { Age } from '../../registry/object-table';
+import { ownKeyMap } from '../../../../shared/own-key-map';
 
-/** The columns of a kind, how an object fills them, and what its row says beside. */
-export interface TableOf extends KindTable {
-  /** What the row says of the object beside its cells. */
-  readonly conditionsOf?: (object: ApiObject) => readonly object[];
-}
-
-/** The table of a resource; of what a subresource shows as another kind, that of a kind without columns of its own. */
-export function tableOf({ hub, resource, kind }: ResourceRow): TableOf {
-  if (resourceOf(hub, resource)?.kind !== kind) return CREATED_AT_TABLE;
-  const { table = CREATED_AT_TABLE, rowConditions } = kindOf(hub.group, resource);
-  return rowConditions === undefined ? table : { ...table, conditionsOf: rowConditions };
-}
-
-const NAME: ColumnHeader = { name: 'Name', type: 'string', format: 'name', priority: 0 };
-
-/** The table of a custom resource, made from the columns that its definition names; the id is that of these columns. */
-export function customTable({ version }: CustomVersion): { readonly table: TableOf; readonly id: string } {
-  const columns = customColumns(version);
-  const id = createHash('sha256').update(JSON.stringify(columns)).digest('base64url');
-  return { table: { columns: [NAME, ...columns], row: customRow(columns) }, id };
-}
-
-/** The JSON of a row's cells, and of its conditions if it has any. Ages stand between the text around them, because they change while the object does not. */
+/** The JSON of a row's cells, and of its conditions if there are any. Ages are separate pieces, because they change while the object does not. */
 export type CellsJson = readonly (string | Age)[];
 
 export function cellsJson(
-  { row, conditionsOf }: Pick<TableOf, 'row' | 'conditionsOf'>,
+  { row, rowConditions }: Pick<ObjectTable, 'row' | 'rowConditions'>,
   object: ApiObject,
 ): CellsJson {
   const pieces: (string | Age)[] = [];
@@ -47,7 +19,7 @@ export function cellsJson(
       text = '';
     } else text += typeof cell === 'bigint' ? String(cell) : JSON.stringify(cell);
   });
-  const conditions = conditionsOf?.(object) ?? [];
+  const conditions = rowConditions?.(object) ?? [];
   const more = conditions.length === 0 ? '' : `,"conditions":${JSON.stringify(conditions)}`;
   return [...pieces, `${text}]${more}`];
 }
@@ -57,4 +29,25 @@ export function cellsAt(cells: CellsJson, now: number): string {
   let text = '';
   for (const piece of cells) text += typeof piece === 'string' ? piece : JSON.stringify(piece.text(now));
   return text;
+}
+
+/** Descriptions of the columns that many kinds have. Other columns of built-in kinds have none. */
+const DESCRIPTIONS = ownKeyMap<string>({
+  Name: 'Name must be unique within a namespace. It is chosen by the client, or made by the server from generateName, and cannot be changed.',
+  Age: 'How long ago the server created the object, from its creationTimestamp.',
+  'Created At':
+    'When the server created the object, in RFC 3339 form and in UTC, from its creationTimestamp.',
+});
+
+/** Formats the `columnDefinitions` of a Table as JSON. */
+export function columnDefinitionsJson(columns: readonly ColumnHeader[]): string {
+  return JSON.stringify(
+    columns.map(({ name, type, format, priority, description = '' }) => ({
+      name,
+      type,
+      format,
+      description: description === '' ? (DESCRIPTIONS.get(name) ?? '') : description,
+      priority,
+    })),
+  );
 }

@@ -3,7 +3,8 @@ import { apiVersionOf } from '../../../../shared/object/object';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import { GROUP } from '../../../../shared/names';
 import type { Endpoint } from '../../registry/resource';
-import { CREATED_AT_TABLE } from '../../../kubernetes/kinds/columns/common';
+import type { ObjectTable } from '../../registry/object-table';
+import { CREATED_AT_TABLE } from '../../registry/object-table';
 import { versionIn } from '../../watch-cache/entry-layout';
 import { Batch } from '../batch';
 import { EncodedCache, PROCESS_BUDGET } from '../encoded-cache';
@@ -13,9 +14,8 @@ import { partialShape } from '../partial-shape';
 import { plainShape } from '../plain-shape';
 import type { Source } from '../source';
 import { parseSource, versionedBytes } from '../source';
-import type { CellsJson, TableOf } from './cells';
-import { cellsAt, cellsJson, customTable, tableOf } from './cells';
-import { columnDefinitionsJson } from './column-definitions';
+import type { CellsJson } from './cells';
+import { cellsAt, cellsJson, columnDefinitionsJson } from './cells';
 import { withHeaders } from './headers';
 import { inRowOrder } from './row-order';
 
@@ -89,7 +89,7 @@ function byRank(path: string): (sources: readonly Source[]) => Promise<readonly 
 }
 
 interface Rows {
-  readonly table: TableOf;
+  readonly table: ObjectTable;
   /** Equal ids mean equal cells for equal objects. */
   readonly id: string;
   /** The object as the table reads it. */
@@ -100,14 +100,15 @@ interface Rows {
 function rowsOf(endpoint: Endpoint): Rows {
   const { row, stored, custom, apiVersion } = endpoint;
   if (custom === undefined) {
+    const { table = CREATED_AT_TABLE } = endpoint;
     const id = `${row.group}/${row.resource}`;
-    return { table: tableOf(row), id, objectOf: (source) => parseSource(source, stored) };
+    return { table, id, objectOf: (source) => parseSource(source, stored) };
   }
-  const table = customTable(custom);
+  const { table, id } = custom.readTable();
   const { kind } = row;
   return {
-    table: table.table,
-    id: `${custom.id} ${table.id}`,
+    table,
+    id: `${custom.id} ${id}`,
     objectOf: (source) => parseSource({ bytes: versionedBytes(endpoint, source) }, { kind, apiVersion }),
   };
 }

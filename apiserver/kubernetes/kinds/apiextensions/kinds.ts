@@ -1,4 +1,4 @@
-import { CREATED_AT_TABLE } from '../columns/common';
+import { CREATED_AT_TABLE } from '../../../engine/registry/object-table';
 import { customResourceDefinitions } from './custom-resource-definitions-strategy';
 import { kindsOf } from '../kind';
 

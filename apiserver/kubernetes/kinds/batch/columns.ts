@@ -1,7 +1,7 @@
 import type { CronJob, Job } from '../../../../shared/api/types/batch-v1';
 import { parseTime } from '../../../../shared/meta/time';
-import { Age, humanDuration } from '../columns/age';
-import type { Cell } from '../columns/cells';
+import { Age, humanDuration } from '../../../engine/registry/object-table';
+import type { Cell } from '../../../engine/registry/object-table';
 import { AGE, containerColumns, NAME } from '../columns/common';
 import { NONE, selectorText, UNSET } from '../columns/format';
 import { tableOf } from '../columns/table';

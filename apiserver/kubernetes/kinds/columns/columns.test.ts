@@ -1,13 +1,11 @@
 import { resourceOf, RESOURCES } from '../../../../shared/api/resources';
 import type { ApiObject } from '../../../../shared/object/object';
 import { ANNOTATION, GROUP, LABEL } from '../../../../shared/names';
-import { Age } from './age';
 import { KINDS, kindOf } from '../kinds';
 import { decodeObject } from '../../../../shared/schema/decode';
 import { kindType } from '../../../../shared/schema/types';
-import { cellsAt } from './cells';
-import { CREATED_AT_TABLE } from './common';
-import type { KindTable } from './table';
+import type { Cell, ObjectTable } from '../../../engine/registry/object-table';
+import { Age, CREATED_AT_TABLE } from '../../../engine/registry/object-table';
 import { podRowConditions } from '../core/pods-columns';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
@@ -25,7 +23,11 @@ const WITH_TABLES = KINDS.flatMap(({ group, kinds }) =>
   ),
 );
 
-function tableAt(key: string): KindTable {
+function cellsAt(row: readonly Cell[], now: number): readonly unknown[] {
+  return row.map((cell) => (cell instanceof Age ? cell.text(now) : cell));
+}
+
+function tableAt(key: string): ObjectTable {
   const [group = '', resource = ''] = key.split('/');
   return kindOf(group, resource).table ?? CREATED_AT_TABLE;
 }

@@ -1,10 +1,9 @@
 import type { LabelSelector } from '../../../../shared/api/types/meta-v1';
 import type { PodTemplateSpec } from '../../../../shared/api/types/core-v1';
 import type { ApiObject } from '../../../../shared/object/object';
-import { Age } from './age';
+import { Age } from '../../../engine/registry/object-table';
 import { selectorText } from './format';
-import type { Column, KindTable } from './table';
-import { tableOf } from './table';
+import type { Column } from './table';
 
 /** Columns that many kinds have. */
 
@@ -18,15 +17,6 @@ export const AGE: Column<ApiObject> = {
   name: 'Age',
   cell: ({ metadata }) => new Age(metadata.creationTimestamp),
 };
-
-/** What the zero time looks like where it has to be written. */
-const ZERO_TIME = '0001-01-01T00:00:00Z';
-
-/** The table of a kind without columns of its own. */
-export const CREATED_AT_TABLE: KindTable = tableOf<ApiObject>([
-  NAME,
-  { name: 'Created At', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp ?? ZERO_TIME },
-]);
 
 /** Containers and Images of a pod template. */
 export function containerColumns<T>(

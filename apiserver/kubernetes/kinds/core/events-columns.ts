@@ -1,5 +1,5 @@
 import type { Event } from '../../../../shared/api/types/core-v1';
-import { Age } from '../columns/age';
+import { Age } from '../../../engine/registry/object-table';
 import { NAME } from '../columns/common';
 import { derivedTableOf } from '../columns/table';
 

@@ -1,7 +1,7 @@
 import { GROUP } from '../../../../shared/names';
 import { pathSegmentName } from '../../../../shared/meta/name-rules';
 import { scaleBySelectorMap } from '../autoscaling/scale';
-import { CREATED_AT_TABLE } from '../columns/common';
+import { CREATED_AT_TABLE } from '../../../engine/registry/object-table';
 import { kindsOf } from '../kind';
 import { bindPod } from './bind-pod';
 import {

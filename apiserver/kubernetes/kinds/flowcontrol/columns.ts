@@ -5,11 +5,12 @@ import type {
 } from '../../../../shared/api/types/flowcontrol-v1beta1';
 import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
-import type { Column, KindTable } from '../columns/table';
+import type { ObjectTable } from '../../../engine/registry/object-table';
+import type { Column } from '../columns/table';
 import { tableOf } from '../columns/table';
 
 /** In the order in which the schemas are tried. */
-export const flowSchemaTable: KindTable<FlowSchema> = {
+export const flowSchemaTable: ObjectTable<FlowSchema> = {
   ...tableOf<FlowSchema>([
     NAME,
     { name: 'PriorityLevel', cell: ({ spec }) => spec.priorityLevelConfiguration.name },

@@ -1,6 +1,6 @@
 import type { NameRule } from '../../../../shared/meta/name-rules';
 import { pathSegmentProblems } from '../../../../shared/meta/dns-names';
-import { CREATED_AT_TABLE } from '../columns/common';
+import { CREATED_AT_TABLE } from '../../../engine/registry/object-table';
 import { bindingTable } from './columns';
 import { clusterRoleBindingRules, clusterRoleRules, roleBindingRules, roleRules } from './rbac-rules';
 import { kindsOf } from '../kind';

@@ -1,5 +1,5 @@
 import type { Strategy } from '../../../engine/registry/strategy';
-import { CREATED_AT_TABLE } from '../columns/common';
+import { CREATED_AT_TABLE } from '../../../engine/registry/object-table';
 import { csiDriverTable, csiNodeTable, storageClassTable, volumeAttachmentTable } from './columns';
 import { csiDriverRules, csiNodeRules } from './csi-drivers-rules';
 import { storageClassRules } from './storage-classes-rules';

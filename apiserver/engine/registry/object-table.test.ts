@@ -1,4 +1,4 @@
-import { Age, humanDuration } from './age';
+import { Age, humanDuration } from './object-table';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
