@@ -16,6 +16,15 @@ test('a few errors are named one by one', () => {
   );
 });
 
+test('an error that several rules report is listed once', () => {
+  const errors = [invalid('a', 1, 'no'), invalid('b', 2, 'no'), invalid('a', 1, 'no')];
+  const { status } = invalidObject(KIND, 'x', errors);
+  expect(status.details?.causes).toEqual([
+    { reason: 'FieldValueInvalid', field: 'a', message: 'Invalid value: 1: no' },
+    { reason: 'FieldValueInvalid', field: 'b', message: 'Invalid value: 2: no' },
+  ]);
+});
+
 test.each([
   [invalid('a', 'x\u0007\u007f"é\u200b', 'no'), 'Invalid value: "x\\a\\x7f\\"é\\u200b": no'],
   [invalid('a', null, 'no'), 'Invalid value: "null": no'],

@@ -27,8 +27,6 @@ export interface FieldError {
   readonly field: string;
   /** What follows the field in the message. */
   readonly message: string;
-  /** Found by what is asked once, where a change is asked the other rules twice. */
-  readonly isOnce?: true;
 }
 
 /**
@@ -135,15 +133,27 @@ export function untilTooMany<T>(
 /** Nor does it name a further one where those before have so many characters: each of them may show the same large value. */
 const ERROR_CHARS_MAX = 1024 * 1024;
 
-function causesOf(errors: readonly FieldError[]): (FieldError & StatusCause)[] {
-  const causes: (FieldError & StatusCause)[] = [];
+interface ShownErrors {
+  /** By their text, in the order in which they were found. */
+  readonly causes: ReadonlyMap<string, FieldError & StatusCause>;
+  /** The number of errors after the last one shown. */
+  readonly omitted: number;
+}
+
+/** Selects the errors that a response lists. Several rules may report the same error: it is listed once. */
+function selectShown(errors: readonly FieldError[]): ShownErrors {
+  const causes = new Map<string, FieldError & StatusCause>();
   let chars = 0;
-  for (const { reason, message, field } of errors) {
-    if (causes.length === ERRORS_SHOWN_MAX || chars > ERROR_CHARS_MAX) break;
-    chars += message.length + field.length;
-    causes.push({ reason, message, field });
+  for (const [index, { reason, message, field }] of errors.entries()) {
+    if (causes.size === ERRORS_SHOWN_MAX || chars > ERROR_CHARS_MAX) {
+      return { causes, omitted: errors.length - index };
+    }
+    const text = `${field}: ${message}`;
+    if (causes.has(text)) continue;
+    chars += text.length;
+    causes.set(text, { reason, message, field });
   }
-  return causes;
+  return { causes, omitted: 0 };
 }
 
 /** All that is wrong with one object, in one 422 answer. */
@@ -152,10 +162,9 @@ export function invalidObject(
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const causes = causesOf(errors);
-  const lines = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
-  if (causes.length < errors.length)
-    lines.push(`and at least ${String(errors.length - causes.length)} further errors`);
+  const { causes, omitted } = selectShown(errors);
+  const lines = [...causes.keys()];
+  if (omitted > 0) lines.push(`and at least ${String(omitted)} further errors`);
   const text = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   return new StatusError('Invalid', `${named} ${goQuote(name)} is invalid: ${text}`, {
@@ -163,7 +172,7 @@ export function invalidObject(
       ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),
       ...(kind.kind === '' ? {} : { kind: kind.kind }),
-      causes,
+      causes: [...causes.values()],
     },
   });
 }

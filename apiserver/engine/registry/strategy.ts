@@ -95,12 +95,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly expires?: boolean;
   /** What its names may be. Default: a DNS subdomain. */
   readonly nameRule?: NameRule;
-  /** Of a change, what may not change is told before what is wrong with the object. Default: after it. */
-  readonly judgesChangesFirst?: boolean;
   /** How much of metadata its rules look at. Default: all of it, with everything else. */
   readonly metadataChecks?: MetadataChecks;
-  /** Of a new object everything is told twice: upstream asks all of it twice. */
-  readonly isNewToldTwice?: boolean;
   /** A failed precondition of a deletion is told in the words of the kind's own storage, with the resource where others name the kind. */
   readonly refusesPreconditionsByResource?: boolean;
   /** The group by which a refusal names the kind, where that is not its own: upstream names the home it had first. */

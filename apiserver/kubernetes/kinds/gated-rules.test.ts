@@ -149,9 +149,11 @@ describe('IPv6DualStack', () => {
     expect([spec.ipFamilies, spec.ipFamilyPolicy]).toEqual([undefined, undefined]);
     expect(spec.clusterIP).toMatch(/^10\.0\.0\./);
     expect(spec.clusterIPs).toEqual([spec.clusterIP]);
-    const second = { ports, clusterIP: '10.0.0.77', clusterIPs: ['10.0.0.77', 'fd00::1'] };
+    // The first Service has a random address.
+    const free = spec.clusterIP === '10.0.0.77' ? '10.0.0.78' : '10.0.0.77';
+    const second = { ports, clusterIP: free, clusterIPs: [free, 'fd00::1'] };
     const given = await made(api, SERVICES, { metadata: { name: 'y' }, spec: second });
-    expect(given.spec.clusterIPs).toEqual(['10.0.0.77']);
+    expect(given.spec.clusterIPs).toEqual([free]);
     const headless = { ports, clusterIP: 'None', selector: {} };
     const other = await made(api, SERVICES, { metadata: { name: 'z' }, spec: headless });
     expect([other.spec.clusterIPs, other.spec.ipFamilies]).toEqual([['None'], undefined]);

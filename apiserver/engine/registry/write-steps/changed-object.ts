@@ -18,7 +18,6 @@ import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
 import { nameRuleOf } from './new-object';
-import { inToldOrder } from './told-order';
 import { MODIFIED } from './change';
 
 /** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
@@ -116,20 +115,7 @@ export function validateChanged(draft: WriteAttempt): void {
     found.length === 0 ? found : (strategy.ratchets?.(found, current, info) ?? found);
   const always = subresource === undefined ? kept(strategy.validate?.(next, info)) : [];
   const changes = kept((subresource ?? strategy).validateUpdate?.(next, current, info));
-  const faults =
-    strategy.judgesChangesFirst === true
-      ? [...metadata, ...moved, ...changes, ...always]
-      : [...metadata, ...moved, ...always, ...changes];
-  draft.faults = faults;
-  if (faults.length === 0) return;
-  const common = validateObjectMeta(next.metadata, {
-    namespaced,
-    validateName: pathSegmentName,
-    path: 'metadata',
-    freeFinalizers: true,
-  });
-  const parts = { common, metadata, moved, rules: always, changes };
-  draft.faults = inToldOrder(parts, asked.request.endpoint, asked.request.subresource) ?? faults;
+  draft.faults = [...metadata, ...moved, ...always, ...changes];
 }
 
 /** What is asked of a change: as with the kind, but that a subresource says nothing of names unless it is known to. */

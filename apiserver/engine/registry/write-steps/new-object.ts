@@ -51,8 +51,7 @@ export function validateNew(draft: WriteAttempt): void {
   ];
   const others = found.length === 0 ? found : (strategy.ratchets?.(found, undefined, info) ?? found);
   const isLater = strategy.metadataChecks === 'afterwards' && others.length > 0;
-  const faults = isLater ? others : [...metadata, ...others];
-  draft.faults = strategy.isNewToldTwice === true ? [...faults, ...faults] : faults;
+  draft.faults = isLater ? others : [...metadata, ...others];
 }
 
 /** Throws BadRequest for a creation that names a version, as upstream's store does: a number above 0, and only when it is asked to store. */

@@ -136,8 +136,6 @@ function validateMetric(metric: MetricSpec, path: string, settings: KindSettings
     ...(expected !== undefined && !sources.some(({ field }) => field === expected)
       ? [required(`${path}.${expected}`, unpopulated(expected, settings))]
       : []),
-    // Upstream tells this twice.
-    ...choice(type, `${path}.type`, SOURCE_TYPES),
     ...(sources.length === 1 ? [] : sources)
       .filter(({ field }) => field !== expected)
       .map(({ field }) => forbiddenField(`${path}.${field}`, 'must populate the given metric source only')),

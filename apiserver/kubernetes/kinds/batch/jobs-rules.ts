@@ -79,7 +79,7 @@ function validateJob(job: Job): FieldError[] {
   const { selector: given, template } = spec;
   const selector = parsedSelector(given);
   return [
-    ...generatedSelector(job).map((fault) => ({ ...fault, isOnce: true as const })),
+    ...generatedSelector(job),
     ...jobSpec(spec, 'spec'),
     ...(given === undefined ? [required('spec.selector')] : validateLabelSelector(given, 'spec.selector')),
     ...(selector === undefined ? [] : selectsTemplate(selector, template, emptiedIn(job, 'spec'))),

@@ -11,11 +11,7 @@ import { configKeyProblems, forEachItem, invalidForEach } from '../rules/primiti
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 
 /** Keys are file names, no key stands in both maps, and the whole is of bounded size. */
-export const configMapRules: Pick<
-  Strategy<ConfigMap>,
-  'judgesChangesFirst' | 'validate' | 'validateUpdate'
-> = {
-  judgesChangesFirst: true,
+export const configMapRules: Pick<Strategy<ConfigMap>, 'validate' | 'validateUpdate'> = {
   validate: ({ data = {}, binaryData: binary = {} }) => {
     const bytes = [
       ...Object.values(data).map((value) => Buffer.byteLength(value)),

@@ -8,11 +8,7 @@ import { CONFIG_BYTES_MAX, configKeys, decodedBytes, immutableFields } from './c
 import { immutable } from '../rules/primitives';
 
 /** The type says which keys must be there, and never changes. */
-export const secretRules: Pick<
-  Strategy<Secret>,
-  'judgesChangesFirst' | 'prepareForUpdate' | 'validate' | 'validateUpdate'
-> = {
-  judgesChangesFirst: true,
+export const secretRules: Pick<Strategy<Secret>, 'prepareForUpdate' | 'validate' | 'validateUpdate'> = {
   // A client that leaves out the type means the one that is there.
   prepareForUpdate: (next, previous) =>
     next.type === undefined && previous.type !== undefined ? { ...next, type: previous.type } : next,

@@ -43,9 +43,8 @@ const NODE_AGENT_PORT = 10_250;
 /** What is wrong with a Service apart from addresses and ports that are taken. */
 export const serviceRules: Pick<
   Strategy<Service>,
-  'judgesChangesFirst' | 'validate' | 'validateNew' | 'validateUpdate' | 'subresources'
+  'validate' | 'validateNew' | 'validateUpdate' | 'subresources'
 > = {
-  judgesChangesFirst: true,
   validate: (service, { settings }) => validateService(service, settings),
   validateNew: (service, { settings }) => mixedProtocols(service, settings),
   validateUpdate: (next, previous, { settings }) => [

@@ -44,17 +44,14 @@ function containerList(containers: readonly Container[], path: string, volumes: 
 }
 
 function oneContainer(container: Container, path: string, volumes: Volumes): FieldError[] {
-  const startupProbe = validateProbe(container.startupProbe, `${path}.startupProbe`);
   return [
     ...requiredDnsLabel(container.name, `${path}.name`),
     ...needed(container.image, `${path}.image`),
     ...validateLifecycle(container.lifecycle, `${path}.lifecycle`),
     ...validateProbe(container.livenessProbe, `${path}.livenessProbe`),
     ...noGracePeriod(container.readinessProbe, `${path}.readinessProbe`),
-    ...startupProbe,
+    ...validateProbe(container.startupProbe, `${path}.startupProbe`),
     ...oneSuccess(container.livenessProbe, `${path}.livenessProbe`),
-    // Upstream asks it twice.
-    ...startupProbe,
     ...oneSuccess(container.startupProbe, `${path}.startupProbe`),
     ...terminationMessagePolicy(container.terminationMessagePolicy ?? '', `${path}.terminationMessagePolicy`),
     ...validateProbe(container.readinessProbe, `${path}.readinessProbe`),

@@ -19,7 +19,6 @@ import type { Rule } from '../rules/primitives';
 import {
   choice,
   fields,
-  forEachItem,
   inRange,
   localDescendingPath,
   needed,
@@ -154,8 +153,7 @@ function registryOf({ registry, tenant = '' }: QuobyteVolumeSource, path: string
   if (Buffer.byteLength(tenant) > TENANT_BYTES_MAX) {
     return [required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters')];
   }
-  const pairs = registry.split(',').filter((pair) => !HOST_PORT.test(pair));
-  return forEachItem(pairs, at, () => [invalid(at, registry, why)]);
+  return registry.split(',').every((pair) => HOST_PORT.test(pair)) ? [] : [invalid(at, registry, why)];
 }
 
 function flocker(volume: FlockerVolumeSource, path: string): FieldError[] {

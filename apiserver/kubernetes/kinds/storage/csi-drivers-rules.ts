@@ -116,8 +116,7 @@ export const csiNodeRules: Pick<Strategy<CSINode>, 'validateNew' | 'validateUpda
         ? []
         : [invalid('CSINodeDriver', inGo(driver, isEmptied), 'field is immutable')];
     });
-    // Upstream asks twice what it asks of a new one.
-    return [...faults, ...faults, ...changes];
+    return [...faults, ...changes];
   },
 };
 

@@ -15,7 +15,7 @@ export const storage = kindsOf('storage', {
   },
   csinodes: { strategy: { ...common, ...csiNodeRules }, table: csiNodeTable },
   csistoragecapacities: {
-    strategy: { requiresResourceVersion: true, isNewToldTwice: true, ...storageCapacityRules },
+    strategy: { requiresResourceVersion: true, ...storageCapacityRules },
     table: CREATED_AT_TABLE,
   },
   storageclasses: {

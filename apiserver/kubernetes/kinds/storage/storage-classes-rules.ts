@@ -4,14 +4,7 @@ import type {
 } from '../../../../shared/api/types/core-v1';
 import type { StorageClass } from '../../../../shared/api/types/storage-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import {
-  duplicate,
-  ERRORS_SHOWN_MAX,
-  forbiddenField,
-  invalid,
-  required,
-  tooLong,
-} from '../../../../shared/errors/field-error';
+import { duplicate, forbiddenField, invalid, required, tooLong } from '../../../../shared/errors/field-error';
 import { deepEqual } from '../../../../shared/object/clone';
 import { emptiedIn } from '../../../../shared/schema/emptied';
 import { qualifiedNameProblems } from '../../../../shared/meta/dns-names';
@@ -57,22 +50,21 @@ function validateParameters(parameters: Readonly<Record<string, string>>): Field
 }
 
 function validateTopologies(terms: readonly TopologySelectorTerm[]): FieldError[] {
-  const earlier = new Map<string, number>();
+  const earlier = new Set<string>();
   return forEachItem(terms, 'allowedTopologies', (term, path) => {
     const at = `${path}.matchLabelExpressions`;
     const { matchLabelExpressions: expressions = [] } = term;
     const isSecond = repeatsIn(expressions.map(({ key }) => key));
     const demands = demandsOf(term);
-    const equal = earlier.get(demands) ?? 0;
-    earlier.set(demands, equal + 1);
-    // Upstream tells each equal term before it, and begins with as many that demand nothing as there are terms.
-    const times = equal + (expressions.length === 0 ? terms.length : 0);
+    // As upstream, a term without expressions is always a duplicate.
+    const isRepeated = earlier.has(demands) || expressions.length === 0;
+    earlier.add(demands);
     return [
       ...forEachItem(expressions, at, (expression, each, position) => [
         ...validateExpression(expression, each),
         ...(isSecond(position) ? [duplicate(`${each}.key`, expression.key)] : []),
       ]),
-      ...Array.from({ length: Math.min(times, ERRORS_SHOWN_MAX) }, () => duplicate(at, '')),
+      ...(isRepeated ? [duplicate(at, '')] : []),
     ];
   });
 }
