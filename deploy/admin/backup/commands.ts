@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
-import { LINEAGE_KEY } from '../../../shared/store-lineage';
+import { STORE_IDENTITY_KEY } from '../../../shared/store-identity';
 import type { Command } from '../command';
 import { parsedCommand } from '../command';
 import type { Member, SnapshotPiece } from '../etcd/members';
@@ -256,7 +256,7 @@ async function restoreEmbedded({ file, embeddedDir }: FlagValues<typeof RESTORE_
 }
 
 async function finish(values: FlagValues<typeof FINISH_FLAGS>): Promise<Found> {
-  const key = `${values.etcdPrefix}/${LINEAGE_KEY}`;
+  const key = `${values.etcdPrefix}/${STORE_IDENTITY_KEY}`;
   const renewed = await withClient(values, async (client) =>
     renewIdentity(client, { key, nowMs: Date.now() }),
   );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Etcd3 } from 'etcd3';
-import { encodeLineage, offsetOfRestore, parseLineage } from '../../../shared/store-lineage';
+import { encodeStoreIdentity, offsetOfRestore, parseStoreIdentity } from '../../../shared/store-identity';
 
 /** What a store is known by from here on. */
 export interface RenewedIdentity {
@@ -24,14 +24,14 @@ export async function renewIdentity(
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
     const { kvs, header } = await client.get(key).exec();
     const [record] = kvs;
-    const known = record === undefined ? { offset: 0 } : parseLineage(record.value);
+    const known = record === undefined ? { offset: 0 } : parseStoreIdentity(record.value);
     if ('problem' in known)
       throw new Error(`${known.problem}: ${key}; check --etcd-prefix`, { cause: known.cause });
     const revision = Number(header.revision);
     const next = { id: randomUUID(), offset: offsetOfRestore(known.offset + revision, nowMs) };
     const { succeeded } = await client
       .if(key, 'Mod', '==', record === undefined ? 0 : Number(record.mod_revision))
-      .then(client.put(key).value(encodeLineage(next)))
+      .then(client.put(key).value(encodeStoreIdentity(next)))
       .commit();
     if (succeeded) return { ...next, revision: revision + 1 };
   }

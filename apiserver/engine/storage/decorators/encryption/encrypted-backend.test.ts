@@ -147,6 +147,27 @@ describe('with a service', () => {
     await watch.return?.();
   });
 
+  test('a call waits for a plugin that restarts, and reconnects', async () => {
+    const first = await servicePlugin();
+    const { path } = first;
+    const provider = { kms: { name: 'test', endpoint: first.endpoint, timeout: '10m', cachesize: -1 } };
+    const store = storeWith(provider);
+    await store.create(KEY, PLAIN, {}, patience());
+    await first.stop();
+    const reading = store.get(KEY, patience());
+    plugins.push(await startKmsPlugin({ path }));
+    expect((await reading).record?.value).toEqual(PLAIN);
+  });
+
+  test('closing the store ends a call that waits for the plugin', async () => {
+    const service = await servicePlugin();
+    const store = storeWith({ kms: { name: 'test', endpoint: service.endpoint, timeout: '10m' } });
+    await service.stop();
+    const writing = store.create(KEY, PLAIN, {}, patience());
+    await store.close();
+    await expect(writing).rejects.toMatchObject({ code: 'closed' });
+  });
+
   test('what was encrypted and decrypted is counted, and what was not by the reason', async () => {
     const service = await servicePlugin();
     const provider = { kms: { name: 'test', endpoint: service.endpoint, cachesize: -1 } };
@@ -179,7 +200,7 @@ describe('with a service', () => {
   });
 
   test('one that speaks another version is not used', async () => {
-    const service = await startKmsPlugin('v2');
+    const service = await startKmsPlugin({ version: 'v2' });
     plugins.push(service);
     const store = storeWith({ kms: { name: 'test', endpoint: service.endpoint, timeout: '10m' } });
     await expect(store.create(KEY, PLAIN, {}, patience())).rejects.toThrow('only v1beta1 is supported');

@@ -1,55 +1,56 @@
-import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
-import type { ServiceError } from '@grpc/grpc-js';
-import { Field, Type } from 'protobufjs';
+import { setMaxListeners } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import { Field, Type, Writer } from 'protobufjs';
+import { sleep } from '../../../../../shared/concurrency/abort';
 import { StorageError } from '../../backend';
+import { http2TransportFactory } from '../../grpc/http2-transport';
+import type { Method, Transport } from '../../grpc/transport';
+import { STATUS, TransportError } from '../../grpc/transport';
 
-/** A service that encrypts and decrypts small secrets with a key that nobody else knows. */
+/** A service that encrypts and decrypts small secrets with a key that it does not give out. */
 export interface KmsService {
-  /** Both throw StorageError: `unavailable` when a later try may succeed, `corrupt` for what the service did not make. */
+  /** Both throw StorageError: `unavailable` when a retry may succeed, `corrupt` for bytes that the service did not encrypt. */
   encrypt(plain: Buffer): Promise<Buffer>;
   decrypt(cipher: Buffer): Promise<Buffer>;
   close(): void;
 }
 
 export interface KmsServiceOptions {
-  /** What it is called in errors. */
+  /** The name of the provider, for errors. */
   readonly name: string;
   /** `unix:///run/kms.sock`. */
   readonly endpoint: string;
+  /** Limit of one call, including the wait for a connection. */
   readonly timeoutMs: number;
 }
 
-/** The only version of the protocol that v1.21 speaks. */
+/** v1.21 speaks no other version of the protocol. */
 const VERSION = 'v1beta1';
-const SERVICE = '/v1beta1.KeyManagementService';
-/** The library would come to wait two minutes for a plugin that is there again. */
-const RECONNECT_MS_MAX = 2_000;
-const RECONNECT_MS_MIN = 100;
+const RECONNECT_MS = 100;
+/** Go's gRPC servers close connections whose clients ping more often. */
+const KEEP_ALIVE_MS = 5 * 60_000;
 
-/** A KMS plugin (v1) at a socket of this machine. Connects when it is first needed, and again whenever it must. */
+/** Returns a client of a KMS plugin (v1) on a Unix socket. It connects on the first call and reconnects when needed. */
 export function createKmsService({ name, endpoint, timeoutMs }: KmsServiceOptions): KmsService {
-  const client = new Client(endpoint, credentials.createInsecure(), {
-    'grpc.initial_reconnect_backoff_ms': RECONNECT_MS_MIN,
-    'grpc.max_reconnect_backoff_ms': RECONNECT_MS_MAX,
-  });
+  const transport = http2TransportFactory({
+    dialTimeoutMs: timeoutMs,
+    tuning: { keepAliveMs: KEEP_ALIVE_MS },
+  })(endpoint);
+  const closing = new AbortController();
+  // Each call in flight listens to it.
+  setMaxListeners(0, closing.signal);
   let isVersionKnown = false;
-  let isClosed = false;
-  const call = async (method: string, request: Fields): Promise<Fields> =>
-    new Promise((resolve, reject) => {
-      if (isClosed) throw new StorageError('closed', 'the store is closed');
-      client.makeUnaryRequest<Fields, Fields>(
-        `${SERVICE}/${method}`,
-        encoderOf(`${method}Request`),
-        decoderOf(`${method}Response`),
-        request,
-        new Metadata({ waitForReady: true }),
-        { deadline: Date.now() + timeoutMs },
-        (error, answer) => {
-          if (error !== null) reject(errorOf(name, method, error));
-          else resolve(answer ?? {});
-        },
-      );
-    });
+  const call = async (method: KmsMethod, request: Fields): Promise<Fields> => {
+    const deadlineMs = performance.now() + timeoutMs;
+    try {
+      await waitForConnection(transport, deadlineMs, closing.signal);
+      const restMs = Math.max(1, deadlineMs - performance.now());
+      return await transport.unary(METHODS[method], request, { timeoutMs: restMs, signal: closing.signal });
+    } catch (error) {
+      if (closing.signal.aborted) throw new StorageError('closed', 'the store is closed', { cause: error });
+      throw toKmsError(name, method, error);
+    }
+  };
   const checkVersion = async (): Promise<void> => {
     if (isVersionKnown) return;
     const { version } = await call('Version', { version: VERSION });
@@ -62,17 +63,34 @@ export function createKmsService({ name, endpoint, timeoutMs }: KmsServiceOption
   return {
     encrypt: async (plain) => {
       await checkVersion();
-      return bytesOf((await call('Encrypt', { version: VERSION, plain })).cipher);
+      return toBuffer((await call('Encrypt', { version: VERSION, plain })).cipher);
     },
     decrypt: async (cipher) => {
       await checkVersion();
-      return bytesOf((await call('Decrypt', { version: VERSION, cipher })).plain);
+      return toBuffer((await call('Decrypt', { version: VERSION, cipher })).plain);
     },
     close: () => {
-      isClosed = true;
-      client.close();
+      closing.abort();
+      transport.close();
     },
   };
+}
+
+/** Reconnects until the deadline, so that a call waits for a plugin that restarts. Throws the last error of the transport. */
+async function waitForConnection(
+  transport: Transport,
+  deadlineMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      await transport.ready(deadlineMs - performance.now(), signal);
+      return;
+    } catch (error) {
+      if (signal.aborted || performance.now() + RECONNECT_MS >= deadlineMs) throw error;
+      await sleep(RECONNECT_MS, signal);
+    }
+  }
 }
 
 interface Fields {
@@ -81,8 +99,8 @@ interface Fields {
   readonly cipher?: Buffer;
 }
 
-/** The protocol: the fields that are read or written of each message, with their numbers. */
-export const KMS_MESSAGES = {
+/** The fields of each message that are read or written, with their types and numbers. */
+const MESSAGES = {
   VersionRequest: { version: 'string 1' },
   VersionResponse: { version: 'string 1', runtimeName: 'string 2', runtimeVersion: 'string 3' },
   EncryptRequest: { version: 'string 1', plain: 'bytes 2' },
@@ -91,45 +109,56 @@ export const KMS_MESSAGES = {
   DecryptResponse: { plain: 'bytes 1' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-const TYPES: ReadonlyMap<string, Type> = new Map(
-  Object.entries(KMS_MESSAGES).map(([name, fields]) => [name, typeOf(name, fields)]),
-);
+/** The Protobuf types of the protocol, by the names of its messages. */
+export const KMS_TYPES: Readonly<Record<keyof typeof MESSAGES, Type>> = {
+  VersionRequest: makeType('VersionRequest'),
+  VersionResponse: makeType('VersionResponse'),
+  EncryptRequest: makeType('EncryptRequest'),
+  EncryptResponse: makeType('EncryptResponse'),
+  DecryptRequest: makeType('DecryptRequest'),
+  DecryptResponse: makeType('DecryptResponse'),
+};
 
-/** Bytes of a message, by its name in {@link KMS_MESSAGES}. */
-export function encoderOf(message: string): (fields: object) => Buffer {
-  return (fields) => Buffer.from(knownType(message).encode(fields).finish());
-}
-
-/** A message of its bytes, by its name in {@link KMS_MESSAGES}. */
-export function decoderOf(message: string): (bytes: Buffer) => Fields {
-  return (bytes) => knownType(message).decode(bytes) as Fields;
-}
-
-function typeOf(name: string, fields: Readonly<Record<string, string>>): Type {
+function makeType(name: keyof typeof MESSAGES): Type {
   const type = new Type(name);
-  for (const [field, text] of Object.entries(fields)) {
+  for (const [field, text] of Object.entries(MESSAGES[name])) {
     const [kind = '', number = ''] = text.split(' ');
     type.add(new Field(field, Number(number), kind));
   }
   return type;
 }
 
-function knownType(message: string): Type {
-  const type = TYPES.get(message);
-  if (type === undefined) throw new Error(`the protocol has no message ${message}`);
-  return type;
+type KmsMethod = 'Version' | 'Encrypt' | 'Decrypt';
+
+const METHODS: Readonly<Record<KmsMethod, Method<Fields, Fields>>> = {
+  Version: makeMethod('Version'),
+  Encrypt: makeMethod('Encrypt'),
+  Decrypt: makeMethod('Decrypt'),
+};
+
+function makeMethod(name: KmsMethod): Method<Fields, Fields> {
+  return {
+    path: `/v1beta1.KeyManagementService/${name}`,
+    // The writer starts with five free bytes for the frame head.
+    encode: (request) =>
+      KMS_TYPES[`${name}Request`].encode(request, Writer.create().fixed32(0).bool(false)).finish() as Buffer,
+    decode: (bytes) => KMS_TYPES[`${name}Response`].decode(bytes) as Fields,
+  };
 }
 
-function bytesOf(value: Buffer | undefined): Buffer {
+function toBuffer(value: Buffer | undefined): Buffer {
   return Buffer.from(value ?? []);
 }
 
-/** Plugins tell an outage of what is behind them by any code, so that only these say that another try is in vain. */
-const IN_VAIN: ReadonlySet<number> = new Set([status.INVALID_ARGUMENT, status.DATA_LOSS]);
+/** Plugins report an outage of their own upstream by any other code, so only these codes make a retry pointless. */
+const PERMANENT_CODES: ReadonlySet<number> = new Set([STATUS.invalidArgument, STATUS.dataLoss]);
 
-function errorOf(name: string, method: string, error: ServiceError): StorageError {
-  const code = IN_VAIN.has(error.code) ? 'corrupt' : 'unavailable';
-  return new StorageError(code, `${method} of the KMS provider ${name} failed: ${error.message}`, {
-    cause: error,
-  });
+function toKmsError(name: string, method: string, error: unknown): StorageError {
+  const isPermanent = error instanceof TransportError && PERMANENT_CODES.has(error.code);
+  const message = error instanceof Error ? error.message : String(error);
+  return new StorageError(
+    isPermanent ? 'corrupt' : 'unavailable',
+    `${method} of the KMS provider ${name} failed: ${message}`,
+    { cause: error },
+  );
 }

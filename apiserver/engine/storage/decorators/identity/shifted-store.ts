@@ -1,16 +1,17 @@
 import type {
   Backend,
+  Conflict,
   CreateOptions,
   DeleteOutcome,
   Guard,
   ListOptions,
   ListResult,
+  Revision,
   StoredRecord,
   UpdateOptions,
   WriteOutcome,
 } from '../../backend';
 import { StorageError } from '../../backend';
-import { shiftedOutcome, shiftedRecord } from './shifted';
 
 /** What is asked of a store under the revisions of its line of history. */
 export type StoreCalls = Pick<Backend, 'get' | 'list' | 'create' | 'update' | 'delete' | 'currentRevision'>;
@@ -38,7 +39,7 @@ export class ShiftedStore implements StoreCalls {
 
   async list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult> {
     const { revision: wanted } = options;
-    if (wanted !== undefined && wanted <= this.#offset) throw ofEarlierLineage(wanted, this.#offset);
+    if (wanted !== undefined && wanted <= this.#offset) throw errorOfReplacedStore(wanted, this.#offset);
     const at = wanted === undefined ? {} : { revision: wanted - this.#offset };
     const { records, revision, remaining } = await this.#store.list(prefix, { ...options, ...at }, signal);
     const shifted = records.map((record) => shiftedRecord(record, this.#offset));
@@ -98,10 +99,29 @@ export class ShiftedStore implements StoreCalls {
 }
 
 /** The error `compacted` for a revision up to `offset`. */
-export function ofEarlierLineage(revision: number, offset: number): StorageError {
+export function errorOfReplacedStore(revision: number, offset: number): StorageError {
   return new StorageError(
     'compacted',
     `revision ${String(revision)} is one of the store that was here before it was replaced`,
     { compactRevision: offset + 1 },
   );
+}
+
+function shiftedRecord({ key, value, revision }: StoredRecord, offset: number): StoredRecord {
+  return { key, value, revision: revision + offset };
+}
+
+function shiftedOutcome<T extends WriteOutcome | Conflict>(outcome: T, offset: number): T {
+  const revision = outcome.revision + offset;
+  if (outcome.ok || outcome.current === undefined) return { ...outcome, revision };
+  return { ...outcome, revision, current: shiftedRecord(outcome.current, offset) };
+}
+
+export function shiftedRevision({ revision, events }: Revision, offset: number): Revision {
+  return {
+    revision: revision + offset,
+    events: events.map((event) =>
+      event.previous === undefined ? event : { ...event, previous: shiftedRecord(event.previous, offset) },
+    ),
+  };
 }

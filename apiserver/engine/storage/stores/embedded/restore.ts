@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../../../../shared/concurrency/clock';
 import { STORE_BACKUP_FILE, STORE_BACKUP_HEAD } from '../../../../../shared/files/store-backup';
 import type { Log } from '../../../../../shared/log/log';
-import { offsetOfRestore } from '../../../../../shared/store-lineage';
+import { offsetOfRestore } from '../../../../../shared/store-identity';
 import { StorageError } from '../../backend';
 import { CHECKSUM_BYTES, RECORD_HEAD_BYTES, REVISION_BYTES } from './backup';
 import type { Database, RowWrite } from './database';

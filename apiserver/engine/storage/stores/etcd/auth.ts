@@ -1,6 +1,6 @@
 import { METHODS } from './codec';
-import type { Transport } from './transport';
-import { TransportError } from './transport';
+import type { Transport } from '../../grpc/transport';
+import { TransportError } from '../../grpc/transport';
 import type { Log } from '../../../../../shared/log/log';
 
 export interface Credentials {

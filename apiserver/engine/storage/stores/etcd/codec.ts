@@ -17,7 +17,7 @@ import type {
 } from './proto';
 import { encodeTxn } from './encode-txn';
 import { MESSAGES } from './proto';
-import type { Method } from './transport';
+import type { Method } from '../../grpc/transport';
 import { ownKeyMap } from '../../../../../shared/own-key-map';
 
 /** What a field reads as that is not on the wire, where protobufjs would give an array or a Long. */

@@ -60,11 +60,11 @@ test('any number of parts keeps its order', () => {
 
 test('what is shared by many transactions stands behind the parts of each', () => {
   const own = { compare: comparisons.slice(0, 2), success: operations, failure: [{ range: { key } }] };
-  const lineage = Buffer.from('/registry/lineage');
+  const identity = Buffer.from('/registry/identity');
   const shared: TxnRequest = {
-    compare: [{ target: COMPARE_TARGET.mod, key: lineage, modRevision: 7 }],
+    compare: [{ target: COMPARE_TARGET.mod, key: identity, modRevision: 7 }],
     success: [],
-    failure: [{ range: { key: lineage, keysOnly: true } }],
+    failure: [{ range: { key: identity, keysOnly: true } }],
   };
   const bytes = written({ ...own, encoded: encodeShared(shared) });
   const together = {

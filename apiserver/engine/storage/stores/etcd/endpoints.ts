@@ -4,8 +4,8 @@ import { StorageError } from '../../backend';
 import type { Tokens } from './auth';
 import type { CallKind } from './errors';
 import { isOutage, isRefusedByMember, isStaleToken, toStorageError } from './errors';
-import type { Method, Transport } from './transport';
-import { STATUS, TransportError } from './transport';
+import type { Method, Transport } from '../../grpc/transport';
+import { STATUS, TransportError } from '../../grpc/transport';
 
 export interface EndpointsOptions {
   readonly endpoints: readonly string[];

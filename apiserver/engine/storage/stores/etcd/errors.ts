@@ -1,5 +1,5 @@
 import { StorageError } from '../../backend';
-import { STATUS, TransportError } from './transport';
+import { STATUS, TransportError } from '../../grpc/transport';
 
 /** Whether a call may be made twice: a read, and a write whose repetition changes nothing, may. */
 export type CallKind = 'repeatable' | 'write';

@@ -4,7 +4,7 @@ import { Tokens } from './auth';
 import { METHODS } from './codec';
 import { Endpoints } from './endpoints';
 import type { CallKind } from './errors';
-import { http2TransportFactory } from './http2-transport';
+import { http2TransportFactory } from '../../grpc/http2-transport';
 import type {
   CompactionRequest,
   RangeRequest,
@@ -13,9 +13,9 @@ import type {
   TxnRequest,
   TxnResponse,
 } from './proto';
-import { StoreIdentity } from './store-identity';
+import { ClusterIdentity } from './cluster-identity';
 import { secureContextOf } from './tls-files';
-import type { Transport } from './transport';
+import type { Transport } from '../../grpc/transport';
 
 export interface EtcdOptions {
   /** URLs, e.g. `https://10.0.0.5:2379`; all of one scheme. */
@@ -48,7 +48,7 @@ export class EtcdClient {
   readonly log: Log;
   readonly dialTimeoutMs: number;
   readonly tokens: Tokens | undefined;
-  readonly identity = new StoreIdentity();
+  readonly identity = new ClusterIdentity();
   readonly endpoints: Endpoints;
   /** Makes a connection that the caller closes. */
   readonly connect: (endpoint: string) => Transport;

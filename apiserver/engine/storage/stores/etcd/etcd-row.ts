@@ -1,11 +1,11 @@
 import type { FlagRow, FlagValues } from '../../../../../shared/flags/flag-row';
 import { STORE_CHECK } from '../../../../../shared/names';
-import { LINEAGE_KEY } from '../../../../../shared/store-lineage';
+import { STORE_IDENTITY_KEY } from '../../../../../shared/store-identity';
 import type { BackendRow } from '../../backend-row';
 import { STORAGE_GROUP } from '../../backend-row';
 import { Alarms } from './alarms';
 import { runCompactor } from './compactor';
-import { LineageBackend } from '../../decorators/identity/lineage-backend';
+import { StoreIdentityBackend } from '../../decorators/identity/identity-backend';
 import { keepDatabaseSizes } from './database-sizes';
 import { createEtcdBackend } from './etcd-backend';
 
@@ -77,7 +77,7 @@ export const ETCD = {
   open: async ({ endpoints, caFile, client, prefix, compactionIntervalMs }, { log }) => {
     const authority = caFile === undefined ? {} : { caFile };
     const etcd = createEtcdBackend({ endpoints, prefix, log, ...authority, ...client });
-    const backend = new LineageBackend({ store: etcd, key: `${prefix}/${LINEAGE_KEY}`, log });
+    const backend = new StoreIdentityBackend({ store: etcd, key: `${prefix}/${STORE_IDENTITY_KEY}`, log });
     const sizes = new Map<string, number>();
     const alarms = new Alarms(async (signal) => etcd.status(signal), log);
     return Promise.resolve({

@@ -9,7 +9,7 @@ import { toStorageError, watchRefusal } from './errors';
 import type { KeyRange } from './keys';
 import { WHOLE_KEYSPACE } from './keys';
 import type { ResponseHeader, WatchResponse } from './proto';
-import type { ResponseStream, Transport } from './transport';
+import type { ResponseStream, Transport } from '../../grpc/transport';
 import type { WatchState } from './watch-state';
 import { WatchGap } from './watch-state';
 

@@ -4,7 +4,7 @@ import { untilAborted } from '../../../../../shared/concurrency/abort';
 import { METHODS } from './codec';
 import type { Endpoints } from './endpoints';
 import { StorageError } from '../../backend';
-import { STATUS, TransportError } from './transport';
+import { STATUS, TransportError } from '../../grpc/transport';
 
 const LEASE_ID_BITS = 52n;
 const SHARING_SECONDS_MAX = 60;

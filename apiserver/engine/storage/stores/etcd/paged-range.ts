@@ -2,7 +2,7 @@ import type { ListOptions, ListResult, StoredRecord } from '../../backend';
 import { StorageError } from '../../backend';
 import { keysBelow } from './keys';
 import type { KeyValue, RangeRequest, RangeResponse } from './proto';
-import { STATUS, TransportError } from './transport';
+import { STATUS, TransportError } from '../../grpc/transport';
 
 const PAGE_KEYS_MAX = 500;
 /** A page that came out bigger makes the next one half as long. */

@@ -1,15 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { dirname, join } from 'node:path';
 import type { sendUnaryData, ServerUnaryCall, status } from '@grpc/grpc-js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { decoderOf, encoderOf } from '../kms-service';
+import type { Type } from 'protobufjs';
+import { KMS_TYPES } from '../kms-service';
 
 export interface KmsPlugin {
   readonly endpoint: string;
-  /** How often each method was called. */
+  /** Path of the socket. */
+  readonly path: string;
+  /** Calls of each method. */
   readonly calls: { Version: number; Encrypt: number; Decrypt: number };
-  /** While set, every call but that of the version fails with this code. */
+  /** While this is set, every call but Version fails with this code. */
   outage: status | undefined;
   stop(): Promise<void>;
 }
@@ -20,24 +23,26 @@ interface Fields {
   readonly cipher?: Buffer;
 }
 
-/** A KMS plugin at a socket of its own, over the wire, whose encryption turns every bit around. */
-export async function startKmsPlugin(version = 'v1beta1'): Promise<KmsPlugin> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'kms-'));
-  const endpoint = `unix://${path.join(directory, 'socket')}`;
+/** Starts a KMS plugin on its own socket, over grpc-js as an independent peer. Its encryption inverts every bit. */
+export async function startKmsPlugin({ version = 'v1beta1', path = '' } = {}): Promise<KmsPlugin> {
+  const socket = path === '' ? join(await mkdtemp(join(tmpdir(), 'kms-')), 'socket') : path;
+  await mkdir(dirname(socket), { recursive: true });
+  const endpoint = `unix://${socket}`;
   const server = new Server();
   const plugin: KmsPlugin = {
     endpoint,
+    path: socket,
     calls: { Version: 0, Encrypt: 0, Decrypt: 0 },
     outage: undefined,
     stop: async () => {
       server.forceShutdown();
-      await rm(directory, { recursive: true, force: true });
+      await rm(dirname(socket), { recursive: true, force: true });
     },
   };
   const answers = {
     Version: () => ({ version, runtimeName: 'test', runtimeVersion: '1.0.0' }),
-    Encrypt: ({ plain }: Fields) => ({ cipher: turned(plain) }),
-    Decrypt: ({ cipher }: Fields) => ({ plain: turned(cipher) }),
+    Encrypt: ({ plain }: Fields) => ({ cipher: invert(plain) }),
+    Decrypt: ({ cipher }: Fields) => ({ plain: invert(cipher) }),
   };
   const methods = (['Version', 'Encrypt', 'Decrypt'] as const).map((name) => {
     const answer = answers[name] as (request: Fields) => object;
@@ -56,10 +61,10 @@ export async function startKmsPlugin(version = 'v1beta1'): Promise<KmsPlugin> {
         path: `/v1beta1.KeyManagementService/${name}`,
         requestStream: false,
         responseStream: false,
-        requestSerialize: encoderOf(`${name}Request`),
-        requestDeserialize: decoderOf(`${name}Request`),
-        responseSerialize: encoderOf(`${name}Response`),
-        responseDeserialize: decoderOf(`${name}Response`),
+        requestSerialize: serialize(KMS_TYPES[`${name}Request`]),
+        requestDeserialize: deserialize(KMS_TYPES[`${name}Request`]),
+        responseSerialize: serialize(KMS_TYPES[`${name}Response`]),
+        responseDeserialize: deserialize(KMS_TYPES[`${name}Response`]),
       } as const,
     ]),
   );
@@ -73,6 +78,14 @@ export async function startKmsPlugin(version = 'v1beta1'): Promise<KmsPlugin> {
   return plugin;
 }
 
-function turned(bytes: Buffer | undefined): Buffer {
+function serialize(type: Type): (fields: object) => Buffer {
+  return (fields) => Buffer.from(type.encode(fields).finish());
+}
+
+function deserialize(type: Type): (bytes: Buffer) => Fields {
+  return (bytes) => type.decode(bytes) as Fields;
+}
+
+function invert(bytes: Buffer | undefined): Buffer {
   return Buffer.from(bytes ?? []).map((byte) => byte ^ 0xff) as Buffer;
 }

@@ -12,7 +12,7 @@ const SOURCES = [
   'shared/meta',
 ];
 
-const FILES = ['shared/store-lineage.ts'];
+const FILES = ['shared/store-identity.ts'];
 
 /** Compiles what the writer process needs to a temporary folder, so that plain node runs it. */
 export function compileWriter(): { readonly program: string; remove(): void } {

@@ -2,7 +2,7 @@ import type { SecureContext } from 'node:tls';
 import { performance } from 'node:perf_hooks';
 import type { CallTarget } from './http2-call';
 import { unaryCall } from './http2-call';
-import { Backoff } from '../../../../../shared/concurrency/backoff';
+import { Backoff } from '../../../../shared/concurrency/backoff';
 import type { Tuning } from './http2-connection';
 import { Http2Connection, TUNING } from './http2-connection';
 import { brokenStream, MessageStream } from './http2-stream';
@@ -11,8 +11,8 @@ import type { Method, ResponseStream, StreamOptions, Transport, UnaryOptions } f
 import { STATUS, TransportError } from './transport';
 
 export interface Http2Options {
-  /** Asked for each new connection to an `https:` endpoint. */
-  readonly secureContext: () => SecureContext;
+  /** Called for each new connection to an `https:` endpoint. */
+  readonly secureContext?: () => SecureContext;
   /** How long one attempt to connect may take, whoever waits for it. */
   readonly dialTimeoutMs: number;
   readonly tuning?: Partial<Tuning>;
@@ -46,9 +46,9 @@ class Http2Transport implements Transport {
     const { protocol, hostname, port } = new URL(endpoint);
     this.endpoint = endpoint;
     this.#options = options;
-    this.#scheme = protocol.slice(0, -1);
-    this.#authority =
-      port === '' ? `${hostname}:${protocol === 'https:' ? '443' : '80'}` : `${hostname}:${port}`;
+    this.#scheme = protocol === 'https:' ? 'https' : 'http';
+    const host = protocol === 'unix:' ? 'localhost' : hostname;
+    this.#authority = port === '' ? `${host}:${protocol === 'https:' ? '443' : '80'}` : `${host}:${port}`;
   }
 
   ready(timeoutMs: number, signal: AbortSignal): Promise<void> | undefined {
@@ -139,7 +139,7 @@ class Http2Transport implements Transport {
     const options = this.#options;
     const connection = new Http2Connection({
       endpoint,
-      secureContext: this.#scheme === 'https' ? options.secureContext() : undefined,
+      secureContext: this.#scheme === 'https' ? options.secureContext?.() : undefined,
       dialTimeoutMs: options.dialTimeoutMs,
       tuning: { ...TUNING, ...options.tuning },
     });

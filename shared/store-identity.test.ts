@@ -1,17 +1,17 @@
-import { encodeLineage, offsetAbove, offsetOfRestore, parseLineage } from './store-lineage';
+import { encodeStoreIdentity, offsetAbove, offsetOfRestore, parseStoreIdentity } from './store-identity';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 
 test('a record is read as it was written, and what is none is told by what is wrong', () => {
   const record = { id: 'a', offset: 3_000_000_000 };
-  expect(parseLineage(encodeLineage(record))).toEqual(record);
+  expect(parseStoreIdentity(encodeStoreIdentity(record))).toEqual(record);
   for (const [text, problem] of [
     ['x', 'is no JSON'],
     ['null', 'lacks its id'],
     ['{"id":"","offset":1}', 'lacks its id'],
     ['{"id":"a","offset":-1}', 'or its offset'],
   ] as const)
-    expect(parseLineage(Buffer.from(text))).toMatchObject({
+    expect(parseStoreIdentity(Buffer.from(text))).toMatchObject({
       problem: expect.stringContaining(problem) as string,
     });
 });

@@ -2,7 +2,7 @@
  * One line of history of a store, as it is written down in the store itself. Another one begins when the store is replaced by an empty or
  * an older one: from there on the store counts revisions that it has given out before.
  */
-export interface LineageRecord {
+export interface StoreIdentityRecord {
   /** No two lines of history have the same. */
   readonly id: string;
   /** What is added to the store's revisions: at least the newest that was seen of the lines before. */
@@ -10,16 +10,16 @@ export interface LineageRecord {
 }
 
 /** The key of the record, below the prefix of the store. No object has it: those lie in folders. */
-export const LINEAGE_KEY = 'store-identity';
+export const STORE_IDENTITY_KEY = 'store-identity';
 
-export function encodeLineage({ id, offset }: LineageRecord): Buffer {
+export function encodeStoreIdentity({ id, offset }: StoreIdentityRecord): Buffer {
   return Buffer.from(JSON.stringify({ id, offset }));
 }
 
 /** What is wrong with the bytes, or the record. */
-export function parseLineage(
+export function parseStoreIdentity(
   value: Buffer,
-): LineageRecord | { readonly problem: string; readonly cause?: unknown } {
+): StoreIdentityRecord | { readonly problem: string; readonly cause?: unknown } {
   let read: unknown;
   try {
     read = JSON.parse(value.toString('utf8'));

@@ -4,7 +4,7 @@ import type { WriteOutcome } from '../../backend';
 import { bytes, storageErrorOf } from '../../testing/suite';
 import { MemoryBackend } from '../../testing/memory-backend';
 import { WatchRecorder } from '../../testing/watch-recorder';
-import { LineageBackend } from './lineage-backend';
+import { StoreIdentityBackend } from './identity-backend';
 import { ReplaceableMemory } from './testing/replaceable-memory';
 
 const KEY = '/registry/store-identity';
@@ -12,12 +12,12 @@ const OBJECT = '/registry/core/pods/a';
 
 interface Replica {
   readonly store: ReplaceableMemory;
-  readonly backend: LineageBackend;
+  readonly backend: StoreIdentityBackend;
 }
 
 function replicaOn(memory: MemoryBackend): Replica {
   const store = new ReplaceableMemory(memory);
-  return { store, backend: new LineageBackend({ store, key: KEY, log: silentLog }) };
+  return { store, backend: new StoreIdentityBackend({ store, key: KEY, log: silentLog }) };
 }
 
 /** A copy of the newest state at the same revisions, as a restored snapshot is. */
@@ -36,7 +36,7 @@ function written(outcome: WriteOutcome): number {
   return outcome.revision;
 }
 
-async function put(backend: LineageBackend, key = OBJECT): Promise<number> {
+async function put(backend: StoreIdentityBackend, key = OBJECT): Promise<number> {
   return written(await backend.create(key, bytes(key), {}, patience()));
 }
 
@@ -90,7 +90,7 @@ test.each([
   expect(replica.backend.replacements).toBe(1);
 });
 
-async function eventuallyListed(replica: Replica): ReturnType<LineageBackend['list']> {
+async function eventuallyListed(replica: Replica): ReturnType<StoreIdentityBackend['list']> {
   await settled(replica);
   return replica.backend.list('/registry/core/', {}, patience());
 }

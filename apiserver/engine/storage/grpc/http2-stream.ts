@@ -1,8 +1,8 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
-import { FrameError, MessageReader, writeFrameHead } from './grpc-frame';
-import type { CallStatus } from './grpc-status';
-import { OK, refusalIn, statusIn } from './grpc-status';
+import { FrameError, MessageReader, writeFrameHead } from './frame';
+import type { CallStatus } from './status';
+import { OK, refusalIn, statusIn } from './status';
 import type { PendingCall } from './http2-connection';
 import type { CallTarget } from './http2-call';
 import { requestHeaders } from './http2-call';

@@ -2,8 +2,8 @@ import * as http2 from 'node:http2';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
 import { performance } from 'node:perf_hooks';
-import type { CallStatus } from './grpc-status';
-import { RESET_REFUSED, statusOfReset } from './grpc-status';
+import type { CallStatus } from './status';
+import { RESET_REFUSED, statusOfReset } from './status';
 import { STATUS, TransportError } from './transport';
 
 export interface ConnectionOptions {
@@ -43,6 +43,8 @@ export interface PendingCall {
 const WINDOW_BYTES = 4 * 1024 * 1024;
 /** A connection with calls under way on which nothing came for this long is asked whether it lives. */
 const QUIET_MS = 1_000;
+/** Prefix of the path of a Unix socket. */
+const UNIX = 'unix://';
 /** For the last bytes to leave. */
 const LINGER_MS = 1_000;
 
@@ -301,6 +303,7 @@ export class Http2Connection {
 }
 
 function openSocket({ endpoint, secureContext }: ConnectionOptions): net.Socket {
+  if (endpoint.startsWith(UNIX)) return net.connect({ path: endpoint.slice(UNIX.length) });
   const url = new URL(endpoint);
   const isSecure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');

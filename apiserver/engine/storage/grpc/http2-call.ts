@@ -1,8 +1,8 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
-import { FrameError, MessageReader, writeFrameHead } from './grpc-frame';
-import type { CallStatus } from './grpc-status';
-import { OK, refusalIn, statusIn, timeoutHeader } from './grpc-status';
+import { FrameError, MessageReader, writeFrameHead } from './frame';
+import type { CallStatus } from './status';
+import { OK, refusalIn, statusIn, timeoutHeader } from './status';
 import type { Http2Connection, PendingCall } from './http2-connection';
 import type { Method, UnaryOptions } from './transport';
 import { STATUS, TransportError } from './transport';

@@ -5,7 +5,7 @@ import type { ResponseHeader } from './proto';
  * Which cluster answered so far, and up to which revision. A linearizable answer can never be older than one that came before the
  * question, so an older one, or another cluster's, means that the store was replaced or restored.
  */
-export class StoreIdentity {
+export class ClusterIdentity {
   #clusterId: string | undefined;
   #newest = 0;
   #resets = 0;

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { untilAborted } from '../../../../../shared/concurrency/abort';
 import { withTimeLimit } from '../../../../../shared/concurrency/time-limit';
 import type { Log } from '../../../../../shared/log/log';
-import type { LineageRecord } from '../../../../../shared/store-lineage';
-import { encodeLineage, offsetAbove } from '../../../../../shared/store-lineage';
+import type { StoreIdentityRecord } from '../../../../../shared/store-identity';
+import { encodeStoreIdentity, offsetAbove, parseStoreIdentity } from '../../../../../shared/store-identity';
 import { StorageError } from '../../backend';
-import { decodeLineage } from './decode-lineage';
 import type { ReplaceableStore } from './replaceable-store';
 
-export interface LineageOptions {
+export interface StoreIdentityOptions {
   readonly store: ReplaceableStore;
   /** Under which the identity is written down: below the prefix of the objects, so that everybody's watch shows it, and none of them. */
   readonly key: string;
@@ -16,7 +15,7 @@ export interface LineageOptions {
 }
 
 /** A line of history that is the present one, until `over` aborts. */
-export interface Lineage extends LineageRecord {
+export interface StoreIdentity extends StoreIdentityRecord {
   readonly over: AbortSignal;
 }
 
@@ -25,19 +24,19 @@ const RENEWAL_MS_MAX = 10_000;
 const TRIES_MAX = 20;
 
 /** Knows which line of history of the store is the present one, and begins another when the store is another. */
-export class LineageKeeper {
-  readonly #options: LineageOptions;
+export class StoreIdentityKeeper {
+  readonly #options: StoreIdentityOptions;
   readonly #closing = new AbortController();
-  #present: (Lineage & { readonly end: (why: Error) => void }) | undefined;
+  #present: (StoreIdentity & { readonly end: (why: Error) => void }) | undefined;
   /** That of the newest line of history that was the present one here. */
   #knownId: string | undefined;
   /** The newest revision that was seen, its offset included. */
   #seen = 0;
   #resets = 0;
-  #renewal: Promise<Lineage> | undefined;
+  #renewal: Promise<StoreIdentity> | undefined;
   #replacements = 0;
 
-  constructor(options: LineageOptions) {
+  constructor(options: StoreIdentityOptions) {
     this.#options = options;
   }
 
@@ -51,13 +50,13 @@ export class LineageKeeper {
   }
 
   /** The present line of history; undefined when it has to be waited for. */
-  get known(): Lineage | undefined {
+  get known(): StoreIdentity | undefined {
     const present = this.#present;
     return present !== undefined && this.holds(present) ? present : undefined;
   }
 
   /** The present line of history; reads or writes it down when it is not known. Throws StorageErrors, and the signal's reason. */
-  async current(signal: AbortSignal): Promise<Lineage> {
+  async current(signal: AbortSignal): Promise<StoreIdentity> {
     signal.throwIfAborted();
     const { known } = this;
     if (known !== undefined) return known;
@@ -73,14 +72,14 @@ export class LineageKeeper {
   }
 
   /** Whether it still is the present one. */
-  holds(lineage: Lineage): boolean {
+  holds(identity: StoreIdentity): boolean {
     if (this.#present !== undefined && this.#options.store.resets !== this.#resets) this.#end();
-    return this.#present === lineage;
+    return this.#present === identity;
   }
 
   /** The store behind this line of history turned out to be another one. */
-  lose(lineage: Lineage, why: Error): void {
-    if (this.#present === lineage) this.#end(why);
+  lose(identity: StoreIdentity, why: Error): void {
+    if (this.#present === identity) this.#end(why);
   }
 
   close(): void {
@@ -97,27 +96,27 @@ export class LineageKeeper {
     present?.end(why);
   }
 
-  async #renew(): Promise<Lineage> {
+  async #renew(): Promise<StoreIdentity> {
     return withTimeLimit(this.#closing.signal, RENEWAL_MS_MAX, async (inTime) => {
       for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-        const lineage = await this.#tryToRenew(inTime).catch((error: unknown) => {
+        const identity = await this.#tryToRenew(inTime).catch((error: unknown) => {
           if (error instanceof StorageError && error.code === 'reset') return undefined;
           if (!inTime.aborted || error instanceof StorageError) throw error;
           throw new StorageError('unavailable', 'The store did not tell its identity.', { cause: error });
         });
-        if (lineage !== undefined) return lineage;
+        if (identity !== undefined) return identity;
       }
       throw new StorageError('unavailable', 'The identity of the store cannot be made out.');
     });
   }
 
   /** Undefined when something changed meanwhile. */
-  async #tryToRenew(signal: AbortSignal): Promise<Lineage | undefined> {
+  async #tryToRenew(signal: AbortSignal): Promise<StoreIdentity | undefined> {
     const { store, key } = this.#options;
     const { resets } = store;
     store.presume(undefined);
     const { record } = await store.get(key, signal);
-    const found = record === undefined ? undefined : decodeLineage(record.value);
+    const found = record === undefined ? undefined : decodeStoreIdentity(record.value);
     if (found !== undefined && record !== undefined && this.#isNew(found)) {
       return this.#take(found, { revision: record.revision, resets });
     }
@@ -126,7 +125,7 @@ export class LineageKeeper {
       id: randomUUID(),
       offset: isFirst ? 0 : offsetAbove(Math.max(this.#seen, found?.offset ?? 0)),
     };
-    const value = encodeLineage(next);
+    const value = encodeStoreIdentity(next);
     const written =
       record === undefined
         ? await store.create(key, value, {}, signal)
@@ -135,14 +134,14 @@ export class LineageKeeper {
   }
 
   /** Whether nothing that was seen can be taken for one of its revisions. Whoever knows nothing yet believes what stands there. */
-  #isNew({ id, offset }: LineageRecord): boolean {
+  #isNew({ id, offset }: StoreIdentityRecord): boolean {
     return this.#knownId === undefined || (id !== this.#knownId && offset >= this.#seen);
   }
 
   #take(
-    { id, offset }: LineageRecord,
+    { id, offset }: StoreIdentityRecord,
     { revision, resets }: { readonly revision: number; readonly resets: number },
-  ): Lineage | undefined {
+  ): StoreIdentity | undefined {
     const { store, key, log } = this.#options;
     if (store.resets !== resets) return undefined;
     store.presume({ key, revision });
@@ -160,4 +159,11 @@ export class LineageKeeper {
     this.#present = { id, offset, over: over.signal, end: (why) => over.abort(why) };
     return this.#present;
   }
+}
+
+/** Parses the stored record. Throws a StorageError `corrupt` for bytes that are no identity. */
+export function decodeStoreIdentity(value: Buffer): StoreIdentityRecord {
+  const parsed = parseStoreIdentity(value);
+  if (!('problem' in parsed)) return parsed;
+  throw new StorageError('corrupt', parsed.problem, { cause: parsed.cause });
 }

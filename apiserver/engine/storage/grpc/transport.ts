@@ -79,6 +79,7 @@ export const STATUS = {
   unimplemented: 12,
   internal: 13,
   unavailable: 14,
+  dataLoss: 15,
   unauthenticated: 16,
 } as const;
 

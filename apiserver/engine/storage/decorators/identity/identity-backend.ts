@@ -13,13 +13,11 @@ import type {
 } from '../../backend';
 import type { StorageErrorCode } from '../../backend';
 import { StorageError } from '../../backend';
-import type { Lineage, LineageOptions } from './lineage-keeper';
-import { LineageKeeper } from './lineage-keeper';
-import { decodeLineage } from './decode-lineage';
+import type { StoreIdentity, StoreIdentityOptions } from './identity-keeper';
+import { decodeStoreIdentity, StoreIdentityKeeper } from './identity-keeper';
 import type { ReplaceableStore } from './replaceable-store';
-import { shiftedRevision } from './shifted';
 import type { StoreCalls } from './shifted-store';
-import { ofEarlierLineage, ShiftedStore } from './shifted-store';
+import { errorOfReplacedStore, shiftedRevision, ShiftedStore } from './shifted-store';
 
 /**
  * A store whose revisions never come twice, also when somebody replaces it by an empty or an older one while this process runs. Its
@@ -28,13 +26,13 @@ import { ofEarlierLineage, ShiftedStore } from './shifted-store';
  * is then over: running watches throw `reset`, its revisions are `compacted` to reads and conflicts to writes. All replicas read the
  * same identity, and see in the watch of the whole keyspace that it changes.
  */
-export class LineageBackend implements Backend {
-  readonly #options: LineageOptions;
-  readonly #keeper: LineageKeeper;
+export class StoreIdentityBackend implements Backend {
+  readonly #options: StoreIdentityOptions;
+  readonly #keeper: StoreIdentityKeeper;
 
-  constructor(options: LineageOptions) {
+  constructor(options: StoreIdentityOptions) {
     this.#options = options;
-    this.#keeper = new LineageKeeper(options);
+    this.#keeper = new StoreIdentityKeeper(options);
   }
 
   /** How often the store was replaced, as far as this process has seen it. */
@@ -74,24 +72,24 @@ export class LineageBackend implements Backend {
 
   async *watch(options: WatchOptions, signal: AbortSignal): AsyncGenerator<readonly Revision[]> {
     if (signal.aborted) return;
-    const lineage = await this.#keeper.current(signal);
-    const { offset } = lineage;
-    if (offset > 0 && options.from <= offset) throw ofEarlierLineage(options.from, offset);
-    const { signal: whileIt, unlink } = linkedAbort(signal, lineage.over);
+    const identity = await this.#keeper.current(signal);
+    const { offset } = identity;
+    if (offset > 0 && options.from <= offset) throw errorOfReplacedStore(options.from, offset);
+    const { signal: whileIt, unlink } = linkedAbort(signal, identity.over);
     try {
       for await (const batch of this.#store.watch({ ...options, from: options.from - offset }, whileIt)) {
-        if (!this.#keeper.holds(lineage)) break;
+        if (!this.#keeper.holds(identity)) break;
         const last = batch.at(-1);
         if (last !== undefined) this.#keeper.see(last.revision + offset);
-        if (options.prefix === undefined) this.#lookForChange(batch, lineage);
+        if (options.prefix === undefined) this.#lookForChange(batch, identity);
         yield offset === 0 ? batch : batch.map((revision) => shiftedRevision(revision, offset));
       }
     } catch (error) {
-      throw this.#meaning(error, lineage);
+      throw this.#meaning(error, identity);
     } finally {
       unlink();
     }
-    if (!signal.aborted && !this.#keeper.holds(lineage)) throw replaced();
+    if (!signal.aborted && !this.#keeper.holds(identity)) throw replaced();
   }
 
   currentRevision(signal: AbortSignal): Promise<number> {
@@ -128,41 +126,41 @@ export class LineageBackend implements Backend {
     revision: (answer: T) => number,
   ): Promise<T> {
     signal.throwIfAborted();
-    const lineage = this.#keeper.known ?? (await this.#keeper.current(signal));
-    const { offset } = lineage;
+    const identity = this.#keeper.known ?? (await this.#keeper.current(signal));
+    const { offset } = identity;
     let answer: T;
     try {
       answer = await call(offset === 0 ? this.#store : new ShiftedStore(this.#store, offset));
     } catch (error) {
-      const meaning = this.#meaning(error, lineage);
+      const meaning = this.#meaning(error, identity);
       // A later try finds the store as it is now.
       if (meaning instanceof StorageError && meaning.code === 'reset') throw unavailable(meaning);
       throw meaning;
     }
-    if (!this.#keeper.holds(lineage)) {
+    if (!this.#keeper.holds(identity)) {
       throw new StorageError(outdated, 'the store was replaced while it was asked');
     }
     this.#keeper.see(revision(answer));
     return answer;
   }
 
-  #meaning(error: unknown, lineage: Lineage): unknown {
+  #meaning(error: unknown, identity: StoreIdentity): unknown {
     if (!(error instanceof StorageError)) return error;
-    if (error.code === 'reset') this.#keeper.lose(lineage, error);
+    if (error.code === 'reset') this.#keeper.lose(identity, error);
     const { compactRevision, code, message } = error;
-    if (compactRevision === undefined || lineage.offset === 0) return error;
+    if (compactRevision === undefined || identity.offset === 0) return error;
     return new StorageError(code, message, {
       cause: error,
-      compactRevision: compactRevision + lineage.offset,
+      compactRevision: compactRevision + identity.offset,
     });
   }
 
   /** Throws `reset` once another replica has written down that the store is another one. */
-  #lookForChange(batch: readonly Revision[], lineage: Lineage): void {
+  #lookForChange(batch: readonly Revision[], identity: StoreIdentity): void {
     for (const { events } of batch) {
       for (const event of events) {
         if (event.key !== this.#options.key) continue;
-        if (event.type === 'put' && decodeLineage(event.value).id === lineage.id) continue;
+        if (event.type === 'put' && decodeStoreIdentity(event.value).id === identity.id) continue;
         throw replaced();
       }
     }
