@@ -5,7 +5,7 @@ import { transformFileSync } from '@swc/core';
 
 const ROOT = join(__dirname, '../../../../../..');
 const SOURCES = [
-  'apiserver/engine/storage/stores',
+  'apiserver/engine/storage',
   'shared/concurrency',
   'shared/files',
   'shared/log',
