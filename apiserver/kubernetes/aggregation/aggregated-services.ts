@@ -8,7 +8,7 @@ import type { GroupVersion } from '../../../shared/object/object';
 import { CacheFollower } from '../../engine/watch-cache/cache-follower';
 import { ChangeSignal } from '../../engine/watch-cache/change-signal';
 import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
-import { LOCAL_CONDITION } from '../kinds/apiregistration/api-services-rules';
+import { LOCAL_CONDITION } from '../kinds/apiregistration/api-services';
 import type { StoredResource } from '../../engine/registry/resource';
 import { currentOfEntry } from '../../engine/registry/stored-form';
 

@@ -17,7 +17,7 @@ import type { ApiObject } from '../../../shared/object/object';
 import type { ClusterReader } from '../admission/cluster-reader';
 import { SERVICES } from '../admission/plugins/resources';
 import { causeText } from '../../engine/remote/call-text';
-import { LOCAL_CONDITION } from '../kinds/apiregistration/api-services-rules';
+import { LOCAL_CONDITION } from '../kinds/apiregistration/api-services';
 import { API_SERVER_USER } from '../../engine/registry/api-server-user';
 import type { Registry } from '../../engine/registry/registry';
 import { updateObject } from '../../engine/registry/update';

@@ -10,7 +10,7 @@ import { withCondition, withoutCondition } from '../../engine/registry/condition
 import type { ApprovalState } from '../kinds/apiextensions/crd-approval';
 import { approvalStateOf } from '../kinds/apiextensions/crd-approval';
 import { schemaOf } from '../kinds/apiextensions/crd-demands';
-import { NEW_STATUS } from '../kinds/apiextensions/custom-resource-definitions-rules';
+import { NEW_STATUS } from '../kinds/apiextensions/custom-resource-definitions';
 import { newPatternBudget, validateStructure } from '../kinds/apiextensions/crd-structure';
 import { problemsMessage } from './condition-message';
 import type { Definition, DefinitionNames } from './definition';

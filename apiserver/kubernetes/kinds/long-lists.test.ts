@@ -6,19 +6,19 @@ import { decodeObject } from '../../../shared/schema/decode';
 import { messageType } from '../../../shared/schema/types';
 import { statusSubresource } from '../../engine/registry/strategy';
 import { validateClaimSpec } from './pod-template/claim-template';
-import { withCertificateRules } from './certificates/certificate-requests-rules';
+import { withCertificateRules } from './certificates/certificate-signing-requests';
 import { validateListAndMapTypes } from './apiextensions/crd-list-types';
 import { validateFieldRef } from './pod-template/downward-api';
 import { validateFlowConditions } from './flowcontrol/mandatory-flow';
-import { nodeRules } from './core/nodes-rules';
-import { resourceQuotaRules } from './core/resource-quotas-rules';
-import { serviceRules } from './core/services-rules';
-import { storageClassRules } from './storage/storage-classes-rules';
+import { nodeRules } from './core/nodes';
+import { resourceQuotaRules } from './core/resource-quotas';
+import { serviceRules } from './core/services/service-rules';
+import { storageClassRules } from './storage/storage-classes';
 import { iscsiVolume } from './rules/storage-drivers';
 import { validateHostAliases, validateTopologySpread } from './pod-template/scheduling';
 import { validateTolerationsUpdate } from './pod-template/tolerations';
 import { validateVolumes } from './pod-template/volumes';
-import { validateWebhookRule } from './admissionregistration/webhook-rules';
+import { validateWebhookRule } from './admissionregistration/webhook-configurations';
 
 /*
  * Lists as long as a request can hold them. Looking through a list once for each of its items took up to half a minute, in which the

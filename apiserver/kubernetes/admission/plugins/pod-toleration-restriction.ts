@@ -1,7 +1,7 @@
 import type { Pod, Toleration } from '../../../../shared/api/types/core-v1';
 import { ANNOTATION, TAINT } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import { qosClassOf } from '../../kinds/core/pod-qos';
+import { qosClassOf } from '../../kinds/core/pods/pod-qos';
 import { fieldsOf, records } from '../../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';

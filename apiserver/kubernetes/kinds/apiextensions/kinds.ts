@@ -1,7 +1,6 @@
-import { CREATED_AT_TABLE } from '../../../engine/registry/object-table';
-import { customResourceDefinitions } from './custom-resource-definitions-strategy';
 import { kindsOf } from '../kind';
+import { customResourceDefinitions } from './custom-resource-definitions';
 
 export const apiextensions = kindsOf('apiextensions', {
-  customresourcedefinitions: { strategy: customResourceDefinitions, table: CREATED_AT_TABLE },
+  customresourcedefinitions: customResourceDefinitions,
 });

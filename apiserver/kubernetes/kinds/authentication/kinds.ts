@@ -1,10 +1,8 @@
 import { GROUP } from '../../../../shared/names';
-import { reviewToken } from './token-review';
 import type { KindGroup } from '../kind';
+import { tokenReviews } from './token-reviews';
 
 export const authentication: KindGroup = {
   group: GROUP.authentication,
-  kinds: {
-    tokenreviews: { virtual: { create: reviewToken } },
-  },
+  kinds: { tokenreviews: tokenReviews },
 };

@@ -1,8 +1,5 @@
 import { kindsOf } from '../kind';
-import { cronJobTable, jobTable } from './columns';
-import { cronJobs, jobs } from './strategies';
+import { cronJobs } from './cron-jobs';
+import { jobs } from './jobs';
 
-export const batch = kindsOf('batch', {
-  cronjobs: { strategy: cronJobs, table: cronJobTable },
-  jobs: { strategy: jobs, table: jobTable },
-});
+export const batch = kindsOf('batch', { cronjobs: cronJobs, jobs });

@@ -1,7 +1,6 @@
-import { certificateRequests } from './certificate-requests-strategy';
-import { signingRequestTable } from './columns';
 import { kindsOf } from '../kind';
+import { certificateSigningRequests } from './certificate-signing-requests';
 
 export const certificates = kindsOf('certificates', {
-  certificatesigningrequests: { strategy: certificateRequests, table: signingRequestTable },
+  certificatesigningrequests: certificateSigningRequests,
 });

@@ -1,5 +1,6 @@
-import type { LabelSelector } from '../../../../shared/api/types/meta-v1';
+import type { Deployment, StatefulSet } from '../../../../shared/api/types/apps-v1';
 import type { PodTemplateSpec } from '../../../../shared/api/types/core-v1';
+import type { LabelSelector } from '../../../../shared/api/types/meta-v1';
 import type { ApiObject } from '../../../../shared/object/object';
 import { Age } from '../../../engine/registry/object-table';
 import { selectorText } from './format';
@@ -39,3 +40,7 @@ export const WORKLOAD_COLUMNS: readonly Column<Workload>[] = [
   ...containerColumns<Workload>(({ spec }) => spec.template),
   { name: 'Selector', isWide: true, cell: ({ spec }) => selectorText(spec.selector) },
 ];
+
+export function readyOfDesired({ spec, status }: Deployment | StatefulSet): string {
+  return `${String(status?.readyReplicas ?? 0)}/${String(spec.replicas ?? 0)}`;
+}

@@ -1,15 +1,4 @@
-import { leaseTable } from './columns';
-import { leaseRules } from './leases-rules';
 import { kindsOf } from '../kind';
+import { leases } from './leases';
 
-export const coordination = kindsOf('coordination', {
-  leases: {
-    strategy: {
-      metadataChecks: 'least',
-      createsOnUpdate: true,
-      requiresResourceVersion: true,
-      ...leaseRules,
-    },
-    table: leaseTable,
-  },
-});
+export const coordination = kindsOf('coordination', { leases });

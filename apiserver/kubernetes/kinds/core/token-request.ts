@@ -3,28 +3,28 @@ import type {
   TokenRequest,
   TokenRequestSpec,
 } from '../../../../shared/api/types/authentication-v1';
+import type { Pod, Secret, ServiceAccount } from '../../../../shared/api/types/core-v1';
 import type { StoredKinds } from '../../../../shared/api/types/message-types';
-import type { Pod } from '../../../../shared/api/types/core-v1';
-import { GROUP } from '../../../../shared/names';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, invalidObject } from '../../../../shared/errors/field-error';
 import { badRequest, conflict, notFound } from '../../../../shared/errors/status-error';
-import { timestamp } from '../../../engine/registry/metadata';
-import { readFresh } from '../../../engine/registry/current';
-import { relativeKey } from '../../../engine/registry/resource';
+import { accountUserName } from '../../../../shared/meta/account-user-name';
+import { ACCOUNT_TOKEN, GROUP } from '../../../../shared/names';
 import { integer } from '../../../../shared/object/accessors';
+import { readFresh } from '../../../engine/registry/current';
+import { timestamp } from '../../../engine/registry/metadata';
 import type {
   AccountTokens,
   Operation,
   OperationContext,
   OperationRequest,
 } from '../../../engine/registry/operation';
-import type { TokenBinding } from './token-claims';
-import { claimsOf } from './token-claims';
+import { relativeKey } from '../../../engine/registry/resource';
 
 const TOKEN_REQUEST = { group: GROUP.authentication, kind: 'TokenRequest' } as const;
 const EXPIRATION_SECONDS_MIN = 600;
 const EXPIRATION_SECONDS_MAX = 2 ** 32;
+
 /** What the token volume that admission adds to pods asks for: by this number its requests are known. */
 const VOLUME_EXPIRATION_SECONDS = 3_607;
 const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 60 * 60;
@@ -160,4 +160,45 @@ async function found<Resource extends keyof Core>(
       : await readFresh({ ...store, bounds: request.bounds }, endpoint, key, signal);
   if (current === undefined) throw notFound({ group: GROUP.core, resource }, name);
   return current.object as Core[Resource];
+}
+
+/** What a token is bound to besides its account: it dies with that. */
+interface TokenBinding {
+  readonly kind: 'pod' | 'secret';
+  readonly object: Pod | Secret;
+}
+
+interface TokenContent {
+  readonly issuer: string;
+  readonly account: ServiceAccount;
+  readonly binding: TokenBinding | undefined;
+  readonly audiences: readonly string[];
+  readonly nowSeconds: number;
+  readonly expirationSeconds: number;
+  /** After this time a use of the token is counted as one that should not happen; undefined: never. */
+  readonly warnAfterSeconds: number | undefined;
+}
+
+/** The claims of a token of a service account, in the shape every reader of such tokens knows. Times are seconds since the epoch. */
+function claimsOf(content: TokenContent): Readonly<Record<string, unknown>> {
+  const { issuer, account, binding, audiences, nowSeconds, expirationSeconds, warnAfterSeconds } = content;
+  const { name = '', namespace = '' } = account.metadata;
+  return {
+    aud: audiences,
+    exp: nowSeconds + expirationSeconds,
+    iat: nowSeconds,
+    iss: issuer,
+    [ACCOUNT_TOKEN.claim]: {
+      namespace,
+      serviceaccount: referenceTo(account),
+      ...(binding === undefined ? {} : { [binding.kind]: referenceTo(binding.object) }),
+      ...(warnAfterSeconds === undefined ? {} : { warnafter: nowSeconds + warnAfterSeconds }),
+    },
+    nbf: nowSeconds,
+    sub: accountUserName(namespace, name),
+  };
+}
+
+function referenceTo({ metadata }: Pod | Secret | ServiceAccount): object {
+  return { name: metadata.name ?? '', uid: metadata.uid ?? '' };
 }

@@ -1,7 +1,4 @@
-import { endpointSliceTable } from './columns';
-import { endpointSlices } from './endpoint-slices-strategy';
 import { kindsOf } from '../kind';
+import { endpointSlices } from './endpoint-slices';
 
-export const discovery = kindsOf('discovery', {
-  endpointslices: { strategy: endpointSlices, table: endpointSliceTable },
-});
+export const discovery = kindsOf('discovery', { endpointslices: endpointSlices });

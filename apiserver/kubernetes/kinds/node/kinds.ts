@@ -1,15 +1,4 @@
-import { runtimeClassTable } from './columns';
-import { runtimeClassRules } from './runtime-classes-rules';
 import { kindsOf } from '../kind';
+import { runtimeClasses } from './runtime-classes';
 
-export const node = kindsOf('node', {
-  runtimeclasses: {
-    strategy: {
-      metadataChecks: 'no domains',
-      createsOnUpdate: true,
-      requiresResourceVersion: true,
-      ...runtimeClassRules,
-    },
-    table: runtimeClassTable,
-  },
-});
+export const node = kindsOf('node', { runtimeclasses: runtimeClasses });

@@ -1,19 +1,8 @@
-import { pathSegmentName } from '../../../../shared/meta/name-rules';
-import { podDisruptionBudgetTable, podSecurityPolicyTable } from './columns';
-import { disruptionBudgetRules } from './disruption-budgets-rules';
-import { podSecurityPolicies } from './pod-security-policies-strategy';
 import { kindsOf } from '../kind';
+import { podDisruptionBudgets } from './pod-disruption-budgets';
+import { podSecurityPolicies } from './pod-security-policies';
 
 export const policy = kindsOf('policy', {
-  poddisruptionbudgets: {
-    strategy: {
-      nameRule: pathSegmentName,
-      metadataChecks: 'afterwards',
-      tracksGeneration: true,
-      requiresResourceVersion: true,
-      ...disruptionBudgetRules,
-    },
-    table: podDisruptionBudgetTable,
-  },
-  podsecuritypolicies: { strategy: podSecurityPolicies, table: podSecurityPolicyTable },
+  poddisruptionbudgets: podDisruptionBudgets,
+  podsecuritypolicies: podSecurityPolicies,
 });

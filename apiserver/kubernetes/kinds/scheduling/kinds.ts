@@ -1,19 +1,4 @@
-import { priorityClassTable } from './columns';
-import { priorityClassRules } from './priority-classes-rules';
-import type { PriorityClass } from '../../../../shared/api/types/scheduling-v1';
 import { kindsOf } from '../kind';
+import { priorityClasses } from './priority-classes';
 
-export const scheduling = kindsOf('scheduling', {
-  priorityclasses: {
-    strategy: {
-      metadataChecks: 'old names',
-      ...priorityClassRules,
-      // It has a generation, which never changes because its value cannot.
-      prepareForCreate: (object: PriorityClass) => ({
-        ...object,
-        metadata: { ...object.metadata, generation: 1 },
-      }),
-    },
-    table: priorityClassTable,
-  },
-});
+export const scheduling = kindsOf('scheduling', { priorityclasses: priorityClasses });

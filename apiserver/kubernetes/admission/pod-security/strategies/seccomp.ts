@@ -3,7 +3,7 @@ import type { PodSecurityPolicy } from '../../../../../shared/api/types/policy-v
 import type { FieldError } from '../../../../../shared/errors/field-error';
 import { forbiddenField } from '../../../../../shared/errors/field-error';
 import { ANNOTATION } from '../../../../../shared/names';
-import { seccompAnnotationOf } from '../../../kinds/core/pod-seccomp';
+import { seccompAnnotationOf } from '../../../kinds/core/pods/pod-seccomp';
 import { withAnnotations } from '../pod-context';
 import type { ContainerStrategy, PodStrategy } from '../strategy';
 

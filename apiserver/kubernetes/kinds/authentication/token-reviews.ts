@@ -1,0 +1,42 @@
+import type { TokenReview, TokenReviewStatus } from '../../../../shared/api/types/authentication-v1';
+import { badRequest } from '../../../../shared/errors/status-error';
+import type { OperationServices, TokenQuestion } from '../../../engine/registry/operation';
+import { operationOn } from '../../../engine/registry/operation';
+import type { Kind } from '../kind';
+
+/** Says whose token it is. A token that nobody knows is an answer, not a failure. */
+const reviewToken = operationOn<TokenReview>(async ({ services }, { object }, signal) => {
+  const { token = '', audiences: asked = [] } = object.spec;
+  if (token === '') throw badRequest('token is required for TokenReview in authentication');
+  const audiences = asked.length === 0 ? services.apiAudiences : asked;
+  const status = await statusOf(services, { token, audiences }, signal);
+  return { ...object, status: { ...givenStatus(object.status), ...status } };
+});
+
+/** What the client itself says the outcome was stands wherever nothing else is known, but for the outcome, as upstream. */
+function givenStatus(given: TokenReviewStatus = { user: {} }): TokenReviewStatus {
+  const { authenticated: _claimed, ...status } = given;
+  return status;
+}
+
+async function statusOf(
+  services: OperationServices,
+  question: TokenQuestion,
+  signal: AbortSignal,
+): Promise<Partial<TokenReviewStatus>> {
+  const verdict = await services.reviewToken(question, signal);
+  if (!verdict.isKnown) return { error: verdict.why };
+  const { user, audiences } = verdict;
+  return {
+    authenticated: true,
+    user: {
+      username: user.name,
+      ...(user.uid === '' ? {} : { uid: user.uid }),
+      groups: user.groups,
+      ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+    },
+    audiences,
+  };
+}
+
+export const tokenReviews: Kind = { virtual: { create: reviewToken } };

@@ -1,0 +1,109 @@
+import type { CronJob, CronJobSpec } from '../../../../shared/api/types/batch-v1';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { invalid, notSupported } from '../../../../shared/errors/field-error';
+import { isLonger, maxLengthProblem } from '../../../../shared/meta/dns-names';
+import { emptiedIn } from '../../../../shared/schema/emptied';
+import { Age } from '../../../engine/registry/object-table';
+import type { Strategy, WriteInfo } from '../../../engine/registry/strategy';
+import { statusSubresource } from '../../../engine/registry/strategy';
+import { AGE, containerColumns, NAME } from '../columns/common';
+import { NONE, selectorText, UNSET } from '../columns/format';
+import { tableOf } from '../columns/table';
+import type { Kind } from '../kind';
+import { keptTemplate } from '../pod-template/pod-spec-fields';
+import { privilegeRule } from '../pod-template/privileged-containers';
+import { fields, needed, nonNegative, requiredChoice } from '../rules/primitives';
+import { selectorInGo } from '../rules/selector-in-go';
+import { scheduleProblem } from './cron';
+import { jobSpec } from './jobs';
+
+/** A CronJob appends 11 characters to its name for each Job, whose name may have 63. */
+const CRON_JOB_NAME_BYTES_MAX = 52;
+
+/** The Jobs of a CronJob get their selectors from the server. */
+const cronJobRules: Pick<Strategy<CronJob>, 'validate' | 'validateNew'> = {
+  validate: (cronJob, { settings }) => [
+    ...validateCronJobSpec(cronJob),
+    ...privilegeRule(cronJob.spec.jobTemplate.spec.template.spec, {
+      path: 'spec.jobTemplate.spec.template.spec',
+      settings,
+    }),
+  ],
+  validateNew: ({ metadata: { name = '' } }) =>
+    isLonger(name, CRON_JOB_NAME_BYTES_MAX)
+      ? [invalid('metadata.name', name, maxLengthProblem(CRON_JOB_NAME_BYTES_MAX))]
+      : [],
+};
+
+const historyLimits = fields<CronJobSpec>({
+  successfulJobsHistoryLimit: nonNegative,
+  failedJobsHistoryLimit: nonNegative,
+});
+
+function validateCronJobSpec(cronJob: CronJob): FieldError[] {
+  const { spec } = cronJob;
+  const { schedule } = spec;
+  const problem = schedule === '' ? undefined : scheduleProblem(schedule);
+  const { spec: job } = spec.jobTemplate;
+  const path = 'spec.jobTemplate.spec';
+  return [
+    ...needed(schedule, 'spec.schedule'),
+    ...(problem === undefined ? [] : [invalid('spec.schedule', schedule, problem)]),
+    ...nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
+    ...requiredChoice(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
+    ...jobSpec(job, path),
+    ...(job.selector === undefined
+      ? []
+      : [
+          invalid(
+            `${path}.selector`,
+            selectorInGo(job.selector, emptiedIn(cronJob, 'spec')),
+            '`selector` will be auto-generated',
+          ),
+        ]),
+    ...(job.manualSelector === true ? [notSupported(`${path}.manualSelector`, true, ['nil', 'false'])] : []),
+    ...historyLimits(spec, 'spec'),
+  ];
+}
+
+/** The Jobs that it makes lose what is not to be; the template keeps it, as upstream. */
+function withKeptJobTemplate(cronJob: CronJob, info: WriteInfo, previous?: CronJob): CronJob {
+  const { spec } = cronJob;
+  const { jobTemplate } = spec;
+  const template = keptTemplate(jobTemplate.spec.template, info, previous?.spec.jobTemplate.spec.template);
+  return {
+    ...cronJob,
+    spec: { ...spec, jobTemplate: { ...jobTemplate, spec: { ...jobTemplate.spec, template } } },
+  };
+}
+
+const cronJobStrategy: Strategy<CronJob> = {
+  metadataChecks: 'old names',
+  ...cronJobRules,
+  defaultPropagationIn: { v1beta1: 'Orphan' },
+  prepareForCreate: (object, info) => withKeptJobTemplate(object, info),
+  prepareForUpdate: (next, previous, info) => withKeptJobTemplate(next, info, previous),
+  subresources: { status: { ...statusSubresource, metadataChecks: 'least' } },
+};
+
+const cronJobTable = tableOf<CronJob>([
+  NAME,
+  { name: 'Schedule', cell: ({ spec }) => spec.schedule },
+  { name: 'Suspend', type: 'boolean', cell: ({ spec }) => suspended(spec.suspend) },
+  { name: 'Active', type: 'integer', cell: ({ status }) => status?.active?.length ?? 0 },
+  {
+    name: 'Last Schedule',
+    cell: ({ status }) => (status?.lastScheduleTime === undefined ? NONE : new Age(status.lastScheduleTime)),
+  },
+  AGE,
+  ...containerColumns<CronJob>(({ spec }) => spec.jobTemplate.spec.template),
+  { name: 'Selector', isWide: true, cell: ({ spec }) => selectorText(spec.jobTemplate.spec.selector) },
+]);
+
+/** Text, although the column is declared as a boolean. */
+function suspended(value: boolean | undefined): string {
+  if (value === undefined) return UNSET;
+  return value ? 'True' : 'False';
+}
+
+export const cronJobs: Kind<CronJob> = { strategy: cronJobStrategy, table: cronJobTable };

@@ -1,0 +1,233 @@
+import type { Job, JobSpec } from '../../../../shared/api/types/batch-v1';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { invalid, notSupported, required } from '../../../../shared/errors/field-error';
+import { matchesLabels } from '../../../../shared/meta/labels';
+import { parseTime } from '../../../../shared/meta/time';
+import { validateLabelSelector } from '../../../../shared/meta/validate-labels';
+import { deepEqual } from '../../../../shared/object/clone';
+import { emptiedIn } from '../../../../shared/schema/emptied';
+import { saysSame } from '../../../../shared/schema/same-meaning';
+import { messageType } from '../../../../shared/schema/types';
+import type { Cell } from '../../../engine/registry/object-table';
+import { Age, humanDuration } from '../../../engine/registry/object-table';
+import type { Strategy, WriteInfo } from '../../../engine/registry/strategy';
+import { labelledWorkloadStatus } from '../apps/workload-status';
+import { AGE, containerColumns, NAME } from '../columns/common';
+import { selectorText } from '../columns/format';
+import { tableOf } from '../columns/table';
+import { isOn } from '../field-gates';
+import type { Kind } from '../kind';
+import { validatePodTemplateSpec } from '../pod-template/pod-spec';
+import { keptTemplate } from '../pod-template/pod-spec-fields';
+import { privilegeRule } from '../pod-template/privileged-containers';
+import { choice, fields, nonNegative } from '../rules/primitives';
+import { labelsInGo, selectorInGo } from '../rules/selector-in-go';
+import { parsedSelector, selectsTemplate } from '../rules/selectors';
+
+/** The labels by which the pods of one Job are known. */
+const JOB_LABEL = { controllerUid: 'controller-uid', jobName: 'job-name' } as const;
+
+const counts = fields<JobSpec>({
+  parallelism: nonNegative,
+  completions: nonNegative,
+  activeDeadlineSeconds: nonNegative,
+  backoffLimit: nonNegative,
+  ttlSecondsAfterFinished: nonNegative,
+});
+
+const SETTLED = ['completions', 'selector', 'template', 'completionMode'] as const;
+
+/** What a Job makes, and how often, stays. */
+const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
+  validate: (job, { settings }) => [
+    ...validateJob(job),
+    ...privilegeRule(job.spec.template.spec, { path: 'spec.template.spec', settings }),
+  ],
+  validateUpdate: (next, previous) =>
+    SETTLED.filter((name) => !isSame(name, next.spec, previous.spec)).map((name) =>
+      invalid(
+        `spec.${name}`,
+        name === 'selector' ? selectorInGo(next.spec.selector, emptiedIn(next, 'spec')) : next.spec[name],
+        'field is immutable',
+      ),
+    ),
+};
+
+/** A Job of before its feature was on has no mode, and may get the usual one. */
+function isSame(name: (typeof SETTLED)[number], next: JobSpec, previous: JobSpec): boolean {
+  if (name === 'template') return saysSame(POD_TEMPLATE, next.template, previous.template);
+  if (name !== 'completionMode') return deepEqual(next[name], previous[name]);
+  const { completionMode: former = next.completionMode === NON_INDEXED ? NON_INDEXED : undefined } = previous;
+  return next.completionMode === former;
+}
+
+const POD_TEMPLATE = messageType('core/v1.PodTemplateSpec');
+const NON_INDEXED = 'NonIndexed';
+
+function validateJob(job: Job): FieldError[] {
+  const { spec } = job;
+  const { selector: given, template } = spec;
+  const selector = parsedSelector(given);
+  return [
+    ...generatedSelector(job),
+    ...jobSpec(spec, 'spec'),
+    ...(given === undefined ? [required('spec.selector')] : validateLabelSelector(given, 'spec.selector')),
+    ...(selector === undefined ? [] : selectsTemplate(selector, template, emptiedIn(job, 'spec'))),
+  ];
+}
+
+/** The server made the selector unless `manualSelector` says otherwise; then it must find the Job's own pods. */
+function generatedSelector(job: Job): FieldError[] {
+  const { metadata, spec } = job;
+  const { selector: given, template } = spec;
+  if (spec.manualSelector === true || given === undefined) return [];
+  const { uid = '', name = '' } = metadata;
+  const { labels = {} } = template.metadata;
+  const selector = parsedSelector(given);
+  const own = { [JOB_LABEL.controllerUid]: uid, [JOB_LABEL.jobName]: name };
+  return [
+    ...Object.entries(own).flatMap(([key, value]) => ownLabel(labels, key, value)),
+    ...(selector === undefined || matchesLabels(selector, own)
+      ? []
+      : [
+          invalid(
+            'spec.selector',
+            selectorInGo(given, emptiedIn(job, 'spec')),
+            '`selector` not auto-generated',
+          ),
+        ]),
+  ];
+}
+
+function ownLabel(labels: Readonly<Record<string, string>>, key: string, expected: string): FieldError[] {
+  const path = `spec.template.metadata.labels[${key}]`;
+  const actual = labels[key];
+  if (actual === undefined) return [required(path, `must be '${expected}'`)];
+  return actual === expected ? [] : [invalid(path, labelsInGo(labels), `must be '${expected}'`)];
+}
+
+const INDEXED_PARALLELISM_MAX = 100_000;
+
+export function jobSpec(spec: JobSpec, path: string): FieldError[] {
+  const { template } = spec;
+  const policy = template.spec.restartPolicy;
+  return [
+    ...counts(spec, path),
+    ...validateCompletionMode(spec, path),
+    ...validatePodTemplateSpec(template, `${path}.template`),
+    ...endingPolicy(policy, `${path}.template.spec.restartPolicy`),
+  ];
+}
+
+const ENDING = ['OnFailure', 'Never'];
+
+/** Pods of a Job end; those that nobody gave a policy would always be restarted. */
+function endingPolicy(policy: string | undefined, path: string): FieldError[] {
+  if (policy === undefined || policy === '' || policy === 'Always')
+    return [required(path, 'valid values: "OnFailure", "Never"')];
+  return choice(policy, path, ENDING);
+}
+
+function validateCompletionMode(
+  { completionMode: mode, parallelism = 0, completions }: JobSpec,
+  path: string,
+): FieldError[] {
+  if (mode === undefined || mode === 'NonIndexed') return [];
+  if (mode !== 'Indexed') return [notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed'])];
+  return [
+    ...(completions === undefined
+      ? [required(`${path}.completions`, 'when completion mode is Indexed')]
+      : []),
+    ...(parallelism > INDEXED_PARALLELISM_MAX
+      ? [
+          invalid(
+            `${path}.parallelism`,
+            parallelism,
+            `must be less than or equal to ${String(INDEXED_PARALLELISM_MAX)} when completion mode is Indexed`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+/**
+ * A Job whose pods are told from all others: unless `manualSelector` says that the client does it, its template gets labels with
+ * the Job's uid and name, and its selector wants that uid. Wrong values that are already there are left for validation to refuse.
+ * A Job that got its labels from its template by default has these, too.
+ */
+function withGeneratedSelector(job: Job): Job {
+  const { spec } = job;
+  if (spec.manualSelector === true) return job;
+  const { uid = '', name = '' } = job.metadata;
+  const { template, selector } = spec;
+  const { metadata } = template;
+  const own = { [JOB_LABEL.controllerUid]: uid };
+  const labels = { ...own, [JOB_LABEL.jobName]: name, ...metadata.labels };
+  const generated: JobSpec = {
+    ...spec,
+    selector: { ...selector, matchLabels: { ...own, ...selector?.matchLabels } },
+    template: { ...template, metadata: { ...metadata, labels } },
+  };
+  const { labels: given = {} } = job.metadata;
+  const isBare = Object.keys(given).length === 0 || given === metadata.labels;
+  return { ...job, ...(isBare ? { metadata: { ...job.metadata, labels } } : {}), spec: generated };
+}
+
+/** The spec of a Job without the fields of features that are off, unless it has had them; one that was not suspended stays so. */
+function keptJobSpec(spec: JobSpec, info: WriteInfo, previous?: JobSpec): JobSpec {
+  const { completionMode, suspend, ...kept } = spec;
+  const keepsMode = isOn(info.settings, 'IndexedJob') || previous?.completionMode !== undefined;
+  const allowed =
+    isOn(info.settings, 'SuspendJob') || previous?.suspend === true ? suspend : previous?.suspend;
+  return {
+    ...kept,
+    ...(keepsMode && completionMode !== undefined ? { completionMode } : {}),
+    ...(allowed === undefined ? {} : { suspend: allowed }),
+    template: keptTemplate(kept.template, info, previous?.template),
+  };
+}
+
+/** What such a field says by default comes with its feature. */
+function withKeptSpec(job: Job, info: WriteInfo, previous?: Job): Job {
+  const { settings } = info;
+  const defaults = {
+    ...(isOn(settings, 'IndexedJob') ? { completionMode: 'NonIndexed' } : {}),
+    ...(isOn(settings, 'SuspendJob') ? { suspend: false } : {}),
+  };
+  return { ...job, spec: { ...defaults, ...keptJobSpec(job.spec, info, previous?.spec) } };
+}
+
+const jobStrategy: Strategy<Job> = {
+  ...jobRules,
+  defaultPropagation: 'Orphan',
+  selectableFields: { 'status.successful': '0' },
+  fieldSources: { 'status.successful': ['status.succeeded'] },
+  prepareForCreate: (job, info) => withGeneratedSelector(withKeptSpec(job, info)),
+  prepareForUpdate: (job, previous, info) => withKeptSpec(job, info, previous),
+  subresources: labelledWorkloadStatus('jobs'),
+};
+
+const jobTable = tableOf<Job>([
+  NAME,
+  { name: 'Completions', cell: completionsText },
+  { name: 'Duration', cell: duration },
+  AGE,
+  ...containerColumns<Job>(({ spec }) => spec.template),
+  { name: 'Selector', isWide: true, cell: ({ spec }) => selectorText(spec.selector) },
+]);
+
+function completionsText({ spec: { completions: wanted, parallelism = 0 }, status }: Job): string {
+  const succeeded = String(status?.succeeded ?? 0);
+  if (wanted !== undefined) return `${succeeded}/${String(wanted)}`;
+  return parallelism > 1 ? `${succeeded}/1 of ${String(parallelism)}` : `${succeeded}/1`;
+}
+
+/** Counts on while the job runs; empty before it starts. */
+function duration({ status: { startTime, completionTime } = {} }: Pick<Job, 'status'>): Cell {
+  const start = parseTime(startTime ?? '');
+  if (start === undefined) return '';
+  const end = parseTime(completionTime ?? '');
+  return end === undefined ? new Age(startTime) : humanDuration(end - start);
+}
+
+export const jobs: Kind<Job> = { strategy: jobStrategy, table: jobTable };

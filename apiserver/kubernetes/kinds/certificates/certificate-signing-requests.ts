@@ -1,0 +1,228 @@
+import { X509Certificate } from 'node:crypto';
+import type { CertificateSigningRequest } from '../../../../shared/api/types/certificates-v1';
+import { CERTIFICATE_REQUEST_BYTES_MAX } from '../../../../shared/certs/certificate-request';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { duplicate, invalid, required, tooLong } from '../../../../shared/errors/field-error';
+import { goQuote } from '../../../../shared/errors/go-quote';
+import { goBytes } from '../../../../shared/errors/go-values';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
+import { pathSegmentName } from '../../../../shared/meta/name-rules';
+import { SIGNER } from '../../../../shared/names';
+import type { Strategy, SubresourceStrategy, WriteInfo } from '../../../engine/registry/strategy';
+import { AGE, NAME } from '../columns/common';
+import { NONE } from '../columns/format';
+import { tableOf } from '../columns/table';
+import type { Kind } from '../kind';
+import type { Problems } from '../rules/primitives';
+import { choice, forEachItem, repeatsIn } from '../rules/primitives';
+import { csrApproval, csrStatus } from './csr-approval';
+import { certificateRequestProblem } from './pkcs10';
+
+/** What a new request for a certificate must be; its spec never changes afterwards. */
+const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 'validateNew'> = {
+  validateNew: ({ spec: { request, signerName, usages = [] } }, { via }) => {
+    const isStrict = via.version !== 'v1beta1';
+    return [
+      ...validateRequest(request),
+      ...validateUsages(usages, isStrict),
+      ...(isStrict && signerName === SIGNER.legacyUnknown
+        ? [
+            invalid(
+              'spec.signerName',
+              signerName,
+              'the legacy signerName is not allowed via this API version',
+            ),
+          ]
+        : validateSignerName(signerName)),
+    ];
+  },
+};
+
+/** Reading a request takes longer than all else about it, so that its length is looked at first. */
+function validateRequest(encoded: string | null | undefined): FieldError[] {
+  const path = 'spec.request';
+  const bytes = Buffer.from(encoded ?? '', 'base64');
+  if (bytes.length > CERTIFICATE_REQUEST_BYTES_MAX) {
+    return [tooLong(path, encoded ?? '', CERTIFICATE_REQUEST_BYTES_MAX)];
+  }
+  const problem = certificateRequestProblem(bytes.toString('latin1'));
+  return problem === undefined ? [] : [invalid(path, goBytes(encoded), problem)];
+}
+
+const USAGES = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+];
+
+function validateUsages(usages: readonly string[], isStrict: boolean): FieldError[] {
+  if (usages.length === 0) return [required('spec.usages', 'usages must be provided')];
+  if (!isStrict) return [];
+  const isRepeated = repeatsIn(usages);
+  return [
+    ...forEachItem(usages, 'spec.usages', (usage, path) => choice(usage, path, USAGES)),
+    ...forEachItem(usages, 'spec.usages', (usage, path, index) =>
+      isRepeated(index) ? [duplicate(path, usage)] : [],
+    ),
+  ];
+}
+
+const DOMAIN_BYTES_MAX = 253;
+
+/** A domain, a slash, and a path that may be a domain and a label. */
+const SIGNER_BYTES_MAX = DOMAIN_BYTES_MAX + 1 + 253 + 1 + 63;
+const OWN_DOMAIN = SIGNER.apiServerClient.slice(0, SIGNER.apiServerClient.indexOf('/'));
+
+/** `example.com/signer`: whose signer it is, and which. */
+function validateSignerName(name: string): FieldError[] {
+  const path = 'spec.signerName';
+  if (name === '') return [required(path, 'signerName must be provided')];
+  const [domain = '', rest, ...more] = name.split('/');
+  if (rest === undefined || more.length > 0) {
+    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    return [invalid(path, name, form)];
+  }
+  return [
+    ...(domain === OWN_DOMAIN ? [] : validateDomain(domain, path)),
+    ...wrongLabels(rest, path, dns1123SubdomainProblems),
+    ...(Buffer.byteLength(name) > SIGNER_BYTES_MAX ? [tooLong(path, name, SIGNER_BYTES_MAX)] : []),
+  ];
+}
+
+function validateDomain(domain: string, path: string): FieldError[] {
+  const isTooLong = Buffer.byteLength(domain) > DOMAIN_BYTES_MAX;
+  return [
+    ...(isTooLong ? [tooLong(path, domain, DOMAIN_BYTES_MAX)] : []),
+    ...wrongLabels(domain, path, dns1123LabelProblems),
+    ...(domain.includes('.')
+      ? []
+      : [invalid(path, domain, 'should be a domain with at least two segments separated by dots')]),
+  ];
+}
+
+/** What is wrong with the first wrong label. */
+function wrongLabels(value: string, path: string, problemsOf: Problems): FieldError[] {
+  const label = value.split('.').find((each) => problemsOf(each).length > 0);
+  if (label === undefined) return [];
+  return problemsOf(label).map((problem) =>
+    invalid(path, value, `validating label ${goQuote(label)}: ${problem}`),
+  );
+}
+
+/** A block ends at the next mark, as Go reads it; looking for ends behind that would take minutes where there are many beginnings. */
+const BLOCKS = /-----BEGIN ([^-\n]+)-----\r?\n((?:[^-]|-(?!----))*)-----END \1-----/g;
+
+/** Each is parsed, in one turn of the loop. A chain of this length is none. */
+const BLOCKS_MAX = 100;
+
+/** The status with the issued certificate: in v1 it is nothing but PEM blocks of certificates. What was stored before is let be. */
+export function withCertificateRules(
+  status: SubresourceStrategy<CertificateSigningRequest>,
+): SubresourceStrategy<CertificateSigningRequest> {
+  return {
+    ...status,
+    validateUpdate: (next, previous, info) => [
+      ...(status.validateUpdate?.(next, previous, info) ?? []),
+      ...(info.via.version === 'v1beta1' || certificateOf(next) === certificateOf(previous)
+        ? []
+        : validateCertificate(certificateOf(next))),
+    ],
+  };
+}
+
+function certificateOf({ status }: CertificateSigningRequest): string {
+  return status?.certificate ?? '';
+}
+
+function validateCertificate(encoded: string): FieldError[] {
+  if (encoded === '') return [];
+  const blocks = [
+    ...Buffer.from(encoded ?? '', 'base64')
+      .toString('latin1')
+      .matchAll(BLOCKS),
+  ];
+  const problem =
+    blocks.length === 0
+      ? 'must contain at least one CERTIFICATE PEM block'
+      : blocks.length > BLOCKS_MAX
+        ? `must contain at most ${String(BLOCKS_MAX)} PEM blocks`
+        : blocks.map(([, type = '', body = '']) => blockProblem(type, body)).find((each) => each !== '');
+  return problem === undefined ? [] : [invalid('status.certificate', '<certificate data>', problem)];
+}
+
+function blockProblem(type: string, body: string): string {
+  if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found "${type}"`;
+  if (body.includes(':')) return 'no PEM block headers are permitted';
+  try {
+    return new X509Certificate(Buffer.from(body, 'base64')).serialNumber === '' ? 'no serial number' : '';
+  } catch {
+    return 'malformed certificate';
+  }
+}
+
+const certificateRequestStrategy: Strategy<CertificateSigningRequest> = {
+  nameRule: pathSegmentName,
+  ...certificateRequestRules,
+  selectableFields: { 'spec.signerName': '' },
+  resets: { '': ['spec'], status: ['status.conditions'], approval: ['status.certificate'] },
+  prepareForCreate: ofRequester,
+  prepareForUpdate: (next, previous) => ({ ...next, spec: previous.spec }),
+  subresources: { approval: csrApproval, status: withCertificateRules(csrStatus) },
+};
+
+/** Who asks for a certificate is who sent the request, whatever it says. */
+function ofRequester(object: CertificateSigningRequest, { user }: WriteInfo): CertificateSigningRequest {
+  const { username: _1, uid: _2, groups: _3, extra: _4, ...spec } = object.spec;
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      username: user.name,
+      ...(user.uid === '' ? {} : { uid: user.uid }),
+      groups: user.groups,
+      ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+    },
+  };
+}
+
+const signingRequestTable = tableOf<CertificateSigningRequest>([
+  NAME,
+  AGE,
+  { name: 'SignerName', cell: ({ spec }) => (spec.signerName === '' ? NONE : spec.signerName) },
+  { name: 'Requestor', cell: ({ spec }) => spec.username ?? '' },
+  { name: 'Condition', cell: conditionText },
+]);
+
+/** A denial outweighs an approval. */
+function conditionText({ status }: CertificateSigningRequest): string {
+  const types = new Set((status?.conditions ?? []).map(({ type }) => type));
+  const decision = types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending';
+  const failed = types.has('Failed') ? ',Failed' : '';
+  const issued = status?.certificate === undefined ? '' : ',Issued';
+  return `${decision}${failed}${issued}`;
+}
+
+export const certificateSigningRequests: Kind<CertificateSigningRequest> = {
+  strategy: certificateRequestStrategy,
+  table: signingRequestTable,
+};

@@ -1,0 +1,161 @@
+import { posix } from 'node:path';
+import type {
+  EndpointAddress,
+  Endpoints,
+  EndpointSubset,
+  Pod,
+  Service,
+} from '../../../../../shared/api/types/core-v1';
+import { badRequest, StatusError } from '../../../../../shared/errors/status-error';
+import { isGlobalUnicast } from '../../../../../shared/meta/global-unicast';
+import { GROUP } from '../../../../../shared/names';
+import type { ConnectionReader } from '../../../../engine/registry/connection';
+import { connectionTo } from '../../../../engine/registry/connection';
+import type { ProxyOptions } from './connect-options';
+import { proxyOptionsIn } from './connect-options';
+import { PODS } from './connect-pods';
+import { agentOf } from './node-agent';
+
+/** The proxies to what pods, Services and agents of nodes serve over HTTP. Rules and texts are those of v1.21. */
+
+const SERVICES = { group: GROUP.core, resource: 'services' } as const;
+const ENDPOINTS = { group: GROUP.core, resource: 'endpoints' } as const;
+
+export const proxyToPod = connectionTo<ProxyOptions>({
+  carries: 'requests',
+  optionsIn: proxyOptionsIn,
+  locate: async (reader, { namespace, name: id, options }) => {
+    const { scheme, name, port } = schemeNamePortOf(id, 'pod');
+    const { spec, status } = await reader.read<Pod>(PODS, name, namespace);
+    const [first] = (spec.containers ?? []).flatMap(({ ports = [] }) => ports);
+    const address = status?.podIPs?.[0]?.ip ?? '';
+    if (!isGlobalUnicast(address)) throw badRequest('address not allowed');
+    const wanted = port === '' && first !== undefined ? String(first.containerPort) : port;
+    return {
+      scheme,
+      host: address,
+      port: portNumber({ scheme, port: wanted }),
+      path: pathOf(options),
+      peer: 'anybody',
+    };
+  },
+});
+
+export const proxyToNode = connectionTo<ProxyOptions>({
+  carries: 'requests',
+  optionsIn: proxyOptionsIn,
+  locate: async (reader, { name: id, options }) => {
+    const { scheme, name, port } = schemeNamePortOf(id, 'node');
+    const agent = await agentOf(reader, name);
+    const path = pathOf(options);
+    if (port === '' || port === String(agent.port)) return { ...agent, path };
+    const { host } = agent;
+    return { scheme, host, port: portNumber({ scheme, port }), path, peer: 'anybody', isChecked: true };
+  },
+});
+
+export const proxyToService = connectionTo<ProxyOptions>({
+  carries: 'requests',
+  optionsIn: proxyOptionsIn,
+  locate: async (reader, { namespace, name: id, options }) => {
+    const { scheme, name, port } = schemeNamePortOf(id, 'service');
+    const portName = /^\d+$/.test(port) ? await nameOfPort(reader, { namespace, name, port }) : port;
+    const { subsets = [] } = await reader.read<Endpoints>(ENDPOINTS, name, namespace);
+    if (subsets.length === 0) throw noEndpoints(name);
+    for (const subset of fromRandomPlace(reader, subsets)) {
+      const found = subset.ports?.find((each) => (each.name ?? '') === portName);
+      const { addresses = [] } = subset;
+      if (found === undefined || addresses.length === 0) continue;
+      const host = await addressOfPod(reader, { namespace, addresses });
+      if (host === undefined) continue;
+      return { scheme, host, port: found.port, path: pathOf(options), peer: 'anybody', isChecked: true };
+    }
+    throw noEndpoints(id);
+  },
+});
+
+/** Where dots lead is decided here, and not by who gets the path. A slash at the end stays. */
+function pathOf({ path = '' }: ProxyOptions): string {
+  return path === '' ? '' : posix.normalize(path);
+}
+
+async function nameOfPort(
+  reader: ConnectionReader,
+  { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: string },
+): Promise<string> {
+  const { spec } = await reader.read<Service>(SERVICES, name, namespace);
+  const found = spec.ports?.find((each) => each.port === Number(port));
+  if (found !== undefined) return found.name ?? '';
+  throw new StatusError(
+    'ServiceUnavailable',
+    `no service port ${String(Number(port))} found for service ${JSON.stringify(name)}`,
+  );
+}
+
+function noEndpoints(name: string): StatusError {
+  return new StatusError('ServiceUnavailable', `no endpoints available for service ${JSON.stringify(name)}`);
+}
+
+/** Those that are looked at: whoever writes Endpoints must not have the server read a thousand pods for one request. */
+const ADDRESSES_TRIED_MAX = 16;
+
+/** An address of a pod of the namespace: whoever may write Endpoints must not reach by them what no pod has. */
+async function addressOfPod(
+  reader: ConnectionReader,
+  { namespace, addresses }: { readonly namespace: string; readonly addresses: readonly EndpointAddress[] },
+): Promise<string | undefined> {
+  for (const { ip, targetRef } of fromRandomPlace(reader, addresses).slice(0, ADDRESSES_TRIED_MAX)) {
+    if (targetRef?.name === undefined || targetRef.namespace !== namespace) continue;
+    const pod = await podOf(reader, targetRef.name, namespace);
+    if (pod?.status?.podIPs?.some((each) => each.ip === ip) === true) return ip;
+  }
+  return undefined;
+}
+
+async function podOf(reader: ConnectionReader, name: string, namespace: string): Promise<Pod | undefined> {
+  try {
+    return await reader.read<Pod>(PODS, name, namespace);
+  } catch (error) {
+    if (error instanceof StatusError && error.status.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+function fromRandomPlace<T extends EndpointSubset | EndpointAddress>(
+  { randomInt }: ConnectionReader,
+  all: readonly T[],
+): readonly T[] {
+  const at = randomInt(all.length);
+  return [...all.slice(at), ...all.slice(0, at)];
+}
+
+/** A name in a path to a proxy: `name`, `name:port`, `scheme:name:port`. */
+interface SchemeNamePort {
+  readonly scheme: 'http' | 'https';
+  readonly name: string;
+  /** A number or a name, as it was given; empty where none was. */
+  readonly port: string;
+}
+
+const PARTS_MAX = 3;
+
+/** Throws BadRequest for text of another form. `kind` is what it says. */
+function schemeNamePortOf(text: string, kind: string): SchemeNamePort {
+  const parts = text.split(':');
+  const [scheme = '', name = '', port = ''] = parts.length === PARTS_MAX ? parts : ['', ...parts];
+  if (parts.length > PARTS_MAX || name === '' || !['', 'http', 'https'].includes(scheme)) {
+    throw badRequest(`invalid ${kind} request ${JSON.stringify(text)}`);
+  }
+  return { scheme: scheme === 'https' ? 'https' : 'http', name, port };
+}
+
+const PORT_OF_SCHEME = { http: 80, https: 443 } as const;
+const PORT_MAX = 65_535;
+
+/** The port that is connected to. Throws BadRequest for what is no port. */
+function portNumber({ scheme, port }: Pick<SchemeNamePort, 'scheme' | 'port'>): number {
+  if (port === '') return PORT_OF_SCHEME[scheme];
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+  if (number < 1 || number > PORT_MAX) throw badRequest(`invalid port ${JSON.stringify(port)}`);
+  return number;
+}

@@ -1,0 +1,156 @@
+import type { PersistentVolumeClaim } from '../../../../shared/api/types/core-v1';
+import { describeDiff } from '../../../../shared/errors/describe-diff';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import { forbiddenField } from '../../../../shared/errors/field-error';
+import { compareQuantity } from '../../../../shared/meta/quantity';
+import { ANNOTATION, SNAPSHOT_GROUP } from '../../../../shared/names';
+import type { ReadonlyJson } from '../../../../shared/object/json';
+import type { ObjectMeta } from '../../../../shared/object/object';
+import type { Quantity } from '../../../../shared/object/values';
+import { saysSame } from '../../../../shared/schema/same-meaning';
+import { messageType } from '../../../../shared/schema/types';
+import type { Strategy } from '../../../engine/registry/strategy';
+import { statusSubresource } from '../../../engine/registry/strategy';
+import { AGE, NAME } from '../columns/common';
+import { phaseOf, UNSET } from '../columns/format';
+import { tableOf } from '../columns/table';
+import { isOn } from '../field-gates';
+import type { Kind } from '../kind';
+import { STORAGE, validateClaimSpec } from '../pod-template/claim-template';
+import { quantityOf } from '../pod-template/resource-requirements';
+import { immutable } from '../rules/primitives';
+import { basicResource } from '../rules/resource-lists';
+import { accessModes, storageClassOf } from './persistent-volumes';
+
+/** A claim's spec stays as it is, but for the volume that it gets and, once it has one, a larger size. */
+const persistentVolumeClaimRules: Pick<
+  Strategy<PersistentVolumeClaim>,
+  'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'subresources'
+> = {
+  prepareForCreate: (claim, { settings }) => ({
+    ...(isOn(settings, 'AnyVolumeDataSource') ? claim : withKnownSource(claim)),
+    status: { phase: 'Pending' },
+  }),
+  prepareForUpdate: (next, previous, { settings }) => {
+    const isKept = isOn(settings, 'AnyVolumeDataSource') || previous.spec.dataSource !== undefined;
+    return isKept ? next : withKnownSource(next);
+  },
+  validate: ({ spec }) => validateClaimSpec(spec, 'spec'),
+  validateUpdate: (next, previous, { settings }) =>
+    validateChange(next, previous, isOn(settings, 'ExpandPersistentVolumes')),
+  subresources: {
+    status: {
+      ...statusSubresource,
+      validateUpdate: (next) =>
+        Object.entries(next.status?.capacity ?? {}).flatMap(([name, value]) =>
+          basicResource(value, `status.capacity[${name}]`),
+        ),
+    },
+  },
+};
+
+/** Only claims and snapshots can fill a claim by default; any other source is dropped. */
+function withKnownSource(claim: PersistentVolumeClaim): PersistentVolumeClaim {
+  const { dataSource, ...rest } = claim.spec;
+  if (dataSource === undefined) return claim;
+  const { apiGroup, kind } = dataSource;
+  const group = apiGroup ?? '';
+  const isKnown =
+    (kind === 'PersistentVolumeClaim' && group === '') ||
+    (kind === 'VolumeSnapshot' && group === SNAPSHOT_GROUP);
+  return isKnown ? claim : { ...claim, spec: rest };
+}
+
+const CLAIM_SPEC = messageType('core/v1.PersistentVolumeClaimSpec');
+
+function validateChange(
+  next: PersistentVolumeClaim,
+  previous: PersistentVolumeClaim,
+  mayGrow: boolean,
+): FieldError[] {
+  const isSmaller = compareQuantity(quantityOf(sizeOf(next)), quantityOf(sizeOf(previous))) < 0;
+  const why = mayGrow
+    ? 'spec is immutable after creation except resources.requests for bound claims'
+    : 'field is immutable after creation';
+  const spec = comparable(next, previous, mayGrow);
+  return [
+    ...(movesClass(next, previous) ? [] : sameClassAnnotation(next.metadata, previous.metadata)),
+    ...(saysSame(CLAIM_SPEC, spec, previous.spec)
+      ? []
+      : [forbiddenField('spec', `${why}${describeDiff('spec', spec, previous.spec)}`)]),
+    ...(mayGrow && isSmaller
+      ? [forbiddenField('spec.resources.requests.storage', 'field can not be less than previous value')]
+      : []),
+    ...immutable(next.spec.volumeMode, previous.spec.volumeMode, 'volumeMode'),
+  ];
+}
+
+/** The new spec with the old values of what may change. */
+function comparable(
+  next: PersistentVolumeClaim,
+  previous: PersistentVolumeClaim,
+  mayGrow: boolean,
+): ReadonlyJson {
+  const { spec: after } = next;
+  const { spec: before } = previous;
+  const { resources } = after;
+  const { requests } = resources;
+  const mayDiffer = mayGrow && next.status?.phase === 'Bound';
+  const reset: ReadonlyJson = {
+    ...after,
+    ...((before.volumeName ?? '') === '' ? { volumeName: before.volumeName } : {}),
+    ...(movesClass(next, previous) ? { storageClassName: undefined } : {}),
+    ...(mayDiffer && requests !== undefined
+      ? { resources: { ...resources, requests: { ...requests, [STORAGE]: sizeOf(previous) } } }
+      : {}),
+  };
+  return Object.fromEntries(Object.entries(reset).filter(([, value]) => value !== undefined));
+}
+
+function classAnnotation({ annotations }: ObjectMeta): string | undefined {
+  return annotations?.[ANNOTATION.betaStorageClass];
+}
+
+/** A class may move from its old annotation into the field. */
+function movesClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): boolean {
+  const annotation = classAnnotation(previous.metadata);
+  return (
+    annotation !== undefined &&
+    previous.spec.storageClassName === undefined &&
+    next.spec.storageClassName === annotation &&
+    (classAnnotation(next.metadata) ?? annotation) === annotation
+  );
+}
+
+function sameClassAnnotation(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
+  const path = `metadata.annotations.${ANNOTATION.betaStorageClass}`;
+  return immutable(classAnnotation(next) ?? '', classAnnotation(previous) ?? '', path);
+}
+
+function sizeOf({ spec }: PersistentVolumeClaim): Quantity | undefined {
+  return spec.resources.requests?.[STORAGE];
+}
+
+/** Capacity and modes are those of the volume that was bound, not those that were asked for. */
+const persistentVolumeClaimTable = tableOf<PersistentVolumeClaim>([
+  NAME,
+  { name: 'Status', cell: phaseOf },
+  { name: 'Volume', cell: ({ spec }) => spec.volumeName ?? '' },
+  {
+    name: 'Capacity',
+    cell: (claim) => (isBound(claim) ? (claim.status?.capacity?.['storage'] ?? '0') : ''),
+  },
+  { name: 'Access Modes', cell: (claim) => (isBound(claim) ? accessModes(claim.status?.accessModes) : '') },
+  { name: 'StorageClass', cell: storageClassOf },
+  AGE,
+  { name: 'VolumeMode', isWide: true, cell: ({ spec }) => spec.volumeMode ?? UNSET },
+]);
+
+function isBound({ spec }: PersistentVolumeClaim): boolean {
+  return spec.volumeName !== undefined && spec.volumeName !== '';
+}
+
+export const persistentVolumeClaims: Kind<PersistentVolumeClaim> = {
+  strategy: { returnsDeletedObject: true, ...persistentVolumeClaimRules },
+  table: persistentVolumeClaimTable,
+};

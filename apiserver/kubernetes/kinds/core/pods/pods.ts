@@ -1,0 +1,214 @@
+import type { ContainerStateTerminated, Pod } from '../../../../../shared/api/types/core-v1';
+import { ownKeyMap } from '../../../../../shared/own-key-map';
+import type { Strategy, SubresourceStrategy } from '../../../../engine/registry/strategy';
+import { statusSubresource, withStatus } from '../../../../engine/registry/strategy';
+import { AGE, NAME } from '../../columns/common';
+import { NONE } from '../../columns/format';
+import { derivedTableOf } from '../../columns/table';
+import type { Kind } from '../../kind';
+import { keptPodSpec, withoutEphemeral } from '../../pod-template/pod-spec-fields';
+import { privilegeRule } from '../../pod-template/privileged-containers';
+import { bindPod } from '../bindings';
+import { attachToPod, execInPod, forwardToPod, logOfPod } from '../connect/connect-pods';
+import { proxyToPod } from '../connect/connect-proxies';
+import { ephemeralContainersView } from './ephemeral-containers';
+import { evictPod } from './evict-pod';
+import { qosClassOf } from './pod-qos';
+import { podRules, validateEphemeralContainersUpdate, validatePodStatusUpdate } from './pod-rules';
+import { withSeccompTwins } from './pod-seccomp';
+
+const DEFAULT_GRACE_SECONDS = 30;
+
+/** The node agent writes the status; the owners of a pod and its deletion are not its business. */
+const podStatus: SubresourceStrategy<Pod> = {
+  prepareForUpdate(next, previous) {
+    const updated = statusSubresource.prepareForUpdate(next, previous);
+    const { ownerReferences: _claimed, deletionTimestamp: _marked, ...metadata } = updated.metadata;
+    const { ownerReferences, deletionTimestamp } = previous.metadata;
+    return {
+      ...updated,
+      metadata: {
+        ...metadata,
+        ...(ownerReferences === undefined ? {} : { ownerReferences }),
+        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      },
+    };
+  },
+  validateUpdate: validatePodStatusUpdate,
+};
+
+/** Only the list changes, and only by growing. */
+const ephemeralContainersUpdate: SubresourceStrategy<Pod> = {
+  prepareForUpdate(next, previous, { settings }) {
+    const { ephemeralContainers: wanted } = next.spec;
+    const spec =
+      wanted === undefined
+        ? withoutEphemeral(previous.spec)
+        : { ...previous.spec, ephemeralContainers: wanted };
+    return { ...previous, metadata: next.metadata, spec: keptPodSpec(spec, settings, previous.spec) };
+  },
+  validateUpdate: (next, previous, { settings }) => [
+    ...validateEphemeralContainersUpdate(next, previous),
+    ...privilegeRule(next.spec, { path: 'spec', settings, lists: ['ephemeralContainers'] }),
+  ],
+};
+
+/** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
+const podStrategy: Strategy<Pod> = {
+  ...podRules,
+  returnsDeletedObject: true,
+  resets: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences'] },
+  selectableFields: {
+    'spec.nodeName': '',
+    'spec.restartPolicy': '',
+    'spec.schedulerName': '',
+    'spec.serviceAccountName': '',
+    'status.phase': '',
+    'status.podIP': '',
+    // Accepted, and empty whatever the pod's addresses are: so is it upstream.
+    'status.podIPs': '',
+    'status.nominatedNodeName': '',
+  },
+  indexedFields: ['spec.nodeName'],
+  prepareForCreate(pod, { settings }) {
+    const allowed = settings.ephemeralContainers ? pod.spec : withoutEphemeral(pod.spec);
+    const kept = withSeccompTwins({ ...pod, spec: keptPodSpec(allowed, settings) });
+    return withStatus(kept, { phase: 'Pending', qosClass: qosClassOf(kept.spec) });
+  },
+  /** What a pod got while its feature was on it keeps. */
+  prepareForUpdate(next, previous, { settings }) {
+    const { spec } = next;
+    const hasThem = (previous.spec.ephemeralContainers ?? []).length > 0;
+    const isKept = settings.ephemeralContainers || hasThem;
+    return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeral(spec), settings, previous.spec) };
+  },
+  graceSeconds({ spec, status: { phase } = {} }, requested) {
+    if ((spec.nodeName ?? '') === '') return 0;
+    if (phase === 'Failed' || phase === 'Succeeded') return 0;
+    const own = spec.terminationGracePeriodSeconds;
+    return requested ?? (typeof own === 'number' ? own : DEFAULT_GRACE_SECONDS);
+  },
+  subresources: { status: podStatus, ephemeralcontainers: ephemeralContainersUpdate },
+};
+
+const podTable = derivedTableOf(podState, [
+  NAME,
+  {
+    name: 'Ready',
+    cell: ({ spec: { containers } }, { ready }) => `${String(ready)}/${String(containers?.length ?? 0)}`,
+  },
+  { name: 'Status', cell: (_pod, { reason }) => reason },
+  { name: 'Restarts', type: 'integer', cell: (_pod, { restarts }) => restarts },
+  AGE,
+  { name: 'IP', isWide: true, cell: podIp },
+  { name: 'Node', isWide: true, cell: ({ spec }) => spec.nodeName ?? NONE },
+  { name: 'Nominated Node', isWide: true, cell: ({ status }) => status?.nominatedNodeName ?? NONE },
+  { name: 'Readiness Gates', isWide: true, cell: readinessGates },
+]);
+
+/** `status.reason` of a pod whose node no longer answers. */
+const NODE_LOST = 'NodeLost';
+
+interface PodState {
+  readonly ready: number;
+  readonly restarts: number;
+  /** The word that people know as the pod's status. */
+  readonly reason: string;
+}
+
+function podState(pod: Pod): PodState {
+  const { phase = '', reason = phase } = pod.status ?? {};
+  const state = initState(pod) ?? containersState(pod, reason);
+  if (pod.metadata.deletionTimestamp === undefined) return state;
+  return { ...state, reason: reason === NODE_LOST ? 'Unknown' : 'Terminating' };
+}
+
+/** The state of a pod whose init containers are not through, or undefined. The first one that is not done tells the reason. */
+function initState({ spec: { initContainers = [] }, status }: Pod): PodState | undefined {
+  let restarts = 0;
+  for (const [index, { state, restartCount }] of (status?.initContainerStatuses ?? []).entries()) {
+    restarts += restartCount;
+    const { terminated, waiting } = state;
+    if (terminated !== undefined && terminated.exitCode === 0) continue;
+    const why = waiting?.reason ?? '';
+    const progress = `${String(index)}/${String(initContainers.length)}`;
+    const detail =
+      terminated !== undefined
+        ? terminationReason(terminated)
+        : why !== '' && why !== 'PodInitializing'
+          ? why
+          : progress;
+    return { ready: 0, restarts, reason: `Init:${detail}` };
+  }
+  return undefined;
+}
+
+/** The first container that is waiting or has ended tells the reason. */
+function containersState(pod: Pod, ofPod: string): PodState {
+  let reason = ofPod;
+  let restarts = 0;
+  let ready = 0;
+  for (const status of (pod.status?.containerStatuses ?? []).toReversed()) {
+    const { waiting, terminated, running } = status.state;
+    restarts += status.restartCount;
+    if (waiting?.reason !== undefined) reason = waiting.reason;
+    else if (terminated !== undefined) reason = terminationReason(terminated);
+    else if (status.ready && running !== undefined) ready += 1;
+  }
+  // A pod of which one container still runs has not completed.
+  if (reason === 'Completed' && ready > 0) reason = isReady(pod) ? 'Running' : 'NotReady';
+  return { ready, restarts, reason };
+}
+
+function terminationReason({ reason = '', signal = 0, exitCode }: ContainerStateTerminated): string {
+  if (reason !== '') return reason;
+  return signal === 0 ? `ExitCode:${String(exitCode)}` : `Signal:${String(signal)}`;
+}
+
+function isReady({ status: { conditions = [] } = {} }: Pod): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+function podIp({ status: { podIP, podIPs = [] } = {} }: Pick<Pod, 'status'>): string {
+  return podIPs[0]?.ip ?? podIP ?? NONE;
+}
+
+function readinessGates({ spec: { readinessGates: gates = [] }, status }: Pod): string {
+  if (gates.length === 0) return NONE;
+  const conditions = status?.conditions ?? [];
+  const open = gates.filter(
+    ({ conditionType }) => conditions.find(({ type }) => type === conditionType)?.status === 'True',
+  );
+  return `${String(open.length)}/${String(gates.length)}`;
+}
+
+/** The conditions of a Table's row; only pods that have ended carry one. */
+export function podRowConditions({ status: { phase = '' } = {} }: Pick<Pod, 'status'>): readonly object[] {
+  const message = ENDED.get(phase);
+  return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason: phase, message }];
+}
+
+const ENDED = ownKeyMap<string>({
+  Succeeded: 'The pod has completed successfully.',
+  Failed: 'The pod failed.',
+});
+
+export const pods: Kind<Pod> = {
+  strategy: podStrategy,
+  table: podTable,
+  rowConditions: podRowConditions,
+  subresources: {
+    attach: { is: 'connection', to: attachToPod },
+    binding: { is: 'operation', run: bindPod },
+    ephemeralcontainers: {
+      is: 'view',
+      view: ephemeralContainersView,
+      isServed: ({ ephemeralContainers }) => ephemeralContainers,
+    },
+    eviction: { is: 'operation', run: evictPod },
+    exec: { is: 'connection', to: execInPod },
+    log: { is: 'connection', to: logOfPod },
+    portforward: { is: 'connection', to: forwardToPod },
+    proxy: { is: 'connection', to: proxyToPod },
+  },
+};

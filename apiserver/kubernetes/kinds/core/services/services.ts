@@ -1,0 +1,71 @@
+import type { Service } from '../../../../../shared/api/types/core-v1';
+import { label1035Name } from '../../../../../shared/meta/name-rules';
+import type { Strategy } from '../../../../engine/registry/strategy';
+import { AGE, NAME } from '../../columns/common';
+import { labelsText, loadBalancerText, NONE, UNKNOWN } from '../../columns/format';
+import { tableOf } from '../../columns/table';
+import { isOn } from '../../field-gates';
+import type { Kind } from '../../kind';
+import { normalizeChangedService, normalizeNewService } from '../../service-allocation/service-spec';
+import { proxyToService } from '../connect/connect-proxies';
+import { withFeatures } from './service-features';
+import { serviceRules } from './service-rules';
+
+/** A Service: an address, and ports of nodes, that are its own. */
+const serviceStrategy: Strategy<Service> = {
+  checksIdentityLast: true,
+  statusCreates: true,
+  returnsNoHeldObject: true,
+  nameRule: label1035Name,
+  ...serviceRules,
+  reserves: 'service addresses',
+  prepareForCreate: (object, { settings }) => normalizeNewService(withFeatures(object, settings)),
+  prepareForUpdate: (next, previous, { settings }) =>
+    normalizeChangedService(withFeatures(next, settings, previous), previous, {
+      hasFamilies: isOn(settings, 'IPv6DualStack'),
+    }),
+};
+
+const serviceTable = tableOf<Service>([
+  NAME,
+  { name: 'Type', cell: ({ spec }) => spec.type ?? '' },
+  { name: 'Cluster-IP', cell: ({ spec }) => spec.clusterIPs?.[0] ?? spec.clusterIP ?? NONE },
+  { name: 'External-IP', cell: externalAddress },
+  { name: 'Port(s)', cell: portsText },
+  AGE,
+  { name: 'Selector', isWide: true, cell: ({ spec }) => labelsText(spec.selector) },
+]);
+
+function externalAddress({
+  spec: { type = '', externalIPs = [], externalName = '' },
+  status,
+}: Service): string {
+  switch (type) {
+    case 'ClusterIP':
+    case 'NodePort':
+      return externalIPs.length === 0 ? NONE : externalIPs.join(',');
+    case 'LoadBalancer': {
+      const balancer = loadBalancerText(status?.loadBalancer ?? {});
+      const all = balancer === '' ? externalIPs : [balancer, ...externalIPs];
+      return all.length === 0 ? '<pending>' : all.join(',');
+    }
+    case 'ExternalName':
+      return externalName;
+    default:
+      return UNKNOWN;
+  }
+}
+
+function portsText({ spec: { ports = [] } }: Service): string {
+  const texts = ports.map(({ port, nodePort = 0, protocol = '' }) => {
+    const through = nodePort === 0 ? '' : `:${String(nodePort)}`;
+    return `${String(port)}${through}/${protocol}`;
+  });
+  return texts.length === 0 ? NONE : texts.join(',');
+}
+
+export const services: Kind<Service> = {
+  strategy: serviceStrategy,
+  table: serviceTable,
+  subresources: { proxy: { is: 'connection', to: proxyToService } },
+};
