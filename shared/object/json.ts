@@ -28,6 +28,15 @@ export function textAt(object: ReadonlyJson, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** Returns the type of a JSON value as decode errors name it: `null`, `array`, `object`, `string`, `number` or `bool`. */
+export function getJsonTypeName(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return 'array';
+  const type = typeof value;
+  if (type === 'boolean') return 'bool';
+  return type === 'bigint' ? 'number' : type;
+}
+
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../object/clone';
 import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../object/clone';
-import { goTypeOfValue } from '../schema/reader-words/scalar-words';
+import { getJsonTypeName } from '../object/json';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { jsonBytes, jsonValues } from './json-bytes';
 import { PatchError } from './patch-error';
@@ -47,7 +47,7 @@ export function decodeJsonPatch(body: unknown): JsonPatch {
 
 /** In the words of upstream's reader. */
 function misfit(value: unknown, type: 'Patch' | 'Operation'): PatchError {
-  const given = goTypeOfValue(value);
+  const given = getJsonTypeName(value);
   return new PatchError(
     'malformed',
     `json: cannot unmarshal ${given} into Go value of type jsonpatch.${type}`,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject, setOwn } from '../object/clone';
 import { stringifyExact } from '../object/exact-text';
-import { goTypeOfValue } from '../schema/reader-words/scalar-words';
+import { getJsonTypeName } from '../object/json';
 import type { FieldType, MessageType } from '../schema/types';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';
@@ -33,7 +33,7 @@ export function applyStrategicPatch(type: MessageType, original: unknown, patch:
   if (!isJsonObject(original)) throw failed('a strategic merge patch changes an object');
   if (patch === null) return original;
   if (!isJsonObject(patch)) {
-    const given = goTypeOfValue(patch);
+    const given = getJsonTypeName(patch);
     throw new PatchError(
       'malformed',
       `json: cannot unmarshal ${given} into Go value of type map[string]interface {}`,

@@ -1,37 +1,45 @@
-import { ownKeyMap } from '../own-key-map';
+import { WholeFraction } from '../object/exact-text';
+import { getJsonTypeName } from '../object/json';
 
-/** A key of user data in a path is cut to so many characters. */
-const PATH_SEGMENT_CHARS_MAX = 100;
+/** Longest part of a client's key or value in a message, in characters. */
+const EXCERPT_CHARS_MAX = 100;
 
-/** A value that does not fit its type. Always the sender's fault: the error handler answers it with 400. */
+/** A value does not fit its type. The client sent it, so the error handler answers 400. */
 export class DecodeError extends Error {
-  /** What is wrong, without the path. */
-  readonly detail: string;
-  /** Absent where the type is not what is wrong. */
+  /** The problem without the path; undefined where the type of the JSON value is the problem. */
+  readonly detail: string | undefined;
+  /** The expected type and the given value; undefined where the problem is not a single value. */
   readonly misfit: Misfit | undefined;
   #path = '';
 
-  constructor(detail: string, options: ErrorOptions & { readonly misfit?: Misfit } = {}) {
+  constructor(detail: string | undefined, options: ErrorOptions & { readonly misfit?: Misfit } = {}) {
     super(detail, options);
     this.name = 'DecodeError';
     this.detail = detail;
     this.misfit = options.misfit;
+    this.message = this.#describe();
   }
 
-  /** Where, as the client would write it: `spec.containers[0].name`, `metadata.labels[app]`. Empty for the whole document. */
+  /** The path as a client writes it, `spec.containers[0].name` or `metadata.labels[app]`. Empty for the whole document. */
   get path(): string {
     return this.#path;
   }
 
-  /** Makes the path start one level higher: at a field name, `[0]` or `[key]`. The decoder calls it on the way up. */
+  /** Prepends a field name, `[0]` or `[key]` to the path. The decoder calls it while it unwinds. */
   locate(segment: string): this {
     this.#path = joinPath(segment, this.#path);
-    this.message = `${this.#path}: ${this.detail}`;
+    this.message = this.#describe();
     return this;
+  }
+
+  #describe(): string {
+    if (this.detail !== undefined) return this.#path === '' ? this.detail : `${this.#path}: ${this.detail}`;
+    const place = this.#path === '' ? 'value' : `field ${this.#path}`;
+    return `cannot unmarshal ${describeGiven(this.misfit?.given)} into ${place} of type ${this.misfit?.wanted ?? ''}`;
   }
 }
 
-/** What a value should have been, and what it was. */
+/** The type that a field expects and the value that a client gave. */
 export interface Misfit {
   readonly wanted: string;
   readonly given: unknown;
@@ -39,28 +47,23 @@ export interface Misfit {
 
 /** Joins a segment and the path below it: field names with dots, indices and keys without. */
 export function joinPath(segment: string, rest: string): string {
-  const short =
-    segment.length > PATH_SEGMENT_CHARS_MAX ? `${segment.slice(0, PATH_SEGMENT_CHARS_MAX)}…` : segment;
+  const short = truncate(segment);
   return rest === '' || rest.startsWith('[') ? short + rest : `${short}.${rest}`;
 }
 
-/** How messages name the type of a JSON value. */
-function typeNameOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  return TYPE_NAMES.get(typeof value) ?? typeof value;
+/** Returns the error for a JSON value of the wrong type: `cannot unmarshal string into field spec.replicas of type int32`. */
+export function unexpectedType(wanted: string, given: unknown): DecodeError {
+  return new DecodeError(undefined, { misfit: { wanted, given } });
 }
 
-const TYPE_NAMES = ownKeyMap<string>({
-  object: 'an object',
-  string: 'a string',
-  boolean: 'a boolean',
-  number: 'a number',
-  bigint: 'a number',
-});
+/** Cuts text of a client to the length that a message may repeat. */
+export function truncate(text: string): string {
+  return text.length > EXCERPT_CHARS_MAX ? `${text.slice(0, EXCERPT_CHARS_MAX)}…` : text;
+}
 
-/** `wanted` is what else tells the type from others that are told alike. */
-export function expected(what: string, value: unknown, wanted = what): DecodeError {
-  const misfit = { wanted, given: value };
-  return new DecodeError(`expected ${what}, got ${typeNameOf(value)}`, { misfit });
+/** The number itself is shown as Go does, since it may have the right type and be out of range. */
+function describeGiven(given: unknown): string {
+  if (given instanceof WholeFraction) return `number ${truncate(given.text)}`;
+  const type = getJsonTypeName(given);
+  return type === 'number' ? `number ${String(given)}` : type;
 }

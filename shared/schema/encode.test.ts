@@ -34,7 +34,7 @@ test('a value that cannot be written is still an error', () => {
   expect(() => encodeObject(loop)).toThrow(TypeError);
 });
 
-test('the exact parser agrees with JSON.parse on everything but the precision of long integers', () => {
+test('parseExact agrees with JSON.parse except for the precision of long integers', () => {
   fc.assert(
     fc.property(fc.json({ noUnicodeString: false }), fc.constantFrom(undefined, 1, '\t'), (text, space) => {
       const spaced = JSON.stringify(JSON.parse(text), null, space);
@@ -43,7 +43,7 @@ test('the exact parser agrees with JSON.parse on everything but the precision of
   );
 });
 
-test('what the exact writer writes, the exact parser reads', () => {
+test('stringifyExact and parseExact round-trip', () => {
   const value = {
     a: -9223372036854775808n,
     'b "quoted"': [9007199254740993n, 1.5, 'x\n', true, null],
@@ -52,7 +52,7 @@ test('what the exact writer writes, the exact parser reads', () => {
   expect(parseExact(stringifyExact(value))).toEqual(value);
 });
 
-test('an integer becomes a bigint only if it needs to be and fits 64 bits', () => {
+test('an integer becomes a bigint only beyond 53 bits and within 64', () => {
   expect(parseExact('[9007199254740991,9007199254740993,9223372036854775808,1234567890123456.5]')).toEqual([
     9007199254740991,
     9007199254740993n,

@@ -1,11 +1,11 @@
 import { stringifyExact } from '../object/exact-text';
 
-/** The envelope, in the order in which every object's JSON begins. */
+/** Fields that come first in the JSON of every object, in this order. */
 const ENVELOPE = ['kind', 'apiVersion', 'metadata'] as const;
 
 /**
- * The JSON of an object, beginning with `{"kind":…,"apiVersion":…,"metadata":{` as far as it has these fields. All other fields keep
- * their order; bigints are written as exact integers.
+ * Writes an object as JSON that begins with `{"kind":…,"apiVersion":…,"metadata":{`, as far as it has these
+ * fields. Other fields keep their order. Bigints are written as exact integers.
  */
 export function encodeObject(object: object): Buffer {
   return Buffer.from(stringify(inOrder(object)));
@@ -18,7 +18,7 @@ function inOrder(object: object): object {
   for (const key in object) {
     const rank = ENVELOPE.indexOf(key as (typeof ENVELOPE)[number]);
     if (rank >= 0 && (hasOther || rank < last)) return reordered(object);
-    // The whole envelope was seen, in order: nothing that follows matters.
+    // The whole envelope is in order, so the order of the other fields does not matter.
     if (rank === position && position === ENVELOPE.length - 1) return object;
     if (rank >= 0) last = rank;
     else hasOther = true;
@@ -34,7 +34,7 @@ function reordered(object: object): object {
       (object as Record<string, unknown>)[key],
     ]),
   );
-  // Spreading copies own fields one by one, `__proto__` included, and a second assignment keeps the place of the first.
+  // Spreading copies own fields, `__proto__` included. A second assignment keeps the position of the first.
   return { ...envelope, ...object };
 }
 

@@ -1,46 +1,37 @@
-import { NumberText } from '../object/exact-text';
+import { WholeFraction } from '../object/exact-text';
 import { setKey } from './string-map';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
 /**
- * Parses JSON that is known to be valid and not nested too deep, with integers kept exact: those of more than 53 bits become bigints
- * if they fit 64 bits. About ten times slower than `JSON.parse`, which is why it is used only where such a number was seen.
+ * Parses valid JSON and keeps integers exact: those of more than 53 bits become bigints if they fit 64 bits.
+ * It is about ten times slower than `JSON.parse`, so callers use it only where such a number occurs.
  */
-export function parseExact(text: string, kept: KeptNumbers = 'none'): unknown {
-  return new ExactReader(text, kept).value();
+export function parseExact(text: string): unknown {
+  return new ExactReader(text, false).value();
 }
 
-/** Which numbers are kept as they are written: none, whole ones that are written as fractions, or all that would be written otherwise. */
-export type KeptNumbers = 'none' | 'fractions' | 'texts';
-
-/** A whole number that is written as a fraction, or with an exponent: Go reads it into no integer. */
-export class WholeFraction extends NumberText {}
-
-/** The first number of the JSON that is too large for 64 bits of floating point, as it is written. */
-export function firstInfinite(json: string): string | undefined {
-  for (const [token] of json.matchAll(STRING_OR_NUMBER)) {
-    if (token.startsWith('"')) continue;
-    if (!Number.isFinite(Number(token))) return token;
-  }
-  return undefined;
+/**
+ * Parses valid JSON like `parseExact`, with a `WholeFraction` for each whole number that is written as a
+ * fraction.
+ */
+export function parseWithFractions(text: string): unknown {
+  return new ExactReader(text, true).value();
 }
 
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-
-/** `{`, `[`, a string, a number or a word, after white space and separators. */
+/** Matches one bracket, string, number or literal after white space and separators. */
 const TOKEN = /[\s,:]*([[\]{}]|"(?:[^"\\]|\\.)*"|[^\s,:[\]{}"]+)/gy;
 const INTEGER = /^-?\d+$/;
 
 class ExactReader {
   readonly #text: string;
-  readonly #kept: KeptNumbers;
+  readonly #keepsFractions: boolean;
   #next = 0;
 
-  constructor(text: string, kept: KeptNumbers) {
+  constructor(text: string, keepsFractions: boolean) {
     this.#text = text;
-    this.#kept = kept;
+    this.#keepsFractions = keepsFractions;
   }
 
   value(): unknown {
@@ -59,12 +50,7 @@ class ExactReader {
     if (token === '[') return this.#list();
     const isInteger = INTEGER.test(token);
     const value: unknown = isInteger ? integerOf(token) : JSON.parse(token);
-    if (this.#kept === 'texts' && typeof value === 'number' && String(value) !== token) {
-      return new NumberText(token);
-    }
-    return this.#kept === 'fractions' && !isInteger && Number.isInteger(value)
-      ? new WholeFraction(token)
-      : value;
+    return this.#keepsFractions && !isInteger && Number.isInteger(value) ? new WholeFraction(token) : value;
   }
 
   #object(): Record<string, unknown> {
@@ -84,7 +70,7 @@ class ExactReader {
 
 function integerOf(digits: string): number | bigint {
   const number = Number(digits);
-  // A longer number cannot fit 64 bits, and a bigint of a million digits would take seconds to make.
+  // A longer number cannot fit 64 bits, and building a bigint of a million digits would block for seconds.
   if (Number.isSafeInteger(number) || digits.length > '-9223372036854775808'.length) return number;
   const exact = BigInt(digits);
   return exact >= INT64_MIN && exact <= INT64_MAX ? exact : number;

@@ -5,7 +5,7 @@ import { generateTypes, HAND_WRITTEN } from './generate-types';
 
 const FOLDER = path.join(__dirname, '../api/types');
 
-test('the types are those that the tables give: after a change of the tables run `npm run generate`', () => {
+test('the generated types match the tables (run `npm run generate` after a change)', () => {
   const expected = generateTypes();
   expect(readdirSync(FOLDER).sort()).toEqual([...expected.keys()].sort());
   for (const [name, text] of expected) {
@@ -13,7 +13,7 @@ test('the types are those that the tables give: after a change of the tables run
   }
 });
 
-test.each(HAND_WRITTEN)('%s, which is written by hand, has the fields of its message', (name) => {
+test.each(HAND_WRITTEN)('the handwritten %s has the fields of its message', (name) => {
   const text = readFileSync(path.join(__dirname, '../object/object.ts'), 'utf8');
   const body = new RegExp(`export interface ${name} \\{\\n([^}]*)\\}`, 'u').exec(text)?.[1] ?? '';
   const fields = [...body.matchAll(/^ {2}readonly (\w+)\??:/gmu)].map(([, field]) => field);

@@ -3,10 +3,10 @@ import { messageNames, messageType } from './types';
 import { describeMessage } from '../api/descriptions';
 import { packageOf, RESOURCES } from '../api/resources';
 
-/** The file of `shared/api/types` that knows all others. */
+/** The file of `shared/api/types` that imports all others. */
 const INDEX = 'message-types.ts';
 
-/** What all objects share stands below the tables, in `shared/object/object.ts`. */
+/** Messages that every object uses; `shared/object/object.ts` defines them by hand. */
 export const HAND_WRITTEN: readonly string[] = [
   'ListMeta',
   'ManagedFieldsEntry',
@@ -15,7 +15,10 @@ export const HAND_WRITTEN: readonly string[] = [
 ];
 const HAND_WRITTEN_PACKAGE = 'meta/v1';
 
-/** The text of every file of `shared/api/types`, by its name: one for each group version, and an index. `npm run generate` writes them. */
+/**
+ * Generates the files of `shared/api/types` by name: one for each group version, and an index. `npm run
+ * generate` writes them.
+ */
 export function generateTypes(): ReadonlyMap<string, string> {
   const packages = grouped(jsonMessages(), packageNameOf);
   const files = [...packages].map(([name, messages]): [string, string] => [
@@ -38,7 +41,7 @@ function packageText(packageName: string, messages: readonly string[]): string {
   return `${HEAD}${imports.text()}${exported}${declared.join('')}`;
 }
 
-/** A type and not an interface: only types may be given where any map of fields is taken. */
+/** Declares a type alias, since an interface is not assignable to an index signature. */
 function declaration(type: MessageType, imports: Imports): string {
   const said = describeMessage(type.name);
   const doc = said === undefined ? '' : `/** ${said} */\n`;
@@ -59,7 +62,10 @@ function member(type: MessageType, field: FieldType, imports: Imports): string {
   return `readonly ${name}${optional}: ${valueText(field, imports)}${orNull};`;
 }
 
-/** What stands in a decoded message where nothing was given: a value, null, or nothing at all. `plan.ts` decides. */
+/**
+ * Returns what a decoded message holds for an absent field: a zero value, null or nothing. It must agree with
+ * `plan.ts`.
+ */
 function presenceOf(type: MessageType, field: FieldType): 'value' | 'null' | 'absent' {
   // A new object has no status before it is stored for the first time.
   if (type.typeMeta && field.name === 'status') return 'absent';
@@ -72,7 +78,7 @@ function presenceOf(type: MessageType, field: FieldType): 'value' | 'null' | 'ab
 
 const EMPTY_IS_ABSENT: ReadonlySet<FieldKind> = new Set(['bytes', 'stringList']);
 
-/** Structures are written even where they are empty. */
+/** Kinds of fields that the encoder writes even when they are empty. */
 const STRUCTURES: ReadonlySet<FieldKind> = new Set([
   'time',
   'microTime',
@@ -126,7 +132,7 @@ const ELEMENTS: Readonly<Record<Exclude<FieldKind, 'message'>, string>> = {
   schemaOrStringArray: 'JSONSchemaProps | readonly string[]',
 };
 
-/** Special types come from the file of values; a schema is always of the own package. */
+/** Special types are imported from the file of values. A schema is always in the same package. */
 function elementText({ kind, message }: FieldType, imports: Imports): string {
   if (kind !== 'message') {
     const text = ELEMENTS[kind];
@@ -139,7 +145,7 @@ function elementText({ kind, message }: FieldType, imports: Imports): string {
   return packageName === imports.packageName ? name : imports.add(`./${fileOf(packageName)}`, name);
 }
 
-/** The imports of one file. */
+/** Collects the imports of one generated file. */
 class Imports {
   readonly packageName: string;
   readonly #names = new Map<string, Set<string>>();
@@ -198,7 +204,7 @@ function referenceTo(message: string): string {
   return `${aliasOf(packageNameOf(message))}.${shortNameOf(message)}`;
 }
 
-/** All messages but those that are something else in JSON: a list, a union, a value of any kind. */
+/** Returns all messages except those with another JSON form: a list, a union or any value. */
 function jsonMessages(): readonly string[] {
   const fields = messageNames().flatMap((name) => messageType(name).declared);
   const carriers = new Set(
@@ -219,12 +225,12 @@ function grouped<T>(
   return groups;
 }
 
-/** `core/v1` of `core/v1.Pod`. */
+/** Returns `core/v1` for `core/v1.Pod`. */
 function packageNameOf(message: string): string {
   return message.slice(0, message.lastIndexOf('.'));
 }
 
-/** `Pod` of `core/v1.Pod`. */
+/** Returns `Pod` for `core/v1.Pod`. */
 function shortNameOf(message: string): string {
   return message.slice(message.lastIndexOf('.') + 1);
 }
@@ -233,12 +239,12 @@ function groupOf(message: string): string {
   return message.slice(0, message.indexOf('/'));
 }
 
-/** `core-v1` of `core/v1`. */
+/** Returns `core-v1` for `core/v1`. */
 function fileOf(packageName: string): string {
   return packageName.replace('/', '-');
 }
 
-/** `coreV1` of `core/v1`. */
+/** Returns `coreV1` for `core/v1`. */
 function aliasOf(packageName: string): string {
   return packageName.replace(/\/(.)/u, (_match, first: string) => first.toUpperCase());
 }

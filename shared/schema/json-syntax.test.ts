@@ -27,15 +27,15 @@ test.each([
   ['1e+]', "invalid character ']' in exponent of numeric literal"],
   ['nonsense', "invalid character 'o' in literal null (expecting 'u')"],
   ['\u{feff}{}', "invalid character 'ï' looking for beginning of value"],
-])('what is wrong with %j is told in the words of Go: %s', (text, problem) => {
+])('the syntax error of %j matches Go: %s', (text, problem) => {
   expect(problemOf(text)).toBe(problem);
 });
 
-test('nothing is wrong with what is nested as deep as the stack could not be', () => {
+test('nesting deeper than the call stack is valid', () => {
   expect(problemOf('['.repeat(100_000) + ']'.repeat(100_000))).toBeUndefined();
 });
 
-/** What a parser could stumble over. */
+/** Fragments that break parsers. */
 const PIECES = [
   '{',
   '}',
@@ -56,7 +56,7 @@ const PIECES = [
   'e',
 ];
 
-test('it agrees with the parser about what is JSON', () => {
+test('it agrees with JSON.parse on validity', () => {
   const valid = '{"a":[0,-1.5e+3,{"b":"\\u00e9\\n"},[],{}],"c":true,"d":null}';
   const damaged = valid
     .split('')

@@ -2,8 +2,9 @@ import { goQuote } from '../errors/go-quote';
 import { ownKeyMap } from '../own-key-map';
 
 /**
- * Why the bytes are no JSON, in the words of Go's decoder: the first byte that cannot stand where it stands. Undefined for valid JSON.
- * For documents that were refused already: it looks at one byte after the other.
+ * Returns the syntax error of the bytes as Go's decoder reports it: the first byte that is not allowed at its
+ * position. Undefined for valid JSON. It reads byte by byte, so call it only for documents that are already
+ * refused.
  */
 export function jsonSyntaxProblem(bytes: Buffer): string | undefined {
   try {
@@ -27,11 +28,11 @@ const BACKSLASH = 0x5c;
 
 type Wanted = 'value' | 'first value' | 'first key' | 'key' | 'colon' | 'end of value';
 
-/** Bytes are looked at as characters of the same number, which is how Go shows them. */
+/** Bytes are treated as characters of the same number, which is how Go shows them. */
 class SyntaxReader {
   readonly #bytes: Buffer;
   #next = 0;
-  /** The brackets that are open. */
+  /** Open brackets, innermost last. */
   readonly #open: ('{' | '[')[] = [];
 
   constructor(bytes: Buffer) {
@@ -51,7 +52,7 @@ class SyntaxReader {
     }
   }
 
-  /** Reads one token, and says what has to follow it. */
+  /** Reads one token and returns what must follow it. */
   #step(wanted: Wanted): Wanted {
     switch (wanted) {
       case 'first key':
@@ -68,10 +69,10 @@ class SyntaxReader {
       case 'end of value':
         break;
     }
-    return this.#behindValue();
+    return this.#afterValue();
   }
 
-  #behindValue(): Wanted {
+  #afterValue(): Wanted {
     const isObject = this.#open.at(-1) === '{';
     if (this.#take(',')) return isObject ? 'key' : 'value';
     if (this.#take(isObject ? '}' : ']')) return this.#close();
@@ -106,7 +107,7 @@ class SyntaxReader {
     return bracket === '{' ? 'first key' : 'first value';
   }
 
-  /** What is behind the opening quote. */
+  /** Reads the rest of a string after its opening quote. */
   #string(): void {
     for (;;) {
       this.#skipPlainText();
@@ -116,7 +117,7 @@ class SyntaxReader {
     }
   }
 
-  /** Nearly all of a large document is such text, and is passed over without making characters of it. */
+  /** Skips plain text without making characters of it, since most of a large document is such text. */
   #skipPlainText(): void {
     const bytes = this.#bytes;
     let next = this.#next;
@@ -147,7 +148,7 @@ class SyntaxReader {
     this.#digits('in exponent of numeric literal');
   }
 
-  /** At least one. */
+  /** Reads one or more digits. */
   #digits(where: string): void {
     this.#one(isDigit, where);
     while (this.#next < this.#bytes.length && isDigit(this.#peek())) this.#next += 1;
@@ -168,14 +169,14 @@ class SyntaxReader {
     while (this.#next < this.#bytes.length && SPACES.has(this.#peek())) this.#next += 1;
   }
 
-  /** Takes the character if it is the next one. */
+  /** Consumes the character if it is the next one. */
   #take(character: string): boolean {
     if (this.#next === this.#bytes.length || this.#peek() !== character) return false;
     this.#next += 1;
     return true;
   }
 
-  /** The next character. At the end of the bytes there is a problem, whatever was looked for. */
+  /** Returns the next character. Throws at the end of the bytes. */
   #peek(): string {
     const byte = this.#bytes[this.#next];
     if (byte === undefined) throw new SyntaxProblem('unexpected end of JSON input');
@@ -196,7 +197,7 @@ function isHexDigit(character: string): boolean {
   return isDigit(character) || (lower >= 'a' && lower <= 'f');
 }
 
-/** In single quotes, in which a double one needs no escape. */
+/** Formats a character in single quotes, in which a double quote needs no escape. */
 function shown(character: string): string {
   if (character === "'") return "'\\''";
   return character === '"' ? `'"'` : `'${goQuote(character).slice(1, -1)}'`;

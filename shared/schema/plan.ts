@@ -1,58 +1,65 @@
-import { expected, joinPath, DecodeError } from './decode-error';
+import { DecodeError, joinPath, unexpectedType } from './decode-error';
 import { decodeStringList, SCALARS } from './scalars';
 import { createStringMap, isStringMap, setKey, sortedKeys } from './string-map';
 import type { FieldType, MessageType } from './types';
 import { decodeUnion } from './unions';
 import type { JsonObject } from '../object/clone';
 
-/** Messages nested deeper than this are refused; only schemas of custom resources nest without end. */
+/** Deepest nesting of messages. Only the schemas of custom resources can nest without limit. */
 const MESSAGE_DEPTH_MAX = 1_000;
 
-/** More unknown fields than this are not named. */
+/** Number of unknown fields that are named; further ones are dropped silently. */
 export const UNKNOWN_FIELDS_MAX = 100;
 
-/** The state of one decoding. */
+/** State of one decoding. */
 export interface Decoding {
-  /** Whether unknown fields are to be named; finding them costs a little. */
+  /** Whether paths of unknown fields are collected, which costs a little. */
   readonly report: boolean;
-  /** Whether an empty list or map stays where the store would make it null. */
+  /** Whether an empty list or map is kept where the store would return null. */
   readonly keepsEmpty: boolean;
-  /** Whether an integer with too many bits keeps the lowest of them, else it is refused; and empty bytes count as none. */
+  /**
+   * Whether integers that have too many bits are truncated instead of refused, and empty bytes count as
+   * absent.
+   */
   readonly isConverter: boolean;
   /** Paths of unknown fields, relative to the message that is being decoded. */
   readonly unknown: string[];
   depth: number;
-  /** The names of fields below the one of the whole object that is being read that were given an empty list or map; looked for with `keepsEmpty`. */
+  /**
+   * Names of fields with an empty list or map, inside the top-level field that is being decoded. Collected
+   * only with `keepsEmpty`.
+   */
   emptied: Set<string> | undefined;
-  /** The same for all fields of the whole object, by their names. */
+  /** The same names by top-level field. */
   emptiedBelow: Map<string, ReadonlySet<string>> | undefined;
 }
 
-/** Reads a value that is neither null nor undefined. */
+/** Decodes a value that is neither null nor undefined. */
 type Decode = (value: unknown, decoding: Decoding) => unknown;
 
-/** One field, prepared. The flags say what is written where the value is absent or empty. */
+/** How one field is decoded. The flags say what is written where the value is absent or empty. */
 interface FieldPlan {
   readonly name: string;
   readonly decode: Decode;
-  /** Makes the value that is written where none was given; undefined where nothing is written. */
+  /** Makes the value of an absent field; undefined where the field stays absent. */
   readonly absent: ((decoding: Decoding) => unknown) | undefined;
-  /** Leaves out a value that was given but is empty: `''`, 0, false, `[]` or `{}`. */
+  /** Omits a value that is empty: `''`, 0, false, `[]` or `{}`. */
   readonly dropsEmpty: boolean;
   readonly emptyIsNull: boolean;
-  /** An empty value is one that Go tells from nothing until it has been stored: a list, a map, bytes. */
+  /** Go distinguishes an empty value from nil until the object is stored: a list, a map or bytes. */
   readonly isNothing: boolean;
   readonly isBytes: boolean;
-  /** Leaves out a value that turned out to be null: the zero time in a field that may be absent. */
+  /** Omits a value that decodes to null: the zero time in an optional field. */
   readonly dropsNull: boolean;
 }
 
 /**
- * Reads one message: checks types, drops unknown fields, writes the fields in the order of the schema. What is in canonical form already
- * is returned as it is, so that reading a decoded object again costs a walk and no memory.
+ * Decodes one message: checks types, drops unknown fields, and orders the fields as the schema does. A message
+ * in canonical form is returned as it is, so decoding an object again allocates nothing.
  */
 export function decodeMessage(type: MessageType, value: unknown, decoding: Decoding): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw expected('an object', value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw unexpectedType('object', value);
   const source = value as JsonObject;
   if (decoding.depth >= MESSAGE_DEPTH_MAX) throw new DecodeError('nested too deep');
   decoding.depth += 1;
@@ -84,13 +91,16 @@ function noteEmptied(name: string, decoding: Decoding): void {
   decoding.emptied = undefined;
 }
 
-/** What stands in the message for one field; undefined for nothing. */
+/** Returns the value of one field in the decoded message; undefined where it is absent. */
 function writtenOf(plan: FieldPlan, given: unknown, decoding: Decoding): unknown {
   if (given === undefined || given === null) return plan.absent?.(decoding);
   return writtenForm(plan, decodeField(plan, given, decoding), decoding);
 }
 
-/** The source, all of whose declared fields are in canonical form, without other fields and in the order of the schema. */
+/**
+ * Returns the source, whose declared fields are all canonical, without unknown fields and in the order of the
+ * schema.
+ */
 function inOrder(type: MessageType, source: JsonObject): JsonObject {
   const plans = plansOf(type);
   if (isInOrder(type, source, plans)) return source;
@@ -102,7 +112,7 @@ function withOthers(type: MessageType, source: JsonObject, target: JsonObject): 
   return target;
 }
 
-/** A new message with the type of the source and its first `count` fields, which are in canonical form. */
+/** Copies the type meta and the first `count` fields, which are in canonical form, into a new message. */
 function firstFields(type: MessageType, source: JsonObject, count: number): JsonObject {
   const target: JsonObject = {};
   if (type.typeMeta) copyTypeMeta(source, target);
@@ -115,7 +125,7 @@ function firstFields(type: MessageType, source: JsonObject, count: number): Json
   return target;
 }
 
-/** True when the source has no other fields and has its own in the order of the schema. */
+/** True when the source has only declared fields, in the order of the schema. */
 function isInOrder(type: MessageType, source: JsonObject, plans: readonly FieldPlan[]): boolean {
   let next = type.typeMeta ? -TYPE_META.length : 0;
   for (const key in source) {
@@ -158,12 +168,12 @@ function checkTypeMeta(source: JsonObject): number {
     const given = source[name];
     if (given === undefined) continue;
     seen += 1;
-    if (given !== null && typeof given !== 'string') throw expected('a string', given).locate(name);
+    if (given !== null && typeof given !== 'string') throw unexpectedType('string', given).locate(name);
   }
   return seen;
 }
 
-/** `kind` and `apiVersion` stand first. */
+/** Copies `kind` and `apiVersion`, which come first. */
 function copyTypeMeta(source: JsonObject, target: JsonObject): void {
   for (const name of TYPE_META) {
     const given = source[name];
@@ -171,7 +181,7 @@ function copyTypeMeta(source: JsonObject, target: JsonObject): void {
   }
 }
 
-/** What is written for a value that was given; undefined leaves the field out. */
+/** Returns the stored form of a decoded value; undefined omits the field. */
 function writtenForm(plan: FieldPlan, decoded: unknown, decoding: Decoding): unknown {
   if (plan.dropsNull && decoded === null) return undefined;
   if ((!plan.dropsEmpty && !plan.emptyIsNull) || !isEmpty(decoded)) return decoded;
@@ -185,7 +195,7 @@ function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object') return value === '' || value === 0 || value === false;
   if (value === null) return false;
   if (Array.isArray(value)) return value.length === 0;
-  // Only maps come here: messages are never dropped.
+  // Only maps reach this line, since empty messages are not omitted.
   for (const key in value) if (Object.hasOwn(value, key)) return false;
   return true;
 }
@@ -252,7 +262,7 @@ function absentOf(field: FieldType, element: Element, emptyIsAbsent: boolean): F
   return field.omitempty && !element.isStruct ? undefined : element.zero;
 }
 
-/** A value of a field, or of an element of it. */
+/** Decoder of one value, or of each element of a list or map. */
 interface Element {
   readonly decode: Decode;
   readonly zero: (decoding: Decoding) => unknown;
@@ -291,7 +301,7 @@ function elementOf(field: FieldType): Element {
   };
 }
 
-/** The message of a schema inside the message that carries a schema union in Protobuf. */
+/** Returns the schema's message inside the message that carries a schema union in Protobuf. */
 function schemaOf(union: MessageType): MessageType {
   const message = union.byName.get('schema')?.message;
   if (message === undefined) throw new Error(`${union.name} has no schema`);
@@ -300,7 +310,7 @@ function schemaOf(union: MessageType): MessageType {
 
 function listOf({ decode, zero }: Element): Decode {
   return (value, decoding) => {
-    if (!Array.isArray(value)) throw expected('a list', value);
+    if (!Array.isArray(value)) throw unexpectedType('array', value);
     let result: unknown[] | undefined;
     let index = 0;
     try {
@@ -319,13 +329,10 @@ function listOf({ decode, zero }: Element): Decode {
   };
 }
 
-/** What has fields of any name is told like what has certain ones, but can be told from it. */
-export const A_MAP = 'a map';
-
 function mapOf({ decode, zero }: Element): Decode {
   return (value, decoding) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw expected('an object', value, A_MAP);
+      throw unexpectedType('map', value);
     const source = value as JsonObject;
     const mark = decoding.unknown.length;
     let current = '';
@@ -349,7 +356,7 @@ function mapOf({ decode, zero }: Element): Decode {
   };
 }
 
-/** True when the keys are in order and every value is as it would be written. */
+/** True when the keys are sorted and every value is in canonical form. */
 function isCanonicalMap(source: JsonObject, valueAt: (key: string) => unknown): boolean {
   let previous: string | undefined;
   for (const key in source) {

@@ -3,8 +3,8 @@ import { deepEqual, getOwn, isJsonObject } from '../object/clone';
 import type { FieldType, MessageType } from './types';
 
 /**
- * True when two decoded values of a type say the same, however their amounts are written: `1Gi` is `1073741824`, and `1k` is `1e3`. What must not
- * change upstream is compared so. Amounts are looked at only where something differs.
+ * True when two decoded values of a type are equal and quantities are compared by value: `1Gi` equals
+ * `1073741824`. Upstream compares immutable fields so. Quantities are parsed only where the texts differ.
  */
 export function saysSame(type: MessageType, a: unknown, b: unknown): boolean {
   return deepEqual(a, b) || sameMessage(type, a, b);

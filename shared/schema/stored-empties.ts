@@ -2,8 +2,8 @@ import type { FieldType, MessageType } from './types';
 import type { ReadonlyJson } from '../object/json';
 
 /**
- * The object as the store gives it back: null where `decodeObject` has kept an empty list or map that upstream's store does not tell
- * from none. It looks only where the type has such fields, and returns the same object when there is nothing to change.
+ * Returns the object as it is read back from the store: null replaces each empty list or map that upstream's
+ * Protobuf storage does not distinguish from nil. Returns the same object when nothing changes.
  */
 export function withStoredEmpties<T extends object>(type: MessageType, object: T): T {
   return settle(type, object as unknown as ReadonlyJson) as unknown as T;
@@ -13,7 +13,7 @@ interface Part {
   readonly name: string;
   readonly emptyIsNull: boolean;
   readonly isCollection: boolean;
-  /** Undefined where nothing below the field is of interest. */
+  /** Undefined where no field below it can change. */
   readonly below: MessageType | undefined;
 }
 
@@ -52,7 +52,7 @@ function settleMap(type: MessageType, map: ReadonlyJson): ReadonlyJson {
     const each = map[key];
     const settled = isObject(each) ? settle(type, each) : each;
     if (settled === each) continue;
-    // Maps of user data have no prototype, and their copies neither.
+    // A copy of a map of user data has no prototype either.
     result ??= Object.assign(Object.create(null) as Record<string, unknown>, map);
     result[key] = settled;
   }
@@ -84,7 +84,7 @@ function partsOf(type: MessageType): readonly Part[] {
   return made;
 }
 
-/** True when a value of the type can hold such a field, however deep. Types may contain themselves. */
+/** True when a value of the type can hold such a field at any depth. Types may contain themselves. */
 function reachesOne(type: MessageType): boolean {
   const seen = new Set([type]);
   for (const each of seen) {

@@ -1,10 +1,11 @@
 /**
- * A map of user data. It has no inherited names: `map['constructor']` is undefined unless the user wrote it, and `__proto__` is a key
- * like any other. (An object made by `Object.create(null)` has the same properties but is a slow dictionary: 150 ns more to make, and half as long again to write.)
+ * A map with keys of users, safe against prototype pollution: it inherits no names, and `__proto__` is an
+ * ordinary key. An object made by `Object.create(null)` behaves the same but is a slow dictionary (150 ns more
+ * to make, half as long again to write).
  */
 export type StringMap = Record<string, unknown>;
 
-/** An instance of it has fast properties and a prototype chain without any property. */
+/** Constructor whose instances have fast properties and an empty prototype chain. */
 const Blank = function blank(): void {} as unknown as new () => StringMap;
 Object.defineProperty(Blank, 'prototype', { value: Object.create(null) as object });
 
@@ -17,7 +18,10 @@ export function isStringMap(value: object): value is StringMap {
   return Object.getPrototypeOf(value) === Blank.prototype;
 }
 
-/** Sets a key of any object; a plain assignment of `__proto__` would change its prototype instead. */
+/**
+ * Sets a key of any object. A plain assignment of `__proto__` would change the prototype instead (prototype
+ * pollution).
+ */
 export function setKey(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') {
     target[key] = value;
@@ -26,7 +30,7 @@ export function setKey(target: Record<string, unknown>, key: string, value: unkn
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The keys in the order in which encoders write maps. */
+/** Returns the keys in the order in which encoders write maps. */
 export function sortedKeys(map: object): readonly string[] {
   const keys = Object.keys(map);
   for (let index = 1; index < keys.length; index += 1) {

@@ -8,7 +8,7 @@ test('a type is linked once and knows its fields in the order of JSON', () => {
   expect(pod.byName.get('spec')?.message).toBe(messageType('core/v1.PodSpec'));
 });
 
-test('the fields of an inlined message stand in the parent in JSON and in a nested message in Protobuf', () => {
+test('an inlined message is flattened in JSON and nested in Protobuf', () => {
   const volume = messageType('core/v1.Volume');
   expect(volume.byName.get('hostPath')?.number).toBe(1);
   expect(volume.byName.has('volumeSource')).toBe(false);
@@ -29,7 +29,7 @@ test('markers of patches and lists, and published defaults, are part of the fiel
   expect(ports?.message?.byName.get('protocol')?.default).toBe('TCP');
 });
 
-test('every field of special form knows the message that carries it in Protobuf', () => {
+test('every field of special form has the message that carries it in Protobuf', () => {
   const fields = messageNames().flatMap((name) => messageType(name).declared);
   const special = fields.filter(
     ({ kind }) => kind === 'stringList' || kind === 'json' || kind.startsWith('schemaOr'),
@@ -38,7 +38,7 @@ test('every field of special form knows the message that carries it in Protobuf'
   expect(special.every(({ message }) => message !== undefined)).toBe(true);
 });
 
-test('a kind is found by group, version and kind; a message that is no kind, or unknown, is not', () => {
+test('messageTypeOfKind finds kinds only', () => {
   expect(messageTypeOfKind({ group: GROUP.rbac, version: 'v1', kind: 'RoleList' })?.name).toBe(
     'rbac/v1.RoleList',
   );

@@ -6,7 +6,7 @@ import type { ApiObject, GroupVersionKind } from '../object/object';
 import { defined } from '../defined';
 import { ownKeyMap } from '../own-key-map';
 
-/** The types of values. What each of them accepts and how it is written is stated in `scalars.ts` and `unions.ts`. */
+/** Kinds of values. `scalars.ts` and `unions.ts` define what each accepts and how it is written. */
 export type FieldKind =
   | 'string'
   | 'bool'
@@ -43,19 +43,19 @@ export interface FieldType {
   readonly list: boolean;
   /** Keys are strings. */
   readonly map: boolean;
-  /** Not required in the published OpenAPI; no more is what is `omitempty`. */
+  /** Not required in the published OpenAPI, as no `omitempty` field is. */
   readonly optional: boolean;
-  /** An empty value is left out of JSON. */
+  /** An empty value is omitted from JSON. */
   readonly omitempty: boolean;
-  /** An empty list that was sent stays, though it is `omitempty`. */
+  /** An empty list is kept although the field is `omitempty`. */
   readonly keepsEmpty: boolean;
   /** Absent and zero differ. False for lists, maps and bytes, where empty counts as absent when `omitempty`. */
   readonly pointer: boolean;
-  /** An empty list or map is written as null, because upstream's store does not tell them apart. */
+  /** An empty list or map is written as null, because upstream's store does not distinguish them. */
   readonly emptyIsNull: boolean;
-  /** Only in `declared`: the fields of the message stand in the parent in JSON. */
+  /** Only in `declared`: in JSON the fields of the message are fields of the parent. */
   readonly inline: boolean;
-  /** These are as in `FieldData`. */
+  /** See `FieldData`. */
   readonly listType?: string;
   readonly listMapKeys?: readonly string[];
   readonly mapType?: string;
@@ -66,7 +66,7 @@ export interface FieldType {
   readonly default?: unknown;
 }
 
-/** The key of what `MessageType` tells the compiler alone: no value has it. */
+/** Key of the type-only part of `MessageType`; no value has it. */
 declare const DECODED: unique symbol;
 
 /** A message; `T` is what `decodeObject` makes of its values. */
@@ -74,22 +74,25 @@ export interface MessageType<out T extends object = object> {
   readonly [DECODED]?: T;
   /** `core/v1.Pod`. */
   readonly name: string;
-  /** The fields of the JSON form in its order, those of inlined messages in the place of the inlined one. */
+  /** Fields in the order of JSON, with those of inlined messages in place of the inlined one. */
   readonly fields: readonly FieldType[];
   /** The same fields by their JSON name. */
   readonly byName: ReadonlyMap<string, FieldType>;
   /** The fields of the Protobuf form: inlined messages are nested messages. */
   readonly declared: readonly FieldType[];
-  /** True for kinds: `kind` and `apiVersion` stand first in JSON, and are not among the fields. */
+  /** True for kinds: `kind` and `apiVersion` come first in JSON, and are not among the fields. */
   readonly typeMeta: boolean;
-  /** True if fields that are not listed are data to be kept, as in an object without a schema. */
+  /** True if unknown fields are kept, as in an object without a schema. */
   readonly open: boolean;
 }
 
 /** The type of a kind: its values are objects. */
 export type KindType = MessageType<ApiObject>;
 
-/** The type of a message of the tables (`core/v1.Pod`), linked on first use. Throws if there is no such message: a defect. */
+/**
+ * Returns the type of a message of the tables (`core/v1.Pod`), linked on first use. Throws if there is no such
+ * message, which is a defect.
+ */
 export function messageType<Name extends keyof MessageTypes>(name: Name): MessageType<MessageTypes[Name]>;
 export function messageType(name: string): MessageType;
 export function messageType(name: string): MessageType {
@@ -112,33 +115,38 @@ export function messageType(name: string): MessageType {
   return type;
 }
 
-/** The type of a kind of the tables that is known at run time only. Throws if there is none of that name: a defect. */
+/**
+ * Returns the type of a kind whose name is known at run time only. Throws if there is none, which is a defect.
+ */
 export function kindType(name: string): KindType {
   const type = messageType(name);
   if (!type.typeMeta) throw new Error(`${name} is not a kind`);
   return type as KindType;
 }
 
-/** The type of a built-in kind, in the names of this process's dialect, or undefined if there is none. */
+/** Returns the type of a built-in kind in the names of this process's dialect, or undefined. */
 export function messageTypeOfKind({ group, version, kind }: GroupVersionKind): KindType | undefined {
   const packageName = packageOf({ group, version });
   return SCHEMA_DATA[packageName]?.[kind]?.kind === true ? kindType(`${packageName}.${kind}`) : undefined;
 }
 
-/** Every message of the tables. */
+/** Returns the names of all messages of the tables. */
 export function messageNames(): readonly string[] {
   return Object.entries(SCHEMA_DATA).flatMap(([packageName, messages]) =>
     Object.keys(messages).map((message) => `${packageName}.${message}`),
   );
 }
 
-/** `core/v1.Pod` in two. */
+/** Splits `core/v1.Pod` into package and message. */
 function partsOf(name: string): { readonly packageName: string; readonly message: string } {
   const dot = name.lastIndexOf('.');
   return { packageName: name.slice(0, dot), message: name.slice(dot + 1) };
 }
 
-/** Links its fields when they are first asked for, so that messages may contain themselves and start-up pays for what it uses. */
+/**
+ * Links its fields on first use, so that messages may contain themselves and start-up pays only for what it
+ * uses.
+ */
 class LinkedMessage implements MessageType {
   readonly name: string;
   readonly typeMeta: boolean;
@@ -189,7 +197,7 @@ const KEEPS_EMPTY: ReadonlySet<string> = new Set([
   'meta',
 ]);
 
-/** Names of the tables for the special types. */
+/** Kinds by the names that the tables use for special types. */
 const SPECIAL_KINDS = ownKeyMap<FieldKind>({
   string: 'string',
   bool: 'bool',
@@ -205,7 +213,7 @@ const SPECIAL_KINDS = ownKeyMap<FieldKind>({
   FieldsV1: 'fieldsV1',
 });
 
-/** Messages of Protobuf that are something else in JSON, by their name without the package. */
+/** Kinds of Protobuf messages that have another form in JSON, by name without the package. */
 const SPECIAL_MESSAGES = ownKeyMap<FieldKind>({
   ExtraValue: 'stringList',
   Verbs: 'stringList',
@@ -251,7 +259,7 @@ function markers(data: FieldData): Partial<FieldType> {
 
 const METADATA: FieldData = { n: 1, t: 'meta/v1.ObjectMeta', optional: true, omitempty: true };
 
-/** An object without a schema, as a custom resource: only its envelope is typed, the rest is kept. */
+/** Type of an object without a schema, such as a custom resource: only its envelope is typed. */
 export const UNSTRUCTURED: KindType = new LinkedMessage('unstructured', {
   typeMeta: true,
   open: true,

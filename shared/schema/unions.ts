@@ -1,4 +1,4 @@
-import { expected } from './decode-error';
+import { unexpectedType } from './decode-error';
 import type { FieldKind } from './types';
 
 export interface UnionReaders {
@@ -8,14 +8,14 @@ export interface UnionReaders {
 }
 
 /**
- * The values of a custom resource's schema that may have one of two forms: a schema or a list of schemas, a schema or a boolean,
- * a schema or a list of strings. Instead of the lists anything else counts as nothing, as upstream has it; throws a DecodeError for what is no
- * boolean.
+ * Decodes a schema union: a schema or a list of schemas, a schema or a boolean, a schema or a list of strings.
+ * As upstream, another value in place of a list counts as null. Throws a DecodeError where a boolean is
+ * expected.
  */
 export function decodeUnion(kind: FieldKind, value: unknown, readers: UnionReaders): unknown {
   if (typeof value === 'object' && !Array.isArray(value)) return readers.schema(value);
   if (kind === 'schemaOrBool') {
-    if (typeof value !== 'boolean') throw expected('a schema or a boolean', value);
+    if (typeof value !== 'boolean') throw unexpectedType('schema or bool', value);
     return value;
   }
   if (kind === 'schemaOrArray') {

@@ -15,11 +15,11 @@ test.each<readonly [what: string, object: object, isUnknown: boolean]>([
   ['a member in a list', { spec: { containers: [{ name: 'a' }, { newer: 1 }] } }, true],
   ['a member deep inside', { spec: { affinity: { nodeAffinity: { newer: 1 } } } }, true],
   ['managed fields of any name', { metadata: { managedFields: [{ fieldsV1: { 'f:newer': {} } }] } }, false],
-])('%s is told from what the schema knows', (_what, object, isUnknown) => {
+])('hasUnknownFields: %s', (_what, object, isUnknown) => {
   expect(hasUnknownFields(POD, object)).toBe(isUnknown);
 });
 
-test('members of schemas inside of schemas are found, whatever form they stand in', () => {
+test('unknown fields of nested schemas are found in every form of a union', () => {
   const withSchema = (openAPIV3Schema: object): object => ({
     spec: { versions: [{ schema: { openAPIV3Schema } }] },
   });
@@ -29,7 +29,7 @@ test('members of schemas inside of schemas are found, whatever form they stand i
   expect(hasUnknownFields(DEFINITION, withSchema({ additionalProperties: true }))).toBe(false);
 });
 
-test('what is grafted shares with the object what got nothing', () => {
+test('grafting shares unchanged messages', () => {
   const next = pod({ containers: [{ name: 'a' }], volumes: [{ name: 'v' }] }) as never;
   const stored = { spec: { containers: [{ name: 'a', newer: 1 }], volumes: [{ name: 'v' }] } };
   const { object, lost } = graftUnknownFields<Record<string, never>>(POD as never, next, stored);
@@ -39,7 +39,7 @@ test('what is grafted shares with the object what got nothing', () => {
   expect(graftUnknownFields(POD, next, next).object).toBe(next);
 });
 
-test('a member with the name of what objects inherit is data like any other', () => {
+test('a field named like an inherited property is ordinary data', () => {
   const stored = JSON.parse('{"metadata":{},"__proto__":{"a":1},"constructor":2}') as object;
   const { object } = graftUnknownFields(POD, pod({ containers: [] }) as never, stored);
   expect(Object.entries(object).slice(-2)).toEqual([
@@ -48,7 +48,7 @@ test('a member with the name of what objects inherit is data like any other', ()
   ]);
 });
 
-test('items that are equal keep their fields each once', () => {
+test('equal items keep their own unknown fields', () => {
   const tolerations = [{ key: 'a' }, { key: 'a' }];
   const next = pod({ containers: [], tolerations });
   const stored = {
@@ -64,7 +64,7 @@ test('items that are equal keep their fields each once', () => {
   expect(lost).toEqual([]);
 });
 
-test('an entry of managed fields that has changed is not missed, and the others keep what they have', () => {
+test('a changed managedFields entry is not reported as lost, and the others keep their fields', () => {
   const entry = (manager: string, time: string): object => ({ manager, operation: 'Update', time });
   const before = '2026-01-01T00:00:00Z';
   const owned = (...managedFields: readonly object[]): object => ({ metadata: { name: 'x', managedFields } });
@@ -76,7 +76,7 @@ test('an entry of managed fields that has changed is not missed, and the others 
   expect(object.metadata.managedFields?.[1]).not.toHaveProperty('newer');
 });
 
-test('the state of a container that has changed is not missed, as its node tells it anew', () => {
+test('a changed container status is not reported as lost, since the kubelet rewrites it', () => {
   const statuses = (...containerStatuses: readonly object[]): object => ({ status: { containerStatuses } });
   const { object: next } = decodeObject(
     POD,
@@ -95,7 +95,7 @@ test('the state of a container that has changed is not missed, as its node tells
   expect(object.status?.containerStatuses?.[1]).not.toHaveProperty('newer');
 });
 
-test('each item of a long list is read a few times, however many of the others are new', () => {
+test('matching a long list is linear in its length', () => {
   const ITEMS = 300;
   let reads = 0;
   const tolerations = Array.from({ length: ITEMS }, (_, index) => ({

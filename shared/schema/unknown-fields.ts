@@ -2,11 +2,11 @@ import { setOwn } from '../object/clone';
 import { decodeObject } from './decode';
 import type { FieldType, MessageType } from './types';
 
-/** Fields of stored values that the schema does not know: a later release has written them. */
+/** Preserves fields of stored objects that a later release has written and this one does not know. */
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Whether a message has a member that its type does not know, anywhere in it. Stops at the first. */
+/** True when a message has a field that its type does not declare, at any depth. Stops at the first. */
 export function hasUnknownFields(type: MessageType, value: unknown): boolean {
   if (!isMembers(value)) return false;
   for (const key in value) {
@@ -30,16 +30,19 @@ function hasUnknownIn(field: FieldType, type: MessageType, value: unknown): bool
 }
 
 export interface Grafted<T> {
-  /** Shares with `next` what got nothing. */
+  /** Shares every message without additions with `next`. */
   readonly object: T;
-  /** Paths of list items whose unknown fields have no place any more, because nobody can tell which item they belong to now. */
+  /**
+   * Paths of list items whose unknown fields are lost, because the item they belong to cannot be identified.
+   */
   readonly lost: readonly string[];
 }
 
 /**
- * `next`, in canonical form, with the unknown fields of the stored object, each in the message that it stands in. They go with a message
- * that `next` has no more. Items of lists are told by their keys; where they have none, an item that has not changed keeps its own, and
- * one that may have been changed or replaced is named in `lost`, but for owners of fields and what stands below `status`.
+ * Adds the unknown fields of the stored object to `next`, which is in canonical form. Unknown fields of a
+ * message that `next` no longer has are dropped. List items are matched by their keys. Without keys an
+ * unchanged item keeps its unknown fields, and a changed one is named in `lost`, except in managedFields and
+ * below `status`.
  */
 export function graftUnknownFields<T extends object>(
   type: MessageType<T>,
@@ -124,8 +127,8 @@ function graftedList(
 }
 
 /**
- * Lists that programs make anew from what they see, not people: an item that has changed is what this release knows of it, and nobody could
- * write it otherwise. A node that could not tell how its containers are would be the greater loss.
+ * True for lists that programs rewrite as a whole from what they observe. A changed item has only what this
+ * release knows, and refusing the write would block status updates of nodes.
  */
 function isWrittenWhole(path: string): boolean {
   return path === 'metadata.managedFields' || path.startsWith('status.');
@@ -135,12 +138,12 @@ function decoded(type: MessageType, stored: Members): Members {
   return decodeObject(type, stored).object as Members;
 }
 
-/** A text that items have in common which are the same: their keys, or all of them. */
+/** Returns a text that is equal for items with equal keys, or for equal items where there are no keys. */
 function identityOf(item: Members, keys: readonly string[]): string {
   return JSON.stringify(keys.length > 0 ? keys.map((key) => item[key]) : item, comparable);
 }
 
-/** A value of JSON as it is alike for all that are equal. */
+/** JSON replacer that makes equal values equal text. */
 function comparable(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   return isMembers(value) ? Object.fromEntries(Object.entries(value).sort(byKey)) : value;
@@ -150,12 +153,12 @@ function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown])
   return a < b ? -1 : 1;
 }
 
-/** Stored items that no new one is the same as yet. Of those with one identity the first is taken first. */
+/** Stored items that no new item matches yet. Of several with one identity the first is taken first. */
 class ItemsLeft {
   readonly #byIdentity = new Map<string, (readonly [index: number, item: Members])[]>();
 
   constructor(items: readonly Members[], identity: (item: Members) => string) {
-    // From the end on, so that the first one is the last of its list.
+    // Iterates backwards so that `pop` returns the first item of each identity.
     for (let index = items.length - 1; index >= 0; index -= 1) {
       const item = items[index];
       if (item === undefined) continue;
@@ -170,18 +173,18 @@ class ItemsLeft {
     return this.#byIdentity.get(identity)?.pop()?.[1];
   }
 
-  /** In their order. */
+  /** Returns the unmatched items in their original order. */
   rest(): readonly (readonly [index: number, item: Members])[] {
     return [...this.#byIdentity.values()].flat().sort(([a], [b]) => a - b);
   }
 }
 
-/** `kind` and `apiVersion`, and whatever an open message has. */
+/** True for `kind`, `apiVersion` and every field of an open message. */
 function isKnownOtherwise(type: MessageType, key: string): boolean {
   return type.open || (type.typeMeta && (key === 'kind' || key === 'apiVersion'));
 }
 
-/** The type of the messages in a field; undefined for scalars, and for values that are kept as they are. */
+/** Returns the type of the messages in a field; undefined for scalars and untyped values. */
 function messageOf({ kind, message }: FieldType): MessageType | undefined {
   if (kind === 'message') return message;
   return kind.startsWith('schemaOr') ? message?.byName.get('schema')?.message : undefined;

@@ -1,6 +1,6 @@
 import { createBudget, isSpent, FULL_BUDGET, SHORT_BUDGET, spend, spendMatch } from './budget';
 
-test('steps are spent one by one', () => {
+test('steps are counted', () => {
   const budget = createBudget();
   spend(budget, FULL_BUDGET.stepsMax);
   expect(isSpent(budget)).toBe(false);
@@ -8,7 +8,7 @@ test('steps are spent one by one', () => {
   expect(isSpent(budget)).toBe(true);
 });
 
-test('a match that could take too long is not made, and ends the validation', () => {
+test('a match that could take too long is skipped and exhausts the budget', () => {
   const budget = createBudget();
   const match = jest.fn(() => true);
   expect(spendMatch(budget, FULL_BUDGET.matchWorkMax, match)).toBe(true);
@@ -17,20 +17,20 @@ test('a match that could take too long is not made, and ends the validation', ()
   expect(isSpent(budget)).toBe(true);
 });
 
-test('a pause of the process does not count against little work', () => {
+test('a pause of the process does not count after little pattern work', () => {
   const late = { limits: FULL_BUDGET, steps: 0, patternMs: FULL_BUDGET.patternMsMax * 2, cpuAtStart: 0 };
   expect(isSpent({ ...late, patternWork: FULL_BUDGET.patternWorkMin })).toBe(false);
   expect(isSpent({ ...late, patternWork: FULL_BUDGET.patternWorkMin + 1 })).toBe(true);
 });
 
-test('a pause of the process does not count at all if it did not work meanwhile', () => {
+test('only processor time counts', () => {
   const { cpuAtStart } = createBudget();
   const paused = { limits: FULL_BUDGET, steps: 0, patternMs: Infinity, patternWork: Infinity };
   expect(isSpent({ ...paused, cpuAtStart })).toBe(false);
   expect(isSpent({ ...paused, cpuAtStart: cpuAtStart - FULL_BUDGET.patternMsMax * 1_000 })).toBe(true);
 });
 
-test('a short budget is spent by less', () => {
+test('a short budget is exhausted earlier', () => {
   const short = createBudget(SHORT_BUDGET);
   spend(short, SHORT_BUDGET.stepsMax + 1);
   expect([isSpent(short), SHORT_BUDGET.stepsMax < FULL_BUDGET.stepsMax]).toEqual([true, true]);

@@ -1,24 +1,27 @@
 /**
- * What one validation may cost. Its time is the size of the object times that of the schema at worst, and both are other people's: without
- * a bound the two could hold the process. Honest objects stay far below.
+ * Limits the cost of one validation against denial of service. The time is the size of the object times the
+ * size of the schema at worst, and clients choose both. Ordinary objects stay far below the limits.
  */
 export interface Budget {
   readonly limits: BudgetLimits;
   steps: number;
   patternMs: number;
-  /** Characters times instructions. */
+  /** Work of regular expressions: characters times instructions. */
   patternWork: number;
-  /** Processor time when the budget was made, in microseconds. */
+  /** Processor time of the process when the budget was made, in microseconds. */
   readonly cpuAtStart: number;
 }
 
 export interface BudgetLimits {
-  /** Values compared with a schema; a million takes some 60 ms. */
+  /** Values compared with a schema. A million takes about 60 ms. */
   readonly stepsMax: number;
-  /** Time in regular expressions, which counts for objects with much work for them only: else a pause of the process would refuse small ones. */
+  /**
+   * Milliseconds in regular expressions. It counts only after much pattern work, since otherwise a pause of
+   * the process would refuse small objects.
+   */
   readonly patternMsMax: number;
   readonly patternWorkMin: number;
-  /** A text is not matched where this could be more work: characters times instructions of the pattern. A million takes some 75 ms at worst. */
+  /** Largest work of one match: characters times instructions. A million takes at most about 75 ms. */
   readonly matchWorkMax: number;
 }
 
@@ -30,7 +33,7 @@ export const FULL_BUDGET: BudgetLimits = {
   matchWorkMax: 2_000_000,
 };
 
-/** Some 15 ms, for whoever can have it done elsewhere then. */
+/** About 15 ms, for callers that can retry the validation on a worker. */
 export const SHORT_BUDGET: BudgetLimits = {
   stepsMax: 200_000,
   patternMsMax: 8,
@@ -38,9 +41,9 @@ export const SHORT_BUDGET: BudgetLimits = {
   matchWorkMax: 150_000,
 };
 
-/** So many characters of a text are read, or written into an error, in the time of one step. */
+/** Characters of a text that are read, or written into an error, in the time of one step. */
 export const TEXT_CHARS_PER_STEP = 16;
-/** So many characters of a text by which objects or lists are compared are made in that time. */
+/** Characters of a comparison key that are written in the time of one step. */
 export const KEY_CHARS_PER_STEP = 4;
 
 export function createBudget(limits: BudgetLimits = FULL_BUDGET): Budget {
@@ -54,11 +57,11 @@ export function spend(budget: Budget, steps: number): void {
 export function isSpent({ limits, steps, patternMs, patternWork, cpuAtStart }: Budget): boolean {
   if (steps > limits.stepsMax) return true;
   if (patternMs <= limits.patternMsMax || patternWork <= limits.patternWorkMin) return false;
-  // Time that passed while the process waited for a processor is not the object's.
+  // Counts processor time, not time in which the process was descheduled.
   return cpuMicroseconds() - cpuAtStart > limits.patternMsMax * 1_000;
 }
 
-/** Runs a match and counts its time; false, and nothing is left of the budget, if it could take too long. */
+/** Runs a match and counts its time. Returns false and exhausts the budget if the match could take too long. */
 export function spendMatch(budget: Budget, work: number, match: () => boolean): boolean {
   budget.patternWork += work;
   if (work > budget.limits.matchWorkMax) {

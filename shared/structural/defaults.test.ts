@@ -15,7 +15,7 @@ test.each<[string, ReadonlyJson, ReadonlyJson, ReadonlyJson]>([
   ['a null that may not be gets the default', object({ a: x }), { a: null }, { a: 'x' }],
   ['a null that may be stays', object({ a: { ...x, nullable: true } }), { a: null }, { a: null }],
   [
-    'a null that may not be and has no default goes',
+    'a null that is not allowed and has no default is dropped',
     object({ a: { type: 'string' } }),
     { a: null, b: null },
     { b: null },
@@ -71,7 +71,7 @@ test.each<[string, ReadonlyJson, ReadonlyJson, ReadonlyJson]>([
   expect(given).toEqual(before);
 });
 
-test('nulls that no default replaces are dropped, or left for validation where their field has a type', () => {
+test('nulls without a default are dropped, or left for validation where their field has a type', () => {
   const schema = compileSchema(
     object({ a: { type: 'string' }, b: x, c: { 'x-kubernetes-int-or-string': true } }),
   );
@@ -80,7 +80,7 @@ test('nulls that no default replaces are dropped, or left for validation where t
   expect(withDefaults(schema, given, { keepsNulls: true })).toEqual({ a: null, b: 'x', d: null });
 });
 
-test('an object without anything to fill in is returned itself', () => {
+test('an object that needs no default is returned itself', () => {
   const given = { a: { b: 'y' }, c: [1] };
   expect(withDefaults(compileSchema(object({ a: object({ b: x }) })), given)).toBe(given);
 });
@@ -93,14 +93,14 @@ test('two objects never share a default', () => {
   expect((one['a'] as unknown[])[0]).not.toBe((two['a'] as unknown[])[0]);
 });
 
-test('the name __proto__ can have a default', () => {
+test('a property __proto__ can have a default', () => {
   const schema = compileSchema(
     JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string","default":"x"}}}'),
   );
   expect(JSON.stringify(withDefaults(schema, {}))).toBe('{"__proto__":"x"}');
 });
 
-test('defaults that would fill the memory are refused', () => {
+test('defaults that would exhaust memory are refused', () => {
   const long = { type: 'string', default: 'x'.repeat(1_000_000) };
   const schema = compileSchema(object({ a: { type: 'array', items: object({ b: long }) } }));
   const filled = (items: number): ReadonlyJson =>
@@ -115,6 +115,6 @@ test.each<[string, ReadonlyJson, ReadonlyJson, ReadonlyJson]>([
   ['of a field without a type', object({ a: {} }), { a: null }, { a: null }],
   ['inside others', object({ a: object({ b: { type: 'string' } }) }), { a: { b: null } }, { a: { b: null } }],
   ['with a default go for it', object({ a: x }), { a: null }, { a: 'x' }],
-])('where nothing is pruned nulls stay: %s', (_, schema, given, expected) => {
+])('nulls stay where nothing is pruned: %s', (_, schema, given, expected) => {
   expect(withDefaults(compileSchema(schema, { preserveUnknownFields: true }), given)).toEqual(expected);
 });

@@ -5,12 +5,12 @@ import { fieldsBefore } from './fields-before';
 import type { StructuralSchema } from './structural-schema';
 
 /**
- * Defaults may add so many characters of JSON to an object. That is more than can be stored, but a short list of empty objects can ask for
- * more than fits into memory.
+ * Characters of JSON that defaults may add to one object. It is more than can be stored, but a short list of
+ * empty objects could otherwise exhaust memory.
  */
 export const DEFAULTED_CHARS_MAX = 16 * 1024 * 1024;
 
-/** The defaults would make the object larger than `DEFAULTED_CHARS_MAX`. */
+/** Thrown when defaults would add more than `DEFAULTED_CHARS_MAX` to an object. */
 export class TooManyDefaultsError extends Error {
   constructor() {
     super('the defaults of the schema make the object too large');
@@ -18,9 +18,10 @@ export class TooManyDefaultsError extends Error {
 }
 
 /**
- * Fills in the defaults of the schema, and drops each null that the schema does not allow: its default takes its place, if there is one.
- * Nulls in lists stay where the items have no default, and all of them where nothing is pruned. The input is not changed and is returned where there is nothing to do;
- * values of defaults are never shared with the schema. Throws a TooManyDefaultsError.
+ * Fills in the defaults of the schema and drops each null that the schema does not allow; a default replaces
+ * it if there is one. Nulls in lists stay where the items have no default, and all nulls stay where nothing is
+ * pruned. The input is not changed, and is returned when nothing changes. Default values are never shared with
+ * the schema. Throws TooManyDefaultsError.
  */
 export function withDefaults(
   schema: StructuralSchema,
@@ -32,13 +33,13 @@ export function withDefaults(
 }
 
 interface Added {
-  /** What was added so far. */
+  /** Characters added so far. */
   chars: number;
-  /** Which nulls stay for validation to refuse: none, those where there is a type that they are not of, or all. */
+  /** Which nulls stay for validation to refuse: none, those in fields with a type, or all. */
   readonly kept: 'none' | 'typed' | 'all';
 }
 
-/** The same for a value anywhere inside an object. */
+/** Fills in the defaults of a value anywhere inside an object. */
 function valueWithDefaults(schema: StructuralSchema | undefined, value: unknown, added: Added): unknown {
   if (schema === undefined || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return listWithDefaults(schema, value, added);
@@ -62,7 +63,7 @@ function objectWithDefaults(schema: StructuralSchema, source: JsonObject, added:
   return target ?? source;
 }
 
-/** What stands for the value of a field; undefined for nothing. */
+/** Returns the value of a field after defaulting; undefined where it is absent. */
 function field(schema: StructuralSchema | undefined, value: unknown, added: Added): unknown {
   if (value === null && schema?.isNullable === false) {
     const filled = defaultOf(schema, added);
@@ -94,7 +95,7 @@ function fieldSchema(schema: StructuralSchema, key: string): StructuralSchema | 
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 }
 
-/** A copy of the default, with what the fields inside it have as defaults. */
+/** Copies the default of a schema, with the defaults of the fields inside it. */
 function defaultOf(schema: StructuralSchema | undefined, added: Added): unknown {
   if (schema?.default === undefined) return undefined;
   added.chars += sizeOf(schema);
@@ -104,7 +105,7 @@ function defaultOf(schema: StructuralSchema | undefined, added: Added): unknown 
 
 const sizes = new WeakMap<StructuralSchema, number>();
 
-/** The characters of a schema's default, and of what stands around it. */
+/** Returns the size of a schema's default with its surrounding punctuation, in characters. */
 function sizeOf(schema: StructuralSchema): number {
   const known = sizes.get(schema);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 import { ownKeyMap } from '../own-key-map';
 
 /**
- * True for a duration as Go reads it (`1h30m`, `-1.5s`, `0`), or with a number and the name of a unit anywhere in it (`3 days`), as
- * go-openapi does.
+ * True for a duration as Go's `time.ParseDuration` reads it (`1h30m`, `-1.5s`, `0`), or with a number and the
+ * name of a unit anywhere in it (`3 days`), as in go-openapi.
  */
 export function isDuration(text: string): boolean {
   return isGoDuration(text) || hasNamedUnit(text);
@@ -34,14 +34,14 @@ function isGoDuration(text: string): boolean {
   return total < NANOSECONDS_MAX;
 }
 
-/** Sticky: tried at one place only, so that a long row of digits without a unit is read once. */
+/** Sticky, so that a long row of digits without a unit is read once. */
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|[uµμ]s|ms|[smh])/y;
 
-/** Exact names of units; those in the second list are beginnings of longer names. */
+/** Exact names of units. The second list holds prefixes of longer names. */
 const UNITS: ReadonlySet<string> = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
 const LONG_UNITS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 const INTEGER_DIGITS_MAX = 18;
-/** It begins with the first digit of a row only: from each of them on the whole row would be read again. */
+/** Matches from the first digit of a row only. Otherwise the row would be read again from each digit. */
 const NAMED_UNIT = /(?<!\d)(\d+)\s*([A-Za-zµ]+)/g;
 
 function hasNamedUnit(text: string): boolean {

@@ -6,8 +6,6 @@ import { pathSegmentName } from '../meta/name-rules';
 import type { ObjectMeta } from '../object/object';
 import { validateObjectMeta } from '../meta/validate-metadata';
 import { decodeObject, DecodeError } from '../schema/decode';
-import { inOrder, jsonBytesOf } from '../schema/reader-words/document-words';
-import { readerWords } from '../schema/reader-words/reader-words';
 import { messageType } from '../schema/types';
 import { goError, PROBLEMS_MAX, requiredError } from './outcome';
 import type { StructuralSchema } from './structural-schema';
@@ -15,13 +13,14 @@ import type { StructuralSchema } from './structural-schema';
 export interface Coerced {
   /** The same object where nothing had to change. */
   readonly object: JsonObject;
-  /** The first thing that could not be brought into form, if any: the object is then to be refused. Empty with `drop`. */
+  /** The first value that could not be coerced; the object is then refused. Empty with `drop`. */
   readonly errors: readonly FieldError[];
 }
 
 /**
- * Brings `apiVersion`, `kind` and `metadata` of all embedded resources (not of the object itself) into form: unknown fields of metadata
- * go. With `drop`, as for stored objects, what has the wrong type is dropped; without it, as for requests, it is an error.
+ * Coerces `apiVersion`, `kind` and `metadata` of all embedded resources (not of the object itself), and drops
+ * unknown fields of metadata. With `drop`, as for stored objects, values of the wrong type are dropped.
+ * Without it, as for requests, they are errors.
  */
 export function coerceEmbedded(
   schema: StructuralSchema,
@@ -32,7 +31,7 @@ export function coerceEmbedded(
   return { object: value as JsonObject, errors };
 }
 
-/** The same for any value, as the default of a field. */
+/** Coerces the embedded resources of any value, such as the default of a field. */
 export function coerceEmbeddedIn(
   schema: StructuralSchema,
   value: unknown,
@@ -48,7 +47,7 @@ export function coerceEmbeddedIn(
   }
 }
 
-/** What is wrong with `apiVersion`, `kind` and `metadata` of all embedded resources. */
+/** Validates `apiVersion`, `kind` and `metadata` of all embedded resources. */
 export function validateEmbedded(schema: StructuralSchema, object: unknown): readonly FieldError[] {
   if (!schema.hasEmbedded) return [];
   const errors: FieldError[] = [];
@@ -59,13 +58,16 @@ export function validateEmbedded(schema: StructuralSchema, object: unknown): rea
   return errors;
 }
 
-/** What is wrong with the embedded resources of any value: what cannot be brought into form, or else what is not valid. */
+/**
+ * Returns the problems of the embedded resources of any value: the coercion error, or else the validation
+ * errors.
+ */
 export function embeddedProblems(schema: StructuralSchema, value: unknown): readonly FieldError[] {
   const { errors } = coerceEmbeddedIn(schema, value, { drop: false });
   return errors.length > 0 ? errors : validateEmbedded(schema, value);
 }
 
-/** Ends a walk. */
+/** Ends a walk with a field error. */
 class Refusal extends Error {
   readonly field: FieldError;
 
@@ -77,7 +79,7 @@ class Refusal extends Error {
 
 type MapResource = (resource: JsonObject, path: string) => JsonObject;
 
-/** The value with its embedded resources replaced, outer ones first; the same value where none changed. */
+/** Replaces the embedded resources in a value, outer ones first. Returns the same value where none changed. */
 function mapValue(
   schema: StructuralSchema | undefined,
   value: unknown,
@@ -129,7 +131,8 @@ function coerceResource(resource: JsonObject, path: string, drop: boolean): Json
     const given = resource['metadata'];
     const metadata = coerceMetadata(given, drop);
     if (metadata instanceof DecodeError) {
-      if (!drop) throw new Refusal(misfit(given, child(path, 'metadata'), metadata));
+      if (!drop)
+        throw new Refusal(goError('FieldValueInvalid', child(path, 'metadata'), given, metadata.message));
     } else if (metadata !== given) {
       target['metadata'] = metadata;
       isSame = false;
@@ -140,7 +143,10 @@ function coerceResource(resource: JsonObject, path: string, drop: boolean): Json
 
 const OBJECT_META = 'meta/v1.ObjectMeta';
 
-/** The metadata in canonical form; with `drop` without the fields that have the wrong type. An error where that is impossible. */
+/**
+ * Returns the metadata in canonical form, with `drop` without fields of the wrong type. Returns an error where
+ * that is impossible.
+ */
 function coerceMetadata(given: unknown, drop: boolean): JsonObject | DecodeError {
   const decoded = decodeMetadata(given);
   if (!(decoded instanceof DecodeError) || !drop || !isJsonObject(given)) return decoded;
@@ -162,12 +168,6 @@ function decodeMetadata(given: unknown): JsonObject | DecodeError {
     if (error instanceof DecodeError) return error;
     throw error;
   }
-}
-
-/** In the words of upstream's reader, which reads the metadata's JSON with its names in order. */
-function misfit(given: unknown, path: string, { message }: DecodeError): FieldError {
-  const words = readerWords(jsonBytesOf(inOrder(given)), messageType(OBJECT_META));
-  return goError('FieldValueInvalid', path, given, words ?? message);
 }
 
 function validateResource(resource: JsonObject, path: string): readonly FieldError[] {
@@ -203,14 +203,12 @@ function validateText(
   return problem === '' ? [] : [goError('FieldValueInvalid', field, value, problem)];
 }
 
-/** An embedded resource need not have a name yet. */
+/** Name to validate in place of an absent one, since an embedded resource need not have a name yet. */
 const SOME_NAME = 'fakename';
 
 function validateMetadata(given: unknown, path: string): readonly FieldError[] {
   const decoded = decodeMetadata(given);
-  if (decoded instanceof DecodeError) {
-    return [misfit(given, path, decoded)];
-  }
+  if (decoded instanceof DecodeError) return [goError('FieldValueInvalid', path, given, decoded.message)];
   const meta = decoded as ObjectMeta;
   const named = meta.name === undefined || meta.name === '' ? { ...meta, name: SOME_NAME } : meta;
   return validateObjectMeta(named, {

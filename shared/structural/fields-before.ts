@@ -1,7 +1,10 @@
 import type { JsonObject } from '../object/clone';
 import { setOwn } from '../object/clone';
 
-/** A copy of an object up to the field `end`, or of all fields: what a walk begins with once it has found the first field that changes. */
+/**
+ * Copies the fields of an object before the field `end`, or all of them. A walk starts its copy with it at the
+ * first field that changes.
+ */
 export function fieldsBefore(source: JsonObject, end?: string): JsonObject {
   const target: JsonObject = {};
   for (const key of Object.keys(source)) {

@@ -76,8 +76,8 @@ test('a format is known for some types only', () => {
   expect(normalFormat('date', 'array')).toBe('');
 });
 
-test('a long row of digits is a duration with a unit only, and read once', () => {
-  // The longest that is looked at. From each digit on the row would be read again, and given back digit by digit.
+test('a long row of digits is scanned once', () => {
+  // The longest text that is scanned. Without the lookbehind, matching would be quadratic.
   const zeros = '0'.repeat(1_022);
   const fits = (text: string): readonly boolean[] =>
     Array.from({ length: 1_000 }, () => hasFormat(text, 'duration'));
@@ -85,7 +85,7 @@ test('a long row of digits is a duration with a unit only, and read once', () =>
   expect(new Set(fits(`${zeros}1h`))).toEqual(new Set([true]));
 });
 
-test('long texts take no long time', () => {
+test('long texts are checked in linear time', () => {
   const formats = [
     'uri',
     'email',
@@ -106,7 +106,7 @@ test('long texts take no long time', () => {
     'a.'.repeat(100_000),
     '1h'.repeat(100_000),
     ' '.repeat(200_000),
-    // Each digit would be tried as the first of a number.
+    // Each digit would be tried as the start of a number.
     '1'.repeat(1_000_000),
   ];
   const fits = texts.flatMap((text) =>

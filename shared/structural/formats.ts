@@ -4,8 +4,8 @@ import { isDuration } from './duration';
 import { isRequestUri } from './request-uri';
 
 /**
- * The formats of strings that v1.21 checks, with the rules of the libraries that it uses. Formats that are not here are ignored, and so
- * are those of numbers: they say how a value is meant, never what is refused.
+ * String formats that v1.21 validates, with the rules of its libraries (go-openapi/strfmt). Other formats are
+ * ignored, and so are those of numbers.
  */
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['bsonobjectid', (text) => /^[0-9a-f]{24}$/i.test(text)],
@@ -46,9 +46,9 @@ const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The format as far as it is known for values of that type (empty: of any type), in the schema's own spelling; else empty. Dashes do not
- * count: `date-time` is `datetime`. Formats of numbers count where defaults are judged, and not where objects are, and so do those that nobody
- * knows where there is no type.
+ * Returns the format in the schema's spelling if it is known for values of that type (empty: of any type),
+ * else empty. Dashes do not count: `date-time` is `datetime`. Defaults count formats of numbers, and unknown
+ * formats where there is no type; objects do not.
  */
 export function normalFormat(format: string, type: string, countsNumbers = false): string {
   if (type === '' && countsNumbers) return format;
@@ -56,11 +56,11 @@ export function normalFormat(format: string, type: string, countsNumbers = false
   return countsNumbers && NUMBER_FORMATS.get(type)?.includes(format) === true ? format : '';
 }
 
-/** What is longer is of no format but these. Some rules look at a text from each of its characters on, which takes the square of its length. */
+/** Longest text that is compared with a format. Some rules are quadratic in the length. */
 const FORMAT_CHARS_MAX = 1_024;
 const LONG_FORMATS: ReadonlySet<string> = new Set(['uri', 'byte', 'password']);
 
-/** True for a text of that format, and for any text if nobody knows the format. */
+/** True for a text of that format, and for any text if the format is unknown. */
 export function hasFormat(text: string, format: string): boolean {
   const name = withoutDashes(format);
   const check = FORMATS.get(name);
@@ -68,7 +68,7 @@ export function hasFormat(text: string, format: string): boolean {
   return (text.length <= FORMAT_CHARS_MAX || LONG_FORMATS.has(name)) && check(text);
 }
 
-/** True for the formats that are a rule for strings. */
+/** True for formats that constrain strings. */
 export function isTextFormat(format: string): boolean {
   return FORMATS.has(withoutDashes(format));
 }
@@ -80,7 +80,10 @@ function withoutDashes(format: string): string {
 const HOST_BYTES_MAX = 255;
 const LABEL_BYTES_MAX = 63;
 
-/** Labels of letters, digits, symbols of any script and dashes inside; the last of several has two characters at least. */
+/**
+ * Accepts labels of letters, digits, symbols of any script and inner dashes. The last of several labels has at
+ * least two characters.
+ */
 function isHostname(text: string): boolean {
   if (Buffer.byteLength(text) > HOST_BYTES_MAX) return false;
   const labels = text.split('.');
@@ -94,7 +97,7 @@ function isHostname(text: string): boolean {
   );
 }
 
-/** Parts of an IPv4 address may begin with zeros, and no address has a zone. */
+/** Parts of an IPv4 address may begin with zeros, and no address may have a zone. */
 function isAddress(text: string): boolean {
   if (text.includes('%')) return false;
   return isIP(text) !== 0 || isIPv4(text.replace(/^0+(?=\d)/, '').replaceAll(/\.0+(?=\d)/g, '.'));
@@ -106,7 +109,7 @@ function isCidr(text: string): boolean {
   return Number(bits) <= (isIPv6(address) ? 128 : 32);
 }
 
-/** 6, 8 or 20 bytes, by colons, by dashes, or by dots after each second one. */
+/** Accepts 6, 8 or 20 bytes, separated by colons or dashes, or by a dot after every two bytes. */
 function isMac(text: string): boolean {
   return [6, 8, 20].some((bytes) => {
     const rest = String(bytes - 1);
@@ -164,7 +167,7 @@ function isDate(text: string): boolean {
   return day >= 1 && day <= (month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0));
 }
 
-/** RFC 3339; what separates the seconds from their fraction may be any character, as upstream. */
+/** RFC 3339. As upstream, any character may separate the seconds from their fraction. */
 function isDateTime(text: string): boolean {
   const [date = '', time = ''] = text.toLowerCase().split('t');
   if (!isDate(date)) return false;

@@ -17,7 +17,7 @@ test.each<[unknown, string]>([
     { b: [true], a: { c: 1.5 } },
     'map[string]interface {}{"a":map[string]interface {}{"c":1.5}, "b":[]interface {}{true}}',
   ],
-])('%p is written as Go writes it', (value, expected) => {
+])('%p is formatted as in Go', (value, expected) => {
   expect(goValue(value)).toBe(expected);
 });
 
@@ -42,6 +42,6 @@ test.each<[unknown, string]>([
   [true, 'true'],
   [[{}, [], 'x'], '[map[] [] x]'],
   [{ b: 1, a: { c: null } }, 'map[a:map[c:<nil>] b:1]'],
-])('%j as it is printed without its type', (value, text) => {
+])('%j is formatted as %%v', (value, text) => {
   expect(goPlain(value)).toBe(text);
 });

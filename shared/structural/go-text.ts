@@ -1,15 +1,15 @@
 import { goQuote } from '../errors/go-quote';
 
-/** Values as Go's fmt prints them, because messages of upstream contain them in this form. */
+/** Formats values as Go's fmt package does, since messages of upstream contain them in this form. */
 
 export { goQuote } from '../errors/go-quote';
 
-/** `%v` of a number. Integers of up to 64 bits are integers there, everything else is a float64. */
+/** Formats a number as `%v`. Integers of up to 64 bits are integers, everything else is a float64. */
 export function goNumber(value: number | bigint): string {
   return typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : goFloat(value);
 }
 
-/** `%v` of a float64: with an exponent of two digits at least where it is below -4 or above 5. */
+/** Formats a float64 as `%v`: with an exponent of at least two digits where it is below -4 or above 5. */
 export function goFloat(value: number): string {
   const [digits = '', power = '0'] = value.toExponential().split('e');
   const exponent = Number(power);
@@ -18,18 +18,20 @@ export function goFloat(value: number): string {
   return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
-/** `%#v` of a list of strings. */
+/** Formats a list of strings as `%#v`. */
 export function goStrings(list: readonly string[]): string {
   return `[]string{${list.map(goQuote).join(', ')}}`;
 }
 
-/** The value of a field error: texts quoted, null as a quoted word, objects and lists in Go's syntax. */
+/**
+ * Formats the value of a field error: strings quoted, null as a quoted word, objects and lists in Go's syntax.
+ */
 export function goValue(value: unknown): string {
   if (value === null || value === undefined) return '"null"';
   return typeof value === 'object' ? goSyntax(value) : scalar(value);
 }
 
-/** `%#v`. */
+/** Formats a value as `%#v`. */
 function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (typeof value !== 'object') return scalar(value);
@@ -38,7 +40,7 @@ function goSyntax(value: unknown): string {
   return `map[string]interface {}{${fields.map(([key, each]) => `${goQuote(key)}:${goSyntax(each)}`).join(', ')}}`;
 }
 
-/** `%v`. */
+/** Formats a value as `%v`. */
 export function goPlain(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (typeof value === 'string') return value;

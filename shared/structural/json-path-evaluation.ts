@@ -1,22 +1,28 @@
 import { getOwn, isJsonObject } from '../object/clone';
 import type { Filter, FilterOperator, Slice, Step } from './json-path-parser';
 
-/** A path that cannot be followed in this object: an index beyond the end, a filter on something that is no list. */
+/**
+ * Thrown when a path does not apply to an object: an index out of range, or a filter on a value that is no
+ * list.
+ */
 export class JsonPathEvaluationError extends Error {}
 
-/** What several paths through one object may cost together: values that are looked at. A definition may have thousands of columns. */
+/**
+ * Remaining values that several paths through one object may visit together. A definition may have thousands
+ * of columns.
+ */
 export interface Visits {
   left: number;
 }
 
-/** It takes some 50 ms. A union, or a filter below another one, meets a value many times. */
+/** Takes about 50 ms. A union, or a filter inside another one, visits a value many times. */
 const VISITS_MAX = 500_000;
 
 export function createVisits(): Visits {
   return { left: VISITS_MAX };
 }
 
-/** Follows the steps from a value. Missing fields give nothing. Throws a JsonPathEvaluationError. */
+/** Follows the steps from a value. Missing fields yield nothing. Throws JsonPathEvaluationError. */
 export function evaluate(steps: readonly Step[], value: unknown, visits: Visits): readonly unknown[] {
   visit(visits, 1);
   return followAll(steps, [value], visits);
@@ -27,7 +33,7 @@ function visit(visits: Visits, count: number): void {
   if (visits.left < 0) throw new JsonPathEvaluationError('too many values');
 }
 
-/** The values, which count as looked at: one step can make many of few. */
+/** Counts the values as visited and returns them, since one step can make many of few. */
 function counted(values: readonly unknown[], visits: Visits): readonly unknown[] {
   visit(visits, values.length);
   return values;
@@ -76,7 +82,7 @@ function childrenOf(value: unknown): readonly unknown[] {
   return isJsonObject(value) ? Object.values(value) : [];
 }
 
-/** The values and all that is inside them, outer ones first. */
+/** Returns the values and everything inside them, outer ones first. */
 function descendants(values: readonly unknown[], visits: Visits): readonly unknown[] {
   const found: unknown[] = [];
   const pending = values.toReversed();

@@ -1,4 +1,4 @@
-/** Says what is wrong with a path. */
+/** Thrown for an invalid path; the message says why. */
 export class JsonPathError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,7 +6,7 @@ export class JsonPathError extends Error {
   }
 }
 
-/** One step of a path: from a list of values to another. */
+/** One step of a path, which maps a list of values to another. */
 export type Step =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'wildcard' }
@@ -18,10 +18,10 @@ export type Step =
 
 export interface Slice {
   readonly start: number;
-  /** Undefined for the end of the list. */
+  /** Exclusive; undefined for the end of the list. */
   readonly end: number | undefined;
   readonly step: number;
-  /** One item by its index, which may count from the end. */
+  /** Selects one item by its index, which may count from the end. */
   readonly isIndex: boolean;
 }
 
@@ -36,10 +36,10 @@ export type FilterOperator = (typeof OPERATORS)[number] | 'exists';
 
 const PATH_CHARS_MAX = 4_096;
 const STEPS_MAX = 100;
-/** Filters inside filters: the text of each is looked at once more for every one around it. */
+/** Deepest nesting of filters. The text of each is scanned once for every filter around it. */
 const FILTER_LEVELS_MAX = 5;
 
-/** Parses a path as kubectl does what stands between braces. Throws a JsonPathError. */
+/** Parses a path with kubectl's grammar for the text between braces. Throws JsonPathError. */
 export function parseJsonPath(text: string): readonly Step[] {
   return stepsOf(text, 0);
 }
@@ -137,7 +137,7 @@ class PathParser {
     this.#at = end + 2;
   }
 
-  /** The index of the closing character, outside quotes and of brackets inside. */
+  /** Returns the index of the closing character outside quotes and inner brackets. */
   #closing(close: string, skip: number): number {
     const open = close === ']' ? '[' : '(';
     let depth = 1;
@@ -190,7 +190,7 @@ function stepsInBrackets(inside: string, filtersAround: number): readonly Step[]
   ];
 }
 
-/** Parts between commas outside quotes. */
+/** Splits at commas outside quotes. */
 function splitUnion(text: string): readonly string[] {
   return text.match(/(?:'[^']*'|[^,'])+/g) ?? [];
 }

@@ -75,23 +75,23 @@ test.each([
   `.${'a'.repeat(5_000)}`,
   '.a'.repeat(200),
   ".a[?(@.b=='x)]",
-])('%.30j is no path', (path) => {
+])('%.30j is an invalid path', (path) => {
   expect(() => jsonPathGetter(path)).toThrow(JsonPathError);
 });
 
-test('the key __proto__ is a field like any other', () => {
+test('the key __proto__ is an ordinary field', () => {
   const own: unknown = JSON.parse('{"__proto__":{"a":1}}');
   expect(jsonPathGetter('.__proto__.a')(own)).toEqual([1]);
   expect(jsonPathGetter('.__proto__.a')({})).toEqual([]);
 });
 
-test('a path of many steps through a large object is given up', () => {
+test('a path of many steps through a large object is abandoned', () => {
   const wide = { list: Array.from({ length: 600_000 }, (_, index) => ({ index })) };
   expect(jsonPathGetter('.list[*].index')(wide)).toEqual([]);
   expect(jsonPathGetter('..list....index')(wide)).toEqual([]);
 });
 
-describe('a path that meets values again and again gives nothing', () => {
+describe('a path that visits values repeatedly yields nothing', () => {
   const list = Array.from({ length: 10_000 }, (_, index) => ({ a: index }));
 
   test('by a union', () => {
@@ -99,13 +99,13 @@ describe('a path that meets values again and again gives nothing', () => {
     expect(jsonPathGetter(`[${Array.from({ length: 1_000 }, () => '*').join(',')}]`)(list)).toEqual([]);
   });
 
-  test('by one step behind a union', () => {
+  test('by one step after a union', () => {
     const wide = Array.from({ length: 100 }, () => list);
     expect(jsonPathGetter(`[${Array.from({ length: 1_000 }, () => '*').join(',')}][*]`)(wide)).toEqual([]);
     expect(jsonPathGetter(`[${Array.from({ length: 1_000 }, () => '*').join(',')}][:]`)(wide)).toEqual([]);
   });
 
-  test('by a filter in each of the lists inside one another', () => {
+  test('by a filter at each of several nested lists', () => {
     let nested: unknown = list;
     for (let level = 0; level < 500; level += 1) nested = [nested];
     expect(jsonPathGetter('[?(@.a==7)].a')(list)).toEqual([7]);
@@ -113,10 +113,10 @@ describe('a path that meets values again and again gives nothing', () => {
   });
 });
 
-test('filters nest up to a bound, so that the time for a path does not grow with its square', () => {
+test('filters nest up to a limit, since parsing is quadratic in the nesting', () => {
   const nested = (levels: number): string => `.list${'[?(@.a'.repeat(levels)}${')]'.repeat(levels)}`;
   expect(jsonPathGetter(nested(5))({ list: [{ a: [{ a: [] }] }] })).toEqual([]);
   expect(() => jsonPathGetter(nested(6))).toThrow(new JsonPathError('the path nests its filters too deep'));
-  // Those that stand side by side are not inside of each other.
+  // Consecutive filters are not nested.
   expect(jsonPathGetter('.list[?(@.a)]'.repeat(20))({})).toEqual([]);
 });

@@ -70,7 +70,7 @@ test.each<[string, ReadonlyJson, unknown, string[]]>([
   expect(errorsOf(schema, value)).toEqual(errors);
 });
 
-test('a thousand equal objects take one walk', () => {
+test('a thousand equal objects are walked once', () => {
   const big = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${String(index)}`, index]));
   expect(
     errorsOf(
@@ -80,7 +80,7 @@ test('a thousand equal objects take one walk', () => {
   ).toHaveLength(1);
 });
 
-test('very many items are not searched for very many keys', () => {
+test('many items with many keys exceed the budget', () => {
   const keys = Array.from({ length: 3_000 }, (_, index) => `k${String(index)}`);
   const items = (count: number): readonly object[] => Array.from({ length: count }, () => ({}));
   expect(errorsOf(keyed(...keys), items(100))).toHaveLength(1);
@@ -89,7 +89,7 @@ test('very many items are not searched for very many keys', () => {
   ]);
 });
 
-test('long items inside one another that are compared at every level are too much work', () => {
+test('nested items that are compared at every level exceed the budget', () => {
   const atomic = { type: 'array', 'x-kubernetes-list-type': 'atomic' };
   let schema: ReadonlyJson = { ...list('atomic'), items: { type: 'integer' } };
   let value: unknown = Array.from({ length: 300_000 }, (_, index) => index);

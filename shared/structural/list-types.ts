@@ -7,7 +7,7 @@ import { goError, PROBLEMS_MAX, takesTooLong } from './outcome';
 import type { StructuralSchema } from './structural-schema';
 import { uniqueKey } from './unique-key';
 
-/** Which items of sets and keyed lists are there twice. Each value is told once, at its second item. */
+/** Reports duplicate items of sets and keyed lists, each value once, at its second item. */
 export function validateListTypes(
   schema: StructuralSchema,
   object: JsonObject,
@@ -29,7 +29,7 @@ function walkObject(schema: StructuralSchema, object: JsonObject, { path, errors
   const more = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
   for (const key of Object.keys(object)) {
     const value = object[key];
-    // Upstream asks both, for a key that is declared, too.
+    // Upstream checks both, even for a declared key.
     if (more?.hasUniqueLists === true) walk(more, value, { path: `${path}[${key}]`, errors, budget });
     const declared = schema.properties.get(key);
     if (declared?.hasUniqueLists !== true) continue;
@@ -68,10 +68,10 @@ function checkKeyed(keys: readonly string[], list: readonly unknown[], place: Pl
   checkUnique(shown, shown, place);
 }
 
-/** What it takes to look for one key in one item, compared with a step. */
+/** Cost of looking up one key of one item, in steps. */
 const KEY_STEPS = 0.1;
 
-/** What an item says of its keys. */
+/** Returns the keys of an item with their values. */
 function keyOf(item: JsonObject, keys: readonly string[]): JsonObject {
   const given = keys.filter((key) => Object.hasOwn(item, key));
   return Object.fromEntries(given.map((key) => [key, getOwn(item, key)]));

@@ -1,4 +1,4 @@
-/** An atom: letters, digits and these signs, or anything beyond ASCII. */
+/** An atom of RFC 5322: letters, digits and these symbols, or any character beyond ASCII. */
 const ATOM = String.raw`[A-Za-z0-9!#$%&'*+/=?^_{|}~\u0060\u0080-\u{10FFFF}-]+`;
 const QUOTED = String.raw`"(?:[^"\\\r\n\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\[\x20-\x7e\t])*"`;
 const ADDRESS = new RegExp(
@@ -7,10 +7,10 @@ const ADDRESS = new RegExp(
 );
 const WORD = new RegExp(String.raw`\s*(?:${ATOM}(?:\.+${ATOM})*\.?|${QUOTED})\s*`, 'uy');
 
-/** A longer text is no address (RFC 5321 allows 254 bytes, before a name of the owner). */
+/** Longest accepted text. RFC 5321 allows 254 bytes for the address alone. */
 const ADDRESS_CHARS_MAX = 1_024;
 
-/** One address as Go's net/mail reads it: `a@b`, `"a b"@c`, or with the owner's name: `A B <a@b>`. */
+/** True for one address that Go's net/mail parses: `a@b`, `"a b"@c`, or with a display name, `A B <a@b>`. */
 export function isMailAddress(text: string): boolean {
   if (text.length > ADDRESS_CHARS_MAX) return false;
   const open = text.lastIndexOf('<');
@@ -19,7 +19,7 @@ export function isMailAddress(text: string): boolean {
   return isPhrase(text.slice(0, open)) && ADDRESS.test(inside) && inside.trim() === inside;
 }
 
-/** Words one after the other; none at all is well, too. */
+/** True for a sequence of words, which may be empty. */
 function isPhrase(text: string): boolean {
   if (text.trim() === '') return true;
   WORD.lastIndex = 0;

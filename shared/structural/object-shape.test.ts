@@ -11,12 +11,12 @@ const object = (properties: ReadonlyJson, more: ReadonlyJson = {}): ReadonlyJson
 });
 const text = { type: 'string' };
 
-/** The shape of the field `f` of a resource. */
+/** Returns the shape of the field `f` of a resource. */
 function shapeOf(f: ReadonlyJson, root: ReadonlyJson = {}): Shape | undefined {
   return objectShapeOf(compileSchema(object({ f }, root))).fields.get('f');
 }
 
-/** A shape in short: `{a: leaf, ...: deduced}`. */
+/** Formats a shape: `{a: leaf, ...: deduced}`. */
 function brief(shape: Shape | undefined): string {
   if (shape?.kind === 'keyed') {
     const keys = shape.keys.map((key) => `${key.name}=${JSON.stringify(key.default)}`);
@@ -85,7 +85,7 @@ test.each<[string, ReadonlyJson, string, string]>([
     'value',
     '{...: leaf}',
   ],
-])('%s that is a unit are known all the same', (_, schema, of, expected) => {
+])('%s of an atomic value still have shapes', (_, schema, of, expected) => {
   const shape = shapeOf(schema);
   const inside = shape?.kind === 'leaf' ? shape.inside : undefined;
   expect([inside?.of, brief(inside?.shape)]).toEqual([of, expected]);
@@ -98,7 +98,7 @@ test('metadata of an embedded resource has the shape of metadata', () => {
   expect(brief(metadata?.kind === 'object' ? metadata.fields.get('labels') : undefined)).toBe('{...: leaf}');
 });
 
-test("the server's own fields belong to nobody, and the schema cannot change that", () => {
+test('fields set by the server have no owner, and the schema cannot change that', () => {
   const shape = objectShapeOf(
     compileSchema(object({ metadata: object({ name: text }), kind: text, spec: object({}) })),
   );
@@ -109,12 +109,12 @@ test("the server's own fields belong to nobody, and the schema cannot change tha
   expect(shape.others).toBeUndefined();
 });
 
-test('of a definition that keeps unknown fields everything unknown is deduced', () => {
+test('unknown fields are deduced where the definition preserves them', () => {
   const shape = objectShapeOf(compileSchema(object({ a: text }), { preserveUnknownFields: true }));
   expect(shape.others).toEqual({ kind: 'deduced' });
 });
 
-test('so it is in the metadata of embedded resources, which are closed elsewhere', () => {
+test('the same holds for metadata of embedded resources, which is closed otherwise', () => {
   const inner = { type: 'object', 'x-kubernetes-embedded-resource': true, ...KEEP };
   const othersOf = (preserveUnknownFields: boolean): unknown => {
     const a = objectShapeOf(compileSchema(object({ a: inner }), { preserveUnknownFields })).fields.get('a');

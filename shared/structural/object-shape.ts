@@ -4,8 +4,9 @@ import { messageType, UNSTRUCTURED } from '../schema/types';
 import type { StructuralSchema } from './structural-schema';
 
 /**
- * What field management has to know of a custom resource: objects and maps are owned by field and key unless their map type is atomic,
- * lists as a whole unless they have a list type. Made once per schema, each part when it is first asked for.
+ * Returns the shape of a custom resource for field management. Objects and maps are owned by field and key
+ * unless their map type is atomic; lists are owned as a whole unless they have a list type. It is made once
+ * per schema, each part on first use.
  */
 export function objectShapeOf(schema: StructuralSchema): ObjectShape {
   const known = roots.get(schema);
@@ -25,13 +26,14 @@ export function objectShapeOf(schema: StructuralSchema): ObjectShape {
 }
 
 /**
- * Which unknown fields are kept around a part: inside an object that keeps them what has no type is deduced, elsewhere it is a unit. Where a
- * definition keeps all, the metadata of embedded resources has others as well.
+ * Which unknown fields are kept around a part. Inside an object that preserves them, the structure of untyped
+ * values is deduced; in other places such a value is atomic. With `all` the metadata of embedded resources
+ * preserves unknown fields as well.
  */
 type Keeps = 'none' | 'some' | 'all';
 
 const roots = new WeakMap<StructuralSchema, ObjectShape>();
-/** Shapes of each node, which are different in different surroundings. */
+/** Shapes of each node, by what its surroundings preserve. */
 const shapes: Readonly<Record<Keeps, WeakMap<StructuralSchema, Shape>>> = {
   none: new WeakMap(),
   some: new WeakMap(),
@@ -58,7 +60,7 @@ function makeShape(schema: StructuralSchema, keeps: Keeps): Shape {
     return schema.type === '' ? untyped(keeps) : LEAF_SHAPE;
   }
   const shape = hasFields ? structShape(schema, keepsIn(schema, keeps)) : mapShape(schema, keeps);
-  // Owned as a unit, though what is in it is known.
+  // Atomic, although the shape inside it is known.
   return schema.mapType === 'atomic' ? { kind: 'leaf', inside: { of: 'value', shape } } : shape;
 }
 

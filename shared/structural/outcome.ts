@@ -5,17 +5,17 @@ import { isSpent, spend, TEXT_CHARS_PER_STEP } from './budget';
 import { goQuote, goValue } from './go-text';
 import { canonicalText } from './unique-key';
 
-/** What is found when a value is compared with a schema. */
+/** Result of validating a value. */
 export interface Outcome {
-  /** By their messages, because upstream says nothing twice: items of a list have the same path. */
+  /** By message, since upstream deduplicates messages: all items of a list have the same path. */
   readonly problems: Map<string, FieldError>;
-  /** How many checks were made that fit; says which of several failures is the nearest. */
+  /** Number of successful checks, which selects the nearest of several failed alternatives. */
   matches: number;
 }
 
-/** One value that is being compared. */
+/** One value that is being validated. */
 export interface Check {
-  /** Names joined by dots, without indices: upstream names all items of a list alike. */
+  /** Names joined by dots. Indices are omitted, since upstream names all items of a list alike. */
   readonly path: string;
   readonly outcome: Outcome;
   readonly budget: Budget;
@@ -25,7 +25,7 @@ export function createOutcome(): Outcome {
   return { problems: new Map(), matches: 0 };
 }
 
-/** More problems than this are not looked for: one more than an answer shows. */
+/** Validation stops after this many problems: one more than a response shows. */
 export const PROBLEMS_MAX = ERRORS_SHOWN_MAX + 1;
 
 function addProblem(outcome: Outcome, message: string, error: () => FieldError): void {
@@ -34,7 +34,9 @@ function addProblem(outcome: Outcome, message: string, error: () => FieldError):
   }
 }
 
-/** Adds a problem that is found in a value. Its text counts as work: it can hold the whole value. */
+/**
+ * Adds a problem of a value. The length of the message counts as work, since it can contain the whole value.
+ */
 export function explain({ outcome, budget }: Check, message: string, error: () => FieldError): void {
   if (isSpent(budget)) return;
   addProblem(outcome, message, () => {
@@ -49,16 +51,16 @@ export function mergeOutcome(into: Outcome, from: Outcome): void {
   for (const [message, error] of from.problems) addProblem(into, message, () => error);
 }
 
-/** How upstream names the path of the object itself. */
+/** The path of the root object in upstream's messages. */
 const ROOT = '<nil>';
 
-/** The field of an error: paths below a map at the root begin with a dot. */
+/** Returns the field of an error. Paths below a map at the root begin with a dot. */
 export function fieldOf(path: string): string {
   const field = path.startsWith('.') ? path.slice(1) : path;
   return field === '' ? ROOT : field;
 }
 
-/** A field error with the value as Go prints it. */
+/** Returns a field error with the value as Go prints it. */
 export function goError(reason: FieldErrorReason, field: string, value: unknown, detail = ''): FieldError {
   const text = `${FIELD_ERROR[reason]}: ${goValue(value)}`;
   return { reason, field, message: detail === '' ? text : `${text}: ${detail}` };
@@ -68,22 +70,25 @@ export function requiredError(field: string): FieldError {
   return { reason: 'FieldValueRequired', field, message: FIELD_ERROR.FieldValueRequired };
 }
 
-/** What is told of an object for which the budget was not enough. */
+/** Returns the error for an object that exceeds the budget. */
 export function takesTooLong(): FieldError {
   return goError('FieldValueInvalid', ROOT, '', 'comparing the object with its schema takes too long');
 }
 
-/** A problem whose text is the whole message, with the path in it. */
+/** Reports a problem whose message contains the path. */
 export function report(check: Check, message: string, value: unknown): void {
   explain(check, message, () => goError('FieldValueInvalid', fieldOf(check.path), value, message));
 }
 
-/** The supported values in the order of the schema; those that are no strings as JSON. */
+/**
+ * Returns the error for an unsupported value. It lists the supported values in the order of the schema, those
+ * that are not strings as JSON.
+ */
 export function enumError(field: string, value: unknown, choices: readonly unknown[]): FieldError {
   return goError('FieldValueNotSupported', field, value, `supported values: ${shownChoices(choices)}`);
 }
 
-/** Made once for each schema: many values of one object can be wrong in the same way. */
+/** Cached per schema, since many values of one object can fail in the same way. */
 const shown = new WeakMap<readonly unknown[], string>();
 
 function shownChoices(choices: readonly unknown[]): string {

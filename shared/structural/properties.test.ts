@@ -8,7 +8,7 @@ import { coerceEmbedded, validateEmbedded } from './embedded';
 import { validateValues } from './validate-values';
 import type { JsonObject } from '../object/clone';
 
-/** Laws that hold for all schemas and objects, on random ones that know the same few names. */
+/** Properties of all schemas and objects, checked on random ones with few names. */
 
 const name = fc.constantFrom('a', 'b', 'c', 'kind', 'metadata', '__proto__');
 const scalar = fc.oneof(
@@ -28,7 +28,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 const object = fc.dictionary(name, value, { maxKeys: 5 });
 
-/** Keywords by which dropping a field can never make a good object bad. */
+/** Keywords for which dropping a field never makes a valid object invalid. */
 const mild = fc.record(
   {
     nullable: fc.boolean(),
@@ -100,7 +100,7 @@ const anySchema = schemas(
 
 const RUNS = { numRuns: 300 };
 
-/** Own copy: what a function does to its input shows. */
+/** Copies the input, so that a mutation shows. */
 function check(
   schema: fc.Arbitrary<JsonObject>,
   law: (schema: ReturnType<typeof compileSchema>, given: JsonObject) => void,
@@ -115,7 +115,7 @@ function check(
   );
 }
 
-test('what was pruned has nothing left to prune', () => {
+test('pruning is idempotent', () => {
   check(anySchema, (schema, given) => {
     const once = prune(schema, given);
     expect(prune(schema, once.object)).toEqual({ object: once.object, pruned: [] });
@@ -124,14 +124,14 @@ test('what was pruned has nothing left to prune', () => {
   });
 });
 
-test('what has its defaults gets none', () => {
+test('defaulting is idempotent', () => {
   check(anySchema, (schema, given) => {
     const once = withDefaults(schema, given);
     expect(withDefaults(schema, once)).toEqual(once);
   });
 });
 
-test('a good object stays good when it is pruned', () => {
+test('pruning keeps a valid object valid', () => {
   let good = 0;
   check(mildSchema, (schema, given) => {
     if (validateValues(schema, given).length > 0) return;
@@ -141,7 +141,7 @@ test('a good object stays good when it is pruned', () => {
   expect(good).toBeGreaterThan(50);
 });
 
-test('what was coerced stays as it is, and its types are right', () => {
+test('coercion is idempotent and yields the right types', () => {
   check(anySchema, (schema, given) => {
     const once = coerceEmbedded(schema, given, { drop: true });
     expect(once.errors).toEqual([]);
@@ -151,7 +151,7 @@ test('what was coerced stays as it is, and its types are right', () => {
   });
 });
 
-test('every error names a field and says something', () => {
+test('every error has a field and a message', () => {
   check(anySchema, (schema, given) => {
     const errors = [
       ...validateValues(schema, given),

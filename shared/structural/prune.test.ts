@@ -21,7 +21,7 @@ test.each<[string, ReadonlyJson, unknown, unknown, string[]]>([
     ['f[1].b'],
   ],
   [
-    'keys of a map stay, unknown fields in them go',
+    'keys of a map stay, unknown fields in its values are dropped',
     { type: 'object', additionalProperties: object({ a: text }) },
     { x: { a: '1', b: 2 } },
     { x: { a: '1' } },
@@ -35,7 +35,7 @@ test.each<[string, ReadonlyJson, unknown, unknown, string[]]>([
     ['f.a.x'],
   ],
   [
-    'of any values the fields are unknown',
+    'fields of untyped values are unknown',
     { type: 'object', additionalProperties: true },
     { a: 1, b: { c: 1 }, d: [{ e: 1 }] },
     { a: 1, b: {}, d: [{}] },
@@ -49,14 +49,14 @@ test.each<[string, ReadonlyJson, unknown, unknown, string[]]>([
     ['f.a.x'],
   ],
   [
-    'a list of anything keeps it',
+    'a list of any values keeps them',
     { type: 'array', ...KEEP },
     [{ a: 1 }, [{ b: 1 }]],
     [{ a: 1 }, [{ b: 1 }]],
     [],
   ],
   [
-    'items of a list that keeps keep theirs',
+    'items of a list that preserves unknown fields keep theirs',
     { type: 'array', items: object({ a: object({}) }), ...KEEP },
     [{ a: { x: 1 }, b: 1 }],
     [{ a: {}, b: 1 }],
@@ -78,19 +78,19 @@ test.each<[string, ReadonlyJson, unknown, unknown, string[]]>([
   expect(pruned).toEqual(paths);
 });
 
-test('the root keeps its own metadata whatever the schema says of it', () => {
+test('the root keeps its metadata regardless of the schema', () => {
   const schema = compileSchema(object({ metadata: object({ name: text }) }));
   const given = { ...META, spec: {} };
   expect(prune(schema, given)).toEqual({ object: META, pruned: ['spec'] });
 });
 
-test('nothing is pruned from objects of a definition that keeps unknown fields', () => {
+test('nothing is pruned with preserveUnknownFields', () => {
   const schema = compileSchema(object({ spec: object({}) }), { preserveUnknownFields: true });
   const given = { spec: { a: 1 }, b: 1 };
   expect(prune(schema, given).object).toBe(given);
 });
 
-test('what has nothing unknown is returned itself, and what is known is shared', () => {
+test('an object without unknown fields is returned itself, and known parts are shared', () => {
   const schema = compileSchema(object({ a: object({ b: text }), c: object({}) }));
   const good = { a: { b: 'x' }, c: {} };
   expect(prune(schema, good).object).toBe(good);
@@ -100,7 +100,7 @@ test('what has nothing unknown is returned itself, and what is known is shared',
   expect(bad).toEqual({ a: { b: 'x' }, c: { d: 1 } });
 });
 
-test('the key __proto__ is a field like any other', () => {
+test('the key __proto__ is an ordinary field', () => {
   const schema = compileSchema(object({ a: { type: 'object', additionalProperties: object({}) } }));
   const given = JSON.parse('{"a":{"__proto__":{"x":1}},"__proto__":{"y":1}}') as Record<string, unknown>;
   const { object: kept, pruned } = prune(schema, given);
@@ -109,13 +109,13 @@ test('the key __proto__ is a field like any other', () => {
   expect(prune(schema, JSON.parse('{"constructor":1}')).object).toEqual({});
 });
 
-test('not more paths are named than the bound allows', () => {
+test('at most PRUNED_PATHS_MAX paths are named', () => {
   const given = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${String(index)}`, 1]));
   expect(prune(compileSchema(object({})), given)).toMatchObject({ object: {} });
   expect(prune(compileSchema(object({})), given).pruned).toHaveLength(PRUNED_PATHS_MAX);
 });
 
-test('a value inside an object has no metadata of its own, unless it is an embedded resource', () => {
+test('a nested value has no implicit metadata unless it is an embedded resource', () => {
   const schema = compileSchema(object({ a: text }));
   expect(pruneValue(schema, { a: 'x', kind: 'K' })).toEqual({ a: 'x' });
   const embedded = compileSchema(object({ a: text }, { 'x-kubernetes-embedded-resource': true }));

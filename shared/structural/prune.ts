@@ -4,21 +4,21 @@ import { fieldsBefore } from './fields-before';
 import type { StructuralSchema } from './structural-schema';
 
 export interface Pruned {
-  /** The same object where nothing was unknown. */
+  /** The same object where nothing was dropped. */
   readonly object: JsonObject;
-  /** Paths of what was dropped, at most `PRUNED_PATHS_MAX` of them: `spec.list[0].name`. */
+  /** Paths of at most `PRUNED_PATHS_MAX` dropped fields: `spec.list[0].name`. */
   readonly pruned: readonly string[];
 }
 
-/** More dropped fields than this are not named. */
+/** Number of dropped fields that are named. */
 export const PRUNED_PATHS_MAX = 100;
 
-/** What every API object has. */
+/** Fields of every API object. */
 export const META_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * Drops the fields that the schema does not know, from a whole custom resource. Its own `apiVersion`, `kind` and `metadata` are left
- * alone, and so are those of embedded resources. The input is not changed; what is kept as it is is shared with the result.
+ * Prunes unknown fields from a custom resource. Its own `apiVersion`, `kind` and `metadata` stay, and so do
+ * those of embedded resources. The input is not changed; the result shares what stays.
  */
 export function prune(schema: StructuralSchema, object: JsonObject): Pruned {
   if (schema.isUnpruned) return { object, pruned: [] };
@@ -26,19 +26,19 @@ export function prune(schema: StructuralSchema, object: JsonObject): Pruned {
   return { object: pruneObject(object, schema, schema.preservesUnknown, pruning), pruned: pruning.pruned };
 }
 
-/** The same for a value that stands somewhere inside an object, as the default of a field. */
+/** Prunes a value inside an object, such as the default of a field. */
 export function pruneValue(schema: StructuralSchema, value: unknown): unknown {
   return pruned(value, schema, schema.preservesUnknown, { root: undefined, path: [], pruned: [] });
 }
 
 interface Pruning {
-  /** A whole resource whatever its schema says. */
+  /** The root object, which is a resource whatever its schema says. */
   readonly root: JsonObject | undefined;
   readonly path: (string | number)[];
   readonly pruned: string[];
 }
 
-/** Without a schema nothing is known. With `keeps` the fields that are not declared stay. */
+/** Without a schema every field is unknown. With `keeps` undeclared fields stay. */
 function pruned(
   value: unknown,
   schema: StructuralSchema | undefined,
@@ -60,7 +60,7 @@ function pruneObject(
   const more = schema?.additionalProperties;
   const place: Place = {
     properties: schema?.properties ?? NO_PROPERTIES,
-    // Where any value is accepted, the fields of objects are still unknown: upstream's rule.
+    // As upstream, fields of objects are unknown even where any value is accepted.
     others: typeof more === 'object' ? more : undefined,
     refusesOthers: more === undefined && !keeps,
     keepsOthers: more === undefined && keeps,
@@ -75,19 +75,19 @@ function pruneObject(
   return target ?? source;
 }
 
-/** What one object may contain. */
+/** Fields that one object may contain. */
 interface Place {
   readonly properties: ReadonlyMap<string, StructuralSchema>;
-  /** The schema of fields that are not declared. */
+  /** Schema of undeclared fields. */
   readonly others: StructuralSchema | undefined;
   readonly refusesOthers: boolean;
-  /** They stay, with everything in them. */
+  /** Undeclared fields stay, with everything in them. */
   readonly keepsOthers: boolean;
 }
 
 const NO_PROPERTIES: ReadonlyMap<string, StructuralSchema> = new Map();
 
-/** What is kept of one field; undefined for nothing. */
+/** Returns the pruned value of one field; undefined where the field is dropped. */
 function field(key: string, value: unknown, place: Place, pruning: Pruning): unknown {
   const declared = place.properties.get(key);
   if (declared === undefined && place.keepsOthers) return value;
@@ -103,7 +103,7 @@ function field(key: string, value: unknown, place: Place, pruning: Pruning): unk
   return kept;
 }
 
-/** A list in a place that keeps unknown fields passes that on to its items. */
+/** A list that preserves unknown fields extends that to its items. */
 function pruneList(
   source: readonly unknown[],
   schema: StructuralSchema | undefined,

@@ -1,5 +1,6 @@
 /**
- * True for what Go's `url.ParseRequestURI` reads: an absolute URI or an absolute path. It is generous with everything but the authority.
+ * True for text that Go's `url.ParseRequestURI` parses: an absolute URI or an absolute path. Only the
+ * authority is strict.
  */
 export function isRequestUri(text: string): boolean {
   if (text === '*') return true;
@@ -38,6 +39,6 @@ function isHost(host: string): boolean {
   }
   const colon = host.lastIndexOf(':');
   if (colon !== -1 && !/^\d*$/.test(host.slice(colon + 1))) return false;
-  // Only what is beyond ASCII may be escaped in a host.
+  // Only characters beyond ASCII may be escaped in a host.
   return /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"\u0080-\u{10FFFF}]|%[89a-fA-F][0-9a-fA-F])*$/u.test(host);
 }

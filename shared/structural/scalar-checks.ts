@@ -6,7 +6,7 @@ import { report } from './outcome';
 import { compilePattern } from './patterns';
 import type { NumberRules, TextRules } from './structural-schema';
 
-/** Of length and pattern only the first problem is told, as upstream does; the format is told in any case. */
+/** As upstream, only the first problem of length and pattern is reported, and the format always. */
 export function checkText(rules: TextRules, value: string, check: Check): void {
   const { path, budget } = check;
   const { minLength, maxLength, pattern, format } = rules;
@@ -24,10 +24,10 @@ export function checkText(rules: TextRules, value: string, check: Check): void {
   }
 }
 
-/** What it takes to compare a short text with a format, compared with a step: most of all a date. */
+/** Cost of checking the format of a short text, in steps. A date costs most. */
 const FORMAT_STEPS = 8;
 
-/** Characters as Go counts them. */
+/** Counts characters as Go counts runes. */
 function runes(text: string): number {
   let count = text.length;
   for (let index = 0; index + 1 < text.length; index += 1) {
@@ -57,7 +57,7 @@ function checkPattern(pattern: string, value: string, check: Check): void {
   }
 }
 
-/** Integers are compared with the integer part of a bound, as upstream does. */
+/** As upstream, integers are compared with the integer part of a bound. */
 export function checkNumber(rules: NumberRules, value: number | bigint, check: Check): void {
   const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value);
   const { multipleOf, minimum, maximum, isMinimumExclusive, isMaximumExclusive } = rules;
@@ -83,7 +83,7 @@ export function checkNumber(rules: NumberRules, value: number | bigint, check: C
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** A bound beyond 64 bits is the nearest one within. */
+/** Clamps a bound to 64 bits. */
 function integerPart(bound: number): number | bigint {
   const whole = Math.trunc(bound);
   if (Number.isSafeInteger(whole) || !Number.isFinite(whole)) return whole;
@@ -94,7 +94,7 @@ function integerPart(bound: number): number | bigint {
 
 function isMultiple(value: number | bigint, factor: number, isInteger: boolean): boolean {
   const whole = integerPart(factor);
-  // A fraction of one would be zero as an integer, by which upstream would divide.
+  // A factor below one would truncate to zero as an integer, by which upstream would divide.
   if (isInteger && whole !== 0) return BigInt(value) % BigInt(whole) === 0n;
   const number = Number(value);
   return isJsonInteger(factor < 1 ? (1 / factor) * number : number / factor);
@@ -102,7 +102,7 @@ function isMultiple(value: number | bigint, factor: number, isInteger: boolean):
 
 const RELATIVE_ERROR_MAX = 1e-9;
 
-/** True for a safe integer, and for a number so near to one that only rounding can have brought it there. */
+/** True for a safe integer, and for a number that differs from one only by rounding. */
 export function isJsonInteger(value: number): boolean {
   if (Number.isInteger(value)) return Number.isSafeInteger(value);
   const whole = Math.trunc(value);
@@ -110,7 +110,7 @@ export function isJsonInteger(value: number): boolean {
   return whole !== 0 && (value - whole) / (value + whole) < RELATIVE_ERROR_MAX;
 }
 
-/** The number of items. */
+/** Checks the number of items. */
 export function checkLength(
   size: number,
   { min, max }: { readonly min: number | undefined; readonly max: number | undefined },

@@ -2,7 +2,7 @@ import { compileSchema } from './structural-schema';
 
 const text = { type: 'string', description: 'some words' };
 
-test('a schema says what its keywords say', () => {
+test('all keywords are compiled', () => {
   const schema = compileSchema({
     type: 'object',
     nullable: true,
@@ -31,7 +31,7 @@ test('a schema says what its keywords say', () => {
   expect(schema.properties.get('resource')?.isEmbedded).toBe(true);
 });
 
-test('equal parts are one node, whatever their descriptions say', () => {
+test('equal subtrees are one node regardless of descriptions', () => {
   const part = (description: string): object => ({
     type: 'object',
     description,
@@ -47,7 +47,7 @@ test('equal parts are one node, whatever their descriptions say', () => {
   expect(one?.properties.get('a')).toBe(three?.properties.get('a'));
 });
 
-test('parts that differ in any keyword are two', () => {
+test('subtrees that differ in any keyword are distinct', () => {
   const variants: object[] = [
     { type: 'string' },
     { type: 'string', nullable: true },
@@ -78,7 +78,7 @@ test('parts that differ in any keyword are two', () => {
   expect(new Set(properties.values()).size).toBe(variants.length);
 });
 
-test('it shares nothing with what it was made of', () => {
+test('the compiled schema shares nothing with its source', () => {
   const source = {
     type: 'object',
     properties: { a: { type: 'array', items: {}, default: [1], enum: [[1]] } },
@@ -90,7 +90,7 @@ test('it shares nothing with what it was made of', () => {
 });
 
 test.each([undefined, null, 'x', [], 5, { properties: 'x', items: [], enum: {}, required: 5 }])(
-  '%j is read as a schema that says nothing',
+  '%j compiles to an empty schema',
   (json) => {
     expect(compileSchema(json)).toMatchObject({ type: '', items: undefined, choices: undefined });
   },

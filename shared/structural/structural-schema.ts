@@ -4,27 +4,29 @@ import { cloneJson, isJsonObject } from '../object/clone';
 import { normalFormat } from './formats';
 
 /**
- * The schema of a custom resource in the form in which objects are pruned, defaulted and validated: an immutable tree without
+ * Compiled schema of a custom resource, for pruning, defaulting and validation: an immutable tree without
  * descriptions, in which equal subtrees are one node.
  */
 export interface StructuralSchema {
-  /** Empty where any type is accepted. */
+  /** Empty where every type is accepted. */
   readonly type: string;
   readonly isNullable: boolean;
   readonly isIntOrString: boolean;
-  /** The value is an API object of its own: `apiVersion`, `kind` and `metadata` are known without being declared. */
+  /**
+   * The value is an embedded resource: `apiVersion`, `kind` and `metadata` are known without being declared.
+   */
   readonly isEmbedded: boolean;
-  /** Fields that are not declared are kept. What is declared is pruned all the same, by its own schema. */
+  /** Undeclared fields are kept. Declared fields are still pruned by their own schema. */
   readonly preservesUnknown: boolean;
-  /** Nothing is pruned at all: a definition that says `preserveUnknownFields`. Only a root may say so. */
+  /** Nothing is pruned: the definition has `preserveUnknownFields`. Only a root may have it. */
   readonly isUnpruned: boolean;
   readonly properties: ReadonlyMap<string, StructuralSchema>;
   readonly items: StructuralSchema | undefined;
-  /** The schema of all keys that are not declared; true: they are accepted; false: they are refused; undefined: nothing was said. */
+  /** Schema of undeclared keys. True accepts them, false refuses them, undefined is unspecified. */
   readonly additionalProperties: StructuralSchema | boolean | undefined;
-  /** Undefined where there is none. Shared: never hand it out without a copy. */
+  /** Undefined where there is none. It is shared, so copy it before handing it out. */
   readonly default: unknown;
-  /** Names of the properties that have a default. */
+  /** Names of properties that have a default. */
   readonly defaulted: readonly string[];
   /** `atomic`, `set`, `map`, or empty. */
   readonly listType: string;
@@ -35,10 +37,10 @@ export interface StructuralSchema {
   readonly number: NumberRules | undefined;
   readonly list: ListRules | undefined;
   readonly object: ObjectRules | undefined;
-  /** Undefined where any value is accepted. */
+  /** Undefined where every value is accepted. */
   readonly choices: readonly unknown[] | undefined;
   readonly junctors: Junctors | undefined;
-  /** Whether there are sets or keyed lists in it, or embedded resources, so that a walk for them can be spared. */
+  /** True when it contains sets, keyed lists or embedded resources, so that other schemas skip that walk. */
   readonly hasUniqueLists: boolean;
   readonly hasEmbedded: boolean;
 }
@@ -48,7 +50,7 @@ export interface TextRules {
   readonly maxLength: number | undefined;
   /** Empty for none. */
   readonly pattern: string;
-  /** As the schema spells it; empty for none and for formats that nobody checks. */
+  /** In the schema's spelling; empty for none and for formats that are not validated. */
   readonly format: string;
 }
 
@@ -60,7 +62,7 @@ export interface NumberRules {
   readonly multipleOf: number | undefined;
 }
 
-/** Not `uniqueItems`: no definition may ask for it. */
+/** `uniqueItems` is absent, since no definition may use it. */
 export interface ListRules {
   readonly minItems: number | undefined;
   readonly maxItems: number | undefined;
@@ -72,7 +74,7 @@ export interface ObjectRules {
   readonly required: readonly string[];
 }
 
-/** Further schemas for the same value. Those say nothing about structure. */
+/** Further schemas of the same value, which carry no structure. */
 export interface Junctors {
   readonly allOf: readonly StructuralSchema[];
   readonly anyOf: readonly StructuralSchema[];
@@ -81,9 +83,9 @@ export interface Junctors {
 }
 
 /**
- * Compiles `schema.openAPIV3Schema` of one version of a definition. What is no schema is read as one that says nothing; whether the
- * schema is acceptable is judged where the definition is stored. It keeps nothing of the input. Compile on first use: a schema
- * that nobody asks for need not be there.
+ * Compiles `schema.openAPIV3Schema` of one version of a definition. A malformed schema reads as an empty one,
+ * since definitions are validated when they are stored. The result keeps nothing of the input. Compile on
+ * first use.
  */
 export function compileSchema(
   json: unknown,
@@ -96,22 +98,22 @@ export function compileSchema(
 export interface CompileOptions {
   readonly preserveUnknownFields?: boolean;
   /**
-   * It is to judge defaults, by rules that upstream has for them alone: formats of numbers count, any format does where there is no type, and
-   * what is an integer or a text may be anything else.
+   * The schema validates defaults, for which upstream has rules of its own: number formats count, any format
+   * counts where there is no type, and int-or-string accepts every value.
    */
   readonly judgesDefaults?: boolean;
 }
 
-/** Equal nodes of one schema. */
+/** Pool of equal nodes of one schema. */
 interface Pool {
-  /** By what the node says, with ids for the nodes inside it. */
+  /** Nodes by content, with ids for the nodes inside. */
   readonly nodes: Map<string, StructuralSchema>;
   readonly ids: Map<StructuralSchema, number>;
   readonly judgesDefaults: boolean;
 }
 
 const NO_PROPERTIES: ReadonlyMap<string, StructuralSchema> = new Map();
-/** A schema as somebody wrote it. */
+/** An unchecked schema. */
 type Source = Unchecked<JSONSchemaProps>;
 
 const NOTHING: Source = {};
@@ -156,7 +158,7 @@ function compileNode(json: unknown, pool: Pool): StructuralSchema {
   );
 }
 
-/** The node that says the same, if there is one already. */
+/** Returns the equal node of the pool, if there is one. */
 function shared(node: StructuralSchema, pool: Pool): StructuralSchema {
   const key = JSON.stringify(node, (_, value: unknown) => {
     if (value === node || typeof value !== 'object' || value === null) {
@@ -239,7 +241,7 @@ function compileJunctors(source: Source, pool: Pool): Junctors | undefined {
   });
 }
 
-/** Rules of which none is set are left out. */
+/** Returns undefined for rules of which none is set. */
 function unlessEmpty<T extends object>(rules: T): T | undefined {
   const isSet = (value: unknown): boolean =>
     Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '' && value !== false;
@@ -258,7 +260,7 @@ function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : NONE;
 }
 
-/** Bounds are compared as floating point numbers, as upstream does. */
+/** As upstream, bounds are floating point numbers. */
 function number(value: unknown): number | undefined {
   if (typeof value === 'bigint') return Number(value);
   return typeof value === 'number' ? value : undefined;

@@ -4,7 +4,10 @@ import { isJsonInteger } from './scalar-checks';
 import type { StructuralSchema } from './structural-schema';
 import { ownKeyMap } from '../own-key-map';
 
-/** Compares the type of a value with that of the schema. A null fits where it is allowed, and where no type is said. */
+/**
+ * Compares the type of a value with that of the schema. A null fits where it is allowed, and where the schema
+ * has no type.
+ */
 export function checkType(schema: StructuralSchema, value: unknown, check: Check): void {
   const expected = expectedTypes(schema);
   const format = schema.text?.format ?? '';
@@ -17,12 +20,12 @@ export function checkType(schema: StructuralSchema, value: unknown, check: Check
   const actual = typeOf(value);
   check.outcome.matches += 1;
   if (fits(expected, actual, value)) check.outcome.matches += 1;
-  // Upstream names the format instead of the type where there is another one; texts and lists are told by their type.
-  else if (isToldByType(format, actual)) wrongType(check, expected, actual);
+  // Upstream's message names the value's format instead of its type, except for strings and lists.
+  else if (isNamedByType(format, actual)) wrongType(check, expected, actual);
   else wrongType(check, format, FORMATS_OF_VALUES.get(actual) ?? '');
 }
 
-function isToldByType(format: string, actual: string): boolean {
+function isNamedByType(format: string, actual: string): boolean {
   return (
     format === '' || format === FORMATS_OF_VALUES.get(actual) || actual === 'string' || actual === 'array'
   );
@@ -34,7 +37,9 @@ function expectedTypes({ type, isIntOrString }: StructuralSchema): string {
   return isIntOrString ? 'integer,string' : type;
 }
 
-/** A format alone says nothing of texts and lists here. Unlike upstream a list is no text that has a format. */
+/**
+ * A format alone does not constrain strings and lists. Unlike upstream, a list is not a string with a format.
+ */
 function fits(expected: string, actual: string, value: unknown): boolean {
   if (expected === actual) return true;
   if (expected === '') return actual === 'string' || actual === 'array';

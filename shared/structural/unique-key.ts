@@ -1,12 +1,18 @@
 import { compareKeys } from '../meta/key-order';
 
-/** A value by which two values can be compared in a set: scalars by themselves, objects and lists by a text with sorted keys. */
+/**
+ * Returns a key that is equal for equal values: a scalar itself, or the JSON of objects and lists with sorted
+ * keys.
+ */
 export function uniqueKey(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `"${value}` : value;
   return canonicalText(value);
 }
 
-/** JSON with sorted keys, as Go writes it; that of an object or list begins with a bracket, so that it is no scalar's key. */
+/**
+ * Returns JSON with sorted keys, as Go writes it. For an object or list it begins with a bracket, so it never
+ * equals the key of a scalar.
+ */
 export function canonicalText(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

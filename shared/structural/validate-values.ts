@@ -21,9 +21,9 @@ import { checkType } from './type-check';
 import { uniqueKey } from './unique-key';
 
 /**
- * What is wrong with a value by the keywords of its schema, in the words of v1.21. `path` is that of the value inside the validated
- * object, as it shows in the text; `prefix` is put before the field of each error (`spec.versions[0].…default`). What is left when `budget`
- * is spent is not compared, and an error says so.
+ * Validates a value against the keywords of its schema, with the messages of v1.21. `path` is the path inside
+ * the object, as messages show it. `prefix` precedes the field of each error (`spec.versions[0].…default`).
+ * When `budget` is exhausted, validation stops with an error that says so.
  */
 export function validateValues(
   schema: StructuralSchema,
@@ -39,13 +39,13 @@ export function validateValues(
     : errors.map((error) => ({ ...error, field: joinField(prefix, error.field) }));
 }
 
-/** The field of a part in the whole: `prefix` is where the part stands. */
+/** Joins the field of a part to the path of the part. */
 export function joinField(prefix: string, field: string): string {
   if (field === fieldOf('')) return prefix;
   return field.startsWith('[') ? prefix + field : `${prefix}.${field}`;
 }
 
-/** What upstream counts as matched in a value, whatever its schema says: see `Outcome.matches`. */
+/** Matches that upstream counts for every value: see `Outcome.matches`. */
 const MATCHES_OF_ANY = 4;
 
 function validateNode(schema: StructuralSchema, value: unknown, check: Check): void {
@@ -90,7 +90,7 @@ function checkList(schema: StructuralSchema, value: readonly unknown[], check: C
   checkLength(value.length, { min: list.minItems, max: list.maxItems }, check);
 }
 
-/** What it takes to look a value up among choices, compared with a step, beside making the text that it is known by. */
+/** Cost of looking up a value among the choices, in steps, besides building its key. */
 const CHOICE_STEPS = 0.25;
 
 function checkChoices(choices: readonly unknown[], value: unknown, check: Check): void {
@@ -102,7 +102,7 @@ function checkChoices(choices: readonly unknown[], value: unknown, check: Check)
   explain(check, `${path} in body should be one of`, () => enumError(fieldOf(path), value, choices));
 }
 
-/** Made once for each schema. One by one the choices would take their number times the size of a value. */
+/** Cached per schema. Without a set, each value would be compared with every choice. */
 const keysOfChoices = new WeakMap<readonly unknown[], ReadonlySet<unknown>>();
 
 function keysOf(choices: readonly unknown[]): ReadonlySet<unknown> {
@@ -138,14 +138,17 @@ function checkObject(schema: StructuralSchema, value: JsonObject, check: Check):
   }
 }
 
-/** What it takes to look up what is said of a field, compared with a step: an alternative that says nothing of it does that as well. */
+/**
+ * Cost of looking up the schema of a field, in steps. An alternative that does not declare the field costs as
+ * much.
+ */
 const FIELD_STEPS = 2;
 
-/** What it takes to look for a field that has to be there, and to find that it is not, compared with a step. */
+/** Cost of checking a required field, in steps. */
 const REQUIRED_STEPS = 0.25;
 const MISSING_STEPS = 3;
 
-/** Where the number of fields is wrong the fields themselves are not looked at. */
+/** Fields are not validated where their number is wrong. */
 function hasGoodSize(
   size: number,
   { minProperties, maxProperties }: { minProperties: number | undefined; maxProperties: number | undefined },
@@ -170,7 +173,7 @@ function hasGoodSize(
   return true;
 }
 
-/** In upstream's order: any, one, all, not. Of several alternatives that fail the nearest is explained. */
+/** In upstream's order: anyOf, oneOf, allOf, not. Of several failed alternatives the nearest is reported. */
 function checkJunctors({ anyOf, oneOf, allOf, not }: Junctors, value: unknown, check: Check): void {
   if (anyOf.length > 0) checkAnyOf(anyOf, value, check);
   if (oneOf.length > 0) checkOneOf(oneOf, value, check);
@@ -232,10 +235,10 @@ function outcomeOf(schema: StructuralSchema, value: unknown, { path, budget }: C
   return outcome;
 }
 
-/** An alternative, and each problem that may never be told, costs about as much as comparing so many values. */
+/** Cost of an alternative, and of a problem that may be discarded, in steps. */
 const ALTERNATIVE_STEPS = 5;
 
-/** Upstream puts these errors at no field, and quotes the path. */
+/** As upstream, these errors have no field and quote the path. */
 function reportJunctor(check: Check, text: string): void {
   const message = `"${check.path}" ${text}`;
   explain(check, message, () => goError('FieldValueInvalid', fieldOf(''), '', message));

@@ -3,7 +3,7 @@ import { warmPatterns } from './warm-patterns';
 
 const text = (pattern: string): object => ({ type: 'string', pattern });
 
-test('the patterns of a schema are compiled with turns of the loop between them', async () => {
+test('patterns are compiled with turns of the event loop between them', async () => {
   const patterns = Array.from({ length: 100 }, (_, at) => `(${String(at)}|warm{300})b{300}`);
   const schema = { properties: { a: { anyOf: patterns.map(text) } } };
   let turns = 0;
@@ -21,13 +21,13 @@ test('the patterns of a schema are compiled with turns of the loop between them'
   expect(warmPatterns([schema], Infinity)).toBeUndefined();
 });
 
-test('no more is compiled than is wanted', async () => {
+test('compilation stops at effortMax', async () => {
   const patterns = Array.from({ length: 5 }, (_, at) => `(${String(at)}|some{300})b{300}`);
   await warmPatterns(patterns.map(text), 700);
   expect(patterns.filter(isKnownPattern).length).toBeLessThan(patterns.length);
 });
 
-test('what is called a pattern and is none is passed over', () => {
+test('a pattern key that holds no string is skipped', () => {
   expect(
     warmPatterns([{ properties: { pattern: { type: 'object', pattern: '' } } }], Infinity),
   ).toBeUndefined();

@@ -2,8 +2,9 @@ import { Slices } from '../concurrency/slices';
 import { compilePattern, isKnownPattern } from './patterns';
 
 /**
- * Compiles the patterns of schemas ahead of their use, in slices of the event loop, so that whoever uses them next need not do it all in one
- * go. Undefined where there is nothing to wait for. No more than `effortMax` instructions are compiled: what comes after them has its limit.
+ * Compiles the patterns of schemas ahead of use, in slices of the event loop, so that the next request need
+ * not block for it. Returns undefined where there is nothing to compile. At most `effortMax` instructions are
+ * compiled; later use compiles the rest within its own limit.
  */
 export function warmPatterns(schemas: readonly object[], effortMax: number): Promise<void> | undefined {
   const unknown = new Set<string>();
@@ -23,10 +24,10 @@ async function compileInSlices(patterns: Iterable<string>, effortMax: number): P
   }
 }
 
-/** By schema: looked for once. */
+/** Patterns by schema. */
 const known = new WeakMap<object, readonly string[]>();
 
-/** What might be one is taken for one. */
+/** Every string under the key `pattern` counts as a pattern. */
 function patternsOf(schema: object): readonly string[] {
   const found = known.get(schema) ?? [...textsCalledPattern(schema)];
   known.set(schema, found);

@@ -4,7 +4,8 @@ import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
 import { MEDIA_TYPE } from '../../../shared/names';
 import { decodeProtobuf } from '../../../shared/protobuf/decode';
 import { unwrapEnvelope } from '../../../shared/protobuf/envelope';
-import { DecodeError, decodeJson } from '../../../shared/schema/decode';
+import type { JsonDocument } from '../../../shared/schema/decode';
+import { DecodeError, decodeJsonDocument } from '../../../shared/schema/decode';
 import type { MessageType } from '../../../shared/schema/types';
 import { negotiateBody } from './negotiation';
 import { parseYaml } from './yaml';
@@ -25,12 +26,15 @@ export function bodyMediaType(contentType: string | undefined): string {
   return negotiateBody(contentType, STANDARD_MEDIA_TYPES);
 }
 
+/** The values of a body. Only JSON says how its numbers were written. */
+export type ParsedBody = Pick<JsonDocument, 'value' | 'parseFractions'>;
+
 /**
  * A body as JSON values, whatever it was written in. Kind and version are those of the body; where they are not the expected ones,
  * nothing but them need be there, because the caller refuses such an object. Throws BadRequest for malformed bytes, and for Protobuf where
  * the kind has no schema.
  */
-export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
+export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): ParsedBody {
   try {
     if (mediaType === MEDIA_TYPE.json && bytes.length <= BRIEF_JSON_BYTES_MAX)
       return parse(bytes, mediaType, expected);
@@ -58,12 +62,16 @@ const STAGE_OF_TYPE = ownKeyMap<string>({
   [MEDIA_TYPE.protobuf]: 'parse_protobuf',
 });
 
-function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
-  if (mediaType === MEDIA_TYPE.protobuf) return parseProtobuf(bytes, expected);
-  // As in Go, null is the object of which nothing is said; one without a schema has to say at least its kind.
-  return (
-    (mediaType === MEDIA_TYPE.yaml ? parseYaml(bytes) : decodeJson(bytes, { fractions: 'remembered' })) ?? {}
-  );
+function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): ParsedBody {
+  if (mediaType === MEDIA_TYPE.protobuf) {
+    return { value: parseProtobuf(bytes, expected), parseFractions: undefined };
+  }
+  const { value, parseFractions } =
+    mediaType === MEDIA_TYPE.yaml
+      ? { value: parseYaml(bytes), parseFractions: undefined }
+      : decodeJsonDocument(bytes);
+  // As in Go, null reads as an empty object.
+  return { value: value ?? {}, parseFractions };
 }
 
 const SUMMARY_BYTES_MAX = 30;

@@ -7,23 +7,19 @@ import { Pace } from '../../../shared/concurrency/pace';
 import type { StatusError } from '../../../shared/errors/status-error';
 import { badRequest } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
-import { DecodeError, decodeObject, withFractions } from '../../../shared/schema/decode';
+import { DecodeError, decodeObject, unexpectedType } from '../../../shared/schema/decode';
 import { encodeObject } from '../../../shared/schema/encode';
-import { jsonInOrder, typeMetaWords } from '../../../shared/schema/reader-words/document-words';
-import { DOCUMENT_BYTES_MAX, readerWords } from '../../../shared/schema/reader-words/reader-words';
-import { messageType } from '../../../shared/schema/types';
-import type { ExpectedObject } from '../encoding/request-body';
+import type { ExpectedObject, ParsedBody } from '../encoding/request-body';
 import { bodyMediaType, parseBody, summaryOf } from '../encoding/request-body';
 import type { Exchange } from '../request/exchange';
 import type { BodySyntax } from '../request/loop-bounds';
 import { keepBodyWithin, keepJsonWithin, keepValuesWithin } from '../request/loop-bounds';
 import type { Endpoint } from '../registry/resource';
-import { isJsonObject } from '../../../shared/object/clone';
-import { fieldsOf, record, text } from '../../../shared/object/accessors';
+import { getOwn, isJsonObject } from '../../../shared/object/clone';
+import { record, text } from '../../../shared/object/accessors';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
-import { missingTypeMeta } from './custom-patched';
 import { unfitKindWords } from './unfit-kind';
 import { droppedFields } from './field-validation-custom';
 
@@ -50,7 +46,7 @@ interface BoundedBody {
   readonly bytes: Buffer;
   readonly mediaType: string;
   /** Throws TooLargeHereError for a body that is not to be parsed in this thread, or has turned out to hold too much. */
-  readonly parse: (expected: ExpectedObject) => unknown;
+  readonly parse: (expected: ExpectedObject) => ParsedBody;
 }
 
 /** The body of a request that must keep to its bounds. Throws TooLargeHereError for one that is too long to be parsed here. */
@@ -61,11 +57,11 @@ export function boundedBody({ bounds }: Exchange, bytes: Buffer, mediaType: stri
     bytes,
     mediaType,
     parse: (expected) => {
-      const value = parseBody(bytes, mediaType, expected);
-      // In other languages an alias stands for what is long, and a number for a name.
-      if (syntax === 'json') keepJsonWithin(bounds, value, bytes.length);
-      else keepValuesWithin(bounds, value, bytes.length);
-      return value;
+      const parsed = parseBody(bytes, mediaType, expected);
+      // A short YAML alias can stand for a long value, and a Protobuf number for a long name.
+      if (syntax === 'json') keepJsonWithin(bounds, parsed.value, bytes.length);
+      else keepValuesWithin(bounds, parsed.value, bytes.length);
+      return parsed;
     },
   };
 }
@@ -80,36 +76,35 @@ function decodeReporting(
   { endpoint, report }: { readonly endpoint: Endpoint; readonly report: ReportProblems | undefined },
 ): ApiObject {
   const { row, apiVersion, type } = endpoint;
-  const value = parse({ kind: row.kind, apiVersion, type });
+  const { value, parseFractions } = parse({ kind: row.kind, apiVersion, type });
   if (mediaType === MEDIA_TYPE.protobuf) return decodeValue(value, endpoint, report);
-  const syntax = mediaType === MEDIA_TYPE.yaml ? 'yaml' : 'json';
-  return decodeValue(value, endpoint, reportingDuplicates(report, bytes, syntax), { bytes, syntax });
+  const reportAll = reportingDuplicates(report, bytes, mediaType === MEDIA_TYPE.yaml ? 'yaml' : 'json');
+  return decodeValue(value, endpoint, reportAll, { bytes, parseFractions });
 }
 
 /** The text that a value was parsed from. */
-interface Written {
+interface BodyText extends Pick<ParsedBody, 'parseFractions'> {
   readonly bytes: Buffer;
-  readonly syntax: 'json' | 'yaml';
 }
 
 /**
- * The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. `origin`
- * is the text, for the words about what does not fit, or that upstream's converter makes the object: of integers with too many bits it takes the
- * lowest ones.
+ * Reads values that are already parsed, such as the result of a patch, as an object of the endpoint's kind and version, with defaults.
+ * `origin` is the body that they were parsed from, or `converter` where upstream's converter makes the object: it truncates integers that
+ * have too many bits. Throws BadRequest.
  */
 export function decodeValue(
   value: unknown,
   endpoint: Endpoint,
   report?: ReportProblems,
-  origin?: Written | 'converter',
+  origin?: BodyText | 'converter',
 ): ApiObject {
   const written = origin === 'converter' ? undefined : origin;
-  checkKind(value, endpoint, written);
+  checkKind(value, endpoint, written?.bytes);
   const { kind } = endpoint.row;
   try {
     const unknown = report === undefined ? 'drop' : 'report';
     const by = origin === 'converter' && endpoint.custom === undefined ? 'converter' : 'reader';
-    refuseFractions(value, endpoint);
+    refuseFractions(endpoint, written?.parseFractions);
     const { object, unknownFields } = STEP_TIMES.run('decode', () =>
       decodeObject(endpoint.type, withReset(value, endpoint), { unknown, empty: 'keep', by }),
     );
@@ -118,28 +113,19 @@ export function decodeValue(
     return STEP_TIMES.run('default', () => endpoint.applyDefaults?.(decoded)) ?? decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const words = written && wordsOf(value, endpoint, written);
     throw badRequest(
-      `${kind} in version ${JSON.stringify(endpoint.row.version)} cannot be handled as a ${kind}: ${words ?? error.message}`,
+      `${kind} in version ${JSON.stringify(endpoint.row.version)} cannot be handled as a ${kind}: ${error.message}`,
       error,
     );
   }
 }
 
-/** What upstream's reader says of what does not fit: of a custom resource it reads the metadata alone, once its JSON has been parsed. */
-function wordsOf(value: unknown, { custom, type }: Endpoint, { bytes, syntax }: Written): string | undefined {
-  if (custom === undefined && syntax === 'json') return readerWords(bytes, type);
-  const read = custom === undefined ? value : fieldsOf<{ readonly metadata: unknown }>(value).metadata;
-  const json = jsonInOrder(read ?? null, bytes);
-  return json && readerWords(json, custom === undefined ? type : OBJECT_META);
-}
-
-const OBJECT_META = messageType('meta/v1.ObjectMeta');
-
-/** As in Go, a number with a point or an exponent is none for an integer field of a built-in kind. */
-function refuseFractions(value: unknown, { custom, type }: Endpoint): void {
-  const written = custom === undefined ? withFractions(value) : undefined;
-  if (written !== undefined) decodeObject(type, written);
+/** Go does not read a number with a point or an exponent into an integer field of a built-in kind. Throws DecodeError. */
+function refuseFractions(
+  { custom, type }: Endpoint,
+  parseFractions: ParsedBody['parseFractions'] | undefined,
+): void {
+  if (custom === undefined && parseFractions !== undefined) decodeObject(type, parseFractions());
 }
 
 /**
@@ -155,39 +141,49 @@ function withReset(value: unknown, { custom }: Endpoint): unknown {
   return { ...value, metadata: { ...metadata, managedFields: [{}] } };
 }
 
-/** Refuses what has no kind and version that could be read, with the beginning of the text that says so. */
+/** Throws BadRequest for a value whose kind and version cannot be read. The message shows the beginning of the body. */
 function checkTypeMeta(
   value: unknown,
   endpoint: Endpoint,
-  written: Written | undefined,
+  body: Buffer | undefined,
 ): asserts value is object {
-  const words = typeMetaWords(value);
-  if (words === undefined) return;
-  const summary = written === undefined ? '' : ` (${summaryOf(written.bytes)})`;
-  const why = noTypeMetaWords(words);
-  throw badRequest(
-    `the object provided is unrecognized (must be of type ${endpoint.row.kind}): ${why}${summary}`,
+  const why = typeMetaProblem(value);
+  if (why !== undefined) throw unrecognized(endpoint, why, body);
+}
+
+function unrecognized({ row }: Pick<Endpoint, 'row'>, why: string, body: Buffer | undefined): StatusError {
+  const summary = body === undefined ? '' : ` (${summaryOf(body)})`;
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${row.kind}): ${why}${summary}`,
     new KindError(why),
   );
 }
 
-export function noTypeMetaWords(words: string): string {
-  return `couldn't get version/kind; json parse error: ${words}`;
+/** Returns why kind and version of a value cannot be read; undefined where they can, or are absent. */
+export function typeMetaProblem(value: unknown): string | undefined {
+  let error: DecodeError | undefined;
+  if (isJsonObject(value)) {
+    const name = TYPE_META.find((each) => typeof (getOwn(value, each) ?? '') !== 'string');
+    if (name !== undefined) error = unexpectedType('string', getOwn(value, name)).locate(name);
+  } else error = unexpectedType('TypeMeta', value);
+  return error && `couldn't get version/kind; json parse error: json: ${error.message}`;
 }
 
+const TYPE_META = ['kind', 'apiVersion'] as const;
+
 /** An absent kind or apiVersion is taken to be the endpoint's. */
-function checkKind(value: unknown, endpoint: Endpoint, written: Written | undefined): void {
-  checkTypeMeta(value, endpoint, written);
+function checkKind(value: unknown, endpoint: Endpoint, body: Buffer | undefined): void {
+  checkTypeMeta(value, endpoint, body);
   const { kind } = endpoint.row;
   const given = value as { readonly kind?: unknown; readonly apiVersion?: unknown };
-  if (endpoint.custom !== undefined) checkCustomKind(value, endpoint, written);
+  if (endpoint.custom !== undefined) checkCustomKind(value, endpoint, body);
   const givenKind = typeof given.kind === 'string' && given.kind !== '' ? given.kind : kind;
   const givenVersion =
     typeof given.apiVersion === 'string' && !NO_VERSION.has(given.apiVersion)
       ? given.apiVersion
       : endpoint.apiVersion;
   if (givenKind === kind && givenVersion === endpoint.apiVersion) return;
-  throw mismatch({ kind: givenKind, version: givenVersion }, endpoint, written);
+  throw mismatch({ kind: givenKind, version: givenVersion }, endpoint, body);
 }
 
 /** What upstream reads as neither a group nor a version. */
@@ -197,16 +193,11 @@ const NO_VERSION: ReadonlySet<string> = new Set(['', '/']);
 function mismatch(
   given: { readonly kind: string; readonly version: string },
   { row, stored, apiVersion, custom }: Endpoint,
-  written: Written | undefined,
+  body: Buffer | undefined,
 ): StatusError {
   const { kind } = row;
   if (given.version.split('/').length > 2) {
-    const summary = written === undefined ? '' : ` (${summaryOf(written.bytes)})`;
-    const why = `unexpected GroupVersion string: ${given.version}`;
-    return badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): ${why}${summary}`,
-      new KindError(why),
-    );
+    return unrecognized({ row }, `unexpected GroupVersion string: ${given.version}`, body);
   }
   const { group, version } = parseGroupVersion(given.version);
   const unfit = custom === undefined ? unfitKindWords({ ...given, group }, { row, stored }) : undefined;
@@ -221,30 +212,33 @@ function mismatch(
   );
 }
 
-/** The JSON of a body; undefined where that is too long to be told. */
-function jsonTextOf(value: object, { bytes, syntax }: Written): string | undefined {
-  if (syntax === 'yaml') return jsonInOrder(value, bytes)?.toString();
-  return bytes.length > DOCUMENT_BYTES_MAX ? undefined : bytes.toString().trim();
-}
-
 /** What is wrong with the kind or version that an object says it has. */
 export class KindError extends Error {
   override readonly name = 'KindError';
 }
 
-/** Of a custom resource the kind may not be left out, and what else is wrong with its type is told like any wrong field. */
-function checkCustomKind(value: object, { row, apiVersion }: Endpoint, written: Written | undefined): void {
-  const missing = missingTypeMeta(value);
+/** Returns why kind and version of a custom resource do not suffice: they may not be absent. Both are strings or null. */
+export function missingTypeMeta(value: unknown, body?: Buffer): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  if ((getOwn(value, 'kind') ?? '') === '') {
+    return `Object 'Kind' is missing${body === undefined ? '' : ` in '${summaryOf(body)}'`}`;
+  }
+  if (getOwn(value, 'apiVersion') !== null) return undefined;
+  return '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
+}
+
+/** Throws for a custom resource without a kind (BadRequest) or of another type than the endpoint's (Invalid). */
+function checkCustomKind(value: object, { row, apiVersion }: Endpoint, body: Buffer | undefined): void {
+  const missing = missingTypeMeta(value, body);
   if (missing !== undefined) {
-    const body = written === undefined ? '' : (jsonTextOf(value, written) ?? '');
     throw badRequest(
-      `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}: ${missing(body)}`,
+      `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}: ${missing}`,
     );
   }
   const { kind = '', apiVersion: version = '', metadata } = value as Readonly<Record<string, unknown>>;
   if (typeof kind !== 'string' || typeof version !== 'string') return;
   // Another group or version of a body is refused in other words.
-  if (version !== apiVersion && version !== '' && (written !== undefined || kind !== row.kind)) return;
+  if (version !== apiVersion && version !== '' && (body !== undefined || kind !== row.kind)) return;
   const name = text(record(metadata)['name']);
   const group = version.includes('/') ? version.slice(0, version.indexOf('/')) : '';
   if (kind !== row.kind) {

@@ -64,7 +64,7 @@ function preconditionsOf(query: URLSearchParams): Pick<WireOptions, 'preconditio
 function ofBody(exchange: Exchange, body: Buffer): WireOptions {
   const type = messageType('meta/v1.DeleteOptions');
   const mediaType = bodyMediaType(exchange.headers['content-type']);
-  const value = boundedBody(exchange, body, mediaType).parse({ kind: 'DeleteOptions', type });
+  const { value } = boundedBody(exchange, body, mediaType).parse({ kind: 'DeleteOptions', type });
   checkKind(value);
   try {
     return decodeObject(type, value).object;

@@ -7,24 +7,17 @@ import type { ApiObject } from '../../../shared/object/object';
 import { StatusError, badRequest, notFound } from '../../../shared/errors/status-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { PatchError } from '../../../shared/patch/patch-error';
-import { goDocument, restoreText } from './restore-text';
 import { applyJsonPatch } from '../../../shared/patch/json-patch';
-import { applyMergePatch, withoutNulls } from '../../../shared/patch/merge-patch';
+import { applyMergePatch } from '../../../shared/patch/merge-patch';
 import { applyStrategicPatch } from '../../../shared/patch/strategic';
-import { restOfStrategicPatch } from '../../../shared/patch/strategic-rest';
+import type { JsonDocument } from '../../../shared/schema/decode';
 import {
   DecodeError,
-  decodeJson,
-  hasKeptInfinite,
+  decodeJsonDocument,
   holdsInfinite,
   OUT_OF_RANGE,
-  withFractions,
-  withNumberTexts,
+  unexpectedType,
 } from '../../../shared/schema/decode';
-import { firstInfinite } from '../../../shared/schema/exact-json';
-import { inOrder, jsonBytesOf, typeMetaWords } from '../../../shared/schema/reader-words/document-words';
-import { encodeObject } from '../../../shared/schema/encode';
-import { DOCUMENT_BYTES_MAX, readerWords } from '../../../shared/schema/reader-words/reader-words';
 import type { MessageType } from '../../../shared/schema/types';
 import { negotiatePatch } from '../encoding/negotiation';
 import type { Answer, Exchange } from '../request/exchange';
@@ -36,9 +29,7 @@ import { updateObject } from '../registry/update';
 import { objectAnswers } from './answers';
 import { patchMediaTypes, readApplyPatch } from './apply';
 import { refusalOf } from './refusal-of';
-import { KindError, decodeValue, noTypeMetaWords } from './body';
-import { metadataMisfit, typeMetaMisfit } from './custom-patched';
-import { inDeclaredOrder, patchedText } from './patched-text';
+import { KindError, decodeValue, missingTypeMeta, typeMetaProblem } from './body';
 import type { VerbContext } from './context';
 import { nameRequired } from './custom-target';
 import { withDistinctOwners } from '../registry/distinct-owners';
@@ -84,35 +75,31 @@ export async function readPatch(exchange: Exchange, target: PatchTarget, mediaTy
   const pace = new Pace();
   const document = parse(bytes, mediaType);
   if (document instanceof StatusError) return refusalOf(target, document);
-  keepJsonWithin(bounds, document, bytes.length);
+  keepJsonWithin(bounds, document.value, bytes.length);
   const report = reportingDuplicates(asked, bytes, 'json');
   exchange.audit?.requestObject(undefined, () => bytes);
   if (pace.isDue) await pace.rest();
-  const change = changeBy(target, { mediaType, document, report, bounds });
+  const change = changeBy(target, { mediaType, bytes, document, report, bounds });
   return (current) => withDistinctOwners(change(current), exchange.warnings);
 }
 
-/** Of what is no JSON, upstream tells as its readers of the types of patches do. */
-function parse(bytes: Buffer, mediaType: string): unknown {
-  // Upstream puts the texts of JSON and merge patches into that of the object, and reads no number before.
-  const infinite = mediaType === MEDIA_TYPE.strategicMergePatch ? 'refused' : 'kept';
+/** Parses the body of a PATCH; returns BadRequest for malformed JSON. */
+function parse(bytes: Buffer, mediaType: string): JsonDocument | StatusError {
+  // Upstream splices the text of a JSON or merge patch into that of the object, and parses its numbers after that.
+  const allowInfinite = mediaType !== MEDIA_TYPE.strategicMergePatch;
   try {
-    return decodeJson(bytes, { fractions: 'remembered', infinite });
+    return decodeJsonDocument(bytes, { allowInfinite });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    if (mediaType === MEDIA_TYPE.mergePatch) return badRequest(`Invalid JSON Patch: ${why}`, error);
-    const large = why === OUT_OF_RANGE ? firstInfinite(bytes.toString()) : undefined;
-    if (large !== undefined)
-      return badRequest(`strconv.ParseFloat: parsing "${large}": value out of range`, error);
-    const isCutOff = mediaType === MEDIA_TYPE.strategicMergePatch && why === 'unexpected end of JSON input';
-    if (!isCutOff) return badRequest(why, error);
-    return badRequest(bytes.toString('latin1').trim() === '' ? 'EOF' : 'unexpected EOF', error);
+    return badRequest(mediaType === MEDIA_TYPE.mergePatch ? `Invalid JSON Patch: ${why}` : why, error);
   }
 }
 
 interface Patch {
   readonly mediaType: string;
-  readonly document: unknown;
+  /** The body, which refusals show. */
+  readonly bytes: Buffer;
+  readonly document: JsonDocument;
   readonly report: ReportProblems | undefined;
   readonly bounds: LoopBounds | undefined;
 }
@@ -125,25 +112,18 @@ function changeBy(target: PatchTarget, asked: Patch): Change {
     if (current === undefined) throw notFound(target.endpoint.row, target.name);
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
-    const patched = applied(versioned, asked, target);
-    if (hasKeptInfinite(asked.document) && holdsInfinite(patched)) {
-      throw misfitOf(new DecodeError(OUT_OF_RANGE), target, asked, versioned);
-    }
+    const { value, hasInfinite, parseFractions } = asked.document;
+    const patched = applied(versioned, value, asked, target);
+    if (hasInfinite && holdsInfinite(patched)) throw invalidPatch(OUT_OF_RANGE, asked);
     // Upstream's converter, which makes objects of what a strategic merge patch has merged, takes 1.0 for 1.
     const isConverted = endpoint.custom !== undefined || asked.mediaType === MEDIA_TYPE.strategicMergePatch;
-    const fractions = isConverted ? undefined : withFractions(asked.document);
-    if (fractions !== undefined) {
-      const whole = asOwnKind(
-        applied(versioned, { ...asked, document: fractions }, target),
-        target,
-        asked,
-        versioned,
-      );
-      decodePatched(whole, target, { ...asked, report: undefined }, versioned);
+    if (!isConverted && parseFractions !== undefined) {
+      const whole = asOwnKind(applied(versioned, parseFractions(), asked, target), target, asked);
+      decodePatched(whole, target, { ...asked, report: undefined });
     }
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
-    const next = decodePatched(asOwnKind(patched, target, asked, versioned), target, asked, versioned);
+    const next = decodePatched(asOwnKind(patched, target, asked), target, asked);
     if (target.isShown !== true) return checkIdentity(next, target);
     // As in a PUT: what is shown has to say its namespace itself.
     refuseOther(next, target);
@@ -156,7 +136,7 @@ function changeBy(target: PatchTarget, asked: Patch): Change {
  * without an apiVersion as its internal version, which has no place for metadata, and so for a name; of what is shown of a custom resource
  * there is none.
  */
-function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch, current: ApiObject): unknown {
+function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch): unknown {
   if (endpoint.stored.custom !== undefined || !isJsonObject(patched)) return patched;
   const { kind, apiVersion } = patched as { readonly kind?: unknown; readonly apiVersion?: unknown };
   if (asked.mediaType !== MEDIA_TYPE.strategicMergePatch) {
@@ -164,12 +144,10 @@ function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch, c
     if (isOwn && isAbsent(apiVersion)) throw namelessObject(name);
     return patched;
   }
-  for (const given of [kind, apiVersion]) {
+  for (const [field, given] of Object.entries({ kind, apiVersion })) {
     if (isAbsent(given) || typeof given === 'string') continue;
-    throw strategicMisfit(
-      new DecodeError('expected a string', { misfit: { wanted: 'a string', given } }),
-      restOfPatch(current, asked, { endpoint }),
-    );
+    const error = unexpectedType('string', given).locate(field);
+    throw invalidPatch(error.message, asked, error);
   }
   return { ...patched, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
 }
@@ -178,81 +156,32 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** What a patch makes of the types of fields is the patch's fault, and is answered as such. */
-function decodePatched(value: unknown, target: Target, asked: Patch, current: ApiObject): ApiObject {
-  const text = (): Buffer | undefined => customTextOf(current, asked, target);
-  const nameless = target.endpoint.custom === undefined ? undefined : typeMetaMisfit(value, text);
-  if (nameless !== undefined) throw invalidPatch(nameless.why, undefined, nameless.shown);
+/** Reads the result of a patch as an object. Throws Invalid for the field `patch` where it does not fit the kind. */
+function decodePatched(value: unknown, target: Target, asked: Patch): ApiObject {
+  if (target.endpoint.custom !== undefined && isJsonObject(value)) {
+    const problem = typeMetaProblem(value) ?? missingTypeMeta(value);
+    if (problem !== undefined) throw invalidPatch(problem, asked);
+  }
   try {
     const isConverted = asked.mediaType === MEDIA_TYPE.strategicMergePatch;
     return decodeValue(value, target.endpoint, asked.report, isConverted ? 'converter' : undefined);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     const { cause } = error;
-    if (target.endpoint.custom !== undefined && cause instanceof DecodeError) {
-      const { why, shown } = metadataMisfit(value, cause, text);
-      throw invalidPatch(why, cause, shown);
-    }
-    if (cause instanceof DecodeError) throw misfitOf(cause, target, asked, current);
+    if (cause instanceof DecodeError) throw invalidPatch(cause.message, asked, cause);
     // Another kind or version than that of the object.
     const isOther = error.status.reason === 'BadRequest' && target.endpoint.custom === undefined;
     if (!isOther) throw error;
-    const why = cause instanceof KindError ? cause.message : error.message;
-    throw invalidPatch(why, error, textOf(current, asked, target)?.toString());
+    throw invalidPatch(cause instanceof KindError ? cause.message : error.message, asked, error);
   }
 }
 
-/** What a JSON or merge patch has made is shown, in the words of what reads it; where neither is known the place is told. */
-function misfitOf(error: DecodeError, target: Target, asked: Patch, current: ApiObject): StatusError {
-  if (asked.mediaType === MEDIA_TYPE.strategicMergePatch) {
-    return strategicMisfit(error, restOfPatch(current, asked, target));
-  }
-  const text = textOf(current, asked, target);
-  const words = text && readerWords(text, target.endpoint.type);
-  return invalidPatch(words ?? error.message, error, text?.toString());
-}
+/** Longest part of a patch that a refusal shows, in bytes. */
+const SHOWN_BYTES_MAX = 4_096;
 
-/** What merging has left of a strategic merge patch. */
-function restOfPatch(
-  current: ApiObject,
-  { document }: Patch,
-  { endpoint }: Pick<Target, 'endpoint'>,
-): unknown {
-  return isJsonObject(document) ? restOfStrategicPatch(endpoint.type, { ...current }, document) : document;
-}
-
-/** What is left of a strategic merge patch is shown whole, in the words of what restores objects. */
-function strategicMisfit(error: DecodeError, document: unknown): StatusError {
-  const restored = error.misfit === undefined ? undefined : restoreText(error.misfit);
-  if (restored === undefined) return invalidPatch(error.message, error);
-  return invalidPatch(restored, error, goDocument(document).slice(0, SHOWN_CHARS_MAX));
-}
-
-/** A patch may be as long as a request. */
-const SHOWN_CHARS_MAX = 4096;
-
-/** The JSON of what the patch has made of an object of a kind with a schema; undefined where that is too long to be told. */
-function textOf(current: ApiObject, asked: Patch, target: Target): Buffer | undefined {
-  const before = encodeObject(current);
-  if (before.length > DOCUMENT_BYTES_MAX) return undefined;
-  const metadata = inDeclaredOrder(current.metadata);
-  const text = writtenText({ ...current, metadata }, asked, target);
-  return text.length > DOCUMENT_BYTES_MAX ? undefined : text;
-}
-
-/** The same of a custom resource, which upstream writes with all names in order before the patch goes into it. */
-function customTextOf(current: ApiObject, asked: Patch, target: Target): Buffer | undefined {
-  const text = writtenText(inOrder(current) as ApiObject, asked, target);
-  return text.length > DOCUMENT_BYTES_MAX ? undefined : text;
-}
-
-/** Upstream never reads the numbers of such a patch, and so shows them as they are written. */
-function writtenText(current: ApiObject, asked: Patch, target: Target): Buffer {
-  const document = withNumberTexts(asked.document);
-  return patchedText(applied(current, { ...asked, document }, target), asked.mediaType, document);
-}
-
-function invalidPatch(why: string, cause: unknown, shown = ''): StatusError {
+/** Returns Invalid for the field `patch`, with the beginning of the patch as the client sent it. */
+function invalidPatch(why: string, { bytes }: Pick<Patch, 'bytes'>, cause?: unknown): StatusError {
+  const shown = bytes.toString('utf8', 0, SHOWN_BYTES_MAX);
   const { reason, message, field } = invalid('patch', shown, why);
   return new StatusError('Invalid', ` "" is invalid: ${field}: ${message}`, {
     details: { causes: [{ reason, message, field }] },
@@ -261,7 +190,8 @@ function invalidPatch(why: string, cause: unknown, shown = ''): StatusError {
 }
 
 /** A malformed patch is a BadRequest, one that does not apply is Invalid, too many operations are refused by their number. */
-function applied(current: ApiObject, { mediaType, document }: Patch, target: Target): unknown {
+function applied(current: ApiObject, document: unknown, asked: Patch, target: Target): unknown {
+  const { mediaType } = asked;
   try {
     const { endpoint } = target;
     return STEP_TIMES.run('patch', () => PATCHERS.get(mediaType)?.(endpoint.type, current, document));
@@ -274,11 +204,10 @@ function applied(current: ApiObject, { mediaType, document }: Patch, target: Tar
       });
     }
     if (mediaType === MEDIA_TYPE.mergePatch && Array.isArray(document)) {
-      const text = jsonBytesOf(withoutNulls(document)).toString().slice(0, SHOWN_CHARS_MAX);
-      throw invalidPatch(noTypeMetaWords(typeMetaWords(document) ?? error.message), error, text);
+      throw invalidPatch(typeMetaProblem(document) ?? error.message, asked, error);
     }
-    if (mediaType !== MEDIA_TYPE.jsonPatch) throw invalidPatch(error.message, error);
-    // Upstream does not tell what it was.
+    if (mediaType !== MEDIA_TYPE.jsonPatch) throw invalidPatch(error.message, asked, error);
+    // Upstream does not say which operation failed.
     throw new StatusError('Invalid', 'the server rejected our request due to an error in our request', {
       details: {},
       cause: error,

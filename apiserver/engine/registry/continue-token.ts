@@ -2,7 +2,7 @@ import type { StatusError } from '../../../shared/errors/status-error';
 import { badRequest } from '../../../shared/errors/status-error';
 import { isJsonObject } from '../../../shared/object/clone';
 import { jsonSyntaxProblem } from '../../../shared/schema/json-syntax';
-import { goTypeOfValue } from '../../../shared/schema/reader-words/scalar-words';
+import { getJsonTypeName } from '../../../shared/object/json';
 import { GROUP } from '../../../shared/names';
 
 /**
@@ -64,7 +64,7 @@ function parse(text: string): { v?: unknown; rv?: unknown; start?: unknown } | s
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8')) ?? {};
     if (isJsonObject(value)) return value;
-    return `json: cannot unmarshal ${goTypeOfValue(value)} into Go value of type etcd3.continueToken`;
+    return `json: cannot unmarshal ${getJsonTypeName(value)} into Go value of type etcd3.continueToken`;
   } catch {
     return jsonSyntaxProblem(bytes) ?? 'it was not made by this server';
   }
@@ -83,7 +83,7 @@ function misfitOf(token: object): string | undefined {
     if (type === undefined || value === null) continue;
     const fits = type === 'string' ? typeof value === 'string' : Number.isInteger(value);
     const what =
-      typeof value === 'number' && type === 'int64' ? `number ${String(value)}` : goTypeOfValue(value);
+      typeof value === 'number' && type === 'int64' ? `number ${String(value)}` : getJsonTypeName(value);
     if (!fits)
       return `json: cannot unmarshal ${what} into Go struct field continueToken.${field} of type ${type}`;
   }

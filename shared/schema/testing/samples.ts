@@ -1,6 +1,6 @@
 import type { FieldType, MessageType } from '../types';
 
-/** A value that is not empty for every type of value that is not a message. */
+/** A sample that is not empty for each kind of scalar. */
 const SCALAR_SAMPLES: Readonly<Record<string, unknown>> = {
   string: 'text',
   bool: true,
@@ -21,10 +21,10 @@ const SCALAR_SAMPLES: Readonly<Record<string, unknown>> = {
   schemaOrStringArray: ['other'],
 };
 
-/** Messages that contain themselves are filled so many levels deep. */
+/** Levels to which a message that contains itself is filled. */
 const SELF_LEVELS = 2;
 
-/** An object of the type in which every field has a value. */
+/** Returns an object of the type in which every field has a value. */
 export function filledObject(type: MessageType, above: readonly string[] = []): Record<string, unknown> {
   const object: Record<string, unknown> = type.typeMeta ? { kind: 'Kind', apiVersion: 'group/v1' } : {};
   const below = [...above, type.name];

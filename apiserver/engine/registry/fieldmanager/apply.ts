@@ -16,13 +16,7 @@ import {
 import { mergeConfig } from '../../../../shared/fieldset/merge';
 import { DecodeError } from '../../../../shared/schema/decode';
 import type { Misfit } from '../../../../shared/schema/decode-error';
-import {
-  A_MICRO_TIME,
-  A_QUANTITY,
-  A_TIME,
-  BASE64_TEXT,
-  INT_OR_STRING,
-} from '../../../../shared/schema/scalars';
+import { BASE64_TEXT, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME } from '../../../../shared/schema/scalars';
 import type { Conflict } from './conflicts';
 import { applyConflict } from './conflicts';
 import type { Entry } from './entries';
@@ -119,8 +113,8 @@ function isOfSchemaType({ wanted, given }: Misfit): boolean {
   return (typeof given === 'number' || typeof given === 'bigint') && NUMBER.test(wanted);
 }
 
-const FORMS: ReadonlySet<string> = new Set([A_TIME, A_MICRO_TIME, A_QUANTITY, INT_OR_STRING]);
-const NUMBER = /^an? (?:integer|number)/;
+const FORMS: ReadonlySet<string> = new Set([TIME, MICRO_TIME, QUANTITY, INT_OR_STRING]);
+const NUMBER = /^(?:int|float|uint)\d+$/;
 
 /** All that it says, with what a write here resets. */
 function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefined): FieldSet {
