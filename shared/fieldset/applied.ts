@@ -6,10 +6,13 @@ import { displayPath, fieldElement } from './path-element';
 import type { Inside, ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
 
-/** Applied configurations nest less deep than this. */
+/** Deepest nesting of an applied configuration. */
 const APPLIED_DEPTH_MAX = 1_000;
 
-/** An object that does not fit its shape: a list with two items of one key, an item without key, a map where a list belongs. */
+/**
+ * Thrown when an object does not fit its shape: a list with two items of one key, an item without a key, a map
+ * in place of a list.
+ */
 export class ShapeError extends Error {
   constructor(path: readonly string[], problem: string) {
     super(`${displayPath(path)}: ${problem}`);
@@ -18,19 +21,26 @@ export class ShapeError extends Error {
 }
 
 /**
- * The fields that an applied configuration owns: its scalars and units, the keys of its maps and the items of its lists. Objects
- * with declared fields are not owned themselves, unless nothing is in them. Throws a ShapeError.
+ * Returns the fields that an applied configuration owns: its scalars and atomic values, the keys of its maps
+ * and the items of its lists. An object with declared fields is itself a member only when it is empty. Throws
+ * ShapeError.
  */
 export function appliedSet(shape: ObjectShape, config: object): FieldSet {
   return new Reader(true).object(shape, config as Readonly<Record<string, unknown>>);
 }
 
-/** The same for an object as it is stored, which may hold items that repeat a key or have none: what cannot be named is left out. */
+/**
+ * Returns the fields of a stored object, whose lists may hold items that repeat a key or have none. Such items
+ * are omitted.
+ */
 export function heldSet(shape: ObjectShape, object: object): FieldSet {
   return new Reader(false).object(shape, object as Readonly<Record<string, unknown>>);
 }
 
-/** Null and a map without keys are owned themselves, since nothing below them could be. Not so the metadata of the whole object. */
+/**
+ * True for null and an empty map, which are members themselves because nothing below them can be. The metadata
+ * of the root object is an exception.
+ */
 export function isOwnedEmpty(shape: Shape, value: unknown): boolean {
   if (shape.kind === 'object' && shape.isKept === true) return false;
   return value === null || (isJsonObject(value) && Object.keys(value).length === 0);
@@ -38,14 +48,14 @@ export function isOwnedEmpty(shape: Shape, value: unknown): boolean {
 
 class Reader {
   readonly #isStrict: boolean;
-  /** Where the reader is, for messages. */
+  /** The current path, for messages. */
   readonly #path: string[] = [];
 
   constructor(isStrict: boolean) {
     this.#isStrict = isStrict;
   }
 
-  /** The children of an object's node. */
+  /** Returns the children of an object's node. */
   object(shape: ObjectShape, value: Readonly<Record<string, unknown>>): FieldSet {
     let node: FieldSetBuilder | undefined;
     for (const key in value) {
@@ -71,7 +81,7 @@ class Reader {
     return node;
   }
 
-  /** Throws for a value that is owned as a whole and does not fit. */
+  /** Throws ShapeError for an atomic value that does not fit. */
   #fit({ of, shape }: Inside, value: unknown): void {
     if (value === null) return;
     if (of === 'value') {
@@ -87,7 +97,7 @@ class Reader {
     for (const key in value) this.#below(fieldElement(key), shape, value[key]);
   }
 
-  /** Nodes below a value; `LEAF` for the value itself; undefined for nothing. */
+  /** Returns the node of a value: `LEAF` for the value itself, undefined for nothing. */
   #node(shape: Shape, value: unknown): FieldSet | undefined {
     switch (shape.kind) {
       case 'ignored':
@@ -110,7 +120,7 @@ class Reader {
     }
   }
 
-  /** The children of a list's node. */
+  /** Returns the children of a list's node. */
   #list(shape: ListShape, list: readonly unknown[]): FieldSet {
     if (list.length === 0) return EMPTY_SET;
     const node: FieldSetBuilder = {};

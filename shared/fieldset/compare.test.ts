@@ -30,14 +30,14 @@ function pod(container: object): object {
   return { spec: { containers: [{ name: 'a', ...container }, { name: 'b' }] } };
 }
 
-test('a new field counts with all that is in it, a new key of a map by itself', () => {
+test('a new field counts with everything in it, a new key of a map by itself', () => {
   expect(compared(CONFIG_MAP, {}, { data: { x: '1' } }).added).toEqual({ 'f:data': { '.': {}, 'f:x': {} } });
   expect(compared(CONFIG_MAP, { data: { x: '1' } }, { data: { x: '1', y: '2' } }).added).toEqual({
     'f:data': { 'f:y': {} },
   });
 });
 
-test('the server’s own metadata belongs to nobody, labels and annotations do', () => {
+test('metadata set by the server has no owner, labels and annotations have', () => {
   const next = {
     metadata: { name: 'a', namespace: 'b', uid: 'u', generation: 3, labels: { l: '1' }, generateName: 'g' },
   };
@@ -46,7 +46,7 @@ test('the server’s own metadata belongs to nobody, labels and annotations do',
   });
 });
 
-test('items of a keyed list are told by their keys, whatever their place', () => {
+test('items of a keyed list are identified by their keys in any order', () => {
   expect(compared(POD, pod({ image: 'x' }), pod({ image: 'y' })).modified).toEqual({
     'f:spec': { 'f:containers': { 'k:{"name":"a"}': { 'f:image': {} } } },
   });
@@ -60,14 +60,14 @@ test('items of a keyed list are told by their keys, whatever their place', () =>
   });
 });
 
-test('a key that an item leaves out is its default', () => {
+test('an omitted key has its default', () => {
   const shape = rootShape(SERVICE);
   expect(appliedSet(shape, { spec: { ports: [{ port: 53 }] } })).toEqual({
     'f:spec': { 'f:ports': { 'k:{"port":53,"protocol":"TCP"}': { '.': {}, 'f:port': {} } } },
   });
 });
 
-test('items of a set are told by their value', () => {
+test('items of a set are identified by their value', () => {
   const finalizers = (...list: string[]): object => ({ metadata: { finalizers: list } });
   expect(compared(CONFIG_MAP, finalizers('a', 'b'), finalizers('b', 'c'))).toMatchObject({
     added: { 'f:metadata': { 'f:finalizers': { 'v:"c"': {} } } },
@@ -75,7 +75,7 @@ test('items of a set are told by their value', () => {
   });
 });
 
-test('lists without markers and label selectors are one unit', () => {
+test('lists without markers and label selectors are atomic', () => {
   expect(compared(POD, pod({ args: ['x'] }), pod({ args: ['x', 'y'] })).modified).toEqual({
     'f:spec': { 'f:containers': { 'k:{"name":"a"}': { 'f:args': {} } } },
   });
@@ -85,7 +85,7 @@ test('lists without markers and label selectors are one unit', () => {
   });
 });
 
-test('items that repeat a key are one unit together', () => {
+test('items that repeat a key are atomic together', () => {
   const env = (...values: string[]): object => pod({ env: values.map((value) => ({ name: 'X', value })) });
   expect(compared(POD, env('1', '2'), env('1', '3')).modified).toEqual({
     'f:spec': { 'f:containers': { 'k:{"name":"a"}': { 'f:env': { 'k:{"name":"X"}': {} } } } },
@@ -93,7 +93,7 @@ test('items that repeat a key are one unit together', () => {
   expect(isNoDifference(compareObjects(rootShape(POD), env('1', '2'), env('1', '2')))).toBe(true);
 });
 
-test('without a schema maps are walked and lists are one unit', () => {
+test('without a schema maps are granular and lists are atomic', () => {
   const next = { spec: { list: [{ name: 'a' }], map: { deep: { x: 1 } } } };
   expect(compared(UNSTRUCTURED, { spec: { list: [] } }, next)).toMatchObject({
     added: { 'f:spec': { 'f:map': { '.': {}, 'f:deep': { '.': {}, 'f:x': {} } } } },
@@ -104,7 +104,7 @@ test('without a schema maps are walked and lists are one unit', () => {
   });
 });
 
-test('keys that objects inherit are data like any other', () => {
+test('keys named like inherited properties are ordinary data', () => {
   const data = JSON.parse('{"data":{"constructor":"1","__proto__":"2","toString":"3"}}') as object;
   const plain = { data: { x: '1' } };
   expect(Object.keys(compareObjects(rootShape(CONFIG_MAP), plain, data).added['f:data'] ?? {})).toEqual([
@@ -127,7 +127,7 @@ test.each<[string, object, string]>([
   expect(() => appliedSet(rootShape(SERVICE), config)).toThrow(why);
 });
 
-test('a key that is always written may be left out, and is its zero value', () => {
+test('an omitted key that is always written has its zero value', () => {
   expect(appliedSet(rootShape(SERVICE), { spec: { ports: [{ name: 'x' }] } })).toEqual({
     'f:spec': { 'f:ports': { 'k:{"port":0,"protocol":"TCP"}': { '.': {}, 'f:name': {} } } },
   });
@@ -136,7 +136,7 @@ test('a key that is always written may be left out, and is its zero value', () =
   );
 });
 
-test('a set reads as today’s schema has it: parts of what became one unit become the unit', () => {
+test('granular to atomic: every owner of a part becomes an owner of the value', () => {
   const old = { 'f:spec': { 'f:replicas': {}, 'f:selector': { 'f:matchLabels': { '.': {}, 'f:a': {} } } } };
   expect(reconcileWithShape(rootShape(DEPLOYMENT), old)).toEqual({
     'f:spec': { 'f:replicas': {}, 'f:selector': {} },
@@ -145,12 +145,12 @@ test('a set reads as today’s schema has it: parts of what became one unit beco
   expect(reconcileWithShape(rootShape(DEPLOYMENT), same)).toBe(same);
 });
 
-test('what has parts and is owned as a unit stays the unit’s alone', () => {
+test('atomic to granular: the owner keeps the value only', () => {
   const unit = { 'f:spec': { 'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:resources': {} } } } };
   expect(reconcileWithShape(rootShape(POD), unit)).toBe(unit);
 });
 
-test('what is empty or null in a configuration is owned itself, but for the metadata of the whole', () => {
+test('an empty or null value in a configuration is owned itself, except metadata of the root object', () => {
   const config = {
     metadata: {},
     spec: {
@@ -184,7 +184,7 @@ const value = fc.letrec<{ any: unknown; map: unknown }>((tie) => ({
   map: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('any'), { maxKeys: 3, noNullPrototype: true }),
 })).map;
 
-test('without a schema: merging a configuration gives all its values, and taking away what it added leaves the rest', () => {
+test('without a schema, removing the fields of a merged configuration restores the rest', () => {
   const shape = rootShape(UNSTRUCTURED);
   fc.assert(
     fc.property(value, value, (live, config) => {

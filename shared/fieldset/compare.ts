@@ -9,7 +9,7 @@ import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
 import { wholeNode } from './whole';
 import type { ReadonlyJson } from '../object/json';
 
-/** Which fields differ between two objects. */
+/** The fields that differ between two objects. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -19,8 +19,9 @@ export interface Comparison {
 const NO_DIFFERENCE: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
 
 /**
- * Compares two objects of one shape. Equal parts cost a walk and no memory. What appears or disappears counts with everything in it;
- * the order of items in keyed lists and sets does not count. Items that repeat an element are one unit together.
+ * Compares two objects of one shape. Equal parts allocate nothing. An added or removed value counts with
+ * everything in it. The order of items in keyed lists and sets does not count. Items that repeat a key count
+ * as one atomic value.
  */
 export function compareObjects(shape: ObjectShape, old: object, next: object): Comparison {
   return compareFields(shape, old as ReadonlyJson, next as ReadonlyJson) ?? NO_DIFFERENCE;
@@ -30,7 +31,7 @@ export function isNoDifference({ added, modified, removed }: Comparison): boolea
   return added === EMPTY_SET && modified === EMPTY_SET && removed === EMPTY_SET;
 }
 
-/** The comparison without `ignored` fields and all below them. */
+/** Returns the comparison without `ignored` fields and everything below them. */
 export function withoutFields(comparison: Comparison, ignored: FieldSet): Comparison {
   return {
     added: recursiveDifference(comparison.added, ignored),
@@ -41,7 +42,7 @@ export function withoutFields(comparison: Comparison, ignored: FieldSet): Compar
 
 const NOTHING: ReadonlyJson = {};
 
-/** Differences below one node, as children of it, or of the node itself (`LEAF`). */
+/** Differences below one node, as its children, or `LEAF` for the node itself. */
 interface Difference {
   added?: FieldSet;
   modified?: FieldSet;
@@ -50,7 +51,7 @@ interface Difference {
 
 const MODIFIED: Difference = { modified: LEAF };
 
-/** Both values are there, though they may be null. Undefined when they do not differ. */
+/** Compares two present values, which may be null. Returns undefined when they do not differ. */
 function compareValues(shape: Shape, old: unknown, next: unknown): Difference | undefined {
   if (old === next) return undefined;
   switch (shape.kind) {
@@ -70,7 +71,7 @@ function compareValues(shape: Shape, old: unknown, next: unknown): Difference | 
   }
 }
 
-/** Two empty values are compared as one unit, which keeps null and `{}` apart. */
+/** Compares two empty values as atomic, which distinguishes null from `{}`. */
 function compareContainers(shape: ObjectShape, old: unknown, next: unknown): Difference | undefined {
   const before = isJsonObject(old) ? old : NOTHING;
   const after = isJsonObject(next) ? next : NOTHING;
@@ -80,7 +81,7 @@ function compareContainers(shape: ObjectShape, old: unknown, next: unknown): Dif
   return isScalar(old) || isScalar(next) ? { ...changesOf(inside), modified: LEAF } : changesOf(inside);
 }
 
-/** The same, with absent instead of empty sets. */
+/** Returns the comparison with undefined in place of empty sets. */
 function changesOf(inside: Comparison | undefined): Difference | undefined {
   if (inside === undefined) return undefined;
   const { added, modified, removed } = inside;
@@ -114,7 +115,7 @@ function compareFields(shape: ObjectShape, old: ReadonlyJson, next: ReadonlyJson
   return changes?.result();
 }
 
-/** What is not declared cannot be owned. */
+/** Returns the shape of a field. An undeclared field cannot be owned. */
 function childOf(shape: ObjectShape, key: string): Shape {
   return shape.fields.get(key) ?? shape.others ?? IGNORED_SHAPE;
 }
@@ -134,7 +135,10 @@ function compareLists(shape: ListShape, old: unknown, next: unknown): Difference
   return changesOf(compareItems(shape, oldItems, nextItems));
 }
 
-/** The common case: the same items in the same order. Elements are only written out where something differs. */
+/**
+ * Compares lists with the same items in the same order, the common case. Path elements are only formatted
+ * where items differ.
+ */
 function compareInOrder(
   shape: KeyedShape,
   old: readonly unknown[],
@@ -214,7 +218,7 @@ class Changes {
     if (removed !== undefined) (this.#removed ??= {})[element] = removed;
   }
 
-  /** Undefined when nothing was collected. */
+  /** Returns undefined when nothing differs. */
   result(): Comparison | undefined {
     if (this.#added === undefined && this.#modified === undefined && this.#removed === undefined)
       return undefined;

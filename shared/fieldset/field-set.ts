@@ -1,8 +1,9 @@
 /**
- * A set of fields in the form in which `managedFields` stores it (FieldsV1): a tree whose keys are path elements (`f:name`, `k:{…}`,
- * `v:…`, `i:0`). A node is in the set when it is empty or has the key `.`; the root stands for the whole object and is never in it,
- * so an empty root is the empty set. Trees are frozen: operations share what they leave alone, and return their first argument itself
- * when nothing changed. Keys of one node are sorted, which makes the JSON of a set its canonical text.
+ * A set of fields in the form that `managedFields` stores (FieldsV1): a tree whose keys are path elements
+ * (`f:name`, `k:{…}`, `v:…`, `i:0`). A node is a member when it is empty or has the key `.`. The root stands
+ * for the whole object and is never a member, so an empty root is the empty set. Trees are frozen: operations
+ * share unchanged parts, and return their first argument when nothing changed. Keys of a node are sorted,
+ * which makes the JSON of a set canonical.
  */
 export interface FieldSet {
   readonly [element: string]: FieldSet;
@@ -10,13 +11,13 @@ export interface FieldSet {
 
 export const EMPTY_SET: FieldSet = Object.freeze({});
 
-/** A node that is in the set and has nothing below it. */
+/** A member without children. */
 export const LEAF: FieldSet = EMPTY_SET;
 
-/** The key that puts a node with children into the set. */
+/** The key that makes a node with children a member. */
 export const SELF = '.';
 
-/** Operations that build sets collect nodes in this. */
+/** A node under construction. */
 export type FieldSetBuilder = Record<string, FieldSet>;
 
 export function isEmptySet(set: FieldSet): boolean {
@@ -26,11 +27,13 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** The loop above takes as long as a large node has keys: V8 lists them all before it gives the first one. */
+/**
+ * Large nodes that are known to be non-empty. V8 lists all keys of an object before a loop gets the first one.
+ */
 const largeNodes = new WeakSet<FieldSet>();
 const LARGE_NODE_KEYS = 200;
 
-/** Makes it cheap to compare this set with very many others: of its large nodes it is remembered that they are not empty. */
+/** Remembers the large nodes of a set as non-empty, which makes comparing it with many others cheap. */
 export function rememberLargeNodes(node: FieldSet): void {
   let keys = 0;
   for (const key in node) {
@@ -40,12 +43,12 @@ export function rememberLargeNodes(node: FieldSet): void {
   if (keys >= LARGE_NODE_KEYS) largeNodes.add(node);
 }
 
-/** True when a node below the root is in the set itself. */
+/** True when a node below the root is a member. */
 export function isMember(node: FieldSet): boolean {
   return node[SELF] !== undefined || isEmptySet(node);
 }
 
-/** True when the set has the node at this path. */
+/** True when the set contains the path. */
 export function hasPath(set: FieldSet, path: readonly string[]): boolean {
   let node: FieldSet | undefined = set;
   for (const element of path) {
@@ -55,7 +58,7 @@ export function hasPath(set: FieldSet, path: readonly string[]): boolean {
   return path.length > 0 && isMember(node);
 }
 
-/** Both sets must be canonical. */
+/** True when two canonical sets are equal. */
 export function equalSets(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
   let keys = 0;
@@ -73,7 +76,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return isEmptySet(a) ? b : mergeChildren(a, b);
 }
 
-/** The union of two nodes below the root, which say by themselves whether they are members. */
+/** Returns the union of two nodes below the root, which say themselves whether they are members. */
 export function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   if (isEmptySet(b)) return isMember(a) ? a : withSelf(a);
@@ -97,24 +100,29 @@ function mergeChildren(a: FieldSet, b: FieldSet): FieldSet {
   return added ? sorted(result) : result;
 }
 
-/** The union of many sets, in time that grows little more than with their size: neighbours are joined, then those pairs. */
+/**
+ * Returns the union of many sets. It joins neighbours pairwise, so that the time is nearly linear in the size.
+ */
 export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length <= 2) return union(sets[0] ?? EMPTY_SET, sets[1] ?? EMPTY_SET);
   const half = Math.ceil(sets.length / 2);
   return union(unionOfAll(sets.slice(0, half)), unionOfAll(sets.slice(half)));
 }
 
-/** What is in `a` and not in `b`. A node of `b` takes only itself away, not what is below it. */
+/** Returns the members of `a` that are not in `b`. A member of `b` does not remove what is below it. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return subtract(a, b, false) ?? EMPTY_SET;
 }
 
-/** The same, but a node of `b` also takes away everything below it. */
+/** Returns `a` without the members of `b` and everything below them. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return subtract(a, b, true) ?? EMPTY_SET;
 }
 
-/** Children of `a` without those of `b`; undefined when none is left. The nodes themselves are the caller's. */
+/**
+ * Returns the children of `a` without those of `b`; undefined when none is left. The caller handles the nodes
+ * themselves.
+ */
 function subtract(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined {
   let isChanged = false;
   let result: FieldSetBuilder | undefined;
@@ -132,7 +140,7 @@ function subtract(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined
   return isChanged ? result : a;
 }
 
-/** A copy of the node without this child and those behind it; undefined for one without children. */
+/** Copies the node's children before `end`; undefined for a node without children. */
 export function childrenBefore(node: FieldSet, end: string): FieldSetBuilder | undefined {
   let result: FieldSetBuilder | undefined;
   for (const key in node) {
@@ -154,7 +162,7 @@ function subtractNode(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undef
   return loses ? children : left;
 }
 
-/** What is in both sets. */
+/** Returns the members of both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return a === b ? a : (intersectChildren(a, b) ?? EMPTY_SET);
 }
@@ -180,12 +188,12 @@ function intersectNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return member ? withSelf(children) : children;
 }
 
-/** A node with these children that is itself in the set. */
+/** Returns a node with these children that is a member itself. */
 export function withSelf(children: FieldSet): FieldSet {
   return children[SELF] === undefined && !isEmptySet(children) ? { [SELF]: LEAF, ...children } : children;
 }
 
-/** The same node with its keys in the canonical order; path elements are never integer-like, so insertion order holds. */
+/** Returns the node with sorted keys. Path elements are never integer-like, so insertion order holds. */
 export function sorted(node: FieldSet): FieldSet {
   const keys = Object.keys(node);
   for (let index = 1; index < keys.length; index += 1) {
@@ -198,7 +206,7 @@ export function sorted(node: FieldSet): FieldSet {
   return node;
 }
 
-/** The paths of all members in the order in which upstream goes through them: those of a level, then what lies below them. */
+/** Returns the paths of all members in upstream's order: those of one level before those below them. */
 export function pathsOf(set: FieldSet): readonly (readonly string[])[] {
   const paths: (readonly string[])[] = [];
   collect(set, [], paths);
@@ -216,7 +224,7 @@ function collect(node: FieldSet, path: readonly string[], paths: (readonly strin
   }
 }
 
-/** A set of the given paths. */
+/** Returns the set of the given paths. */
 export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
   return unionOfAll(
     paths.map((path) => path.reduceRight<FieldSet>((below, element) => ({ [element]: below }), LEAF)),

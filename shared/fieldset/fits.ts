@@ -2,12 +2,12 @@ import { isJsonObject } from '../object/clone';
 import { elementOfItem, hasDistinctItems } from './items';
 import type { Inside, ObjectShape, Shape } from './shape';
 
-/** Values nest less deep than this. */
+/** Deepest nesting of a value. */
 const DEPTH_MAX = 1_000;
 
 /**
- * True when a value that is owned as a whole has no undeclared fields in it, and no lists that name an item twice or not at all. Says
- * nothing of scalars, whose types the decoder checks.
+ * True when an atomic value has no undeclared fields, and no list that repeats an item or has one without a
+ * key. Scalars are not checked, since the decoder checks their types.
  */
 export function fits(inside: Inside, value: unknown): boolean {
   return fitsInside(inside, value, 0);

@@ -2,7 +2,7 @@ import { isJsonObject } from '../object/clone';
 import { keyElement, singleKeyElement, valueElement } from './path-element';
 import type { KeyShape, ListShape } from './shape';
 
-/** The path element of one item of a list, or why it has none. */
+/** Returns the path element of a list item, or why it has none. */
 export function elementOfItem(shape: ListShape, item: unknown): string | { readonly problem: string } {
   if (shape.kind === 'set') {
     return typeof item === 'object' && item !== null
@@ -28,7 +28,7 @@ export function elementOfItem(shape: ListShape, item: unknown): string | { reado
   return keyElement(keys);
 }
 
-/** Whether the item has an element; builds no text. */
+/** True when the item has a path element; formats nothing. */
 export function hasElement(shape: ListShape, item: unknown): boolean {
   if (shape.kind === 'set') return typeof item !== 'object' || item === null;
   if (!isJsonObject(item)) return false;
@@ -39,8 +39,8 @@ export function hasElement(shape: ListShape, item: unknown): boolean {
 }
 
 /**
- * The items of a list by their element, in their order; items with the same element stand together. Undefined when an item has no
- * element: such a list is one unit.
+ * Groups the items of a list by path element, in order. Returns undefined when an item has none: such a list
+ * is atomic.
  */
 export function itemsByElement(
   shape: ListShape,
@@ -57,7 +57,7 @@ export function itemsByElement(
   return items;
 }
 
-/** True when both items have the same keys; builds no text. */
+/** True when both items have the same keys; formats nothing. */
 function isSameItem(shape: ListShape, a: unknown, b: unknown): boolean {
   if (shape.kind === 'set') return a === b;
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
@@ -68,10 +68,10 @@ function isSameItem(shape: ListShape, a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** Lists up to this length are searched for repeated items pair by pair, which needs no memory. */
+/** Lists up to this length are compared pairwise, which allocates nothing. */
 const PAIRWISE_ITEMS_MAX = 32;
 
-/** True when no two items have the same element. Every item must have one. */
+/** True when no two items have the same path element. Every item must have one. */
 export function hasDistinctItems(shape: ListShape, list: readonly unknown[]): boolean {
   if (list.length > PAIRWISE_ITEMS_MAX) return itemsByElement(shape, list)?.size === list.length;
   if (list.length < 2) return true;
@@ -89,7 +89,7 @@ function keyOf({ name, default: standard }: KeyShape, item: unknown): unknown {
   return isJsonObject(item) ? (item[name] ?? standard) : undefined;
 }
 
-/** Keys that are not there are not equal. */
+/** Absent keys are not equal. */
 function areDistinct(keys: readonly unknown[]): boolean {
   for (let at = 1; at < keys.length; at += 1) {
     const key = keys[at];

@@ -7,16 +7,17 @@ import { DEDUCED_OBJECT } from './shape';
 import type { JsonObject } from '../object/clone';
 
 /**
- * The live object with an applied configuration laid over it: maps and structs by key, items of sets and keyed lists by element,
- * everything else as a whole. Live items keep their order and place; new ones follow. Neither argument is changed; the result shares
- * with both, and is the live object itself when nothing changes. The configuration must have passed `appliedSet`. Throws a ShapeError, without
- * a path, where it says something of a live list with an item that cannot be named.
+ * Merges an applied configuration into the live object: maps and structs by key, items of sets and keyed lists
+ * by path element, everything else as a whole. Live items keep their order and new items follow. Neither
+ * argument is changed; the result shares with both, and is the live object itself when nothing changes. The
+ * configuration must have passed `appliedSet`. Throws ShapeError, without a path, where it merges into a live
+ * list that has an item without a key.
  */
 export function mergeConfig(shape: ObjectShape, live: object, config: object): Readonly<JsonObject> {
   return mergeFields(shape, live as JsonObject, config as JsonObject);
 }
 
-/** What does not change is the live object itself, so that comparing it later costs nothing. */
+/** Returns the live object itself when nothing changes, so that comparing it later is free. */
 function mergeFields(
   shape: ObjectShape,
   live: Readonly<JsonObject>,
@@ -39,7 +40,7 @@ function fieldOf(shape: ObjectShape, key: string): Shape {
   return shape.fields.get(key) ?? shape.others ?? { kind: 'leaf' };
 }
 
-/** An empty or absent configuration of a container says nothing about what is in the live one. */
+/** An empty or absent container in the configuration leaves the live container unchanged. */
 function mergeValues(shape: Shape, live: unknown, config: unknown): unknown {
   switch (shape.kind) {
     case 'ignored':
@@ -87,7 +88,7 @@ function mergeLists(
       result.push(item);
       continue;
     }
-    // Live items that repeat an element become the one that is applied.
+    // The applied item replaces all live items that repeat its key.
     if (seen.has(element)) continue;
     seen.add(element);
     const mine = wanted.get(element);
@@ -98,7 +99,10 @@ function mergeLists(
   return isSame ? live : result;
 }
 
-/** The common case: the same items in the same order, none of them twice because the configuration has none twice. */
+/**
+ * Merges lists with the same items in the same order, the common case. The configuration has no duplicates, so
+ * neither has the live list.
+ */
 function mergeAligned(
   shape: ListShape,
   live: readonly unknown[],

@@ -4,8 +4,8 @@ import { hasDistinctItems, hasElement } from './items';
 import type { Inside, ListShape, ObjectShape, Shape } from './shape';
 
 /**
- * True when every item of the lists that `next` does not share with `old` can be named by its keys or its value, and no two of one list
- * alike. `old` is undefined where everything is new.
+ * True when every list that `next` does not share with `old` has items with distinct keys or values. `old` is
+ * undefined for a new object.
  */
 export function hasNamedItems(shape: ObjectShape, old: object | undefined, next: object): boolean {
   const { fields, others } = partsWithLists(shape);
@@ -24,7 +24,10 @@ function isNamedIn(key: string, shape: Shape, old: object | undefined, next: obj
   return before === after || isNamed(shape, before, after);
 }
 
-/** The parts of an object that can hold such lists: of most kinds few, so that a write does not look at every field. */
+/**
+ * The parts of an object that can hold such lists. Most kinds have few, so that a write does not visit every
+ * field.
+ */
 interface PartsWithLists {
   readonly fields: readonly (readonly [name: string, shape: Shape])[];
   readonly others: Shape | undefined;
@@ -35,7 +38,7 @@ const parts = new WeakMap<ObjectShape, PartsWithLists>();
 function partsWithLists(shape: ObjectShape): PartsWithLists {
   const known = parts.get(shape);
   if (known !== undefined) return known;
-  // A shape inside itself is taken to hold them.
+  // A recursive shape counts as one that holds them.
   parts.set(shape, { fields: [...shape.fields], others: shape.others });
   const found: PartsWithLists = {
     fields: [...shape.fields].filter(([, each]) => canHoldLists(each)),
@@ -61,7 +64,7 @@ function isNamed(shape: Shape, before: unknown, after: object): boolean {
   return !Array.isArray(after) || areNamed(shape, after);
 }
 
-/** A value that is owned as a whole has its lists read all the same. */
+/** The lists inside an atomic value are checked all the same. */
 function isNamedInside({ of, shape }: Inside, value: object): boolean {
   if (!canHoldLists(shape)) return true;
   if (of === 'value') return isNamed(shape, undefined, value);

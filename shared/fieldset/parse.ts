@@ -3,12 +3,12 @@ import type { FieldSet, FieldSetBuilder } from './field-set';
 import { childrenBefore, EMPTY_SET, isEmptySet, LEAF, SELF, sorted, unionNodes } from './field-set';
 import { canonicalElement } from './path-element';
 
-/** Objects nest far less deep than this, and their fields with them. */
+/** Deepest nesting of a field set. */
 const FIELD_SET_DEPTH_MAX = 1_000;
 
 /**
- * Reads FieldsV1 as a client sent it or as it was stored. A canonical set comes back as the same object, without a copy. Undefined for
- * anything that is no set: unknown path elements, values that are no objects, nesting deeper than `FIELD_SET_DEPTH_MAX`.
+ * Parses FieldsV1 as sent or stored. A canonical set is returned without a copy. Undefined for an invalid set:
+ * an unknown path element, a value that is no object, nesting deeper than `FIELD_SET_DEPTH_MAX`.
  */
 export function parseFieldSet(value: unknown): FieldSet | undefined {
   if (value === undefined || value === null) return EMPTY_SET;
@@ -18,7 +18,7 @@ export function parseFieldSet(value: unknown): FieldSet | undefined {
   return children;
 }
 
-/** Each node is read once, whatever a client wrote by hand: one that has to change is copied as far as it was well. */
+/** Reads each node once. A node that is not canonical is copied from the first difference. */
 function parseNode(value: unknown, levels: number): FieldSet | undefined {
   if (!isJsonObject(value) || levels === 0) return undefined;
   const given = value as FieldSet;
@@ -31,7 +31,7 @@ function parseNode(value: unknown, levels: number): FieldSet | undefined {
       if (name === key && isSame(child, given[key])) continue;
       changed = childrenBefore(given, key) ?? {};
     }
-    // Two spellings of one element.
+    // The element occurs in two spellings.
     const known = changed[name];
     changed[name] = known === undefined ? child : unionNodes(known, child);
   }
@@ -39,12 +39,12 @@ function parseNode(value: unknown, levels: number): FieldSet | undefined {
   return onlySelf(node) ? LEAF : sorted(node);
 }
 
-/** What a member holds says nothing, and null holds nothing. */
+/** Content of the member `.` is ignored, and null is empty. */
 function parseChild(name: string, value: unknown, levels: number): FieldSet | undefined {
   return name === SELF || value === null ? LEAF : parseNode(value, levels);
 }
 
-/** Two empty nodes are the same node. */
+/** True for the same node, or two empty ones. */
 function isSame(a: FieldSet, b: unknown): boolean {
   return a === b || (isEmptySet(a) && isJsonObject(b) && isEmptySet(b as FieldSet));
 }

@@ -1,6 +1,6 @@
 import { singleKeyElement, valueElement } from './path-element';
 
-test('what items are known by is written exactly, also when it is nothing to know an item by', () => {
+test('keys of items are formatted exactly, even invalid ones', () => {
   expect(valueElement(9_007_199_254_740_993n)).toBe('v:9007199254740993');
   expect(singleKeyElement('name', { a: [9_007_199_254_740_993n] })).toBe(
     'k:{"name":{"a":[9007199254740993]}}',

@@ -2,7 +2,7 @@ import { isJsonObject } from '../object/clone';
 import { stringifyExact } from '../object/exact-text';
 import { parseExact } from '../schema/exact-json';
 
-/** Elements that are kept so that the same name is written out once, and how long such a name may be. */
+/** Size of the cache of path elements, and longest name in it. */
 const KEPT_ELEMENTS_MAX = 10_000;
 const KEPT_NAME_CHARS_MAX = 100;
 
@@ -10,7 +10,7 @@ const fieldElements = new Map<string, string>();
 const itemElements = new Map<string, Map<string, string>>();
 let keptItems = 0;
 
-/** `f:spec`: a field of an object or a key of a map. */
+/** Formats `f:spec`: a field of an object or a key of a map. */
 export function fieldElement(name: string): string {
   const known = fieldElements.get(name);
   if (known !== undefined) return known;
@@ -21,12 +21,12 @@ export function fieldElement(name: string): string {
   return element;
 }
 
-/** `v:"a"`: an item of a set, by its value. */
+/** Formats `v:"a"`: an item of a set, by its value. */
 export function valueElement(value: unknown): string {
   return `v:${jsonOf(value)}`;
 }
 
-/** `k:{"name":"a"}`: an item of a list with this one key. */
+/** Formats `k:{"name":"a"}`: an item of a list with one key. */
 export function singleKeyElement(name: string, value: unknown): string {
   if (typeof value !== 'string') return `k:{${JSON.stringify(name)}:${jsonOf(value)}}`;
   let known = itemElements.get(name);
@@ -41,7 +41,7 @@ export function singleKeyElement(name: string, value: unknown): string {
   return element;
 }
 
-/** `k:{"name":"a"}`: an item of a keyed list. Key names must come sorted. */
+/** Formats `k:{"name":"a"}`: an item of a keyed list. Key names must be sorted. */
 export function keyElement(keys: readonly (readonly [string, unknown])[]): string {
   let text = '';
   for (const [name, value] of keys)
@@ -49,15 +49,18 @@ export function keyElement(keys: readonly (readonly [string, unknown])[]): strin
   return `k:{${text}}`;
 }
 
-/** A key's or item's value as JSON; int64 values may be bigints, also inside of what should be no object. */
+/** Returns a key's or item's value as JSON. An int64 may be a bigint. */
 function jsonOf(value: unknown): string {
   return stringifyExact(value);
 }
 
-/** Digits of a list index. */
+/** Matches a list index. */
 const INDEX = /^\d{1,9}$/;
 
-/** The canonical form of an element that a client wrote, or undefined if it is none: what items are known by is always scalar. */
+/**
+ * Returns the canonical form of a client's path element, or undefined if it is invalid. Keys and values of
+ * items must be scalars.
+ */
 export function canonicalElement(element: string): string | undefined {
   if (element.startsWith('f:')) return element;
   const text = element.slice(2);
@@ -80,7 +83,10 @@ export function canonicalElement(element: string): string | undefined {
   }
 }
 
-/** How messages write a path: `.spec.ports[port=80,protocol="TCP"].name`, `.metadata.finalizers[="a"]`. */
+/**
+ * Formats a path as messages show it: `.spec.ports[port=80,protocol="TCP"].name`,
+ * `.metadata.finalizers[="a"]`.
+ */
 export function displayPath(path: readonly string[]): string {
   return path.map(display).join('');
 }
@@ -102,12 +108,12 @@ function display(element: string): string {
   }
 }
 
-/** Undefined stands for no value at all. */
+/** True for a scalar; undefined counts as none. */
 function isScalar(value: unknown): boolean {
   return value !== undefined && (typeof value !== 'object' || value === null);
 }
 
-/** Integers of so many digits may be larger than a number holds exactly. */
+/** Matches integers that may exceed 53 bits. */
 const LONG_NUMBER = /\d{16}/;
 
 function parse(text: string): unknown {

@@ -7,10 +7,10 @@ import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT } from './shape';
 import type { JsonObject } from '../object/clone';
 
-/** What becomes of a map, struct or list that loses all it had: the field that holds it is null afterwards, or holds it, empty. */
+/** What replaces a map, struct or list that loses its last member: null, or the empty container. */
 export type Emptied = 'null' | 'empty';
 
-/** The object without the fields and items of the set. */
+/** Removes the fields and items of the set from an object. */
 export function removeFields(
   shape: ObjectShape,
   object: object,
@@ -20,7 +20,7 @@ export function removeFields(
   return isEmptySet(set) ? (object as JsonObject) : removeKeys(shape, object as JsonObject, { set, emptied });
 }
 
-/** What to remove from here downwards. */
+/** What to remove at and below a node. */
 interface Removal {
   readonly set: FieldSet;
   readonly emptied: Emptied;

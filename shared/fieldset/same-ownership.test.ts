@@ -71,7 +71,7 @@ const slice = fc.record(
   { requiredKeys: [] },
 );
 
-/** What the slow way says; undefined where it refuses the configuration. */
+/** Returns the result of `appliedSet`; undefined where it refuses the configuration. */
 function setOf(shape: ObjectShape, config: object): FieldSet | undefined {
   try {
     return appliedSet(shape, config);
@@ -102,7 +102,7 @@ test.each([
   expect(same).toBeGreaterThan(100);
 });
 
-test('a list that repeats an item owns no set, however many items that has', () => {
+test('a list that repeats an item owns no set of any size', () => {
   const twice = (names: readonly string[]): object => ({
     spec: { containers: names.map((each) => ({ name: each })) },
   });

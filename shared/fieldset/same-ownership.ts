@@ -10,18 +10,18 @@ import { DEDUCED_OBJECT } from './shape';
 import type { ReadonlyJson } from '../object/json';
 
 /**
- * True when a configuration owns exactly this set: what `appliedSet` would make of it, without making it. An applier that applies the
- * same fields again, which is what most do, costs a walk and no memory. False for whatever `appliedSet` refuses.
+ * True when `appliedSet` of the configuration would equal this set. Most appliers apply the same fields again,
+ * and this check allocates nothing. False for a configuration that `appliedSet` refuses.
  */
 export function ownsExactly(shape: ObjectShape, config: object, set: FieldSet): boolean {
   const owned = fieldsOwned(shape, config as ReadonlyJson, set);
   return owned >= 0 && owned === sizeOf(set);
 }
 
-/** What a walk answers where the value owns something else than the node says. */
+/** Returned where the value owns something else than the node. */
 const OTHERWISE = -1;
 
-/** How many children of the node the fields of the object own, all as the node says. */
+/** Returns how many children of the node the fields of the object own, all as the node says. */
 function fieldsOwned(shape: ObjectShape, value: ReadonlyJson, node: FieldSet | undefined): number {
   let owned = 0;
   for (const key in value) {
@@ -51,13 +51,13 @@ function itemsOwned(shape: ListShape, list: readonly unknown[], node: FieldSet |
   return hasDistinctItems(shape, list) ? list.length : OTHERWISE;
 }
 
-/** What stands in the set for one value; `isMember`: the value itself is owned, whatever is in it. */
+/** The set's node of one value. With `isMember` the value itself is owned, with any content. */
 interface Expected {
   readonly node: FieldSet | undefined;
   readonly isMember: boolean;
 }
 
-/** 1 when the value owns just this node, 0 when it owns nothing and there is no node. */
+/** Returns 1 when the value owns exactly this node, 0 when it owns nothing and there is no node. */
 function ownsNode(shape: Shape, value: unknown, expected: Expected): number {
   switch (shape.kind) {
     case 'ignored':

@@ -3,8 +3,9 @@ import { isEmptySet, LEAF, SELF, withSelf } from './field-set';
 import type { ObjectShape, Shape } from './shape';
 
 /**
- * The set as it reads under the shape of today: where something became one unit, whoever owned a part of it owns the unit. What was one
- * unit and has parts now is owned as if it had been empty. Returns the same set when nothing changes.
+ * Converts a set to the current shape. Where a value became atomic, every owner of a part becomes an owner of
+ * the value. A value that was atomic and is granular now is owned as if it had been empty. Returns the same
+ * set when nothing changes.
  */
 export function reconcileWithShape(shape: ObjectShape, set: FieldSet): FieldSet {
   if (isEmptySet(set)) return set;
@@ -15,7 +16,7 @@ export function reconcileWithShape(shape: ObjectShape, set: FieldSet): FieldSet 
   return reading.set;
 }
 
-/** What sets read as. Sets are frozen, and those of an object that is written often are the same each time. */
+/** Cached results. Sets are frozen, and an object that is written often has the same ones each time. */
 const readings = new WeakMap<FieldSet, { readonly shape: ObjectShape; readonly set: FieldSet }>();
 
 function readNode(shape: Shape, node: FieldSet): FieldSet {
@@ -33,10 +34,7 @@ function readNode(shape: Shape, node: FieldSet): FieldSet {
   return result ?? node;
 }
 
-/**
- * The set with every declared field on the way to a member as a member too: what a removal has to name to take a field away once
- * nothing is left in it.
- */
+/** Adds every declared field on the path to a member, as a removal needs to remove fields that become empty. */
 export function withNamedFields(shape: Shape, set: FieldSet): FieldSet {
   let result: FieldSetBuilder | undefined;
   for (const key in set) {
@@ -54,7 +52,8 @@ export function withNamedFields(shape: Shape, set: FieldSet): FieldSet {
 }
 
 /**
- * The set with every field and key on the way to a member as a member too, declared or not: what has to stay so that the members can.
+ * Adds every field and key on the path to a member, declared or not, as a prune needs to keep the members'
+ * parents.
  */
 export function withFieldsAbove(set: FieldSet): FieldSet {
   let result: FieldSetBuilder | undefined;

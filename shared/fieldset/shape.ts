@@ -2,15 +2,16 @@ import type { FieldType, MessageType } from '../schema/types';
 import { ownKeyMap } from '../own-key-map';
 
 /**
- * What field management has to know of a type. `leaf`: owned as a whole (scalars, atomic lists, maps and structs). `object`: each field
- * or key is owned by itself. `set` and `keyed`: each item is owned by itself, named by its value or its keys. `deduced`: a value
- * without schema: objects by key, everything else as a whole. `ignored`: never owned (the server's own metadata).
+ * Shape of a type for field management. `leaf`: atomic (scalars, atomic lists, maps and structs). `object`:
+ * each field or key has its own owners. `set` and `keyed`: each item has its own owners, by its value or its
+ * keys. `deduced`: a value without schema, of which objects are owned by key and everything else is atomic.
+ * `ignored`: never owned (metadata set by the server).
  */
 export type Shape = LeafShape | { readonly kind: 'deduced' | 'ignored' } | ObjectShape | ListShape;
 
 export interface LeafShape {
   readonly kind: 'leaf';
-  /** What an applied value must fit, though it is owned as a whole; undefined where its type alone says enough. */
+  /** Shape that an atomic applied value must fit; undefined where its type suffices. */
   readonly inside?: Inside;
 }
 
@@ -22,7 +23,7 @@ export interface Inside {
   readonly shape: Shape;
 }
 
-/** Lists whose items are owned by themselves. */
+/** Lists whose items have their own owners. */
 export type ListShape = { readonly kind: 'set' } | KeyedShape;
 
 export interface KeyedShape {
@@ -38,13 +39,13 @@ export interface ObjectShape {
   readonly fields: ReadonlyMap<string, Shape>;
   /** Keys of a map, or fields of an open struct; undefined where there are no others. */
   readonly others: Shape | undefined;
-  /** It holds fields of the server, so that it is never taken away as a whole. */
+  /** It contains fields set by the server, so it is never removed as a whole. */
   readonly isKept?: boolean;
 }
 
 export interface KeyShape {
   readonly name: string;
-  /** Stands for the key where an item leaves it out; undefined: it may not be left out. */
+  /** Value of the key where an item omits it; undefined where it is required. */
   readonly default: unknown;
 }
 
@@ -54,13 +55,13 @@ export const DEDUCED_SHAPE: Shape = { kind: 'deduced' };
 export const IGNORED_SHAPE: Shape = { kind: 'ignored' };
 const NO_FIELDS: ReadonlyMap<string, Shape> = new Map();
 
-/** How an object without schema is walked. */
+/** Shape of an object without schema. */
 export const DEDUCED_OBJECT: ObjectShape = { kind: 'object', fields: NO_FIELDS, others: DEDUCED_SHAPE };
 
-/** Messages that are one unit wherever they stand (`structType=atomic` on the type, v1.21). The tables mark fields only. */
+/** Messages that are always atomic (`structType=atomic` on the type, v1.21). The tables mark fields only. */
 export const ATOMIC_MESSAGES: ReadonlySet<string> = new Set(['meta/v1.LabelSelector']);
 
-/** Fields of an object's own metadata that nobody owns. */
+/** Fields of an object's own metadata that have no owner. */
 const UNOWNED_METADATA: readonly string[] = [
   'name',
   'namespace',
@@ -76,7 +77,7 @@ const UNOWNED_METADATA: readonly string[] = [
 const roots = new WeakMap<MessageType, ObjectShape>();
 const objects = new WeakMap<MessageType, ObjectShape>();
 
-/** The shape of a whole API object of this type, in which the server's own metadata belongs to nobody. */
+/** Returns the shape of a whole API object of this type. Metadata that the server sets has no owner. */
 export function rootShape(type: MessageType): ObjectShape {
   const known = roots.get(type);
   if (known !== undefined) return known;
@@ -100,7 +101,10 @@ const TYPE_META: readonly (readonly [name: string, shape: Shape])[] = [
   ['apiVersion', LEAF_SHAPE],
 ];
 
-/** The shape of a message inside an object. It is made on first use of its fields, so that messages may contain themselves. */
+/**
+ * Returns the shape of a message inside an object. Its fields are made on first use, so that messages may be
+ * recursive.
+ */
 export function messageShape(type: MessageType): ObjectShape {
   const known = objects.get(type);
   if (known !== undefined) return known;
@@ -109,7 +113,7 @@ export function messageShape(type: MessageType): ObjectShape {
     kind: 'object',
     get fields() {
       fields ??= new Map([
-        // A whole object inside another, such as the template of a claim, may say what it is.
+        // An embedded object, such as a volume claim template, may have kind and apiVersion.
         ...(type.typeMeta ? TYPE_META : []),
         ...type.fields.map((field) => [field.name, fieldShape(field)] as const),
       ]);
@@ -135,13 +139,13 @@ function valueShape(field: FieldType): Shape {
   return isUnit ? unit(field, 'value') : messageShape(message);
 }
 
-/** A value that is owned as a whole. */
+/** Returns the shape of an atomic value. */
 function unit({ kind, message }: FieldType, of: UnitPart): Shape {
   if (kind !== 'message' || message === undefined) return LEAF_SHAPE;
   return { kind: 'leaf', inside: { of, shape: messageShape(message) } };
 }
 
-/** Without a list type the legacy merge strategy counts. */
+/** Without a list type the strategic merge patch strategy decides. */
 function listShape(field: FieldType): Shape {
   const { listType, listMapKeys = [], patchMergeKey, patchStrategy = '' } = field;
   if (listType === 'atomic') return unit(field, 'items');
@@ -163,7 +167,7 @@ function keyedShape(field: FieldType, names: readonly string[]): Shape {
 
 const ZEROS = ownKeyMap<unknown>({ string: '', bool: false, int32: 0, int64: 0 });
 
-/** That of the published schema: what is always written has its zero value there. */
+/** Returns the default of the published schema. A key that is always written has its zero value. */
 function keyDefault(field: FieldType | undefined): unknown {
   if (field === undefined || field.default !== undefined) return field?.default;
   return field.omitempty || field.pointer ? undefined : ZEROS.get(field.kind);

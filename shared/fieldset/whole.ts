@@ -6,7 +6,10 @@ import { fieldElement } from './path-element';
 import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT } from './shape';
 
-/** The node of a value that appeared or disappeared as a whole: it and everything in it. Undefined for what is never owned. */
+/**
+ * Returns the node of an added or removed value with everything in it. Undefined for a value that is never
+ * owned.
+ */
 export function wholeNode(shape: Shape, value: unknown): FieldSet | undefined {
   switch (shape.kind) {
     case 'ignored':

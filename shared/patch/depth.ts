@@ -1,7 +1,9 @@
-/** How deep objects and lists may nest in a patch and in what it makes. Far above any API type, far below the stack's end. */
+/**
+ * Deepest nesting of a patch and of its result: far above any API type, far below the limit of the call stack.
+ */
 export const PATCH_DEPTH_MAX = 1000;
 
-/** True when objects and lists nest deeper than `levels`. Never recurses further than that. */
+/** True when objects and lists nest deeper than `levels`. It recurses no further than that. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

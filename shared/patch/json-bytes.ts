@@ -1,4 +1,4 @@
-/** How many values it is, keys not counted; at most a little more than `max`, so that a large one need not be looked through. */
+/** Counts the values of a JSON value, without keys. It stops soon after `max`. */
 export function jsonValues(value: unknown, max: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   let total = 1;
@@ -9,7 +9,7 @@ export function jsonValues(value: unknown, max: number): number {
   return total;
 }
 
-/** The size of the value's compact JSON in bytes, escapes in strings not counted. Builds no text. */
+/** Returns the size of the value's compact JSON in bytes, without escapes in strings. It builds no text. */
 export function jsonBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2;
   if (typeof value !== 'object' || value === null) return String(value).length;

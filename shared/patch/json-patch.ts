@@ -6,26 +6,29 @@ import { jsonBytes, jsonValues } from './json-bytes';
 import { PatchError } from './patch-error';
 import { PatchWork } from './patch-work';
 
-/** Operations in one patch. */
+/** Largest number of operations in one JSON patch, as in v1.21. */
 export const JSON_PATCH_OPERATIONS_MAX = 10_000;
-/** What all `copy` operations of one patch may add, in bytes of JSON. */
+/** Largest size that all `copy` operations of one patch may add, in bytes of JSON. */
 const JSON_PATCH_COPIED_BYTES_MAX = 3 * 1024 * 1024;
 /**
- * How many values all `copy` operations of one patch may add, if the object itself has not half as many: a list that is copied into itself
- * doubles with each short operation.
+ * Largest number of values that all `copy` operations of one patch may add; twice the values of the object
+ * where that is more. A list that is copied into itself doubles with each short operation.
  */
 export const JSON_PATCH_COPIED_VALUES_MAX = 20_000;
 /**
- * How many items of lists all operations of one patch may move to the next place, about a nanosecond each. As many operations as there may
- * be can all be in front of a list of 20,000 items; objects that can be stored have few lists as long.
+ * Largest number of list items that all operations of one patch may shift by insertion or removal, about a
+ * nanosecond each. It allows the maximum number of operations in front of a list of 20,000 items.
  */
 export const JSON_PATCH_MOVED_ITEMS_MAX = 200_000_000;
 
-/** One operation as decoded JSON: an object of which nothing is checked before it is applied. */
+/** One operation (RFC 6902, section 4) as decoded JSON. It is checked when it is applied. */
 export type JsonPatchOperation = Readonly<JsonObject>;
 export type JsonPatch = readonly JsonPatchOperation[];
 
-/** Checks that a decoded body is a JSON patch; `null` is the empty one. Throws PatchError `malformed` or `too-many`. */
+/**
+ * Checks that a decoded body is a JSON patch document. Null counts as an empty patch. Throws PatchError
+ * `malformed` or `too-many`.
+ */
 export function decodeJsonPatch(body: unknown): JsonPatch {
   if (body === null) return [];
   if (!Array.isArray(body)) throw misfit(body, 'Patch');
@@ -45,7 +48,7 @@ export function decodeJsonPatch(body: unknown): JsonPatch {
   return operations;
 }
 
-/** In the words of upstream's reader. */
+/** Returns the error for a document or operation of the wrong JSON type. */
 function misfit(value: unknown, type: 'Patch' | 'Operation'): PatchError {
   const given = getJsonTypeName(value);
   return new PatchError(
@@ -55,10 +58,11 @@ function misfit(value: unknown, type: 'Patch' | 'Operation'): PatchError {
 }
 
 /**
- * Applies a JSON patch (RFC 6902) to a decoded object, all of it or none. Neither argument is changed, so the same patch can be applied
- * again to a newer object; the result shares with them what no operation reached into, so treat it as frozen. Differences from the RFC are those of Kubernetes v1.21 and
- * listed in ADR 0006. Throws PatchError `failed`, `too-many` when it moves more items of lists than allowed, and those of `decodeJsonPatch`
- * for a patch that is not decoded yet.
+ * Applies a JSON patch (RFC 6902) to a decoded object, all of it or none. Neither argument is changed, so the
+ * patch can be applied again to a newer object. The result shares unchanged parts with them, so treat it as
+ * frozen. Differences from the RFC are those of Kubernetes v1.21, listed in ADR 0006. Throws PatchError:
+ * `failed` for an operation that does not apply, `too-many` beyond the limits above, and those of
+ * `decodeJsonPatch`.
  */
 export function applyJsonPatch(original: unknown, patch: unknown): JsonObject {
   const operations = decodeJsonPatch(patch);
@@ -90,19 +94,19 @@ export function applyJsonPatch(original: unknown, patch: unknown): JsonObject {
 interface Patching {
   readonly document: JsonObject;
   /**
-   * Objects and lists that this patch has copied or made, which it may change in place. Whoever holds one of them is one of them too, so
-   * that below any other value nothing ever changes.
+   * Objects and lists that this patch has copied or made, and may change in place. Every container of one of
+   * them is one too, so values of the original never change.
    */
   readonly own: Set<unknown>;
   copiedBytes: number;
   copiedValues: number;
-  /** Counted once somebody copies much. */
+  /** Counted on the first large copy. */
   copiedValuesMax: number | undefined;
   readonly original: Readonly<JsonObject>;
   readonly moved: PatchWork;
 }
 
-/** The object or list that holds the place, and the place's key or index as written. */
+/** The target of a JSON pointer (RFC 6901): its container, and the key or index as written. */
 interface Place {
   readonly holder: JsonObject | unknown[];
   readonly key: string;
@@ -124,7 +128,7 @@ function apply(patching: Patching, operation: JsonPatchOperation): void {
       const from = find(patching, operation, 'from');
       const value = get(from) ?? null;
       remove(patching, from);
-      // Looked for after the removal, so that nothing is moved into itself.
+      // Resolved after the removal, so that a value cannot move into itself.
       add(patching, find(patching, operation, 'path'), value);
       return;
     }
@@ -142,7 +146,7 @@ function apply(patching: Patching, operation: JsonPatchOperation): void {
   }
 }
 
-/** The place that an operation changes: everything on the way to it is the patch's own afterwards. */
+/** Resolves a target that an operation changes. The patch owns all containers on its path afterwards. */
 function find({ document, own }: Patching, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
   return follow(document, { operation, field }, (place, next) => {
     if (own.has(next)) return next;
@@ -153,7 +157,7 @@ function find({ document, own }: Patching, operation: JsonPatchOperation, field:
   });
 }
 
-/** The place that an operation only reads. */
+/** Resolves a target that an operation only reads. */
 function look(document: JsonObject, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
   return follow(document, { operation, field }, (_place, next) => next);
 }
@@ -161,8 +165,8 @@ function look(document: JsonObject, operation: JsonPatchOperation, field: 'path'
 type Holder = Place['holder'];
 
 /**
- * Follows a JSON pointer to the holder of its last part, which need not exist itself. What stands before the first slash is
- * ignored, and the whole document has no place; both as upstream has it. `enter` sees every holder on the way.
+ * Resolves a JSON pointer to the container of its last token, which need not exist. As upstream, text before
+ * the first slash is ignored, and the whole document is no target. `enter` visits every container on the path.
  */
 function follow(
   document: JsonObject,
@@ -191,7 +195,7 @@ function unescapePart(part: string): string {
   return part.replace(/~[01]/g, (escaped) => (escaped === '~1' ? '/' : '~'));
 }
 
-/** Undefined for a key that an object lacks; an index outside its list fails. */
+/** Returns the value of a target; undefined for an absent key. Throws for an index out of range. */
 function get({ holder, key }: Place): unknown {
   return Array.isArray(holder) ? holder[indexOf(key, holder.length)] : getOwn(holder, key);
 }
@@ -206,7 +210,7 @@ function add({ moved }: Patching, { holder, key }: Place, value: unknown): void 
   }
 }
 
-/** A key that an object lacks is added; only in a list the place must exist. */
+/** Sets the value of a target. As upstream, an absent key is added; an index must exist. */
 function replace({ holder, key }: Place, value: unknown): void {
   if (Array.isArray(holder)) holder[indexOf(key, holder.length)] = value;
   else setOwn(holder, key, value);
@@ -221,7 +225,7 @@ function remove({ moved }: Patching, { holder, key }: Place): void {
   else throw failed(`Unable to remove nonexistent key: ${key}`);
 }
 
-/** An absent place equals null. */
+/** Runs a `test` operation. As upstream, an absent target equals null. */
 function test(place: Place, operation: JsonPatchOperation): void {
   const wanted = getOwn(operation, 'value');
   if (wanted === undefined || !deepEqual(get(place) ?? null, wanted)) {
@@ -229,7 +233,7 @@ function test(place: Place, operation: JsonPatchOperation): void {
   }
 }
 
-/** A negative index counts from the end of the places there are. */
+/** Parses an index. A negative one counts from the end. */
 function indexOf(key: string, places: number): number {
   if (!/^[+-]?[0-9]{1,9}$/.test(key)) throw failed(`${JSON.stringify(key)} is not an index of a list`);
   const number = Number(key);

@@ -30,7 +30,7 @@ test.each([
   ['5', 'malformed'],
   ['[{"a":1}]', 'failed'],
   [`${'{"a":'.repeat(1001)}1${'}'.repeat(1001)}`, 'malformed'],
-])('%# what is no object, or nests too deep, is refused', (patch, kind) => {
+])('%# a patch that is no object, or nests too deep, is refused', (patch, kind) => {
   expect(() => applyMergePatch({}, JSON.parse(patch))).toThrow(
     expect.objectContaining({ name: 'PatchError', kind }),
   );
@@ -50,7 +50,9 @@ const document = fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__'), fc.j
   noNullPrototype: true,
 });
 
-/** RFC 7386, section 2, word for word, with Kubernetes' nulls inside lists. */
+/**
+ * The algorithm of RFC 7396, section 2, verbatim, except that nulls inside lists are dropped as in Kubernetes.
+ */
 function rfc(target: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) return patch.filter((item) => item !== null).map((item) => rfc(undefined, item));
   if (!isJsonObject(patch)) return patch;
@@ -62,7 +64,7 @@ function rfc(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(result);
 }
 
-test('it does what the RFC says, changes neither argument, and does nothing the second time', () => {
+test('it agrees with the RFC, mutates neither argument, and is idempotent', () => {
   fc.assert(
     fc.property(document, document, (original, patch) => {
       const [before, change] = cloneJson([original, patch]);

@@ -5,9 +5,9 @@ import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';
 
 /**
- * Applies a JSON merge patch (RFC 7386) to a decoded object. Neither argument is changed; the result shares with them what the
- * patch left alone, so treat it as frozen. As in Kubernetes, nulls inside a list of the patch are dropped too, as items and as fields, and the
- * whole object cannot be replaced by something else. Throws PatchError.
+ * Applies a JSON merge patch (RFC 7396) to a decoded object. Neither argument is changed; the result shares
+ * unchanged parts with them, so treat it as frozen. As in Kubernetes, nulls inside lists of the patch are
+ * dropped too, and the patch must be an object. Throws PatchError: `malformed`, or `failed` for a list.
  */
 export function applyMergePatch(original: unknown, patch: unknown): JsonObject {
   if (!isJsonObject(original)) throw new PatchError('failed', 'a merge patch changes an object');
@@ -20,7 +20,7 @@ export function applyMergePatch(original: unknown, patch: unknown): JsonObject {
   return merge(original, patch);
 }
 
-/** The target itself when nothing changes. */
+/** Merges a patch into an object; returns the target itself when nothing changes. */
 function merge(target: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
   let result: JsonObject | undefined;
   let removes = false;
@@ -53,7 +53,7 @@ function mergeValue(target: unknown, change: unknown): unknown {
   return isJsonObject(target) && isJsonObject(change) ? merge(target, change) : withoutNulls(change);
 }
 
-/** What a patch makes where nothing was: its nulls delete nothing and are gone, those that are items of lists too. */
+/** Returns the value of a patch for an absent member: without its nulls, including those in lists. */
 function withoutNulls(change: unknown): unknown {
   if (Array.isArray(change)) return change.filter((item) => item !== null).map(withoutNulls);
   return isJsonObject(change) && !(change instanceof WholeFraction) ? merge({}, change) : change;

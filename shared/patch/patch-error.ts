@@ -1,6 +1,6 @@
 /**
- * Why a patch was refused: `malformed` means it is no patch (400), `failed` that it does not fit this object (422), `too-many` that
- * it has more operations, or takes more work, than allowed (413).
+ * Why a patch was refused: `malformed` is no valid patch document (400), `failed` does not apply to this
+ * object (422), `too-many` exceeds a limit on operations or work (413).
  */
 export type PatchErrorKind = 'malformed' | 'failed' | 'too-many';
 

@@ -1,18 +1,18 @@
 import { PatchError } from './patch-error';
 
-/** What one patch may do to lists and maps. Its size says little of it: one short operation can move all that a list holds. */
+/** Limits the work of one patch. Its size does not bound it: one short operation can shift a whole list. */
 export class PatchWork {
   readonly #max: number;
   readonly #what: string;
   #done = 0;
 
-  /** `what` is done at most `max` times: `list items moved by a JSON patch`. */
+  /** Allows `max` units of work; `what` names them in the error: `list items moved by a JSON patch`. */
   constructor(max: number, what: string) {
     this.#max = max;
     this.#what = what;
   }
 
-  /** Before the work is done. Throws PatchError `too-many` when it is too much. */
+  /** Counts work before it is done. Throws PatchError `too-many` beyond the limit. */
   count(times: number): void {
     this.#done += times;
     if (this.#done > this.#max) {

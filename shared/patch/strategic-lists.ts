@@ -3,7 +3,7 @@ import { getOwn, isJsonObject } from '../object/clone';
 import { stringifyExact } from '../object/exact-text';
 import { PatchError } from './patch-error';
 
-/** How the items of one list merge: by this key, or, without one, as a set of scalars. */
+/** How the items of one list merge: by this merge key, or without one as a set of scalars. */
 export interface ListRule {
   readonly mergeKey: string | undefined;
   readonly merge: (current: Readonly<JsonObject>, change: Readonly<JsonObject>) => JsonObject;
@@ -11,14 +11,20 @@ export interface ListRule {
 
 type List = readonly unknown[];
 
-/** Items of the patch come in its order; those it does not name keep their place before what followed them. */
+/**
+ * Merges two lists. Items of the patch keep its order; live items that it does not name stay before their
+ * former successors.
+ */
 export function mergeLists(rule: ListRule, live: List, change: List): List {
   const { original, patch } = withoutDirectives(rule, live, change);
   const merged = mergeItems(rule, original, patch);
   return arranged(rule, { merged, order: patch, live: original });
 }
 
-/** The list of the patch where there is none to merge it with: its items need no keys, and its directives have nothing to do. */
+/**
+ * Returns the patch's list for an absent live list. Its items need no merge keys, and its directives have no
+ * effect.
+ */
 export function newList(change: List): List {
   const isItem = (item: unknown): boolean => {
     const directive = isJsonObject(item) ? getOwn(item, '$patch') : undefined;
@@ -28,7 +34,9 @@ export function newList(change: List): List {
   return change.every(isItem) ? change : change.filter(isItem);
 }
 
-/** The same with the order of `$setElementOrder`, which names every item that the patch names, or none. */
+/**
+ * Merges two lists in the order of `$setElementOrder`, which names every item that the patch names, or none.
+ */
 export function orderAs(
   rule: ListRule,
   {
@@ -43,13 +51,16 @@ export function orderAs(
   return arranged(rule, { merged: mergeLists(rule, live, change), order, live });
 }
 
-/** The list without these scalars. */
+/** Removes these scalars from the list. */
 export function withoutValues(list: List, values: List): List {
   const gone = new Set(values);
   return list.filter((each) => !gone.has(each));
 }
 
-/** Carries out the items that are directives: `delete` of the item with a key, `replace` of the whole list. */
+/**
+ * Applies the items that are directives: `$patch: delete` removes the item with a key, `$patch: replace`
+ * replaces the whole list.
+ */
 function withoutDirectives(
   { mergeKey }: ListRule,
   live: List,
@@ -115,7 +126,7 @@ function keyOf(item: Readonly<JsonObject>, mergeKey: string): unknown {
   return key;
 }
 
-/** The items named by `order` in that order, and the others in that of the live list, woven together by the live list's order. */
+/** Merges the items named by `order`, in that order, with the others in the order of the live list. */
 function arranged(
   rule: ListRule,
   { merged, order, live }: { readonly merged: List; readonly order: List; readonly live: List },
@@ -141,7 +152,9 @@ function arranged(
   return [...result, ...others.slice(next)];
 }
 
-/** What is put in order by a key are structs that have it, and so is what says the order, as far as it is looked through. */
+/**
+ * Checks that items and orders of a keyed list are structs with the merge key, as far as upstream reads them.
+ */
 function checkMembers({ mergeKey }: ListRule, merged: List, order: List): void {
   if (mergeKey === undefined) return;
   const stray = order.findIndex((item) => !isJsonObject(item));
@@ -153,7 +166,7 @@ function checkMembers({ mergeKey }: ListRule, merged: List, order: List): void {
   }
 }
 
-/** Places outside the live list come before nothing. */
+/** Positions outside the live list come before nothing. */
 function isBefore(a: number, b: number): boolean {
   return a >= 0 && b >= 0 && a < b;
 }
@@ -171,7 +184,7 @@ function identityBy({ mergeKey }: Pick<ListRule, 'mergeKey'>): (item: unknown) =
   return (item) => (isJsonObject(item) ? getOwn(item, mergeKey) : item);
 }
 
-/** The items that the patch sets must stand in the given order, in the same sequence; an order of nothing demands nothing. */
+/** Checks that the patch's items are in the order of `$setElementOrder`. An empty order is not checked. */
 function checkOrder(rule: ListRule, change: List, order: List): void {
   if (order.length === 0) return;
   const identity = identityBy(rule);

@@ -64,7 +64,7 @@ test('an item is merged by its key, a new one goes before what the patch does no
   expect(containers[1]).toMatchObject({ image: 'i:9', args: ['one', 'two'] });
 });
 
-test('items that the patch does not name keep their place among those it does', () => {
+test('items that the patch does not name keep their relative order', () => {
   expect(names(inPod({ containers: [{ name: 'b' }] }))).toEqual(['a', 'b']);
   expect(names(inPod({ containers: [{ name: 'b' }, { name: 'a' }] }))).toEqual(['b', 'a']);
 });
@@ -82,14 +82,14 @@ test('an item is deleted by its key; one that is missing is no error', () => {
   ).toEqual(['b']);
 });
 
-test('where there is no list, that of the patch needs no keys', () => {
+test('items for an absent list need no merge keys', () => {
   const references = [{ kind: 'A' }, { uid: 'x', $patch: 'delete' }, { kind: 'B' }];
   expect(patched({ metadata: { ownerReferences: references } }).metadata).toMatchObject({
     ownerReferences: [{ kind: 'A' }, { kind: 'B' }],
   });
 });
 
-test('$patch: replace in a list takes the items of the patch alone', () => {
+test('$patch: replace in a list keeps only the items of the patch', () => {
   expect(names(inPod({ containers: [{ $patch: 'replace' }, { name: 'n' }] }))).toEqual(['n']);
 });
 
@@ -102,7 +102,7 @@ test('lists merge inside merged items', () => {
   expect(containers[0]?.env).toEqual([{ name: 'X', value: '9' }, { name: 'Z' }]);
 });
 
-test('a deletion where there is no list leaves nothing behind', () => {
+test('a deletion from an absent list has no effect', () => {
   const { containers } = inPod({
     containers: [{ name: 'b', env: [{ name: 'X', $patch: 'delete' }, { name: 'N' }] }],
   });
@@ -155,7 +155,7 @@ test('$setElementOrder orders the list, with or without a patch of it', () => {
   expect(patched({ metadata: ofNothing }).metadata.finalizers).toContain('z');
 });
 
-test('the rest of an order counts for nothing when every item was found before', () => {
+test('the rest of an order is ignored once every item is placed', () => {
   expect(
     names(inPod({ '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }, 5], containers: [] })),
   ).toEqual(['b', 'a']);
@@ -165,7 +165,7 @@ test.each<[string, unknown, unknown]>([
   ['null takes the list away', null, undefined],
   ['what is no list takes its place', 'x', 'x'],
   ['a list takes out what it names', ['x'], ['y']],
-])('of what $deleteFromPrimitiveList says, %s', (_what, change, expected) => {
+])('$deleteFromPrimitiveList: %s', (_what, change, expected) => {
   const patch = { metadata: { '$deleteFromPrimitiveList/finalizers': change } };
   expect(patched(patch).metadata.finalizers).toEqual(expected);
 });
@@ -176,7 +176,7 @@ test('$deleteFromPrimitiveList of structs merges them into their list', () => {
   expect(spec.containers[1]).toEqual({ name: 'b', image: 'i:3' });
 });
 
-test('null as a whole changes nothing, and neither does the empty patch', () => {
+test('a null patch and an empty patch change nothing', () => {
   expect(patched(null)).toEqual(LIVE);
   expect(patched({})).toEqual(LIVE);
 });
@@ -233,13 +233,13 @@ test.each<[string, unknown, string]>([
   );
 });
 
-test('a patch that nests without end is refused', () => {
+test('a patch that nests too deep is refused', () => {
   let nested: object = {};
   for (let depth = 0; depth < 2_000; depth += 1) nested = { a: nested };
   expect(() => applyStrategicPatch(DEPLOYMENT, LIVE, nested)).toThrow('nests deeper');
 });
 
-test('keys that objects inherit are data', () => {
+test('keys named like inherited properties are ordinary data', () => {
   const patch = JSON.parse('{"metadata":{"labels":{"__proto__":"x","constructor":"y"}}}') as unknown;
   expect(JSON.stringify(patched(patch).metadata.labels)).toBe(
     '{"a":"1","b":"2","__proto__":"x","constructor":"y"}',
@@ -247,7 +247,7 @@ test('keys that objects inherit are data', () => {
   expect(Object.prototype).not.toHaveProperty('polluted');
 });
 
-describe('one item that a patch names again and again', () => {
+describe('one item that a patch names repeatedly', () => {
   const times = 3_000;
   const containers = (item: (index: number) => object): object => ({
     spec: { template: { spec: { containers: Array.from({ length: times }, (_, index) => item(index)) } } },
@@ -256,7 +256,7 @@ describe('one item that a patch names again and again', () => {
   test.each<readonly [what: string, item: (index: number) => object]>([
     ['a map', (index) => ({ name: 'a', resources: { limits: { [`r${String(index)}`]: '1' } } })],
     ['a list', (index) => ({ name: 'a', env: [{ name: `e${String(index)}` }] })],
-  ])('is refused when %s in it has grown so that each time takes longer than the last', (_what, item) => {
+  ])('is refused when %s in it grows with each merge', (_what, item) => {
     expect(() => applyStrategicPatch(DEPLOYMENT, LIVE, containers(item))).toThrow(
       expect.objectContaining({
         kind: 'too-many',
@@ -265,7 +265,7 @@ describe('one item that a patch names again and again', () => {
     );
   });
 
-  test('is merged as often as it is named when each time is short', () => {
+  test('is merged each time while the work is small', () => {
     const result = applyStrategicPatch(
       DEPLOYMENT,
       LIVE,
@@ -278,7 +278,7 @@ describe('one item that a patch names again and again', () => {
 test.each([
   { spec: { $patch: [9_007_199_254_740_993n] } },
   { spec: { volumes: [{ $patch: { a: 9_007_199_254_740_993n }, name: 'v' }] } },
-])('a directive of a wrong type is refused, also with integers of 64 bits in it', (patch) => {
+])('a directive of the wrong type is refused, even with bigints in it', (patch) => {
   const original = { spec: { volumes: [{ name: 'v' }] } };
   const apply = (): unknown => applyStrategicPatch(messageType('core/v1.Pod'), original, patch);
   expect(apply).toThrow(PatchError);

@@ -11,12 +11,12 @@ import type { ListRule } from './strategic-lists';
 import { mergeLists, newList, orderAs, withoutValues } from './strategic-lists';
 
 /**
- * How many fields and items of lists all merges of one patch may look through, about a microsecond each where they are many. An object that can be
- * stored is looked through once; a patch that names one item again and again could make it any number of times.
+ * Largest number of fields and list items that all merges of one patch may visit, about a microsecond each. A
+ * storable object is visited once; a patch that names one item repeatedly could multiply that.
  */
 export const STRATEGIC_PATCH_MERGED_MAX = 1_000_000;
 
-/** Where a merge is: in a message, in a map (whose values are of `values`), or where nothing is known. */
+/** Position of a merge: in a message, in a map (whose values are of `values`), or in an untyped value. */
 interface Place {
   readonly type?: MessageType | undefined;
   readonly values?: FieldType | undefined;
@@ -24,10 +24,12 @@ interface Place {
 }
 
 /**
- * Applies a strategic merge patch to a decoded object of a kind with a schema, which says how lists and structs merge. Neither argument
- * is changed; the result shares with both what needed no merging, so treat it as frozen. It may hold fields of wrong types and
- * directives where nothing was to merge with: decode it. Rules and known differences are in ADR 0010. Throws PatchError: `malformed`
- * for what is no such patch, `failed` for one that does not fit, `too-many` for one that merges more than allowed.
+ * Applies a strategic merge patch to a decoded object of a kind with a schema, whose patch strategies and
+ * merge keys say how lists and structs merge. It supports the directives `$patch`, `$retainKeys`,
+ * `$setElementOrder` and `$deleteFromPrimitiveList`. Neither argument is changed; the result shares unmerged
+ * parts with both, so treat it as frozen. The result may hold fields of wrong types and unused directives:
+ * decode it. Rules and known differences are in ADR 0010. Throws PatchError: `malformed` for an invalid patch,
+ * `failed` for one that does not apply, `too-many` for one that merges more than allowed.
  */
 export function applyStrategicPatch(type: MessageType, original: unknown, patch: unknown): JsonObject {
   if (!isJsonObject(original)) throw failed('a strategic merge patch changes an object');
@@ -83,8 +85,8 @@ function mergeKey(place: Place, result: JsonObject, key: string, change: unknown
 }
 
 /**
- * `$deleteFromPrimitiveList`: takes scalars out of a list. Upstream reads it as a change of the list itself where it is none of scalars:
- * null takes the list away, something else takes its place, and structs are merged into their list.
+ * `$deleteFromPrimitiveList`: removes scalars from a list. As upstream, for another list it is a change of the
+ * list itself: null removes it, another value replaces it, and structs merge into it.
  */
 function deleteFromList(
   place: Place,
@@ -117,7 +119,7 @@ function mergeValues(
   return mergeLists(ruleOf(field, work), current, change);
 }
 
-/** `$setElementOrder`: the list as it will be, with its patched items in this order and the others where they fit. */
+/** `$setElementOrder`: merges the list with its patched items in this order and the others in between. */
 function mergeInOrder(
   { place, result, name }: { readonly place: Place; readonly result: JsonObject; readonly name: string },
   change: unknown,
@@ -138,7 +140,7 @@ function mergeInOrder(
   setOwn(result, name, orderAs(ruleOf(field, place.work), { live, change, order }));
 }
 
-/** The original without the fields that `$retainKeys` does not name. */
+/** Returns the original without the fields that `$retainKeys` does not name. */
 function retained(original: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
   const keys = getOwn(patch, RETAIN_KEYS);
   if (keys === undefined) return { ...original };
@@ -159,7 +161,10 @@ function fieldAt({ type, values }: Place, key: string): FieldType | undefined {
   return values ?? type?.byName.get(key);
 }
 
-/** Inside the value of a field. A map's values are messages or scalars of the field's type; they are never lists. */
+/**
+ * Returns the position inside the value of a field. Values of a map are messages or scalars of the field's
+ * type, never lists.
+ */
 function placeIn(field: FieldType | undefined, work: PatchWork): Place {
   if (field === undefined) return { work };
   return field.map ? { values: { ...field, map: false }, work } : { type: field.message, work };

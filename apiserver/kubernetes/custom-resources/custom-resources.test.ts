@@ -78,18 +78,13 @@ test('a null stays for validation where unknown fields are kept', async () => {
 });
 
 test.each<[object, string]>([
-  [
-    { kind: null },
-    'unmarshalerDecoder: Object \'Kind\' is missing in \'{"apiVersion":"example.com/v1","kind":null,"metadata":{"name":"a"}}\', error found in #10 byte of ...|ame":"a"}}|..., bigger context ...|ample.com/v1","kind":null,"metadata":{"name":"a"}}|...',
-  ],
+  [{ kind: null }, `Object 'Kind' is missing in '{"apiVersion":`],
   [{ apiVersion: null }, '.apiVersion accessor error: <nil> is of the type <nil>, expected string'],
 ])('a kind or a version that is null is refused: %j', async (given, why) => {
   await define(api, definitionBody());
   const { json } = await api.call('POST', PATH, { body: { ...gizmo('a'), ...given } });
-  expect([json.code, json.message]).toEqual([
-    400,
-    `Gizmo in version "v1" cannot be handled as a Gizmo: ${why}`,
-  ]);
+  expect([json.code, json.reason]).toEqual([400, 'BadRequest']);
+  expect(json.message).toContain(`Gizmo in version "v1" cannot be handled as a Gizmo: ${why}`);
 });
 
 test('an empty list of managedFields says nothing of owners, an empty entry that there are none', async () => {
@@ -163,15 +158,12 @@ describe('objects', () => {
     expect((await api.call('GET', `${PATH}/a`)).code).toBe(404);
   });
 
-  test('whose metadata does not fit are refused in the words of a reader that sees nothing else', async () => {
+  test('whose metadata has a wrong type are refused with the field', async () => {
     await define(api, definitionBody());
     const { code, json } = await create('x', { metadata: { name: 'x', labels: { a: 1 } } });
-    const words =
-      'v1.ObjectMeta.Name: Labels: ReadString: expects " or n, but found 1, error found in #10 byte of ' +
-      '...|ls":{"a":1},"name":"|..., bigger context ...|{"labels":{"a":1},"name":"x"}|...';
     expect([code, json.message]).toEqual([
       400,
-      `Gizmo in version "v1" cannot be handled as a Gizmo: ${words}`,
+      'Gizmo in version "v1" cannot be handled as a Gizmo: cannot unmarshal number 1 into field metadata.labels[a] of type string',
     ]);
   });
 
