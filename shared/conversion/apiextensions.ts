@@ -7,8 +7,8 @@ import { movesConversion } from './moves';
 import { ownKeyMap } from '../own-key-map';
 
 /**
- * apiextensions/v1beta1 may say what all versions have in common once, in the spec; v1 says it in every version. What is the same in
- * every version of a v1 definition is shown in the spec again.
+ * apiextensions/v1beta1 may set fields of all versions once in the spec; v1 sets them in every version. Fields
+ * that are equal in every version of a v1 definition are returned in the spec of v1beta1.
  */
 export const CUSTOM_RESOURCE_DEFINITION: Conversion = {
   toHub: (object) => changeObject(MOVED.toHub(object), 'spec', spread) as ApiObject,
@@ -20,7 +20,7 @@ const MOVED = movesConversion([
   ['spec.conversion.conversionReviewVersions', 'spec.conversion.webhook.conversionReviewVersions'],
 ]);
 
-/** What the spec of v1beta1 calls what each version has. */
+/** Names in the v1beta1 spec of fields of each version. */
 const COMMON = ownKeyMap<string>({
   subresources: 'subresources',
   validation: 'schema',

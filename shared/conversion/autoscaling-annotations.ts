@@ -7,7 +7,10 @@ import { compact, objectAt, objectsAt } from '../object/json';
 import { DecodeError, decodeObject } from '../schema/decode';
 import { messageType } from '../schema/types';
 
-/** What newer versions have in fields and older ones in these annotations: no version keeps one that it cannot read. */
+/**
+ * Annotations in which older versions carry fields of newer ones. No version returns an annotation that it
+ * cannot parse.
+ */
 const CARRIERS: readonly string[] = [
   ANNOTATION.autoscalerMetrics,
   ANNOTATION.autoscalerCurrentMetrics,
@@ -15,12 +18,12 @@ const CARRIERS: readonly string[] = [
   ANNOTATION.autoscalerBehavior,
 ];
 
-/** The object without the annotations that carry fields of newer versions; itself where it has none of them. */
+/** Removes the carrier annotations from an object; returns the object itself where it has none. */
 export function withoutCarriers(object: ApiObject): ApiObject {
   return withoutAnnotations(object, CARRIERS);
 }
 
-/** The messages of the list in an annotation; undefined when it holds no such list, and then nothing of it counts. */
+/** Parses the list of messages in an annotation; undefined when it is invalid in any part. */
 export function annotationList(
   object: ApiObject,
   annotation: string,
@@ -33,7 +36,10 @@ export function annotationList(
   return read.every((item) => item !== undefined) ? read : undefined;
 }
 
-/** The behavior that an annotation has; undefined when it holds none, or one that says nothing. Names count in any case. */
+/**
+ * Parses the behavior in an annotation; undefined when there is none or it is empty. Field names are
+ * case-insensitive.
+ */
 export function annotationBehavior(object: ApiObject): ReadonlyJson | undefined {
   const value = annotationValue(object, ANNOTATION.autoscalerBehavior);
   const behavior = isJsonObject(value) ? messageOf(BEHAVIOR, lowerNames(value)) : undefined;
@@ -61,10 +67,10 @@ function messageOf(message: keyof MessageTypes, value: unknown): ReadonlyJson | 
   }
 }
 
-/** The object with these annotations taken away. */
+/** Removes these annotations. */
 function withoutAnnotations(object: ApiObject, names: readonly string[]): ApiObject {
   const { annotations, ...metadata } = object.metadata;
-  // An apply leaves null where its manager had the only ones.
+  // Server-side apply leaves null where its manager had the only annotations.
   if (!isJsonObject(annotations) || !names.some((name) => name in annotations)) return object;
   const kept = Object.entries(annotations).filter(([name]) => !names.includes(name));
   return {
@@ -73,7 +79,7 @@ function withoutAnnotations(object: ApiObject, names: readonly string[]): ApiObj
   };
 }
 
-/** The object with these annotations added; those that are undefined are passed over. */
+/** Adds these annotations; undefined ones are skipped. */
 export function withAnnotations(
   object: ApiObject,
   values: Readonly<Record<string, string | undefined>>,
@@ -84,7 +90,9 @@ export function withAnnotations(
   return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...added } } };
 }
 
-/** The behavior as the annotation has it: upstream writes its internal type there, whose fields begin with a capital. */
+/**
+ * Formats a behavior for the annotation: upstream writes its internal type, whose field names are capitalized.
+ */
 export function behaviorText(behavior: ReadonlyJson): string {
   return JSON.stringify({
     ScaleUp: rulesText(objectAt(behavior, 'scaleUp')),

@@ -4,7 +4,7 @@ import type { Unchecked } from '../object/values';
 import type { ReadonlyJson } from '../object/json';
 import { changeObject, compact, fields, isGiven, without } from '../object/json';
 
-/** The sources of all types of metrics in one: each has some of the fields. Those out of annotations nobody has looked at. */
+/** Union of the sources of all types of metrics. Those from annotations are not validated. */
 type Nested = Unchecked<
   v2beta2.ObjectMetricSource &
     v2beta2.ResourceMetricSource &
@@ -23,9 +23,9 @@ type Flat = Unchecked<
 >;
 
 /**
- * Metrics of autoscaling/v2beta2 (the hub) in the flat form of autoscaling/v2beta1, which autoscaling/v1 keeps in annotations, and
- * back. Each of the four functions takes one element of `spec.metrics` or `status.currentMetrics`. Fields stand in the order that the
- * annotations of v1.21 have them in: these are texts, and clients compare them as such.
+ * Converts metrics between autoscaling/v2beta2 (the hub) and the flat form of autoscaling/v2beta1, which
+ * autoscaling/v1 keeps in annotations. Each of the four functions takes one element of `spec.metrics` or
+ * `status.currentMetrics`. Fields have v1.21's order, since clients compare annotations as text.
  */
 export function flatSpec(metric: ReadonlyJson): ReadonlyJson {
   return inEach<Nested>(metric, {
@@ -125,7 +125,7 @@ export function nestedStatus(metric: ReadonlyJson): ReadonlyJson {
   });
 }
 
-/** What an absent amount reads as where the flat form demands one. */
+/** An absent quantity in a required field of the flat form. */
 const ZERO = '0';
 
 type Sources<Source> = Readonly<

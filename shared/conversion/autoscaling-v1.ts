@@ -16,8 +16,8 @@ import type { ReadonlyJson } from '../object/json';
 import { changeObject, compact, fields, isGiven, objectAt, objectsAt, without } from '../object/json';
 
 /**
- * autoscaling/v1 has fields for the utilization of processors alone. Everything else of the hub (other metrics, the state of all
- * metrics, conditions, behavior) travels in annotations; what cannot be read there is lost.
+ * autoscaling/v1 has fields for CPU utilization only. Everything else of the hub (other metrics, status of all
+ * metrics, conditions, behavior) is carried in annotations; unparsable annotations are lost.
  */
 export const HORIZONTAL_POD_AUTOSCALER_V1: Conversion = { toHub, fromHub, settles: true };
 
@@ -50,7 +50,7 @@ function toHub(object: ApiObject): ApiObject {
   } as unknown as ApiObject;
 }
 
-/** What autoscalers without metrics go by; only here is it known that there are none. */
+/** Default target of an autoscaler without metrics. Only this conversion knows that there are none. */
 const CPU_PERCENT = 80;
 
 function metricsOrDefault(metrics: readonly ReadonlyJson[]): readonly ReadonlyJson[] {

@@ -11,7 +11,7 @@ import type { Conversion } from './conversion';
 import type { ReadonlyJson } from '../object/json';
 import { changeList, changeObject, objectAt, without } from '../object/json';
 
-/** autoscaling/v2beta1 has metrics in their flat form, and no behavior: that travels in an annotation. */
+/** autoscaling/v2beta1 has flat metrics, and carries behavior in an annotation. */
 export const HORIZONTAL_POD_AUTOSCALER_V2BETA1: Conversion = {
   toHub(object) {
     const behavior = annotationBehavior(object);
@@ -29,7 +29,7 @@ export const HORIZONTAL_POD_AUTOSCALER_V2BETA1: Conversion = {
   settles: true,
 };
 
-/** The object with this behavior in its spec, or without one. */
+/** Sets or removes the behavior of the spec. */
 function withBehavior(object: ApiObject, behavior: ReadonlyJson | undefined): ApiObject {
   return changeObject(object, 'spec', (spec) =>
     behavior === undefined ? without(spec, 'behavior') : { ...spec, behavior },

@@ -1,12 +1,16 @@
 import type { ApiObject } from '../object/object';
 
 /**
- * Between one served version of a kind and the hub version in which it is stored. Both functions are pure and leave `kind` and
- * `apiVersion` alone; the result is to be read with the schema of the version it is in, which orders fields and fills in zeros.
+ * Conversion between a served version of a kind and its hub version, which is stored. Both functions are pure
+ * and leave `kind` and `apiVersion` alone. Decode the result with the schema of its version, which orders
+ * fields and fills in zero values.
  */
 export interface Conversion {
   toHub(object: ApiObject): ApiObject;
   fromHub(object: ApiObject): ApiObject;
-  /** An object may read otherwise once it was stored than it was sent, so that who owns its fields is told from what will be read. */
+  /**
+   * True when an object may read differently once it is stored, so that ownership is computed from the stored
+   * form.
+   */
   readonly settles?: boolean;
 }

@@ -29,7 +29,7 @@ function fromHub(row: ResourceRow, object: ApiObject): ApiObject {
   return inVersion(row, conversionOf(row)?.fromHub(object) ?? object);
 }
 
-/** Every row that is not its own hub, and, for its kind, every other version. */
+/** All rows that are not hubs, with the other versions of their kinds. */
 const VERSIONS = RESOURCES.filter((row) => row.schema !== hubOf(row).schema);
 
 function rowOf(group: string, version: string, resource: string): ResourceRow {
@@ -42,7 +42,7 @@ const RANDOM_OBJECTS = 40;
 
 describe('every version that is not stored', () => {
   test.each(VERSIONS.map((row) => [row.schema, row] as const))(
-    '%s comes back from the hub as it was',
+    '%s survives a round-trip through the hub',
     (_name, row) => {
       const random = seededRandom(row.schema);
       const filled = inVersion(row, filledObject(messageType(row.schema)));
@@ -57,7 +57,7 @@ describe('every version that is not stored', () => {
   );
 
   test.each(VERSIONS.map((row) => [row.schema, row] as const))(
-    '%s shows the hub without loss',
+    'the hub survives a round-trip through %s',
     (_name, row) => {
       const random = seededRandom(`hub of ${row.schema}`);
       const hub = hubOf(row);
@@ -80,7 +80,7 @@ describe('every version that is not stored', () => {
   );
 
   test.each(VERSIONS.map((row) => [row.schema, row] as const))(
-    '%s is converted wherever an apply has left null',
+    '%s is converted with null in any field',
     (_name, row) => {
       const conversion = conversionOf(row);
       for (const from of [row, hubOf(row)]) {
@@ -107,13 +107,13 @@ describe('every version that is not stored', () => {
   });
 });
 
-/** What the metrics of autoscalers travel in. */
+/** Annotations that carry metrics of autoscalers. */
 const CARRIED = {
   [ANNOTATION.autoscalerMetrics]: '[null]',
   [ANNOTATION.autoscalerBehavior]: '{"scaleUp":null}',
 };
 
-/** The value with each thing in it null in turn, but for metadata themselves: something of these is always given. */
+/** Returns variants of the value with null in place of each part, except metadata, which is always present. */
 function withNulls(value: unknown): readonly unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) =>
@@ -126,15 +126,18 @@ function withNulls(value: unknown): readonly unknown[] {
 const METRIC_TARGET =
   /^\.(?:spec\.metrics|status\.currentMetrics)\[\]\.\w+\.(?:target|current)\.(?:type|value|averageUtilization|averageValue)=/;
 
-/** Kinds with two ways to say one thing in some version: one turn settles which of them it is. What that may change, by path. */
+/**
+ * Kinds with two forms of one meaning in some version. One round-trip normalizes them. The patterns are the
+ * paths that it may change.
+ */
 const AMBIGUOUS: Readonly<Record<string, RegExp>> = {
-  // Common parts in the spec or in each version.
+  // Common fields in the spec or in each version.
   'apiextensions/v1beta1.CustomResourceDefinition':
     /^\.spec\.(?:version=|(?:versions\[\]\.)?(?:schema|validation|subresources|additionalPrinterColumns)\b)/,
-  // Targets whose type does not fit their values, second metrics of processors; validation refuses them.
+  // Targets whose type and values differ, and second CPU metrics; validation refuses them.
   'autoscaling/v1.HorizontalPodAutoscaler': METRIC_TARGET,
   'autoscaling/v2beta1.HorizontalPodAutoscaler': METRIC_TARGET,
-  // Without a signer or with an empty one.
+  // An absent or an empty signer.
   'certificates/v1beta1.CertificateSigningRequest': /^$/,
   // Zone and host name in the topology.
   'discovery/v1beta1.EndpointSlice': /^$/,
@@ -146,7 +149,7 @@ const AMBIGUOUS: Readonly<Record<string, RegExp>> = {
   'rbac/v1alpha1.RoleBinding': /^\.subjects\[\]\.(?:apiVersion|apiGroup|kind|name)=/,
 };
 
-/** The object itself, or what an ambiguous one is after a turn; everything that the turn changes must be in the table. */
+/** Returns the object, normalized by one round-trip where it is ambiguous. All changes must be in the table. */
 function settled(row: ResourceRow, object: ApiObject, turn: (object: ApiObject) => ApiObject): ApiObject {
   const allowed = AMBIGUOUS[row.schema];
   if (allowed === undefined) return object;
@@ -156,7 +159,7 @@ function settled(row: ResourceRow, object: ApiObject, turn: (object: ApiObject) 
   return after;
 }
 
-/** `path=value` of every value that says something. */
+/** Lists `path=value` of every non-empty value. */
 function leaves(value: unknown, path = ''): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each) => leaves(each, `${path}[]`));
   if (typeof value === 'object' && value !== null) {
@@ -173,7 +176,7 @@ function freeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** Names and kinds of all fields, with those of the messages in it. */
+/** Returns names and kinds of all fields, including nested messages. */
 function shapeOf(type: MessageType, above: readonly string[] = []): unknown {
   const name = type.name.slice(type.name.indexOf('.') + 1);
   if (above.includes(name)) return name;
@@ -195,7 +198,7 @@ describe('endpoint slices', () => {
       endpoints: [{ addresses: ['10.0.0.1'], ...endpoint }],
     });
 
-  test('zone and node leave the topology; a host name that is not the node stays in it', () => {
+  test('zone and node move out of the topology; a host name that is not the node stays', () => {
     const object = slice({
       nodeName: 'n1',
       topology: { [LABEL.hostname]: 'n1', [LABEL.topologyZone]: 'z', other: 'o' },
@@ -265,7 +268,7 @@ describe('disruption budgets', () => {
     });
   const selectorOf = (object: ApiObject): unknown => (object['spec'] as { selector?: unknown }).selector;
 
-  test('an empty selector of v1beta1 selects nothing in v1, and shows as empty again', () => {
+  test('an empty selector of v1beta1 selects nothing in v1 and round-trips', () => {
     const hub = toHub(row, budget({}));
     expect(selectorOf(hub)).toEqual({
       matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }],
@@ -282,7 +285,7 @@ describe('disruption budgets', () => {
     expect(selectorOf(toHub(row, shown))).toEqual({});
   });
 
-  test('an absent selector stays absent, and the mark never shows beside other terms', () => {
+  test('an absent selector stays absent, and the marker label never appears beside other terms', () => {
     expect(selectorOf(toHub(row, budget(undefined)))).toBeUndefined();
     const mixed = {
       matchLabels: { a: 'b' },
@@ -325,7 +328,7 @@ describe('autoscalers', () => {
     },
   });
 
-  test('v1 has a field for processors and annotations for the rest', () => {
+  test('v1 has a field for CPU and annotations for the rest', () => {
     const shown = fromHub(v1, hub);
     expect(shown['spec']).toMatchObject({ targetCPUUtilizationPercentage: 60 });
     expect(shown['status']).toMatchObject({ currentCPUUtilizationPercentage: 40 });
@@ -347,7 +350,7 @@ describe('autoscalers', () => {
     expect(toHub(v1, shown)).toEqual(hub);
   });
 
-  test('annotations have their fields in the order of upstream, since they are texts', () => {
+  test('annotations have the field order of upstream', () => {
     const metric = { name: 'm', selector: { matchLabels: { a: 'b' } } };
     const spec = {
       metrics: [
@@ -428,7 +431,7 @@ describe('autoscalers', () => {
     },
   );
 
-  test('the last state of processors is told in v1, of several', () => {
+  test('v1 shows the last of several CPU metrics', () => {
     const state = (averageUtilization: number): object => ({
       type: 'Resource',
       resource: { name: 'cpu', current: { averageUtilization, averageValue: '1' } },
@@ -444,7 +447,7 @@ describe('autoscalers', () => {
 describe('custom resource definitions', () => {
   const row = rowOf(GROUP.apiextensions, 'v1beta1', 'customresourcedefinitions');
 
-  test('what the spec of v1beta1 says once, each version of v1 says', () => {
+  test('common fields of the v1beta1 spec are in each version of v1', () => {
     const object = inVersion(row, {
       metadata: { name: 'things.example.com' },
       spec: {
@@ -486,7 +489,7 @@ describe('custom resource definitions', () => {
   });
 });
 
-test('the user * of rbac/v1alpha1 is everybody who is known', () => {
+test('the user * of rbac/v1alpha1 is the group system:authenticated', () => {
   const row = rowOf(GROUP.rbac, 'v1alpha1', 'clusterrolebindings');
   const object = inVersion(row, {
     metadata: { name: 'a' },

@@ -10,7 +10,7 @@ import { SUBJECTS } from './rbac';
 import { ACCESS_REVIEW, RUNTIME_CLASS } from './renames';
 import { ownKeyMap } from '../own-key-map';
 
-/** By the message of the version. A version that is not in this table has the fields of its hub. */
+/** Conversions by the message of the version. A version that is not in this table has the fields of its hub. */
 const CONVERSIONS = ownKeyMap<Conversion>({
   'apiextensions/v1beta1.CustomResourceDefinition': CUSTOM_RESOURCE_DEFINITION,
   'authorization/v1beta1.LocalSubjectAccessReview': ACCESS_REVIEW,
@@ -28,12 +28,15 @@ const CONVERSIONS = ownKeyMap<Conversion>({
   'rbac/v1alpha1.RoleBinding': SUBJECTS,
 });
 
-/** The conversion of a row of the resource table; undefined when only the apiVersion differs from the hub's, or nothing. */
+/**
+ * Returns the conversion of a row of the resource table; undefined when at most the apiVersion differs from
+ * the hub's.
+ */
 export function conversionOf(row: { readonly schema: string }): Conversion | undefined {
   return CONVERSIONS.get(row.schema);
 }
 
-/** Names that field selectors of a version have for fields of the hub; a version that is not here uses the hub's names. */
+/** Returns the names of hub fields in field selectors of a version. Other names equal the hub's. */
 export function selectorNamesOf(row: { readonly schema: string }): ReadonlyMap<string, string> {
   return SELECTOR_NAMES.get(row.schema) ?? new Map<string, string>();
 }
@@ -47,11 +50,11 @@ const EVENT_SELECTORS = ownKeyMap<string>({
   'regarding.resourceVersion': 'involvedObject.resourceVersion',
   'regarding.fieldPath': 'involvedObject.fieldPath',
   reportingController: 'reportingComponent',
-  // This field has no name there.
+  // This version cannot select by the field.
   source: '',
 });
 
-/** `spec.host` is what nodes were called once. */
+/** `spec.host` is the old name of `spec.nodeName`. */
 const POD_SELECTORS = ownKeyMap<string>({
   'spec.host': 'spec.nodeName',
   'spec.nodeName': 'spec.nodeName',

@@ -5,8 +5,8 @@ import type { ReadonlyJson } from '../object/json';
 import { changeList, objectAt, without } from '../object/json';
 
 /**
- * discovery/v1beta1 describes an endpoint's place in a `topology` map; v1 has fields for zone and node and keeps the rest of the
- * map as `deprecatedTopology`. A host name that is not the node's name stays in the map.
+ * discovery/v1beta1 has the topology of an endpoint in a map; v1 has fields for zone and node and keeps the
+ * rest as `deprecatedTopology`. A host name that is not the node's name stays in the map.
  */
 export const ENDPOINT_SLICE: Conversion = {
   toHub: (object) => changeList(object, 'endpoints', withoutTopology) as ApiObject,

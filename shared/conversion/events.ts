@@ -1,6 +1,6 @@
 import { movesConversion } from './moves';
 
-/** Events of the events group are those of core under other names. */
+/** Events of the group events are those of core under other field names. */
 export const EVENT = movesConversion([
   ['regarding', 'involvedObject'],
   ['note', 'message'],

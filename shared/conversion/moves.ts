@@ -5,12 +5,12 @@ import { changeList, changeObject, without } from '../object/json';
 import type { ApiObject } from '../object/object';
 
 /**
- * A field that stands elsewhere in the hub version. Paths are dotted; `[]` behind a member means each element of its list, and both
- * paths are alike up to there.
+ * A field with another path in the hub version. Paths are dotted; `[]` after a member means each element of
+ * its list, and both paths are equal up to there.
  */
 export type Move = readonly [version: string, hub: string];
 
-/** The conversion in which fields only move. */
+/** Returns the conversion that only moves fields. */
 export function movesConversion(moves: readonly Move[]): Conversion {
   const steps = moves.map(([version, hub]) => ({ version: parse(version), hub: parse(hub) }));
   return {
@@ -45,7 +45,7 @@ function valueAt(object: ReadonlyJson, [member = '', ...rest]: Path): unknown {
   return isJsonObject(value) ? valueAt(value, rest) : undefined;
 }
 
-/** Containers that are empty afterwards go as well: they existed for this field. */
+/** Removes a field, and containers that become empty. */
 function remove(object: ReadonlyJson, [member = '', ...rest]: Path): ReadonlyJson {
   if (rest.length === 0) return without(object, member);
   const inner = object[member];

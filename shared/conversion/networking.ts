@@ -6,13 +6,13 @@ import { movesConversion } from './moves';
 
 const DEFAULT_BACKEND = movesConversion([['spec.backend', 'spec.defaultBackend']]);
 
-/** Ingress of extensions/v1beta1 and networking/v1beta1: a backend names its service in two flat fields. */
+/** Ingress of extensions/v1beta1 and networking/v1beta1: a backend has its service in two flat fields. */
 export const INGRESS: Conversion = {
   toHub: (object) => eachBackend(DEFAULT_BACKEND.toHub(object), nestedBackend) as ApiObject,
   fromHub: (object) => DEFAULT_BACKEND.fromHub(eachBackend(object, flatBackend) as ApiObject),
 };
 
-/** Of an Ingress in which the default backend has its hub name. */
+/** Changes each backend of an Ingress whose default backend has its hub name. */
 function eachBackend(ingress: ReadonlyJson, change: (backend: ReadonlyJson) => ReadonlyJson): ReadonlyJson {
   return changeObject(ingress, 'spec', (spec) =>
     changeList(changeObject(spec, 'defaultBackend', change), 'rules', (rule) =>
@@ -32,7 +32,7 @@ function nestedBackend(backend: ReadonlyJson): ReadonlyJson {
   return { ...rest, service: { name: serviceName ?? '', port } };
 }
 
-/** A number other than 0, or any text. */
+/** True for a number other than 0, or any string. */
 function isPort(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'number' && value !== 0);
 }

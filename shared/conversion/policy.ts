@@ -6,8 +6,8 @@ import type { ReadonlyJson } from '../object/json';
 import { changeObject, objectsAt, without } from '../object/json';
 
 /**
- * An empty selector selects no pod in policy/v1beta1 and every pod in policy/v1. Each meaning is carried in the other version by a
- * selector over a label that no pod has; that label never shows beside others.
+ * An empty selector selects no pod in policy/v1beta1 and every pod in policy/v1. The other version carries
+ * each meaning as a selector on a label that no pod has; that label never appears beside other terms.
  */
 export const POD_DISRUPTION_BUDGET: Conversion = {
   toHub: (object) => withSelector(object, NONE_IN_V1BETA1, { none: NONE_IN_V1, all: EMPTY }),
@@ -38,7 +38,10 @@ function withSelector(
   ) as ApiObject;
 }
 
-/** The object of policy/v1 as upstream keeps it: the label of empty selectors stands alone, as the selector of no pod, or not at all. */
+/**
+ * Returns the object of policy/v1 as upstream stores it: the marker label is the only term, as the selector of
+ * no pod, or absent.
+ */
 export function withoutStrayMark<T extends ApiObject>(object: T): T {
   const known = (selector: ReadonlyJson): boolean => deepEqual(withoutEmptyLists(selector), NONE_IN_V1);
   return changeObject(object, 'spec', (spec) =>

@@ -5,7 +5,10 @@ import type { Conversion } from './conversion';
 import type { ReadonlyJson } from '../object/json';
 import { changeList, textAt, without } from '../object/json';
 
-/** A subject of rbac/v1alpha1 names its kind's apiVersion, later ones the group alone; the user `*` means everybody who is known. */
+/**
+ * A subject of rbac/v1alpha1 has the apiVersion of its kind, later versions only the group. The user `*` means
+ * all authenticated users.
+ */
 export const SUBJECTS: Conversion = {
   toHub: (object) => changeList(object, 'subjects', withGroup) as ApiObject,
   fromHub: (object) => changeList(object, 'subjects', withApiVersion) as ApiObject,
@@ -30,7 +33,10 @@ function groupOf(kind: string, apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }
 
-/** A kind without the group that it should have keeps what it has, or nothing: who owns it compares before it is filled in. */
+/**
+ * A kind without its group keeps the apiVersion as it is, since ownership is compared before defaults are
+ * applied.
+ */
 function withApiVersion(subject: ReadonlyJson): ReadonlyJson {
   const rest = without(subject, 'apiGroup');
   const apiVersion = versionOf(textAt(subject, 'kind'), textAt(subject, 'apiGroup'));

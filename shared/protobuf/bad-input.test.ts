@@ -39,7 +39,7 @@ describe('the envelope', () => {
 });
 
 describe('a message', () => {
-  test('unknown fields of every wire type are passed over', () => {
+  test('unknown fields of every wire type are skipped', () => {
     const unknown = hex('e80705 e9070000000000000000 ea0703616263 eb070801ec07 ed0700000000');
     expect(decodeProtobuf(messageType('core/v1.ConfigMap'), unknown)).toEqual({});
   });
@@ -51,19 +51,19 @@ describe('a message', () => {
     ['a varint without an end', '0a ffffffffffffffffffffff'],
     ['a time beyond year 9999', '0a09 4207 08 ffffffffff7f'],
     ['field set that is no JSON', '0a0a 8a0107 3a05 0a03 7b7b7b'],
-  ])('%s is refused and the error names where', (_what, text) => {
+  ])('%s is refused and the error has the path', (_what, text) => {
     expect(() => decodeProtobuf(pod, hex(text))).toThrow(DecodeError);
     expect(() => decodeProtobuf(pod, hex(text))).toThrow(/^metadata/);
   });
 
-  test('no truncation is taken for the whole object or crashes', () => {
+  test('a truncated message is never accepted as the whole object', () => {
     const whole = decodeProtobuf(pod, filled);
     for (let length = 0; length < filled.length; length += 7) {
       expect(outcomeOf(() => decodeProtobuf(pod, filled.subarray(0, length)))).not.toEqual(whole);
     }
   });
 
-  test('nesting without end is refused', () => {
+  test('nesting that is too deep is refused', () => {
     let schema: Buffer = Buffer.alloc(0);
     for (let level = 0; level < PROTOBUF_DEPTH_MAX + 1; level += 1) schema = field(28, schema);
     expect(() => decodeProtobuf(messageType('apiextensions/v1.JSONSchemaProps'), schema)).toThrow(
@@ -71,12 +71,12 @@ describe('a message', () => {
     );
   });
 
-  test('more values than any object has are refused before they fill the memory', () => {
+  test('more than PROTOBUF_VALUES_MAX values are refused before they exhaust memory', () => {
     const containers = Buffer.concat(Array.from({ length: PROTOBUF_VALUES_MAX + 1 }, () => hex('1200')));
     expect(() => decodeProtobuf(pod, field(2, containers))).toThrow(/more than/);
   });
 
-  test('a message that comes in parts is one', () => {
+  test('the parts of a message are merged', () => {
     const parts = Buffer.concat([
       encodeProtobuf(pod, { metadata: { labels: { a: '1' } } }),
       field(1, field(11, hex('0a0162 120132'))),
@@ -86,7 +86,7 @@ describe('a message', () => {
   });
 });
 
-/** What `read` returns, or that it refuses. Anything but a refusal is thrown on. */
+/** Returns the result of `read`, or a marker for DecodeError. Other errors are thrown. */
 function outcomeOf(read: () => unknown): unknown {
   try {
     return read();
@@ -102,7 +102,7 @@ function field(number: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
 }
 
-test('arbitrary bytes, and objects with bytes changed, either decode or are refused', () => {
+test('arbitrary and corrupted bytes are decoded or refused', () => {
   const attempt = (bytes: Buffer): boolean =>
     outcomeOf(() => decodeObject(pod, decodeProtobuf(pod, unwrapEnvelope(bytes).raw))) !== undefined;
   const whole = wrapEnvelope({ apiVersion: 'v1', kind: 'Pod', raw: filled });

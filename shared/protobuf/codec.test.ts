@@ -16,27 +16,27 @@ describe.each(kindMessages())('%s', (name) => {
   const filled = canonical(type, filledObject(type));
   const empty = canonical(type, {});
 
-  test('a filled object comes back from Protobuf as it was, and so does an empty one', () => {
+  test('filled and empty objects survive a Protobuf round-trip', () => {
     expect(canonical(type, decodeProtobuf(type, encodeProtobuf(type, filled)))).toEqual(filled);
     expect(canonical(type, decodeProtobuf(type, encodeProtobuf(type, empty)))).toEqual(empty);
   });
 
-  test('its Protobuf comes back from JSON byte for byte', () => {
+  test('Protobuf survives a JSON round-trip byte for byte', () => {
     const bytes = encodeProtobuf(type, filled);
     const json = JSON.stringify(canonical(type, decodeProtobuf(type, bytes)));
     expect(encodeProtobuf(type, JSON.parse(json) as object)).toEqual(bytes);
   });
 
-  test('a decoder that knows nothing but the numbers of the tables reads the same', () => {
+  test('an independent decoder reads the same', () => {
     const read = plainDecode(name, encodeProtobuf(type, filled));
     expect(canonical(type, read)).toEqual(filled);
   });
 });
 
-describe('what is on the wire', () => {
+describe('wire format', () => {
   const pod = messageType('core/v1.Pod');
 
-  test('scalars and messages that are no pointers are written when they are zero, pointers are not', () => {
+  test('zero values are written for fields without a pointer only', () => {
     const fields = wireFields(encodeProtobuf(messageType('core/v1.Container'), { name: 'c' }));
     expect([...fields.keys()]).toEqual([1, 2, 5, 8, 13, 14, 16, 17, 18, 20]);
     expect(String(fields.get(1))).toBe('c');
@@ -44,13 +44,13 @@ describe('what is on the wire', () => {
     expect(fields.get(8)).toEqual([Buffer.alloc(0)]);
   });
 
-  test('a mode of completion that nobody chose is not written', () => {
+  test('an unset completionMode is not written', () => {
     const job = messageType('batch/v1.JobSpec');
     expect(wireFields(encodeProtobuf(job, {})).has(9)).toBe(false);
     expect(decodeProtobuf(job, encodeProtobuf(job, { completionMode: '' }))['completionMode']).toBe('');
   });
 
-  test('a time of zero is an empty message, another one has seconds and nanoseconds', () => {
+  test('the zero time is an empty message, other times have seconds and nanoseconds', () => {
     const meta = messageType('meta/v1.ObjectMeta');
     expect(wireFields(encodeProtobuf(meta, {})).get(8)).toEqual([Buffer.alloc(0)]);
     const [time] =
@@ -58,7 +58,7 @@ describe('what is on the wire', () => {
     expect(time).toEqual(Buffer.from([0x08, 0x01, 0x10, 0x00]));
   });
 
-  test('map entries come in the order of their keys, fields in the order of their numbers', () => {
+  test('map entries are sorted by key, fields by number', () => {
     const bytes = encodeProtobuf(messageType('core/v1.ConfigMap'), {
       immutable: true,
       data: { b: '2', a: '1' },
@@ -90,7 +90,7 @@ describe('what is on the wire', () => {
     }
   });
 
-  test('text of any script is kept, lone surrogates are replaced', () => {
+  test('text of any script is preserved, lone surrogates are replaced', () => {
     const type = messageType('core/v1.ConfigMap');
     const long = 'ä€😀'.repeat(50);
     const read = decodeProtobuf(
@@ -100,14 +100,14 @@ describe('what is on the wire', () => {
     expect({ ...(read['data'] as object) }).toEqual({ short: 'ä€😀', long, lone: '\ufffd' });
   });
 
-  test('a key called __proto__ is data', () => {
+  test('a key __proto__ is ordinary data', () => {
     const labels = JSON.parse('{"__proto__":"x"}') as object;
     const read = decodeProtobuf(pod, encodeProtobuf(pod, { metadata: { labels } }));
     const metadata = read['metadata'] as Record<string, object>;
     expect(Object.entries(metadata['labels'] ?? {})).toEqual([['__proto__', 'x']]);
   });
 
-  test('a message larger than every buffer so far is written whole', () => {
+  test('the buffer grows for a larger message', () => {
     const type = messageType('core/v1.ConfigMap');
     const data = { x: 'y'.repeat(300_000), z: 'ü'.repeat(100_000) };
     expect({ ...(decodeProtobuf(type, encodeProtobuf(type, { data }))['data'] as object) }).toEqual(data);

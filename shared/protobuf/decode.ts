@@ -8,11 +8,11 @@ import { WireReader } from './wire-reader';
 import { WIRE } from './wire-writer';
 import type { JsonObject } from '../object/clone';
 
-/** Messages nested deeper than this are refused; only schemas of custom resources nest without end. */
+/** Deepest nesting of messages. Only the schemas of custom resources can nest without limit. */
 export const PROTOBUF_DEPTH_MAX = 500;
 /**
- * Values (messages, list elements, map entries) of one document. An empty message takes two bytes on the wire and some hundred in
- * memory, so the size of the body alone is no bound.
+ * Largest number of values (messages, list elements, map entries) in one document. An empty message takes two
+ * bytes on the wire and some hundred in memory, so the body size is no bound.
  */
 export const PROTOBUF_VALUES_MAX = 250_000;
 
@@ -22,15 +22,15 @@ interface Decoding {
   values: number;
 }
 
-/** Reads the value of one field whose tag was read, and puts it into the object. */
+/** Reads the value of one field after its tag, and puts it into the object. */
 type ReadField = (decoding: Decoding, target: JsonObject, wire: number) => void;
-/** Reads one value; `before` is what the field held. */
+/** Reads one value; `before` is the former value of the field. */
 type ReadElement = (decoding: Decoding, before: unknown) => unknown;
 
 /**
- * Reads the Protobuf form of a message into the shape of its JSON form. Unknown fields are dropped; what is not on the wire is not in
- * the result. The result is not checked beyond the form of the wire: `decodeObject` does that, as for JSON. Throws a DecodeError.
- * The caller bounds the size.
+ * Decodes a Protobuf message into the shape of its JSON form. Unknown fields are dropped, and fields that are
+ * not on the wire are absent. Only the wire format is checked; `decodeObject` checks the rest, as for JSON.
+ * Throws DecodeError. The caller bounds the size.
  */
 export function decodeProtobuf(type: MessageType, bytes: Buffer): Record<string, unknown> {
   const target: JsonObject = {};
@@ -38,7 +38,7 @@ export function decodeProtobuf(type: MessageType, bytes: Buffer): Record<string,
   return target;
 }
 
-/** Reads up to the end of the reader. A message that comes in several parts is merged, as Protobuf has it. */
+/** Reads up to the end of the reader. As Protobuf requires, a message that comes in several parts is merged. */
 function readMessage(type: MessageType, decoding: Decoding, target: JsonObject): void {
   if (decoding.depth >= PROTOBUF_DEPTH_MAX) throw new DecodeError('nested too deep');
   decoding.depth += 1;
@@ -74,7 +74,7 @@ function planOf(type: MessageType): ReadonlyMap<number, ReadField> {
   return plan;
 }
 
-/** Errors name the field, as those of JSON do. */
+/** Adds the field's path to errors, as the JSON decoder does. */
 function located({ name, inline }: FieldType, read: ReadField): ReadField {
   if (inline) return read;
   return (decoding, target, wire) => {
@@ -126,7 +126,7 @@ function messageReader(type: MessageType): ReadElement {
   };
 }
 
-/** Runs `read` with the reader bounded to the length-delimited value that comes next. */
+/** Runs `read` with the reader limited to the next length-delimited value. */
 function within({ reader }: Decoding, read: () => void): void {
   const size = reader.size();
   const { end } = reader;
@@ -180,7 +180,7 @@ function mapReader(
   };
 }
 
-/** What a map entry without a value holds. */
+/** Returns the value of a map entry without one. */
 function zeroOf(kind: FieldKind): unknown {
   if (kind === 'message') return {};
   if (kind === 'string' || kind === 'bytes') return '';
@@ -204,7 +204,7 @@ function checkWire(given: number, wanted: number): void {
   if (given !== wanted) throw new DecodeError(`wire type ${String(given)} where ${String(wanted)} belongs`);
 }
 
-/** A schema union: in Protobuf a message with a field for each form. */
+/** Reads a schema union: in Protobuf a message with a field for each form. */
 function unionReader(kind: FieldKind, union: MessageType): ReadElement {
   const numbers = unionNumbers(union);
   const readSchema = messageReader(numbers.schemaType);

@@ -10,9 +10,9 @@ import type { ReadonlyJson } from '../object/json';
 type WriteField = (writer: WireWriter, object: ReadonlyJson) => void;
 
 /**
- * The Protobuf form of an object in the canonical form of `decodeObject`, byte for byte as Go's generated code writes it: fields in
- * the order of their numbers, map entries in the order of their keys, scalars and messages that are no pointers also when they are zero.
- * `kind` and `apiVersion` are not part of it; see `wrapEnvelope`.
+ * Encodes an object in the canonical form of `decodeObject` as Protobuf, byte for byte as Go's generated code
+ * does: fields by number, map entries by key, and zero values of fields without a pointer. `kind` and
+ * `apiVersion` are not part of it; see `wrapEnvelope`.
  */
 export function encodeProtobuf(type: MessageType, object: object): Buffer {
   const writer = spare ?? new WireWriter();
@@ -26,7 +26,7 @@ export function encodeProtobuf(type: MessageType, object: object): Buffer {
   }
 }
 
-/** The writer of the last call: its buffer has grown to the size of the objects at hand. */
+/** The writer of the last call, reused because its buffer has grown to the usual size. */
 let spare: WireWriter | undefined;
 
 function writeMessage(type: MessageType, writer: WireWriter, object: ReadonlyJson): void {
@@ -35,7 +35,7 @@ function writeMessage(type: MessageType, writer: WireWriter, object: ReadonlyJso
 
 const plans = new WeakMap<MessageType, readonly WriteField[]>();
 
-/** Highest number first, because messages are written from their end. */
+/** Orders fields by falling number, because messages are written from their end. */
 function planOf(type: MessageType): readonly WriteField[] {
   let plan = plans.get(type);
   if (plan === undefined) {
@@ -53,7 +53,9 @@ function fieldWriter(field: FieldType): WriteField {
   return singleWriter(field, element);
 }
 
-/** The fields stand in the same JSON object, in Protobuf in a message of their own. */
+/**
+ * Writes an inlined message, whose fields are in the parent in JSON and in a message of their own in Protobuf.
+ */
 function inlineWriter({ message, number }: FieldType): WriteField {
   if (message === undefined) throw new Error('an inlined field has no message');
   return (writer, object) => {
@@ -63,7 +65,10 @@ function inlineWriter({ message, number }: FieldType): WriteField {
   };
 }
 
-/** Bytes and lists of strings are slices in Go: absent when nil. All other values that are no pointers are always there. */
+/**
+ * Bytes and lists of strings are slices in Go, absent when nil. All other values without a pointer are always
+ * written.
+ */
 function singleWriter({ name, number, kind, pointer }: FieldType, element: WriteElement): WriteField {
   const mayBeAbsent = pointer || kind === 'bytes' || kind === 'stringList';
   return (writer, object) => {

@@ -2,10 +2,10 @@ import { DecodeError } from '../schema/decode-error';
 import { WireReader } from './wire-reader';
 import { WireWriter } from './wire-writer';
 
-/** What every Protobuf document of the API begins with: `k8s` and a zero byte, in both dialects. */
+/** Magic number of every Protobuf document of the API: `k8s` and a zero byte, in both dialects. */
 const PROTOBUF_MAGIC: Buffer = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-/** The message `Unknown` that carries an object and tells its kind, which the object itself does not. */
+/** The message `runtime.Unknown`, which carries an object and its kind. */
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,12 +16,12 @@ const TYPE_META = 1;
 const RAW = 2;
 const API_VERSION = 1;
 const KIND = 2;
-/** Empty contentEncoding and contentType, which Go's encoder writes although they say nothing. */
+/** Empty contentEncoding and contentType, which Go's encoder writes. */
 const TAIL = Buffer.from([0x1a, 0x00, 0x22, 0x00]);
 
 /**
- * What stands before and after an object of `rawBytes` bytes; the three together are one document. For objects that are not at hand
- * as one buffer.
+ * Returns the bytes before and after an object of `rawBytes` bytes, for objects that are not in one buffer.
+ * The three together are one document.
  */
 export function envelopeAround(
   { apiVersion, kind }: Pick<Envelope, 'apiVersion' | 'kind'>,
@@ -38,13 +38,16 @@ export function envelopeAround(
   return { head: writer.take(), tail: TAIL };
 }
 
-/** One whole document. */
+/** Wraps an object into a document. */
 export function wrapEnvelope(envelope: Envelope): Buffer {
   const { head, tail } = envelopeAround(envelope, envelope.raw.length);
   return Buffer.concat([head, envelope.raw, tail]);
 }
 
-/** Reads one document; `raw` is a view of the bytes. Throws a DecodeError when the magic is missing or the message is malformed. */
+/**
+ * Unwraps a document; `raw` is a view of the bytes. Throws DecodeError when the magic is missing or the
+ * message is malformed.
+ */
 export function unwrapEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new DecodeError('empty data');
   if (!bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)) {

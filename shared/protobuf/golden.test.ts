@@ -9,8 +9,8 @@ import { encodeProtobuf } from './encode';
 import { kindMessages } from './testing/kinds';
 
 /**
- * The encoded form of one fully filled object of every kind, kept as length and digest: stored objects and clients of other
- * versions depend on these bytes, so that a change must be meant. ORCH_GOLDEN=write accepts what the encoder writes now.
+ * Length and digest of one fully filled object of every kind. Stored objects and clients of other versions
+ * depend on these bytes, so a change must be intended. ORCH_GOLDEN=write accepts the current output.
  */
 const FILE = path.join(__dirname, 'testing', 'golden.json');
 
@@ -33,15 +33,15 @@ test('the file was made in the default dialect', () => {
   expect(dialect).toBe('orch');
 });
 
-test('the file has no kind that there is no more: ORCH_GOLDEN=write drops it', () => {
+test('the file has no removed kind (ORCH_GOLDEN=write drops it)', () => {
   expect(Object.keys(golden).filter((name) => !(name in current))).toEqual([]);
 });
 
-test.each(kindMessages())('%s is written as it always was', (name) => {
+test.each(kindMessages())('the encoding of %s is unchanged', (name) => {
   expect(changeOf(name)).toBeUndefined();
 });
 
-/** What differs from the file, and what to do about it. */
+/** Describes the difference from the file and what to do about it. */
 function changeOf(name: string): string | undefined {
   const [was, is] = [golden[name], current[name]];
   if (is !== undefined && is.sha256 === was?.sha256) return undefined;

@@ -2,15 +2,15 @@ import { formatTime } from '../meta/time';
 
 const MICROS_START = '2006-01-02T15:04:05'.length;
 const NANOS_PER_MICRO = 1000;
-/** The years 1 to 9999, which is what RFC 3339 can say. */
+/** The years 1 to 9999, the range of RFC 3339. */
 const SECONDS_MIN = Date.parse('0001-01-01T00:00:00Z') / 1000;
 const SECONDS_MAX = Date.parse('9999-12-31T23:59:59Z') / 1000;
 
-/** The last times that were asked for: objects of one list share most of theirs. */
+/** Cache of the last time, since objects of one list share most times. */
 let lastText = '';
 let lastSeconds = 0;
 
-/** Seconds since the epoch and nanoseconds of a canonical Time (whole seconds) or MicroTime. */
+/** Returns seconds since the epoch and nanoseconds of a canonical Time (whole seconds) or MicroTime. */
 export function secondsOf(time: string): { readonly seconds: number; readonly nanos: number } {
   const text = time.slice(0, MICROS_START);
   if (text !== lastText) {
@@ -22,7 +22,10 @@ export function secondsOf(time: string): { readonly seconds: number; readonly na
   return { seconds: lastSeconds, nanos };
 }
 
-/** The canonical Time, with six digits of fraction if `micro`; undefined for a moment outside the years 1 to 9999. */
+/**
+ * Formats a canonical Time, with six digits of fraction if `micro`. Returns undefined outside the years 1 to
+ * 9999.
+ */
 export function timeText(
   { seconds, nanos }: { readonly seconds: number; readonly nanos: number },
   { micro }: { readonly micro: boolean },

@@ -1,6 +1,6 @@
 import type { MessageType } from '../schema/types';
 
-/** The field numbers of a message that carries a schema union; 0 for those it has not. */
+/** Field numbers of a message that carries a schema union; 0 for absent forms. */
 export interface UnionNumbers {
   readonly schema: number;
   readonly schemas: number;

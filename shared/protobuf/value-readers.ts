@@ -5,7 +5,7 @@ import { timeText } from './timestamp';
 import { WireReader } from './wire-reader';
 import { WIRE } from './wire-writer';
 
-/** How the values of one type are read that are no messages in JSON. */
+/** Reader of one type of value that is not a message in JSON. */
 export interface ScalarReader {
   readonly wire: number;
   readonly read: (reader: WireReader) => unknown;
@@ -16,7 +16,7 @@ const VARINT_TAG_1 = 1 * 8 + WIRE.varint;
 const VARINT_TAG_2 = 2 * 8 + WIRE.varint;
 const BYTES_TAG_3 = 3 * 8 + WIRE.bytes;
 
-/** JSON inside a message (the fields of an owner, an object of any kind) is nested at most so deep. */
+/** Deepest nesting of JSON inside a message, such as managedFields or an object of any kind. */
 const EMBEDDED_DEPTH_MAX = 500;
 
 export const SCALAR_READERS: Readonly<Partial<Record<FieldKind, ScalarReader>>> = {
@@ -80,7 +80,7 @@ function readIntOrString(outer: WireReader): number | string {
   return type === 0 ? number : text;
 }
 
-/** The JSON in a message's one field; null when there is none. */
+/** Reads the JSON in the single field of a message; null when there is none. */
 function readJson(outer: WireReader): unknown {
   const reader = new WireReader(outer.slice());
   let raw: Buffer | undefined;

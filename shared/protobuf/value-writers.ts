@@ -5,7 +5,7 @@ import { unionNumbers } from './union-fields';
 import type { WireWriter } from './wire-writer';
 import { WIRE } from './wire-writer';
 
-/** Writes one value with its tag. Undefined and null stand for the zero value. */
+/** Writes one value with its tag. Undefined and null mean the zero value. */
 export type WriteElement = (writer: WireWriter, number: number, value: unknown) => void;
 
 export type WriteMessage = (
@@ -16,7 +16,7 @@ export type WriteMessage = (
 
 const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** How one value of the field, or one element of its list or map, is written. */
+/** Returns the writer of one value of the field, or of one element of its list or map. */
 export function elementWriter(field: FieldType, writeMessage: WriteMessage): WriteElement {
   const scalar = WRITERS[field.kind];
   if (scalar !== undefined) return scalar;
@@ -99,7 +99,7 @@ function writeStrings(writer: WireWriter, number: number, list: readonly unknown
   for (let index = list.length - 1; index >= 0; index -= 1) writeString(writer, number, String(list[index]));
 }
 
-/** Seconds and nanoseconds; nothing at all for the zero time. */
+/** Writes seconds and nanoseconds; nothing for the zero time. */
 function writeTime(writer: WireWriter, number: number, value: unknown): void {
   const mark = writer.length;
   if (typeof value === 'string') {
@@ -110,7 +110,7 @@ function writeTime(writer: WireWriter, number: number, value: unknown): void {
   writer.delimit(number, mark);
 }
 
-/** A message whose one field holds the value's JSON; without it for null. */
+/** Writes a message whose single field is the value's JSON; empty for null. */
 function writeJson(writer: WireWriter, number: number, value: unknown): void {
   const mark = writer.length;
   if (value !== undefined && value !== null) writeString(writer, 1, jsonOf(value));
@@ -126,7 +126,7 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** The value of a custom resource's schema that has one of two forms in JSON and has a field for each in Protobuf. */
+/** Returns the writer of a schema union, which has a Protobuf field for each JSON form. */
 function unionWriter(kind: FieldKind, union: MessageType, writeMessage: WriteMessage): WriteElement {
   const { schema, schemas, strings, allows, schemaType } = unionNumbers(union);
   const writeSchema = messageWriter(schemaType, writeMessage);

@@ -3,14 +3,14 @@ import { WIRE } from './wire-writer';
 
 const VARINT_BYTES_MAX = 10;
 const CONTINUED = 0x80;
-/** Up to 7 bytes hold 49 bits, which a double adds up exactly. */
+/** Up to 7 bytes hold 49 bits, which a double represents exactly. */
 const EXACT_VARINT_BYTES = 7;
-/** Groups are an old form that nothing here writes; unknown ones are skipped as long as they are not nested deeper. */
+/** Deepest nesting of skipped groups, a deprecated wire type that nothing here writes. */
 const GROUP_DEPTH_MAX = 32;
 
 /**
- * Reads Protobuf from untrusted bytes. Nothing is allocated by a declared length; every read is checked against the end of the message
- * it belongs to (`end`, set by whoever enters a nested message). Throws a DecodeError.
+ * Reads Protobuf from untrusted bytes. It never allocates by a declared length, and checks every read against
+ * `end`, which the caller sets when it enters a nested message. Throws DecodeError.
  */
 export class WireReader {
   readonly bytes: Buffer;
@@ -26,14 +26,14 @@ export class WireReader {
     return this.at >= this.end;
   }
 
-  /** A tag: the field's number × 8 + the wire type. */
+  /** Reads a tag: the field's number × 8 + the wire type. */
   tag(): number {
     const tag = this.uint32();
     if (tag < 8) throw new DecodeError('a field has the number 0');
     return tag;
   }
 
-  /** The lower 32 bits of a varint. */
+  /** Reads the lower 32 bits of a varint. */
   uint32(): number {
     const first = this.#byte();
     if (first < CONTINUED) return first;
@@ -54,7 +54,7 @@ export class WireReader {
     return this.int64() !== 0;
   }
 
-  /** A number where that is exact, else a bigint. */
+  /** Reads an int64 as a number where that is exact, else as a bigint. */
   int64(): number | bigint {
     const start = this.at;
     let value = 0;
@@ -74,7 +74,7 @@ export class WireReader {
     return this.bytes.readDoubleLE(start);
   }
 
-  /** The length of a length-delimited value, which is sure to lie within the message. */
+  /** Reads the length of a length-delimited value, which is within the message. */
   size(): number {
     const size = this.uint32();
     if (size > this.end - this.at) {
@@ -83,7 +83,7 @@ export class WireReader {
     return size;
   }
 
-  /** Invalid UTF-8 becomes U+FFFD, as it does in JSON. */
+  /** Reads a string. Invalid UTF-8 becomes U+FFFD, as in JSON. */
   string(): string {
     const size = this.size();
     const start = this.skipBytes(size);
@@ -96,14 +96,14 @@ export class WireReader {
     return this.bytes.toString('base64', start, start + size);
   }
 
-  /** A view of the bytes, not a copy. */
+  /** Reads bytes as a view, without a copy. */
   slice(): Buffer {
     const size = this.size();
     const start = this.skipBytes(size);
     return this.bytes.subarray(start, start + size);
   }
 
-  /** Moves on by so many bytes and tells where they begin. */
+  /** Skips `count` bytes and returns where they begin. */
   skipBytes(count: number): number {
     if (count > this.end - this.at) throw truncated();
     const start = this.at;

@@ -1,8 +1,8 @@
-/** How values stand on the wire. */
+/** Wire types. */
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const;
 
 const START_BYTES = 16 * 1024;
-/** Strings up to this length are copied by a loop, which beats a call into the runtime. */
+/** Strings up to this length are copied by a loop, which is faster than a runtime call. */
 const SHORT_STRING_CHARS = 32;
 const UTF8_BYTES_PER_CHAR_MAX = 3;
 const ASCII_END = 0x80;
@@ -10,12 +10,12 @@ const INT64_BYTES_MAX = 10;
 const TWO_32 = 2 ** 32;
 
 /**
- * Writes a Protobuf message from its end to its beginning, so that the length of everything nested is known when it has to be
- * written, and no message is measured before it is written. Whatever belongs behind is therefore written first.
+ * Writes a Protobuf message from its end to its beginning, so that the length of a nested message is known
+ * when its header is written. Callers write later bytes first.
  */
 export class WireWriter {
   #buffer = Buffer.allocUnsafeSlow(START_BYTES);
-  /** Where the written bytes begin; they end with the buffer. */
+  /** Start of the written bytes, which end with the buffer. */
   #at = START_BYTES;
 
   /** Bytes written so far. */
@@ -23,14 +23,14 @@ export class WireWriter {
     return this.#buffer.length - this.#at;
   }
 
-  /** A copy of what was written. The writer is empty again. */
+  /** Returns a copy of the written bytes and empties the writer. */
   take(): Buffer {
     const bytes = Buffer.from(this.#buffer.subarray(this.#at));
     this.#at = this.#buffer.length;
     return bytes;
   }
 
-  /** Forgets what was written: after an error in the middle of a message. */
+  /** Discards the written bytes, after an error in the middle of a message. */
   reset(): void {
     this.#at = this.#buffer.length;
   }
@@ -39,7 +39,7 @@ export class WireWriter {
     this.uint32(number * 8 + wire);
   }
 
-  /** The length of everything written since `mark` (an earlier `length`), and the tag of the field whose value that is. */
+  /** Writes the length of everything since `mark` (an earlier `length`) and the tag of its field. */
   delimit(number: number, mark: number): void {
     this.uint32(this.length - mark);
     this.tag(number, WIRE.bytes);
@@ -64,7 +64,7 @@ export class WireWriter {
     this.#buffer[this.#at + bytes - 1] = rest;
   }
 
-  /** A signed integer of up to 64 bits. Negative ones take ten bytes, also those of 32 bits. */
+  /** Writes a signed integer of up to 64 bits. Negative ones take ten bytes, even 32-bit ones. */
   int64(value: number | bigint): void {
     if (typeof value === 'number' && value >= 0 && value < TWO_32) {
       this.uint32(value);
@@ -85,7 +85,7 @@ export class WireWriter {
     this.#buffer.writeDoubleLE(value, this.#at);
   }
 
-  /** The text in UTF-8, without its length. */
+  /** Writes UTF-8 without a length. */
   string(text: string): void {
     if (text.length <= SHORT_STRING_CHARS && this.#ascii(text)) return;
     const bytes = Buffer.byteLength(text);
@@ -94,7 +94,7 @@ export class WireWriter {
     this.#buffer.write(text, this.#at, bytes, bytes === text.length ? 'latin1' : 'utf8');
   }
 
-  /** The bytes as they are, without their length. */
+  /** Writes bytes without a length. */
   bytes(bytes: Buffer): void {
     this.#room(bytes.length);
     this.#at -= bytes.length;

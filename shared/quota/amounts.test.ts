@@ -15,7 +15,7 @@ import {
 
 const some = amountsOf({ cpu: '500m', memory: '1Gi', pods: '2' });
 
-test('sums keep the form of their first part, unless that is nothing', () => {
+test('a sum has the format of its first non-zero part', () => {
   expect(listOf(plus(some, amountsOf({ cpu: '1', memory: '1024Ki', services: '1' })))).toEqual({
     cpu: '1500m',
     memory: '1025Mi',
@@ -25,7 +25,7 @@ test('sums keep the form of their first part, unless that is nothing', () => {
   expect(listOf(plus(amountsOf({ memory: '0' }), amountsOf({ memory: '1Gi' })))).toEqual({ memory: '1Gi' });
 });
 
-test('differences do not go below nothing, nor beyond the resources of the first', () => {
+test('a difference is at least zero and has the resources of the first operand', () => {
   expect(listOf(minus(some, amountsOf({ cpu: '1', pods: '1', services: '4' })))).toEqual({
     cpu: '0',
     memory: '1Gi',
@@ -33,7 +33,7 @@ test('differences do not go below nothing, nor beyond the resources of the first
   });
 });
 
-test('the largest is taken resource by resource', () => {
+test('the largest amount is found per resource', () => {
   expect(
     listOf(largestOf([some, amountsOf({ cpu: '1', memory: '1' }), amountsOf({ secrets: '1' })])),
   ).toEqual({
@@ -44,7 +44,7 @@ test('the largest is taken resource by resource', () => {
   });
 });
 
-test('what is beyond limits is told, and what has no limit is not', () => {
+test('only resources with a limit can exceed it', () => {
   expect(beyond(some, amountsOf({ cpu: '499m', memory: '1Gi', services: '0' }))).toEqual(['cpu']);
 });
 
@@ -54,7 +54,7 @@ test('amounts are equal by value', () => {
   expect(areEqual(amountsOf({ a: '1' }), amountsOf({ b: '1' }))).toBe(false);
 });
 
-test('texts name resources in order, amounts of objects as the API prints them', () => {
+test('formatted amounts are sorted by name and canonical', () => {
   expect(amountsText(some)).toBe('cpu=500m,memory=1Gi,pods=2');
   expect(listText({ pods: '2', cpu: '1.500' }, ['pods', 'cpu', 'gone'])).toBe('cpu=1.500,gone=0,pods=2');
   expect(amountsText(only(some, ['pods', 'cpu']))).toBe('cpu=500m,pods=2');

@@ -9,48 +9,48 @@ import {
   subtractQuantity,
 } from '../meta/quantity';
 
-/** How much there is of each resource, by its name. */
+/** Quantities by resource name. */
 export type Amounts = ReadonlyMap<string, Quantity>;
 
 export const NOTHING: Amounts = new Map();
 
-/** Whole units. */
+/** Returns a quantity of whole units. */
 export function countOf(units: number): Quantity {
   return { unscaled: BigInt(units), scale: 0, format: 'decimal' };
 }
 
 export const ONE: Quantity = countOf(1);
 
-/** Amounts as they stand in an object, by the resource. */
+/** A ResourceList of the API: quantities as text by resource name. */
 export type ResourceList = Readonly<Record<string, string>>;
 
-/** What a list of resources in an object says; what is no amount counts as zero. */
+/** Parses a resource list. Invalid quantities count as zero. */
 export function amountsOf(list: ResourceList = {}): Amounts {
   return new Map(
     Object.entries(list).map(([name, amount]) => [name, parseQuantity(amount) ?? ZERO_QUANTITY]),
   );
 }
 
-/** The list as it stands in an object, in canonical text. */
+/** Formats amounts as a resource list in canonical text. */
 export function listOf(amounts: Amounts): ResourceList {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
-/** `cpu=500m,pods=1`: for people, in the order of the names. */
+/** Formats amounts for messages, sorted by name: `cpu=500m,pods=1`. */
 export function amountsText(amounts: Amounts): string {
   return sortedNames(amounts.keys())
     .map((name) => `${name}=${formatQuantity(amounts.get(name) ?? ZERO_QUANTITY)}`)
     .join(',');
 }
 
-/** The same of a list in an object, each amount as the API prints it back. */
+/** Formats these resources of a list, each quantity in canonical text. */
 export function listText(list: ResourceList, names: readonly string[]): string {
   return sortedNames(names)
     .map((name) => `${name}=${canonicalQuantity(list[name] ?? '') ?? '0'}`)
     .join(',');
 }
 
-/** In the order of their bytes. */
+/** Sorts names by their bytes. */
 export function sortedNames(names: Iterable<string>): readonly string[] {
   return [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
@@ -59,12 +59,12 @@ export function plus(a: Amounts, b: Amounts): Amounts {
   return sumOf([a, b]);
 }
 
-/** Of any number of lists: what each adds costs as much as is in it, however much is in the others. */
+/** Adds any number of lists, in time linear in their total size. */
 export function sumOf(lists: Iterable<Amounts>): Amounts {
   return combined(lists, addQuantity);
 }
 
-/** The largest amount of each resource in any of the lists. */
+/** Returns the largest amount of each resource in any of the lists. */
 export function largestOf(lists: Iterable<Amounts>): Amounts {
   return combined(lists, (known, other) => (isMore(known, other) ? known : other));
 }
@@ -80,7 +80,7 @@ function combined(lists: Iterable<Amounts>, combine: (a: Quantity, b: Quantity) 
   return result;
 }
 
-/** `a` without `b`, and nothing below zero. A resource that only `b` has is left out. */
+/** Subtracts `b` from `a`, with a minimum of zero. Resources that only `b` has are omitted. */
 export function minus(a: Amounts, b: Amounts): Amounts {
   const rest = new Map<string, Quantity>();
   for (const [name, amount] of a) {
@@ -91,7 +91,7 @@ export function minus(a: Amounts, b: Amounts): Amounts {
   return rest;
 }
 
-/** Only these resources. */
+/** Returns only these resources. */
 export function only(amounts: Amounts, names: Iterable<string>): Amounts {
   const result = new Map<string, Quantity>();
   for (const name of names) {
@@ -101,12 +101,12 @@ export function only(amounts: Amounts, names: Iterable<string>): Amounts {
   return result;
 }
 
-/** Without the resources of which there is nothing. */
+/** Omits resources of amount zero. */
 export function withoutZeros(amounts: Amounts): Amounts {
   return new Map([...amounts].filter(([, amount]) => amount.unscaled !== 0n));
 }
 
-/** The names of the resources of which there is more than the limits allow. */
+/** Returns the names of resources that exceed the limits. */
 export function beyond(amounts: Amounts, limits: Amounts): readonly string[] {
   return [...amounts.keys()].filter((name) => {
     const limit = limits.get(name);
@@ -114,7 +114,7 @@ export function beyond(amounts: Amounts, limits: Amounts): readonly string[] {
   });
 }
 
-/** Whether both have the same resources, and equally much of each. */
+/** True when both have the same resources in equal amounts. */
 export function areEqual(a: Amounts, b: Amounts): boolean {
   if (a.size !== b.size) return false;
   return [...a].every(([name, amount]) => {
@@ -127,7 +127,7 @@ export function isMore(a: Quantity, b: Quantity): boolean {
   return compareQuantity(a, b) > 0;
 }
 
-/** Rounded up to whole units. */
+/** Rounds up to whole units. */
 export function wholeUnits(amount: Quantity): Quantity {
   const { unscaled, scale } = amount;
   if (scale >= 0) return amount;

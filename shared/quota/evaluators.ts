@@ -10,16 +10,16 @@ interface ResourceName {
   readonly resource: string;
 }
 
-/** Each gets objects of its own resource alone. */
+/** Each evaluator gets objects of its own resource only. */
 const SPECIAL = [pods, services, persistentVolumeClaims] as readonly unknown[] as readonly Evaluator[];
-/** Resources of the core group that quotas also know by their bare names. */
+/** Resources of the core group that quotas also name without `count/`. */
 const BARE_NAMES: ReadonlySet<string> = new Set([
   'configmaps',
   'replicationcontrollers',
   'resourcequotas',
   'secrets',
 ]);
-/** Resources of which nothing is kept, and events, which come and go. */
+/** Resources that are not counted: those that are not stored, and short-lived events. */
 const UNCOUNTED: ReadonlySet<string> = new Set([
   keyOf({ group: GROUP.core, resource: 'bindings' }),
   keyOf({ group: GROUP.core, resource: 'componentstatuses' }),
@@ -32,14 +32,14 @@ const UNCOUNTED: ReadonlySet<string> = new Set([
   keyOf({ group: GROUP.authorization, resource: 'selfsubjectrulesreviews' }),
 ]);
 
-/** How objects of a namespaced resource are counted; undefined where quotas do not count them. */
+/** Returns the evaluator of a namespaced resource; undefined where quotas do not count it. */
 export function evaluatorOf(name: ResourceName): Evaluator | undefined {
   const { group, resource } = name;
   if (UNCOUNTED.has(keyOf(name))) return undefined;
   return SPECIAL.find((each) => each.group === group && each.resource === resource) ?? objectCount(name);
 }
 
-/** Counts objects without a look at them. */
+/** Returns an evaluator that only counts objects. */
 function objectCount({ group, resource }: ResourceName): Evaluator {
   const count = group === '' ? `count/${resource}` : `count/${resource}.${group}`;
   const names = group === GROUP.core && BARE_NAMES.has(resource) ? [count, resource] : [count];

@@ -32,7 +32,7 @@ describe('a pod', () => {
   const pods = core('pods');
   const bare = { 'count/pods': '1', pods: '1' };
 
-  test('uses the sum of what its containers ask for, under both names of requests', () => {
+  test('uses the sum of its containers, under both names of requests', () => {
     const spec = {
       containers: [
         container({ cpu: '500m', memory: '1Gi' }, { cpu: '1', memory: '2Gi' }),
@@ -53,7 +53,7 @@ describe('a pod', () => {
     });
   });
 
-  test('uses what its largest init container asks for where that is more, and its overhead in any case', () => {
+  test('uses its largest init container where that is more, plus overhead', () => {
     const spec = {
       initContainers: [container({ cpu: '2' }), container({ cpu: '3', memory: '1Mi' })],
       containers: [container({ cpu: '1', memory: '5Mi' }), container({ cpu: '1' })],
@@ -69,8 +69,8 @@ describe('a pod', () => {
     });
   });
 
-  // All that was summed up before was copied for each container: the server answered nobody for minutes.
-  test('is measured whatever the number of its containers and of the resources they ask for', () => {
+  // A quadratic sum blocked the event loop for minutes.
+  test('is measured in linear time', () => {
     const devices = Array.from({ length: 20_000 }, (_each, index) => `example.com/${String(index)}`);
     const many = Object.fromEntries(devices.map((name) => [name, '1']));
     const containers = [container(many), ...Array.from({ length: 20_000 }, () => container({ cpu: '1m' }))];
@@ -82,7 +82,7 @@ describe('a pod', () => {
     });
   });
 
-  test('uses huge pages under both names, and resources of others by their requests alone', () => {
+  test('uses huge pages under both names, and extended resources by requests only', () => {
     const asked = { 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', [`${RESERVED_PREFIX}own`]: '1' };
     expect(usageOf(pods, { spec: { containers: [container(asked, asked)] } })).toEqual({
       ...bare,
@@ -92,12 +92,12 @@ describe('a pod', () => {
     });
   });
 
-  test.each(['Failed', 'Succeeded'])('that is %s is only counted as an object', (phase) => {
+  test.each(['Failed', 'Succeeded'])('in phase %s only counts as an object', (phase) => {
     const spec = { containers: [container({ cpu: '1' })] };
     expect(usageOf(pods, { spec, status: { phase } })).toEqual({ 'count/pods': '1' });
   });
 
-  test('that should have gone by now is only counted as an object, and until then as every pod', () => {
+  test('past its deletion deadline only counts as an object', () => {
     const deletionTimestamp = '2021-01-01T00:00:00Z';
     const leaving = { metadata: { name: 'x', deletionTimestamp, deletionGracePeriodSeconds: 30 }, spec: {} };
     const endMs = Date.parse(deletionTimestamp) + 30_000;
@@ -122,7 +122,7 @@ describe('a pod', () => {
     expect(pods.measures(name)).toBe(measured);
   });
 
-  test('has to say what it needs of cpu and memory where these are limited, in every container, and of nothing else', () => {
+  test('must specify limited cpu and memory in every container, and no other resource', () => {
     const names = [
       'requests.memory',
       'pods',
@@ -165,7 +165,7 @@ describe('a claim', () => {
   const claims = core('persistentvolumeclaims');
   const spec = { storageClassName: 'gold', resources: { requests: { storage: '1500m' } } };
 
-  test('uses storage in whole bytes, as a whole and of its class', () => {
+  test('uses storage in whole bytes, in total and of its class', () => {
     expect(usageOf(claims, { spec })).toEqual({
       'count/persistentvolumeclaims': '1',
       persistentvolumeclaims: '1',
@@ -175,7 +175,7 @@ describe('a claim', () => {
     });
   });
 
-  test('has the class that its annotation names before that of its spec, and may have none', () => {
+  test('has the class of its annotation before that of its spec', () => {
     const metadata = { name: 'x', annotations: { [ANNOTATION.betaStorageClass]: 'silver' } };
     expect(usageOf(claims, { metadata, spec })).toHaveProperty([
       `silver${STORAGE_CLASS_QUOTA}requests.storage`,

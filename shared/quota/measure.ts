@@ -2,31 +2,31 @@ import type { ApiObject } from '../object/object';
 import type { Amounts } from './amounts';
 import type { PodScopes } from './scopes';
 
-/** What one object means to quotas. It says all that they ask about the object, which itself need not be kept. */
+/** What quotas need to know of one object, so that the object itself need not be kept. */
 export interface Measured {
   readonly usage: Amounts;
-  /** From this moment on the object uses less, though it is still there. */
+  /** The usage from a later moment on, although the object still exists. */
   readonly later?: { readonly fromMs: number; readonly usage: Amounts };
-  /** What scopes ask about; only pods have any. */
+  /** Properties for quota scopes; only pods have them. */
   readonly scopes?: PodScopes;
 }
 
-/** How the objects of one resource are counted. They are decoded. */
+/** Computes how objects of one resource count for quotas. */
 export interface Evaluator<T extends ApiObject = ApiObject> {
   readonly group: string;
   readonly resource: string;
-  /** Whether an update can change what an object uses. A creation always does. */
+  /** True when an update can change the usage. A creation always does. */
   readonly chargesUpdates: boolean;
-  /** Whether an object is counted without a look at it. */
+  /** True when objects are only counted. */
   readonly countsOnly: boolean;
-  /** Which of these resources of a quota it measures. */
+  /** True for a resource of a quota that it measures. */
   readonly measures: (name: string) => boolean;
   readonly measure: (object: T) => Measured;
-  /** Which of these resources of a quota an object has to speak of and does not, in the order of their names. */
+  /** Returns the resources of a quota that the object must specify and does not, sorted by name. */
   readonly missing: (names: readonly string[], object: T) => readonly string[];
 }
 
-/** What the object uses at this moment, in milliseconds since the epoch. */
+/** Returns the usage at a moment, in milliseconds since the epoch. */
 export function usageAt({ usage, later }: Measured, nowMs: number): Amounts {
   return later !== undefined && nowMs > later.fromMs ? later.usage : usage;
 }

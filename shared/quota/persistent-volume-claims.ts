@@ -10,7 +10,7 @@ const CLAIMS = 'persistentvolumeclaims';
 const STORAGE = 'requests.storage';
 const NAMES = [CLAIMS, STORAGE];
 
-/** Claims and the storage they ask for, as a whole and by storage class. A claim may grow. */
+/** Counts claims and their requested storage, in total and by storage class. A claim may grow. */
 export const persistentVolumeClaims: Evaluator<PersistentVolumeClaim> = {
   group: GROUP.core,
   resource: CLAIMS,

@@ -10,21 +10,21 @@ const OBJECT_COUNT = 'count/pods';
 const REQUESTS = 'requests.';
 const LIMITS = 'limits.';
 const HUGE_PAGES = 'hugepages-';
-/** What containers may be promised more of than there is: they have requests and limits that differ. */
+/** Resources that can be overcommitted, so that containers have separate requests and limits. */
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 const NAMES: ReadonlySet<string> = new Set([
   OBJECT_COUNT,
   'pods',
   ...COMPUTE.flatMap((name) => [name, REQUESTS + name, LIMITS + name]),
 ]);
-/** Where a quota is about these, each container must say how much it needs. Of later resources that is not asked. */
+/** Resources that each container must specify where a quota limits them. Later resources are not required. */
 const DEMANDED: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, REQUESTS + name, LIMITS + name]),
 );
 const FINISHED = ['Failed', 'Succeeded'];
 const SECOND_MS = 1_000;
 
-/** Pods: what they ask for as long as they run or may still run, and how many objects there are. */
+/** Counts pods, and what they request until they terminate. */
 export const pods: Evaluator<Pod> = {
   group: GROUP.core,
   resource: 'pods',
@@ -56,8 +56,8 @@ function usageOf(pod: Pod): Measured {
 }
 
 /**
- * When a pod should have gone that is being deleted. It is not charged any more then, although it may stay for long: the node that
- * would have to tell its end may be lost.
+ * Returns when a deleted pod should be gone, in milliseconds since the epoch. It is not charged after that,
+ * since its node may be lost and never report its end.
  */
 function goneAtMs({ metadata }: Pod): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
@@ -66,7 +66,7 @@ function goneAtMs({ metadata }: Pod): number | undefined {
   return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * SECOND_MS;
 }
 
-/** The sum of the containers, or what one init container needs where that is more, and what comes on top of it. */
+/** Returns the sum of the containers, or the largest init container where that is more, plus overhead. */
 function needs(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
   const listsOf = (containers: readonly Container[]): readonly Amounts[] =>
     containers.map(({ resources }) => amountsOf(resources[part]));
@@ -75,7 +75,7 @@ function needs(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
   return plus(most, amountsOf(spec.overhead));
 }
 
-/** What quotas call it. */
+/** Names the resources as quotas do. */
 function computeUsage(requests: Amounts, limits: Amounts): Amounts {
   const usage = new Map<string, Quantity>([['pods', ONE]]);
   for (const [name, amount] of requests) {
@@ -89,17 +89,17 @@ function computeUsage(requests: Amounts, limits: Amounts): Amounts {
   return usage;
 }
 
-/** `example.com/gpu`: a resource that somebody else counts. */
+/** True for an extended resource such as `example.com/gpu`. */
 function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith(REQUESTS);
 }
 
-/** A quota is about the requests of such a resource alone. */
+/** True for a quota's name of an extended resource, which covers requests only. */
 function isQuotaOfExtended(name: string): boolean {
   return !isNative(name) && name.startsWith(REQUESTS);
 }
 
-/** Names without a domain, and those of the project's own. */
+/** True for names without a domain, and those of the project's own. */
 function isNative(name: string): boolean {
   return !name.includes('/') || name.includes(RESERVED_PREFIX);
 }

@@ -32,7 +32,7 @@ test.each([
   [asking({ cpu: '1m' }), false],
   [asking({}, { memory: '1' }), false],
   [{ containers: [{}], initContainers: [{ resources: { requests: { cpu: '1' } } }] }, false],
-])('a pod %j asks for nothing: %j', (spec, isBestEffort) => {
+])('a pod %j is best-effort: %j', (spec, isBestEffort) => {
   expect(matchesScope(exists('BestEffort'), scopesOfPod(spec))).toBe(isBestEffort);
   expect(matchesScope(exists('NotBestEffort'), scopesOfPod(spec))).toBe(!isBestEffort);
 });
@@ -54,13 +54,13 @@ test.each([
   },
 );
 
-test('an alpha scope, an unknown one, and anything that is no pod match nothing', () => {
+test('an alpha scope, an unknown scope and other objects match nothing', () => {
   expect(matchesScope(exists('CrossNamespacePodAffinity'), scopesOfPod({}))).toBe(false);
   expect(matchesScope(exists('Other'), scopesOfPod({}))).toBe(false);
   expect(matchesScope(exists('NotTerminating'), undefined)).toBe(false);
 });
 
-test('scopes and selectors of a quota are conditions alike', () => {
+test('scopes and scopeSelector of a quota must both match', () => {
   const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }];
   const spec = { scopes: ['PriorityClass', 'BestEffort'], scopeSelector: { matchExpressions } };
   expect(scopesOf({ spec })).toEqual([exists('PriorityClass'), exists('BestEffort'), ...matchExpressions]);

@@ -1,23 +1,23 @@
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../api/types/core-v1';
 
-/** One condition on the pods that a quota is about. */
+/** One condition on the pods of a quota. */
 export interface ScopeRequirement {
   readonly scopeName: string;
   readonly operator: string;
   readonly values: readonly string[];
 }
 
-/** What scopes ask about a pod. */
+/** Properties of a pod that scopes match. */
 export interface PodScopes {
-  /** It has a deadline. */
+  /** It has activeDeadlineSeconds. */
   readonly isTerminating: boolean;
-  /** It asks for no cpu and no memory. */
+  /** It has no requests or limits of cpu and memory. */
   readonly isBestEffort: boolean;
   /** Empty for none. */
   readonly priorityClassName: string;
 }
 
-/** The conditions of a quota, all of which must hold. */
+/** Returns the conditions of a quota, which must all hold. */
 export function scopesOf({ spec }: Pick<ResourceQuota, 'spec'>): readonly ScopeRequirement[] {
   const { scopes = [], scopeSelector } = spec;
   return [
@@ -34,7 +34,7 @@ export function scopeRequirementOf({
   return { scopeName, operator, values };
 }
 
-/** What has no scopes, everything but pods, matches none. */
+/** True when the pod matches. Other objects have no scopes and match none. */
 export function matchesScope(requirement: ScopeRequirement, scopes: PodScopes | undefined): boolean {
   if (scopes === undefined) return false;
   switch (requirement.scopeName) {
@@ -49,12 +49,12 @@ export function matchesScope(requirement: ScopeRequirement, scopes: PodScopes | 
     case 'PriorityClass':
       return matchesClass(requirement, scopes.priorityClassName);
     default:
-      // CrossNamespacePodAffinity is an alpha feature of v1.21, and off: no pod has it.
+      // CrossNamespacePodAffinity is an alpha feature of v1.21 and disabled, so no pod matches it.
       return false;
   }
 }
 
-/** As a label selector would decide of a label that a pod without a class does not have. */
+/** Matches as a label selector does on a label that a pod without a class lacks. */
 function matchesClass({ operator, values }: ScopeRequirement, name: string): boolean {
   switch (operator) {
     case 'Exists':

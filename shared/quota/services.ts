@@ -8,7 +8,7 @@ const LOAD_BALANCERS = 'services.loadbalancers';
 const NAMES = ['count/services', 'services', NODE_PORTS, LOAD_BALANCERS];
 const NONE = countOf(0);
 
-/** Services, and what they take of the nodes and of the world outside. Their type may change. */
+/** Counts services, node ports and load balancers. The type of a service may change. */
 export const services: Evaluator<Service> = {
   group: GROUP.core,
   resource: 'services',
@@ -17,7 +17,7 @@ export const services: Evaluator<Service> = {
   measures: (name) => NAMES.includes(name),
   measure: ({ spec: { type, ports = [] } }) => {
     const isBalanced = type === 'LoadBalancer';
-    // Ports are counted by what is asked for: they may not be given out yet.
+    // Counts requested ports, since they may not be allocated yet.
     const nodePorts = isBalanced || type === 'NodePort' ? ports.length : 0;
     const usage = new Map([
       ['count/services', ONE],

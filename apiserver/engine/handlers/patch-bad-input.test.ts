@@ -98,7 +98,7 @@ test.each([
 });
 
 test.each([
-  [mergePatch, '{"metadata":{"labels":1E2}}', 'number 1E2 into field metadata.labels of type map'],
+  [mergePatch, '{"metadata":{"labels":1E2}}', 'number 100 into field metadata.labels of type map'],
   [mergePatch, '{"spec":{"replicas":[0.1e1]}}', 'array into field spec.replicas of type int32'],
   [mergePatch, '{"metadata":-9223372036854775809}', 'number -9223372036854776000 into field metadata'],
   [mergePatch, '{"spec":1e400}', 'a number is out of range'],

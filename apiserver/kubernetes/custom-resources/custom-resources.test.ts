@@ -120,14 +120,15 @@ describe('what is embedded', () => {
     ]);
   });
 
-  test('is shown as a JSON patch writes it where it does not fit', async () => {
+  test('is refused with its field where a JSON patch sets a wrong type', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1', schema }] }));
     await create('a');
     const { json } = await api.call('PATCH', `${PATH}/a`, {
       headers: { 'content-type': 'application/json-patch+json' },
       body: [{ op: 'add', path: '/spec', value: spec }],
     });
-    expect(json.message).toContain(String.raw`\"spec\":{\"kind\":null,\"apiVersion\":\"v1\"}}`);
+    expect([json.code, json.reason]).toEqual([422, 'Invalid']);
+    expect(json.message).toContain('spec.kind: Invalid value: "null": must be a string');
   });
 });
 

@@ -2,8 +2,8 @@ import type { WorstRequest } from './request';
 import { filled, META, numbered, post, SPACE, TYPE } from './request';
 import { amountsSpec, STORED_WITHIN } from './stored';
 
-/** Of longer documents nobody is told more than the decoder found (`shared/schema/reader-words`). */
-const TOLD_BYTES_MAX = 16 * 1_024;
+/** Size of a body with a wrong value, which the refusal quotes in part. */
+const QUOTED_BYTES = 16 * 1_024;
 /** About as large as the loop that serves everybody still takes. */
 const BODY_BYTES = 120_000;
 
@@ -19,7 +19,7 @@ const STATEFUL_SET = '{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"
 export const REFUSALS: readonly WorstRequest[] = [
   post('refusal within the bounds: time in other letters', `${SPACE}/events?dryRun=All`, [
     TYPE.json,
-    () => filled({ begin: EVENT, item: '日', between: '', end: '"}', bytes: TOLD_BYTES_MAX }),
+    () => filled({ begin: EVENT, item: '日', between: '', end: '"}', bytes: QUOTED_BYTES }),
   ]),
   post(
     'refusal within the bounds: schedule in other letters',

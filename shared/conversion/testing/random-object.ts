@@ -3,7 +3,7 @@ import type { FieldType, MessageType } from '../../schema/types';
 import { messageType } from '../../schema/types';
 import type { ResourceRow } from '../../api/resources';
 
-/** A number in [0, bound), the next of a sequence that its seed determines. */
+/** Returns the next number in [0, bound) of a seeded sequence. */
 export type Random = (bound: number) => number;
 
 export function seededRandom(seed: string): Random {
@@ -22,13 +22,13 @@ export function seededRandom(seed: string): Random {
 const DEPTH_MAX = 7;
 const RECURSION_ODDS = 12;
 
-/** Texts that mean something in fields of that name, where any text would not do. */
+/** Meaningful strings for fields of these names. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   kind: ['User', 'Group', 'ServiceAccount', 'Deployment'],
   operator: ['In', 'Exists', 'DoesNotExist'],
 };
 
-/** An object of the row's kind in which about half of all fields have a value. */
+/** Returns an object of the row's kind in which about half of all fields have a value. */
 export function randomObject(row: ResourceRow, random: Random): Record<string, unknown> {
   const object = randomMessage(messageType(row.schema), random, 0);
   return { ...object, metadata: { name: 'a', ...(random(2) === 0 ? {} : { annotations: { own: 'kept' } }) } };
@@ -37,7 +37,7 @@ export function randomObject(row: ResourceRow, random: Random): Record<string, u
 function randomMessage(type: MessageType, random: Random, depth: number): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const field of type.fields) {
-    // A message in one of its own kind would otherwise grow a forest.
+    // A recursive message would grow exponentially.
     const odds = field.message === type ? RECURSION_ODDS : 2;
     if (random(odds) !== 0 || (depth >= DEPTH_MAX && field.kind === 'message')) continue;
     object[field.name] = randomField(field, random, depth);

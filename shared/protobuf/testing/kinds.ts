@@ -1,12 +1,12 @@
 import type { MessageType } from '../../schema/types';
 import { messageNames, messageType } from '../../schema/types';
 
-/** The messages of all kinds. */
+/** Returns the messages of all kinds. */
 export function kindMessages(): readonly string[] {
   return messageNames().filter((name) => messageType(name).typeMeta);
 }
 
-/** The object without the kind and apiVersion of objects inside it, which Protobuf does not carry. */
+/** Removes kind and apiVersion of embedded objects, which Protobuf does not carry. */
 export function withoutTypeMeta(type: MessageType, object: Record<string, unknown>): Record<string, unknown> {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
   const copy = type.typeMeta ? rest : { ...object };

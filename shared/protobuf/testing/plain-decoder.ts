@@ -1,8 +1,8 @@
 import { SCHEMA_DATA } from '../../api/tables';
 
 /**
- * A second reading of the wire format, for tests: straight from the numbers of the tables, sharing nothing with the codec. Slow and
- * trusting. It gives what is on the wire: absent fields are absent, zero values are there.
+ * A second decoder of the wire format for tests. It reads the tables directly and shares nothing with the
+ * codec. It is slow and trusts its input. Absent fields are absent, zero values are present.
  */
 export function plainDecode(message: string, bytes: Buffer): Record<string, unknown> {
   const dot = message.lastIndexOf('.');
@@ -23,7 +23,7 @@ export function plainDecode(message: string, bytes: Buffer): Record<string, unkn
 
 type WireValue = bigint | Buffer;
 
-/** Values by field number, in the order of the wire. */
+/** Returns the values by field number, in the order of the wire. */
 export function wireFields(bytes: Buffer): Map<number, WireValue[]> {
   const fields = new Map<number, WireValue[]>();
   let at = 0;
