@@ -3,7 +3,7 @@ import { describeField, describeMessage } from './descriptions';
 import { RESOURCES } from './resources';
 import { SCHEMA_DATA } from './tables';
 
-test('every kind that is a resource says what it is, and so does its list', () => {
+test('every kind of a resource and its list has a description', () => {
   const silent = RESOURCES.flatMap(({ schema, listKind }) => [
     schema,
     ...(listKind === '' ? [] : [schema.replace(/[^.]+$/, listKind)]),
@@ -21,7 +21,7 @@ test('metadata, spec and status are described in every kind, and all fields of m
   expect(fields.filter(({ name }) => describeField('meta/v1.ObjectMeta', name) === undefined)).toEqual([]);
 });
 
-test('what is said is a sentence', () => {
+test('every description is a sentence', () => {
   const said = Object.values(SCHEMA_DATA).flatMap((messages) =>
     Object.values(messages).flatMap(({ doc, fields }) => [
       doc,

@@ -2,31 +2,31 @@ import { RESOURCES } from './resources';
 import type { MessageData } from './tables';
 import { SCHEMA_DATA } from './tables';
 
-/** What stands in every kind, unless its own row says something else. */
+/** Descriptions of fields of every kind, unless its own row has one. */
 const OF_EVERY_KIND: ReadonlyMap<string, string> = new Map([
   ['metadata', 'What all objects have in common: names, labels, owners.'],
   ['spec', 'What the object should be like.'],
   ['status', 'How the object is, as seen last. Others than its author write it.'],
 ]);
 
-/** By its message, what a list is a list of. */
+/** Items' kind by the message of a list. */
 const LISTED: ReadonlyMap<string, string> = new Map(
   RESOURCES.map(({ schema, listKind, resource }) => [schema.replace(/[^.]+$/, listKind), resource]),
 );
 
-/** What a message (`core/v1.Pod`) is, in a sentence; undefined for one that has none. */
+/** Returns the description of a message (`core/v1.Pod`) in a sentence; undefined for none. */
 export function describeMessage(message: string): string | undefined {
   const { data, name } = rowOf(message);
   if (data?.doc !== undefined || data?.kind !== true || !name.endsWith('List')) return data?.doc;
   return `A list of objects of the kind ${name.slice(0, -'List'.length)}.`;
 }
 
-/** What a field of a message is, in a sentence; undefined for one that has none. */
+/** Returns the description of a field in a sentence; undefined for none. */
 export function describeField(message: string, field: string): string | undefined {
   const { data } = rowOf(message);
   const own = data !== undefined && Object.hasOwn(data.fields, field) ? data.fields[field]?.doc : undefined;
   if (own !== undefined || data?.kind !== true) return own;
-  // Begins as kubectl's users look for it.
+  // Begins with the words that kubectl users search for.
   return field === 'items' ? `List of ${LISTED.get(message) ?? 'objects'}.` : OF_EVERY_KIND.get(field);
 }
 

@@ -2,13 +2,16 @@ import { GROUP } from '../names';
 
 export interface GroupRow {
   readonly group: string;
-  /** Groups are listed by falling priority, equal ones by name. Also `groupPriorityMinimum` of the group's APIServices. */
+  /**
+   * Discovery lists groups by falling priority, then by name. It is also `groupPriorityMinimum` of the group's
+   * APIServices.
+   */
   readonly priority: number;
-  /** The preferred version first. The number is `versionPriority` of the APIService. */
+  /** The preferred version comes first. The number is `versionPriority` of the APIService. */
   readonly versions: readonly { readonly version: string; readonly priority: number }[];
 }
 
-/** All built-in groups in the order in which discovery lists them; the core group first. */
+/** All built-in groups in the order of discovery, the core group first. */
 export const GROUPS: readonly GroupRow[] = [
   row('core', 18000, { v1: 1 }),
   row('apiregistration', 18000, { v1: 18, v1beta1: 18 }),
@@ -34,12 +37,15 @@ export const GROUPS: readonly GroupRow[] = [
   row('apiserverinternal', 16000, { v1alpha1: 9 }),
 ];
 
-/** Alpha versions are served only when `--runtime-config` asks for them. */
+/** True for versions that are served without `--runtime-config`, which enables alpha versions. */
 export function isServedByDefault(version: string): boolean {
   return !version.includes('alpha');
 }
 
-/** The first version of the group that is served by default, else its first one. Undefined for a group that is not built in. */
+/**
+ * Returns the first version that is served by default, else the first one. Undefined for a group that is not
+ * built in.
+ */
 export function preferredVersion(group: string): string | undefined {
   const versions = GROUPS.find((each) => each.group === group)?.versions;
   return (versions?.find(({ version }) => isServedByDefault(version)) ?? versions?.[0])?.version;

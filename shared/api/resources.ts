@@ -9,7 +9,7 @@ import { ownKeyMap } from '../own-key-map';
 export interface SubresourceRow {
   readonly name: string;
   readonly kind: string;
-  /** Of the kind that is exchanged, which is not always that of the resource (`Scale`, `Eviction`). */
+  /** Group of the kind on the wire, which may differ from that of the resource (`Scale`, `Eviction`). */
   readonly group: string;
   readonly version: string;
   readonly verbs: readonly string[];
@@ -24,29 +24,32 @@ export interface ResourceRow {
   readonly kind: string;
   /** Empty for a resource that cannot be listed. */
   readonly listKind: string;
-  /** Empty for built-in resources, as discovery shows it. */
+  /** Empty for built-in resources, as in upstream's discovery. */
   readonly singularName: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly SubresourceRow[];
-  /** Releases, as `1.21`: the first one with it, the first one that warns, the first one without it. */
+  /**
+   * Releases, as `1.21`: the first one that has it, the first one that deprecates it, the first one without
+   * it.
+   */
   readonly introduced?: string;
   readonly deprecated?: string;
   readonly removed?: string;
   readonly replacement?: GroupVersionKind;
   /** The message of the kind: `core/v1.Pod`. */
   readonly schema: string;
-  /** False for alpha versions, which `--runtime-config` switches on. */
+  /** False for alpha versions, which `--runtime-config` enables. */
   readonly isServedByDefault: boolean;
-  /** The one version (and for a kind that lives in two groups, the group) in which objects of this resource are stored. */
+  /** Hub: the version in which objects of this resource are stored, and the group for a kind in two groups. */
   readonly hub: GroupVersion;
 }
 
 /**
- * Where the hub is not simply the first stable version of the resource's own group: kinds that live in two groups have one home,
- * and a horizontal pod autoscaler is stored in the version that holds all of it in fields instead of annotations.
+ * Hubs that are not the first stable version of the resource's own group. A kind in two groups has one hub. A
+ * HorizontalPodAutoscaler is stored in the version that has fields instead of annotations.
  */
 const HUBS = ownKeyMap<GroupVersion>({
   [`${GROUP.events}/events`]: { group: GROUP.core, version: 'v1' },
@@ -62,12 +65,12 @@ export const RESOURCES: readonly ResourceRow[] = Object.entries(RESOURCE_DATA).f
 
 const byName = new Map(RESOURCES.map((row) => [keyOf(row, row.resource), row]));
 
-/** The row of a built-in resource, or undefined. */
+/** Returns the row of a built-in resource, or undefined. */
 export function resourceOf(groupVersion: GroupVersion, resource: string): ResourceRow | undefined {
   return byName.get(keyOf(groupVersion, resource));
 }
 
-/** The group and version of `group/version`, or of `v1` alone for the core group. */
+/** Parses `group/version`, or `v1` alone for the core group. */
 export function parseGroupVersion(apiVersion: string): GroupVersion {
   const slash = apiVersion.indexOf('/');
   return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
@@ -117,7 +120,7 @@ function subresourceRow(
   return { name, kind: data.kind, ...groupVersion, verbs: data.verbs, schema: `${packageName}.${data.kind}` };
 }
 
-/** The schema's package of a built-in group version: `core/v1`, `rbac/v1beta1`. */
+/** Returns the schema's package of a built-in group version: `core/v1`, `rbac/v1beta1`. */
 export function packageOf({ group, version }: GroupVersion): string {
   const name = Object.entries(GROUP).find(([, each]) => each === group)?.[0] ?? group;
   return `${name}/${version}`;

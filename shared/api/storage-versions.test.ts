@@ -1,8 +1,8 @@
 import { RESOURCES } from './resources';
 
 /**
- * The versions in which objects are stored, where that is not `v1`. One may change only to a version that the last release serves as well,
- * so that its servers can read what is stored (ADR 65).
+ * Storage versions other than `v1`. One may change only to a version that the last release serves as well, so
+ * that its servers can read stored objects (ADR 65).
  */
 const NOT_STABLE: Readonly<Record<string, string>> = {
   csistoragecapacities: 'v1beta1',
@@ -16,7 +16,7 @@ const STABLE = 43;
 
 const stored = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'));
 
-test('objects are stored in the versions that the last release can read', () => {
+test('the last release can read every storage version', () => {
   const versions = new Map(stored.map(({ hub, resource }) => [`${hub.group}/${resource}`, hub.version]));
   const others = [...versions].filter(([, version]) => version !== 'v1');
   expect(Object.fromEntries(others.map(([name, version]) => [name.split('/')[1], version]))).toEqual(
@@ -25,7 +25,7 @@ test('objects are stored in the versions that the last release can read', () => 
   expect(versions.size - others.length).toBe(STABLE);
 });
 
-test('each of them is a version in which the kind is served', () => {
+test('each storage version is served', () => {
   const served = new Set(RESOURCES.map(({ group, version, resource }) => `${group}/${version}/${resource}`));
   const unserved = stored.filter(
     ({ hub, resource }) => !served.has(`${hub.group}/${hub.version}/${resource}`),

@@ -21,9 +21,9 @@ test('no field has a name that every JavaScript object inherits', () => {
   expect(names.filter((name) => name in {})).toEqual([]);
 });
 
-/** Messages that no row leads to, and what they are for. */
+/** Messages that no row references, and their use. */
 const ROOTS = [
-  // Asked of webhooks.
+  // Sent to webhooks.
   'admission/v1.AdmissionReview',
   'admission/v1beta1.AdmissionReview',
   // Discovery.
@@ -31,17 +31,17 @@ const ROOTS = [
   'meta/v1.APIGroupList',
   'meta/v1.APIResourceList',
   'meta/v1.APIVersions',
-  // What every group version has.
+  // Part of every group version.
   'meta/v1.DeleteOptions',
   'meta/v1.Status',
   'meta/v1.WatchEvent',
-  // Forms in which any object is shown.
+  // Representations of any object.
   'meta/v1.PartialObjectMetadata',
   'meta/v1.PartialObjectMetadataList',
   'meta/v1beta1.PartialObjectMetadataList',
 ];
 
-test('every message is of use: a row leads to it, or it is a root', () => {
+test('every message is reachable from a row or a root', () => {
   const rows = RESOURCES.flatMap(({ schema, listKind, subresources }) => [
     schema,
     ...(listKind === '' ? [] : [`${schema}List`]),
@@ -77,7 +77,7 @@ const FIELD_PROPERTIES = [
   't',
 ];
 
-test('a group has a file of its own, and nothing in it has a property that nobody reads', () => {
+test('every group has its own file without unknown properties', () => {
   const folder = path.join(__dirname, 'data', 'schema');
   for (const file of readdirSync(folder)) {
     const packages = JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as typeof SCHEMA_DATA;
@@ -108,7 +108,7 @@ test('a required message without a pointer never contains itself, so that its ze
 /** Rows in `data/resources.json`, over all group versions. */
 const RESOURCE_COUNT = 97;
 
-test('the number of resources changes on purpose only: whoever adds or removes one says so in RESOURCE_COUNT above', () => {
+test('the number of resources is RESOURCE_COUNT', () => {
   expect(RESOURCES).toHaveLength(RESOURCE_COUNT);
 });
 
@@ -121,7 +121,7 @@ test('every resource, its list and its subresources have a message that is a kin
   expect(lists.filter((type) => !type.typeMeta || type.byName.get('items')?.list !== true)).toEqual([]);
 });
 
-test('every hub is a row of its own and is its own hub', () => {
+test('every hub is a row and its own hub', () => {
   for (const row of RESOURCES) {
     const hub = resourceOf(row.hub, row.resource);
     expect({ row: row.schema, hub: hub?.hub }).toEqual({ row: row.schema, hub: row.hub });
@@ -145,7 +145,7 @@ describe.each([
     delete process.env['ORCH_DIALECT'];
   });
 
-  test('rows, subresources and replacements carry the names of the dialect', () => {
+  test('rows, subresources and replacements have the names of the dialect', () => {
     const roles = resources.resourceOf({ group: rbac, version: 'v1' }, 'roles');
     expect(roles).toMatchObject({
       kind: 'Role',
@@ -183,7 +183,7 @@ test('the core group comes first, falling priority decides, and stable versions 
   expect(priorities).toEqual([...priorities].sort((a, b) => b - a));
   expect(GROUPS[0]?.group).toBe('');
   const order = GROUPS.map(({ group }) => group);
-  // Clients that look for `ingresses` take the first group that has them.
+  // Clients that look for `ingresses` use the first group that has them.
   expect(order.indexOf(GROUP.networking)).toBeLessThan(order.indexOf(GROUP.extensions));
   expect(preferredVersion('autoscaling')).toBe('v1');
   expect(preferredVersion('policy')).toBe('v1');

@@ -24,13 +24,13 @@ import rbac from './data/schema/rbac.json';
 import scheduling from './data/schema/scheduling.json';
 import storage from './data/schema/storage.json';
 
-/** One message, as the file of its group in `data/schema/` states it. */
+/** One message as in the file of its group in `data/schema/`. */
 export interface MessageData {
-  /** It is a kind: it carries `kind` and `apiVersion` beside its fields. */
+  /** True for a kind, which has `kind` and `apiVersion` besides its fields. */
   readonly kind?: boolean;
-  /** What it is, in a sentence. */
+  /** Description in a sentence. */
   readonly doc?: string;
-  /** By their JSON names, in the order in which JSON shows them. */
+  /** Fields by JSON name, in the order of JSON. */
   readonly fields: Readonly<Record<string, FieldData>>;
 }
 
@@ -45,58 +45,70 @@ export interface FieldData {
   /** A map from strings to such values. */
   readonly map?: boolean;
   /**
-   * Absent and zero differ. A singular field without it always has a value: an integer that nobody sent is 0. With it, and without `omitempty`,
-   * what nobody sent is `null`.
+   * True where absent and zero differ. A singular field without it always has a value: an absent integer is 0.
+   * With it, and without `omitempty`, an absent field is `null`.
    */
   readonly ptr?: boolean;
-  /** The fields of the message stand in the parent in JSON; in Protobuf they are a nested message. */
+  /** In JSON the message's fields are fields of the parent; in Protobuf they are a nested message. */
   readonly inline?: boolean;
-  /** Clients may leave it out. Says so in the published OpenAPI and does nothing else: Required there is what is neither `optional` nor `omitempty`. */
+  /**
+   * Not required in the published OpenAPI; it has no other effect. A field that is neither `optional` nor
+   * `omitempty` is required there.
+   */
   readonly optional?: boolean;
-  /** JSON leaves it out where it is empty: null, zero where there is no `ptr`, an empty list or map. A message is written even where it is empty. */
+  /** JSON omits an empty value: null, zero without `ptr`, an empty list or map. A message is always written. */
   readonly omitempty?: boolean;
-  /** Beside `omitempty`: an empty list that was sent stays, so that its default does not take its place. Its rule refuses it, and nothing stores it. */
+  /**
+   * With `omitempty`: an empty list is kept, so that it gets no default. Validation refuses it, so it is never
+   * stored.
+   */
   readonly keepsEmpty?: boolean;
-  /** How server-side apply sees a list: `atomic`, of one owner; `set`, each value has its own; `map`, each item, known by `listMapKeys`. Default: `patchStrategy` decides. */
+  /**
+   * List type of server-side apply: `atomic` has one owner; in a `set` each value has owners; in a `map` each
+   * item, identified by `listMapKeys`. Default: `patchStrategy` decides.
+   */
   readonly listType?: string;
-  /** With the list type `map`: the fields of an item that tell it from the others. */
+  /** With the list type `map`: the fields that identify an item. */
   readonly listMapKeys?: readonly string[];
-  /** `atomic`: server-side apply sees the map as one value. Default: each entry has its own owners. */
+  /** `atomic`: the map has one owner in server-side apply. Default: each entry has its own owners. */
   readonly mapType?: string;
-  /** `atomic`: server-side apply sees the message as one value. Default: each field has its own owners. */
+  /** `atomic`: the message has one owner in server-side apply. Default: each field has its own owners. */
   readonly structType?: string;
   /**
-   * What a strategic merge patch does with a list or message, separated by commas: `merge`, item by item; `replace`, the whole; `retainKeys`, it may name the
-   * fields that stay. Default: lists are replaced and messages merged.
+   * Patch strategies of strategic merge patch, separated by commas: `merge` by item, `replace` the whole,
+   * `retainKeys` allows the directive of that name. Default: lists are replaced and messages merged.
    */
   readonly patchStrategy?: string;
-  /** With the patch strategy `merge`: the field that tells one item of the list from the others. */
+  /** With the patch strategy `merge`: the field that identifies an item. */
   readonly patchMergeKey?: string;
   /**
-   * The default of the published OpenAPI, as JSON (`"\"TCP\""`), by which server-side apply knows an item that leaves a key out. What is filled into objects is
-   * in `shared/defaults/`.
+   * The default of the published OpenAPI as JSON (`"\"TCP\""`), which server-side apply uses for omitted keys
+   * of items. Defaults of objects are in `shared/defaults/`.
    */
   readonly default?: string;
   /** What it is, in a sentence. */
   readonly doc?: string;
 }
 
-/** One resource of one group version, as `data/resources.json` states it, in neutral names. */
+/** One resource of one group version as in `data/resources.json`, in neutral names. */
 export interface ResourceData {
   /** In CamelCase. */
   readonly kind: string;
   readonly namespaced: boolean;
-  /** Those of discovery: `create`, `delete`, `deletecollection`, `get`, `list`, `patch`, `update`, `watch`. */
+  /** Verbs of discovery: `create`, `delete`, `deletecollection`, `get`, `list`, `patch`, `update`, `watch`. */
   readonly verbs: readonly string[];
   /** The message of the kind: `core/v1.Pod`. */
   readonly schema: string;
-  /** What kubectl takes for the resource as well. */
+  /** Other names of the resource in kubectl. */
   readonly shortNames?: readonly string[];
-  /** Words that stand for many resources at once, as `all` in `kubectl get all`. */
+  /** Names of sets of resources, such as `all` in `kubectl get all`. */
   readonly categories?: readonly string[];
-  /** By their names: `status`, `scale`, …. */
+  /** Subresources by name: `status`, `scale`, …. */
   readonly subresources?: Readonly<Record<string, SubresourceData>>;
-  /** Releases, as `1.21`: the first one with it, the first one that warns, the first one without it. */
+  /**
+   * Releases, as `1.21`: the first one that has it, the first one that deprecates it, the first one without
+   * it.
+   */
   readonly introduced?: string;
   readonly deprecated?: string;
   readonly removed?: string;
@@ -104,12 +116,12 @@ export interface ResourceData {
   readonly replacement?: string;
 }
 
-/** One subresource, as `data/resources.json` states it. */
+/** One subresource as in `data/resources.json`. */
 export interface SubresourceData {
-  /** What is sent to it: the kind of the resource itself, or another (`Scale`, `Eviction`). */
+  /** Kind on the wire: that of the resource itself, or another (`Scale`, `Eviction`). */
   readonly kind: string;
   readonly verbs: readonly string[];
-  /** Where its kind is not of the resource's own group version. */
+  /** Set where its kind is in another group version than the resource. */
   readonly groupVersion?: string;
 }
 

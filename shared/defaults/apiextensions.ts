@@ -31,14 +31,14 @@ export const APIEXTENSIONS: DefaultsTable = {
 
 type Definition = v1.CustomResourceDefinition | v1beta1.CustomResourceDefinition;
 
-/** The status begins with the version in which the first objects will be stored. */
+/** The status starts with the version in which the first objects are stored. */
 function ofDefinition({ spec, status }: Definition): Part<Pick<Definition, 'status'>> | undefined {
   if ((status?.storedVersions ?? []).length > 0) return undefined;
   const storage = (spec.versions ?? []).find((each) => each.storage);
   return storage === undefined ? undefined : { status: { ...status, storedVersions: [storage.name] } };
 }
 
-/** `version` is an older way to say `versions`, and names the first of them. */
+/** `version` is the deprecated form of `versions` and names the first of them. */
 function ofVersions(spec: v1beta1.CustomResourceDefinitionSpec): v1beta1.CustomResourceDefinitionSpec {
   const { versions: [first] = [], version = '' } = spec;
   if (version !== '') {
@@ -49,7 +49,7 @@ function ofVersions(spec: v1beta1.CustomResourceDefinitionSpec): v1beta1.CustomR
   return first === undefined ? spec : { ...spec, version: first.name };
 }
 
-/** Of the names that are asked for; those that were accepted stand in the status as they are. */
+/** Fills in the requested names; accepted names in the status stay. */
 function withNames({ names }: Pick<v1.CustomResourceDefinitionSpec, 'names'>): {
   readonly names: v1.CustomResourceDefinitionNames;
 } {

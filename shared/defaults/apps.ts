@@ -9,7 +9,7 @@ import type {
 } from '../api/types/apps-v1';
 import type { DefaultsTable } from './contract';
 
-/** Revisions that workloads keep for a roll-back. */
+/** Revisions that workloads keep for a rollback. */
 const REVISIONS = 10;
 
 export const APPS: DefaultsTable = {
@@ -34,13 +34,13 @@ export const APPS: DefaultsTable = {
   'apps/v1.StatefulSetUpdateStrategy': { derive: ofStatefulSet },
 };
 
-/** A workload's strategy with the parameters `P` of a rolling update. */
+/** A workload's update strategy with parameters `P` of a rolling update. */
 interface Strategy<P> {
   readonly type?: string;
   readonly rollingUpdate?: P;
 }
 
-/** A rolling update has these parameters where the client gives none. */
+/** Returns defaults for the parameters of a rolling update. */
 function rolling<P extends object>(parameters: P): (strategy: Strategy<P>) => Strategy<P> | undefined {
   return ({ type, rollingUpdate }) =>
     type === 'RollingUpdate' ? { rollingUpdate: { ...parameters, ...rollingUpdate } } : undefined;
@@ -48,14 +48,14 @@ function rolling<P extends object>(parameters: P): (strategy: Strategy<P>) => St
 
 const rollingDaemonSet = rolling<RollingUpdateDaemonSet>({ maxUnavailable: 1, maxSurge: 0 });
 
-/** Upstream's own form of the parameters has no absent number, whatever the type. */
+/** Upstream's internal type of the parameters has no absent number, for any strategy type. */
 function ofDaemonSetStrategy(strategy: DaemonSetUpdateStrategy): Part<DaemonSetUpdateStrategy> | undefined {
   const { rollingUpdate } = strategy;
   if (strategy.type === 'RollingUpdate' || rollingUpdate === undefined) return rollingDaemonSet(strategy);
   return { rollingUpdate: { maxUnavailable: 0, maxSurge: 0, ...rollingUpdate } };
 }
 
-/** Unlike other workloads, a stateful set gets parameters only when it gets the type, or names some. */
+/** Unlike other workloads, a StatefulSet gets parameters only when it gets the type or has some parameters. */
 function ofStatefulSet({
   type = '',
   rollingUpdate: given,
@@ -64,7 +64,7 @@ function ofStatefulSet({
   return { type: 'RollingUpdate', rollingUpdate: { partition: 0, ...given } };
 }
 
-/** An old field lives on as an annotation, which whoever writes a DaemonSet writes as well. */
+/** An old field is preserved as an annotation that every writer of a DaemonSet may set. */
 function ofDaemonSet({ metadata }: DaemonSet): Part<DaemonSet> | undefined {
   const { annotations = {} } = metadata;
   if (annotations[TEMPLATE_GENERATION] !== undefined) return undefined;
@@ -73,7 +73,7 @@ function ofDaemonSet({ metadata }: DaemonSet): Part<DaemonSet> | undefined {
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-/** Claims in a template are of their own kind and version, whatever the client says of them, or leaves out. */
+/** Volume claim templates always have the kind and version of claims. */
 function withTypedClaims({
   volumeClaimTemplates: claims,
 }: StatefulSetSpec): Part<StatefulSetSpec> | undefined {

@@ -5,7 +5,10 @@ import type { DefaultsTable } from './contract';
 const CPU_PERCENT = 80;
 const POLICY_SECONDS = 15;
 
-/** On average 80 % of the requested processors. What autoscaling/v1 has no metrics in is known when its annotations are read: its conversion says it. */
+/**
+ * The default target is 80 % of the requested CPU. For autoscaling/v1 the conversion sets it, since its
+ * metrics are in annotations.
+ */
 export const AUTOSCALING: DefaultsTable = {
   'autoscaling/v1.HorizontalPodAutoscalerSpec': { values: { minReplicas: 1 } },
   'autoscaling/v2beta1.HorizontalPodAutoscalerSpec': withMetric<v2beta1.MetricSpec>({
@@ -32,7 +35,7 @@ function withMetric<Metric>(metric: Metric) {
   };
 }
 
-/** Up: fast, by the policy that allows more. Down: to what is recommended, as soon as it is stable. */
+/** Scale up fast, by the policy that allows more. Scale down to the recommendation once it is stable. */
 const SCALE_UP: v2beta2.HPAScalingRules = {
   stabilizationWindowSeconds: 0,
   selectPolicy: 'Max',

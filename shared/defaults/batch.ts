@@ -17,7 +17,10 @@ export const BATCH: DefaultsTable = {
   'batch/v1beta1.CronJobSpec': cronJobSpec,
 };
 
-/** A job that says nothing runs once; one that says how often may still run one at a time. A template for jobs is left alone. */
+/**
+ * A Job with neither completions nor parallelism runs once, and parallelism defaults to 1. Job templates get
+ * no defaults.
+ */
 function ofJob({ metadata, spec }: Job): Part<Job> {
   const { completions, parallelism, backoffLimit, template } = spec;
   const isSingle = completions === undefined && parallelism === undefined;

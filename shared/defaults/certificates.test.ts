@@ -1,7 +1,10 @@
 import { SIGNER } from '../names';
 import { defaultsOf } from './defaults';
 
-/** Requests by the key of a test, of a node (`client`), for its server, for a server with an e-mail address, and of somebody else. */
+/**
+ * Certificate requests: a node's client and serving certificates, one with an e-mail address, and another
+ * user's.
+ */
 const REQUESTS = {
   client:
     'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIck1JR1NBZ0VBTURBeEZUQVRCZ05WQkFvTURITjVjM1JsYlRwdWIyUmxjekVYTUJVR0ExVUVBd3dPYzNsegpkR1Z0T201dlpHVTZiakV3V1RBVEJnY3Foa2pPUFFJQkJnZ3Foa2pPUFFNQkJ3TkNBQVNpb2d6a2Ryd3NYRXk1CkdyNTFOeEU2Q1djampyaXlkUW5HYXRSbkhUakRCUWxXK3BqVS9MV3F3ZUpVSmN6NnF6OFhHVTNMaEFZYmw0a3oKb3FlODdFSHVvQUF3Q2dZSUtvWkl6ajBFQXdJRFNBQXdSUUlnT1BZSFpNN2tVTUtsTGZEWEhvUkZsb2x2UEowQgoxSVBwMDQvS3VlOTk0b1FDSVFDNU9taHRLbnY3aDE4bWFydnZKeTZkbjZnVUF6UEpkTkF3SXBRYnVuM0podz09Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=',
@@ -32,14 +35,14 @@ test.each([
   expect(signerOf(REQUESTS[name], [...BOTH, usage])).toBe(signer);
 });
 
-test('usages count as a set, and must be no others', () => {
+test('usages are compared as a set', () => {
   expect(signerOf(REQUESTS.client, ['client auth', ...BOTH, 'client auth'])).toBe(
     SIGNER.apiServerClientNodeAgent,
   );
   expect(signerOf(REQUESTS.client, [...BOTH, 'client auth', 'any'])).toBe(SIGNER.legacyUnknown);
 });
 
-test('what cannot be read is for no known signer, and a signer that was given stays', () => {
+test('an invalid request has no known signer, and a given signer stays', () => {
   expect(signerOf('', BOTH)).toBe(SIGNER.legacyUnknown);
   const cut = Buffer.from(Buffer.from(REQUESTS.client, 'base64').toString().slice(0, 120)).toString('base64');
   expect(signerOf(cut, [...BOTH, 'client auth'])).toBe(SIGNER.legacyUnknown);

@@ -6,7 +6,7 @@ import type { Part } from '../object/object';
 import type { CertificateSigningRequestSpec } from '../api/types/certificates-v1beta1';
 import type { DefaultsTable } from './contract';
 
-/** v1 demands what v1beta1 fills in. */
+/** v1 requires the fields that v1beta1 defaults. */
 export const CERTIFICATES: DefaultsTable = {
   'certificates/v1beta1.CertificateSigningRequestSpec': { derive: ofSpec },
   'certificates/v1beta1.CertificateSigningRequestCondition': { values: { status: 'True' } },
@@ -22,7 +22,7 @@ function ofSpec({
   return { usages, ...(signerName === undefined ? { signerName: signerOf(request ?? '', usages) } : {}) };
 }
 
-/** Requests of node agents are recognised by what they ask for; everything else is for no known signer. */
+/** Recognizes requests of kubelets by their content; other requests have no known signer. */
 function signerOf(encoded: string, usages: readonly string[]): string {
   const request = requestOf(encoded);
   if (request === undefined) return SIGNER.legacyUnknown;
@@ -33,7 +33,7 @@ function signerOf(encoded: string, usages: readonly string[]): string {
   );
 }
 
-/** Undefined for what cannot be read, which validation refuses. */
+/** Parses a request; undefined for an invalid one, which validation refuses. */
 function requestOf(encoded: string): CertificateRequest | undefined {
   try {
     return parseCertificateRequest(Buffer.from(encoded, 'base64').toString('latin1'));

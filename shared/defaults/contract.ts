@@ -1,15 +1,15 @@
 import type { Part } from '../object/object';
 import type { MessageTypes } from '../api/types/message-types';
 
-/** What the server fills in where a client left something out of one message. Both parts are pure. */
+/** Defaults of one message. Both parts are pure. */
 export interface MessageDefaults<T extends object = object> {
-  /** For fields that are absent or hold empty text. */
+  /** Values of fields that are absent or an empty string. */
   readonly values?: Part<T>;
-  /** Members that follow from others; runs behind `values`. Undefined or an empty object: none. */
+  /** Computes fields from others; runs after `values`. Undefined or an empty object changes nothing. */
   readonly derive?: (object: T) => Part<T> | undefined;
 }
 
-/** By the message's name (`core/v1.Pod`). A message's defaults come before those of the messages in it. */
+/** Defaults by message (`core/v1.Pod`). They are applied before those of nested messages. */
 export type DefaultsTable = {
   readonly [Name in keyof MessageTypes]?: MessageDefaults<MessageTypes[Name]>;
 };

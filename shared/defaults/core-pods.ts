@@ -11,7 +11,7 @@ const ofContainer: MessageDefaults<Container | EphemeralContainer> = {
       : undefined,
 };
 
-/** Pods, and everything in them but volumes. */
+/** Defaults of pods, without volumes. */
 export const CORE_PODS: DefaultsTable = {
   'core/v1.Pod': { derive: ofPod },
   'core/v1.PodStatus': { derive: ofPodStatus },
@@ -35,14 +35,14 @@ export const CORE_PODS: DefaultsTable = {
   'core/v1.ObjectFieldSelector': { values: { apiVersion: 'v1' } },
 };
 
-/** `podIP` is the first of `podIPs`; old node agents write the one alone, which then counts. */
+/** `podIP` is the first of `podIPs`. Old kubelets set it alone; it then takes precedence. */
 function ofPodStatus({ podIP: ip = '', podIPs = [] }: PodStatus): Part<PodStatus> | undefined {
   const [{ ip: first = '' } = {}] = podIPs;
   if (ip === first) return undefined;
   return ip === '' ? { podIP: first } : { podIPs: [{ ip }] };
 }
 
-/** In a pod (not in a template for pods) a limit without a request is also the request. */
+/** In a pod (not in a pod template) a limit without a request is also the request. */
 function ofPod({ spec }: Pod): Part<Pod> | undefined {
   const changes = {
     ...changed(spec, withRequests),
@@ -59,7 +59,7 @@ function withRequests(container: Container): Container {
   return { ...container, resources: { ...container.resources, requests: { ...limits, ...requests } } };
 }
 
-/** A service account under one of its two names has both; the new one wins. */
+/** A service account is set under both its names; the new name takes precedence. */
 function ofPodSpec(spec: PodSpec): Part<PodSpec> | undefined {
   const { serviceAccountName = '', serviceAccount = '' } = spec;
   const name = serviceAccountName || serviceAccount;
@@ -68,7 +68,7 @@ function ofPodSpec(spec: PodSpec): Part<PodSpec> | undefined {
   return { ...onHost, serviceAccountName: name, serviceAccount: name };
 }
 
-/** On the network of its node a container's port is the node's. */
+/** With hostNetwork, hostPort equals containerPort. */
 function ofHostNetwork(spec: PodSpec): Part<PodSpec> | undefined {
   return spec.hostNetwork === true ? changed(spec, withHostPorts) : undefined;
 }
@@ -81,7 +81,7 @@ function withHostPorts(container: Container): Container {
   return open.every((port, at) => port === ports[at]) ? container : { ...container, ports: open };
 }
 
-/** The lists of containers in which one changes. */
+/** Returns the lists of containers that change. */
 function changed(
   { containers, initContainers }: PodSpec,
   change: (container: Container) => Container,

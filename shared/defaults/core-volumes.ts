@@ -8,7 +8,7 @@ import type {
 import type { Part } from '../object/object';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
-/** rw-r--r--, as files in volumes are written unless the client says otherwise. */
+/** Default mode of files in volumes, rw-r--r--. */
 const FILE_MODE = 0o644;
 
 const files: MessageDefaults<{ readonly defaultMode?: number }> = { values: { defaultMode: FILE_MODE } };
@@ -22,7 +22,7 @@ const scaleIo: MessageDefaults<ScaleIOPersistentVolumeSource | ScaleIOVolumeSour
   values: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 };
 
-/** Volumes of pods, persistent volumes and claims. */
+/** Defaults of volumes of pods, persistent volumes and claims. */
 export const CORE_VOLUMES: DefaultsTable = {
   'core/v1.Volume': {
     derive: (volume) =>
@@ -47,7 +47,7 @@ export const CORE_VOLUMES: DefaultsTable = {
   'core/v1.AzureDiskVolumeSource': {
     values: { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false },
   },
-  // A volume that is written into its attachment has none of them.
+  // An inline volume of a VolumeAttachment gets no defaults.
   'core/v1.PersistentVolume': {
     derive: ({ spec }) => {
       const left = defaultsOfVolume(spec);

@@ -4,7 +4,7 @@ import type { DefaultsTable } from './contract';
 
 const STICKY_SECONDS = 10_800;
 
-/** Everything of the core group that is neither a pod nor a volume. */
+/** Defaults of the core group without pods and volumes. */
 export const CORE: DefaultsTable = {
   'core/v1.EndpointPort': { values: { protocol: 'TCP' } },
   'core/v1.LimitRangeItem': { derive: ofLimits },
@@ -25,7 +25,7 @@ export const CORE: DefaultsTable = {
   },
 };
 
-/** `podCIDR` is the first of `podCIDRs`; where both are given and differ, it counts alone. */
+/** `podCIDR` is the first of `podCIDRs`; where they differ, it takes precedence. */
 function ofNode({ podCIDR: first = '', podCIDRs: networks = [] }: NodeSpec): Part<NodeSpec> | undefined {
   if (first === (networks[0] ?? '')) return undefined;
   return first === '' ? { podCIDR: networks[0] ?? '' } : { podCIDRs: [first] };
@@ -49,7 +49,7 @@ function ofAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): Pa
   return { sessionAffinityConfig: { clientIP: { timeoutSeconds: STICKY_SECONDS } } };
 }
 
-/** The template's labels are the selector, and the labels of the controller itself. */
+/** The template's labels are the default selector and labels of the controller. */
 function ofReplicationController({
   metadata,
   spec,
@@ -66,12 +66,12 @@ function hasMembers(map: object = {}): boolean {
   return Object.keys(map).length > 0;
 }
 
-/** For containers: a limit is at most the maximum, a request what the limit or the minimum says. */
+/** For containers the limit defaults to the maximum, and the request to the limit or the minimum. */
 function ofLimits(item: LimitRangeItem): Part<LimitRangeItem> | undefined {
   if (item.type !== 'Container') return undefined;
   const limit = { ...item.max, ...item.default };
   const defaultRequest = { ...item.min, ...limit, ...item.defaultRequest };
-  // Nothing for an empty map, which no answer shows: an update that repeats the answer would be a change.
+  // An empty map is omitted from responses, so that an update that repeats a response changes nothing.
   return {
     ...(hasMembers(limit) ? { default: limit } : {}),
     ...(hasMembers(defaultRequest) ? { defaultRequest } : {}),

@@ -7,7 +7,7 @@ import { RESOURCES } from '../api/resources';
 import { defaultsOf, MESSAGES_WITH_DEFAULTS } from './defaults';
 import { imageTag } from './image-tag';
 
-/** The object of a kind with its defaults, in canonical form. */
+/** Returns an object of a kind with its defaults, in canonical form. */
 function filled(schema: string, object: object): ApiObject {
   const type = kindType(schema);
   const { object: canonical } = decodeObject(type, { metadata: {}, ...object });
@@ -31,12 +31,12 @@ const HOOK = {
 };
 const HPA = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 2 };
 
-test.each(['node/v1', 'node/v1beta1'])('what a RuntimeClass of %s costs is not rounded', (version) => {
+test.each(['node/v1', 'node/v1beta1'])('the overhead of a RuntimeClass in %s is not rounded', (version) => {
   const overhead = { podFixed: { cpu: '100u' } };
   expect(filled(`${version}.RuntimeClass`, { handler: 'h', overhead })).toMatchObject({ overhead });
 });
 
-/** Kind, what the client sends, what must be in the result. */
+/** Kind, object as sent, expected part of the result. */
 const ROWS: readonly (readonly [schema: string, sent: object, expected: object])[] = [
   [
     'core/v1.Pod',
@@ -494,7 +494,7 @@ test('every message of the table exists, and every value in it is a field of the
   for (const name of MESSAGES_WITH_DEFAULTS) expect(messageType(name).fields.length).toBeGreaterThan(0);
 });
 
-test('what a client says stays: applying defaults to an object with every field changes only what follows from others', () => {
+test('defaults of an object with every field set only change derived fields', () => {
   for (const { schema } of RESOURCES) {
     const type = kindType(schema);
     const { object } = decodeObject(type, {
@@ -506,7 +506,7 @@ test('what a client says stays: applying defaults to an object with every field 
   }
 });
 
-test('what is filled in is in the form that the store gives back', () => {
+test('defaults are in canonical form', () => {
   for (const [schema, sent] of ROWS) {
     const type = kindType(schema);
     const { object } = decodeObject(type, { metadata: {}, ...sent });
@@ -527,14 +527,14 @@ test('the argument is never changed', () => {
   }
 });
 
-test('an object that lacks nothing is returned as it is', () => {
+test('an object without missing fields is returned as it is', () => {
   const complete = filled('core/v1.ConfigMap', {});
   expect(defaultsOf('core/v1.ConfigMap')).toBeUndefined();
   const secret = filled('core/v1.Secret', complete);
   expect(defaultsOf('core/v1.Secret')?.(secret)).toBe(secret);
 });
 
-test('no affinity keeps no configuration of one', () => {
+test('sessionAffinity None has no sessionAffinityConfig', () => {
   const service = filled('core/v1.Service', {
     spec: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 1 } } },
   });
@@ -556,7 +556,7 @@ test.each([
   expect(imageTag(image)).toBe(tag);
 });
 
-test('of a definition the names that are asked for are filled in, and those that were accepted stay', () => {
+test('requested names of a definition get defaults, and accepted names stay', () => {
   const definition = filled('apiextensions/v1.CustomResourceDefinition', {
     spec: { names: { plural: 'foos', kind: 'Foo' }, versions: [] },
     status: { acceptedNames: { plural: 'foos', kind: 'Foo' } },

@@ -25,10 +25,10 @@ import { STORAGE } from './storage';
 import { roundUpToMilli } from './resource-list';
 import { ownKeyMap } from '../own-key-map';
 
-/** Returns the object with everything filled in that was left out; the argument is never changed and may be returned itself. */
+/** Returns the object with defaults. The argument is never changed and may be returned itself. */
 export type ApplyDefaults = (object: ApiObject, nulls?: NullsOf) => ApiObject;
 
-/** What becomes of nulls that a custom resource may not have, where there is no default in their place. */
+/** What becomes of nulls in a custom resource that are not allowed and have no default. */
 export type NullsOf = 'dropped' | 'kept';
 
 const TABLE: DefaultsTable = {
@@ -52,31 +52,31 @@ const TABLE: DefaultsTable = {
   ...STORAGE,
 };
 
-/** The messages the table speaks of; for the test that they exist. */
+/** Messages of the table, for the test that they exist. */
 export const MESSAGES_WITH_DEFAULTS: readonly string[] = Object.keys(TABLE);
 
 /**
- * The defaults of a kind's message (`core/v1.Pod`) and of all messages in it, for objects in canonical form; undefined for a kind
- * without any.
+ * Returns the defaults of a kind's message (`core/v1.Pod`) and of all nested messages, for objects in
+ * canonical form; undefined for a kind without any.
  */
 export function defaultsOf(schema: string): ApplyDefaults | undefined {
   const plan = planOf(messageType(schema));
   return plan === undefined ? undefined : (object) => fill(plan, object) as ApiObject;
 }
 
-/** What is to be done to one message; made once per message. */
+/** Compiled defaults of one message. */
 interface Plan {
   readonly own: MessageDefaults | undefined;
   readonly values: readonly Value[];
   readonly children: readonly Child[];
-  /** Names of fields that hold amounts of resources by name. */
+  /** Fields that hold resource lists. */
   readonly resourceLists: readonly string[];
 }
 
 interface Value {
   readonly name: string;
   readonly value: unknown;
-  /** The field tells an empty text from none, so that it is a choice of the client's. */
+  /** The field distinguishes an empty string from an absent one. */
   readonly keepsEmpty: boolean;
 }
 
@@ -114,7 +114,7 @@ function fillOwn({ own, values }: Plan, object: ReadonlyJson): ReadonlyJson {
   return derived === undefined ? filled : { ...filled, ...derived };
 }
 
-/** `filled` with one member more or another one; copied only while it is still the original. */
+/** Sets a field of `filled`, which is copied only while it is still the original. */
 function withMember(
   original: ReadonlyJson,
   filled: ReadonlyJson,
@@ -148,7 +148,10 @@ function fillList(plan: Plan, list: readonly unknown[]): readonly unknown[] {
 const DEFAULTS = ownKeyMap(TABLE as Readonly<Record<string, MessageDefaults | undefined>>);
 const plans = new Map<string, Plan | undefined>();
 
-/** Undefined when neither the message nor one below it has defaults. A message that contains itself has none below itself. */
+/**
+ * Returns undefined when neither the message nor a nested one has defaults. A recursive message counts as
+ * having none inside itself.
+ */
 function planOf(type: MessageType, above: readonly string[] = []): Plan | undefined {
   if (plans.has(type.name)) return plans.get(type.name);
   if (above.includes(type.name)) return undefined;
@@ -168,7 +171,7 @@ function planOf(type: MessageType, above: readonly string[] = []): Plan | undefi
   return plan;
 }
 
-/** What a RuntimeClass costs is rounded in the pods that get it, and not before. */
+/** The overhead of a RuntimeClass is rounded in pods only. */
 function isAsGiven({ name }: MessageType): boolean {
   return name.startsWith('node/');
 }

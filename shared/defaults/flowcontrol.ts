@@ -13,7 +13,7 @@ export const FLOWCONTROL: DefaultsTable = {
   'flowcontrol/v1alpha1.QueuingConfiguration': queuing,
 };
 
-/** Defaults of numbers whose zero means that nothing was said. */
+/** Returns defaults for numbers in which zero means unset. */
 function zeros<Name extends string>(values: Readonly<Record<Name, number>>) {
   return {
     derive: (object: Readonly<Record<Name, number>>) =>

@@ -1,15 +1,18 @@
-/** The grammar of image references without the registry: a path of lower-case components, an optional tag, an optional digest. */
+/**
+ * Grammar of image references without the registry: a path of lower-case components, an optional tag, an
+ * optional digest.
+ */
 const COMPONENT = String.raw`[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*`;
 const REFERENCE = new RegExp(
   String.raw`^${COMPONENT}(?:/${COMPONENT})*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
 );
 const LABEL = String.raw`(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])`;
 const REGISTRY = new RegExp(String.raw`^${LABEL}(?:\.${LABEL})*(?::[0-9]+)?$`);
-/** A bare identifier is no name. */
+/** A bare image ID is not a reference. */
 const IDENTIFIER = /^[a-f0-9]{64}$/;
 const REFERENCE_CHARS_MAX = 512;
 
-/** The tag that an image reference means: `latest` when it names neither tag nor digest. Empty for text that is no reference. */
+/** Returns the tag of an image reference: `latest` without tag and digest, empty for an invalid reference. */
 export function imageTag(image: string): string {
   if (image.length > REFERENCE_CHARS_MAX || IDENTIFIER.test(image)) return '';
   const path = withoutRegistry(image);
@@ -18,7 +21,9 @@ export function imageTag(image: string): string {
   return groups['tag'] ?? (groups['digest'] === undefined ? 'latest' : '');
 }
 
-/** The first component is a registry when it looks like a host. Undefined when that host is malformed. */
+/**
+ * Removes the registry: the first component if it looks like a host. Returns undefined for a malformed host.
+ */
 function withoutRegistry(image: string): string | undefined {
   const slash = image.indexOf('/');
   const host = image.slice(0, Math.max(slash, 0));

@@ -7,7 +7,7 @@ test.each([
   [{ serviceAccountName: 'a' }, 'a'],
   [{ serviceAccount: 'b' }, 'b'],
   [{ serviceAccountName: 'a', serviceAccount: 'b' }, 'a'],
-])('a pod and a template with %j have both names of the account', (given, name) => {
+])('a pod and a template with %j have both names of the service account', (given, name) => {
   const both = { serviceAccountName: name, serviceAccount: name };
   expect(completed('core/v1.Pod', { spec: given })).toMatchObject({ spec: both });
   expect(completed('apps/v1.Deployment', { spec: { template: { spec: given } } })).toMatchObject({

@@ -2,7 +2,7 @@ import type { Part } from '../object/object';
 import type { NetworkPolicySpec } from '../api/types/networking-v1';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
-/** In v1 the client has to say. */
+/** Clients of v1 must set it. */
 const pathOfBeta: MessageDefaults<{ readonly pathType?: string }> = {
   values: { pathType: 'ImplementationSpecific' },
 };
@@ -14,7 +14,7 @@ export const NETWORKING: DefaultsTable = {
   'networking/v1.NetworkPolicySpec': { derive: ofPolicy },
 };
 
-/** A policy is about incoming traffic, and about outgoing traffic when it has rules for that. */
+/** A policy applies to ingress, and to egress when it has egress rules. */
 function ofPolicy({ policyTypes = [], egress = [] }: NetworkPolicySpec): Part<NetworkPolicySpec> | undefined {
   if (policyTypes.length > 0) return undefined;
   return { policyTypes: egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress'] };

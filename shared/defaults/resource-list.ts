@@ -1,11 +1,11 @@
 import { formatQuantity, parseQuantity } from '../meta/quantity';
 import type { ReadonlyJson } from '../object/json';
 
-/** Canonical text of an amount that may be finer than a thousandth: nano, micro, or a negative exponent. */
+/** Matches canonical text that may be finer than a thousandth: nano, micro, or a negative exponent. */
 const MAY_BE_FINER = /[nu]$|[eE]-/;
 const MILLI = -3;
 
-/** Amounts of resources are rounded up to thousandths, the finest step that scheduling knows. */
+/** Rounds quantities up to thousandths, the finest unit of the scheduler. */
 export function roundUpToMilli(amounts: ReadonlyJson): ReadonlyJson {
   let rounded: Record<string, unknown> | undefined;
   for (const name in amounts) {

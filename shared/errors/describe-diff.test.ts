@@ -30,11 +30,11 @@ test.each<[string, unknown, unknown, string]>([
     { b: 1 },
     's.b: 1 -> {}\n',
   ],
-])('tells %s', (_what, next, previous, lines) => {
+])('shows %s', (_what, next, previous, lines) => {
   expect(describeDiff('s', next, previous)).toBe(`\n${lines}`);
 });
 
-test('tells nothing of what says the same', () => {
+test('is empty for equal values', () => {
   expect(describeDiff('s', { a: [1, { b: 'c' }] }, { a: [1, { b: 'c' }] })).toBe('');
 });
 
@@ -49,20 +49,20 @@ test.each<[string, unknown, string]>([
   ['a list', ['y', LONG], `["y","${'x'.repeat(94)}...`],
   ['a map', { [LONG]: 1 }, `{"${'x'.repeat(98)}...`],
   ['whole characters', `${'x'.repeat(98)}😀😀`, `"${'x'.repeat(98)}...`],
-])('cuts what is long: %s', (_what, value, text) => {
+])('truncates a long value: %s', (_what, value, text) => {
   expect(describeDiff('s', value, 'a')).toBe(`\ns: "a" -> ${text}\n`);
 });
 
-test('what has just the length is shown whole', () => {
+test('a value of exactly the limit is not truncated', () => {
   const value = 'x'.repeat(98);
   expect(describeDiff('s', value, undefined)).toBe(`\ns: absent -> "${value}"\n`);
 });
 
-test('a long key is cut, too', () => {
+test('a long key is truncated', () => {
   expect(describeDiff('s', { [LONG]: 1 }, {})).toBe(`\ns.${'x'.repeat(100)}...: absent -> 1\n`);
 });
 
-test('ten are told, and how many more there are', () => {
+test('ten differences are listed and the rest is counted', () => {
   const next = Array.from({ length: 25 }, (_none, index) => index);
   const lines = describeDiff('s', next, []).trim().split('\n');
   expect(lines).toHaveLength(11);
@@ -70,13 +70,13 @@ test('ten are told, and how many more there are', () => {
   expect(lines[10]).toBe('and 15 more');
 });
 
-test('of what is too large the beginning is compared', () => {
+test('only the beginning of a large value is compared', () => {
   const next = Array.from({ length: 100_000 }, (_none, index) => ({ index }));
   const previous = next.map(({ index }) => ({ index: index === 3 ? -1 : index }));
   expect(describeDiff('s', next, previous)).toBe('\ns[3].index: -1 -> 3\nand maybe more\n');
 });
 
-test('so it is with a map of more entries than are compared', () => {
+test('only the first entries of a large map are compared', () => {
   const next = Object.fromEntries(
     Array.from({ length: 20_000 }, (_none, index) => [`k${String(20_000 - index)}`, { index }]),
   );

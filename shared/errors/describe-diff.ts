@@ -2,25 +2,25 @@ import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject } from '../object/clone';
 import { stringifyExact } from '../object/exact-text';
 
-/** As many are told; of the others how many they are. */
+/** Differences that are listed; the rest is counted. */
 const DIFFERENCES_SHOWN_MAX = 10;
-/** A value is shown up to this length. */
+/** Longest value that is shown, in characters. */
 const VALUE_CHARS_MAX = 100;
-/** So many values are looked at: an object of megabytes may differ everywhere, or at its end alone. */
+/** Values that are compared at most, since a large object may differ everywhere. */
 const VALUES_COMPARED_MAX = 10_000;
 
 /**
- * What a refused change would have changed, for whoever has to find it: it follows a reason such as `spec is immutable after creation`, where
- * upstream appends a comparison of its own structs. Empty where nothing differs; else a line break, and lines that end with one:
+ * Describes what a refused update would change. It follows a reason such as `spec is immutable after creation`, where
+ * upstream appends a diff of its structs. It is empty where nothing differs, else a line break and lines that end with one:
  *
  *     spec.containers[0].args[1]: absent -> "-v"
  *     spec.nodeSelector[example.com/tier]: "web" -> absent
  *     and 3 more
  *
- * Each line is `path: old -> new`. The path is that of the smallest part that differs: items of a list stand by their index, a key that is no
- * plain word in brackets, and in quotes where it holds more than such words and `.`, `-` and `/`. The values are JSON without spaces, of which
- * what is longer than 100 characters is cut and ends in `...`; or `absent`. Fields come in the order of their names, items in that of the
- * list. At most 10 are told, then how many more there are, or `and maybe more` where not all was compared.
+ * Each line is `path: old -> new` for the smallest part that differs. List items have their index in the path. A key
+ * that is no plain word is in brackets, and in quotes if it has other characters than `.`, `-` and `/`. Values are
+ * compact JSON, truncated to 100 characters with `...`, or `absent`. Fields are sorted by name. At most 10 differences
+ * are listed, then the number of further ones, or `and maybe more` where not everything was compared.
  */
 export function describeDiff(path: string, next: unknown, previous: unknown): string {
   const found: Found = { lines: [], count: 0, toCompare: VALUES_COMPARED_MAX };
@@ -33,7 +33,7 @@ export function describeDiff(path: string, next: unknown, previous: unknown): st
 
 interface Found {
   readonly lines: string[];
-  /** Of all differences, also of those without a line. */
+  /** Number of all differences, including those without a line. */
   count: number;
   toCompare: number;
 }
@@ -43,9 +43,9 @@ interface Sides<T> {
   readonly previous: T;
 }
 
-/** Where a value stands, in words only once a difference there is told: of most nobody is. */
+/** Position of a value; its path is formatted only for a difference that is listed. */
 interface Place {
-  /** Undefined of the place where all begins. */
+  /** Undefined for the root. */
   readonly below: Place | undefined;
   readonly step: string | number;
 }
@@ -56,7 +56,7 @@ function compare(place: Place, { next, previous }: Sides<unknown>, found: Found)
   if (found.toCompare < 0) return;
   if (Array.isArray(next) && Array.isArray(previous)) compareLists(place, { next, previous }, found);
   else if (isJsonObject(next) && isJsonObject(previous)) compareObjects(place, { next, previous }, found);
-  else tell(place, { next, previous }, found);
+  else addLine(place, { next, previous }, found);
 }
 
 function compareLists(below: Place, { next, previous }: Sides<readonly unknown[]>, found: Found): void {
@@ -68,14 +68,14 @@ function compareLists(below: Place, { next, previous }: Sides<readonly unknown[]
 
 function compareObjects(below: Place, { next, previous }: Sides<JsonObject>, found: Found): void {
   const keys = [...new Set([...Object.keys(next), ...Object.keys(previous)])];
-  // More than can be compared are not worth sorting.
+  // Sorting more keys than can be compared is wasted.
   for (const key of keys.length > found.toCompare ? keys : keys.sort()) {
     if (found.toCompare < 0) return;
     compare({ below, step: key }, { next: getOwn(next, key), previous: getOwn(previous, key) }, found);
   }
 }
 
-function tell(place: Place, { next, previous }: Sides<unknown>, found: Found): void {
+function addLine(place: Place, { next, previous }: Sides<unknown>, found: Found): void {
   found.count += 1;
   if (found.lines.length === DIFFERENCES_SHOWN_MAX) return;
   found.lines.push(`${pathOf(place)}: ${shown(previous)} -> ${shown(next)}`);
@@ -96,7 +96,7 @@ function shown(value: unknown): string {
   return value === undefined ? 'absent' : cut(beginning(value, VALUE_CHARS_MAX));
 }
 
-/** Half a character, where a cut went through it. */
+/** Matches half of a surrogate pair at the cut. */
 const HALF_AT_END = /\p{Surrogate}$/u;
 
 function cut(text: string): string {
@@ -104,7 +104,7 @@ function cut(text: string): string {
   return `${text.slice(0, VALUE_CHARS_MAX).replace(HALF_AT_END, '')}...`;
 }
 
-/** JSON of a value: all of it, or of its beginning more than so many characters. */
+/** Returns the JSON of a value, or a prefix of it that is longer than `chars`. */
 function beginning(value: unknown, chars: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, chars + 1));
   if (Array.isArray(value)) {

@@ -14,16 +14,16 @@ test.each([
   ['1 s', 'unknown unit " s" in duration "1 s"'],
   ['1h2d', 'unknown unit "d" in duration "1h2d"'],
   ['1s-2s', 'unknown unit "s-" in duration "1s-2s"'],
-])('why "%s" is no duration is told as Go tells it', (text, words) => {
+])('the problem of the duration "%s" matches Go', (text, words) => {
   expect(parseDurationMs(text)).toBeUndefined();
   expect(durationProblem(text)).toBe(`time: ${words}`);
 });
 
-test('what is not plain is shown by its bytes', () => {
+test('characters beyond ASCII are escaped by byte', () => {
   expect(durationProblem('"\\\t\x7f日')).toBe('time: invalid duration "\\"\\\\\\x09\x7f\\xe6\\x97\\xa5"');
 });
 
-test('a long text is not made longer', () => {
+test('a long text is not expanded', () => {
   const long = '日'.repeat(2_000);
   expect(durationProblem(long)).toBe(`time: invalid duration "${long}"`);
 });

@@ -1,11 +1,11 @@
 import { isDurationUnit } from '../flags/duration';
 import { goTimeQuote } from './go-quote';
 
-/** Why the text is no duration, in the words of Go's parser. */
+/** Returns why the text is no duration, as Go's `time.ParseDuration` reports it. */
 export function durationProblem(text: string): string {
   const quoted = goTimeQuote(text);
   const body = text.replace(/^[+-]/, '');
-  // A number, and a unit up to the next number: the first pair that is wrong is what is told.
+  // Reports the first pair of a number and a unit that is wrong.
   for (const [, amount = '', unit = ''] of body.matchAll(/(\d*(?:\.\d*)?)([^\d.]*)/g)) {
     if (!/\d/.test(amount)) break;
     if (unit === '') return `time: missing unit in duration ${quoted}`;

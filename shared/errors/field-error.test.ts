@@ -2,14 +2,14 @@ import { duplicate, invalid, invalidObject, notFoundField, notSupported } from '
 
 const KIND = { group: '', kind: 'ConfigMap' };
 
-test('an object with more errors than anybody reads is refused with the first of them and the number of the rest', () => {
+test('at most ERRORS_SHOWN_MAX errors are listed and the rest is counted', () => {
   const errors = Array.from({ length: 5_000 }, (_, at) => invalid(`data[${String(at)}]`, at, 'no'));
   const { status, message } = invalidObject(KIND, 'a', errors);
   expect(status.details?.causes).toHaveLength(1_000);
   expect(message).toContain('data[999]: Invalid value: 999: no, and at least 4000 further errors]');
 });
 
-test('a few errors are named one by one', () => {
+test('a few errors are all listed', () => {
   const errors = [invalid('a', 1, 'no'), invalid('b', 2, 'no')];
   expect(invalidObject(KIND, 'x', errors).message).toBe(
     'ConfigMap "x" is invalid: [a: Invalid value: 1: no, b: Invalid value: 2: no]',
@@ -39,11 +39,11 @@ test.each([
     notSupported('a', 'x', ['TCP', 'UDP', 'SCTP']),
     'Unsupported value: "x": supported values: "TCP", "UDP", "SCTP"',
   ],
-])('%j says what is wrong with the value', ({ message }, expected) => {
+])('%j has the message form of field.Error', ({ message }, expected) => {
   expect(message).toBe(expected);
 });
 
-test('a large value that every item is wrong with is shown by few of them', () => {
+test('errors that repeat a large value are limited by characters', () => {
   const list = Array.from({ length: 100_000 }, () => 'x');
   const errors = list.map((_, at) => invalid(`a[${String(at)}]`, list, 'no'));
   const { status, message } = invalidObject(KIND, 'a', errors);

@@ -5,8 +5,8 @@ import type { StatusCause } from './status-error';
 import { StatusError } from './status-error';
 
 /**
- * One thing that is wrong with one field. Types, reasons and message forms are those of k8s `field.Error`
- * (apimachinery/pkg/util/validation/field, v1.21).
+ * Field error types: reason codes of status causes with the text that begins the message. They are those of
+ * `field.Error` (k8s.io/apimachinery/pkg/util/validation/field, v1.21).
  */
 export const FIELD_ERROR = {
   FieldValueNotFound: 'Not found',
@@ -23,15 +23,15 @@ export type FieldErrorReason = keyof typeof FIELD_ERROR;
 
 export interface FieldError {
   readonly reason: FieldErrorReason;
-  /** The path as the client would write it: `spec.containers[0].name`, `metadata.labels`. */
+  /** The path as clients write it: `spec.containers[0].name`, `metadata.labels`. */
   readonly field: string;
-  /** What follows the field in the message. */
+  /** The message after the field. */
   readonly message: string;
 }
 
 /**
- * The value as upstream shows it, nothing at all in quotes too; but what has members as JSON, not in the syntax of Go, unless it is a
- * list of texts, or the rule says how.
+ * Formats the bad value. Upstream prints objects in Go's syntax; here they are JSON, except lists of strings
+ * and values that a rule formats itself. A nil value is `"null"`.
  */
 function show(value: unknown): string {
   if (value === undefined || value === null) return '"null"';
@@ -49,8 +49,8 @@ function withDetail(text: string, detail: string): string {
 }
 
 /**
- * An error that shows a value. Its message is made when it is read: each of a hundred thousand items may be wrong for a reason that shows
- * the whole list, and nobody reads so many.
+ * Returns an error that shows a value. The message is formatted on first read, since a hundred thousand items
+ * may fail with the whole list in each message.
  */
 function ofValue(reason: FieldErrorReason, field: string, value: unknown, detail: string): FieldError {
   return {
@@ -78,23 +78,23 @@ export function duplicate(field: string, value: unknown, detail = ''): FieldErro
   return ofValue('FieldValueDuplicate', field, value, detail);
 }
 
-/** The choices are told in the order in which they are given, which should be upstream's. */
+/** ErrorTypeNotSupported: lists the supported values in the given order, which should be upstream's. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const detail = `supported values: ${supported.map(goQuote).join(', ')}`;
   return ofValue('FieldValueNotSupported', field, value, detail);
 }
 
-/** What the value leads to is not there. */
+/** ErrorTypeNotFound: the value refers to an object that does not exist. */
 export function notFoundField(field: string, value: unknown): FieldError {
   return ofValue('FieldValueNotFound', field, value, '');
 }
 
-/** What could not be judged, which is told beside what is wrong. */
+/** ErrorTypeInternal: the field could not be validated. */
 export function internalError(field: string, why: string): FieldError {
   return { reason: 'InternalError', field, message: `Internal error: ${why}` };
 }
 
-/** The value itself is not repeated: it is long. */
+/** ErrorTypeTooLong: the value is not shown, since it is long. */
 export function tooLong(field: string, _value: unknown, max: number): FieldError {
   return {
     reason: 'FieldValueTooLong',
@@ -111,13 +111,10 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
   };
 }
 
-/**
- * An answer names no more errors than this: what is wrong with a few megabytes would fill many times as many. Checks of maps that can be
- * long stop looking once they have found more.
- */
+/** Largest number of errors in a response. Checks of long maps stop after one more. */
 export const ERRORS_SHOWN_MAX = 1_000;
 
-/** What is wrong with each of the items, as far as it is told. */
+/** Validates items until there are more errors than a response shows. */
 export function untilTooMany<T>(
   items: readonly T[],
   validate: (item: T, index: number) => readonly FieldError[],
@@ -130,7 +127,7 @@ export function untilTooMany<T>(
   return errors;
 }
 
-/** Nor does it name a further one where those before have so many characters: each of them may show the same large value. */
+/** Largest total length of the error messages in a response, since each may show the same large value. */
 const ERROR_CHARS_MAX = 1024 * 1024;
 
 interface ShownErrors {
@@ -156,7 +153,7 @@ function selectShown(errors: readonly FieldError[]): ShownErrors {
   return { causes, omitted: 0 };
 }
 
-/** All that is wrong with one object, in one 422 answer. */
+/** Returns the 422 Invalid status with all errors of one object as causes. */
 export function invalidObject(
   kind: { readonly group: string; readonly kind: string },
   name: string,

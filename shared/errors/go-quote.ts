@@ -1,6 +1,6 @@
 import { ownKeyMap } from '../own-key-map';
 
-/** What stands in quotes as it is. */
+/** Matches text that needs no escapes. */
 const PLAIN = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;
 const NEEDS_ESCAPES = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
@@ -16,18 +16,18 @@ const ESCAPES = ownKeyMap<string>({
   '\v': '\\v',
 });
 
-/** The text in double quotes as Go's `%q` writes it: whatever cannot be printed is escaped, so that it is seen in a message. */
+/** Quotes text as Go's `%q`: characters that are not printable are escaped. */
 export function goQuote(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
   return `"${text.replace(NEEDS_ESCAPES, (character) => ESCAPES.get(character) ?? codeEscape(character))}"`;
 }
 
-/** Four characters for a byte are told of no longer text. */
+/** Longest text that is escaped by byte, which takes four characters each. */
 const BYTES_TOLD_MAX = 1_024;
 
 /**
- * The text in double quotes as Go's readers of times and durations write it: by its bytes where it is not plain ASCII. What is longer than
- * 1,024 characters, and none that anybody meant, is written as any other text, and so not four times as long.
+ * Quotes text as Go's parsers of times and durations do, which escape bytes beyond ASCII. Text above 1,024
+ * characters is quoted as usual, so that it does not become four times as long.
  */
 export function goTimeQuote(text: string): string {
   if (text.length > BYTES_TOLD_MAX || PLAIN.test(text)) return goQuote(text);
@@ -36,7 +36,7 @@ export function goTimeQuote(text: string): string {
   return `"${quoted}"`;
 }
 
-/** Each byte as it stands between such quotes. */
+/** Escape of each byte. */
 const TIME_BYTES: readonly string[] = Array.from({ length: 256 }, (_none, byte) => {
   const character = String.fromCharCode(byte);
   if (character === '"' || character === '\\') return `\\${character}`;

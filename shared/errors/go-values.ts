@@ -2,8 +2,8 @@ import type { Int64 } from '../object/values';
 import { goQuote } from './go-quote';
 
 /**
- * A value that an error shows as the reference does, in the syntax of Go. Its text is made when it is read: many errors may show the same
- * long value.
+ * A value that an error shows in Go's syntax, as upstream does. It is formatted on first read, since many
+ * errors may show the same long value.
  */
 export class GoValue {
   readonly #text: () => string;
@@ -17,22 +17,22 @@ export class GoValue {
   }
 }
 
-/** A list of texts: `[]string{"a", "b"}`; `type` is that of its items. */
+/** Formats a list of strings: `[]string{"a", "b"}`; `type` is the type of its items. */
 export function goStrings(values: readonly string[], type = 'string'): GoValue {
   return new GoValue(() => `[]${type}{${values.map(goQuote).join(', ')}}`);
 }
 
-/** A list of whole numbers: `[]int64{1, 5}`. */
+/** Formats a list of integers: `[]int64{1, 5}`. */
 export function goIntegers(values: readonly Int64[]): GoValue {
   return new GoValue(() => `[]int64{${values.map(String).join(', ')}}`);
 }
 
-/** A list without items, which Go tells from one that was given as `[]`; in neither form does it reach the rules. */
+/** Formats an empty list. Go distinguishes nil from `[]`; rules see neither. */
 export function goNoItems(type: string): GoValue {
   return new GoValue(() => `[]${type}(nil)`);
 }
 
-/** What base64 text stands for: `[]byte{0x67, 0x61}`. */
+/** Formats the bytes of base64 text: `[]byte{0x67, 0x61}`. */
 export function goBytes(encoded: string | null | undefined): GoValue {
   if (encoded === null || encoded === undefined) return goNoItems('byte');
   return new GoValue(() => {
@@ -41,7 +41,7 @@ export function goBytes(encoded: string | null | undefined): GoValue {
   });
 }
 
-/** A map of texts, its keys in order: `map[string]string{"a":"b"}`. */
+/** Formats a map of strings with sorted keys: `map[string]string{"a":"b"}`. */
 export function goStringMap(map: Readonly<Record<string, string>> | undefined): GoValue {
   return new GoValue(() => {
     if (map === undefined) return 'map[string]string(nil)';
@@ -50,25 +50,28 @@ export function goStringMap(map: Readonly<Record<string, string>> | undefined): 
   });
 }
 
-/** A message: `core.PodIP{IP:"10.0.0.1"}`; each value is in Go's syntax already. */
+/** Formats a struct, `core.PodIP{IP:"10.0.0.1"}`, from values in Go's syntax. */
 export function goStruct(type: string, fields: Readonly<Record<string, string>>): GoValue {
   const written = Object.entries(fields).map(([name, value]) => `${name}:${value}`);
   return new GoValue(() => `${type}{${written.join(', ')}}`);
 }
 
-/** A list of messages. */
+/** Formats a list of structs. */
 export function goStructs(type: string, items: readonly GoValue[]): GoValue {
   return new GoValue(() => `[]${type}{${items.join(', ')}}`);
 }
 
-/** A time of whole seconds in UTC: `2021-01-01 00:00:00 +0000 UTC`; what is none, as it is. */
+/**
+ * Formats a time of whole seconds in UTC, `2021-01-01 00:00:00 +0000 UTC`; an invalid one is returned as it
+ * is.
+ */
 export function goTime(time: string | null | undefined): GoValue | string | null {
   const [, date, clock] = TIME.exec(time ?? '') ?? [];
   if (date === undefined || clock === undefined) return time ?? null;
   return new GoValue(() => `${date} ${clock} +0000 UTC`);
 }
 
-/** A time as Go writes it in its own syntax: `time.Date(2021, time.March, 4, 5, 6, 7, 0, time.Local)`. */
+/** Formats a time in Go's syntax: `time.Date(2021, time.March, 4, 5, 6, 7, 0, time.Local)`. */
 export function goDate(time: string | null | undefined): string {
   if (time === null || time === undefined) return '<nil>';
   const date = new Date(time);

@@ -13,7 +13,7 @@ test.each<[string, (name: string) => StatusError]>([
     'ConfigMap $ is invalid: data: Invalid value: 1: why',
     (name) => invalidObject({ group: '', kind: 'ConfigMap' }, name, [invalid('data', 1, 'why')]),
   ],
-])('a name is quoted as Go quotes it: %s', (message, errorOf) => {
+])('a name is quoted as by %%q: %s', (message, errorOf) => {
   expect(errorOf('web').message).toBe(message.replace('$', '"web"'));
   const { status } = errorOf('a"b\n\u001b[31m');
   expect(status.message).toBe(message.replace('$', String.raw`"a\"b\n\x1b[31m"`));

@@ -3,8 +3,8 @@ import { resourceNameOf } from '../object/object';
 import { goQuote } from './go-quote';
 
 /**
- * The reasons of meta/v1 Status and the HTTP code that goes with each. Source: metav1.StatusReason of Kubernetes v1.21.
- * The table is not inverted anywhere: several reasons share a code.
+ * Reasons of meta/v1 Status with their HTTP codes (metav1.StatusReason of Kubernetes v1.21). The table cannot
+ * be inverted: several reasons share a code.
  */
 const STATUS_CODE = {
   BadRequest: 400,
@@ -43,7 +43,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** The `Status` object of meta/v1 as it goes over the wire. */
+/** The `Status` object of meta/v1 on the wire. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -57,17 +57,17 @@ export interface Status {
 
 export interface StatusErrorOptions {
   readonly details?: StatusDetails;
-  /** Overrides the code that belongs to the reason. */
+  /** Overrides the code of the reason. */
   readonly code?: number;
-  /** A fresh continue token for a client whose list expired. */
+  /** A new continue token for a client whose list expired. */
   readonly continue?: string;
-  /** What the answer says in headers besides. */
+  /** Additional response headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What really happened; for the log only, never for the client. */
+  /** The underlying error, for logs only. */
   readonly cause?: unknown;
 }
 
-/** The one error that means an answer to the client. Everything else that is thrown is a defect, which the error handler answers with 500. */
+/** The only error that is sent to the client as it is. The error handler answers any other error with 500. */
 export class StatusError extends Error {
   readonly status: Status;
   readonly headers: Readonly<Record<string, string>> | undefined;
@@ -89,7 +89,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The error that such a Status was made of, in another thread or process. `cause` is for the log only. */
+/** Rebuilds the error of a Status from another thread or process. `cause` is for logs only. */
 export function errorOfStatus(status: Status, cause?: unknown): StatusError {
   const { reason = '', message = '', details, code, metadata } = status;
   return new StatusError(reason as StatusReason | '', message, {
@@ -116,7 +116,7 @@ export function notFound(resource: Resource, name: string): StatusError {
   });
 }
 
-/** `why` goes in front of the message: `object is being deleted: `. */
+/** `why` precedes the message: `object is being deleted: `. */
 export function alreadyExists(resource: Resource, name: string, why = ''): StatusError {
   return new StatusError(
     'AlreadyExists',
@@ -162,12 +162,15 @@ export function methodNotSupported(resource: Resource, action: string): StatusEr
   );
 }
 
-/** The answer for a store or server that is out of reach for a moment; `retryAfterSeconds` also becomes the Retry-After header. */
+/**
+ * Returns the 503 status for a store or server that is temporarily unavailable. `retryAfterSeconds` also
+ * becomes the Retry-After header.
+ */
 export function serviceUnavailable(message: string, retryAfterSeconds: number, cause?: unknown): StatusError {
   return new StatusError('ServiceUnavailable', message, { details: { retryAfterSeconds }, cause });
 }
 
-/** The answer for what was not done in time, in words that begin as those of Kubernetes do. */
+/** Returns the 504 Timeout status. Its message begins as upstream's does. */
 export function timeout(message: string, retryAfterSeconds: number, cause?: unknown): StatusError {
   return new StatusError('Timeout', `Timeout: ${message}`, { details: { retryAfterSeconds }, cause });
 }

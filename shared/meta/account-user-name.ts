@@ -1,6 +1,6 @@
 import { SERVICE_ACCOUNT } from '../names';
 
-/** The user that a service account is: what its tokens have as their subject. */
+/** Returns the user name of a service account, which is the subject of its tokens. */
 export function accountUserName(namespace: string, name: string): string {
   return `${SERVICE_ACCOUNT.userPrefix}${namespace}:${name}`;
 }

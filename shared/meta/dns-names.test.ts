@@ -37,10 +37,10 @@ describe.each([
     ['-a', 'a b', 'UP/a', 'a/b/c', '/a', 'é', '$patch'],
   ],
 ])('%s', (_what, problems, good, bad) => {
-  test.each(good)('%j is one', (value) => {
+  test.each(good)('%j is valid', (value) => {
     expect(problems(value)).toEqual([]);
   });
-  test.each(bad)('%j is none, for one reason', (value) => {
+  test.each(bad)('%j has one problem', (value) => {
     expect(problems(value)).toHaveLength(1);
   });
 });
@@ -51,11 +51,11 @@ test.each([
   [dns1123SubdomainProblems, 254, 'must be no more than 253 characters'],
   [labelValueProblems, 64, 'must be no more than 63 characters'],
   [qualifiedNameProblems, 64, 'name part must be no more than 63 characters'],
-])('%# one character too many is told with the limit', (problems, length, message) => {
+])('%# one character too many is reported with the limit', (problems, length, message) => {
   expect(problems(a(length))).toEqual([message]);
 });
 
-test('lengths count bytes, and a name can be wrong in two ways', () => {
+test('lengths count bytes, and a name can have two problems', () => {
   expect(dns1123LabelProblems('é'.repeat(32))).toHaveLength(2);
 });
 
@@ -80,11 +80,11 @@ test.each([
     qualifiedNameProblems('a/b/c'),
     "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
   ],
-])('%# the message is the one Kubernetes clients know', (problems, message) => {
+])('%# the message is that of Kubernetes', (problems, message) => {
   expect(problems).toEqual([message]);
 });
 
-test('the parts of a qualified name are judged apart', () => {
+test('prefix and name of a qualified name are validated separately', () => {
   expect(qualifiedNameProblems('/a')).toEqual(['prefix part must be non-empty']);
   expect(qualifiedNameProblems('a/')).toEqual([
     'name part must be non-empty',
@@ -104,7 +104,7 @@ test.each([
   expect(pathSegmentProblems(value)).toEqual(problems);
 });
 
-test('a beginning of a path segment may be dots', () => {
+test('a prefix of a path segment may be dots', () => {
   expect(pathSegmentPrefixProblems('..')).toEqual([]);
   expect(pathSegmentPrefixProblems('a/')).toEqual(["may not contain '/'"]);
 });

@@ -1,6 +1,6 @@
 /**
- * The forms a name may take. Each function answers with what is wrong, in the words of Kubernetes v1.21
- * (apimachinery/pkg/util/validation), and with an empty list for a good name. Lengths count UTF-8 bytes.
+ * Validates names. Each function returns the problems with the messages of Kubernetes v1.21
+ * (apimachinery/pkg/util/validation); the list is empty for a valid name. Lengths count UTF-8 bytes.
  */
 
 interface Form {
@@ -56,10 +56,10 @@ export const dns1123LabelProblems = checkerOf(DNS_1123_LABEL);
 /** `example.com`: labels joined by dots, at most 253 bytes together. */
 export const dns1123SubdomainProblems = checkerOf(DNS_1123_SUBDOMAIN);
 
-/** `*.example.com`: all names right below a domain. */
+/** `*.example.com`: all direct subdomains of a domain. */
 export const wildcardSubdomainProblems = checkerOf(WILDCARD_SUBDOMAIN);
 
-/** `my-name`: like a DNS-1123 label, but it begins with a letter. */
+/** `my-name`: like a DNS-1123 label that begins with a letter. */
 export const dns1035LabelProblems = checkerOf(DNS_1035_LABEL);
 
 /** The value of a label: empty, or at most 63 bytes of letters, digits, `-`, `_` and `.`. */
@@ -87,7 +87,7 @@ export function qualifiedNameProblems(value: string): string[] {
   return problems;
 }
 
-/** What is good is ASCII, so that its length is that in bytes. */
+/** A valid name is ASCII, so its length in characters is that in bytes. */
 function isQualifiedName(value: string): boolean {
   const slash = value.indexOf('/');
   const name = slash === -1 ? value : value.slice(slash + 1);
@@ -100,12 +100,12 @@ function isQualifiedName(value: string): boolean {
 const PATH_SEGMENT_NOT: readonly string[] = ['.', '..'];
 const PATH_SEGMENT_WITHOUT: readonly string[] = ['/', '%'];
 
-/** Any name that can stand as one segment of a path. */
+/** Validates a name that can be one segment of a URL path. */
 export function pathSegmentProblems(value: string): string[] {
   return PATH_SEGMENT_NOT.includes(value) ? [`may not be '${value}'`] : pathSegmentPrefixProblems(value);
 }
 
-/** The beginning of such a name: `.` and `..` are good, because more follows. */
+/** Validates a prefix of such a name: `.` and `..` are valid, because more follows. */
 export function pathSegmentPrefixProblems(value: string): string[] {
   return PATH_SEGMENT_WITHOUT.filter((part) => value.includes(part)).map(
     (part) => `may not contain '${part}'`,
@@ -128,7 +128,7 @@ function prefixProblems(prefix: string): string[] {
 function checkerOf(form: Form): (value: string) => string[] {
   const pattern = wholeOf(form);
   return (value) => {
-    // What the pattern matches is ASCII, so that its length is that in bytes.
+    // The pattern matches ASCII only, so the length in characters is that in bytes.
     if (value.length <= form.bytesMax && pattern.test(value)) return [];
     const problems: string[] = [];
     if (isLonger(value, form.bytesMax)) problems.push(maxLengthProblem(form.bytesMax));
@@ -141,7 +141,7 @@ function wholeOf(form: Form): RegExp {
   return new RegExp(`^${form.pattern}$`);
 }
 
-/** The two spaces before `or` are upstream's own; clients match on these texts. */
+/** The two spaces before `or` are upstream's; clients match these messages. */
 function describe({ what, pattern, examples }: Form): string {
   const list = examples.map((example) => `'${example}', `).join(' or ');
   return `${what} (e.g. ${list}regex used for validation is '${pattern}')`;

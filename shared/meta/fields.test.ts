@@ -23,7 +23,7 @@ test.each([
   ['==,metadata.name=b', false],
   ['spec.nodeName!=', false],
   ['odd=x\\,y\\=z\\\\', true],
-])('%j holds: %s', (text, holds) => {
+])('%j matches: %s', (text, holds) => {
   expect(matchesFields(parseFieldSelector(text), FIELDS)).toBe(holds);
 });
 
@@ -42,13 +42,13 @@ test('the first operator splits a term', () => {
   expect(parseFieldSelector('a!b=c')).toEqual([{ field: 'a!b', operator: '=', value: 'c' }]);
 });
 
-test('indexes learn the value a field must have', () => {
+test('exactField returns the required value', () => {
   const selector = parseFieldSelector('a!=1,b=2');
   expect(exactField(selector, 'b')).toBe('2');
   expect(exactField(selector, 'a')).toBeUndefined();
 });
 
-test('any value can be asked for, with a backslash before what has a meaning', () => {
+test('any value can be selected with escapes', () => {
   const term: fc.Arbitrary<FieldTerm> = fc.record({
     field: fc.stringMatching(/^[a-z][a-zA-Z.]{0,8}$/),
     operator: fc.constantFrom<FieldTerm['operator']>('=', '!='),

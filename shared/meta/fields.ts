@@ -1,24 +1,24 @@
 import { SelectorError } from './selector-error';
 
-/** One condition on one field. A field the object lacks reads as empty. */
+/** One condition on one field. An absent field is empty. */
 export interface FieldTerm {
   readonly field: string;
   readonly operator: '=' | '!=';
   readonly value: string;
 }
 
-/** All terms must hold; none means everything. */
+/** All terms must match; an empty selector matches everything. */
 export type FieldSelector = readonly FieldTerm[];
 
-/** The fields of one object; a Map is one. */
+/** The fields of one object, such as a Map. */
 export interface FieldValues {
   get(field: string): string | undefined;
 }
 
 /**
- * Reads the text of a `fieldSelector` parameter: `metadata.name=a,status.phase!=Running`. `\`, `,` and `=` in values are written
- * with a backslash before them. A term without field and value asks for nothing. Which fields a resource knows is for the caller to
- * check. Throws SelectorError.
+ * Parses a `fieldSelector` parameter: `metadata.name=a,status.phase!=Running`. In values a backslash escapes
+ * `\`, `,` and `=`. A term without field and value is ignored. The caller checks which fields a resource
+ * supports. Throws SelectorError.
  */
 export function parseFieldSelector(text: string): FieldSelector {
   return splitTerms(text)
@@ -34,12 +34,12 @@ export function matchesFields(selector: FieldSelector, fields: FieldValues): boo
   );
 }
 
-/** The value the field must have, for indexes; undefined where the selector does not ask for one. */
+/** Returns the value that the field must have, for indexes; undefined where the selector has no such term. */
 export function exactField(selector: FieldSelector, field: string): string | undefined {
   return selector.find((term) => term.operator === '=' && term.field === field)?.value;
 }
 
-/** Splits at commas; one after a backslash belongs to its value. */
+/** Splits at commas that no backslash escapes. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;
@@ -55,7 +55,7 @@ function splitTerms(text: string): string[] {
   return terms;
 }
 
-/** The first operator splits, since fields know no escapes. */
+/** Splits at the first operator, since field names have no escapes. */
 function parseTerm(term: string, selector: string): FieldTerm {
   const match = /!=|==?/.exec(term);
   if (match === null) throw new SelectorError(`invalid selector: '${selector}'; can't understand '${term}'`);
@@ -72,7 +72,7 @@ function unescapeValue(text: string): string {
   for (let index = 0; index < characters.length; index += 1) {
     const character = characters[index] ?? '';
     if (character === ',' || character === '=') {
-      // Upstream prints the number of the character here.
+      // Upstream prints the code of the character here.
       const code = String(character.codePointAt(0));
       throw new SelectorError(`invalid field selector: unescaped character in value: ${code}`);
     }

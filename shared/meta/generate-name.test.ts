@@ -1,6 +1,6 @@
 import { generateName } from './generate-name';
 
-test('five characters follow the base, chosen by the randomness given', () => {
+test('five random characters follow the base', () => {
   const numbers = [0, 26, 1, 25, 13];
   const bounds: number[] = [];
   const name = generateName('web-', (bound) => {
@@ -11,7 +11,7 @@ test('five characters follow the base, chosen by the randomness given', () => {
   expect(bounds).toEqual([27, 27, 27, 27, 27]);
 });
 
-test('a long base is cut, so that the name stays a DNS label', () => {
+test('a long base is truncated, so that the name is a DNS label', () => {
   const name = generateName('b'.repeat(200), () => 0);
   expect(name).toBe('b'.repeat(63));
 });

@@ -1,13 +1,13 @@
-/** Without vowels, 0, 1 and 3, so that no word comes out; upstream's own alphabet. */
+/** Upstream's alphabet, without vowels, 0, 1 and 3, so that suffixes are no words. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 /** A generated name stays a DNS label of at most 63 characters. */
 const BASE_LENGTH_MAX = 63 - SUFFIX_LENGTH;
 
-/** A whole number from 0 up to, and without, `bound`: `crypto.randomInt` in the server. */
+/** Returns an integer in [0, bound): `crypto.randomInt` in the server. */
 export type RandomInt = (bound: number) => number;
 
-/** `base`, cut to 58 characters, with five random characters appended. Uniqueness is the caller's to check. */
+/** Appends five random characters to `base`, truncated to 58 characters. The caller checks uniqueness. */
 export function generateName(base: string, randomInt: RandomInt): string {
   let suffix = '';
   for (let count = 0; count < SUFFIX_LENGTH; count += 1)

@@ -10,11 +10,11 @@ test.each([
   [9_223_372_036_854_775_807n, -9_223_372_036_854_775_808n],
   [-9_223_372_036_854_775_808n, -9_223_372_036_854_775_807n],
   [-9_007_199_254_740_992n, -9_007_199_254_740_991],
-])('after %s comes %s', (generation, next) => {
+])('the generation after %s is %s', (generation, next) => {
   expect(nextGeneration(generation)).toBe(next);
 });
 
-test('the rest of the object stays', () => {
+test('withNextGeneration changes only the generation', () => {
   expect(
     withNextGeneration(
       { metadata: { name: 'b', generation: 9 }, spec: {} },

@@ -11,8 +11,8 @@ const OTHERS: ReadonlySet<string> = new Set([
 const INTERFACE_LOCAL = /^ff.1:/iu;
 
 /**
- * Whether the text is an address of one host that others may reach as well: none of this host alone, of its link, or of many. Addresses of
- * private networks are.
+ * True for a global unicast address as Go's `IsGlobalUnicast` defines it: not unspecified, loopback,
+ * link-local, multicast or broadcast. Addresses of private networks are included.
  */
 export function isGlobalUnicast(text: string): boolean {
   if (!isValid(text)) return false;

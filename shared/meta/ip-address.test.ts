@@ -16,7 +16,7 @@ test.each([
   expect(ipBytes(text).toString('hex')).toBe(bytes);
 });
 
-test('the runtime reads every address in the same way', () => {
+test('the Node runtime parses every address alike', () => {
   const anything = fc.oneof(
     fc.ipV4(),
     fc.ipV6(),
@@ -30,7 +30,7 @@ test('the runtime reads every address in the same way', () => {
   );
 });
 
-test('an IPv4 address in IPv6 form is that IPv4 address, and nothing else is', () => {
+test('only IPv4-mapped addresses are unmapped', () => {
   const plain = (text: string): string => withoutMapping(ipAddressOf(text)).toString();
   expect(['::ffff:7f00:1', '::7f00:1', '127.0.0.1', 'fd00::1'].map(plain)).toEqual([
     '127.0.0.1',

@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, property } from 'fast-check';
 import { compareKeys } from './key-order';
 
-test('keys are ordered like their UTF-8 bytes', () => {
+test('keys are ordered by their UTF-8 bytes', () => {
   const character = constantFrom(
     'a',
     '-',

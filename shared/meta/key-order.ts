@@ -1,6 +1,7 @@
 /**
- * Compares two keys by their UTF-8 bytes without encoding them: the order of every store, so that a page begun in a cache may continue in
- * the store behind it. JavaScript's `<` compares UTF-16 code units, which agrees until a unit of U+D800 or above appears.
+ * Compares two keys by their UTF-8 bytes without encoding them. All stores use this order, so that pagination
+ * can continue from a cache in its store. JavaScript's `<` compares UTF-16 code units, which differs from
+ * U+D800 on.
  */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
@@ -12,7 +13,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Halves of surrogate pairs stand for U+10000 and above, so they rank behind U+E000–U+FFFF. */
+/** Surrogates encode U+10000 and above, so they rank after U+E000–U+FFFF. */
 function rankOf(unit: number): number {
   if (unit < FIRST_SURROGATE) return unit;
   return unit > LAST_SURROGATE ? unit - 0x800 : unit + 0x2000;

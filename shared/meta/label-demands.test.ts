@@ -28,7 +28,7 @@ const requirement = fc.oneof(
 );
 const labels = fc.dictionary(key, fc.constantFrom(...VALUES), { noNullPrototype: true });
 
-test('the demands of a selector hold for the objects for which all its requirements do', () => {
+test('grouped requirements match the same objects as single ones', () => {
   fc.assert(
     fc.property(fc.array(requirement, { maxLength: 6 }), labels, (requirements, object) => {
       const holds = requirements.every((each) =>
@@ -40,12 +40,12 @@ test('the demands of a selector hold for the objects for which all its requireme
   );
 });
 
-test('an object without labels meets what asks for none', () => {
+test('an object without labels matches a selector that requires none', () => {
   expect(new LabelDemands([labelRequirement('a', '!', [])]).matches(undefined)).toBe(true);
   expect(new LabelDemands([labelRequirement('a', 'exists', [])]).matches(undefined)).toBe(false);
 });
 
-test('a selector of thousands of requirements is looked through once, and not for each object', () => {
+test('a selector of thousands of requirements is grouped once', () => {
   const asked = jest.spyOn(Set.prototype, 'has');
   const names = Array.from({ length: 5_000 }, (_, index) => `!n${String(index)},l!=v${String(index)}`);
   const selector = parseLabelSelector(names.join(','));

@@ -3,25 +3,25 @@ import { holdsFor } from './label-requirement';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** All that the requirements of a selector say of one label. */
+/** All requirements of a selector on one label. */
 interface Demand {
   mustExist: boolean;
   mustNotExist: boolean;
-  /** Undefined: any value. */
+  /** Undefined allows any value. */
   allowed: ReadonlySet<string> | undefined;
   readonly forbidden: Set<string>;
-  /** Of the bounds only the narrowest: one that is above one, and one that is below another. */
+  /** The narrowest lower and upper bounds. */
   above: LabelRequirement | undefined;
   below: LabelRequirement | undefined;
 }
 
 /**
- * A selector of thousands of requirements as one demand for each label, so that to match an object takes as long as it has labels, and
- * not as long as the selector is.
+ * A selector with its requirements grouped by label, so that matching takes time linear in the labels of an
+ * object instead of the requirements.
  */
 export class LabelDemands {
   readonly #demands = new Map<string, Demand>();
-  /** The labels that an object must have. */
+  /** Labels that an object must have. */
   readonly #needed: readonly string[];
 
   constructor(requirements: readonly LabelRequirement[]) {
@@ -30,7 +30,7 @@ export class LabelDemands {
   }
 
   matches(labels: Labels = {}): boolean {
-    // An object that lacks one of them is found out by the first that it lacks.
+    // Checks required labels first, since a missing one decides.
     for (const key of this.#needed) if (!Object.hasOwn(labels, key)) return false;
     for (const key in labels) {
       const demand = Object.hasOwn(labels, key) ? this.#demands.get(key) : undefined;
@@ -67,7 +67,7 @@ function add(demand: Demand, requirement: LabelRequirement): void {
   }
 }
 
-/** The one of two bounds of the same kind that holds for fewer values: the bound of one holds for the other then. */
+/** Returns the narrower of two bounds of one kind: the other bound holds for its value. */
 function narrower(known: LabelRequirement | undefined, other: LabelRequirement): LabelRequirement {
   const [bound] = other.values;
   return known === undefined || holdsFor(known, bound) ? other : known;

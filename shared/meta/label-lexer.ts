@@ -1,15 +1,15 @@
-/** What a label selector is made of. `end` is after all else; `word` is a key or a value. */
+/** Kinds of tokens of a label selector. `end` follows the last token; `word` is a key or a value. */
 export type LabelTokenKind =
   'word' | 'end' | ')' | ',' | '!' | '==' | '=' | '>' | 'in' | '<' | '!=' | 'notin' | '(';
 
 export interface LabelToken {
   readonly kind: LabelTokenKind;
-  /** As written; empty for `end`. */
+  /** The text as written; empty for `end`. */
   readonly text: string;
 }
 
 const KEYWORDS: ReadonlySet<string> = new Set(['in', 'notin']);
-/** Longest first. */
+/** Longer symbols come first. */
 const SYMBOLS = ['==', '!=', '=', '!', '(', ')', ',', '>', '<'] as const;
 const SPACES = new Set([' ', '\t', '\r', '\n']);
 const BREAKS = new Set([...SPACES, '=', '!', '(', ')', ',', '>', '<']);
@@ -17,8 +17,8 @@ const BREAKS = new Set([...SPACES, '=', '!', '(', ')', ',', '>', '<']);
 const END: LabelToken = { kind: 'end', text: '' };
 
 /**
- * Splits a selector into tokens, one after the other, so that nothing after a mistake is looked at. Never fails: whatever is no symbol and
- * no space is part of a word. After the last one comes `end`, again and again.
+ * Splits a selector into tokens on demand, so that nothing after an error is read. It never fails: everything
+ * except symbols and spaces is part of a word. After the last token it returns `end` repeatedly.
  */
 export class LabelTokens {
   readonly #text: string;

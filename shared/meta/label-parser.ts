@@ -5,8 +5,8 @@ import { checkLabelKey, requirementOfKey } from './label-requirement';
 import { SelectorError } from './selector-error';
 
 /**
- * Reads `app in (a,b),tier!=x,!beta,n>5` into requirements, in the order written, each when it is asked for. Messages are those of
- * kube-apiserver. Throws SelectorError.
+ * Parses `app in (a,b),tier!=x,!beta,n>5` into requirements on demand, in the order written. Messages are
+ * those of kube-apiserver. Throws SelectorError.
  */
 export function readRequirements(text: string): IterableIterator<LabelRequirement> {
   return new Parser(text).read();
@@ -22,10 +22,10 @@ const OPERATOR_OF_TOKEN: ReadonlyMap<LabelTokenKind, LabelOperator> = new Map([
   ['<', 'lt'],
 ]);
 
-/** The grammar. `in` and `notin` are operators only where an operator is due; elsewhere they are words. */
+/** Recursive-descent parser. `in` and `notin` are operators only in operator position, and words otherwise. */
 class Parser {
   readonly #tokens: LabelTokens;
-  /** Thousands of requirements may be of one label. */
+  /** Caches validated keys, since thousands of requirements may have one key. */
   readonly #checkedKeys = new Set<string>();
 
   constructor(text: string) {
@@ -72,7 +72,7 @@ class Parser {
     const sign = this.#next();
     const operator = OPERATOR_OF_TOKEN.get(sign.kind);
     if (operator === undefined) {
-      // The quotes are upstream's, the missing one too.
+      // The quotes are upstream's, including the missing one.
       throw new SelectorError(`found '${sign.text}', expected: '=', '!=', '==', 'in', notin'`);
     }
     const isSet = operator === 'in' || operator === 'notin';
@@ -92,7 +92,7 @@ class Parser {
     return value.text;
   }
 
-  /** `(a,b)`; nothing between parenthesis and comma, or between two commas, is the empty value. */
+  /** Parses `(a,b)`. Nothing between a parenthesis and a comma, or between two commas, is the empty value. */
   #valueSet(): string[] {
     const open = this.#next();
     if (open.kind !== '(') throw new SelectorError(`found '${open.text}' expected: '('`);

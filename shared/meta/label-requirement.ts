@@ -9,13 +9,13 @@ export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' 
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Sorted; empty for `exists` and `!`, one value for all others but `in` and `notin`. */
+  /** Sorted values: none for `exists` and `!`, any number for `in` and `notin`, else one. */
   readonly values: ReadonlySet<string>;
 }
 
 /**
- * Makes a requirement, checked in the order of upstream's `NewRequirement`; the first thing that is wrong is thrown as
- * SelectorError.
+ * Returns a validated requirement. Checks have the order of upstream's `NewRequirement`; the first problem is
+ * thrown as SelectorError.
  */
 export function labelRequirement(
   key: string,
@@ -28,7 +28,7 @@ export function labelRequirement(
 
 const NO_VALUES: ReadonlySet<string> = new Set();
 
-/** The same for a key that is checked. */
+/** Returns a requirement for a key that is already validated. */
 export function requirementOfKey(
   key: string,
   operator: LabelOperator,
@@ -52,13 +52,13 @@ function boundErrors(value: string, index: number): FieldError[] {
   return [invalid(`values[${String(index)}]`, value, problem)];
 }
 
-/** As upstream tells errors of fields together: in brackets if they are several. */
+/** Joins field errors as upstream does: in brackets if there are several. */
 function inOneText(errors: readonly FieldError[]): string {
   const texts = errors.map(({ field, message }) => `${field}: ${message}`);
   return texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`;
 }
 
-/** The parser has no path for the key, which upstream shows as `<nil>`. */
+/** Validates a key. The parser has no path, which upstream shows as `<nil>`. */
 export function checkLabelKey(key: string): void {
   const problems = qualifiedNameProblems(key);
   if (problems.length > 0) {
@@ -66,7 +66,9 @@ export function checkLabelKey(key: string): void {
   }
 }
 
-/** Whether the requirement holds for the value of its label; undefined where an object lacks the label. */
+/**
+ * True when the requirement matches the value of its label; undefined means that the object lacks the label.
+ */
 export function holdsFor({ operator, values }: LabelRequirement, value: string | undefined): boolean {
   if (operator === '!') return value === undefined;
   if (operator === '!=' || operator === 'notin') return value === undefined || !values.has(value);
@@ -82,7 +84,7 @@ export function holdsFor({ operator, values }: LabelRequirement, value: string |
 
 const SIGN_OF_OPERATOR = { '=': '=', '==': '==', '!=': '!=', gt: '>', lt: '<' } as const;
 
-/** The requirement as it is written in a selector. */
+/** Formats a requirement as selector text. */
 export function formatRequirement({ key, operator, values }: LabelRequirement): string {
   if (operator === 'exists') return key;
   if (operator === '!') return `!${key}`;

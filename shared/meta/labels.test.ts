@@ -100,27 +100,27 @@ test.each([
   expect(() => parseLabelSelector(text)).toThrow(message);
 });
 
-test('a selector that cannot be read is a bad request of the client', () => {
+test('an invalid selector is a BadRequest', () => {
   expect(() => parseLabelSelector('=')).toThrow(
     expect.objectContaining({ status: expect.objectContaining({ code: 400, reason: 'BadRequest' }) }),
   );
 });
 
-test('numbers are compared exactly up to the largest int64, and what is no number never matches', () => {
+test('integers are compared exactly up to int64, and other values never match', () => {
   const selector = parseLabelSelector('n>9223372036854775806');
   expect(matchesLabels(selector, { n: '9223372036854775807' })).toBe(true);
   expect(matchesLabels(selector, { n: '9223372036854775808' })).toBe(false);
   expect(matchesLabels(selector, { n: '0x99' })).toBe(false);
 });
 
-test('a label named like something inherited is absent until it is there', () => {
+test('a label named like an inherited property is absent unless it is set', () => {
   const own: Record<string, string> = Object.assign(Object.create(null) as object, { a: 'b' });
   expect(matchesLabels(parseLabelSelector('constructor'), { a: 'b' })).toBe(false);
   expect(matchesLabels(parseLabelSelector('!toString,a'), own)).toBe(true);
   expect(matchesLabels(parseLabelSelector('!a'), undefined)).toBe(true);
 });
 
-test('indexes learn which labels must have one value', () => {
+test('exactLabels returns labels with one required value', () => {
   const selector = parseLabelSelector('a=1,b in (2),c in (3,4),d!=5,e,f==6,a=7');
   expect([...exactLabels(selector)]).toEqual([
     ['a', '1'],
@@ -137,7 +137,7 @@ describe('the selector of an object', () => {
     expect(selected(labelSelectorOf({}))).toBe('one two five ten none');
   });
 
-  test('labels and expressions must all hold', () => {
+  test('labels and expressions must all match', () => {
     const selector = labelSelectorOf({
       matchLabels: { app: 'one' },
       matchExpressions: [
@@ -163,7 +163,7 @@ describe('the selector of an object', () => {
     expect(() => labelSelectorOf({ matchExpressions: [expression] })).toThrow(message);
   });
 
-  test('a map of labels selects what has them all', () => {
+  test('a map of labels selects objects with all of them', () => {
     expect(selected(labelSelectorOfMap({ app: 'one', empty: '' }))).toBe('ten');
   });
 });
@@ -189,7 +189,7 @@ const requirement = fc.oneof(
     .map(([key, operator, number]) => labelRequirement(key, operator, [String(number)])),
 );
 
-test('what is printed is read back the same', () => {
+test('formatting and parsing round-trip', () => {
   fc.assert(
     fc.property(fc.array(requirement, { maxLength: 6 }), (requirements) => {
       const selector = parseLabelSelector(formatLabelSelector(requirements));
@@ -202,7 +202,7 @@ test('what is printed is read back the same', () => {
   );
 });
 
-test('no text makes the parser fail otherwise than by a bad request', () => {
+test('the parser only throws SelectorError', () => {
   const text = fc
     .array(fc.constantFrom('a', 'in', 'notin', ' ', '=', '!', '(', ')', ',', '<', '>', '/', 'é', '\0'))
     .map((parts) => parts.join(''));
@@ -222,7 +222,7 @@ function outcomeOf(text: string): string {
   }
 }
 
-test('a long selector is read in slices, and says the same', async () => {
+test('a long selector is parsed in slices with the same result', async () => {
   const text = Array.from({ length: 50_000 }, (_, index) => `!a${String(index)}`).join(',');
   let turns = 0;
   let isOver = false;
@@ -240,7 +240,7 @@ test('a long selector is read in slices, and says the same', async () => {
   );
 });
 
-test('nothing of a selector is read that comes after a mistake', () => {
+test('nothing after an error is parsed', () => {
   let read = 0;
   const text = {
     length: 1_000_000,

@@ -5,7 +5,7 @@ import type { LabelOperator, LabelRequirement } from './label-requirement';
 import { formatRequirement, holdsFor, labelRequirement } from './label-requirement';
 import { SelectorError } from './selector-error';
 
-/** All requirements must hold, so that an empty list selects everything. Sorted by key. */
+/** Requirements that must all match, sorted by key. An empty list selects everything. */
 export type LabelSelector = readonly LabelRequirement[];
 
 /** One expression of the LabelSelector of meta/v1 as decoded JSON. */
@@ -21,15 +21,15 @@ export interface LabelSelectorObject {
   readonly matchExpressions?: readonly LabelSelectorExpression[];
 }
 
-/** Holds for no object: its label would have to be one of no values. */
+/** Matches no object, since `in` has no values. */
 export const NO_LABEL: LabelSelector = [{ key: '', operator: 'in', values: new Set() }];
 
-/** Reads the text of a `labelSelector` parameter: `app in (a,b),tier!=x,!beta,n>5`. Throws SelectorError. */
+/** Parses a `labelSelector` parameter: `app in (a,b),tier!=x,!beta,n>5`. Throws SelectorError. */
 export function parseLabelSelector(text: string): LabelSelector {
   return byKey([...readRequirements(text)]);
 }
 
-/** The same, with turns of the event loop between slices: for a text that may be long. Rejects with a SelectorError. */
+/** Parses a possibly long selector in slices of the event loop. Rejects with SelectorError. */
 export async function parseLongLabelSelector(text: string): Promise<LabelSelector> {
   const slices = new Slices();
   const requirements: LabelRequirement[] = [];
@@ -40,12 +40,12 @@ export async function parseLongLabelSelector(text: string): Promise<LabelSelecto
   return byKey(requirements);
 }
 
-/** The text that parses to the same selector; NO_LABEL has none. */
+/** Formats a selector as text that parses to it; NO_LABEL has none. */
 export function formatLabelSelector(selector: LabelSelector): string {
   return selector.map(formatRequirement).join(',');
 }
 
-/** Above this, what the requirements say of each label is put together first. */
+/** From this number on, requirements are grouped by label first. */
 const FEW_REQUIREMENTS = 8;
 const demandsOf = new WeakMap<LabelSelector, LabelDemands>();
 
@@ -65,7 +65,7 @@ export function matchesLabels(
   return true;
 }
 
-/** The labels that must have one certain value, for indexes: key and value. Other requirements still have to be checked. */
+/** Returns labels that must have one exact value, for indexes. Other requirements must still be checked. */
 export function exactLabels(selector: LabelSelector): ReadonlyMap<string, string> {
   const exact = new Map<string, string>();
   for (const { key, operator, values } of selector) {
@@ -83,7 +83,7 @@ const OPERATOR_OF_EXPRESSION: ReadonlyMap<string, LabelOperator> = new Map([
   ['DoesNotExist', '!'],
 ]);
 
-/** The selector of a LabelSelector object: absent selects nothing, an empty one everything. Throws SelectorError. */
+/** Converts a LabelSelector object: absent selects nothing, an empty one everything. Throws SelectorError. */
 export function labelSelectorOf(object: LabelSelectorObject | null | undefined): LabelSelector {
   if (object === undefined || object === null) return NO_LABEL;
   const requirements = Object.entries(object.matchLabels ?? {}).map(([key, value]) =>
@@ -99,7 +99,7 @@ export function labelSelectorOf(object: LabelSelectorObject | null | undefined):
   return byKey(requirements);
 }
 
-/** The selector that wants exactly these labels; they are taken as valid. */
+/** Returns the selector for these labels, which must be valid. */
 export function labelSelectorOfMap(labels: Readonly<Record<string, string>>): LabelSelector {
   return byKey(
     Object.entries(labels).map(([key, value]) => ({ key, operator: '=', values: new Set([value]) })),

@@ -7,8 +7,8 @@ import {
 } from './dns-names';
 
 /**
- * What is wrong with a name of one resource; empty for a good one. With `isPrefix` the text is a `generateName`, to which random
- * characters will be added.
+ * Returns the problems of a resource's name. With `isPrefix` the text is a `generateName`, to which random
+ * characters are appended.
  */
 export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
 
@@ -23,8 +23,8 @@ function dnsRule(problems: (name: string) => string[]): NameRule {
 }
 
 /**
- * A prefix may end in a dash. Upstream replaces the last two characters, so that a bad character before the dash is told only
- * with the name itself; kept, so that the same causes are reported.
+ * Masks a trailing dash of a prefix. Upstream replaces the last two characters, so that a bad character before
+ * the dash is reported only with the generated name.
  */
 function maskTrailingDash(name: string): string {
   return name.endsWith('-') ? `${name.slice(0, Math.max(0, name.length - 2))}a` : name;

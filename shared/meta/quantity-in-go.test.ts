@@ -15,11 +15,11 @@ test.each([
     '1234567890123456789',
     `${AMOUNT}{value:0, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(0x0)}, s:"", Format:"DecimalSI"`,
   ],
-])('the amount %s is shown as v1.21 has read it', (text, fields) => {
+])('the quantity %s is formatted as in v1.21', (text, fields) => {
   expect(String(goQuantity(text))).toBe(`resource.Quantity{${fields}}`);
 });
 
-test('what is no amount is shown as it is', () => {
+test('an invalid quantity is returned as it is', () => {
   expect(String(goQuantity('many'))).toBe('"many"');
   expect(goQuantity(undefined)).toBeUndefined();
 });

@@ -10,8 +10,8 @@ const FORMATS: Readonly<Record<QuantityFormat, string>> = {
 };
 
 /**
- * An amount as refusals show it: what upstream's reader made of the canonical text. That reader remembers text that it would print so; what does
- * not fit 64 bits it keeps behind a pointer. What is no amount is shown as it is.
+ * Formats a quantity as upstream's errors show it in Go's syntax. Upstream caches the canonical text of a
+ * parsed quantity, and keeps values beyond 64 bits behind a pointer. An invalid quantity is returned as it is.
  */
 export function goQuantity(text: string | undefined): GoValue | undefined {
   if (text === undefined) return undefined;

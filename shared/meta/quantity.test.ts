@@ -58,7 +58,7 @@ test.each([
   ['9999999999999999999k', '9999999999999999999k'],
   ['99999999999999999999.5', '99999999999999999999500m'],
   ['10E', '10E'],
-])('%s is printed as %s', (text, canonical) => {
+])('%s is formatted as %s', (text, canonical) => {
   expect(canonicalQuantity(text)).toBe(canonical);
 });
 
@@ -77,11 +77,11 @@ test.each([
   '0x10',
   'NaN',
   '1e401',
-])('%p is no quantity', (text) => {
+])('%p is an invalid quantity', (text) => {
   expect(canonicalQuantity(text)).toBeUndefined();
 });
 
-test('text of any length costs little', () => {
+test('long text is refused in constant time', () => {
   expect(canonicalQuantity('9'.repeat(1_000_000))).toBeUndefined();
 });
 
@@ -97,7 +97,7 @@ const texts = fc
       `${sign}${String(whole)}${part === null ? '' : `.${String(part)}`}${suffix}`,
   );
 
-test('the canonical text stays as it is and has the same value', () => {
+test('canonicalization is idempotent and keeps the value', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const canonical = canonicalQuantity(text) ?? '';
@@ -107,7 +107,7 @@ test('the canonical text stays as it is and has the same value', () => {
   );
 });
 
-test('adding and subtracting the same amount changes nothing', () => {
+test('adding and subtracting a quantity cancel', () => {
   fc.assert(
     fc.property(texts, texts, (a, b) => {
       const there = addQuantity(valueOf(a), valueOf(b));
@@ -116,13 +116,13 @@ test('adding and subtracting the same amount changes nothing', () => {
   );
 });
 
-test('amounts of different formats compare by value', () => {
+test('quantities of different formats compare by value', () => {
   expect(compareQuantity(valueOf('1Ki'), valueOf('1k'))).toBe(1);
   expect(compareQuantity(valueOf('100m'), valueOf('0.2'))).toBe(-1);
   expect(compareQuantity(valueOf('1024Mi'), valueOf('1Gi'))).toBe(0);
 });
 
-test('a sum has the format of its first part, unless that is zero', () => {
+test('a sum has the format of its first operand unless that is zero', () => {
   expect(formatQuantity(addQuantity(valueOf('1Gi'), valueOf('1Gi')))).toBe('2Gi');
   expect(formatQuantity(addQuantity(valueOf('500m'), valueOf('1500m')))).toBe('2');
   expect(formatQuantity(addQuantity(ZERO_QUANTITY, valueOf('2Mi')))).toBe('2Mi');

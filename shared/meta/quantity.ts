@@ -1,6 +1,7 @@
 /**
- * Amounts of resources: a decimal number with an SI suffix (`500m`, `2k`), a binary one (`1.5Gi`) or an exponent (`1e3`).
- * The rules of reading, rounding and printing are those of the API's v1.21 Quantity, so that equal input gives equal text.
+ * Quantities: a decimal number with an SI suffix (`500m`, `2k`), a binary suffix (`1.5Gi`) or an exponent
+ * (`1e3`). Parsing, rounding and formatting follow resource.Quantity of v1.21, so that equal input gives equal
+ * text.
  */
 
 export type QuantityFormat = 'decimal' | 'binary' | 'exponent';
@@ -14,44 +15,47 @@ export interface Quantity {
 
 export const ZERO_QUANTITY: Quantity = { unscaled: 0n, scale: 0, format: 'decimal' };
 
-/** Longer text is no quantity; it keeps arithmetic on hostile input small. */
+/** Longest accepted text, which bounds arithmetic on untrusted input. */
 const QUANTITY_CHARS_MAX = 256;
-/** Exponents beyond this are refused for the same reason. */
+/** Largest accepted exponent, for the same reason. */
 const EXPONENT_MAX = 400;
-/** The smallest step is a nano; smaller amounts are rounded away from zero. */
+/** The smallest unit is nano; smaller amounts are rounded away from zero. */
 const NANO = -9;
-/** More digits may not fit an int64, at whose maximum binary values are capped. */
+/** More digits may not fit an int64, to whose maximum binary values are capped. */
 const INT64_DIGITS = 18;
 const INT64_MAX = 2n ** 63n - 1n;
 
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?((?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?)$/;
-/** Text that is its own canonical form: a small integer that needs no other suffix. */
+/** Matches canonical text: a small integer that needs no other suffix. */
 const PLAIN_DECIMAL = /^[1-9]\d{0,2}[mkMGTPE]?$/;
 const PLAIN_BINARY = /^[1-9]\d{0,2}[KMGT]i$/;
 
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** What reading a text has found. */
+/** Result of parsing a quantity. */
 export interface ReadQuantity {
   readonly quantity: Quantity;
-  /** It fits 64 bits as it is. */
+  /** The value fits 64 bits without rounding. */
   readonly exact: boolean;
-  /** Upstream prints some text back as it came although its own rules would print it differently (`1.500`). */
+  /** Upstream returns some text unchanged although its own rules would format it differently (`1.500`). */
   readonly verbatim: boolean;
 }
 
-/** The value of the text, or undefined if it is no quantity. */
+/** Parses a quantity; undefined for invalid text. */
 export function parseQuantity(text: string): Quantity | undefined {
   return parse(text)?.quantity;
 }
 
-/** Everything that reading the text finds, or undefined if it is no quantity. */
+/** Parses a quantity with the details of its text; undefined for invalid text. */
 export function readQuantity(text: string): ReadQuantity | undefined {
   return parse(text);
 }
 
-/** The text as the API prints it back (`0.5` becomes `500m`, `1024Mi` becomes `1Gi`), or undefined if it is no quantity. */
+/**
+ * Returns the text as the API formats it (`0.5` becomes `500m`, `1024Mi` becomes `1Gi`), or undefined for
+ * invalid text.
+ */
 export function canonicalQuantity(text: string): string | undefined {
   if (PLAIN_DECIMAL.test(text) || PLAIN_BINARY.test(text)) return text;
   const parsed = parse(text);
@@ -59,20 +63,20 @@ export function canonicalQuantity(text: string): string | undefined {
   return parsed.verbatim ? text : formatQuantity(parsed.quantity);
 }
 
-/** The canonical text of a value. */
+/** Formats a value as canonical text. */
 export function formatQuantity(quantity: Quantity): string {
   if (quantity.unscaled === 0n) return '0';
   return quantity.format === 'binary' ? formatBinary(quantity) : formatDecimal(quantity);
 }
 
-/** Negative if `a` is smaller than `b`, positive if it is larger, else zero. */
+/** Compares two quantities: negative if `a` is smaller, positive if it is larger, else zero. */
 export function compareQuantity(a: Quantity, b: Quantity): number {
   const scale = Math.min(a.scale, b.scale);
   const difference = rescale(a, scale) - rescale(b, scale);
   return difference === 0n ? 0 : difference < 0n ? -1 : 1;
 }
 
-/** The sum, in the format of `a` unless `a` is zero. */
+/** Adds two quantities, in the format of `a` unless `a` is zero. */
 export function addQuantity(a: Quantity, b: Quantity): Quantity {
   const scale = Math.min(a.scale, b.scale);
   return {
@@ -82,7 +86,7 @@ export function addQuantity(a: Quantity, b: Quantity): Quantity {
   };
 }
 
-/** `a` minus `b`, in the format of `a` unless `a` is zero. */
+/** Subtracts `b` from `a`, in the format of `a` unless `a` is zero. */
 export function subtractQuantity(a: Quantity, b: Quantity): Quantity {
   return addQuantity(a, { ...b, unscaled: -b.unscaled });
 }
@@ -90,7 +94,7 @@ export function subtractQuantity(a: Quantity, b: Quantity): Quantity {
 function parse(text: string): ReadQuantity | undefined {
   if (text.length > QUANTITY_CHARS_MAX) return undefined;
   const match = NUMBER.exec(text);
-  // A unit, a sign or a point without a number is zero, but nothing at all is no quantity.
+  // A suffix, a sign or a point without digits is zero, but empty text is invalid.
   if (match === null || text === '') return undefined;
   const [, sign = '', whole = '', denominator = '', suffix = ''] = match;
   const unit = unitOf(suffix);
@@ -116,9 +120,9 @@ interface Unit {
 
 interface Parts extends Unit {
   readonly magnitude: bigint;
-  /** Without leading zeros of the whole part and without the point. */
+  /** Digits without leading zeros and without the point. */
   readonly digits: string;
-  /** Digits behind the point. */
+  /** Number of digits after the point. */
   readonly places: number;
 }
 
@@ -131,7 +135,7 @@ function unitOf(suffix: string): Unit | undefined {
   return Math.abs(exponent) <= EXPONENT_MAX ? { base: 10, exponent, format: 'exponent' } : undefined;
 }
 
-/** The value where it fits 64 bits without rounding: such values are kept as they are, also below the cap. */
+/** Returns the value if it fits 64 bits without rounding, else undefined. */
 function withinInt64(parts: Parts): Quantity | undefined {
   const { base, digits, exponent, magnitude, places, format } = parts;
   if (base === 10) {
@@ -140,7 +144,7 @@ function withinInt64(parts: Parts): Quantity | undefined {
       ? { unscaled: magnitude, scale, format }
       : undefined;
   }
-  // One binary digit is about three tenths of a decimal one.
+  // A binary digit is about 0.3 decimal digits.
   if (places > 0 || 15 - digits.length - Math.trunc((exponent * 3) / 10) - 1 < 0) return undefined;
   const unscaled = magnitude << BigInt(exponent);
   return unscaled <= INT64_MAX ? { unscaled, scale: 0, format } : undefined;
@@ -170,7 +174,7 @@ function isVerbatim({ base, digits, magnitude }: Parts, scale: number): boolean 
   return scale % 3 === 0 && digits !== '' && !digits.endsWith('000') && !digits.startsWith('0');
 }
 
-/** The unscaled value at a scale that is not larger than the quantity's own. */
+/** Returns the unscaled value at a scale that is not larger than the quantity's own. */
 function rescale(quantity: Quantity, scale: number): bigint {
   return quantity.unscaled * 10n ** BigInt(quantity.scale - scale);
 }

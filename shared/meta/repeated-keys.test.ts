@@ -14,6 +14,6 @@ test.each([
   expect(repeatedKeys(json, 10)).toEqual(paths);
 });
 
-test('not more than asked for are named', () => {
+test('at most max paths are returned', () => {
   expect(repeatedKeys('{"a":1,"a":2,"a":3,"a":4}', 2)).toEqual(['a', 'a']);
 });

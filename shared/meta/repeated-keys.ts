@@ -1,6 +1,6 @@
 /**
- * The paths of the keys that stand twice in one object of a JSON document, each time but the first, `max` at most. The document must be
- * valid: JSON.parse has read it and kept the last of each.
+ * Returns the paths of duplicate keys in a JSON document, without the first occurrence of each, at most `max`.
+ * The document must be valid; JSON.parse keeps the last occurrence.
  */
 export function repeatedKeys(json: string, max: number): readonly string[] {
   const paths: string[] = [];
@@ -17,20 +17,20 @@ export function repeatedKeys(json: string, max: number): readonly string[] {
       top.segment = JSON.parse(token) as string;
       if (top.keys.has(top.segment) && paths.length < max) paths.push(pathOf(open));
       top.keys.add(top.segment);
-      // A key of no characters must not make its value the next key.
+      // An empty key must not make its value the next key.
       if (top.segment === '') top.segment = '""';
     }
   }
   return paths;
 }
 
-/** Brackets, commas and strings; everything else says nothing about keys. */
+/** Matches brackets, commas and strings, which suffice to find keys. */
 const TOKEN = /([[\]{},]|"(?:[^"\\]|\\.)*")/g;
 
 interface Level {
-  /** Undefined in a list. */
+  /** Keys of an object; undefined in a list. */
   readonly keys: Set<string> | undefined;
-  /** The key whose value is being read; empty before a key. */
+  /** The key of the current value; empty before a key. */
   segment: string;
   index: number;
 }

@@ -1,6 +1,6 @@
 import { StatusError } from '../errors/status-error';
 
-/** A selector text or object that cannot be understood: 400 BadRequest. */
+/** Thrown for an invalid selector text or object: 400 BadRequest. */
 export class SelectorError extends StatusError {
   constructor(message: string) {
     super('BadRequest', message);

@@ -6,11 +6,11 @@ import type {
 } from '../api/types/apiserverinternal-v1alpha1';
 import { formatTime } from './time';
 
-/** What servers together say of a resource: each stores it in a version, and they may agree on one. */
+/** StorageVersion objects: every server stores a resource in one version, and all may agree on a common one. */
 
 const CONDITION = 'AllEncodingVersionsEqual';
 
-/** The StorageVersion with what these servers say. Source: SetCommonEncodingVersion of v1.21. */
+/** Returns the StorageVersion with these servers (SetCommonEncodingVersion of v1.21). */
 export function withServers(
   { status, ...rest }: StorageVersion,
   servers: readonly ServerStorageVersion[],
@@ -28,7 +28,7 @@ export function withServers(
   return { ...rest, status: next };
 }
 
-/** The servers of a StorageVersion, with this one in its place, or at the end. */
+/** Replaces or appends this server in the servers of a StorageVersion. */
 export function withServer(
   { status }: StorageVersion,
   server: ServerStorageVersion,
@@ -49,7 +49,10 @@ function conditionOf(isCommon: boolean, nowMs: number): StorageVersionCondition 
   };
 }
 
-/** The time of the old condition stays unless its status changes, or `hasMoved`: from one common version to another. */
+/**
+ * Keeps the time of the former condition unless its status changes, or with `hasMoved` the common version
+ * changes.
+ */
 function withCondition(
   conditions: readonly StorageVersionCondition[],
   condition: StorageVersionCondition,

@@ -7,7 +7,7 @@ test.each([
   ['2021-12-31T23:59:59-00:01', '2022-01-01T00:00:59Z'],
   ['0050-01-01T00:30:00+01:00', '0049-12-31T23:30:00Z'],
   ['2020-02-29T00:00:00Z', '2020-02-29T00:00:00Z'],
-])('the time %s is written as %s', (text, canonical) => {
+])('the time %s is formatted as %s', (text, canonical) => {
   expect(canonicalTime(text)).toBe(canonical);
 });
 
@@ -22,11 +22,11 @@ test.each([
   '2021-01-01T00:00:60Z',
   '9999-12-31T23:59:59-01:00',
   '2021-04-08T16:31:21Z and more',
-])('%p is no time', (text) => {
+])('%p is an invalid time', (text) => {
   expect(canonicalTime(text)).toBeUndefined();
 });
 
-test('the first second of year 1 is the absence of a time', () => {
+test('the first second of year 1 is the zero time', () => {
   expect(canonicalTime('0001-01-01T00:00:00Z')).toBeNull();
   expect(canonicalMicroTime('0001-01-01T00:00:00.000000Z')).toBeNull();
 });
@@ -37,7 +37,7 @@ test('a time with microseconds has exactly six digits of fraction', () => {
   expect(canonicalMicroTime('2021-04-08T16:31:21.123Z')).toBeUndefined();
 });
 
-test('moments are formatted and parsed to the precision of their form', () => {
+test('times round-trip with the precision of their type', () => {
   const moment = Date.UTC(2021, 3, 8, 16, 31, 21, 987);
   expect(formatTime(moment)).toBe('2021-04-08T16:31:21Z');
   expect(formatMicroTime(moment)).toBe('2021-04-08T16:31:21.987000Z');

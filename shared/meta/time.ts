@@ -1,19 +1,22 @@
 /**
- * Times as the API writes them: RFC 3339 in UTC, `2006-01-02T15:04:05Z` for Time and `2006-01-02T15:04:05.000000Z` for MicroTime.
- * The zero time (the first second of year 1) is the absence of a time.
+ * Times of the API: RFC 3339 in UTC, `2006-01-02T15:04:05Z` for Time and `2006-01-02T15:04:05.000000Z` for
+ * MicroTime. The zero time (the first second of year 1) means an absent time.
  */
 
 const ZERO_SECOND = '0001-01-01T00:00:00';
 
-/** Date and time, a fraction, and `Z` or an offset. */
+/** Matches date and time, a fraction, and `Z` or an offset. */
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** Text that is a canonical Time without doubt: a year after 1 and a day that every month has. */
+/** Matches most canonical Times: a year after 1 and a day that every month has. */
 const PLAIN_TIME = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}Z$/;
 
 const MICRO_DIGITS = 6;
 
-/** The canonical Time: whole seconds in UTC, a fraction cut off. Null for the zero time, undefined for text that is no time. */
+/**
+ * Returns the canonical Time: whole seconds in UTC, with the fraction cut off. Null for the zero time,
+ * undefined for an invalid time.
+ */
 export function canonicalTime(text: string): string | null | undefined {
   if (PLAIN_TIME.test(text)) return text;
   const parts = utcParts(text);
@@ -21,7 +24,10 @@ export function canonicalTime(text: string): string | null | undefined {
   return parts.second === ZERO_SECOND ? null : `${parts.second}Z`;
 }
 
-/** The canonical MicroTime. The input must have exactly six digits of fraction, as upstream demands. Results as of `canonicalTime`. */
+/**
+ * Returns the canonical MicroTime. As upstream requires, the input must have exactly six digits of fraction.
+ * Results as of `canonicalTime`.
+ */
 export function canonicalMicroTime(text: string): string | null | undefined {
   const parts = utcParts(text);
   if (parts?.fraction.length !== MICRO_DIGITS) return undefined;
@@ -29,19 +35,19 @@ export function canonicalMicroTime(text: string): string | null | undefined {
   return `${parts.second}.${parts.fraction}Z`;
 }
 
-/** Milliseconds since the epoch, or undefined for text that is no RFC 3339 time. */
+/** Returns milliseconds since the epoch, or undefined for an invalid RFC 3339 time. */
 export function parseTime(text: string): number | undefined {
   const parts = utcParts(text);
   if (parts === undefined) return undefined;
   return Date.parse(`${parts.second}Z`) + Number(`0.${parts.fraction === '' ? '0' : parts.fraction}`) * 1000;
 }
 
-/** A moment, in milliseconds since the epoch, as a Time. */
+/** Formats milliseconds since the epoch as a Time. */
 export function formatTime(epochMs: number): string {
   return `${secondOf(epochMs)}Z`;
 }
 
-/** A moment, in milliseconds since the epoch with an optional fraction of microseconds, as a MicroTime. */
+/** Formats milliseconds since the epoch, with a fraction of microseconds, as a MicroTime. */
 export function formatMicroTime(epochMs: number): string {
   const micros = Math.floor((epochMs - Math.floor(epochMs / 1000) * 1000) * 1000);
   return `${secondOf(epochMs)}.${String(micros).padStart(MICRO_DIGITS, '0')}Z`;
@@ -56,11 +62,11 @@ function secondOf(epochMs: number): string {
   return lastText;
 }
 
-/** Nearly all moments are in the second that is now. */
+/** Cache of the last second, since most times are in the current one. */
 let lastSecond = 0;
 let lastText = '1970-01-01T00:00:00';
 
-/** The second in UTC and the digits of the fraction. */
+/** Returns the second in UTC and the digits of the fraction. */
 function utcParts(text: string): { readonly second: string; readonly fraction: string } | undefined {
   const match = RFC3339.exec(text);
   if (match === null) return undefined;
@@ -72,13 +78,13 @@ function utcParts(text: string): { readonly second: string; readonly fraction: s
   if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
   const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
   const shifted = new Date(Date.parse(`${local}Z`) + (sign === '+' ? -offsetMs : offsetMs)).toISOString();
-  // A shift out of the years 0 to 9999 makes the text longer; such a time cannot be written back.
+  // An offset that leaves the years 0 to 9999 makes the text longer; such a time cannot be formatted.
   return shifted.length === '2006-01-02T15:04:05.000Z'.length
     ? { second: shifted.slice(0, ZERO_SECOND.length), fraction }
     : undefined;
 }
 
-/** Whether there is such a day. */
+/** True for a day that exists. */
 export function isDate(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;

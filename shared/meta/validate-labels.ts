@@ -10,12 +10,15 @@ import {
 import { labelValueProblems, qualifiedNameProblems } from './dns-names';
 import type { LabelSelectorObject, LabelSelectorExpression } from './labels';
 
-/** Keys and values of all annotations of one object together, in bytes. */
+/** Largest total size of keys and values of the annotations of one object, in bytes. */
 export const ANNOTATIONS_BYTES_MAX = 256 * 1024;
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** All labels that are not qualified names with a label value, as far as an answer would name them. */
+/**
+ * Validates labels: keys are qualified names and values are label values. It stops after the errors that a
+ * response shows.
+ */
 export function validateLabels(labels: StringMap | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
@@ -26,7 +29,7 @@ export function validateLabels(labels: StringMap | undefined, path: string): Fie
   return errors;
 }
 
-/** Keys are qualified names whatever their case; values are free. */
+/** Validates annotations: keys are qualified names in any case, values are free. */
 export function validateAnnotations(annotations: StringMap | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   let bytes = 0;
@@ -41,7 +44,7 @@ export function validateAnnotations(annotations: StringMap | undefined, path: st
   return errors;
 }
 
-/** The rules of a LabelSelector inside an object (`spec.selector` and the like); undefined is good. */
+/** Validates a LabelSelector inside an object (`spec.selector` and others); undefined is valid. */
 export function validateLabelSelector(selector: LabelSelectorObject | undefined, path: string): FieldError[] {
   if (selector === undefined) return [];
   return [

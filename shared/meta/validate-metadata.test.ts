@@ -21,7 +21,7 @@ const MANY = 20_000;
 const GOOD: ObjectMeta = { name: 'a', namespace: 'n' };
 const owner = { apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'u' };
 
-/** `Required:name`, so that a table can be read. */
+/** Formats errors as `Required:name`. */
 function brief(errors: readonly FieldError[]): string[] {
   return errors.map(({ reason, field }) => `${reason.replace('FieldValue', '')}:${field}`);
 }
@@ -128,7 +128,7 @@ test.each<[string, ObjectMeta, string[]]>([
   expect(brief(validateObjectMeta(meta, RULES))).toEqual(errors);
 });
 
-test('all that is wrong is told at once', () => {
+test('all errors are reported at once', () => {
   const errors = validateObjectMeta({ name: 'A', labels: { '-': 'x' }, finalizers: ['y'] }, RULES);
   expect(brief(errors)).toEqual([
     'Invalid:metadata.name',
@@ -138,14 +138,14 @@ test('all that is wrong is told at once', () => {
   ]);
 });
 
-test('an object of the cluster has no namespace', () => {
+test('a cluster-scoped object has no namespace', () => {
   expect(brief(validateObjectMeta(GOOD, { ...RULES, namespaced: false }))).toEqual([
     'Forbidden:metadata.namespace',
   ]);
   expect(validateObjectMeta({ name: 'a' }, { ...RULES, namespaced: false })).toEqual([]);
 });
 
-test('only one owner controls, and the message names both', () => {
+test('only one owner may be the controller, and the message names both', () => {
   const references = ['o', 'p', 'q'].map((name) => ({ ...owner, name, controller: true }));
   const messages = validateObjectMeta({ ...GOOD, ownerReferences: references }, RULES).map(
     ({ message }) => message,
@@ -160,7 +160,7 @@ test('finalizers of a custom resource need no domain', () => {
   expect(validateObjectMeta({ ...GOOD, finalizers: ['a'] }, { ...RULES, freeFinalizers: true })).toEqual([]);
 });
 
-test('a long text is not repeated in the answer', () => {
+test('a long value is not repeated in the response', () => {
   const [error] = validateObjectMeta({ ...GOOD, annotations: { a: 'x'.repeat(300_000) } }, RULES);
   expect(error?.message).toBe('Too long: must have at most 262144 bytes');
 });
@@ -179,7 +179,7 @@ describe('on update', () => {
     ['the generation grows', { generation: 4 }],
     ['labels and finalizers come', { labels: { a: 'b' }, finalizers: ['x.io/a'] }],
     ['the time is written in another zone', { creationTimestamp: '2024-01-01T01:00:00+01:00' }],
-  ])('it may be that %s', (_what, change) => {
+  ])('a valid update: %s', (_what, change) => {
     expect(validateObjectMetaUpdate({ ...previous, ...change }, previous, 'metadata')).toEqual([]);
   });
 
@@ -231,12 +231,12 @@ test.each([
   expect(brief(validateFieldManager(manager, 'f'))).toEqual(errors);
 });
 
-test('of a manager that is far too long only the first bad characters are told, each with the whole of it', () => {
+test('a long field manager reports only its first bad characters', () => {
   const errors = validateFieldManager('\u007f'.repeat(MANY), 'f');
   expect(brief(errors)).toEqual(['TooLong:f', ...Array<string>(8).fill('Invalid:f')]);
 });
 
-test('the position of a character that cannot be printed counts bytes', () => {
+test('the position of a non-printable character counts bytes', () => {
   expect(validateFieldManager('é\t', 'f')[0]?.message).toContain('invalid character U+0009 (at position 2)');
 });
 
@@ -245,11 +245,11 @@ test.each([
   ['x.io/a', 0],
   ['a', 1],
   ['a b', 2],
-])('%j as the finalizer of a namespace is wrong in %d ways', (finalizer, count) => {
+])('%j as the finalizer of a namespace has %d problems', (finalizer, count) => {
   expect(validateFinalizerName(finalizer, 'spec.finalizers[0]')).toHaveLength(count);
 });
 
-test('of very many bad keys no more are looked at than an answer names, and a size that is too large is still told', () => {
+test('validation of many bad keys stops at the limit, and the total size is still checked', () => {
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`-${String(at)}`, '-']));
   expect(validateLabels(many, 'l').length).toBeLessThan(ERRORS_SHOWN_MAX + 10);
   const large = { ...many, a: 'x'.repeat(ANNOTATIONS_BYTES_MAX) };
@@ -262,13 +262,13 @@ test.each([
   ['finalizers', { finalizers: Array.from({ length: MANY }, (_, index) => `bad ${String(index)}`) }],
   ['owners', { ownerReferences: Array.from({ length: MANY }, () => ({}) as OwnerReference) }],
   ['managed fields', { managedFields: Array.from({ length: MANY }, () => ({})) }],
-])('of very many bad %s no more are looked at than an answer names', (_what, bad) => {
+])('validation of many bad %s stops at the limit', (_what, bad) => {
   const { length } = validateObjectMeta({ ...GOOD, ...bad }, RULES);
   expect(length).toBeGreaterThan(ERRORS_SHOWN_MAX);
   expect(length).toBeLessThan(3 * ERRORS_SHOWN_MAX);
 });
 
-test('a label selector is judged expression by expression', () => {
+test('each expression of a label selector is validated', () => {
   const selector = {
     matchLabels: { a: '-' },
     matchExpressions: [
@@ -288,7 +288,7 @@ test('a label selector is judged expression by expression', () => {
   expect(validateLabelSelector(undefined, 's')).toEqual([]);
 });
 
-test('a controller without a name contradicts no other', () => {
+test('a controller reference without a name conflicts with no other', () => {
   const references = [
     { apiVersion: 'v1', kind: 'Pod', name: '', uid: 'u', controller: true },
     { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'v', controller: true },
@@ -298,7 +298,7 @@ test('a controller without a name contradicts no other', () => {
   expect(errors.map(({ field }) => field)).toEqual(['metadata.ownerReferences.name']);
 });
 
-test('thousands of controllers are refused in a message that is not thousands of times their size', () => {
+test('the message for thousands of controllers is bounded', () => {
   const ownerReferences = Array.from({ length: 20_000 }, (_, at) => ({
     ...owner,
     name: `o${String(at)}`,

@@ -14,13 +14,13 @@ import { validateAnnotations, validateLabels } from './validate-labels';
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
   readonly validateName: NameRule;
-  /** Where the metadata stands in the object: `metadata`, or `spec.template.metadata`. */
+  /** Path of the metadata in the object: `metadata`, or `spec.template.metadata`. */
   readonly path: string;
   /** True for custom resources, whose finalizers need no domain. */
   readonly freeFinalizers?: boolean;
 }
 
-/** All that is wrong with the metadata of an object about to be created. The name must already be generated. */
+/** Validates the metadata of an object before it is created. The name must already be generated. */
 export function validateObjectMeta(meta: ObjectMeta, rules: ObjectMetaRules): FieldError[] {
   const { path } = rules;
   return [
@@ -39,9 +39,9 @@ export function validateObjectMeta(meta: ObjectMeta, rules: ObjectMetaRules): Fi
 }
 
 /**
- * All that is wrong with the change from `previous` to `next`, beside what `validateObjectMeta` says of `next` alone (with the rule
- * `pathSegmentName`, since a stored name is not judged again). What the system fills in (uid, creationTimestamp, deletionTimestamp,
- * generation) must already be carried over.
+ * Validates the change of metadata from `previous` to `next`, in addition to `validateObjectMeta` of `next`
+ * (with the rule `pathSegmentName`, since stored names are not validated again). Fields that the system sets
+ * (uid, creationTimestamp, deletionTimestamp, generation) must already be copied.
  */
 export function validateObjectMetaUpdate(next: ObjectMeta, previous: ObjectMeta, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -57,7 +57,7 @@ export function validateObjectMetaUpdate(next: ObjectMeta, previous: ObjectMeta,
   return [...errors, ...validateImmutable(next, previous, path)];
 }
 
-/** An object that is being deleted may lose finalizers, never gain one. */
+/** An object that is being deleted may lose finalizers but gain none. */
 function validateNoNewFinalizers(
   next: readonly string[] | undefined,
   previous: readonly string[] | undefined,
@@ -75,13 +75,16 @@ function validateNoNewFinalizers(
   ];
 }
 
-/** Of errors that each repeat a value as long as a request: without a bound a small request would fill the memory. */
+/**
+ * Errors that repeat a value, which may be as long as a request. Without a limit a small request could exhaust
+ * memory.
+ */
 const REPEATING_ERRORS_MAX = 8;
 
 const FIELD_MANAGER_BYTES_MAX = 128;
 const NOT_PRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 
-/** The rule of the `fieldManager` parameter and of `managedFields[].manager`; empty means not given. */
+/** Validates the `fieldManager` parameter and `managedFields[].manager`; empty means absent. */
 export function validateFieldManager(manager: string, path: string): FieldError[] {
   const isTooLong = isLonger(manager, FIELD_MANAGER_BYTES_MAX);
   const errors = isTooLong ? [tooLong(path, manager, FIELD_MANAGER_BYTES_MAX)] : [];
@@ -139,7 +142,7 @@ function validateImmutable(next: ObjectMeta, previous: ObjectMeta, path: string)
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[], path: string): FieldError[] {
-  // One without a name is no controller yet that another could contradict, as upstream.
+  // As upstream, a controller reference without a name conflicts with no other.
   let controller = '';
   let controllerErrors = 0;
   return untilTooMany(references, (reference) => {
@@ -155,7 +158,7 @@ function validateOwnerReferences(references: readonly OwnerReference[], path: st
   });
 }
 
-/** What holds a pointer is shown as JSON. */
+/** Formats an owner reference; as upstream, one with a pointer is JSON. */
 function inGo(reference: OwnerReference): GoValue | OwnerReference {
   const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } =
     reference as Partial<OwnerReference>;
@@ -171,7 +174,7 @@ function inGo(reference: OwnerReference): GoValue | OwnerReference {
 }
 
 function validateOwnerReference(reference: OwnerReference, path: string): FieldError[] {
-  // Decoded JSON may lack any of these, whatever the type says.
+  // Decoded JSON may lack any of these, in spite of the type.
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Partial<OwnerReference>;
   const errors: FieldError[] = [];
   if (!hasVersion(apiVersion)) {
@@ -180,14 +183,14 @@ function validateOwnerReference(reference: OwnerReference, path: string): FieldE
   if (kind === '') errors.push(invalid(`${path}.kind`, kind, 'kind must not be empty'));
   if (name === '') errors.push(invalid(`${path}.name`, name, 'name must not be empty'));
   if (uid === '') errors.push(invalid(`${path}.uid`, uid, 'uid must not be empty'));
-  // Events come and go by their lease; an owner must stay until it is deleted.
+  // Events expire by their lease, so they cannot own objects.
   if (apiVersion === 'v1' && kind === 'Event') {
     errors.push(invalid(path, inGo(reference), '/v1, Kind=Event is disallowed from being an owner'));
   }
   return errors;
 }
 
-/** `v1` or `group/v1`. */
+/** True for `v1` or `group/v1`. */
 function hasVersion(apiVersion: string): boolean {
   const parts = apiVersion.split('/');
   return parts.length <= 2 && parts.at(-1) !== '';
@@ -196,8 +199,8 @@ function hasVersion(apiVersion: string): boolean {
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(Object.values(FINALIZER));
 
 /**
- * The rule of one finalizer of a built-in kind, also of `spec.finalizers` of a Namespace: a qualified name with a domain, or a
- * standard one.
+ * Validates a finalizer of a built-in kind, or of `spec.finalizers` of a Namespace: a qualified name with a
+ * domain, or a standard one.
  */
 export function validateFinalizerName(finalizer: string, path: string): FieldError[] {
   return [...qualifiedName(finalizer, path), ...standardOrWithDomain(finalizer, path)];
@@ -246,7 +249,7 @@ function isSet(time: string | null | undefined): time is string {
   return time !== undefined && time !== null;
 }
 
-/** The same moment, however its zone is written. */
+/** True for the same time in any time zone. */
 function isSameTime(a: string | null | undefined, b: string | null | undefined): boolean {
   if (!isSet(a) || !isSet(b)) return isSet(a) === isSet(b);
   return a === b || Date.parse(a) === Date.parse(b);

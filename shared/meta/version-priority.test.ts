@@ -1,6 +1,6 @@
 import { byVersionPriority } from './version-priority';
 
-test('stable versions stand before unstable ones, newer before older, and other names at the end in alphabetical order', () => {
+test('stable versions come first, newer before older, other names last in alphabetical order', () => {
   const ordered = [
     'v10',
     'v2',
@@ -19,7 +19,7 @@ test('stable versions stand before unstable ones, newer before older, and other 
   expect(ordered.toSorted(byVersionPriority)).toEqual(ordered);
 });
 
-test('a version is equal to itself alone', () => {
+test('a version equals only itself', () => {
   expect(byVersionPriority('v1', 'v1')).toBe(0);
   expect(byVersionPriority('foo', 'foo')).toBe(0);
   expect(byVersionPriority('v1beta1', 'v1alpha1')).toBeLessThan(0);

@@ -1,10 +1,10 @@
-/** Stability as it stands in a version's name, from the weakest claim to the strongest. */
+/** Stability in a version's name, in ascending order. */
 const STABILITIES = ['alpha', 'beta', ''] as const;
 
 const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 
 /**
- * Orders names of versions as clients prefer them: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, and behind these any other names in
+ * Orders version names by preference: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, then any other names in
  * alphabetical order. For `toSorted`.
  */
 export function byVersionPriority(a: string, b: string): number {

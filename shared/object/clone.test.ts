@@ -3,7 +3,7 @@ import { cloneJson, deepEqual, getOwn, setOwn } from './clone';
 
 const json = fc.jsonValue({ maxDepth: 4 });
 
-test('a copy is equal, and no part of it is the original', () => {
+test('a copy is equal and shares nothing with the original', () => {
   fc.assert(
     fc.property(json, (value) => {
       const copy = cloneJson({ value });
@@ -14,10 +14,10 @@ test('a copy is equal, and no part of it is the original', () => {
   );
 });
 
-test('equality is that of JSON with its keys in order', () => {
+test('deepEqual agrees with comparing sorted JSON', () => {
   fc.assert(
     fc.property(json, json, (a, b) => {
-      // Negative zero prints as zero and is equal to it.
+      // Negative zero prints as zero and equals it.
       expect(deepEqual(a, b)).toBe(canonical(a) === canonical(b));
     }),
   );
@@ -43,7 +43,7 @@ test.each([
   expect(deepEqual(a, b)).toBe(isEqual);
 });
 
-test('a key named __proto__ is data', () => {
+test('a key __proto__ is ordinary data', () => {
   const evil = JSON.parse('{"__proto__":{"polluted":true},"a":1}') as Record<string, unknown>;
   const copy = cloneJson(evil);
   expect(JSON.stringify(copy)).toBe('{"__proto__":{"polluted":true},"a":1}');
@@ -56,7 +56,7 @@ test('a key named __proto__ is data', () => {
   expect(getOwn({}, 'toString')).toBeUndefined();
 });
 
-test('an object without a prototype stays so', () => {
+test('a copy of an object without a prototype has none', () => {
   const bare = Object.assign(Object.create(null) as Record<string, unknown>, { a: [1n] });
   const copy = cloneJson(bare);
   expect(Object.getPrototypeOf(copy)).toBeNull();

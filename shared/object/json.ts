@@ -2,27 +2,27 @@ import type { JsonObject } from './clone';
 import { isJsonObject } from './clone';
 import type { Unchecked } from './values';
 
-/** A decoded JSON object that is never changed, only copied with differences; {@link JsonObject} is one that is being made. */
+/** A decoded JSON object that is immutable; {@link JsonObject} is one under construction. */
 export type ReadonlyJson = Readonly<JsonObject>;
 
-/** The fields of a T, unchecked; none where the value is no object. */
+/** Returns the unchecked fields of a T; none where the value is no object. */
 export function fields<T extends object>(value: unknown): Unchecked<T> {
   return (isJsonObject(value) ? value : {}) as Unchecked<T>;
 }
 
-/** The object at `name`, or undefined. */
+/** Returns the object at `name`, or undefined. */
 export function objectAt(object: ReadonlyJson, name: string): ReadonlyJson | undefined {
   const value = object[name];
   return isJsonObject(value) ? value : undefined;
 }
 
-/** The objects in the list at `name`; empty when there is no list. */
+/** Returns the objects in the list at `name`; empty where there is no list. */
 export function objectsAt(object: ReadonlyJson, name: string): readonly ReadonlyJson[] {
   const value = object[name];
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** The text at `name`; empty when there is none. */
+/** Returns the string at `name`; empty where there is none. */
 export function textAt(object: ReadonlyJson, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';
@@ -46,17 +46,17 @@ export function has(object: ReadonlyJson, name: string): boolean {
   return isGiven(object[name]);
 }
 
-/** A copy without the members that are undefined. */
+/** Copies an object without its undefined members. */
 export function compact(object: ReadonlyJson): ReadonlyJson {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 
-/** A copy without these members. */
+/** Copies an object without these members. */
 export function without(object: ReadonlyJson, ...names: readonly string[]): ReadonlyJson {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
-/** A copy in which the object at `name`, if there is one, is replaced by `change` of it. */
+/** Copies an object with `change` applied to the object at `name`, if there is one. */
 export function changeObject(
   object: ReadonlyJson,
   name: string,
@@ -66,7 +66,7 @@ export function changeObject(
   return value === undefined ? object : { ...object, [name]: change(value) };
 }
 
-/** A copy in which every object of the list at `name`, if there is one, is replaced by `change` of it. */
+/** Copies an object with `change` applied to every object of the list at `name`, if there is one. */
 export function changeList(
   object: ReadonlyJson,
   name: string,

@@ -1,4 +1,4 @@
-/** Shapes every API object shares. Field names and meanings are those of meta/v1 of Kubernetes v1.21. */
+/** Types that all API objects share. Field names and meanings are those of meta/v1 of Kubernetes v1.21. */
 
 import type { Int64 } from './values';
 
@@ -39,7 +39,7 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[];
 }
 
-/** An API object as decoded JSON. Everything but the envelope is plain JSON that the schema describes. */
+/** An API object as decoded JSON. The schema describes everything but the envelope. */
 export interface ApiObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -64,20 +64,20 @@ export interface GroupVersionResource extends GroupVersion {
   readonly resource: string;
 }
 
-/** The key of what `ResourceOf` tells the compiler alone: no value has it. */
+/** Key of the type-only part of `ResourceOf`; no value has it. */
 declare const OBJECT: unique symbol;
 
-/** A resource, and the type of its objects: what is read of it has that type without being asked for it. */
+/** A resource with the type of its objects, so that reads are typed. */
 export interface ResourceOf<out T extends ApiObject> extends GroupVersionResource {
   readonly [OBJECT]?: T;
 }
 
-/** An object as it may be sent: what a server fills in can be left out. */
+/** An object as a client sends it: fields that the server fills in may be absent. */
 export type Sent<T extends ApiObject> = { readonly metadata: ObjectMeta } & {
   readonly [Field in Exclude<keyof T, 'metadata'>]?: Part<T[Field]> | undefined;
 };
 
-/** A value in which anything may be left out. */
+/** A value of which every part is optional. */
 export type Part<V> = V extends readonly (infer Item)[]
   ? readonly Part<Item>[]
   : V extends object
@@ -88,12 +88,12 @@ export interface GroupVersionKind extends GroupVersion {
   readonly kind: string;
 }
 
-/** `v1` for core, else `group/version`. */
+/** Formats an apiVersion: `v1` for core, else `group/version`. */
 export function apiVersionOf({ group, version }: GroupVersion): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** `pods`, or `deployments.apps` outside core: the way messages and metrics name a resource. */
+/** Formats a resource for messages and metrics: `pods`, or `deployments.apps` outside core. */
 export function resourceNameOf({
   group,
   resource,

@@ -1,2 +1,2 @@
-/** What is read alone once it is made, while it is made. */
+/** A readonly type under construction. */
 export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
