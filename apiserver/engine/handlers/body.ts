@@ -104,7 +104,7 @@ export function decodeValue(
   try {
     const unknown = report === undefined ? 'drop' : 'report';
     const by = origin === 'converter' && endpoint.custom === undefined ? 'converter' : 'reader';
-    refuseFractions(endpoint, written?.parseFractions);
+    refuseFractions(endpoint, written);
     const { object, unknownFields } = STEP_TIMES.run('decode', () =>
       decodeObject(endpoint.type, withReset(value, endpoint), { unknown, empty: 'keep', by }),
     );
@@ -121,11 +121,8 @@ export function decodeValue(
 }
 
 /** Go does not read a number with a point or an exponent into an integer field of a built-in kind. Throws DecodeError. */
-function refuseFractions(
-  { custom, type }: Endpoint,
-  parseFractions: ParsedBody['parseFractions'] | undefined,
-): void {
-  if (custom === undefined && parseFractions !== undefined) decodeObject(type, parseFractions());
+function refuseFractions({ custom, type }: Endpoint, body: BodyText | undefined): void {
+  if (custom === undefined && body?.parseFractions !== undefined) decodeObject(type, body.parseFractions());
 }
 
 /**
