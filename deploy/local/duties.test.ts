@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureCredentials } from './credentials';
-import { ensureDuties } from './duties';
+import { assertKeysOfStore, ensureDuties } from './duties';
 
 let dir = '';
 
@@ -37,3 +37,22 @@ test('keys are for nobody else to read', () => {
   for (const name of ['encryption-provider-config', 'proxy-client-key-file', 'kubelet-client-key'])
     expect(statSync(fileOf(apiServer, name)).mode & 0o777).toBe(0o600);
 });
+
+test.each(['own-certs/encryption.yaml', 'service-account.key', 'signing-ca.key', 'signing-ca.crt'])(
+  'a store whose %s is gone is not started, and the message says what to restore',
+  (file) => {
+    const storeDir = path.join(dir, 'data');
+    assertKeysOfStore(dir, storeDir);
+    ensureDuties(dir, ensureCredentials(dir));
+    mkdirSync(storeDir);
+    writeFileSync(path.join(storeDir, 'CURRENT'), '');
+    assertKeysOfStore(dir, storeDir);
+    rmSync(path.join(dir, file));
+    expect(() => {
+      assertKeysOfStore(dir, storeDir);
+    }).toThrow(`${path.join(dir, file)} (`);
+    expect(() => {
+      assertKeysOfStore(dir, path.join(dir, 'no-store'));
+    }).not.toThrow();
+  },
+);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { KeyedCertificate } from '../../shared/certs/certificate';
 import { issueCertificate, makeCa } from '../../shared/certs/certificate';
@@ -15,6 +15,28 @@ export interface Duties {
   /** Keeps tokens of service accounts in Secrets. */
   readonly controllerManager: readonly string[];
 }
+
+/**
+ * Throws when the store below `storeDir` has data, but a key without which it cannot be read or its tokens cannot be verified is gone from
+ * `dir`. A new key in its place would hide the loss.
+ */
+export function assertKeysOfStore(dir: string, storeDir: string): void {
+  if (!existsSync(storeDir) || readdirSync(storeDir).length === 0) return;
+  const missing = Object.entries(KEYS_OF_STORE).filter(([file]) => !existsSync(path.join(dir, file)));
+  if (missing.length === 0) return;
+  const files = missing.map(([file, use]) => `${path.join(dir, file)} (${use})`).join(', ');
+  throw new Error(
+    `the store ${storeDir} has data, but its keys are missing: ${files}. Restore these files from a backup of ${dir}, or move ${storeDir} away to start with an empty store.`,
+  );
+}
+
+/** What each file is for, by its place below the data directory. */
+const KEYS_OF_STORE = {
+  'own-certs/encryption.yaml': 'decrypts Secrets',
+  'service-account.key': 'signs tokens of service accounts',
+  'signing-ca.key': 'signs certificates of clients',
+  'signing-ca.crt': 'verifies certificates of clients',
+} as const;
 
 /**
  * The flags, with the files that they name: below `dir`, made at the first start, and readable to this user only where they are secret. What was

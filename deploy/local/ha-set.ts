@@ -9,7 +9,7 @@ import { startControllerManager } from './controller-manager';
 import type { Credentials } from './credentials';
 import { ensureCredentials, writeKubeconfig } from './credentials';
 import type { Duties } from './duties';
-import { ensureDuties } from './duties';
+import { assertKeysOfStore, ensureDuties } from './duties';
 import type { EtcdCertificateFiles } from './etcd-certificates';
 import { ensureEtcdCertificates } from './etcd-certificates';
 import type { EtcdCluster } from './etcd-cluster';
@@ -39,6 +39,8 @@ export async function startHaStages(
   add: (stage: Stage) => void,
 ): Promise<{ server: string; kubeconfig: string; programs: () => readonly RunningProgram[] }> {
   const { dataDir, dialect, port } = options;
+  const etcdDir = path.join(dataDir, 'etcd');
+  assertKeysOfStore(dataDir, etcdDir);
   const credentials = ensureCredentials(dataDir);
   const duties = ensureDuties(dataDir, credentials);
   const running = new Map<string, RunningProgram>();
@@ -46,7 +48,6 @@ export async function startHaStages(
   const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
   const server = serverUrl(port);
 
-  const etcdDir = path.join(dataDir, 'etcd');
   const etcdTls = etcdCertificates({ dir: path.join(dataDir, 'etcd-certs'), etcdDir });
   const etcd = await startEtcdCluster({
     size: 3,

@@ -4,7 +4,7 @@ import { caFileOf, serverUrl, startApiServer } from './api-server';
 import { publishClusterInfo } from './cluster-info';
 import { startControllerManager } from './controller-manager';
 import { ensureCredentials, writeKubeconfig } from './credentials';
-import { ensureDuties } from './duties';
+import { assertKeysOfStore, ensureDuties } from './duties';
 import { print, printer, runInForeground, stageOf } from './foreground';
 import type { LocalOptions } from './options';
 import { parseLocalOptions } from './options';
@@ -41,6 +41,8 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
   const certDir = path.join(dataDir, 'certs');
   const kubeconfig = path.join(dataDir, 'kubeconfig');
   const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
+  const storeDir = path.join(dataDir, 'data');
+  assertKeysOfStore(dataDir, storeDir);
   const credentials = ensureCredentials(dataDir);
   const duties = ensureDuties(dataDir, credentials);
   const server = serverUrl(port);
@@ -49,7 +51,7 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
       name: 'apiserver',
       port,
       dialect,
-      storage: { kind: 'embedded', dir: path.join(dataDir, 'data') },
+      storage: { kind: 'embedded', dir: storeDir },
       certDir,
       credentials,
       extraArgs: duties.apiServer,

@@ -222,6 +222,19 @@ run('a key is first for reading only, then for writing, and is made by the Job o
   expect(JSON.stringify(roles)).toContain('"demo-orch-encryption"');
 });
 
+run('the CronJob only renews, and the record of authorities can be written', async () => {
+  const objects = await rendered(NEWER, []);
+  const argsOfKind = (kind: string): readonly string[] =>
+    objects
+      .filter((each) => each.kind === kind && each.metadata?.name?.includes('-certificates') === true)
+      .flatMap((each) => podTemplateOf(each)?.spec.containers[0]?.args ?? []);
+  expect(argsOfKind('CronJob')).toContain('--renew-only');
+  expect(argsOfKind('Job')).toContain('ensure');
+  expect(argsOfKind('Job')).not.toContain('--renew-only');
+  const roles = objects.filter((each) => each.kind === 'Role');
+  expect(JSON.stringify(roles)).toContain('"demo-orch-record"');
+});
+
 run(
   'API servers show themselves to node agents and to servers behind them, and Redis gets a password',
   async () => {

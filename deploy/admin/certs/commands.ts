@@ -47,6 +47,24 @@ const PLAN_FLAGS = [
   OUTPUT_FLAG,
 ] as const satisfies readonly FlagRow[];
 
+const ENSURE_FLAGS = [
+  ...PLAN_FLAGS,
+  {
+    name: 'renew-only',
+    type: 'bool',
+    default: false,
+    group: 'Generic',
+    help: 'Never create an authority, a key or a password. A missing one is reported, and the exit code is 1.',
+  },
+  {
+    name: 'replace',
+    type: 'stringList',
+    default: [],
+    group: 'Generic',
+    help: 'Names of authorities, keys or passwords to create again although they existed before, or of authorities whose new fingerprint is accepted. What the old one signed or encrypted becomes unusable.',
+  },
+] as const satisfies readonly FlagRow[];
+
 const CHECK_FLAGS = [
   ...PLAN_FLAGS,
   {
@@ -65,8 +83,8 @@ export const CERTS_COMMANDS: readonly Command[] = [
     name: ['certs', 'ensure'],
     group: 'Certificates',
     summary:
-      'Makes the certificates and keys that are missing, and renews those that have reached their last third.',
-    flags: PLAN_FLAGS,
+      'Creates certificates and keys that never existed, and renews certificates in their last third; exit code 1 if a bundle is refused.',
+    flags: ENSURE_FLAGS,
     run: ensure,
   }),
   parsedCommand({
@@ -80,14 +98,31 @@ export const CERTS_COMMANDS: readonly Command[] = [
 
 type PlanValues = FlagValues<typeof PLAN_FLAGS>;
 
-async function ensure(values: PlanValues): Promise<CommandOutcome> {
+async function ensure(values: FlagValues<typeof ENSURE_FLAGS>): Promise<CommandOutcome> {
   return withStore(values, async (plan, store) => {
-    const ensured = await ensureBundles(plan, store, systemClock);
+    const { renewOnly, replace } = values;
+    const strange = replace.filter((name) => !isReplaceable(plan, name));
+    if (strange.length > 0)
+      return {
+        errors: strange.map((name) => `--replace: "${name}" is no authority, key or password of the plan`),
+      };
+    const ensured = await ensureBundles(plan, store, systemClock, { isRenewal: renewOnly, replace });
     const lines = ensured.map(
-      ({ name, action, reason }) => `${action} ${name}${reason === '' ? '' : ` (${reason})`}`,
+      ({ name, action, reason }) =>
+        `${action === 'refused' ? painted(action, 'bad') : action} ${name}${reason === '' ? '' : ` (${reason})`}`,
     );
-    return told(values.output, { json: { bundles: ensured }, lines, code: 0 });
+    const isRefused = ensured.some(({ action }) => action === 'refused');
+    return told(values.output, { json: { bundles: ensured }, lines, code: isRefused ? 1 : 0 });
   });
+}
+
+function isReplaceable(plan: Plan, name: string): boolean {
+  const { authorities, tokenKeys, encryptionKeys, passwords } = plan;
+  return [
+    ...[...authorities, ...encryptionKeys].map((each) => each.name),
+    ...tokenKeys,
+    ...passwords,
+  ].includes(name);
 }
 
 async function check(values: FlagValues<typeof CHECK_FLAGS>): Promise<CommandOutcome> {

@@ -1,8 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { load } from 'js-yaml';
+import { makeCa } from '../../../shared/certs/certificate';
+import type { EnsureOptions } from './ensure';
 import { ensureBundles } from './ensure';
 import { expiries } from './expiry';
 import { openFolderStore } from './folder-store';
@@ -33,8 +35,8 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-async function ensure(plan = PLAN): Promise<readonly string[]> {
-  const done = await ensureBundles(parsePlan(plan), openFolderStore(dir), clock);
+async function ensure(plan = PLAN, options: EnsureOptions = {}): Promise<readonly string[]> {
+  const done = await ensureBundles(parsePlan(plan), openFolderStore(dir), clock, options);
   return done.map(({ name, action }) => `${action} ${name}`);
 }
 
@@ -146,7 +148,7 @@ test('certificates of another authority, or beside the key of another, are repla
   await ensure();
   rmSync(path.join(dir, 'ca'), { recursive: true });
   writeFileSync(path.join(dir, 'user', 'tls.key'), file('serving', 'tls.key'));
-  expect(await ensure()).toEqual([
+  expect(await ensure(PLAN, { replace: ['ca'] })).toEqual([
     'made ca',
     'kept tokens',
     'kept encryption',
@@ -156,7 +158,67 @@ test('certificates of another authority, or beside the key of another, are repla
   ]);
 });
 
-test('whoever loses a race reads what the winner wrote', async () => {
+const ALL_BUT_CA = ['kept tokens', 'kept encryption', 'kept redis'];
+
+test('a vanished authority is refused, none of its certificates is renewed, and a restored one is accepted', async () => {
+  await ensure();
+  const serving = file('serving', 'tls.crt');
+  renameSync(path.join(dir, 'ca'), path.join(dir, 'saved'));
+  nowMs += 80 * DAY_MS;
+  const refused = ['refused ca', ...ALL_BUT_CA, 'refused serving', 'refused user'];
+  expect(await ensure()).toEqual(refused);
+  expect(await ensure(PLAN, { isRenewal: true })).toEqual(refused);
+  expect(file('serving', 'tls.crt')).toBe(serving);
+  renameSync(path.join(dir, 'saved'), path.join(dir, 'ca'));
+  expect(await ensure(PLAN, { isRenewal: true })).toEqual([
+    'kept ca',
+    ...ALL_BUT_CA,
+    'renewed serving',
+    'renewed user',
+  ]);
+});
+
+test('a store without a record refuses an authority whose certificates exist', async () => {
+  await ensure();
+  for (const each of ['ca', 'record']) rmSync(path.join(dir, each), { recursive: true });
+  expect((await ensure())[0]).toBe('refused ca');
+});
+
+test('an authority with another fingerprint than recorded is refused until it is accepted', async () => {
+  await ensure();
+  const other = makeCa({ commonName: 'test-ca', validDays: 10 });
+  writeFileSync(path.join(dir, 'ca', 'tls.crt'), other.certificatePem);
+  writeFileSync(path.join(dir, 'ca', 'tls.key'), other.privateKeyPem);
+  expect(await ensure()).toEqual(['refused ca', ...ALL_BUT_CA, 'refused serving', 'refused user']);
+  const accepted = ['kept ca', ...ALL_BUT_CA, 'renewed serving', 'renewed user'];
+  expect(await ensure(PLAN, { replace: ['ca'] })).toEqual(accepted);
+  expect((await ensure())[0]).toBe('kept ca');
+});
+
+test.each(['tokens', 'encryption', 'redis'])('a vanished key (%s) is never created again', async (name) => {
+  await ensure();
+  rmSync(path.join(dir, name), { recursive: true });
+  expect(await ensure()).toContain(`refused ${name}`);
+  expect(await ensure(PLAN, { isRenewal: true })).toContain(`refused ${name}`);
+  expect(await ensure(PLAN, { replace: [name] })).toContain(`made ${name}`);
+});
+
+test('a renewal creates no authority and no key, but issues certificates', async () => {
+  expect(await ensure(PLAN, { isRenewal: true })).toEqual(
+    ['ca', 'tokens', 'encryption', 'redis', 'serving', 'user'].map((name) => `refused ${name}`),
+  );
+  await ensure();
+  rmSync(path.join(dir, 'serving'), { recursive: true });
+  expect(await ensure(PLAN, { isRenewal: true })).toContain('made serving');
+});
+
+test('a certificate with an IPv6 address is kept, however the plan spells the address', async () => {
+  const plan = PLAN.replace('10.0.0.1', 'fd00:0::1');
+  await ensure(plan);
+  expect(await ensure(plan)).toContain('kept serving');
+});
+
+test('the loser of a race reads what the winner wrote', async () => {
   const store = openFolderStore(dir);
   await ensure();
   rmSync(path.join(dir, 'ca'), { recursive: true });
@@ -170,7 +232,7 @@ test('whoever loses a race reads what the winner wrote', async () => {
       return false;
     },
   };
-  const done = await ensureBundles(parsePlan(PLAN), racing, clock);
+  const done = await ensureBundles(parsePlan(PLAN), racing, clock, { replace: ['ca'] });
   expect(done[0]).toMatchObject({ name: 'ca', action: 'kept' });
   expect(new X509Certificate(file('serving', 'ca.crt')).fingerprint256).toBe(
     new X509Certificate(file('ca', 'tls.crt')).fingerprint256,

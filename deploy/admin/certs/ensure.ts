@@ -5,86 +5,170 @@ import {
   randomBytes,
   X509Certificate,
 } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import type { KeyedCertificate } from '../../../shared/certs/certificate';
 import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { newEncryptionConfigurations } from '../../../shared/encryption-configuration';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
-import type { CertificatePlan, Plan } from './plan';
+import type { AuthorityPlan, CertificatePlan, Plan } from './plan';
+import type { BundleRecord } from './record';
+import { readRecord, updateRecord } from './record';
 
-/** What was done with one bundle, and why. */
+/** The result for one bundle. A refused bundle needs an operator: `reason` says what to do. */
 export interface EnsuredBundle {
   readonly name: string;
-  readonly action: 'kept' | 'made' | 'renewed';
+  readonly action: 'kept' | 'made' | 'renewed' | 'refused';
   readonly reason: string;
 }
 
+export interface EnsureOptions {
+  /** Never create an authority, a key or a password: a missing one is refused. Certificates are still issued. */
+  readonly isRenewal?: boolean;
+  /** Bundles that may be created although they existed before, and authorities that may differ from the recorded fingerprint. */
+  readonly replace?: readonly string[];
+}
+
 /**
- * Makes the bundles of the plan that are missing, and renews certificates whose last third has begun, whose names are not those of the plan, or
- * whose authority is another one. Authorities, keys and passwords are never replaced: what was signed or encrypted by them would be worthless.
+ * Creates the bundles of the plan that never existed. Renews certificates in their last third, certificates whose names differ from the plan,
+ * and certificates of a replaced authority. Authorities, keys and passwords are never recreated once they existed, because everything that
+ * they signed or encrypted would become unusable: a vanished one is refused, and so is an authority that differs from its recorded fingerprint.
  */
 export async function ensureBundles(
   plan: Plan,
   store: BundleStore,
   clock: Clock,
+  options: EnsureOptions = {},
 ): Promise<readonly EnsuredBundle[]> {
+  const record = await readRecord(store, plan.record);
+  const run: Run = { plan, store, clock, record, options };
   const ensured: EnsuredBundle[] = [];
   const authorities = new Map<string, KeyedCertificate>();
   for (const each of plan.authorities) {
-    const make = (): Bundle => authorityBundle(makeCa({ ...each, clock }));
-    const { bundle, ...done } = await keep(store, each.name, (before) =>
-      before === undefined ? { reason: 'missing', make } : undefined,
+    const { bundle, ...result } = await ensureAuthority(run, each);
+    ensured.push(result);
+    if (result.action !== 'refused') authorities.set(each.name, toKeyedCertificate(bundle));
+  }
+  const keys: string[] = [];
+  for (const { name, make } of listKeys(plan)) {
+    const isKnown = record?.keys.includes(name) === true;
+    const { bundle: _bundle, ...result } = await ensureBundle(store, name, (before) =>
+      before === undefined ? createOrRefuse(run, name, isKnown, make) : undefined,
     );
-    ensured.push(done);
-    authorities.set(each.name, keyed(each.name, bundle));
+    ensured.push(result);
+    if (result.action !== 'refused') keys.push(name);
   }
-  for (const { name, make } of madeOnce(plan)) {
-    const { bundle: _bundle, ...done } = await keep(store, name, (before) =>
-      before === undefined ? { reason: 'missing', make } : undefined,
-    );
-    ensured.push(done);
-  }
-  for (const each of plan.certificates) {
-    const authority = authorities.get(each.authority);
-    if (authority === undefined) throw new Error(`there is no authority "${each.authority}"`);
-    const make = (): Bundle => certificateBundle(authority, issueCertificate(authority, { ...each, clock }));
-    const { bundle: _bundle, ...done } = await keep(store, each.name, (before) => {
-      const reason = reasonToIssue(each, before, authority, clock);
-      return reason === undefined ? undefined : { reason, make };
-    });
-    ensured.push(done);
-    if (done.action === 'renewed' && each.restart !== undefined) await store.restart(each.restart);
-  }
+  await updateRecord(store, plan.record, { fingerprints: getFingerprints(authorities), keys });
+  for (const each of plan.certificates) ensured.push(await ensureCertificate(run, each, authorities));
   return ensured;
 }
 
-const TRIES_MAX = 5;
+const ATTEMPTS_MAX = 5;
 const DAY_MS = 86_400_000;
 const PASSWORD_BYTES = 24;
 
-interface Change {
-  readonly reason: string;
-  readonly make: () => Bundle;
+interface Run {
+  readonly plan: Plan;
+  readonly store: BundleStore;
+  readonly clock: Clock;
+  /** Undefined before the first run of a version that keeps a record. */
+  readonly record: BundleRecord | undefined;
+  readonly options: EnsureOptions;
 }
 
-async function keep(
+type Change =
+  | { readonly reason: string; readonly make: () => Bundle }
+  | { readonly reason: string; readonly make: undefined };
+
+async function ensureAuthority(
+  run: Run,
+  plan: AuthorityPlan,
+): Promise<EnsuredBundle & { readonly bundle: Bundle }> {
+  const { name } = plan;
+  const { store, record, options } = run;
+  const recorded = record?.fingerprints[name];
+  const existed = recorded !== undefined || (record === undefined && (await hasIssued(run, name)));
+  return ensureBundle(store, name, (before) => {
+    if (before === undefined)
+      return createOrRefuse(run, name, existed, () =>
+        toBundle(makeCa({ ...plan, clock: run.clock }), undefined),
+      );
+    const pem = before[BUNDLE_FILE.certificate];
+    if (pem === undefined || before[BUNDLE_FILE.key] === undefined)
+      return refuse(
+        `${BUNDLE_FILE.certificate} or ${BUNDLE_FILE.key} of the authority is missing; restore it from a backup`,
+      );
+    const { fingerprint256 } = new X509Certificate(pem);
+    if (recorded === undefined || recorded === fingerprint256 || options.replace?.includes(name) === true)
+      return undefined;
+    return refuse(
+      `the authority has another fingerprint than recorded (${recorded}); restore it, or accept the new one by --replace=${name}`,
+    );
+  });
+}
+
+/** For stores without a record: an authority existed if a certificate that it issues exists. */
+async function hasIssued({ plan, store }: Run, authority: string): Promise<boolean> {
+  for (const each of plan.certificates)
+    if (each.authority === authority && (await store.read(each.name)) !== undefined) return true;
+  return false;
+}
+
+function createOrRefuse({ options }: Run, name: string, existed: boolean, make: () => Bundle): Change {
+  if (options.replace?.includes(name) === true) return { reason: 'replaced', make };
+  if (existed)
+    return refuse(
+      `missing, but it existed before; restore it from a backup, or create a new one by --replace=${name}`,
+    );
+  if (options.isRenewal === true)
+    return refuse(
+      'missing, and a renewal creates no authority or key; restore it, or run without --renew-only',
+    );
+  return { reason: 'missing', make };
+}
+
+function refuse(reason: string): Change {
+  return { reason, make: undefined };
+}
+
+async function ensureCertificate(
+  { store, clock }: Run,
+  plan: CertificatePlan,
+  authorities: ReadonlyMap<string, KeyedCertificate>,
+): Promise<EnsuredBundle> {
+  const authority = authorities.get(plan.authority);
+  if (authority === undefined)
+    return { name: plan.name, action: 'refused', reason: `its authority "${plan.authority}" is not usable` };
+  const { bundle: _bundle, ...result } = await ensureBundle(store, plan.name, (before) => {
+    const reason = findReasonToIssue(plan, before, authority, clock);
+    if (reason === undefined) return undefined;
+    return { reason, make: () => toBundle(issueCertificate(authority, { ...plan, clock }), authority) };
+  });
+  if (result.action === 'renewed' && plan.restart !== undefined) await store.restart(plan.restart);
+  return result;
+}
+
+/** Applies a change with optimistic concurrency: `change` is evaluated again when another writer changed the bundle. */
+async function ensureBundle(
   store: BundleStore,
   name: string,
   change: (before: Bundle | undefined) => Change | undefined,
 ): Promise<EnsuredBundle & { readonly bundle: Bundle }> {
-  for (let attempt = 1; attempt <= TRIES_MAX; attempt++) {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const before = await store.read(name);
     const wanted = change(before);
     if (wanted === undefined) return { name, action: 'kept', reason: '', bundle: before ?? {} };
-    const bundle = wanted.make();
+    const { reason, make } = wanted;
+    if (make === undefined) return { name, action: 'refused', reason, bundle: {} };
+    const bundle = make();
     if (await store.write(name, bundle))
-      return { name, action: before === undefined ? 'made' : 'renewed', reason: wanted.reason, bundle };
+      return { name, action: before === undefined ? 'made' : 'renewed', reason, bundle };
   }
-  throw new Error(`"${name}" was changed by somebody else ${String(TRIES_MAX)} times`);
+  throw new Error(`other writers changed "${name}" ${String(ATTEMPTS_MAX)} times; run this again`);
 }
 
-function reasonToIssue(
+function findReasonToIssue(
   plan: CertificatePlan,
   bundle: Bundle | undefined,
   authority: KeyedCertificate,
@@ -96,53 +180,67 @@ function reasonToIssue(
   if (pem === undefined || key === undefined) return 'incomplete';
   const certificate = new X509Certificate(pem);
   const issuer = new X509Certificate(authority.certificatePem);
-  if (!certificate.checkPrivateKey(createPrivateKey(key))) return 'the key is another one';
-  if (!certificate.verify(issuer.publicKey)) return 'the authority is another one';
-  if (!sameHosts(plan.hosts, certificate.subjectAltName)) return 'the hosts have changed';
-  if (certificate.subject !== subjectOf(plan)) return 'the subject has changed';
+  if (!certificate.checkPrivateKey(createPrivateKey(key))) return 'the key belongs to another certificate';
+  if (!certificate.verify(issuer.publicKey)) return 'the authority has changed';
+  if (!hasSameHosts(plan.hosts, certificate.subjectAltName)) return 'the hosts have changed';
+  if (certificate.subject !== formatSubject(plan)) return 'the subject has changed';
   const leftMs = Date.parse(certificate.validTo) - clock.now();
   if (leftMs * 3 < plan.validDays * DAY_MS)
     return `${String(Math.max(0, Math.floor(leftMs / DAY_MS)))} days left`;
   return undefined;
 }
 
-function sameHosts(planned: readonly string[], names: string | undefined): boolean {
+function hasSameHosts(planned: readonly string[], names: string | undefined): boolean {
   const present = (names ?? '').split(', ').filter((each) => each !== '');
-  const hosts = new Set(present.map((each) => each.slice(each.indexOf(':') + 1)));
-  return hosts.size === new Set(planned).size && planned.every((host) => hosts.has(host));
+  const hosts = new Set(present.map((each) => normalizeHost(each.slice(each.indexOf(':') + 1))));
+  const wanted = new Set(planned.map(normalizeHost));
+  return hosts.size === wanted.size && [...wanted].every((host) => hosts.has(host));
 }
 
-/** As Node prints a subject. */
-function subjectOf({ organizations, commonName }: CertificatePlan): string {
+/** Node prints IPv6 addresses of certificates in full and in capitals; URLs have one spelling for each address. */
+function normalizeHost(host: string): string {
+  return isIPv6(host) ? new URL(`http://[${host}]`).hostname : host;
+}
+
+/** The format of `X509Certificate.subject`. */
+function formatSubject({ organizations, commonName }: CertificatePlan): string {
   return [...organizations.map((each) => `O=${each}`), `CN=${commonName}`].join('\n');
 }
 
-function keyed(name: string, bundle: Bundle): KeyedCertificate {
-  const certificatePem = bundle[BUNDLE_FILE.certificate];
-  const privateKeyPem = bundle[BUNDLE_FILE.key];
-  if (certificatePem === undefined || privateKeyPem === undefined)
-    throw new Error(`the authority "${name}" has no ${BUNDLE_FILE.certificate} or no ${BUNDLE_FILE.key}`);
-  return { certificatePem, privateKeyPem };
+function getFingerprints(
+  authorities: ReadonlyMap<string, KeyedCertificate>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...authorities].map(([name, { certificatePem }]) => [
+      name,
+      new X509Certificate(certificatePem).fingerprint256,
+    ]),
+  );
 }
 
-function authorityBundle({ certificatePem, privateKeyPem }: KeyedCertificate): Bundle {
-  return certificateBundle({ certificatePem }, { certificatePem, privateKeyPem });
+function toKeyedCertificate(bundle: Bundle): KeyedCertificate {
+  return {
+    certificatePem: bundle[BUNDLE_FILE.certificate] ?? '',
+    privateKeyPem: bundle[BUNDLE_FILE.key] ?? '',
+  };
 }
 
-function certificateBundle(
-  authority: Pick<KeyedCertificate, 'certificatePem'>,
+/** An authority issues itself. */
+function toBundle(
   { certificatePem, privateKeyPem }: KeyedCertificate,
+  issuer: KeyedCertificate | undefined,
 ): Bundle {
   return {
-    [BUNDLE_FILE.authority]: authority.certificatePem,
+    [BUNDLE_FILE.authority]: issuer?.certificatePem ?? certificatePem,
     [BUNDLE_FILE.certificate]: certificatePem,
     [BUNDLE_FILE.key]: privateKeyPem,
   };
 }
 
-function madeOnce(plan: Plan): readonly { readonly name: string; readonly make: () => Bundle }[] {
+/** The keys and passwords of a plan: bundles that are created once. */
+function listKeys(plan: Plan): readonly { readonly name: string; readonly make: () => Bundle }[] {
   return [
-    ...plan.tokenKeys.map((name) => ({ name, make: tokenKeyBundle })),
+    ...plan.tokenKeys.map((name) => ({ name, make: makeTokenKeyBundle })),
     ...plan.encryptionKeys.map(({ name, resources }) => ({
       name,
       make: () => {
@@ -152,13 +250,13 @@ function madeOnce(plan: Plan): readonly { readonly name: string; readonly make: 
     })),
     ...plan.passwords.map((name) => ({
       name,
-      // Hexadecimal, so that it needs no escapes in a URL.
+      // Hexadecimal needs no escapes in a URL.
       make: () => ({ [BUNDLE_FILE.password]: randomBytes(PASSWORD_BYTES).toString('hex') }),
     })),
   ];
 }
 
-function tokenKeyBundle(): Bundle {
+function makeTokenKeyBundle(): Bundle {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     [BUNDLE_FILE.tokenKey]: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

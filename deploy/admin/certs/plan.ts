@@ -34,8 +34,10 @@ export interface Plan {
   /** Names of bundles with a key that signs tokens, made once. */
   readonly tokenKeys: readonly string[];
   readonly encryptionKeys: readonly EncryptionKeyPlan[];
-  /** Names of bundles with a random password, made once. */
+  /** Names of bundles with a random password, created once. */
   readonly passwords: readonly string[];
+  /** The name of the bundle that records which authorities and keys existed. */
+  readonly record: string;
 }
 
 /** What is wrong with a plan, in a sentence. */
@@ -54,6 +56,7 @@ export function parsePlan(text: string): Plan {
     tokenKeys: givenKeys,
     encryptionKeys: givenEncryptionKeys,
     passwords: givenPasswords,
+    record: givenRecord,
   } = fields(parsed(text), 'the plan', PLAN_FIELDS);
   const authorities = list(givenAuthorities, 'authorities').map((each, index) =>
     authority(
@@ -69,8 +72,9 @@ export function parsePlan(text: string): Plan {
     encryptionKey(each, `encryptionKeys[${String(index)}]`),
   );
   const passwords = list(givenPasswords, 'passwords').map((each) => name(each, 'passwords'));
+  const record = name(givenRecord ?? RECORD_DEFAULT, 'record');
   const named = [...authorities, ...certificates, ...encryptionKeys];
-  const names = [...named.map((each) => each.name), ...tokenKeys, ...passwords];
+  const names = [...named.map((each) => each.name), ...tokenKeys, ...passwords, record];
   const twice = names.find((each, index) => names.indexOf(each) !== index);
   if (twice !== undefined) throw new PlanError(`two bundles are named "${twice}"`);
   const orphan = certificates.find((each) => !authorities.some((one) => one.name === each.authority));
@@ -78,12 +82,20 @@ export function parsePlan(text: string): Plan {
     throw new PlanError(
       `certificate "${orphan.name}" names an authority "${orphan.authority}" that is not planned`,
     );
-  return { authorities, certificates, tokenKeys, encryptionKeys, passwords };
+  return { authorities, certificates, tokenKeys, encryptionKeys, passwords, record };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const PLAN_FIELDS = ['authorities', 'certificates', 'tokenKeys', 'encryptionKeys', 'passwords'] as const;
+const PLAN_FIELDS = [
+  'authorities',
+  'certificates',
+  'tokenKeys',
+  'encryptionKeys',
+  'passwords',
+  'record',
+] as const;
+const RECORD_DEFAULT = 'record';
 const AUTHORITY_FIELDS = ['name', 'commonName', 'validDays'] as const;
 const CERTIFICATE_FIELDS = [
   ...AUTHORITY_FIELDS,

@@ -69,6 +69,7 @@ certificates:
     usages: [client]
     validDays: {{ $days }}
   {{- end }}
+record: {{ include "orch.secret" (list . "record") }}
 tokenKeys:
   - {{ include "orch.secret" (list . "service-account") }}
 {{- if eq .Values.encryption.mode "generated" }}
@@ -81,8 +82,10 @@ passwords:
 {{- end }}
 {{- end -}}
 
-{{/* The pod that makes and renews. */}}
+{{/* The pod that creates bundles, or only renews them. Takes the root, and flags of `certs ensure`. */}}
 {{- define "orch.certificatesPod" -}}
+{{- $flags := index . 1 -}}
+{{- with index . 0 -}}
 metadata:
   labels: {{- include "orch.podLabels" (list . "certificates") | nindent 4 }}
 spec:
@@ -102,6 +105,9 @@ spec:
         - --plan=/etc/orch/plan/plan.yaml
         - --secrets-namespace={{ .Release.Namespace }}
         - --secrets-labels=app.kubernetes.io/part-of=orch,app.kubernetes.io/instance={{ .Release.Name }}
+        {{- range $flags }}
+        - {{ . }}
+        {{- end }}
       env:
         # The dialect of the host cluster, whose Secrets these are.
         - { name: ORCH_DIALECT, value: kubernetes }
@@ -115,4 +121,5 @@ spec:
     - name: plan
       configMap:
         name: {{ include "orch.name" . }}-certificate-plan
+{{- end -}}
 {{- end -}}
