@@ -40,9 +40,7 @@ export async function startHaStages(
 ): Promise<{ server: string; kubeconfig: string; programs: () => readonly RunningProgram[] }> {
   const { dataDir, dialect, port } = options;
   const etcdDir = path.join(dataDir, 'etcd');
-  assertKeysOfStore(dataDir, etcdDir);
-  const credentials = ensureCredentials(dataDir);
-  const duties = ensureDuties(dataDir, credentials);
+  const { credentials, duties } = ensureKeys(dataDir, etcdDir);
   const running = new Map<string, RunningProgram>();
   const kubeconfig = path.join(dataDir, 'kubeconfig');
   const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
@@ -118,6 +116,15 @@ const CONTROLLER_MANAGER_GRACE_MS = 10_000;
 const MEMBER_CHECK_MS = 500;
 const MEMBER_RESTART_DELAY_MS = 2_000;
 const MEMBER_GRACE_MS = 2_000;
+
+function ensureKeys(
+  dataDir: string,
+  etcdDir: string,
+): { readonly credentials: Credentials; readonly duties: Duties } {
+  assertKeysOfStore(dataDir, etcdDir);
+  const credentials = ensureCredentials(dataDir);
+  return { credentials, duties: ensureDuties(dataDir, credentials) };
+}
 
 interface ReplicaSetParts extends HaOptions {
   readonly credentials: Credentials;
