@@ -3,7 +3,7 @@ import { StatusError } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import type { Backend, Revision, StoredRecord } from '../storage/backend';
 import { Confirmation } from './feed/confirmation';
-import type { CacheContext, WaitOptions } from './context';
+import type { CacheOwner, CacheServices, WaitOptions } from './context';
 import { DerivedBudget } from './state/derived-budget';
 import type { DrainOptions } from './fan-out/drain';
 import { WatchDrain } from './fan-out/drain';
@@ -57,7 +57,7 @@ export interface ClusterCacheOptions {
 export class ClusterCache {
   /** What this replica wrote a moment ago: writers tell it, so that their events need not be parsed. */
   readonly recent = new RecentObjects();
-  readonly #context: CacheContext;
+  readonly #services: CacheServices;
   readonly #relief: QueueRelief;
   readonly #router: KeyRouter<ResourceCache>;
   /** Resources that are filled on their own while the feed goes on. */
@@ -72,6 +72,17 @@ export class ClusterCache {
   readonly #confirmation = new Confirmation();
   readonly #ages: RevisionAges;
   readonly #drain = new WatchDrain(() => [...this.#router.values()]);
+  readonly #owner: CacheOwner = {
+    revision: () => this.#revision,
+    refusesWatches: () => this.#drain.refusesNew,
+    relieveQueues: () => this.#relief.begin(),
+    waitForRevision: (revision, options) => this.#waitForRevision(revision, options),
+    requestFill: (keyPrefix) => {
+      // A request may still use the cache of a resource that was removed.
+      const cache = this.#router.get(keyPrefix);
+      if (cache !== undefined) this.#requestFill(cache);
+    },
+  };
   #revision = 0;
   #isFilled = false;
   #notReady: string | undefined = 'the watch cache is not started';
@@ -83,7 +94,7 @@ export class ClusterCache {
     this.#wanted = fills === 'everything' ? undefined : new Set();
     const counters = createCounters();
     const delays = createDelays();
-    this.#context = {
+    this.#services = {
       backend,
       prefix,
       log,
@@ -107,13 +118,8 @@ export class ClusterCache {
         pauseMsMax: limits.historyPauseMsMax,
       }),
       recent: this.recent,
-      revision: () => this.#revision,
-      refusesWatches: () => this.#drain.refusesNew,
-      relieveQueues: () => this.#relief.begin(),
-      waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
-      want: (cache) => this.#want(cache),
     };
-    this.#relief = new QueueRelief(this.#context.scheduler.queues, () => [...this.#router.values()]);
+    this.#relief = new QueueRelief(this.#services.scheduler.queues, () => [...this.#router.values()]);
     this.#ages = new RevisionAges(limits.continueAgeMaxMs);
     this.#router = new KeyRouter(`${prefix}/`);
     for (const resource of options.resources) this.#add(resource);
@@ -151,7 +157,7 @@ export class ClusterCache {
     void keepChecking(this.#checkTarget(), signal);
     const sweeper = setInterval(() => {
       this.sweep();
-    }, this.#context.limits.sweepIntervalMs);
+    }, this.#services.limits.sweepIntervalMs);
     sweeper.unref();
     signal.addEventListener(
       'abort',
@@ -175,7 +181,7 @@ export class ClusterCache {
 
   /** Keeps the resource up to date from now on, where that is not so anyway. */
   want(keyPrefix: string): void {
-    this.#want(this.resource(keyPrefix));
+    this.#requestFill(this.resource(keyPrefix));
   }
 
   /** Resolves when everything that is wanted at this moment is read. */
@@ -220,8 +226,8 @@ export class ClusterCache {
   /** Throws one resource's state away, ends its watches with 410 and reads it again. The others go on. */
   rebuildResource(keyPrefix: string, why: string): void {
     const cache = this.resource(keyPrefix);
-    this.#context.counters.rebuilds += 1;
-    this.#context.log.error(
+    this.#services.counters.rebuilds += 1;
+    this.#services.log.error(
       { resource: cache.resource.name, reason: why },
       'watch cache of a resource is being rebuilt',
     );
@@ -253,7 +259,7 @@ export class ClusterCache {
 
   /** Whether this version is so old that a list of it is not continued any more, even if it could be. */
   isTooOldToContinue(revision: number): boolean {
-    return this.#ages.isOver(revision, this.#context.clock.now());
+    return this.#ages.isOver(revision, this.#services.clock.now());
   }
 
   /** Whether the cache has seen `revision` in time; false also when the signal aborts. */
@@ -261,7 +267,7 @@ export class ClusterCache {
     if (this.#isFilled && this.#revision >= revision) return true;
     const startedAt = performance.now();
     const isThere = await this.#waitForRevision(revision, options);
-    if (isThere) this.#context.delays.toCache.observe(performance.now() - startedAt);
+    if (isThere) this.#services.delays.toCache.observe(performance.now() - startedAt);
     return isThere;
   }
 
@@ -277,14 +283,14 @@ export class ClusterCache {
 
   /** Drops what is too old and sends due bookmarks. Runs by itself every `sweepIntervalMs`. */
   sweep(): void {
-    const now = this.#context.clock.now();
+    const now = this.#services.clock.now();
     if (this.#isFilled) this.#ages.note(this.#revision, now);
     for (const cache of this.#router.values()) cache.sweep(now);
-    this.#context.snapshots.enforce(now);
+    this.#services.snapshots.enforce(now);
   }
 
   stats(): CacheStats {
-    const { counters, delays, rings, derived, snapshots, scheduler } = this.#context;
+    const { counters, delays, rings, derived, snapshots, scheduler } = this.#services;
     const resources = [...this.#router.values()].map((cache) => cache.stats());
     return {
       ...counters,
@@ -314,7 +320,7 @@ export class ClusterCache {
 
   #checkTarget(): SelfCheckTarget {
     return {
-      context: this.#context,
+      services: this.#services,
       resources: () => [...this.#router.values()],
       rebuild: (keyPrefix, why) => {
         this.rebuildResource(keyPrefix, why);
@@ -323,25 +329,25 @@ export class ClusterCache {
   }
 
   #add(resource: CachedResource): ResourceCache {
-    const cache = new ResourceCache(resource, this.#context);
+    const cache = new ResourceCache(resource, this.#services, this.#owner);
     this.#router.add(resource.keyPrefix, cache);
     return cache;
   }
 
-  /** Somebody waits for it. */
-  #want(cache: ResourceCache): void {
-    if (this.#isPassedOver(cache)) {
+  /** Adds the resource to those that are kept up to date. */
+  #requestFill(cache: ResourceCache): void {
+    if (this.#isSkipped(cache)) {
       this.#wanted?.add(cache);
       if (this.#isFilled) this.#refill(cache);
     }
   }
 
-  #isPassedOver(cache: ResourceCache): boolean {
+  #isSkipped(cache: ResourceCache): boolean {
     return this.#wanted !== undefined && !this.#wanted.has(cache);
   }
 
   #refill(cache: ResourceCache): void {
-    if (this.#isPassedOver(cache)) return;
+    if (this.#isSkipped(cache)) return;
     this.#fills.get(cache)?.cancel();
     const filling = new ResourceFill(cache, () => {
       this.#fills.delete(cache);
@@ -380,7 +386,7 @@ export class ClusterCache {
           else this.#refill(cache);
         }
         this.#filling.clear();
-        this.#ages.note(revision, this.#context.clock.now());
+        this.#ages.note(revision, this.#services.clock.now());
         this.#waiters.advance(revision);
       },
       apply: (revision) => {
@@ -397,15 +403,15 @@ export class ClusterCache {
   #apply({ revision, events }: Revision): void {
     for (const event of events) {
       const target = this.#router.route(event.key);
-      if (target === undefined || this.#isPassedOver(target.value)) continue;
+      if (target === undefined || this.#isSkipped(target.value)) continue;
       const filling = this.#fills.get(target.value);
       if (filling === undefined) target.value.apply(target.key, event, revision);
       else filling.hold(target.key, event, revision);
     }
     this.#revision = revision;
     this.#confirmation.seen(revision);
-    this.#ages.note(revision, this.#context.clock.now());
-    if (events.length > 0) this.#context.rings.enforce();
+    this.#ages.note(revision, this.#services.clock.now());
+    if (events.length > 0) this.#services.rings.enforce();
     this.#waiters.advance(revision);
   }
 }

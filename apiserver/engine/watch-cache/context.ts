@@ -9,13 +9,12 @@ import type { RecentObjects } from './recent-objects';
 import type { RingBudget } from './state/ring';
 import type { FlushScheduler } from './fan-out/scheduler';
 import type { SnapshotBudget } from './state/snapshot-budget';
-import type { ResourceCache } from './resource-cache';
 import type { Counters } from './stats';
 
-/** What the caches of one replica share. */
-export interface CacheContext {
+/** The services that the caches of one replica share. */
+export interface CacheServices {
   readonly backend: Backend;
-  /** Without a trailing slash. */
+  /** The root of all keys, without a trailing slash. */
   readonly prefix: string;
   readonly limits: CacheLimits;
   readonly log: Log;
@@ -28,15 +27,19 @@ export interface CacheContext {
   readonly snapshots: SnapshotBudget;
   readonly history: HistoryGate;
   readonly recent: RecentObjects;
-  /** The newest revision fully applied; 0 while there is no state. */
+}
+
+/** The cluster cache, as the caches of its resources see it. */
+export interface CacheOwner {
+  /** The newest revision that is fully applied; 0 while there is no state. */
   readonly revision: () => number;
-  /** True when watches that begin now are not to be served any more. */
+  /** Whether new watches are refused, because the replica drains. */
   readonly refusesWatches: () => boolean;
-  /** The queues of watchers together are too large: the longest are to go. */
+  /** Evicts the watchers with the longest queues, because all queues together exceed their budget. */
   readonly relieveQueues: () => void;
-  /** Somebody waits for the resource, which is then read, and kept up to date, if it was not. */
-  readonly want: (resource: ResourceCache) => void;
-  /** Whether that revision is there in time. */
+  /** Fills the resource with this key prefix and keeps it up to date, if that is not so yet. */
+  readonly requestFill: (keyPrefix: string) => void;
+  /** Whether the cache reaches the revision in time. */
   readonly waitForRevision: (revision: number, options: WaitOptions) => Promise<boolean>;
 }
 

@@ -1,6 +1,6 @@
 import { untilAborted } from '../../../shared/concurrency/abort';
 import type { StoreEvent, StoredRecord } from '../storage/backend';
-import type { CacheContext } from './context';
+import type { CacheOwner, CacheServices } from './context';
 import type { CachedResource, Entry } from './state/entry';
 import type { Ring } from './state/ring';
 import type { Snapshot } from './state/snapshot';
@@ -26,18 +26,20 @@ export interface CacheListener {
  */
 export class ResourceCache implements WatchedState, SnapshotOwner {
   readonly resource: CachedResource;
-  readonly context: CacheContext;
+  readonly services: CacheServices;
+  readonly owner: CacheOwner;
   readonly watches: ResourceWatches;
   #state: ResourceState;
   #isReady = false;
   readonly #readyWaiters = new Set<() => void>();
   readonly #followers: CacheListener[] = [];
 
-  constructor(resource: CachedResource, context: CacheContext) {
+  constructor(resource: CachedResource, services: CacheServices, owner: CacheOwner) {
     this.resource = resource;
-    this.context = context;
+    this.services = services;
+    this.owner = owner;
     this.watches = new ResourceWatches(this);
-    this.#state = new ResourceState(resource, context, 0);
+    this.#state = new ResourceState(resource, services, 0);
   }
 
   /** False while the resource is being filled; its objects must then be read from the store. */
@@ -47,7 +49,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
 
   /** The newest revision whose effect is in the cache. */
   get revision(): number {
-    return this.context.revision();
+    return this.owner.revision();
   }
 
   /** A watch that starts after this revision, or a later one, is served from memory. */
@@ -90,16 +92,16 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   retain(snapshot: Snapshot): void {
     if (!this.#state.owns(snapshot)) return;
     const validFrom = snapshot.revision >= this.#state.changedAt ? this.#state.changedAt : snapshot.revision;
-    this.context.snapshots.retain(this, { snapshot, validFrom, now: this.context.clock.now() });
+    this.services.snapshots.retain(this, { snapshot, validFrom, now: this.services.clock.now() });
   }
 
   /** The state of exactly this revision, if memory still has it: current, retained, or by undoing the ring's events. */
   async snapshotAt(revision: number): Promise<Snapshot | undefined> {
     if (!this.#isReady || revision > this.revision) return undefined;
     if (revision >= this.#state.changedAt) return this.snapshot().at(revision);
-    const retained = this.context.snapshots.find(this, revision);
+    const retained = this.services.snapshots.find(this, revision);
     if (retained !== undefined) return retained.at(revision);
-    return this.#state.rewind(revision, this.context.limits.undoEventsMax);
+    return this.#state.rewind(revision, this.services.limits.undoEventsMax);
   }
 
   /**
@@ -113,7 +115,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   /** Resolves at once, or at the next moment at which the resource is filled. */
   async whenReady(signal: AbortSignal): Promise<void> {
     if (this.#isReady) return;
-    this.context.want(this);
+    this.owner.requestFill(this.resource.keyPrefix);
     let wake: () => void = () => undefined;
     const ready = new Promise<void>((resolve) => {
       wake = resolve;
@@ -143,7 +145,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
 
   /** The listener lives as long as the cache. */
   follow(listener: CacheListener): void {
-    this.context.want(this);
+    this.owner.requestFill(this.resource.keyPrefix);
     this.#followers.push(listener);
   }
 
@@ -153,9 +155,9 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   beginFill(revision: number): void {
     this.#isReady = false;
     this.watches.expire();
-    this.context.snapshots.forget(this);
+    this.services.snapshots.forget(this);
     this.#state.close();
-    this.#state = new ResourceState(this.resource, this.context, revision);
+    this.#state = new ResourceState(this.resource, this.services, revision);
   }
 
   load(key: string, record: StoredRecord): void {
@@ -172,7 +174,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
 
   /** Applies one event of the store and hands it to the watchers it concerns. */
   apply(key: string, stored: StoreEvent, revision: number): void {
-    this.context.counters.events += 1;
+    this.services.counters.events += 1;
     const current = stored.type === 'put' ? this.#state.decode(stored, key, revision) : undefined;
     const event = this.#state.apply(key, current, revision);
     if (event === undefined) return;
@@ -191,7 +193,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   /** The resource is not served any more. */
   close(): void {
     this.watches.close();
-    this.context.snapshots.forget(this);
+    this.services.snapshots.forget(this);
     this.#state.close();
     this.#isReady = false;
   }

@@ -43,8 +43,8 @@ export interface PendingCall {
 const WINDOW_BYTES = 4 * 1024 * 1024;
 /** A connection with calls under way on which nothing came for this long is asked whether it lives. */
 const QUIET_MS = 1_000;
-/** Prefix of the path of a Unix socket. */
-const UNIX = 'unix://';
+/** The scheme of Unix sockets; the path follows. */
+const UNIX = /^unix:(?:\/\/)?/;
 /** For the last bytes to leave. */
 const LINGER_MS = 1_000;
 
@@ -303,7 +303,7 @@ export class Http2Connection {
 }
 
 function openSocket({ endpoint, secureContext }: ConnectionOptions): net.Socket {
-  if (endpoint.startsWith(UNIX)) return net.connect({ path: endpoint.slice(UNIX.length) });
+  if (UNIX.test(endpoint)) return net.connect({ path: endpoint.replace(UNIX, '') });
   const url = new URL(endpoint);
   const isSecure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');

@@ -6,7 +6,7 @@ import { Backoff } from '../../../../shared/concurrency/backoff';
 import type { Tuning } from './http2-connection';
 import { Http2Connection, TUNING } from './http2-connection';
 import { brokenStream, MessageStream } from './http2-stream';
-import { bindPlainly } from './plain-bind';
+import { replaceSlowBind } from './plain-bind';
 import type { Method, ResponseStream, StreamOptions, Transport, UnaryOptions } from './transport';
 import { STATUS, TransportError } from './transport';
 
@@ -25,7 +25,7 @@ const CLOSED = 'The client is closed.';
 
 /** Makes transports that speak gRPC over node:http2. */
 export function http2TransportFactory(options: Http2Options): (endpoint: string) => Transport {
-  bindPlainly();
+  replaceSlowBind();
   return (endpoint) => new Http2Transport(endpoint, options);
 }
 

@@ -1,7 +1,13 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import { bindPlainly } from './plain-bind';
+import { replaceSlowBind } from './plain-bind';
 
-describe('a function that is bound to an AsyncResource', () => {
+test('Node 22 and later keep their own bind', () => {
+  const own = AsyncResource.prototype.bind;
+  replaceSlowBind('22.0.0');
+  expect(AsyncResource.prototype.bind).toBe(own);
+});
+
+describe('on Node 20, a function that is bound to an AsyncResource', () => {
   const storage = new AsyncLocalStorage<string>();
   const seen: unknown[] = [];
   function look(this: unknown, ...args: readonly number[]): string {
@@ -9,21 +15,23 @@ describe('a function that is bound to an AsyncResource', () => {
     return 'answer';
   }
 
-  beforeAll(bindPlainly);
+  beforeAll(() => {
+    replaceSlowBind('20.0.0');
+  });
   beforeEach(() => (seen.length = 0));
 
-  test('has no deprecated property', () => {
+  test('has no property asyncResource', () => {
     expect('asyncResource' in new AsyncResource('test').bind(look)).toBe(false);
   });
 
-  test('runs in the scope of the resource, with what it is called with and on', () => {
+  test('runs in the async scope of the resource, with the arguments and receiver of the call', () => {
     const bound = storage.run('there', () => new AsyncResource('test').bind(look));
     const caller = { bound };
     expect(storage.run('here', () => caller.bound(1, 2))).toBe('answer');
     expect(seen).toEqual([caller, [1, 2], 'there']);
   });
 
-  test('runs on what it was bound to', () => {
+  test('runs with the receiver it was bound to', () => {
     const owner = { name: 'owner' };
     const bound = storage.run('there', () => {
       const resource: { bind(run: typeof look, thisArg: object): typeof look } = new AsyncResource('test');
@@ -33,7 +41,7 @@ describe('a function that is bound to an AsyncResource', () => {
     expect(seen).toEqual([owner, [3], 'there']);
   });
 
-  test('is bound so by the static method and by AsyncLocalStorage, too', () => {
+  test('is made by AsyncLocalStorage.bind as well', () => {
     const bound = storage.run('there', () => AsyncLocalStorage.bind(look));
     expect(storage.run('here', () => bound(4))).toBe('answer');
     expect(seen).toEqual([undefined, [4], 'there']);

@@ -49,11 +49,11 @@ export class ResourceWatches implements WatchSource {
 
   /** Opens a watch. It ends by its timeout, or when `signal` aborts, or as the state of the server wants it. */
   begin(request: WatchRequest, signal: AbortSignal): OpenWatch {
-    const { context } = this.state;
+    const { services, owner } = this.state;
     const watcher = this.#createWatcher(request);
     this.#watchers.add(watcher);
     watcher.sent.watchers += 1;
-    context.counters.watchesStarted += 1;
+    services.counters.watchesStarted += 1;
     const close = (): void => {
       // The listener notices by itself that a client takes nothing, when too little happens for the queue to overflow.
       if (signal.reason instanceof SlowReaderError) this.#endSlow(watcher, 'stalled');
@@ -77,7 +77,7 @@ export class ResourceWatches implements WatchSource {
       unguard?.();
     });
     if (this.#isClosed) this.end(watcher, 'expired');
-    else if (context.refusesWatches()) this.end(watcher, 'drain');
+    else if (owner.refusesWatches()) this.end(watcher, 'drain');
     return { watcher, catchUp: streamWatch(this, watcher), close };
   }
 
@@ -100,7 +100,7 @@ export class ResourceWatches implements WatchSource {
     if (!this.#watchers.delete(watcher)) return;
     watcher.sent.watchers -= 1;
     this.#fanOut.remove(watcher);
-    this.state.context.counters.watchesEnded[reason] += 1;
+    this.state.services.counters.watchesEnded[reason] += 1;
     watcher.end(reason, watcher.isLive ? this.lastFrame(watcher, reason) : undefined);
     if (watcher.queuedFrames > 0) this.#unread.add(watcher);
   }
@@ -123,7 +123,7 @@ export class ResourceWatches implements WatchSource {
 
   /** Sends the bookmarks that are due at this moment, in milliseconds since the epoch. */
   sendBookmarks(now: number): void {
-    const { bookmarkIntervalMs } = this.state.context.limits;
+    const { bookmarkIntervalMs } = this.state.services.limits;
     for (const watcher of this.#watchers) {
       if (!watcher.isLive || !watcher.request.bookmarks || watcher.heldRevision !== undefined) continue;
       if (now - watcher.bookmarkedAt < bookmarkIntervalMs) continue;
@@ -194,9 +194,9 @@ export class ResourceWatches implements WatchSource {
 
   #noteSlow(watcher: Watcher, cause: SlowCause): void {
     this.#slowEnded += 1;
-    const { context, resource } = this.state;
+    const { services, resource } = this.state;
     const { request, queuedFrames, queuedBytes } = watcher;
-    context.log.warn(
+    services.log.warn(
       { resource: resource.name, client: request.client, cause, queuedFrames, queuedBytes },
       'slow watcher ended: the client does not read its events',
     );
@@ -212,14 +212,14 @@ export class ResourceWatches implements WatchSource {
     return new Watcher({
       request,
       host: this.#host,
-      startedAt: this.state.context.clock.now(),
+      startedAt: this.state.services.clock.now(),
       sent: this.#sentAs(request.apiVersion),
     });
   }
 
   #createHost(): WatcherHost {
-    const { resource, context } = this.state;
-    const { limits, scheduler, log } = context;
+    const { resource, services, owner } = this.state;
+    const { limits, scheduler, log } = services;
     return {
       scheduler,
       queueFramesMax: limits.watcherQueueFramesMax,
@@ -228,7 +228,7 @@ export class ResourceWatches implements WatchSource {
         this.#endSlow(slow, 'queue full');
       },
       emptied: (ended) => this.#unread.delete(ended),
-      queuesOverflowed: context.relieveQueues,
+      queuesOverflowed: owner.relieveQueues,
       failed: (failing, error) => {
         const { client } = failing.request;
         log.error(

@@ -1,7 +1,7 @@
 import { linkedAbort } from '../../../../shared/concurrency/linked-abort';
 import type { Revision } from '../../storage/backend';
 import { StorageError } from '../../storage/backend';
-import type { CacheContext } from '../context';
+import type { CacheServices } from '../context';
 import type { CachedResource } from '../state/entry';
 import { CacheEvent } from '../state/event';
 import { decodeStored } from '../state/decode-stored';
@@ -33,17 +33,17 @@ export interface HistoryPart {
  * floor is such a revision and nothing happens afterwards. Then the whole keyspace is watched, in which every revision shows up.
  */
 export async function* readWatchHistory(
-  context: CacheContext,
+  services: CacheServices,
   request: HistoryRequest,
   signal: AbortSignal,
 ): AsyncIterable<HistoryPart> {
-  const turn = await context.history.enter(signal);
-  context.counters.historyStreams += 1;
+  const turn = await services.history.enter(signal);
+  services.counters.historyStreams += 1;
   const stop = linkedAbort(signal, turn.over);
-  const prefix = `${context.prefix}/${request.resource.keyPrefix}`;
+  const prefix = `${services.prefix}/${request.resource.keyPrefix}`;
   const slices = new Slices();
   try {
-    const batches = context.backend.watch(
+    const batches = services.backend.watch(
       { from: request.from + 1, withPrevious: true, ...(request.isFloorVisible ? { prefix } : {}) },
       stop.signal,
     );
@@ -55,7 +55,7 @@ export async function* readWatchHistory(
           through = request.floor();
           break;
         }
-        for (const event of eventsOf(context, request.resource, revision)) events.push(event);
+        for (const event of eventsOf(services, request.resource, revision)) events.push(event);
         through = revision.revision;
         if (!slices.due()) continue;
         turn.pause();
@@ -82,8 +82,8 @@ export async function* readWatchHistory(
   }
 }
 
-function eventsOf(context: CacheContext, resource: CachedResource, revision: Revision): CacheEvent[] {
-  const prefix = `${context.prefix}/${resource.keyPrefix}`;
+function eventsOf(services: CacheServices, resource: CachedResource, revision: Revision): CacheEvent[] {
+  const prefix = `${services.prefix}/${resource.keyPrefix}`;
   const events: CacheEvent[] = [];
   for (const event of revision.events) {
     if (!event.key.startsWith(prefix)) continue;
@@ -93,11 +93,11 @@ function eventsOf(context: CacheContext, resource: CachedResource, revision: Rev
     }
     const key = event.key.slice(prefix.length);
     const decode = (value: Buffer, at: number): ReturnType<typeof decodeStored> =>
-      decodeStored(resource, context, { value }, { key, revision: at });
+      decodeStored(resource, services, { value }, { key, revision: at });
     const previous = before === undefined ? undefined : decode(before.value, before.revision);
     const current = event.type === 'put' ? decode(event.value, revision.revision) : undefined;
     if (current === undefined && previous === undefined) continue;
-    events.push(new CacheEvent({ revision: revision.revision, current, previous }, context.clock.now()));
+    events.push(new CacheEvent({ revision: revision.revision, current, previous }, services.clock.now()));
   }
   return events;
 }

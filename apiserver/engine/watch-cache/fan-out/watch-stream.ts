@@ -2,7 +2,7 @@ import { untilAborted } from '../../../../shared/concurrency/abort';
 import { TIMER_MAX_MS } from '../../../../shared/concurrency/timer-max';
 import type { DeliveryCount } from '../../request/exchange';
 import { StorageError } from '../../storage/backend';
-import type { CacheContext } from '../context';
+import type { CacheOwner, CacheServices } from '../context';
 import type { CachedResource, Entry } from '../state/entry';
 import type { CacheEvent } from '../state/event';
 import { readWatchHistory } from './watch-history';
@@ -16,7 +16,8 @@ import type { SentCounter, Watcher } from './watcher';
 /** What a watch needs of the objects of its resource. */
 export interface WatchedState {
   readonly resource: CachedResource;
-  readonly context: CacheContext;
+  readonly services: CacheServices;
+  readonly owner: CacheOwner;
   readonly ring: Ring;
   readonly isReady: boolean;
   /** The newest revision whose effect is in the cache. */
@@ -71,7 +72,7 @@ async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSign
   if (request.from === undefined) yield* currentState(source, watcher, signal);
   else {
     const { from } = request;
-    const isThere = await source.state.context.waitForRevision(from, {
+    const isThere = await source.state.owner.waitForRevision(from, {
       timeoutMs: request.timeoutMs,
       signal,
     });
@@ -90,14 +91,14 @@ async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSign
 }
 
 /** Infinity when none is asked for, or there is nothing yet that one could promise. Live watchers get theirs from the sweep. */
-function bookmarkDueInMs({ state: { context } }: WatchSource, watcher: Watcher): number {
+function bookmarkDueInMs({ state: { services } }: WatchSource, watcher: Watcher): number {
   if (!watcher.request.bookmarks || watcher.isLive || watcher.sentRevision === 0) return Infinity;
-  return watcher.bookmarkedAt + context.limits.bookmarkIntervalMs - context.clock.now();
+  return watcher.bookmarkedAt + services.limits.bookmarkIntervalMs - services.clock.now();
 }
 
 /** Promises what was handed out, not what is queued somewhere before it. */
-function bookmark({ state: { context } }: WatchSource, watcher: Watcher): Buffer {
-  watcher.bookmarkedAt = context.clock.now();
+function bookmark({ state: { services } }: WatchSource, watcher: Watcher): Buffer {
+  watcher.bookmarkedAt = services.clock.now();
   watcher.sent.frames += 1;
   return watcher.representation.bookmark(watcher.sentRevision, false);
 }
@@ -149,7 +150,7 @@ async function* fromStore(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const history = readWatchHistory(
-    source.state.context,
+    source.state.services,
     {
       resource: source.state.resource,
       from: watcher.sentRevision,
@@ -241,7 +242,7 @@ function frameFor(watcher: Watcher, event: CacheEvent): Buffer | Promise<Buffer>
 function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndReason {
   if (error instanceof StorageError && (error.code === 'compacted' || error.code === 'reset'))
     return 'expired';
-  source.state.context.log.warn(
+  source.state.services.log.warn(
     {
       resource: source.state.resource.name,
       client: watcher.request.client,

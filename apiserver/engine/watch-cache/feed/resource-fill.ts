@@ -55,7 +55,7 @@ export class ResourceFill {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { log, limits } = this.#cache.context;
+    const { log, limits } = this.#cache.services;
     const backoff = new Backoff({ initialMs: limits.retryDelayMinMs, maxMs: limits.retryDelayMaxMs });
     while (!signal.aborted) {
       try {
@@ -74,8 +74,8 @@ export class ResourceFill {
 
   async #fill(backoff: Backoff, signal: AbortSignal): Promise<void> {
     const cache = this.#cache;
-    const { backend, prefix, limits, log, counters } = cache.context;
-    const revision = cache.context.revision();
+    const { backend, prefix, limits, log, counters } = cache.services;
+    const revision = cache.owner.revision();
     this.#held = [];
     this.#hasOverflowed = false;
     cache.beginFill(revision);

@@ -1,17 +1,17 @@
 import { TIMER_MAX_MS } from '../../../../shared/concurrency/timer-max';
-import type { CacheContext } from '../context';
+import type { CacheServices } from '../context';
 import type { ResourceCache } from '../resource-cache';
 import { checkResource } from './self-check';
 
 export interface SelfCheckTarget {
-  readonly context: CacheContext;
+  readonly services: CacheServices;
   readonly resources: () => readonly ResourceCache[];
   readonly rebuild: (keyPrefix: string, why: string) => void;
 }
 
 /** Checks every resource once every `checkIntervalMs` until the signal aborts; never when that is 0. Never rejects. */
 export async function keepChecking(target: SelfCheckTarget, signal: AbortSignal): Promise<void> {
-  const { checkIntervalMs } = target.context.limits;
+  const { checkIntervalMs } = target.services.limits;
   if (checkIntervalMs === 0) return;
   while (!signal.aborted) {
     await pause(checkIntervalMs, signal);
@@ -21,7 +21,7 @@ export async function keepChecking(target: SelfCheckTarget, signal: AbortSignal)
 
 /** One round: a resource that differs from the store is counted, logged and built anew. */
 export async function checkAll(target: SelfCheckTarget, signal: AbortSignal): Promise<void> {
-  const { counters, log } = target.context;
+  const { counters, log } = target.services;
   for (const cache of target.resources()) {
     if (signal.aborted) return;
     const { name: resource, keyPrefix } = cache.resource;

@@ -67,7 +67,7 @@ async function* storedKeys(
   revision: number,
   signal: AbortSignal,
 ): AsyncGenerator<Pick<StoredRecord, 'key' | 'revision'>> {
-  const { backend } = cache.context;
+  const { backend } = cache.services;
   const prefix = prefixOf(cache);
   let after: string | undefined;
   for (;;) {
@@ -90,7 +90,7 @@ async function* storedKeys(
 
 /** Judged by the newest value; true when there is none any more, as the cache lacked it when it was there. */
 async function isDecodable(cache: ResourceCache, key: string, signal: AbortSignal): Promise<boolean> {
-  const { backend } = cache.context;
+  const { backend } = cache.services;
   const absolute = `${prefixOf(cache)}${key}`;
   const { record } = await backend.get(absolute, signal);
   if (record === undefined) return true;
@@ -102,6 +102,6 @@ async function isDecodable(cache: ResourceCache, key: string, signal: AbortSigna
   }
 }
 
-function prefixOf({ context, resource }: ResourceCache): string {
-  return `${context.prefix}/${resource.keyPrefix}`;
+function prefixOf({ services, resource }: ResourceCache): string {
+  return `${services.prefix}/${resource.keyPrefix}`;
 }

@@ -1,6 +1,6 @@
 import type { StoredValue } from '../../storage/backend';
 import { valueOf } from '../../storage/backend';
-import type { CacheContext } from '../context';
+import type { CacheServices } from '../context';
 import type { CachedResource } from './entry';
 import type { CacheEntry } from './entry-codec';
 import { decodeEntry } from './entry-codec';
@@ -9,7 +9,7 @@ import type { Slabs } from './slab';
 /** Decodes what the store holds. Without slabs the entry has memory of its own. */
 export function decodeStored(
   resource: CachedResource,
-  { prefix, log, counters, recent }: CacheContext,
+  { prefix, log, counters, recent }: CacheServices,
   stored: StoredValue,
   { key, revision, slabs }: { readonly key: string; readonly revision: number; readonly slabs?: Slabs },
 ): CacheEntry | undefined {

@@ -1,5 +1,5 @@
 import type { CachedResource, Entry } from './entry';
-import type { CacheContext } from '../context';
+import type { CacheServices } from '../context';
 import type { StoredValue } from '../../storage/backend';
 import { decodeStored } from './decode-stored';
 import type { CacheEntry } from './entry-codec';
@@ -21,16 +21,16 @@ export class ResourceState {
   readonly slabs = new Slabs();
   readonly ring: Ring;
   readonly #labels: LabelIndexes;
-  readonly #context: CacheContext;
+  readonly #services: CacheServices;
   readonly #tree: ObjectTree;
   #changedAt: number;
   #departedBytes = 0;
   #newest: Snapshot | undefined;
 
   /** `revision` is that of the state which will be loaded; the ring begins there. */
-  constructor(resource: CachedResource, context: CacheContext, revision: number) {
+  constructor(resource: CachedResource, services: CacheServices, revision: number) {
     this.resource = resource;
-    this.#context = context;
+    this.#services = services;
     this.#tree = ObjectTree.create(resource.indexedFields);
     this.#changedAt = revision;
     const tree = this.#tree;
@@ -42,9 +42,9 @@ export class ResourceState {
       entries: () => tree.clone().entries(),
     });
     this.ring = new Ring(revision, {
-      windowMs: context.limits.ringWindowMs,
-      eventsMax: context.limits.ringEventsMax,
-      budget: context.rings,
+      windowMs: services.limits.ringWindowMs,
+      eventsMax: services.limits.ringEventsMax,
+      budget: services.rings,
       dropped: (event) => {
         this.#forget(event);
       },
@@ -75,7 +75,7 @@ export class ResourceState {
 
   /** Decodes a value as the store has it; undefined, told to log and counter, when that is impossible. */
   decode(stored: StoredValue, key: string, revision: number): CacheEntry | undefined {
-    return decodeStored(this.resource, this.#context, stored, { key, revision, slabs: this.slabs });
+    return decodeStored(this.resource, this.#services, stored, { key, revision, slabs: this.slabs });
   }
 
   /** Applies one change. Undefined when the cache does not change by it: a deletion of what it never held. */
@@ -86,8 +86,8 @@ export class ResourceState {
     else return undefined;
     this.#labels.apply(current, previous);
     this.#changedAt = revision;
-    const now = this.#context.clock.now();
-    const event = new CacheEvent({ revision, current, previous }, now, this.#context.derived);
+    const now = this.#services.clock.now();
+    const event = new CacheEvent({ revision, current, previous }, now, this.#services.derived);
     this.ring.append(event);
     this.ring.trim(now, revision);
     return event;
@@ -99,7 +99,7 @@ export class ResourceState {
    */
   byLabels(equals: readonly (readonly [label: string, value: string])[]): readonly Entry[] | undefined {
     if (equals.length === 0) return undefined;
-    const keys = this.#labels.find(equals, this.#context.clock.now());
+    const keys = this.#labels.find(equals, this.#services.clock.now());
     if (keys === undefined) return undefined;
     return keys
       .toSorted(compareKeys)
@@ -160,12 +160,12 @@ export class ResourceState {
     this.ring.close();
     for (let at = this.ring.end - this.ring.size; at < this.ring.end; at += 1) {
       const event = this.ring.at(at);
-      if (event !== undefined) this.#context.derived.release(event);
+      if (event !== undefined) this.#services.derived.release(event);
     }
   }
 
   #forget(event: CacheEvent): void {
-    this.#context.derived.release(event);
+    this.#services.derived.release(event);
     const { previous } = event;
     if (previous === undefined) return;
     this.#departedBytes += previous.bytes.length;

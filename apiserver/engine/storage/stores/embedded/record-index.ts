@@ -1,6 +1,5 @@
 import BTree from 'sorted-btree';
 import { compareKeys } from '../../../../../shared/meta/key-order';
-import { prefixEnd } from './prefix-end';
 
 /** What is known in memory of one current record; its value is on disk. */
 export interface IndexEntry {
@@ -88,3 +87,19 @@ export class RecordIndex {
     }
   }
 }
+
+/** The smallest string above every string that begins with `prefix`, or undefined when there is none. */
+function prefixEnd(prefix: string): string | undefined {
+  const points = Array.from(prefix);
+  for (;;) {
+    const last = points.pop()?.codePointAt(0);
+    if (last === undefined) return undefined;
+    if (last === LAST_CODE_POINT) continue;
+    const next = last + 1 === FIRST_SURROGATE ? LAST_SURROGATE + 1 : last + 1;
+    return points.join('') + String.fromCodePoint(next);
+  }
+}
+
+const FIRST_SURROGATE = 0xd800;
+const LAST_SURROGATE = 0xdfff;
+const LAST_CODE_POINT = 0x10_ffff;

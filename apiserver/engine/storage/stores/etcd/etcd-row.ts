@@ -1,3 +1,4 @@
+import { sleep } from '../../../../../shared/concurrency/abort';
 import type { FlagRow, FlagValues } from '../../../../../shared/flags/flag-row';
 import { STORE_CHECK } from '../../../../../shared/names';
 import { STORE_IDENTITY_KEY } from '../../../../../shared/store-identity';
@@ -6,7 +7,8 @@ import { STORAGE_GROUP } from '../../backend-row';
 import { Alarms } from './alarms';
 import { runCompactor } from './compactor';
 import { StoreIdentityBackend } from '../../decorators/identity/identity-backend';
-import { keepDatabaseSizes } from './database-sizes';
+import { METHODS } from './codec';
+import type { EtcdClient } from './etcd-client';
 import { createEtcdBackend } from './etcd-backend';
 
 const FLAGS = [
@@ -99,3 +101,41 @@ export const ETCD = {
     });
   },
 } as const satisfies BackendRow<FlagValues<typeof FLAGS>, EtcdStoreOptions>;
+
+/** Asks every member for the size of its database file, every so often, until the signal aborts; a member that does not answer keeps none. */
+async function keepDatabaseSizes(
+  client: EtcdClient,
+  { sizes, intervalMs }: { readonly sizes: Map<string, number>; readonly intervalMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  if (intervalMs === 0) return;
+  while (!signal.aborted) {
+    await Promise.all(
+      client.endpointUrls.map(async (endpoint) => {
+        const size = await databaseSize(client, endpoint, signal);
+        if (size === undefined) sizes.delete(endpoint);
+        else sizes.set(endpoint, size);
+      }),
+    );
+    await sleep(intervalMs, signal).catch(() => undefined);
+  }
+}
+
+/** Bytes. The other calls have a connection to one member only, so that this one has its own. */
+async function databaseSize(
+  client: EtcdClient,
+  endpoint: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const transport = client.connect(endpoint);
+  try {
+    await transport.ready(client.dialTimeoutMs, signal);
+    const token = await client.tokens?.get(transport, signal);
+    const options = { timeoutMs: client.dialTimeoutMs, signal, token };
+    return (await transport.unary(METHODS.status, {}, options)).dbSizeBytes;
+  } catch {
+    return undefined;
+  } finally {
+    transport.close();
+  }
+}

@@ -1,5 +1,5 @@
 import { KeyOrder } from './key-order';
-import { rankOf } from './rank';
+import { rankOf } from './object-tree';
 
 test.each([0, 1, 40, 5_000])('in a tree of %i keys the rank is what counting one by one gives', (size) => {
   const order = new KeyOrder();
