@@ -12,7 +12,7 @@ import { ALL_KINDS, collectionOf, endpointOf, STORED_ROWS } from './stored-rows'
 
 let backend: MemoryBackend;
 let api: InProcessApi;
-const told = jest.spyOn(RecentObjects.prototype, 'saidBy');
+const told = jest.spyOn(RecentObjects.prototype, 'findParsed');
 
 beforeAll(async () => {
   backend = new MemoryBackend();

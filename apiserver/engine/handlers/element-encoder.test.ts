@@ -6,7 +6,7 @@ import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { EncodeElement } from './element-encoder';
 import { elsewhereOf, framesElsewhereOf } from './element-encoder';
-import type { Entry, FrameElsewhere } from '../watch-cache/state/entry';
+import type { Entry, FrameWorker } from '../watch-cache/state/entry';
 
 const LARGE = LOOP_BOUNDS.storedBytesMax + 1;
 const YAML = { accept: 'application/yaml' };
@@ -42,7 +42,7 @@ test('what cannot be made there is made here for a client that waits, and for no
   await expect(asked(encode, { hasLeft: true })).rejects.toThrow('the client has left');
 });
 
-function frames(encode: EncodeElement, accept: string = MEDIA_TYPE.protobuf): FrameElsewhere | undefined {
+function frames(encode: EncodeElement, accept: string = MEDIA_TYPE.protobuf): FrameWorker | undefined {
   const exchange = newExchange({ headers: { accept }, bounds: LOOP_BOUNDS });
   const endpoint = api.plane.registry().endpoint('', 'v1', 'configmaps');
   if (endpoint === undefined) throw new Error('configmaps are not served');

@@ -1,7 +1,7 @@
 import type { OffloadedEncoder, ObjectEncoder } from '../encoding/object-encoder';
 import { ENCODED_OBJECTS } from '../encoding/encoded-cache';
 import type { Source } from '../encoding/source';
-import type { FrameElsewhere, ObjectEventType } from '../watch-cache/state/entry';
+import type { FrameWorker, ObjectEventType } from '../watch-cache/state/entry';
 import type { Exchange } from '../request/exchange';
 import { converting } from '../registry/conversion-needed';
 import type { Endpoint } from '../registry/resource';
@@ -52,7 +52,7 @@ export function framesElsewhereOf(
   exchange: Exchange,
   { endpoint, encoder }: { readonly endpoint: Endpoint; readonly encoder: ObjectEncoder },
   encode: EncodeElement | undefined,
-): FrameElsewhere | undefined {
+): FrameWorker | undefined {
   const { bounds } = exchange;
   if (encode === undefined || bounds === undefined || !encoder.parses) return undefined;
   return (event, entry) => {

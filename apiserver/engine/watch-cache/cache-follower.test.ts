@@ -12,22 +12,22 @@ const PREFIX = 'core/configmaps/';
 let api: InProcessApi;
 let cache: ResourceCache;
 let follower: CacheFollower;
-/** What the follower has made of the objects: revisions by key. */
+/** The derived value: revisions by key. */
 let seen: Map<string, number>;
-let told: string[];
+let calls: string[];
 
 beforeEach(async () => {
   api = await startInProcessApi();
   cache = api.plane.cache.resource(PREFIX);
   seen = new Map();
-  told = [];
+  calls = [];
   follower = new CacheFollower(cache, {
     reset: () => {
-      told.push('reset');
+      calls.push('reset');
       seen.clear();
     },
     changed: (key: string, current: Entry | undefined) => {
-      told.push(key);
+      calls.push(key);
       if (current === undefined) seen.delete(key);
       else seen.set(key, current.revision);
     },
@@ -59,22 +59,22 @@ function state(): Map<string, number> {
   return new Map(Array.from(cache.snapshot().entries(), ({ key, revision }) => [key, revision]));
 }
 
-test('the first look is at all objects, later ones are at changes alone', async () => {
+test('the first catch-up replays all objects, later ones only changes', async () => {
   await write('a');
   await write('b');
   await follower.whenPrepared(patience());
-  expect(told).toEqual(['reset', 'default/a', 'default/b']);
+  expect(calls).toEqual(['reset', 'default/a', 'default/b']);
   expect(follower.catchUp()).toBe(false);
-  told = [];
+  calls = [];
   await write('c');
   await remove('a');
   expect(follower.catchUp()).toBe(true);
-  expect(told).toEqual(['default/c', 'default/a']);
+  expect(calls).toEqual(['default/c', 'default/a']);
   expect(seen).toEqual(state());
   expect(seen.size).toBe(2);
 });
 
-test('who did not look for too long begins anew', async () => {
+test('a follower whose events were dropped from the ring buffer replays all objects', async () => {
   await write('a');
   expect(follower.catchUp()).toBe(true);
   await write('b');
@@ -86,7 +86,7 @@ test('who did not look for too long begins anew', async () => {
   expect([...seen.keys()]).toEqual(['default/b']);
 });
 
-test('what is read anew is forgotten until it is there', async () => {
+test('a refill resets the follower until the objects are loaded', async () => {
   await write('a');
   follower.catchUp();
   const isReady = jest.spyOn(cache, 'isReady', 'get').mockReturnValue(false);
@@ -98,7 +98,7 @@ test('what is read anew is forgotten until it is there', async () => {
   expect(seen).toEqual(state());
 });
 
-test('a state that came anew replaces the old one', async () => {
+test('a new state after a refill replaces the old one', async () => {
   await write('a');
   follower.catchUp();
   api.plane.cache.rebuildResource(PREFIX, 'a test');
@@ -109,7 +109,7 @@ test('a state that came anew replaces the old one', async () => {
   expect(seen).toEqual(state());
 });
 
-test('changes in the middle of the first look are not lost, and all who wait share it', async () => {
+test('changes during the first replay are not lost, and concurrent waiters share the replay', async () => {
   for (const name of ['a', 'b', 'c']) await write(name);
   jest.spyOn(Slices.prototype, 'due').mockReturnValue(true);
   const first = follower.whenPrepared(patience());
@@ -119,10 +119,10 @@ test('changes in the middle of the first look are not lost, and all who wait sha
   await Promise.all([first, second]);
   follower.catchUp();
   expect(seen).toEqual(state());
-  expect(told.filter((each) => each === 'reset')).toHaveLength(1);
+  expect(calls.filter((each) => each === 'reset')).toHaveLength(1);
 });
 
-test('a look at once in the middle of one in slices counts', async () => {
+test('a synchronous catch-up during a sliced replay supersedes it', async () => {
   for (const name of ['a', 'b', 'c']) await write(name);
   jest.spyOn(Slices.prototype, 'due').mockReturnValue(true);
   let goOn: () => void = () => undefined;
@@ -131,7 +131,7 @@ test('a look at once in the middle of one in slices counts', async () => {
   });
   jest.spyOn(Slices.prototype, 'pause').mockReturnValueOnce(held);
   const waiting = follower.whenPrepared(patience());
-  while (!told.includes('default/a')) await new Promise(setImmediate);
+  while (!calls.includes('default/a')) await new Promise(setImmediate);
   expect(follower.isPrepared).toBe(false);
   follower.catchUp();
   expect(follower.isPrepared).toBe(true);

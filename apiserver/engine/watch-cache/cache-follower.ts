@@ -5,20 +5,20 @@ import type { Ring } from './state/ring';
 import { Slices } from '../../../shared/concurrency/slices';
 
 export interface FollowerTarget {
-  /** Forgets everything; all current objects follow, each as a change. */
+  /** Drops everything; all current objects follow, each as a change. */
   reset(): void;
   /** The object below the key, or undefined once it is gone. */
   changed(key: string, current: Entry | undefined): void;
 }
 
 /**
- * Brings something that is derived from the objects of one resource up to date, change by change. It asks rather than being told: the
- * recent events are in the cache anyway, and who asks before each use is never behind the cache.
+ * Keeps a value that is derived from the objects of one resource in step with the cache. It pulls recent events from the ring buffer
+ * before each use, so the derived value never lags the cache.
  */
 export class CacheFollower {
   readonly #cache: ResourceCache;
   readonly #target: FollowerTarget;
-  /** The events of the state that was seen last; another state has another ring. */
+  /** The ring buffer of the state seen last; each new state has its own. */
   #ring: Ring | undefined;
   #position = 0;
   #starts = 0;
@@ -29,19 +29,19 @@ export class CacheFollower {
     this.#target = target;
   }
 
-  /** Whether `catchUp` is a matter of what has changed: not while the objects are being read anew, or were. */
+  /** Whether `catchUp` applies recent changes only. False after a refill of the resource, when all objects must be replayed. */
   get isPrepared(): boolean {
     return this.#cache.isReady && !this.#mustStartOver();
   }
 
-  /** How often everything was forgotten. */
+  /** Number of resets of the target. */
   get starts(): number {
     return this.#starts;
   }
 
   /**
-   * Waits for the objects, and hands all of them over where not all that has changed is known any more, in slices that let others work
-   * between them; `catchUp` would do the same at once.
+   * Waits until the resource is filled. Replays all objects if the ring buffer lost events, in time slices that yield to the event loop;
+   * `catchUp` would replay them in one step.
    */
   async whenPrepared(signal: AbortSignal): Promise<void> {
     while (!this.isPrepared) {
@@ -54,7 +54,7 @@ export class CacheFollower {
     }
   }
 
-  /** Hands over what has changed since the last call, and tells whether that is anything. Costs next to nothing when it is not. */
+  /** Applies the changes since the last call. Returns whether there were any. */
   catchUp(): boolean {
     if (!this.#cache.isReady) return this.#forget();
     const { ring } = this.#cache;
@@ -65,14 +65,14 @@ export class CacheFollower {
     return true;
   }
 
-  /** Without the oldest of the events that are missing, only the state itself tells. */
+  /** Whether events were dropped from the ring buffer before they were applied. */
   #mustStartOver(): boolean {
     const { ring, isReady } = this.#cache;
     if (!isReady || (ring === this.#ring && ring.end === this.#position)) return false;
     return ring !== this.#ring || ring.at(this.#position) === undefined;
   }
 
-  /** What is being read anew comes without events. */
+  /** A refill delivers no events, so the target is reset. */
   #forget(): boolean {
     if (this.#ring === undefined && this.#preparation === undefined) return false;
     this.#ring = undefined;
@@ -86,13 +86,13 @@ export class CacheFollower {
     this.#ring = ring;
   }
 
-  /** What happens meanwhile is an event behind the position. Whatever begins anew in between has the last word. */
+  /** Changes during the replay are events after `position`. Another reset during the replay supersedes this one. */
   async #startOverInSlices(): Promise<void> {
     const { ring } = this.#cache;
     const position = ring.end;
     const slices = new Slices();
     const start = this.#begin();
-    // Until the end, nothing that was seen is complete.
+    // The replay is incomplete until its end.
     this.#ring = undefined;
     for (const entry of this.#cache.snapshot().entries()) {
       this.#target.changed(entry.key, entry);

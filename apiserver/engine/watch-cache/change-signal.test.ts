@@ -3,10 +3,10 @@ import { ChangeSignal } from './change-signal';
 const MINUTE_MS = 60_000;
 const never = new AbortController().signal;
 
-/** Longer than a rest. */
+/** Longer than the minimum pause. */
 const MOMENT_MS = 50;
 
-/** Whether it is over after a moment. */
+/** Whether the promise is settled after a short time. */
 async function isOver(wait: Promise<void>): Promise<boolean> {
   let over = false;
   void wait.then(() => {
@@ -23,7 +23,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('a change ends the wait, and so does one that came before it', async () => {
+test('a change during the wait or before it ends the wait', async () => {
   const signal = new ChangeSignal([]);
   const wait = signal.wait(MINUTE_MS, never);
   expect(await isOver(wait)).toBe(false);
@@ -36,7 +36,7 @@ test('a change ends the wait, and so does one that came before it', async () => 
   expect(await isOver(signal.wait(MINUTE_MS, never))).toBe(false);
 });
 
-test('without a change the wait ends with its time, or with the signal', async () => {
+test('without a change the wait ends at its timeout, or when the signal aborts', async () => {
   const signal = new ChangeSignal([]);
   const wait = signal.wait(MINUTE_MS, never);
   expect(await isOver(wait)).toBe(false);
@@ -50,7 +50,7 @@ test('without a change the wait ends with its time, or with the signal', async (
   expect(await isOver(other)).toBe(true);
 });
 
-test('between two waits it rests, however much changes', async () => {
+test('two waits are separated by the minimum pause, regardless of the number of changes', async () => {
   const signal = new ChangeSignal([]);
   let rounds = 0;
   const stopped = new AbortController();

@@ -2,15 +2,15 @@ import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { pause } from '../../../shared/concurrency/pause';
 import type { CacheListener, ResourceCache } from './resource-cache';
 
-/** How long that loop rests at least, in milliseconds, however much changes. */
+/** Minimum pause of the loop between two rounds. */
 const REST_MS = 20;
 
-/** Wakes the one loop that keeps something in step with a few resources. How often they have changed meanwhile does not matter. */
+/** Wakes one reconciling loop when any of several resources changes. Changes between two waits are coalesced. */
 export class ChangeSignal implements CacheListener {
   #isDue = false;
   #wake: (() => void) | undefined;
 
-  /** Lives as long as the caches. */
+  /** Never unsubscribes: it has the lifetime of the caches. */
   constructor(caches: readonly ResourceCache[]) {
     for (const cache of caches) cache.follow(this);
   }
@@ -24,7 +24,7 @@ export class ChangeSignal implements CacheListener {
     this.changed();
   }
 
-  /** Rests, and then waits for `ms`, or less if something has changed since the last wait, or the signal aborts. */
+  /** Pauses for the minimum, then waits up to `ms` for a change. Returns early when the signal aborts. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     await pause(REST_MS, signal);
     if (!this.#isDue) {

@@ -46,7 +46,7 @@ async function caughtUp(cache: ClusterCache, backend: MemoryBackend): Promise<vo
   ).toBe(true);
 }
 
-test('a started cache holds every object of the store, of every page, at one revision', async () => {
+test('a started cache holds all objects of all pages at one revision', async () => {
   const backend = new MemoryBackend();
   for (let at = 0; at < 1_234; at += 1) put(backend, `p${at}`);
   backend.put(`${PREFIX}/core/nodes/n1`, Buffer.from('{"kind":"Node","apiVersion":"v1","metadata":{}}'));
@@ -83,7 +83,7 @@ test('writes that happen while the pages are read are neither missed nor seen ea
   expect(pods.get('a/zzz')?.revision).toBe(903);
 });
 
-test('revisions of foreign keys move the revision on and change nothing else', async () => {
+test('revisions of foreign keys advance the revision and change nothing else', async () => {
   const backend = new MemoryBackend();
   const cache = await started(backend);
   backend.put('/other/thing', Buffer.from('x'));
@@ -93,7 +93,7 @@ test('revisions of foreign keys move the revision on and change nothing else', a
   expect(cache.stats().events).toBe(0);
 });
 
-test('a missing revision makes the cache start anew and ends watches with 410', async () => {
+test('a missing revision rebuilds the cache and ends watches with 410', async () => {
   const backend = new MemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);
@@ -112,33 +112,30 @@ test('a missing revision makes the cache start anew and ends watches with 410', 
   expect(cache.stats()).toMatchObject({ rebuilds: 1, fills: 2 });
 });
 
-test.each(['compacted', 'reset'] as const)(
-  'a feed that ends with %s makes the cache start anew',
-  async (code) => {
-    const backend = new MemoryBackend();
-    put(backend, 'p1');
-    const cache = await started(backend);
-    const reader = new FrameReader(
-      cache.resource(PODS.keyPrefix).watch(requestFor({ from: 1 }), shutdownSignal()),
-    );
-    const frames = reader.rest();
-    put(backend, 'p2');
-    await caughtUp(cache, backend);
-    let reasonWhileFilling: string | undefined;
-    let revisionWhileFilling = -1;
-    backend.beforeList = async () => {
-      reasonWhileFilling = cache.notReadyReason();
-      revisionWhileFilling = cache.revision;
-    };
-    backend.fail(new StorageError(code, 'history is gone'));
-    expect(await frames).toEqual(['ADDED a/p2@2', 'ERROR 410 Expired']);
-    backend.fail(undefined);
-    await cache.resource(PODS.keyPrefix).whenReady(shutdownSignal());
-    expect(cache.notReadyReason()).toBeUndefined();
-    expect(reasonWhileFilling).toBe('the watch cache is being rebuilt: history is gone');
-    expect(revisionWhileFilling).toBe(0);
-  },
-);
+test.each(['compacted', 'reset'] as const)('a feed that ends with %s rebuilds the cache', async (code) => {
+  const backend = new MemoryBackend();
+  put(backend, 'p1');
+  const cache = await started(backend);
+  const reader = new FrameReader(
+    cache.resource(PODS.keyPrefix).watch(requestFor({ from: 1 }), shutdownSignal()),
+  );
+  const frames = reader.rest();
+  put(backend, 'p2');
+  await caughtUp(cache, backend);
+  let reasonWhileFilling: string | undefined;
+  let revisionWhileFilling = -1;
+  backend.beforeList = async () => {
+    reasonWhileFilling = cache.notReadyReason();
+    revisionWhileFilling = cache.revision;
+  };
+  backend.fail(new StorageError(code, 'history is gone'));
+  expect(await frames).toEqual(['ADDED a/p2@2', 'ERROR 410 Expired']);
+  backend.fail(undefined);
+  await cache.resource(PODS.keyPrefix).whenReady(shutdownSignal());
+  expect(cache.notReadyReason()).toBeUndefined();
+  expect(reasonWhileFilling).toBe('the watch cache is being rebuilt: history is gone');
+  expect(revisionWhileFilling).toBe(0);
+});
 
 test('an outage of the store leaves the cache ready and loses nothing', async () => {
   const backend = new MemoryBackend();
@@ -158,7 +155,7 @@ test('an outage of the store leaves the cache ready and loses nothing', async ()
   expect(cache.stats()).toMatchObject({ rebuilds: 0, fills: 1 });
 });
 
-test('start waits for a store that does not answer yet and rejects when it refuses', async () => {
+test('start waits for an unavailable store and rejects when the store denies access', async () => {
   const backend = new MemoryBackend();
   put(backend, 'p1');
   backend.fail(new StorageError('unavailable', 'not up'));
@@ -172,7 +169,7 @@ test('start waits for a store that does not answer yet and rejects when it refus
   await expect(createCache(backend).start(shutdownSignal())).rejects.toMatchObject({ code: 'denied' });
 });
 
-test('a value that cannot be decoded is counted and left out, and the stream goes on', async () => {
+test('a value that cannot be decoded is counted and skipped, and the feed continues', async () => {
   const backend = new MemoryBackend();
   put(backend, 'good');
   backend.put(podKey({ namespace: 'a', name: 'bad' }), Buffer.from('{"kind":'));
@@ -194,7 +191,7 @@ test('a value that cannot be decoded is counted and left out, and the stream goe
   expect(cache.stats().undecodable).toBe(2);
 });
 
-test('a resource added while the cache runs is filled beside the feed and misses nothing', async () => {
+test('a resource added to a running cache is filled during the feed and misses no event', async () => {
   const backend = new MemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend, { resources: [CONFIG_MAPS] });
@@ -220,7 +217,7 @@ test('a resource added while the whole cache is being filled gets a fill of its 
   const cache = createCache(backend, { resources: [CONFIG_MAPS], limits: { fillPageRecords: 1 } });
   put(backend, 'p2');
   backend.beforeList = async () => {
-    // The page after the first: what went by before is not loaded again.
+    // The second page: records of the first page are not loaded again.
     if (backend.calls.list === 2) cache.addResource(PODS);
   };
   await cache.start(shutdownSignal());
@@ -240,14 +237,14 @@ test('a removed resource is unknown and its watches end with 410', async () => {
   cache.removeResource(PODS.keyPrefix);
   expect(await frames).toEqual(['ADDED a/p1@1', 'ERROR 410 Expired']);
   expect(() => cache.resource(PODS.keyPrefix)).toThrow('could not find the requested resource');
-  // One that was about to begin would else wait for a state that never comes.
+  // Without this, a watch that begins now would wait forever for a state.
   const late = new FrameReader(pods.watch(requestFor({ from: undefined }), shutdownSignal()));
   expect(await late.rest()).toEqual(['ERROR 410 Expired']);
   put(backend, 'p2');
   await caughtUp(cache, backend);
 });
 
-test('rebuilding one resource ends its watches with 410 and leaves the others alone', async () => {
+test('rebuilding one resource ends its watches with 410 and does not affect other resources', async () => {
   const backend = new MemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);
@@ -270,7 +267,7 @@ test('rebuilding one resource ends its watches with 410 and leaves the others al
   expect(cache.notReadyReason()).toBeUndefined();
 });
 
-test('waiting for a revision ends with true when it is there, with false in the end or when the caller leaves', async () => {
+test('waiting for a revision returns true once it is applied, false on timeout or abort', async () => {
   const backend = new MemoryBackend();
   const cache = await started(backend);
   const there = cache.waitForRevision(2, { timeoutMs: PATIENCE_MS, signal: shutdownSignal() });
@@ -283,7 +280,7 @@ test('waiting for a revision ends with true when it is there, with false in the 
   expect(await Promise.all([there, late, left])).toEqual([true, false, false]);
 });
 
-test('a drain ends every watch with the bookmark it asked for', async () => {
+test('a drain ends every watch with a bookmark if the client requested bookmarks', async () => {
   const backend = new MemoryBackend();
   put(backend, 'p1');
   const cache = await started(backend);

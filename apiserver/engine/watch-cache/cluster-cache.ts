@@ -32,7 +32,7 @@ import { SnapshotBudget } from './state/snapshot-budget';
 import type { CacheStats, WatcherInfo } from './stats';
 import { createCounters } from './stats';
 
-/** Which resources a cache reads by itself. */
+/** Which resources a cache fills at its start. */
 export type CacheFills = 'everything' | 'on demand';
 
 export interface ClusterCacheOptions {
@@ -44,27 +44,27 @@ export interface ClusterCacheOptions {
   readonly clock: Clock;
   readonly limits?: Partial<CacheLimits>;
   /**
-   * `on demand`: a resource is read when somebody waits for it (`whenReady`), and before that its events are passed over; who can ask the
-   * store does. By default all are read at once.
+   * `on demand`: a resource is filled when a reader first waits for it (`whenReady`); until then its events are skipped. By default all
+   * resources are filled at the start.
    */
   readonly fills?: CacheFills;
 }
 
 /**
- * The cache of one replica: all resources, fed by one watch of the whole keyspace. It holds the state of one revision at a time and
- * moves from one to the next in a single step, for all resources together.
+ * The watch cache of one replica: all resources, fed by one watch of the whole keyspace. It holds the state of one revision and applies
+ * the next revision to all resources in one synchronous step.
  */
 export class ClusterCache {
-  /** What this replica wrote a moment ago: writers tell it, so that their events need not be parsed. */
+  /** Recent writes of this replica, so that their events need not be parsed again. */
   readonly recent = new RecentObjects();
   readonly #services: CacheServices;
   readonly #relief: QueueRelief;
   readonly #router: KeyRouter<ResourceCache>;
-  /** Resources that are filled on their own while the feed goes on. */
+  /** Resources that are refilled one by one while the feed continues. */
   readonly #fills = new Map<ResourceCache, ResourceFill>();
-  /** Resources that take part in the fill of the whole cache; one added in the middle of it would miss what went by. */
+  /** Resources that take part in the fill of the whole cache. A resource that is added during it would miss records. */
   #filling = new Set<ResourceCache>();
-  /** Those that are kept up to date, where not all are. */
+  /** The requested resources of a cache that fills on demand; undefined if all resources are filled. */
   readonly #wanted: Set<ResourceCache> | undefined;
   readonly #feed: Feed;
   readonly #readIndex: ReadIndex;
@@ -125,7 +125,7 @@ export class ClusterCache {
     for (const resource of options.resources) this.#add(resource);
     this.#feed = new Feed({
       backend,
-      // On demand it begins with nothing: no key is below the prefix's last slash twice.
+      // A cache that fills on demand starts empty: no key contains two slashes after the prefix.
       prefix: this.#wanted === undefined ? `${prefix}/` : `${prefix}//`,
       limits,
       log,
@@ -140,14 +140,14 @@ export class ClusterCache {
     });
   }
 
-  /** The newest revision that is fully applied; 0 before the first fill and while the cache is built anew. */
+  /** The newest revision that is fully applied; 0 before the first fill and during a rebuild. */
   get revision(): number {
     return this.#revision;
   }
 
   /**
-   * Fills the cache and goes on following the store until `signal` aborts. Resolves when ready. Waits while the store is
-   * unavailable; rejects with what no waiting helps against, e.g. StorageError `denied`.
+   * Fills the cache and follows the store until `signal` aborts. Resolves when the cache is ready. Retries while the store is unavailable;
+   * rejects with permanent errors, e.g. StorageError `denied`.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#shutdownSignal = signal;
@@ -169,22 +169,22 @@ export class ClusterCache {
     );
   }
 
-  /** Undefined when the cache can answer, else the reason why not, for the health check. */
+  /** The reason why the cache is not ready, for the health check; undefined if it is. */
   notReadyReason(): string | undefined {
     return this.#notReady;
   }
 
-  /** Whether a resource is read only when somebody wants it. */
+  /** Whether a resource is filled only when it is requested. */
   get fillsOnDemand(): boolean {
     return this.#wanted !== undefined;
   }
 
-  /** Keeps the resource up to date from now on, where that is not so anyway. */
+  /** Fills the resource and keeps it up to date from now on, if the cache fills on demand. */
   want(keyPrefix: string): void {
     this.#requestFill(this.resource(keyPrefix));
   }
 
-  /** Resolves when everything that is wanted at this moment is read. */
+  /** Resolves when all resources requested so far are filled. */
   async whenWantedReady(signal: AbortSignal): Promise<void> {
     await Promise.all([...(this.#wanted ?? [])].map(async (cache) => cache.whenReady(signal)));
   }
@@ -194,8 +194,8 @@ export class ClusterCache {
   }
 
   /**
-   * The cache of the resource stored below this prefix (`core/pods/`). Throws NotFound (404) when there is none: the definition of a
-   * custom resource can go while a request for it is under way.
+   * The cache of the resource stored below this prefix (`core/pods/`). Throws NotFound (404) when there is none: a custom resource
+   * definition can be deleted during a request.
    */
   resource(keyPrefix: string): ResourceCache {
     const cache = this.#router.get(keyPrefix);
@@ -203,7 +203,7 @@ export class ClusterCache {
     throw new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
   }
 
-  /** Starts to cache one more resource. It becomes ready by itself, at a revision of its own choice. */
+  /** Starts to cache one more resource. It is filled in the background, at a revision of its own. */
   addResource(resource: CachedResource): ResourceCache {
     if (this.#router.get(resource.keyPrefix) !== undefined) {
       throw new Error(`${resource.keyPrefix} is cached already`);
@@ -213,7 +213,7 @@ export class ClusterCache {
     return cache;
   }
 
-  /** Ends the resource's watches and forgets its objects. */
+  /** Ends the watches of the resource and drops its objects. */
   removeResource(keyPrefix: string): void {
     const cache = this.resource(keyPrefix);
     this.#fills.get(cache)?.cancel();
@@ -223,7 +223,7 @@ export class ClusterCache {
     cache.close();
   }
 
-  /** Throws one resource's state away, ends its watches with 410 and reads it again. The others go on. */
+  /** Discards the state of one resource, ends its watches with 410 and refills it. Other resources are not affected. */
   rebuildResource(keyPrefix: string, why: string): void {
     const cache = this.resource(keyPrefix);
     this.#services.counters.rebuilds += 1;
@@ -234,35 +234,35 @@ export class ClusterCache {
     if (this.#isFilled) this.#refill(cache);
   }
 
-  /** Compares every resource with the store once, and builds those anew that differ. Runs by itself every `checkIntervalMs`. */
+  /** Compares every resource with the store once, and rebuilds those that differ. Also runs every `checkIntervalMs`. */
   async check(signal: AbortSignal): Promise<void> {
     await checkAll(this.#checkTarget(), signal);
   }
 
-  /** Waits until what somebody will look at is as fresh as they need it; see {@link freshen}. */
+  /** Waits until the cache is as fresh as a reader needs it; see {@link freshen}. */
   async freshen(needs: FreshnessNeeds, signal: AbortSignal): Promise<Freshness> {
     return freshen(this, needs, signal);
   }
 
-  /** A revision at or above every write acknowledged before this call. Shared: see {@link ReadIndex}. */
+  /** A revision at or above every write acknowledged before this call (read index). Calls are batched: see {@link ReadIndex}. */
   async readIndex(signal: AbortSignal): Promise<number> {
-    const askedAt = this.#confirmation.now();
+    const requestedAt = this.#confirmation.now();
     const revision = await this.#readIndex.read(signal);
-    this.#confirmation.told(revision, { askedAt, seen: this.#revision });
+    this.#confirmation.noteReadIndex(revision, { requestedAt, seen: this.#revision });
     return revision;
   }
 
-  /** Whether everything that was acknowledged so many milliseconds ago is certainly in the cache; see {@link Confirmation}. Never of one that fills on demand: few ask it. */
+  /** Whether the cache provably holds every write acknowledged `ms` milliseconds ago; see {@link Confirmation}. Always false if it fills on demand. */
   isConfirmedWithin(ms: number): boolean {
     return this.#wanted === undefined && this.#isFilled && this.#confirmation.isWithin(ms);
   }
 
-  /** Whether this version is so old that a list of it is not continued any more, even if it could be. */
+  /** Whether continue tokens of this revision have expired, even if its state were still available. */
   isTooOldToContinue(revision: number): boolean {
-    return this.#ages.isOver(revision, this.#services.clock.now());
+    return this.#ages.hasExpired(revision, this.#services.clock.now());
   }
 
-  /** Whether the cache has seen `revision` in time; false also when the signal aborts. */
+  /** Whether the cache reaches `revision` in time; false also when the signal aborts. */
   async waitForRevision(revision: number, options: WaitOptions): Promise<boolean> {
     if (this.#isFilled && this.#revision >= revision) return true;
     const startedAt = performance.now();
@@ -276,12 +276,12 @@ export class ClusterCache {
     await this.#drain.run(options, signal);
   }
 
-  /** True once the replica is about to go so soon that a watch is not worth beginning. */
+  /** Whether new watches are refused because the replica shuts down soon. */
   get refusesWatches(): boolean {
     return this.#drain.refusesNew;
   }
 
-  /** Drops what is too old and sends due bookmarks. Runs by itself every `sweepIntervalMs`. */
+  /** Drops old events and snapshots and sends due bookmarks. Also runs every `sweepIntervalMs`. */
   sweep(): void {
     const now = this.#services.clock.now();
     if (this.#isFilled) this.#ages.note(this.#revision, now);
@@ -379,7 +379,7 @@ export class ClusterCache {
         this.#isFilled = true;
         this.#revision = revision;
         this.#notReady = undefined;
-        // Who is told that a resource is filled may add another one.
+        // A listener that learns of the fill may add another resource.
         const caches = Array.from(this.#router.values());
         for (const cache of caches) {
           if (this.#filling.has(cache)) cache.endFill();
@@ -409,7 +409,7 @@ export class ClusterCache {
       else filling.hold(target.key, event, revision);
     }
     this.#revision = revision;
-    this.#confirmation.seen(revision);
+    this.#confirmation.noteApplied(revision);
     this.#ages.note(revision, this.#services.clock.now());
     if (events.length > 0) this.#services.rings.enforce();
     this.#waiters.advance(revision);

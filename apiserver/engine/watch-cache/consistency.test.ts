@@ -17,7 +17,7 @@ import {
 import { MemoryBackend } from '../storage/testing/memory-backend';
 import type { WatchRequest } from './fan-out/watch-request';
 
-/** Small and fast, and the same sequence for the same seed. */
+/** A small seeded random generator (mulberry32). */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -40,13 +40,13 @@ const NAMESPACES = ['a', 'a-b', 'b\u{1F600}', 'b\uFF5E'];
 const COLORS = ['red', 'green', 'blue'];
 const NODE_NAMES = ['', 'n1', 'n2', 'n3'];
 
-/** The store and, for every revision, what its pods looked like. */
+/** The store, and its pods at every revision. */
 class World {
   readonly backend = new MemoryBackend();
   readonly states: ReadonlyMap<string, ModelPod>[] = [new Map()];
-  /** Set when nothing more is going to happen, and clients stay where they are. */
+  /** Set when no more writes follow and clients no longer reconnect. */
   isCalm = false;
-  /** Set before the streams are told to end for good. */
+  /** Set before the final abort of the streams. */
   isOver = false;
   readonly #random: (below: number) => number;
 
@@ -116,9 +116,9 @@ interface ClientOptions {
   readonly selector: Selector;
   readonly from: number | undefined;
   readonly pause: () => Promise<void>;
-  /** Whether to leave behind this piece, to come again at once. */
+  /** Whether to disconnect after this piece and reconnect at once. */
   readonly leaves: () => boolean;
-  /** Whether its history may be lost, so that it has to begin anew. */
+  /** Whether its history may be lost, so that it has to list again. */
   readonly mayExpire: boolean;
 }
 
@@ -140,13 +140,13 @@ class Client {
     if (options.from !== undefined)
       for (const [key, revision] of this.#expected(options.from)) this.#state.set(key, revision);
     this.done = this.#follow(options);
-    // Awaited at the end of the play.
+    // Awaited at the end of the test.
     this.done.catch((error: unknown) => {
       this.failure = error as Error;
     });
   }
 
-  /** Like any client, resumes from the last version it knows when its stream ends before the play does. */
+  /** Resumes from the last known resourceVersion when its stream ends before the test does. */
   async #follow(options: ClientOptions): Promise<void> {
     do {
       if (this.#at === undefined) this.#state.clear();
@@ -194,7 +194,7 @@ class Client {
     }
   }
 
-  /** Between what was known and `revision` nothing may have happened that was not told. */
+  /** Checks that no matching change between the last known revision and `revision` is missing. */
   #reached(revision: number): void {
     const before = this.#at ?? 0;
     expect(revision).toBeGreaterThanOrEqual(before);
@@ -208,11 +208,11 @@ class Client {
     const expected = this.#expected(revision);
     const isSame =
       expected.size === this.#state.size && [...expected].every(([key, at]) => this.#state.get(key) === at);
-    // Jest's comparison is slow, so it is left to say what differs.
+    // Jest's comparison is slow, so it only runs on a difference.
     if (!isSame) expect(this.#state).toEqual(expected);
   }
 
-  /** Key to the resourceVersion under which a client of this selector knows it. */
+  /** The expected resourceVersions by key, for a client with this selector. */
   #expected(revision: number): Map<string, string> {
     const state = this.#world.states[revision] ?? new Map<string, ModelPod>();
     const entries = [...state].filter(([, pod]) => this.#selector.holds(pod));
@@ -281,7 +281,7 @@ async function play(
       signal: controller.signal,
     }),
   ).toBe(true);
-  // Those still reading history join before the end, so that their last bookmark is about the last revision.
+  // Watches that still read history become live before the end, so that their last bookmark has the last revision.
   while (cache.watchers().filter(({ isLive }) => isLive).length < clients.length) {
     await turn();
     for (const { failure } of clients) if (failure !== undefined) throw failure;
@@ -293,7 +293,7 @@ async function play(
   return { cache, world, clients };
 }
 
-/** Now and then something that makes clients begin anew, or come again. */
+/** Occasionally injects a fault that makes clients list again or reconnect. */
 async function disaster(
   random: (below: number) => number,
   { backend }: World,

@@ -2,7 +2,7 @@ import type { ClusterCache } from './cluster-cache';
 import { createCache, podBytes, podKey, PODS } from './testing/fixtures';
 import { MemoryBackend } from '../storage/testing/memory-backend';
 
-/** Longer than any of these waits, so that only what is waited for ends it. */
+/** Longer than any wait of these tests, so that only the awaited event ends it. */
 const LONG_MS = 60_000;
 
 let shutdown: AbortController;
@@ -24,7 +24,7 @@ function put(name: string): void {
   backend.put(podKey(pod), podBytes(pod));
 }
 
-test('what was acknowledged before the call is there when the cache is fresh', async () => {
+test('a fresh cache contains every write acknowledged before the call', async () => {
   const pods = cache.resource(PODS.keyPrefix);
   put('x');
   const needs = { of: [pods], timeoutMs: LONG_MS, refill: 'behind' } as const;
@@ -32,12 +32,12 @@ test('what was acknowledged before the call is there when the cache is fresh', a
   expect(pods.get('a/x')).toBeDefined();
 });
 
-test('a revision that does not come in time leaves the cache behind', async () => {
+test('a revision that is not reached in time returns behind', async () => {
   const needs = { of: [], revision: backend.revision + 1, timeoutMs: 1, refill: 'wait' } as const;
   expect(await cache.freshen(needs, shutdown.signal)).toBe('behind');
 });
 
-test('whoever leaves is told why, and not that the cache is behind', async () => {
+test('an aborted caller gets the reason of its signal, not behind', async () => {
   const leaver = new AbortController();
   const needs = { of: [], revision: backend.revision + 1, timeoutMs: LONG_MS, refill: 'wait' } as const;
   const asked = cache.freshen(needs, leaver.signal);
@@ -45,7 +45,7 @@ test('whoever leaves is told why, and not that the cache is behind', async () =>
   await expect(asked).rejects.toThrow('left');
 });
 
-describe('a resource that is read anew', () => {
+describe('a resource that is refilled', () => {
   let release: () => void;
 
   beforeEach(() => {
@@ -60,14 +60,14 @@ describe('a resource that is read anew', () => {
     release();
   });
 
-  test('is behind at once for a reader who can ask the store', async () => {
+  test('returns behind at once for a reader that can read the store', async () => {
     const of = [cache.resource(PODS.keyPrefix)];
     expect(of[0]?.isReady).toBe(false);
     const needs = { of, revision: 0, timeoutMs: LONG_MS, refill: 'behind' } as const;
     expect(await cache.freshen(needs, shutdown.signal)).toBe('behind');
   });
 
-  test('is waited for by a reader who cannot, and then whole', async () => {
+  test('is waited for by other readers, until it is complete', async () => {
     const pods = cache.resource(PODS.keyPrefix);
     const needs = { of: [pods], revision: 0, timeoutMs: LONG_MS, refill: 'wait' } as const;
     const asked = cache.freshen(needs, shutdown.signal);
@@ -76,7 +76,7 @@ describe('a resource that is read anew', () => {
     expect(pods.get('a/x')).toBeDefined();
   });
 
-  test('that is not there in time is behind', async () => {
+  test('returns behind if the refill is not complete in time', async () => {
     const never = { isReady: false, whenReady: async () => new Promise<void>(() => undefined) };
     const left = { isReady: false, whenReady: async () => Promise.reject(new Error('left')) };
     for (const looked of [[left], [left, never]]) {
@@ -85,7 +85,7 @@ describe('a resource that is read anew', () => {
     }
   });
 
-  test('does not matter to those who look at other ones', async () => {
+  test('does not affect readers of other resources', async () => {
     const needs = { of: [], revision: 0, timeoutMs: LONG_MS, refill: 'wait' } as const;
     expect(await cache.freshen(needs, shutdown.signal)).toBe('fresh');
   });

@@ -1,40 +1,38 @@
 import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import type { WaitOptions } from './context';
 
-/** What somebody needs before they believe the cache. */
+/** How fresh the cache must be for a reader. */
 export interface FreshnessNeeds {
   /**
-   * What they will look at: while a resource is being read anew it shows a part of its objects, or none. Empty for those who look at
-   * nothing themselves.
+   * The resources that are read: during a refill they show only some of their objects. Empty for a caller that reads no resource.
    */
   readonly of: readonly FilledResource[];
-  /** The revision that the cache must have come to; absent: everything that was acknowledged before the call. */
+  /** The revision that the cache must reach; absent: every write acknowledged before the call (linearizable). */
   readonly revision?: number;
-  /** For all of it together; the store's answer counts, but is only cut short by its own limit (`readIndexTimeoutMs`). */
+  /** Limit of the whole wait. The read index counts towards it, but is cancelled only by its own limit (`readIndexTimeoutMs`). */
   readonly timeoutMs: number;
-  /** What `of` being read anew means: `wait` for those who have nothing else to look at, `behind` at once for those who can ask the store. */
+  /** What to do while `of` is refilled: `wait` for it, or return `behind` at once, for callers that can read the store instead. */
   readonly refill: 'wait' | 'behind';
 }
 
-/** `behind`: it did not get there in time, and what it shows proves nothing. */
+/** `behind`: the cache did not catch up in time. */
 export type Freshness = 'fresh' | 'behind';
 
-/** A resource of the cache, as far as this needs it. */
+/** The part of a resource cache that is needed here. */
 interface FilledResource {
   readonly isReady: boolean;
   whenReady(signal: AbortSignal): Promise<void>;
 }
 
-/** The cache, as far as this needs it. */
+/** The part of the cluster cache that is needed here. */
 interface FollowingCache {
   readIndex(signal: AbortSignal): Promise<number>;
   waitForRevision(revision: number, options: WaitOptions): Promise<boolean>;
 }
 
 /**
- * Waits until the cache is as fresh as somebody needs it. The answer is of the moment in which it was found: a resource can be emptied, to be
- * read anew, before the caller goes on, so that `isReady` is asked once more in the very step that reads. Throws the store's error when that does not tell its revision (StorageError
- * `unavailable` when it takes too long), and the signal's reason.
+ * Waits until the cache is as fresh as a reader needs it. A refill may begin right after this resolves, so the caller checks `isReady` again
+ * in the step that reads. Throws the error of the read index (StorageError `unavailable` on timeout), and the signal's reason.
  */
 export async function freshen(
   cache: FollowingCache,
@@ -56,7 +54,7 @@ function areFilled(resources: readonly FilledResource[]): boolean {
   return resources.every(({ isReady }) => isReady);
 }
 
-/** Ends with the time as well. */
+/** Returns when all are filled or the time is over. */
 async function waitUntilFilled(
   resources: readonly FilledResource[],
   timeoutMs: number,

@@ -1,41 +1,41 @@
-/** Bounds of the watch cache. Budgets in bytes hold for all resources of a replica together; what is oldest goes first. */
+/** Bounds of the watch cache. Byte budgets are shared by all resources of a replica; the oldest data is dropped first. */
 export interface CacheLimits {
-  /** How long an event stays in the ring as long as the byte and event bounds allow. */
+  /** How long an event stays in the ring buffer, unless the byte or event bounds are reached. */
   readonly ringWindowMs: number;
   /** Per resource. */
   readonly ringEventsMax: number;
-  /** Bytes of past states that only rings still need. */
+  /** Bytes of past states that are referenced by ring buffers only. */
   readonly ringBytesMax: number;
   /** Bytes of frames and other encodings made from events. */
   readonly derivedBytesMax: number;
-  /** Bytes that only retained snapshots still need. */
+  /** Bytes that are referenced by retained snapshots only. */
   readonly snapshotBytesMax: number;
   readonly snapshotAgeMaxMs: number;
-  /** How long the version of a list can be continued. */
+  /** How long a paginated list can be continued. */
   readonly continueAgeMaxMs: number;
-  /** The most ring events that are undone to build the state of a past revision. */
+  /** Maximum number of events that are undone to rebuild the state of a past revision. */
   readonly undoEventsMax: number;
-  /** Frames that may wait for one watcher's reader. */
+  /** Maximum length of the queue of one watcher; beyond it the watcher is evicted. */
   readonly watcherQueueFramesMax: number;
   readonly watcherQueueBytesMax: number;
-  /** The same of all watchers together; what several are to receive counts once. */
+  /** Bytes of the queues of all watchers together; a shared frame counts once. */
   readonly watcherQueuesBytesMax: number;
-  /** A watcher that asked for bookmarks gets one at least this often. */
+  /** Interval of bookmarks, for watchers that requested them. */
   readonly bookmarkIntervalMs: number;
-  /** Frames wait at most this long to leave together. */
+  /** Frames are held back at most this long, to be flushed together. */
   readonly coalesceMaxMs: number;
-  /** Streams that read history from the store at the same time. */
+  /** Number of streams that read history from the store concurrently. */
   readonly historyStreamsMax: number;
-  /** While others wait: how long one of them may read, and how long it may wait for its own reader, before they have their turn. */
+  /** While others wait: how long one stream may read, and how long it may wait for its own reader, before it loses its slot. */
   readonly historyTurnMsMax: number;
   readonly historyPauseMsMax: number;
   readonly fillPageRecords: number;
   readonly readIndexTimeoutMs: number;
   readonly retryDelayMinMs: number;
   readonly retryDelayMaxMs: number;
-  /** How often old events, stale snapshots and due bookmarks are looked after. */
+  /** Interval of the sweep that drops old events and snapshots and sends due bookmarks. */
   readonly sweepIntervalMs: number;
-  /** How often every resource is compared with the store; 0 is never. */
+  /** Interval of the consistency check against the store; 0 disables it. */
   readonly checkIntervalMs: number;
 }
 

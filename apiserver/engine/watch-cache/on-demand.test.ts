@@ -20,7 +20,7 @@ function put(backend: MemoryBackend, name: string): number {
 }
 
 describe('a cache that fills on demand', () => {
-  test('reads a resource when somebody waits for it or follows it, and keeps it up to date from then on', async () => {
+  test('fills a resource when a reader waits for it or subscribes, and then keeps it up to date', async () => {
     const backend = new MemoryBackend();
     put(backend, 'early');
     const cache = createCache(backend, { fills: 'on demand' });
@@ -38,7 +38,7 @@ describe('a cache that fills on demand', () => {
     expect([followed.isReady, cache.resource(CONFIG_MAPS.keyPrefix).isReady]).toEqual([true, false]);
   });
 
-  test('whoever can ask the store is told to, and the resource stays unread', async () => {
+  test('a reader that can read the store does so, and the resource is not filled', async () => {
     const backend = new MemoryBackend();
     const cache = createCache(backend, { fills: 'on demand' });
     await cache.start(shutdownSignal());
@@ -49,7 +49,7 @@ describe('a cache that fills on demand', () => {
     expect(await cache.freshen({ ...needs, refill: 'wait' }, shutdownSignal())).toBe('fresh');
   });
 
-  test('what is wanted is read again after the cache has lost its state', async () => {
+  test('requested resources are refilled after the cache lost its state', async () => {
     const backend = new MemoryBackend();
     const cache = createCache(backend, { fills: 'on demand' });
     await cache.start(shutdownSignal());

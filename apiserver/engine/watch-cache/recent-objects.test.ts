@@ -11,8 +11,8 @@ function known(bytes: number, revision = 1): KnownObject {
   return { object: { metadata: {} }, plain: Buffer.alloc(bytes), revision };
 }
 
-describe('objects that were written or read', () => {
-  test('go when they were not used for the longest time', () => {
+describe('recently written or read objects', () => {
+  test('are evicted, least recently used first', () => {
     const recent = new RecentObjects(100);
     recent.written('a', known(40), 1);
     recent.read('b', known(40));
@@ -21,7 +21,7 @@ describe('objects that were written or read', () => {
     expect(['a', 'b', 'c'].filter((key) => recent.get(key) !== undefined)).toEqual(['a', 'c']);
   });
 
-  test('are replaced by newer forms, which frees what the older ones took', () => {
+  test('are replaced by newer versions, which frees the bytes of the older ones', () => {
     const recent = new RecentObjects(100);
     for (let revision = 1; revision <= 10; revision += 1) recent.written('a', known(60, revision), 1);
     recent.written('b', known(40), 1);
@@ -32,14 +32,14 @@ describe('objects that were written or read', () => {
     expect(recent.get('b')).toBeDefined();
   });
 
-  test('are not kept when they are too large for the whole budget, nor is an older form', () => {
+  test('are not kept when they exceed the budget, nor is an older version', () => {
     const recent = new RecentObjects(100);
     recent.written('a', known(50), 1);
     recent.written('a', known(101), 1);
     expect(recent.get('a')).toBeUndefined();
   });
 
-  test('were not written since when they were only read, or written before', () => {
+  test('do not count as written since a time when they were only read, or written earlier', () => {
     const recent = new RecentObjects(100);
     recent.read('read', known(10));
     recent.written('written', known(10), 1_000);
@@ -49,45 +49,45 @@ describe('objects that were written or read', () => {
   });
 });
 
-describe('what bytes say', () => {
-  test('is told once of what was announced', () => {
+describe('the parsed form of bytes', () => {
+  test('is found once for an announcement', () => {
     const recent = new RecentObjects();
     recent.announce(KEY, { plain, object });
-    expect(recent.saidBy(KEY, Buffer.from(plain))).toBe(object);
-    expect(recent.saidBy(KEY, plain)).toBeUndefined();
+    expect(recent.findParsed(KEY, Buffer.from(plain))).toBe(object);
+    expect(recent.findParsed(KEY, plain)).toBeUndefined();
   });
 
-  test('is not told of other bytes or another key, and the announcement goes on waiting', () => {
+  test('is not found for other bytes or another key, and the announcement stays', () => {
     const recent = new RecentObjects();
     recent.announce(KEY, { plain, object });
-    expect(recent.saidBy(KEY, Buffer.from('{"kind":"Pox"}'))).toBeUndefined();
-    expect(recent.saidBy(`${KEY}y`, plain)).toBeUndefined();
-    expect(recent.saidBy(KEY, plain)).toBe(object);
+    expect(recent.findParsed(KEY, Buffer.from('{"kind":"Pox"}'))).toBeUndefined();
+    expect(recent.findParsed(`${KEY}y`, plain)).toBeUndefined();
+    expect(recent.findParsed(KEY, plain)).toBe(object);
   });
 
-  test('is told of the last announcement alone', () => {
+  test('is found for the last announcement only', () => {
     const recent = new RecentObjects();
     const later = { kind: 'Pod', count: 2 };
     recent.announce(KEY, { plain, object });
     recent.announce(KEY, { plain: Buffer.from(JSON.stringify(later)), object: later });
-    expect(recent.saidBy(KEY, plain)).toBeUndefined();
-    expect(recent.saidBy(KEY, Buffer.from(JSON.stringify(later)))).toBe(later);
+    expect(recent.findParsed(KEY, plain)).toBeUndefined();
+    expect(recent.findParsed(KEY, Buffer.from(JSON.stringify(later)))).toBe(later);
   });
 
-  test('is told of what was acknowledged before its event came, also while the next write is under way', () => {
+  test('is found for a write that was acknowledged before its event, also during the next write', () => {
     const recent = new RecentObjects();
     const acknowledged = { object: { metadata: { name: 'x' } }, plain, revision: 7 };
     recent.announce(KEY, { plain, object });
     recent.written(KEY, acknowledged, 1);
     recent.announce(KEY, { plain: Buffer.from('{"next":1}'), object: { next: 1 } });
-    expect(recent.saidBy(KEY, Buffer.from(plain))).toBe(acknowledged.object);
-    expect(recent.saidBy(KEY, Buffer.from('{"next":1}'))).toEqual({ next: 1 });
+    expect(recent.findParsed(KEY, Buffer.from(plain))).toBe(acknowledged.object);
+    expect(recent.findParsed(KEY, Buffer.from('{"next":1}'))).toEqual({ next: 1 });
     expect(recent.get(KEY)).toBe(acknowledged);
   });
 });
 
 describe('an announcement', () => {
-  test('leaves what the key holds known until the write is acknowledged', () => {
+  test('keeps the current object of the key until the write is acknowledged', () => {
     const recent = new RecentObjects();
     recent.written(KEY, known(10, 1), 1_000);
     recent.announce(KEY, { plain, object });
@@ -95,26 +95,26 @@ describe('an announcement', () => {
     expect(recent.writtenSince(KEY, 1_000)?.revision).toBe(1);
   });
 
-  test('takes room of its own only until its write is acknowledged', () => {
+  test('counts in the budget only until its write is acknowledged', () => {
     const recent = new RecentObjects(plain.length * 2);
     recent.announce('a', { plain, object });
     recent.written('a', { object: { metadata: {} }, plain, revision: 1 }, 1);
     recent.announce('b', { plain, object });
     expect(recent.get('a')).toBeDefined();
-    expect(recent.saidBy('b', plain)).toBe(object);
+    expect(recent.findParsed('b', plain)).toBe(object);
   });
 
-  test('that no event came for makes room, the longest announced first, and what is too large is not kept', () => {
+  test('without an event is evicted, the oldest first, and one that is too large is not kept', () => {
     const recent = new RecentObjects(plain.length * 2);
     for (const key of ['a', 'b', 'c']) recent.announce(key, { plain, object });
     const large = Buffer.alloc(plain.length * 2 + 1);
     recent.announce('large', { plain: large, object });
-    expect(['a', 'b', 'c'].map((key) => recent.saidBy(key, plain))).toEqual([undefined, object, object]);
-    expect(recent.saidBy('large', large)).toBeUndefined();
+    expect(['a', 'b', 'c'].map((key) => recent.findParsed(key, plain))).toEqual([undefined, object, object]);
+    expect(recent.findParsed('large', large)).toBeUndefined();
   });
 });
 
-test('the cache takes an announced object for the event that has its bytes, and parses any other', async () => {
+test('the cache uses an announced object for the event with the same bytes, and parses other events', async () => {
   const shutdown = new AbortController();
   const backend = new MemoryBackend();
   const cache = createCache(backend);
@@ -136,7 +136,7 @@ test('the cache takes an announced object for the event that has its bytes, and 
   shutdown.abort();
 });
 
-test('an object that is known with its version makes the same entry as its bytes', async () => {
+test('a known object with its resourceVersion makes the same entry as its bytes', async () => {
   const shutdown = new AbortController();
   const backend = new MemoryBackend();
   const cache = createCache(backend);

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { ApiObject } from '../../../shared/object/object';
 
-/** What the kept objects may have as JSON, in bytes; parsed they take a few times as much. */
+/** Budget of the kept objects, as bytes of JSON; parsed objects take several times as much memory. */
 const BYTES_MAX = 3 * 1024 * 1024;
 
-/** An object as it stands in the store. */
+/** An object as it is stored. */
 export interface KnownObject {
   /** With its resourceVersion. */
   readonly object: ApiObject;
-  /** What is stored, as the codec wrote it: without a resourceVersion. */
+  /** The stored bytes, as the codec wrote them: without a resourceVersion. */
   readonly plain: Buffer;
   readonly revision: number;
 }
@@ -20,20 +20,19 @@ export interface AnnouncedObject {
 }
 
 interface Kept {
-  /** What this replica last wrote, or read for a write. */
+  /** The object that this replica last wrote, or read for a write. */
   readonly known?: KnownObject | undefined;
   /** Undefined for an object that was only read. */
   readonly writtenAtMs?: number | undefined;
-  /** What it is about to write. Given up in its place: until the key is set again it counts in the bytes. */
+  /** The object it is about to write. Cleared in place: it still counts in the budget until the key is set again. */
   announced?: AnnouncedObject | undefined;
 }
 
 /**
- * Objects that this replica wrote a moment ago, or read for a write, parsed, by their absolute key. They are kept twice in a write: before it is
- * sent, since its event may come back before the answer and need not be parsed then, and once it is acknowledged, since most writes are
- * of objects that were written a moment ago (leases, statuses) and need not parse them again. It only says what an object was at a
- * revision; which revision counts is known elsewhere. An announcement whose write failed, or was overtaken, never fits, and makes room in
- * time. Nobody may change what it returns.
+ * An LRU cache of parsed objects that this replica recently wrote, or read for a write, by absolute key. A write adds its object twice.
+ * Before it is sent: its event may arrive before the response, and need not be parsed. After it is acknowledged: most writes update an
+ * object that was written recently (leases, statuses). An entry says what the object was at its revision, not that this is the current one.
+ * An announcement of a failed write never matches and is evicted in time. The returned objects must not be modified.
  */
 export class RecentObjects {
   readonly #objects: LRUCache<string, Kept>;
@@ -42,19 +41,19 @@ export class RecentObjects {
     this.#objects = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
   }
 
-  /** What the key holds as far as this replica wrote or read it; in use, it is kept for longer. */
+  /** The object that this replica last wrote or read below the key. Marks it as recently used. */
   get(key: string): KnownObject | undefined {
     return this.#objects.get(key)?.known;
   }
 
-  /** Only what was written, and not before this moment, in milliseconds since the epoch. */
+  /** The object, if this replica wrote it at `sinceMs` (milliseconds since the epoch) or later. */
   writtenSince(key: string, sinceMs: number): KnownObject | undefined {
     const { known, writtenAtMs } = this.#objects.peek(key) ?? NOTHING;
     return writtenAtMs !== undefined && writtenAtMs >= sinceMs ? known : undefined;
   }
 
-  /** What these bytes say, if this replica wrote them, or is about to. An announcement is of one event. */
-  saidBy(key: string, plain: Buffer): object | undefined {
+  /** The parsed form of these bytes, if this replica wrote them or is about to. An announcement matches one event only. */
+  findParsed(key: string, plain: Buffer): object | undefined {
     const kept = this.#objects.peek(key);
     if (kept === undefined) return undefined;
     const { known, announced } = kept;
@@ -65,20 +64,20 @@ export class RecentObjects {
     return known?.plain.equals(plain) === true ? known.object : undefined;
   }
 
-  /** The object will be sent to the store. What the key holds until then stays known. */
+  /** Call it before the object is sent to the store. The current object of the key stays known. */
   announce(key: string, announced: AnnouncedObject): void {
     const { known, writtenAtMs } = this.#objects.peek(key) ?? NOTHING;
     this.#objects.set(key, { known, writtenAtMs, announced });
   }
 
-  /** The write was acknowledged. */
+  /** Call it when the write is acknowledged. */
   written(key: string, known: KnownObject, writtenAtMs: number): void {
     const { announced } = this.#objects.peek(key) ?? NOTHING;
     const isOther = announced !== undefined && announced.plain !== known.plain;
     this.#objects.set(key, { known, writtenAtMs, announced: isOther ? announced : undefined });
   }
 
-  /** The object was read for a write. */
+  /** Call it when the object was read for a write. */
   read(key: string, known: KnownObject): void {
     const { announced } = this.#objects.peek(key) ?? NOTHING;
     this.#objects.set(key, { known, writtenAtMs: undefined, announced });

@@ -66,7 +66,7 @@ async function caughtUp(): Promise<void> {
 const X = { namespace: 'a', name: 'x' };
 const Y = { namespace: 'b', name: 'y' };
 
-test('a watch without a start shows the state sorted by key, then changes', async () => {
+test('a watch without a resourceVersion sends the state sorted by key, then changes', async () => {
   put(Y);
   put(X);
   await start();
@@ -83,7 +83,7 @@ test('a streaming list marks the end of the initial state', async () => {
   expect(await reader.take(2)).toEqual(['ADDED a/x@1', 'BOOKMARK @1']);
 });
 
-test('objects that enter and leave a selection are ADDED and DELETED, the latter as they last matched', async () => {
+test('objects that begin to match a selector are ADDED, those that cease to match are DELETED with their last matching state', async () => {
   put({ ...X, labels: { app: 'one' } });
   await start();
   const reader = watch({ from: 1, matches: (entry) => entry.labels['app'] === 'web' });
@@ -102,7 +102,7 @@ test('objects that enter and leave a selection are ADDED and DELETED, the latter
   expect(await reader.take(2)).toEqual(['ADDED a/x@5', 'DELETED a/x@6']);
 });
 
-test('an event is offered only to watchers whose object, name, node or namespace it concerns', async () => {
+test('an event is offered only to watchers of its object, name, node or namespace', async () => {
   await start();
   const offered = new Map<string, number>();
   const count = (id: string) => (): boolean => {
@@ -153,7 +153,7 @@ test('one frame per event and representation is encoded and shared by all watche
   expect(new Set(buffers).size).toBe(1);
 });
 
-test('what a watch delivers is counted for whoever pays for it, history included, the state that it begins with left out', async () => {
+test('delivered bytes are counted for flow control, including history but not the initial state', async () => {
   put(X);
   await start();
   const ofState: number[] = [];
@@ -170,7 +170,7 @@ test('what a watch delivers is counted for whoever pays for it, history included
   expect(ofState[0]).toBeGreaterThan(4_000);
 });
 
-test('a frame that tells ages is shared by those to whom it is news, and made anew for who comes later', async () => {
+test('a frame with ages is shared by live watchers, and encoded again for later ones', async () => {
   await start();
   const aged = Object.assign(new JsonRepresentation('table'), { tellsAge: true });
   const plain = new JsonRepresentation('plain');
@@ -187,7 +187,7 @@ test('a frame that tells ages is shared by those to whom it is news, and made an
   expect([aged.encoded, plain.encoded]).toEqual([2, 1]);
 });
 
-test('a revision with several events reaches a watcher whole', async () => {
+test('a revision with several events is delivered as a whole', async () => {
   put(X);
   put(Y);
   await start();
@@ -196,7 +196,7 @@ test('a revision with several events reaches a watcher whole', async () => {
   expect(await frames).toEqual(['DELETED a/x@3', 'DELETED b/y@3']);
 });
 
-test('a watch from the future waits and then delivers what comes after its start', async () => {
+test('a watch from a future revision waits and then delivers later events', async () => {
   await start();
   const frames = watch({ from: 2 }).take(1);
   put(X);
@@ -205,7 +205,7 @@ test('a watch from the future waits and then delivers what comes after its start
   expect(await frames).toEqual(['MODIFIED a/x@3']);
 });
 
-test('a watch ends at its timeout with a bookmark of what it has seen, and none if its start never came', async () => {
+test('a watch ends at its timeout with a bookmark of its last revision, and without one if its start was never reached', async () => {
   put(X);
   await start();
   expect(await watch({ bookmarks: true, timeoutMs: 2_001 }).rest()).toEqual(['ADDED a/x@1', 'BOOKMARK @1']);
@@ -220,7 +220,7 @@ test('a watch of two seconds or less ends without a bookmark, at its start or li
   expect(await Promise.all(ends)).toEqual([['ADDED a/x@1'], ['ADDED a/x@1']]);
 });
 
-test('bookmarks come in the interval asked for, behind everything they promise', async () => {
+test('bookmarks are sent at the configured interval, after all events up to their revision', async () => {
   await start({ limits: { bookmarkIntervalMs: 50_000 } });
   const frames = watch({ from: 0, bookmarks: true }).take(3);
   const none = watch({ from: 0 }).take(1);
@@ -237,7 +237,7 @@ test('bookmarks come in the interval asked for, behind everything they promise',
   expect(await none).toEqual(['ADDED a/x@1']);
 });
 
-test('a watcher whose reader does not drain is ended, and the others get everything', async () => {
+test('a watcher whose client does not read is evicted, and other watchers get all events', async () => {
   const lines: object[] = [];
   const log = { ...silentLog, warn: (fields: object) => lines.push(fields) };
   await start({ limits: { watcherQueueFramesMax: 3 }, log });
@@ -265,7 +265,7 @@ test('a watcher whose reader does not drain is ended, and the others get everyth
   expect(await slow.next()).toBeUndefined();
 });
 
-test('a watch that its listener gives up because nothing is taken counts as slow, and its client is named', async () => {
+test('a watch ended by the write timeout of its connection counts as slow, and its client is logged', async () => {
   const lines: object[] = [];
   await start({ log: { ...silentLog, warn: (fields: object) => lines.push(fields) } });
   const stop = new AbortController();
@@ -281,7 +281,7 @@ test('a watch that its listener gives up because nothing is taken counts as slow
   ]);
 });
 
-describe('a watch that is refused', () => {
+describe('a watch whose access is revoked', () => {
   let refuse: (refusal: StatusError) => void = () => undefined;
   const over = jest.fn();
   const ended: EndReason[] = [];
@@ -302,7 +302,7 @@ describe('a watch that is refused', () => {
     await caughtUp();
   });
 
-  test('delivers the refusal, and nothing of what was still queued', async () => {
+  test('delivers the error, and nothing that was still queued', async () => {
     const reader = guarded();
     expect(await reader.take(1)).toEqual(['ADDED a/x@1']);
     const second = reader.take(1);
@@ -320,7 +320,7 @@ describe('a watch that is refused', () => {
     expect(cluster.stats().watchesEnded).toMatchObject({ forbidden: 1, unauthorized: 0 });
   });
 
-  test('delivers the refusal in the place of what is still to come of the state', async () => {
+  test('delivers the error instead of the rest of the state', async () => {
     const reader = guarded();
     expect(await reader.take(1)).toEqual(['ADDED a/x@1']);
     refuse(new StatusError('Unauthorized', 'Unauthorized'));
@@ -329,7 +329,7 @@ describe('a watch that is refused', () => {
   });
 });
 
-test('a representation that fails ends its own watch only', async () => {
+test('a failing representation ends only its own watch', async () => {
   await start();
   const broken = new JsonRepresentation('broken');
   broken.frame = () => {
@@ -362,7 +362,7 @@ test('a freshly started cache serves older versions from the store, through the 
   expect(prefixes).toEqual([undefined, '/registry/core/pods/']);
 });
 
-test('clients that trickle history do not keep others from it, and go on where they were', async () => {
+test('slow readers of history do not block other readers, and resume where they were preempted', async () => {
   for (let at = 0; at < 500; at += 1) put({ ...X, data: String(at) });
   await start({ limits: { historyStreamsMax: 1, historyPauseMsMax: 1 } });
   const trickling = [1, 2, 3].map(() => watch({ from: 1 }));
@@ -373,7 +373,7 @@ test('clients that trickle history do not keep others from it, and go on where t
     expect(frames).toEqual(expected);
 });
 
-test('a watch that waits for history is told now and then where it stands, and never more than it has got', async () => {
+test('a watch that waits for history gets bookmarks, but never of a revision it has not received', async () => {
   for (let at = 0; at < 300; at += 1) put({ ...X, data: String(at) });
   cluster = createCache(backend, { limits: { bookmarkIntervalMs: 10 } });
   await cluster.start(controller.signal);
@@ -388,7 +388,7 @@ test('a watch that waits for history is told now and then where it stands, and n
   });
   const reader = watch({ from: 5, bookmarks: true });
   expect(await reader.take(3)).toEqual(Array.from({ length: 3 }, () => 'BOOKMARK @5'));
-  // What is told has to be what was delivered, wherever a bookmark falls: a busy machine has one within the events too.
+  // Each bookmark must match the events before it. On a busy machine it may fall between events.
   const readBehind = async (delivered: number): Promise<number> => {
     const frame = brief((await reader.next())!);
     const isEvent = frame.startsWith('MODIFIED');
@@ -401,7 +401,7 @@ test('a watch that waits for history is told now and then where it stands, and n
   expect(await reader.take(2)).toEqual(['BOOKMARK @105', 'BOOKMARK @105']);
 });
 
-test('a watch without a state asks for no bookmark, nor does one that waits for the future', async () => {
+test('a watch that has sent no state gets no bookmark, nor does one from a future revision', async () => {
   cluster = createCache(backend, { limits: { bookmarkIntervalMs: 1, sweepIntervalMs: 5 } });
   const waiting = new FrameReader(
     cluster.resource(PODS.keyPrefix).watch(requestFor({ bookmarks: true, timeoutMs: 30 }), controller.signal),
@@ -413,7 +413,7 @@ test('a watch without a state asks for no bookmark, nor does one that waits for 
   expect(await watch({ from: 9, bookmarks: true, timeoutMs: 30 }).rest()).toEqual([]);
 });
 
-test('those who give up waiting for a resource to be filled are forgotten', async () => {
+test('aborted waiters for a fill are removed', async () => {
   cluster = createCache(backend);
   pods = cluster.resource(PODS.keyPrefix);
   const leaver = new AbortController();
@@ -437,7 +437,7 @@ test('history that the store has compacted is a 410 in the stream', async () => 
   expect(await reader.next()).toBeUndefined();
 });
 
-test('a store that is down while history is read ends the watch cleanly, with the bookmark of what was delivered', async () => {
+test('an outage of the store during the history ends the watch cleanly, with a bookmark of the last delivered revision', async () => {
   put(X);
   put(X);
   await start();
@@ -446,7 +446,7 @@ test('a store that is down while history is read ends the watch cleanly, with th
   backend.fail(undefined);
 });
 
-test('a snapshot never changes, is shared until the next change and tells counts', async () => {
+test('a snapshot never changes, is shared until the next change, and counts ranges', async () => {
   put(X);
   put(Y);
   put({ namespace: 'a-b', name: 'z', node: 'n1' });
@@ -470,7 +470,7 @@ test('a snapshot never changes, is shared until the next change and tells counts
   expect([before.revision, after.revision]).toEqual([3, 5]);
 });
 
-test('a past revision is rebuilt from the ring, or found among retained snapshots once the ring forgot it', async () => {
+test('a past revision is rebuilt from the ring buffer, or found among retained snapshots once its events are dropped', async () => {
   put(X);
   await start();
   const states: string[][] = [];
@@ -497,20 +497,20 @@ test('a past revision is rebuilt from the ring, or found among retained snapshot
   expect(await state(3)).toBeUndefined();
 });
 
-test('a state from before the cache was built anew is not kept for later pages', async () => {
+test('a snapshot from before a rebuild is not retained for later pages', async () => {
   put(X);
   await start();
   put(Y);
   await caughtUp();
   const past = await pods.snapshotAt(1);
-  if (past === undefined) throw new Error('the ring should have it');
+  if (past === undefined) throw new Error('the ring buffer should contain it');
   cluster.rebuildResource(PODS.keyPrefix, 'a test');
   await pods.whenReady(controller.signal);
   pods.retain(past);
   expect(await pods.snapshotAt(1)).toBeUndefined();
 });
 
-test('budgets of rings and derived frames hold, and forgotten history is still served by the store', async () => {
+test('the budgets of ring buffers and derived frames hold, and dropped history is served by the store', async () => {
   await start({ limits: { ringBytesMax: 20_000, derivedBytesMax: 10_000 } });
   const frames = watch({ from: 0 }).take(200);
   for (let at = 0; at < 200; at += 1) put({ ...X, data: 'd'.repeat(500) });

@@ -12,17 +12,17 @@ import type { WatchRequest } from './fan-out/watch-request';
 import { WatchIterator } from './fan-out/watch-iterator';
 import type { WatchedState } from './fan-out/watch-stream';
 
-/** Is told of a change in the very step in which it happens, so that whoever waits for its revision finds it done. Must not throw. */
+/** Notified of a change in the same synchronous step, so that a caller that waits for its revision sees the result. Must not throw. */
 export interface CacheListener {
-  /** The object below the key is another one now, or (undefined) it is gone. */
+  /** The object below the key changed, or was deleted (undefined). */
   changed(key: string, current: Entry | undefined): void;
-  /** All objects were read anew. */
+  /** All objects were refilled from the store. */
   filled(): void;
 }
 
 /**
- * The cache of one resource as readers see it. Everything is synchronous and shows whole revisions; a reader never sees a state
- * between two. The methods under "For the cluster cache" are its business only.
+ * The cache of one resource. Reads are synchronous and see whole revisions, never a state between two. Only the cluster cache calls the
+ * methods under "For the cluster cache".
  */
 export class ResourceCache implements WatchedState, SnapshotOwner {
   readonly resource: CachedResource;
@@ -42,7 +42,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     this.#state = new ResourceState(resource, services, 0);
   }
 
-  /** False while the resource is being filled; its objects must then be read from the store. */
+  /** False during a fill; objects must then be read from the store. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -52,7 +52,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     return this.owner.revision();
   }
 
-  /** A watch that starts after this revision, or a later one, is served from memory. */
+  /** A watch that starts after this revision or a later one is served from the ring buffer. */
   get oldestWatchable(): number {
     return this.#state.ring.floor;
   }
@@ -61,7 +61,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     return this.#state.ring;
   }
 
-  /** How many objects there are, and their bytes. */
+  /** The number of objects, and their bytes. */
   get size(): { readonly objects: number; readonly bytes: number } {
     return { objects: this.#state.size, bytes: this.#state.slabs.liveBytes };
   }
@@ -75,27 +75,27 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     return this.#state.get(key);
   }
 
-  /** The current state. Constant time; shared by all who ask before the next change. */
+  /** A copy-on-write snapshot of the current state, in constant time. Calls between two changes share one. */
   snapshot(): Snapshot {
     return this.#state.snapshot(this.revision);
   }
 
   /**
-   * Objects of the current state that may have all of these labels, in key order, and at least those that have; undefined when there
-   * is no index that helps: then all have to be looked at.
+   * A superset of the objects that have all of these labels, in key order, from an index; undefined when no index applies and the caller
+   * has to scan.
    */
   byLabels(equals: readonly (readonly [label: string, value: string])[]): readonly Entry[] | undefined {
     return this.#state.byLabels(equals);
   }
 
-  /** Keeps a snapshot for later pages of a list, as long as budgets allow; not one from before the cache was built anew. */
+  /** Retains a snapshot for later pages of a list, within the budget. Ignores a snapshot from before a rebuild. */
   retain(snapshot: Snapshot): void {
     if (!this.#state.owns(snapshot)) return;
     const validFrom = snapshot.revision >= this.#state.changedAt ? this.#state.changedAt : snapshot.revision;
     this.services.snapshots.retain(this, { snapshot, validFrom, now: this.services.clock.now() });
   }
 
-  /** The state of exactly this revision, if memory still has it: current, retained, or by undoing the ring's events. */
+  /** The state of exactly this revision, if it is in memory: current, retained, or rebuilt by undoing events of the ring buffer. */
   async snapshotAt(revision: number): Promise<Snapshot | undefined> {
     if (!this.#isReady || revision > this.revision) return undefined;
     if (revision >= this.#state.changedAt) return this.snapshot().at(revision);
@@ -105,14 +105,14 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   }
 
   /**
-   * Streams one watch; see {@link WatchRequest}. Nothing happens before the first `next`. A lost window is an ERROR frame with
-   * Status 410; the iteration itself never throws. To be closed when the client leaves, or `signal` aborted.
+   * Streams one watch; see {@link WatchRequest}. It starts with the first `next`. Lost history is an ERROR frame with Status 410; the
+   * iteration never throws. The caller closes it when the client disconnects, or aborts `signal`.
    */
   watch(request: WatchRequest, signal: AbortSignal): WatchIterator {
     return new WatchIterator(() => (signal.aborted ? undefined : this.watches.begin(request, signal)));
   }
 
-  /** Resolves at once, or at the next moment at which the resource is filled. */
+  /** Resolves when the resource is filled. Requests the fill if the cache fills on demand. */
   async whenReady(signal: AbortSignal): Promise<void> {
     if (this.#isReady) return;
     this.owner.requestFill(this.resource.keyPrefix);
@@ -143,7 +143,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     };
   }
 
-  /** The listener lives as long as the cache. */
+  /** Subscribes for the lifetime of the cache. */
   follow(listener: CacheListener): void {
     this.owner.requestFill(this.resource.keyPrefix);
     this.#followers.push(listener);
@@ -151,7 +151,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
 
   // For the cluster cache.
 
-  /** Forgets everything and ends every watch with 410: what follows is a new state. `revision` is that of the fill to come. */
+  /** Drops the state and ends every watch with 410. `revision` is that of the new fill. */
   beginFill(revision: number): void {
     this.#isReady = false;
     this.watches.expire();
@@ -172,7 +172,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     this.#readyWaiters.clear();
   }
 
-  /** Applies one event of the store and hands it to the watchers it concerns. */
+  /** Applies one event of the store and dispatches it to matching watchers. */
   apply(key: string, stored: StoreEvent, revision: number): void {
     this.services.counters.events += 1;
     const current = stored.type === 'put' ? this.#state.decode(stored, key, revision) : undefined;
@@ -182,7 +182,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     for (const listener of this.#followers) listener.changed(key, current);
   }
 
-  /** Drops what is too old and sends the bookmarks that are due. */
+  /** Drops old events, snapshots and indexes, and sends due bookmarks. */
   sweep(now: number): void {
     this.ring.trim(now);
     this.#state.dropIdleSnapshot();
@@ -190,7 +190,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     if (this.#isReady) this.watches.sendBookmarks(now);
   }
 
-  /** The resource is not served any more. */
+  /** Ends all watches: the resource is no longer served. */
   close(): void {
     this.watches.close();
     this.services.snapshots.forget(this);

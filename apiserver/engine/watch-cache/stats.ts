@@ -6,17 +6,17 @@ import { END_REASONS } from './fan-out/watch-request';
 /** See `self-check.ts`. */
 export type CheckOutcome = 'equal' | 'different' | 'skipped';
 
-/** What happened since the start of the process. Numbers only grow. */
+/** Counters since the start of the process. */
 export interface Counters {
   /** Complete fills of the whole cache, the first included. */
   fills: number;
-  /** Refills of one resource or of all because the state could not be trusted. */
+  /** Refills of one resource or of all after a detected inconsistency. */
   rebuilds: number;
   /** Objects read by fills. */
   filledObjects: number;
   /** Changes applied from the store's watch. */
   events: number;
-  /** Revisions seen, those of foreign keys included. */
+  /** Revisions seen, including those of foreign keys. */
   revisions: number;
   /** Stored values that could not be decoded. */
   undecodable: number;
@@ -49,11 +49,11 @@ export function createCounters(): Counters {
   };
 }
 
-/** Of the watches that asked for one version. */
+/** Counters of the watches in one API version. */
 export interface SentStats {
   readonly apiVersion: string;
   readonly frames: number;
-  /** Of those, what was handed out before the watch was live. */
+  /** Frames sent during catch-up, before the watch was live. */
   readonly initial: number;
   /** Open now. */
   readonly watchers: number;
@@ -70,16 +70,16 @@ export interface ResourceStats {
   readonly ringBytes: number;
   readonly oldestWatchable: number;
   readonly watchers: number;
-  /** Frames for watchers since the start: the state, past and live events, bookmarks and errors; by the version asked for. */
+  /** All frames for watchers since the start, by requested API version. */
   readonly sent: readonly SentStats[];
-  /** Watches ended because their client did not take what it asked for. */
+  /** Watchers evicted because their client read too slowly. */
   readonly slowEnded: number;
   readonly isReady: boolean;
-  /** Readers and watches that wait until it is. */
+  /** Readers and watches that wait for the fill. */
   readonly readyWaiters: number;
 }
 
-/** One watch, for administrators: one that is open, or has ended with a queue that is not read yet. */
+/** One watch, for debug pages: it is open, or has ended with an unread queue. */
 export interface WatcherInfo {
   readonly resource: string;
   readonly client: string;
@@ -90,7 +90,7 @@ export interface WatcherInfo {
   readonly representation: string;
   readonly isLive: boolean;
   readonly queuedFrames: number;
-  /** What it takes of the budget of all queues; what several have counts there once. */
+  /** Bytes of its queue; a frame shared with other watchers counts fully here, but once in the budget. */
   readonly queuedBytes: number;
   readonly sentRevision: number;
   /** Milliseconds since the epoch. */
@@ -102,7 +102,7 @@ export interface CacheStats extends Counters {
   readonly ringBytes: number;
   readonly derivedBytes: number;
   readonly snapshotBytes: number;
-  /** Of the queues of all watchers. */
+  /** Bytes of the queues of all watchers. */
   readonly queuedBytes: number;
   readonly watchers: number;
   readonly flushes: number;

@@ -2,9 +2,9 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { replaceSlowBind } from './plain-bind';
 
 test('Node 22 and later keep their own bind', () => {
-  const own = AsyncResource.prototype.bind;
+  const own: unknown = Reflect.get(AsyncResource.prototype, 'bind');
   replaceSlowBind('22.0.0');
-  expect(AsyncResource.prototype.bind).toBe(own);
+  expect(Reflect.get(AsyncResource.prototype, 'bind')).toBe(own);
 });
 
 describe('on Node 20, a function that is bound to an AsyncResource', () => {

@@ -14,7 +14,7 @@ import { MemoryBackend } from '../../storage/testing/memory-backend';
 let backend: MemoryBackend;
 let cache: ClusterCache;
 let shutdown: AbortController;
-/** When each watch ended, in the order in which they ended. */
+/** The end of each watch, in order. */
 let ends: { readonly client: string; readonly afterMs: number }[];
 let startedAt: number;
 
@@ -32,13 +32,13 @@ afterEach(() => {
   shutdown.abort();
 });
 
-/** From here on time passes in `pass` only. */
+/** Switches to fake timers, which only `pass` advances. */
 function holdTime(): void {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate'] });
   startedAt = performance.now();
 }
 
-/** Lets the time pass in which a drain takes its steps. */
+/** Advances the time in the steps of a drain. */
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += STEP_MS) await jest.advanceTimersByTimeAsync(STEP_MS);
 }
@@ -47,7 +47,7 @@ const STEP_MS = 10;
 
 const POD = { namespace: 'a', name: 'x' };
 
-/** A watch that reads what it gets; resolves with its last frame. */
+/** Reads a watch to its end; resolves with its last frame. */
 async function watch(client: string, from?: number): Promise<string | undefined> {
   const frames = new FrameReader(
     cache.resource(PODS.keyPrefix).watch(
@@ -69,7 +69,7 @@ async function live(count: number): Promise<void> {
   while (cache.watchers().filter(({ isLive }) => isLive).length < count) await new Promise(setImmediate);
 }
 
-test('watches end one after the other over the whole time, the oldest first, each with a bookmark', async () => {
+test('watches end spread over the whole time, the oldest first, each with a bookmark', async () => {
   const names = ['1', '2', '3', '4'];
   const lasts: Promise<string | undefined>[] = [];
   for (const name of names) {
@@ -83,12 +83,12 @@ test('watches end one after the other over the whole time, the oldest first, eac
   await drained;
   expect(await Promise.all(lasts)).toEqual(names.map(() => 'BOOKMARK @1'));
   expect(ends.map(({ client }) => client)).toEqual(names);
-  // Of the watch's time, which is not that of the machine.
+  // In fake time.
   const pauses = ends.map(({ afterMs }, at) => afterMs - (ends[at - 1]?.afterMs ?? 0));
   expect(Math.min(...pauses)).toBeGreaterThan(50);
 });
 
-test('a watch that begins during the drain is served, ends after those before it, and none is missed', async () => {
+test('a watch that begins during the drain is served and ends after the earlier ones, and none is missed', async () => {
   const early = watch('early');
   await live(1);
   holdTime();
@@ -106,7 +106,7 @@ test('a watch that begins during the drain is served, ends after those before it
   expect(cache.refusesWatches).toBe(false);
 });
 
-test('once new watches are refused, nobody is waited for, and one that slipped through ends at once and cleanly', async () => {
+test('once new watches are refused, the drain does not wait for them, and one that still begins ends at once and cleanly', async () => {
   const open = watch('open');
   await live(1);
   const drained = cache.drain({ spreadMs: 60_000, refuseNew: true }, AbortSignal.timeout(20));
@@ -118,7 +118,7 @@ test('once new watches are refused, nobody is waited for, and one that slipped t
   expect(cache.stats().watchesEnded.drain).toBe(2);
 });
 
-test('a reader that is still taking its state is ended without a bookmark, which would promise too much', async () => {
+test('a watch in catch-up ends without a bookmark', async () => {
   for (const name of ['p', 'q', 'r'])
     backend.put(podKey({ namespace: 'a', name }), podBytes({ ...POD, name, data: 'x'.repeat(200_000) }));
   await caughtUp(cache, backend);

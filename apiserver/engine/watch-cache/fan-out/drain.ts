@@ -6,13 +6,13 @@ import type { Watcher } from './watcher';
 const STEP_MS = 50;
 
 export interface DrainOptions {
-  /** All watches that are open or begin meanwhile end within this time, evenly spread. */
+  /** All watches, including those that begin meanwhile, end within this time, evenly spread to avoid a thundering herd. */
   readonly spreadMs: number;
-  /** Whether watches that begin from now on are refused. Without it they are served, and end in their turn. */
+  /** Whether new watches are refused. Otherwise they are served, and end in their turn. */
   readonly refuseNew: boolean;
 }
 
-/** Ends all watches of a replica that is about to go. */
+/** Ends all watches of a replica that shuts down. */
 export class WatchDrain {
   readonly #caches: () => readonly ResourceCache[];
   #refusesNew = false;
@@ -26,9 +26,8 @@ export class WatchDrain {
   }
 
   /**
-   * Ends every watch with a bookmark, if it asked for bookmarks, the oldest first, so that the clients do not all come back elsewhere
-   * at once. One that comes back here, because nobody has told its way in yet, ends after those that were there before. Resolves when
-   * none is open any more; when the signal aborts, those that are left end at once.
+   * Ends every watch, the oldest first, with a bookmark if the client requested bookmarks. A client that reconnects to this replica ends
+   * after the earlier watches. Resolves when no watch is open; when the signal aborts, the remaining watches end at once.
    */
   async run({ spreadMs, refuseNew }: DrainOptions, signal: AbortSignal): Promise<void> {
     this.#refusesNew ||= refuseNew;

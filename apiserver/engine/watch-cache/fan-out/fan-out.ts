@@ -4,14 +4,14 @@ import type { Watcher } from './watcher';
 import { indexedTerm } from './watch-request';
 
 /**
- * The live watchers of one resource, each in exactly one bucket: that of its object, of its name, of its indexed field's value, of
- * its namespace, or of those who watch everything. An event visits only the buckets it can concern, each once.
+ * The live watchers of one resource, each in exactly one bucket: by object, by name, by the value of an indexed field, by namespace, or the
+ * bucket of watchers of everything. An event is offered only to the buckets that can match, once each.
  */
 export class FanOut {
   readonly #resource: CachedResource;
   readonly #buckets = new Map<string, Set<Watcher>>();
   #size = 0;
-  /** How many buckets of a kind exist, so that lookups for kinds that nobody uses are skipped. */
+  /** The number of buckets of each kind; lookups of unused kinds are skipped. */
   readonly #kinds = new Map<string, number>();
 
   constructor(resource: CachedResource) {
@@ -41,7 +41,7 @@ export class FanOut {
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 1) - 1);
   }
 
-  /** Offers the event to every watcher it can concern. */
+  /** Offers the event to every watcher that it can match. */
   dispatch(event: CacheEvent): void {
     if (this.#size === 0) return;
     const { subject, current, previous } = event;
@@ -64,7 +64,7 @@ export class FanOut {
   }
 
   #offer(id: string, event: CacheEvent): void {
-    for (const watcher of this.#buckets.get(id) ?? NOBODY) watcher.offer(event);
+    for (const watcher of this.#buckets.get(id) ?? NO_WATCHERS) watcher.offer(event);
   }
 
   #bucketOf(watcher: Watcher): { readonly kind: string; readonly id: string } {
@@ -83,7 +83,7 @@ export class FanOut {
 
 const KIND = { all: 'all', namespace: 'namespace', object: 'object', name: 'name' } as const;
 const ALL = idOf(KIND.all, '');
-const NOBODY: readonly Watcher[] = [];
+const NO_WATCHERS: readonly Watcher[] = [];
 
 function fieldKind(path: string): string {
   return `field:${path}`;

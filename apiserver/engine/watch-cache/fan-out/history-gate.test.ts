@@ -8,7 +8,7 @@ function gateOf(streamsMax: number, limits: Partial<ConstructorParameters<typeof
   return new HistoryGate({ streamsMax, turnMsMax: HOUR_MS, pauseMsMax: HOUR_MS, ...limits });
 }
 
-test('no more than the bound are inside, and the others come in the order in which they asked', async () => {
+test('at most the limit of streams run, and the others are admitted first in, first out', async () => {
   const gate = gateOf(2);
   const order: string[] = [];
   const turns = [await gate.enter(forever), await gate.enter(forever)];
@@ -26,7 +26,7 @@ test('no more than the bound are inside, and the others come in the order in whi
   expect([gate.running, gate.waiting]).toEqual([0, 0]);
 });
 
-test('one that gives up waiting does not take a place with it', async () => {
+test('an aborted waiter does not occupy a slot', async () => {
   const gate = gateOf(1);
   const turn = await gate.enter(forever);
   const early = new AbortController();
@@ -37,14 +37,14 @@ test('one that gives up waiting does not take a place with it', async () => {
   const second = gate.enter(late.signal);
   turn.leave();
   late.abort(new Error('late'));
-  // Either it was admitted before it gave up, or it gave up; in both cases the place is free afterwards.
+  // It was either admitted before the abort or not; in both cases the slot is free afterwards.
   await second.then((admitted) => admitted.leave()).catch(() => undefined);
   const again = await gate.enter(forever);
   again.leave();
   expect([gate.running, gate.waiting]).toEqual([0, 0]);
 });
 
-test('one who has read for long makes room for who waits, and nobody does while nobody waits', async () => {
+test('a stream that has read for its time is preempted if another waits, and never otherwise', async () => {
   let now = 0;
   const gate = gateOf(1, { turnMsMax: 5, monotonicMs: () => now });
   const first = await gate.enter(forever);
@@ -59,7 +59,7 @@ test('one who has read for long makes room for who waits, and nobody does while 
   expect(second.over.aborted).toBe(false);
 });
 
-test('one that has not read anything yet is left more time, but not for ever', async () => {
+test('a stream that has read nothing yet keeps its slot longer, but not forever', async () => {
   let now = 0;
   const gate = gateOf(1, { turnMsMax: 5, monotonicMs: () => now });
   const slow = await gate.enter(forever);
@@ -74,7 +74,7 @@ test('one that has not read anything yet is left more time, but not for ever', a
   expect(gate.running).toBe(0);
 });
 
-test('one whose reader takes its time makes room long before its turn is over', async () => {
+test('a stream paused for a slow reader is preempted earlier', async () => {
   const gate = gateOf(1, { pauseMsMax: 5 });
   const slow = await gate.enter(forever);
   const next = gate.enter(forever);

@@ -3,32 +3,31 @@ import { untilAborted } from '../../../../shared/concurrency/abort';
 export interface HistoryGateLimits {
   /** Streams that read history from the store at the same time. */
   readonly streamsMax: number;
-  /** How long one may read before its turn can go to somebody who waits. */
+  /** How long a stream may read before a waiting stream takes its slot. */
   readonly turnMsMax: number;
-  /** The same while it does not read, because its own reader takes its time. */
+  /** The same while it is paused for its own slow reader. */
   readonly pauseMsMax: number;
   /** Milliseconds on a clock that never goes back. */
   readonly monotonicMs?: () => number;
 }
 
-/** One that has not got anything yet keeps its turn so many times as long: taken away, it would begin where it began, again and again. */
+/** A stream that has read nothing yet keeps its slot this many times as long; else it could restart forever without progress. */
 const TURNS_TO_BEGIN = 6;
 
-/** The right to read history, for a time. */
+/** A time-limited slot for reading history. */
 export interface Turn {
-  /** Aborts when the turn has gone to somebody else. */
+  /** Aborts when the slot is taken away. */
   readonly over: AbortSignal;
-  /** What was read is handed to the reader; `resume` follows when it asks for more. */
+  /** Call it while the reader consumes a part; call `resume` when it requests more. */
   pause(): void;
   resume(): void;
-  /** Makes room for the next. */
+  /** Frees the slot. */
   leave(): void;
 }
 
 /**
- * Lets a bounded number of history streams run at a time; the others wait in the order they came. Nobody keeps a place for ever: when
- * others wait, it goes on to them from whoever has read for long, or sooner from whoever is waiting for a slow reader, who may come
- * again and goes on where he was.
+ * A semaphore for history streams, first in first out, with preemption against starvation: when streams wait, the slot of the stream that
+ * has read longest is taken away, and sooner that of a stream paused for a slow reader. A preempted stream queues again and resumes.
  */
 export class HistoryGate {
   readonly #limits: HistoryGateLimits;
@@ -51,7 +50,7 @@ export class HistoryGate {
     return this.#waiting.size;
   }
 
-  /** Resolves when it is the caller's turn; rejects with the signal's reason. */
+  /** Resolves when a slot is free; rejects with the signal's reason. */
   async enter(signal: AbortSignal): Promise<Turn> {
     signal.throwIfAborted();
     if (this.#running.size < this.#limits.streamsMax && this.#waiting.size === 0) return this.#begin();
@@ -89,12 +88,12 @@ export class HistoryGate {
     return turn;
   }
 
-  /** Admits as many as there is room for, taking turns away that are over their time, and looks again when the next one will be. */
+  /** Admits waiting streams, preempts turns that exceeded their time, and sets a timer for the next preemption. */
   #makeRoom(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     for (const admit of this.#waiting) {
-      if (this.#running.size >= this.#limits.streamsMax && !this.#takeAway()) break;
+      if (this.#running.size >= this.#limits.streamsMax && !this.#preempt()) break;
       this.#waiting.delete(admit);
       admit();
     }
@@ -109,7 +108,7 @@ export class HistoryGate {
     this.#timer.unref();
   }
 
-  #takeAway(): boolean {
+  #preempt(): boolean {
     for (const turn of this.#running) {
       if (this.#restMsOf(turn) > 0) continue;
       this.#running.delete(turn);
@@ -132,12 +131,12 @@ class RunningTurn implements Turn {
   pausedAt: number | undefined = undefined;
   hasRead = false;
   readonly #monotonicMs: () => number;
-  readonly #told: { readonly left: () => void; readonly paused: () => void };
+  readonly #on: { readonly left: () => void; readonly paused: () => void };
   readonly #over = new AbortController();
 
-  constructor(monotonicMs: () => number, told: { readonly left: () => void; readonly paused: () => void }) {
+  constructor(monotonicMs: () => number, on: { readonly left: () => void; readonly paused: () => void }) {
     this.#monotonicMs = monotonicMs;
-    this.#told = told;
+    this.#on = on;
     this.begunAt = monotonicMs();
   }
 
@@ -148,7 +147,7 @@ class RunningTurn implements Turn {
   pause(): void {
     this.pausedAt = this.#monotonicMs();
     this.hasRead = true;
-    this.#told.paused();
+    this.#on.paused();
   }
 
   resume(): void {
@@ -156,7 +155,7 @@ class RunningTurn implements Turn {
   }
 
   leave(): void {
-    this.#told.left();
+    this.#on.left();
   }
 
   end(): void {

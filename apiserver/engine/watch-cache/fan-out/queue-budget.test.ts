@@ -10,14 +10,14 @@ import { Run } from './run';
 const FRAME = Buffer.alloc(1_000);
 const OTHER = Buffer.alloc(500);
 
-test('a frame counts once, in however many queues it is, and for as long as one has it', () => {
+test('a frame in several queues counts once, until the last queue releases it', () => {
   const budget = new QueueBudget(2_000);
   const [first, second] = [Run.createEmpty(budget), Run.createEmpty(budget)];
   const [a, b] = [first.append(FRAME), second.append(FRAME)];
   a.hold();
   const linkBytes = budget.bytes - FRAME.length;
   expect(linkBytes).toBeGreaterThan(0);
-  // Watchers that are to receive the same hold the same run.
+  // Watchers with the same pending frames hold the same run.
   a.hold();
   expect(budget.bytes).toBe(FRAME.length + linkBytes);
   b.hold();
@@ -61,7 +61,7 @@ describe('in a cache', () => {
     return new FrameReader(cluster.resource(PODS.keyPrefix).watch(request, controller.signal));
   }
 
-  /** Reads all that comes, and counts it. */
+  /** Reads all frames and counts them. */
   function follow(reader: FrameReader): { frames: number } {
     const seen = { frames: 0 };
     void (async () => {
@@ -70,7 +70,7 @@ describe('in a cache', () => {
     return seen;
   }
 
-  test('when all queues together are too large, the longest go, and who reads gets everything', async () => {
+  test('when all queues together exceed the budget, the longest are evicted, and a client that reads gets all events', async () => {
     const stuck = watch('stuck/1.0', 0);
     const first = stuck.next();
     await live(cluster, 1);
@@ -79,14 +79,14 @@ describe('in a cache', () => {
     const seen = follow(watch('quick/1.0', 1));
     for (let at = 1; at <= 40; at += 1) {
       put(at);
-      await eventually('who reads has it', () => seen.frames === at);
+      await eventually('the reading client has the event', () => seen.frames === at);
     }
     expect(lines).toEqual([expect.objectContaining({ client: 'stuck/1.0', cause: 'all queues full' })]);
     expect(cluster.stats().watchesEnded.slow).toBe(1);
     await eventually('nothing is queued', () => cluster.stats().queuedBytes === 0);
   });
 
-  test('what the queues of all watches take is what the budget counts, those of ended ones that nobody has read included', async () => {
+  test('the budget is the sum of all queues, including unread queues of ended watches', async () => {
     const cache = cluster.resource(PODS.keyPrefix);
     const sumOfQueues = (): number =>
       cluster.watchers().reduce((sum, { queuedBytes }) => sum + queuedBytes, 0);
@@ -106,7 +106,7 @@ describe('in a cache', () => {
     expect([cluster.stats().queuedBytes, cluster.watchers()]).toEqual([0, []]);
   });
 
-  test('the queue of an ended watch that nobody reads goes before those of others, and its connection is cut', async () => {
+  test('the unread queue of an ended watch is evicted first, and its connection is closed', async () => {
     const cache = cluster.resource(PODS.keyPrefix);
     const ends: string[] = [];
     const request = requestFor({ from: 0, client: 'stuck/1.0', ended: (reason) => ends.push(reason) });
@@ -123,13 +123,13 @@ describe('in a cache', () => {
     await live(cluster, 1);
     for (let at = 16; at <= 25; at += 1) put(at);
     await next;
-    await eventually('there is room again', () => ends.length === 2);
+    await eventually('the budget is met again', () => ends.length === 2);
     expect(ends).toEqual(['redefined', 'slow']);
     expect(lines).toEqual([expect.objectContaining({ client: 'stuck/1.0', cause: 'all queues full' })]);
     expect(cluster.watchers().map(({ client }) => client)).toEqual(['other/1.0']);
   });
 
-  test('nothing counts any more once a watch is closed, also when it ended with frames that nobody read', async () => {
+  test('a closed watch no longer counts, even if it ended with unread frames', async () => {
     const stop = new AbortController();
     const cache = cluster.resource(PODS.keyPrefix);
     const ended = cache.watch(requestFor({ from: 0 }), stop.signal);

@@ -1,9 +1,9 @@
-/** What a frame, or an event that waits for its frame, takes in a queue besides its bytes. */
+/** Overhead of one frame or pending event in a queue, besides its bytes. */
 export const LINK_BYTES = 128;
 
 /**
- * The bytes that the queues of all watchers keep in memory, those of ended watches that nobody has read yet included. A frame that is in many queues is there once, and counts once; its place in a
- * queue counts for each sequence of frames, which watchers that receive the same share.
+ * Counts the bytes of the queues of all watchers, including unread queues of ended watches. A frame in many queues counts once; its overhead
+ * counts once for each run of frames.
  */
 export class QueueBudget {
   readonly bytesMax: number;
@@ -22,7 +22,7 @@ export class QueueBudget {
     return this.#bytes > this.bytesMax;
   }
 
-  /** A frame, or an object as it is stored, of so many bytes: always of as many. */
+  /** Adds a reference to a frame or an object. `bytes` must be the same for all calls with it. */
   hold(what: object, bytes: number): void {
     const uses = this.#uses.get(what) ?? 0;
     this.#uses.set(what, uses + 1);

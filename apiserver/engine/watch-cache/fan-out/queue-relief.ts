@@ -1,7 +1,7 @@
 import type { QueueBudget } from './queue-budget';
 import type { ResourceWatches } from './resource-watches';
 
-/** Ends the watchers with the longest queues until all queues together are no longer too large. */
+/** Evicts the watchers with the longest queues until all queues together are within the budget (backpressure). */
 export class QueueRelief {
   readonly #queues: QueueBudget;
   readonly #caches: () => readonly { readonly watches: ResourceWatches }[];
@@ -12,7 +12,7 @@ export class QueueRelief {
     this.#caches = caches;
   }
 
-  /** Not within the turn of whoever hands out events: those to whom they go must not change meanwhile. */
+  /** Runs in a microtask: the set of watchers must not change during a dispatch. */
   begin(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -29,7 +29,7 @@ export class QueueRelief {
     all.sort((a, b) => b.bytes - a.bytes);
     const fairBytes = this.#queues.bytesMax / all.length;
     for (const { watches, watcher, bytes } of all) {
-      // Whoever has less than its part is not why, and there is always one that has more.
+      // A queue below its fair share is not the cause, and at least one queue is above it.
       if (!this.#queues.isExceeded || bytes < fairBytes) return;
       watches.evict(watcher);
     }

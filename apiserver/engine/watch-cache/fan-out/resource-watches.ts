@@ -12,33 +12,30 @@ import { streamWatch } from './watch-stream';
 import type { SentCounter, WatcherHost } from './watcher';
 import { Watcher, newSentCounter } from './watcher';
 
-/** Ends after which a client goes on behind what it was told. */
+/** Reasons after which a client resumes from its last revision. */
 const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
 
-/**
- * Which limit a slow watcher hit: that of its queue, the time in which its connection has to take something, or that of all queues together,
- * of which it had the longest.
- */
+/** The limit that evicted a slow watcher: its own queue, the write timeout of its connection, or the budget of all queues. */
 type SlowCause = 'queue full' | 'stalled' | 'all queues full';
 
 const UNAUTHORIZED = 401;
 
-/** A watch that is to end sooner has no bookmark at its end: upstream sends that one so long before, in milliseconds. */
+/** Upstream sends the last bookmark this long before the timeout, so a shorter watch gets none. */
 const LAST_BOOKMARK_LEAD_MS = 2_000;
 
-/** The watches of one resource that are open: begun, fed, sent bookmarks, and ended, each for a reason that is counted. */
+/** The open watches of one resource: begins them, dispatches events, sends bookmarks, and ends them with a counted reason. */
 export class ResourceWatches implements WatchSource {
   readonly state: WatchedState;
   readonly #fanOut: FanOut;
   readonly #host: WatcherHost;
   readonly #watchers = new Set<Watcher>();
-  /** Ended, and not all of what was queued is read. */
+  /** Ended watchers with an unread queue. */
   readonly #unread = new Set<Watcher>();
   #isClosed = false;
   #slowEnded = 0;
-  /** By the version that was asked for. */
+  /** By requested API version. */
   readonly #sent = new Map<string, SentCounter>();
-  /** Bookmarks of the newest revision, by representation. */
+  /** Shared bookmark frames of the newest revision, by representation. */
   #bookmarks = { revision: 0, frames: new Map<string, Buffer>() };
 
   constructor(state: WatchedState) {
@@ -47,7 +44,7 @@ export class ResourceWatches implements WatchSource {
     this.#host = this.#createHost();
   }
 
-  /** Opens a watch. It ends by its timeout, or when `signal` aborts, or as the state of the server wants it. */
+  /** Opens a watch. It ends at its timeout, when `signal` aborts, or when the server ends it. */
   begin(request: WatchRequest, signal: AbortSignal): OpenWatch {
     const { services, owner } = this.state;
     const watcher = this.#createWatcher(request);
@@ -55,7 +52,7 @@ export class ResourceWatches implements WatchSource {
     watcher.sent.watchers += 1;
     services.counters.watchesStarted += 1;
     const close = (): void => {
-      // The listener notices by itself that a client takes nothing, when too little happens for the queue to overflow.
+      // The listener detects a stalled client even if too few events occur to fill the queue.
       if (signal.reason instanceof SlowReaderError) this.#endSlow(watcher, 'stalled');
       else this.end(watcher, 'aborted');
       watcher.discard();
@@ -86,7 +83,7 @@ export class ResourceWatches implements WatchSource {
     this.#fanOut.add(watcher);
   }
 
-  /** Ends the watcher, whose queue is the longest, because all queues together are too large. One that has ended loses what is not read. */
+  /** Evicts the watcher because all queues together are too large. An ended watcher loses its unread queue. */
   evict(watcher: Watcher): void {
     if (this.#watchers.has(watcher)) this.#endSlow(watcher, 'all queues full');
     else if (this.#unread.has(watcher)) {
@@ -110,18 +107,18 @@ export class ResourceWatches implements WatchSource {
     if (watcher.refusal !== undefined) return representation.error(watcher.refusal.status);
     if (reason === 'expired') return representation.error(this.#expired(request).status);
     if (!RESUMABLE.has(reason) || isTooShort(request, reason)) return undefined;
-    // What was queued of a revision says more than a bookmark of the one before it would.
+    // A revision that is partly queued must not be followed by a bookmark of an older revision.
     if (watcher.heldRevision !== undefined) return undefined;
-    const promised = watcher.isLive ? this.state.revision : watcher.sentRevision;
-    return request.bookmarks && promised > 0 ? representation.bookmark(promised, false) : undefined;
+    const revision = watcher.isLive ? this.state.revision : watcher.sentRevision;
+    return request.bookmarks && revision > 0 ? representation.bookmark(revision, false) : undefined;
   }
 
-  /** Hands a change to the live watches that it concerns. */
+  /** Dispatches a change to the live watches that it matches. */
   dispatch(event: CacheEvent): void {
     this.#fanOut.dispatch(event);
   }
 
-  /** Sends the bookmarks that are due at this moment, in milliseconds since the epoch. */
+  /** Sends the bookmarks that are due at `now` (milliseconds since the epoch). */
   sendBookmarks(now: number): void {
     const { bookmarkIntervalMs } = this.state.services.limits;
     for (const watcher of this.#watchers) {
@@ -132,30 +129,30 @@ export class ResourceWatches implements WatchSource {
     }
   }
 
-  /** Ends every watch, because what is shown of the objects changes. Clients go on where they were. */
+  /** Ends every watch because the definition of the resource changes. Clients resume from their last revision. */
   redefine(): void {
     for (const watcher of this.#watchers) this.end(watcher, 'redefined');
   }
 
-  /** Ends with 410 what has seen anything of a state that is given up. One that still waits for its first state has not. */
+  /** Ends watches with 410 before a rebuild. Watches that have not received any state yet continue. */
   expire(): void {
     for (const watcher of this.#watchers) {
       if (watcher.hasBegun) this.end(watcher, 'expired');
     }
   }
 
-  /** Ends every watch with 410, and each that is begun from now on. */
+  /** Ends every watch with 410, and also each new one. */
   close(): void {
     this.#isClosed = true;
     for (const watcher of this.#watchers) this.end(watcher, 'expired');
   }
 
-  /** The watches that are open, oldest first. */
+  /** The open watches, oldest first. */
   open(): Watcher[] {
     return [...this.#watchers];
   }
 
-  /** All watches that have a queue: those that are open, and those that have ended while it is not read. */
+  /** All watches with a queue: the open ones, and ended ones whose queue is unread. */
   holders(): Watcher[] {
     return [...this.#watchers, ...this.#unread];
   }
@@ -202,7 +199,7 @@ export class ResourceWatches implements WatchSource {
     );
   }
 
-  /** The client is told what its next request would be answered with: it lists anew, and learns why that fails. */
+  /** Ends the watch with the error that a new request of the client would get. */
   #refuse(watcher: Watcher, refusal: StatusError): void {
     watcher.refusal ??= refusal;
     this.end(watcher, refusal.status.code === UNAUTHORIZED ? 'unauthorized' : 'forbidden');

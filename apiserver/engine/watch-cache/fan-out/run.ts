@@ -2,8 +2,8 @@ import type { QueueBudget } from './queue-budget';
 import { LINK_BYTES } from './queue-budget';
 
 /**
- * A sequence of frames that watchers share. Watchers that are to receive the same frames hold the same run, so that its frames are
- * joined into one buffer once and not once per watcher. A run never changes; `append` gives the longer one.
+ * An immutable sequence of frames. Watchers with the same pending frames share one run, so its frames are concatenated once and not once
+ * per watcher. `append` returns the longer run.
  */
 export class Run {
   readonly frames: number;
@@ -11,10 +11,10 @@ export class Run {
   readonly #frame: Buffer | undefined;
   readonly #before: Run | undefined;
   readonly #budget: QueueBudget;
-  /** Queues that are this run, and longer runs that somebody holds. */
+  /** Number of queues with this run, and of held runs that extend it. */
   #holders = 0;
   #joined: Buffer | undefined;
-  /** The longer runs made so far. Nearly always there is one, so the map comes only with the second. */
+  /** The runs that extend this one. There is nearly always one, so the map is created with the second. */
   #lastFrame: Buffer | undefined;
   #lastRun: Run | undefined;
   #longer: Map<Buffer, Run> | undefined;
@@ -27,7 +27,7 @@ export class Run {
     this.#frame = frame;
   }
 
-  /** What it takes in the budget if nobody else has any of it. */
+  /** Its bytes and overhead, not counting that other runs may share frames. */
   get keptBytes(): number {
     return this.byteLength + this.frames * LINK_BYTES;
   }
@@ -36,7 +36,7 @@ export class Run {
     return new Run(budget);
   }
 
-  /** Its frames count as kept in memory until it is released as often. */
+  /** Adds a reference: the frames count in the budget until as many releases. */
   hold(): void {
     this.#holders += 1;
     if (this.#holders > 1 || this.#frame === undefined) return;
@@ -70,7 +70,7 @@ export class Run {
     return run;
   }
 
-  /** All frames as one buffer, the same buffer for everyone who asks. */
+  /** All frames as one buffer, which all holders share. */
   join(): Buffer {
     this.#joined ??= this.#join();
     return this.#joined;

@@ -2,7 +2,7 @@ import { QueueBudget } from './queue-budget';
 import { Run } from './run';
 import { FlushScheduler, nextDelayMs, nextSliceSize } from './scheduler';
 
-test('an idle server flushes at once; a busy one keeps a distance in proportion, up to the bound', () => {
+test('an idle server flushes at once; under load the delay is proportional to the busy time, up to the limit', () => {
   const delayMaxMs = 20;
   expect(nextDelayMs({ busyMs: 0, sinceLastMs: Infinity, delayMaxMs })).toBe(0);
   expect(nextDelayMs({ busyMs: 0.2, sinceLastMs: 0, delayMaxMs })).toBe(0);
@@ -11,14 +11,14 @@ test('an idle server flushes at once; a busy one keeps a distance in proportion,
   expect(nextDelayMs({ busyMs: 1_000, sinceLastMs: 1_000, delayMaxMs })).toBe(20);
 });
 
-test('slices shrink when they hold the loop too long and grow when there is more to do', () => {
+test('slices shrink when they block the event loop too long, and grow when there is more to do', () => {
   expect(nextSliceSize({ size: 256, busyMs: 50, before: 256 })).toBe(25);
   expect(nextSliceSize({ size: 256, busyMs: 1, before: 256 })).toBe(512);
   expect(nextSliceSize({ size: 3, busyMs: 0, before: 256 })).toBe(256);
   expect(nextSliceSize({ size: 16, busyMs: 1_000, before: 16 })).toBe(16);
 });
 
-test('everything scheduled is flushed once, also what comes during a flush', async () => {
+test('every scheduled target is flushed once, including targets scheduled during a flush', async () => {
   const scheduler = new FlushScheduler({ delayMaxMs: 20 });
   const flushed: string[] = [];
   const late = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ test('everything scheduled is flushed once, also what comes during a flush', asy
   expect(flushed).toEqual(['first', 'late']);
 });
 
-test('equal sequences of frames are one run with one buffer, different ones are not mixed up', () => {
+test('equal sequences of frames share one run and one buffer, different ones do not', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
   const empty = Run.createEmpty(new QueueBudget());
   const ab = empty.append(a).append(b);

@@ -2,41 +2,41 @@ import { QueueBudget } from './queue-budget';
 import { Run } from './run';
 
 export interface Flushable {
-  /** Hands what is queued to the reader. Runs at most once per `schedule`. */
+  /** Delivers the queue to the reader. Runs at most once per `schedule`. */
   flush(): void;
 }
 
 export interface FlushSchedulerOptions {
-  /** Frames wait at most this long to leave together. */
+  /** Frames are held back at most this long, to be flushed together. */
   readonly delayMaxMs: number;
-  /** Of all queues together; by default they may keep anything. */
+  /** Budget of all queues together; unlimited by default. */
   readonly queues?: QueueBudget;
   /** Milliseconds on a clock that never goes back. */
   readonly monotonicMs?: () => number;
-  /** Told of each slice: how long its oldest frames have waited, and how many queues were handed over. */
+  /** Called for each slice with the wait of its oldest frames and the number of flushed queues. */
   readonly onFlushed?: (waitedMs: number, queues: number) => void;
 }
 
 /**
- * A flush that kept the loop busy for b ms is followed by the next no earlier than this many b later. What comes during a flush gathers
- * anyway: resting as long as one took costs a third of the processor time less per event, and doubles how late events are.
+ * The pause after a flush, as a multiple of the time it kept the event loop busy. A factor of 1 would save a third of the CPU per event and
+ * double the latency; events that arrive during a flush are batched anyway.
  */
 const BUSY_FACTOR = 0.1;
-/** The longest the loop is meant to be busy with one slice of a flush. */
+/** Target duration of one slice of a flush. */
 const SLICE_TARGET_MS = 5;
 const SLICE_MIN = 16;
 const SLICE_MAX = 4096;
 
 /**
- * Decides when queued frames leave. An idle server flushes in the same turn of the event loop. Under load flushes keep a distance
- * in proportion to the time the last one kept the loop busy (writing to the sockets included), so that frames gather and leave in
- * fewer writes. A flush to many watchers is cut into slices, between which everything else has its turn.
+ * Schedules flushes of watcher queues. An idle server flushes in the same turn of the event loop. Under load, flushes are spaced in
+ * proportion to the time the last one took, including socket writes, so that frames are batched into fewer writes. A flush to many
+ * watchers is divided into slices that yield to the event loop.
  */
 export class FlushScheduler {
   readonly #delayMaxMs: number;
   readonly #monotonicMs: () => number;
   readonly #onFlushed: ((waitedMs: number, queues: number) => void) | undefined;
-  /** When the first of those that are due was scheduled. */
+  /** When the oldest due target was scheduled. */
   #dueSince = 0;
   #due = new Set<Flushable>();
   readonly queues: QueueBudget;
@@ -56,7 +56,7 @@ export class FlushScheduler {
     this.#onFlushed = options.onFlushed;
   }
 
-  /** Where a queue starts that holds nothing: the queues of one tick share what they have in common. */
+  /** The run of an empty queue. Queues that are filled in the same tick share their runs. */
   get emptyRun(): Run {
     return this.#emptyRun;
   }
@@ -65,7 +65,7 @@ export class FlushScheduler {
     return this.#flushes;
   }
 
-  /** How long the last flush was held back, in milliseconds. */
+  /** Delay of the last flush, in milliseconds. */
   get lastDelayMs(): number {
     return this.#lastDelayMs;
   }
@@ -96,7 +96,7 @@ export class FlushScheduler {
     this.#flushSlice(targets, { from: 0, since });
   };
 
-  /** What readers do with their bytes runs right behind the slice, so the slice's cost is known when the loop turns. */
+  /** Readers write their bytes in microtasks after the slice, so its cost is known in the next turn of the event loop. */
   #flushSlice(
     targets: readonly Flushable[],
     { from, since }: { readonly from: number; readonly since: number },
@@ -119,7 +119,7 @@ export class FlushScheduler {
   }
 }
 
-/** 0 when the loop has rested long enough since the last flush, else the rest of the distance, whole milliseconds. */
+/** The delay until the next flush in whole milliseconds; 0 if the pause since the last one is long enough. */
 export function nextDelayMs(load: {
   readonly busyMs: number;
   readonly sinceLastMs: number;
@@ -129,7 +129,7 @@ export function nextDelayMs(load: {
   return wanted < 1 ? 0 : Math.min(Math.round(wanted), load.delayMaxMs);
 }
 
-/** Aims at slices of the target time; a slice that was cut short by the end of the list says nothing about larger ones. */
+/** Adapts the slice size to the target duration. A slice that ended early is no reason to grow. */
 export function nextSliceSize(slice: {
   readonly size: number;
   readonly busyMs: number;

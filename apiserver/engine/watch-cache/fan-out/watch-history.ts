@@ -11,9 +11,9 @@ export interface HistoryRequest {
   readonly resource: CachedResource;
   /** Exclusive. */
   readonly from: number;
-  /** From here on the ring knows more; asked anew at each revision, because rings forget. */
+  /** The oldest revision of the ring buffer. Called for each revision, because the ring buffer drops events meanwhile. */
   readonly floor: () => number;
-  /** Whether the store's watch of the resource's keys alone is sure to reach the floor. */
+  /** Whether a watch of the prefix of the resource is certain to reach the floor. */
   readonly isFloorVisible: boolean;
 }
 
@@ -25,12 +25,12 @@ export interface HistoryPart {
 }
 
 /**
- * The second tier of history: what happened to one resource after `from`, read from the store until the ring takes over. Ends once
- * `through` reaches the floor, or before, when others have waited long enough for their turn: then it is to be asked for again, from
- * where it was. Throws `compacted` when the store does not have it any more.
+ * Reads the events of one resource after `from` from the store, until the ring buffer takes over. Ends once `through` reaches the floor,
+ * or earlier when its slot is preempted: the caller then calls again with the last `through`. Throws `compacted` when the store no longer
+ * has the history.
  *
- * The store's watch of a prefix says nothing about revisions without events below it, so its reader would wait for ever when the
- * floor is such a revision and nothing happens afterwards. Then the whole keyspace is watched, in which every revision shows up.
+ * A watch of a prefix does not report revisions without events below it. It would hang if the floor is such a revision and no event
+ * follows. In that case the whole keyspace is watched, where every revision is reported.
  */
 export async function* readWatchHistory(
   services: CacheServices,
@@ -65,12 +65,12 @@ export async function* readWatchHistory(
         events = [];
         await slices.pause();
       }
-      // Decided before the reader takes its time: the floor may move on meanwhile, and the rest of this batch is not looked at again.
-      const isThere = through >= request.floor();
+      // Evaluated before the yield: the floor may rise meanwhile, and the rest of this batch is not read again.
+      const isDone = through >= request.floor();
       turn.pause();
       yield { events, through };
       turn.resume();
-      if (isThere || turn.over.aborted) return;
+      if (isDone || turn.over.aborted) return;
     }
     signal.throwIfAborted();
     if (turn.over.aborted) return;

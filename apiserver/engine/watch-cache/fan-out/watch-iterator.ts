@@ -3,18 +3,18 @@ import type { Watcher } from './watcher';
 /** A watch that has begun. */
 export interface OpenWatch {
   readonly watcher: Watcher;
-  /** Everything before the live feed, until that is reached; also the last frame of a watch that never comes to it. */
+  /** The catch-up before the live feed; also the last frame of a watch that ends during catch-up. */
   readonly catchUp?: AsyncGenerator<Buffer>;
   /** Ends the watch, if it has not ended yet. */
   readonly close: () => void;
 }
 
 /**
- * The bytes of one watch. Nothing happens before the first `next`. In the live feed a call goes straight to the watcher's queue: through
- * generators each delivery to each of thousands of watchers would pass half a dozen promises.
+ * The bytes of one watch. It starts with the first `next`. When live, `next` reads the watcher's queue directly: generators would add half a
+ * dozen promises to each delivery.
  */
 export class WatchIterator implements AsyncIterableIterator<Buffer> {
-  /** Undefined once it was called. */
+  /** Undefined after its call. */
   #begin: (() => OpenWatch | undefined) | undefined;
   #open: OpenWatch | undefined;
   #live: Watcher | undefined;
@@ -29,7 +29,7 @@ export class WatchIterator implements AsyncIterableIterator<Buffer> {
     return this;
   }
 
-  // An async function would put one more promise around that of the queue.
+  // An async function would add a promise to each delivery.
   // eslint-disable-next-line typescript/promise-function-async -- see above
   next(): Promise<IteratorResult<Buffer, undefined>> {
     return this.#live === undefined ? this.#catchUp() : this.#live.next();

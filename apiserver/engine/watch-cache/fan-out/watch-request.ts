@@ -1,10 +1,10 @@
 import type { StatusError } from '../../../../shared/errors/status-error';
 import type { DeliveryCount } from '../../request/exchange';
-import type { CachedResource, Entry, FrameElsewhere, Representation } from '../state/entry';
+import type { CachedResource, Entry, FrameWorker, Representation } from '../state/entry';
 
 /**
- * Why a watch ended: its own timeout, a drain, the client, a reader that did not drain, lost history, the store, another definition of
- * what is watched, a credential that is over, or a right that is lost.
+ * Why a watch ended: its timeout, a drain, the client, a slow reader, lost history, an error of the store, a changed definition of the
+ * resource, an expired credential, or revoked access.
  */
 export const END_REASONS = [
   'timeout',
@@ -20,45 +20,45 @@ export const END_REASONS = [
 export type EndReason = (typeof END_REASONS)[number];
 
 export interface WatchRequest {
-  /** Deliver what comes after this revision; undefined = the state now (synthetic ADDED, sorted by key) and then changes. */
+  /** Events after this revision; undefined: the current state (synthetic ADDED, sorted by key), then changes. */
   readonly from: number | undefined;
   /** Empty for all. */
   readonly namespace: string;
   /** Empty for all; from the path or from `metadata.name=`. */
   readonly name: string;
-  /** Equality terms on fields, which an index may use (`spec.nodeName`). They hold whether or not there is an index. */
+  /** Equality terms of the field selector, which an index may use (`spec.nodeName`). They apply with or without an index. */
   readonly fieldEquals: readonly (readonly [path: string, value: string])[];
   /** Label and field selectors; undefined selects everything. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
   readonly representation: Representation;
-  /** Makes frames that would hold up everybody here; absent: all are made here. */
-  readonly elsewhere?: FrameElsewhere | undefined;
-  /** The group version that is asked for, `v1` or `apps/v1`: by it events are counted. */
+  /** Encodes large frames off the event loop; absent: all frames are encoded on it. */
+  readonly frameWorker?: FrameWorker | undefined;
+  /** The requested group version, `v1` or `apps/v1`, for counters. */
   readonly apiVersion: string;
   readonly bookmarks: boolean;
-  /** Ends the initial state with the bookmark of streaming lists. Means something only without `from`. */
+  /** Ends the initial state with the bookmark of streaming lists. Only used without `from`. */
   readonly sendInitialEvents?: boolean;
   readonly timeoutMs: number;
-  /** Told what is delivered beyond the state that the watch begins with; absent: nobody wants to know. */
+  /** Counts the bytes delivered after the initial state. */
   readonly delivered?: DeliveryCount | undefined;
   /** User agent and address, for the log. */
   readonly client: string;
-  /** The text of the selectors, for administrators who look at watches. */
+  /** The text of the selectors, for debug pages. */
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /**
-   * Called when the watch begins, with what ends it by a refusal: the refusal is then all that is delivered. Returns what is called when
-   * the watch has ended.
+   * Called when the watch begins, with a callback that ends it with an error (access revoked). Returns a function that is called when the
+   * watch has ended.
    */
   readonly guard?: (refuse: (refusal: StatusError) => void) => () => void;
   /**
-   * Told that the watch ends, also while its reader is not reading; and of `slow` again where what is queued by then is not read. On `slow` nothing more comes, and the connection of the
-   * client that does not take what was written can be cut; otherwise the last frames may still be on their way through the stream.
+   * Called when the watch ends, even if its reader is idle, and again with `slow` if its remaining queue is dropped. After `slow` nothing
+   * more is delivered, and the connection can be closed; otherwise the last frames may still be in the stream.
    */
   readonly ended?: (reason: EndReason) => void;
 }
 
-/** Everything the request asks of an object, as one test. */
+/** All conditions of the request on an object, as one predicate. */
 export function watchPredicate(request: WatchRequest): (entry: Entry) => boolean {
   const { namespace, name, fieldEquals, matches } = request;
   if (namespace === '' && name === '' && fieldEquals.length === 0) return matches ?? everything;
@@ -69,7 +69,7 @@ export function watchPredicate(request: WatchRequest): (entry: Entry) => boolean
     (matches === undefined || matches(entry));
 }
 
-/** The equality term that the resource has an index for, if the request has one. */
+/** The equality term of the request that has an index, if any. */
 export function indexedTerm(
   request: WatchRequest,
   resource: CachedResource,

@@ -13,7 +13,7 @@ import type { EndReason } from './watch-request';
 import { indexedTerm } from './watch-request';
 import type { SentCounter, Watcher } from './watcher';
 
-/** What a watch needs of the objects of its resource. */
+/** The part of a resource cache that a watch needs. */
 export interface WatchedState {
   readonly resource: CachedResource;
   readonly services: CacheServices;
@@ -23,27 +23,27 @@ export interface WatchedState {
   /** The newest revision whose effect is in the cache. */
   readonly revision: number;
   snapshot(): Snapshot;
-  /** Resolves at the next moment at which the resource is ready; it may be over when the caller runs. */
+  /** Resolves when the resource becomes ready; it may not be ready any more when the caller runs. */
   whenReady(signal: AbortSignal): Promise<void>;
 }
 
-/** What a watch needs of the one that keeps it among the others. */
+/** The part of `ResourceWatches` that a watch needs. */
 export interface WatchSource {
   readonly state: WatchedState;
-  /** The watcher gets every later event from the live feed. */
+  /** Adds the watcher to the live feed. */
   join(watcher: Watcher): void;
   end(watcher: Watcher, reason: EndReason): void;
-  /** The last frame of a watch that ends for this reason, if it is due one. */
+  /** The last frame of a watch that ends for this reason, if any. */
   lastFrame(watcher: Watcher, reason: EndReason): Buffer | undefined;
 }
 
-/** Pieces handed to the listener while catching up, in bytes. */
+/** Target size of the pieces during catch-up. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * The bytes of one watch from its start until it has joined the live feed: the state or the history, at the reader's pace and straight
- * from memory or the store. What follows comes through the watcher's queue, and begins at the whole revision at which this ended. A
- * watch that ends before has its last frame here.
+ * The catch-up of one watch, from its start until it joins the live feed: the state or the history, at the reader's pace, from memory or
+ * the store. Later events come through the watcher's queue, from the next whole revision on. A watch that ends during catch-up gets its last
+ * frame here.
  */
 export async function* streamWatch(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {
   const stop = new AbortController();
@@ -90,20 +90,20 @@ async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSign
   }
 }
 
-/** Infinity when none is asked for, or there is nothing yet that one could promise. Live watchers get theirs from the sweep. */
+/** Infinity if no bookmark was requested or nothing was sent yet. The sweep sends bookmarks to live watchers. */
 function bookmarkDueInMs({ state: { services } }: WatchSource, watcher: Watcher): number {
   if (!watcher.request.bookmarks || watcher.isLive || watcher.sentRevision === 0) return Infinity;
   return watcher.bookmarkedAt + services.limits.bookmarkIntervalMs - services.clock.now();
 }
 
-/** Promises what was handed out, not what is queued somewhere before it. */
+/** A bookmark of the last revision that was sent completely. */
 function bookmark({ state: { services } }: WatchSource, watcher: Watcher): Buffer {
   watcher.bookmarkedAt = services.clock.now();
   watcher.sent.frames += 1;
   return watcher.representation.bookmark(watcher.sentRevision, false);
 }
 
-/** Synthetic ADDED events in key order, then, if asked, the bookmark that says so. */
+/** Synthetic ADDED events in key order, then the bookmark of streaming lists if requested. */
 async function* currentState(
   source: WatchSource,
   watcher: Watcher,
@@ -115,7 +115,7 @@ async function* currentState(
   const slices = new Slices();
   for (const entry of candidates(source.state.resource, watcher, snapshot)) {
     if (watcher.selects(entry)) {
-      const made = request.elsewhere?.('ADDED', entry);
+      const made = request.frameWorker?.('ADDED', entry);
       if (made !== undefined && !piece.isEmpty) yield piece.take();
       piece.add(made === undefined ? representation.frame('ADDED', entry) : await untilAborted(made, signal));
     }
@@ -164,7 +164,7 @@ async function* fromStore(
   try {
     for (;;) {
       const part = parts.next();
-      // Its turn, and the store, may let it wait for long.
+      // The wait for a slot and for the store can take long.
       while (!(await settlesWithin(part, bookmarkDueInMs(source, watcher)))) yield bookmark(source, watcher);
       const { done, value } = await part;
       if (done === true) return;
@@ -178,12 +178,12 @@ async function* fromStore(
       signal.throwIfAborted();
     }
   } finally {
-    // It may be waiting for something that only the end of the watch will break off.
+    // Not awaited: the generator may be blocked until the signal of the watch aborts.
     parts.return?.().catch(() => undefined);
   }
 }
 
-/** Whether the promise settles in so many milliseconds; a failure counts, and is left for whoever awaits it. */
+/** Whether the promise settles within `ms`; a rejection counts, and is left to the caller that awaits it. */
 async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     const timer = ms > TIMER_MAX_MS ? undefined : setTimeout(resolve, Math.max(0, ms), false).unref();
@@ -196,8 +196,8 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
 }
 
 /**
- * One slice of the ring, whole revisions only. At the ring's end the watcher joins the live feed, before the slice is handed out. A revision
- * with a frame that is made elsewhere is a slice of its own; meanwhile the ring goes on.
+ * One slice of the ring buffer, in whole revisions. At its end the watcher joins the live feed, before the slice is yielded. A revision with
+ * a frame that a worker encodes is a slice of its own.
  */
 async function* fromRing(source: WatchSource, watcher: Watcher, signal: AbortSignal): AsyncGenerator<Buffer> {
   const { ring } = source.state;
@@ -229,14 +229,14 @@ async function allOf(frames: readonly (Buffer | Promise<Buffer>)[]): Promise<Buf
   return Promise.all(frames.map(async (frame) => frame));
 }
 
-/** Undefined for an event that is none of this watcher's business. */
+/** Undefined if the event does not match the watcher. */
 function frameFor(watcher: Watcher, event: CacheEvent): Buffer | Promise<Buffer> | undefined {
   const type = event.typeFor(watcher.selects);
   if (type === undefined) return undefined;
   const { representation, request } = watcher;
-  return request.elsewhere === undefined
+  return request.frameWorker === undefined
     ? event.lateFrame(type, representation)
-    : event.lateFrameBy(type, representation, request.elsewhere);
+    : event.lateFrameBy(type, representation, request.frameWorker);
 }
 
 function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndReason {

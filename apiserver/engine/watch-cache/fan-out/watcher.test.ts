@@ -2,7 +2,7 @@ import { silentLog } from '../../../../shared/log/log';
 import { eventually } from '../../../../shared/testing/eventually';
 import { MemoryBackend } from '../../storage/testing/memory-backend';
 import type { ClusterCache } from '../cluster-cache';
-import type { FrameElsewhere } from '../state/entry';
+import type { FrameWorker } from '../state/entry';
 import type { CacheLimits } from '../limits';
 import type { FrameReader } from '../testing/fixtures';
 import * as fixtures from '../testing/fixtures';
@@ -11,7 +11,7 @@ import type { WatchRequest } from './watch-request';
 const { createCache, JsonRepresentation, live, podBytes, podKey, PODS, requestFor } = fixtures;
 const X = { namespace: 'a', name: 'x' };
 const Y = { namespace: 'a', name: 'y' };
-/** What is made elsewhere. */
+/** Large enough to be encoded by the worker. */
 const LARGE = { ...X, data: 'large'.repeat(100) };
 const LARGE_BYTES = 400;
 
@@ -19,14 +19,14 @@ let backend: MemoryBackend;
 let cluster: ClusterCache;
 let controller: AbortController;
 let now: number;
-/** Frames that are to be made, in the order in which they were asked for. */
-let asked: { readonly make: () => void; readonly fail: () => void }[];
+/** Requested frames, in the order of their requests. */
+let requested: { readonly make: () => void; readonly fail: () => void }[];
 
 beforeEach(() => {
   backend = new MemoryBackend();
   controller = new AbortController();
   now = 1_000_000;
-  asked = [];
+  requested = [];
 });
 afterEach(() => {
   controller.abort();
@@ -42,28 +42,28 @@ function put(pod: Parameters<typeof podBytes>[0]): number {
 }
 
 const representation = new JsonRepresentation();
-/** For a watch whose frames are all made here, and shared with nobody. */
-const HERE = { elsewhere: undefined, representation: new JsonRepresentation('other') };
-const elsewhere: FrameElsewhere = (type, entry) => {
+/** For a watch without a worker and with a representation of its own. */
+const HERE = { frameWorker: undefined, representation: new JsonRepresentation('other') };
+const frameWorker: FrameWorker = (type, entry) => {
   if (entry.bytes.length < LARGE_BYTES) return undefined;
   return new Promise((resolve, reject) => {
-    asked.push({
+    requested.push({
       make: () => resolve(representation.frame(type, entry)),
-      fail: () => reject(new Error('nobody can')),
+      fail: () => reject(new Error('the worker failed')),
     });
   });
 };
 
 function watch(parts: Partial<WatchRequest> = {}): FrameReader {
-  const request = requestFor({ representation, elsewhere, ...parts });
+  const request = requestFor({ representation, frameWorker, ...parts });
   return new fixtures.FrameReader(cluster.resource(PODS.keyPrefix).watch(request, controller.signal));
 }
 
-async function askedFor(count: number): Promise<void> {
-  await eventually(`${String(count)} frames are asked for`, () => asked.length >= count);
+async function whenRequested(count: number): Promise<void> {
+  await eventually(`${String(count)} frames are requested`, () => requested.length >= count);
 }
 
-/** Opens a watch that is live, and has nothing to tell yet. */
+/** Opens a live watch without pending events. */
 async function liveWatch(parts: Partial<WatchRequest> = {}): Promise<AsyncGenerator<string>> {
   const before = cluster.watchers().filter(({ isLive }) => isLive).length;
   const reader = watch({ from: backend.revision, ...parts });
@@ -85,7 +85,7 @@ async function take(frames: AsyncGenerator<string>, count: number): Promise<stri
   return taken;
 }
 
-test('events wait in order for a frame that is made elsewhere, and other watchers do not wait', async () => {
+test('events wait in order for a frame from a worker, and other watchers do not wait', async () => {
   await start();
   const waiting = await liveWatch();
   const other = await liveWatch(HERE);
@@ -97,17 +97,17 @@ test('events wait in order for a frame that is made elsewhere, and other watcher
   const all = ['ADDED a/y@1', 'ADDED a/x@2', 'MODIFIED a/y@3', 'MODIFIED a/x@4', 'MODIFIED a/y@5'];
   expect(await take(other, 5)).toEqual(all);
   expect(await take(waiting, 1)).toEqual(all.slice(0, 1));
-  await askedFor(1);
-  asked[0]?.make();
+  await whenRequested(1);
+  requested[0]?.make();
   expect(await take(waiting, 2)).toEqual(all.slice(1, 3));
-  await askedFor(2);
-  asked[1]?.make();
+  await whenRequested(2);
+  requested[1]?.make();
   expect(await take(waiting, 2)).toEqual(all.slice(3));
   put(Y);
   expect(await take(waiting, 1)).toEqual(['MODIFIED a/y@6']);
 });
 
-test('no bookmark promises what is held, neither in its time nor at the end', async () => {
+test('no bookmark covers held events, neither periodic nor at the end', async () => {
   await start({ bookmarkIntervalMs: 1_000, sweepIntervalMs: 1 });
   const waiting = await liveWatch({ bookmarks: true });
   const other = await liveWatch({ bookmarks: true, ...HERE });
@@ -117,11 +117,11 @@ test('no bookmark promises what is held, neither in its time nor at the end', as
   now += 2_000;
   expect(await take(other, 1)).toEqual(['BOOKMARK @2']);
   await cluster.drain({ spreadMs: 0, refuseNew: true }, controller.signal);
-  asked[0]?.make();
+  requested[0]?.make();
   expect(await take(waiting, 9)).toEqual(['ADDED a/y@1']);
 });
 
-test('a watch whose frame is not made in time to hold the queue within its bounds is ended as slow', async () => {
+test('a watch is evicted when its queue fills up while it waits for a frame', async () => {
   await start({ watcherQueueFramesMax: 3 });
   const ended = new Promise((resolve) => {
     void liveWatch({ ended: resolve });
@@ -132,42 +132,42 @@ test('a watch whose frame is not made in time to hold the queue within its bound
   expect(await ended).toBe('slow');
 });
 
-test('a watch whose frame nobody can make is ended', async () => {
+test('a watch ends when its frame cannot be encoded', async () => {
   await start();
   const waiting = await liveWatch();
   put(LARGE);
-  await askedFor(1);
-  asked[0]?.fail();
+  await whenRequested(1);
+  requested[0]?.fail();
   expect(await take(waiting, 1)).toEqual([]);
 });
 
-test('a watch that begins waits for large frames of the state and of what has happened, each in its place', async () => {
+test('during catch-up a watch waits for large frames of the state and of events, in order', async () => {
   put(LARGE);
   put(Y);
   await start();
   const state = watch();
   const first = state.take(1);
-  await askedFor(1);
-  // Happens while the state is handed out.
+  await whenRequested(1);
+  // These writes happen while the state is sent.
   put({ ...LARGE, data: 'larger'.repeat(100) });
   put({ ...Y, data: 'new' });
-  asked[0]?.make();
+  requested[0]?.make();
   expect(await first).toEqual(['ADDED a/x@1']);
   expect(await state.take(1)).toEqual(['ADDED a/y@2']);
   const rest = state.take(2);
-  await askedFor(2);
-  asked[1]?.make();
+  await whenRequested(2);
+  requested[1]?.make();
   expect(await rest).toEqual(['MODIFIED a/x@3', 'MODIFIED a/y@4']);
   await live(cluster, 1);
 });
 
-test('a watch that is about the past waits for large frames out of the store', async () => {
+test('a watch of history waits for large frames of events from the store', async () => {
   put(Y);
   put(LARGE);
   put({ ...Y, data: 'new' });
   await start();
   const past = watch({ from: 1 }).take(2);
-  await askedFor(1);
-  asked[0]?.make();
+  await whenRequested(1);
+  requested[0]?.make();
   expect(await past).toEqual(['ADDED a/x@2', 'MODIFIED a/y@3']);
 });

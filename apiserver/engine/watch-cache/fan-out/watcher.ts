@@ -1,7 +1,7 @@
 import { ValueHistogram, exponentialBounds } from '../../../../shared/metrics/buckets';
 import { Slices } from '../../../../shared/concurrency/slices';
 import type { StatusError } from '../../../../shared/errors/status-error';
-import type { Entry, FrameElsewhere, ObjectEventType, Representation } from '../state/entry';
+import type { Entry, FrameWorker, ObjectEventType, Representation } from '../state/entry';
 import type { CacheEvent } from '../state/event';
 import type { QueueBudget } from './queue-budget';
 import { LINK_BYTES } from './queue-budget';
@@ -10,18 +10,18 @@ import type { Run } from './run';
 import type { EndReason, WatchRequest } from './watch-request';
 import { watchPredicate } from './watch-request';
 
-/** What a watcher's cache is to it; shared by all of its watchers. */
+/** The environment of a watcher, shared by all watchers of one resource. */
 export interface WatcherHost {
   readonly scheduler: FlushScheduler;
   readonly queueFramesMax: number;
   readonly queueBytesMax: number;
-  /** Told when the reader leaves the queue full. */
+  /** Called when the queue is full. */
   readonly overflowed: (watcher: Watcher) => void;
-  /** Told when nothing is queued any more of a watch that has ended. */
+  /** Called when the queue of an ended watch is empty. */
   readonly emptied: (watcher: Watcher) => void;
-  /** Told when the queues of all watchers together are too large. */
+  /** Called when the queues of all watchers together exceed their budget. */
   readonly queuesOverflowed: () => void;
-  /** Told when an event cannot be judged or encoded for this watcher. */
+  /** Called when an event cannot be matched or encoded for this watcher. */
   readonly failed: (watcher: Watcher, error: unknown) => void;
 }
 
@@ -30,14 +30,14 @@ export interface WatcherOptions {
   readonly host: WatcherHost;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Counts the frames that were handed to the reader or to the queue. */
+  /** Counts the frames given to the reader or the queue. */
   readonly sent: SentCounter;
 }
 
 /** Shared by all watches of one resource in one version. */
 export interface SentCounter {
   frames: number;
-  /** Of those, what was handed out before the watch was live: the state, or past events. */
+  /** Frames sent before the watch was live: the initial state, or past events. */
   initial: number;
   /** Watches that are open now. */
   watchers: number;
@@ -53,8 +53,8 @@ export function newSentCounter(): SentCounter {
 }
 
 /**
- * One client's watch as the fan-out sees it: a bounded queue of frames between the feed, which never waits, and one reader. Before
- * it joins the live feed only its end is of interest; a reader that catches up asks `ending` between two whole revisions.
+ * One client's watch: a bounded queue of frames between the feed, which never waits, and one reader. A watcher whose queue is full is
+ * evicted. During catch-up the reader checks `ending` between two whole revisions.
  */
 export class Watcher implements Flushable {
   readonly request: WatchRequest;
@@ -63,21 +63,21 @@ export class Watcher implements Flushable {
   readonly startedAt: number;
   readonly sent: SentCounter;
   bookmarkedAt: number;
-  /** The newest revision up to which everything was handed to the queue or, while catching up, to the reader. */
+  /** Everything up to this revision was given to the queue or, during catch-up, to the reader. */
   sentRevision = 0;
   isLive = false;
-  /** What the client is told at the end, where it may not go on. */
+  /** The error frame at the end, when access was revoked. */
   refusal: StatusError | undefined;
-  /** Whether anything of the cache's state may have been handed out. */
+  /** Whether any state of the cache may have been sent. */
   hasBegun = false;
   readonly #host: WatcherHost;
   #run: Run | undefined;
-  /** Comes after the queue. */
-  #held: HeldEvents | undefined;
+  /** Events after those in the queue. */
+  #held: PendingEvents | undefined;
   #isDue = false;
   #reader: ((step: WatchStep) => void) | undefined;
   #ending: EndReason | undefined;
-  /** Replaced by `concat`, which makes an array of one listener with room for one. */
+  /** Extended by `concat`, which allocates no spare capacity: nearly every watcher has few listeners. */
   #onEnding: readonly (() => void)[] = [];
 
   constructor(options: WatcherOptions) {
@@ -90,7 +90,7 @@ export class Watcher implements Flushable {
     this.bookmarkedAt = options.startedAt;
   }
 
-  /** Set as soon as the watch is to end; what is queued by then is still delivered. */
+  /** Set as soon as the watch ends; the queue is still delivered. */
   get ending(): EndReason | undefined {
     return this.#ending;
   }
@@ -99,12 +99,12 @@ export class Watcher implements Flushable {
     return (this.#run?.frames ?? 0) + (this.#held?.count ?? 0);
   }
 
-  /** As the budget of all queues counts them, if nobody else has any of them. */
+  /** Bytes of the queue, not counting that other watchers may share frames. */
   get queuedBytes(): number {
     return (this.#run?.keptBytes ?? 0) + (this.#held?.keptBytes ?? 0);
   }
 
-  /** The revision whose events are not all in the queue yet, because a frame of theirs is being made elsewhere. */
+  /** The oldest revision with events that wait for a frame from a worker. */
   get heldRevision(): number | undefined {
     return this.#held?.first?.event.revision;
   }
@@ -114,16 +114,16 @@ export class Watcher implements Flushable {
     try {
       const type = event.typeFor(this.selects);
       if (type === undefined) return;
-      const { elsewhere } = this.request;
-      if (elsewhere === undefined) this.push(event.frame(type, this.representation));
-      else this.#offerBy(elsewhere, event, type);
+      const { frameWorker } = this.request;
+      if (frameWorker === undefined) this.push(event.frame(type, this.representation));
+      else this.#offerBy(frameWorker, event, type);
     } catch (error) {
-      // One watcher's representation must not stop the feed of all.
+      // A failure of one representation must not stop the feed.
       this.#host.failed(this, error);
     }
   }
 
-  /** Queues one frame; it leaves with the next flush. */
+  /** Queues one frame for the next flush. Evicts the watcher if the queue is full. */
   push(frame: Buffer): void {
     if (this.#ending !== undefined) return;
     const { scheduler, queueFramesMax, queueBytesMax, overflowed, queuesOverflowed } = this.#host;
@@ -139,15 +139,15 @@ export class Watcher implements Flushable {
     if (scheduler.queues.isExceeded) queuesOverflowed();
   }
 
-  /** Called by the scheduler: what is queued may leave now. */
+  /** Called by the scheduler: delivers the queue to the reader. */
   flush(): void {
     if (this.#run === undefined) return;
     if (this.#reader === undefined) this.#isDue = true;
     else this.#deliver(this.#takeRun());
   }
 
-  /** The next bytes, once they are due. One reader, one call at a time. */
-  // An async function would put one more promise around each, and let each delivery wait for it.
+  /** The next bytes. One reader, one call at a time. */
+  // An async function would add a promise and a microtask to each delivery.
   // eslint-disable-next-line typescript/promise-function-async -- see above
   next(): Promise<WatchStep> {
     if (this.#run !== undefined && (this.#isDue || this.#ending !== undefined)) {
@@ -160,13 +160,13 @@ export class Watcher implements Flushable {
   }
 
   /**
-   * Ends the watch. `lastFrame` is delivered behind everything that is queued. The queue of a slow watcher is thrown away, because nobody
-   * reads it, and that of a refused one, because nobody may.
+   * Ends the watch. `lastFrame` is delivered after the queue. The queue of an evicted or aborted watcher is dropped, and that of a watcher
+   * whose access was revoked.
    */
   end(reason: EndReason, lastFrame?: Buffer): void {
     if (this.#ending !== undefined) return;
     if (UNDELIVERED.has(reason)) this.discard();
-    // Whoever watches again begins after the last event that was queued.
+    // A client that reconnects resumes after the last queued event.
     this.#held?.clear();
     this.#held = undefined;
     if (lastFrame !== undefined) {
@@ -182,13 +182,13 @@ export class Watcher implements Flushable {
     this.request.ended?.(reason);
   }
 
-  /** Nobody reads what is queued any more. */
+  /** Drops the queue. */
   discard(): void {
     this.#replaceRun(undefined);
     if (this.#ending !== undefined) this.#host.emptied(this);
   }
 
-  /** `listener` runs once when the watch is to end; at once if it already is. */
+  /** Calls `listener` once when the watch ends; at once if it has ended. */
   onEnding(listener: () => void): void {
     if (this.#ending === undefined) this.#onEnding = this.#onEnding.concat(listener);
     else listener();
@@ -198,22 +198,22 @@ export class Watcher implements Flushable {
     this.#onEnding = this.#onEnding.filter((each) => each !== listener);
   }
 
-  #offerBy(elsewhere: FrameElsewhere, event: CacheEvent, type: ObjectEventType): void {
+  #offerBy(frameWorker: FrameWorker, event: CacheEvent, type: ObjectEventType): void {
     if (this.#held !== undefined) {
       this.#hold(this.#held, event, type);
       return;
     }
-    const frame = event.frameBy(type, this.representation, elsewhere);
+    const frame = event.frameBy(type, this.representation, frameWorker);
     if (Buffer.isBuffer(frame)) {
       this.push(frame);
       return;
     }
-    const held = new HeldEvents(this.#host.scheduler.queues);
+    const held = new PendingEvents(this.#host.scheduler.queues);
     this.#hold(held, event, type);
-    void this.#deliverHeld(held, frame, elsewhere);
+    void this.#deliverHeld(held, frame, frameWorker);
   }
 
-  #hold(held: HeldEvents, event: CacheEvent, type: ObjectEventType): void {
+  #hold(held: PendingEvents, event: CacheEvent, type: ObjectEventType): void {
     if (this.#ending !== undefined) return;
     const { scheduler, queueFramesMax, queueBytesMax, overflowed, queuesOverflowed } = this.#host;
     const isTooLong = this.queuedBytes > 0 && this.queuedBytes + event.subject.bytes.length > queueBytesMax;
@@ -226,8 +226,8 @@ export class Watcher implements Flushable {
     if (scheduler.queues.isExceeded) queuesOverflowed();
   }
 
-  /** Queues what is held as its frames are made, until nothing is. Events that come meanwhile are held too. */
-  async #deliverHeld(held: HeldEvents, first: Promise<Buffer>, elsewhere: FrameElsewhere): Promise<void> {
+  /** Queues the held events in order as their frames become available. New events are held until none is left. */
+  async #deliverHeld(held: PendingEvents, first: Promise<Buffer>, frameWorker: FrameWorker): Promise<void> {
     const slices = new Slices({ isUrgent: true });
     let made: Buffer | Promise<Buffer> = first;
     try {
@@ -240,7 +240,7 @@ export class Watcher implements Flushable {
         this.push(frame);
         if (next === undefined) return;
         if (slices.due()) await slices.pause();
-        made = next.event.frameBy(next.type, this.representation, elsewhere);
+        made = next.event.frameBy(next.type, this.representation, frameWorker);
       }
     } catch (error) {
       if (this.#ending === undefined) this.#host.failed(this, error);
@@ -256,7 +256,7 @@ export class Watcher implements Flushable {
     return { done: false, value: run.join() };
   }
 
-  /** The longer run is held before the shorter is released, which it begins with. */
+  /** Holds the new run first: the old one may be its prefix. */
   #replaceRun(run: Run | undefined): void {
     run?.hold();
     this.#run?.release();
@@ -270,22 +270,22 @@ export class Watcher implements Flushable {
   }
 }
 
-/** Ends after which nothing of the queue is delivered. */
+/** Reasons that drop the queue. */
 const UNDELIVERED: ReadonlySet<EndReason> = new Set(['slow', 'aborted', 'unauthorized', 'forbidden']);
 
 export type WatchStep = IteratorResult<Buffer, undefined>;
 
 const DONE: WatchStep = { done: true, value: undefined };
 
-interface HeldEvent {
+interface PendingEvent {
   readonly event: CacheEvent;
   readonly type: ObjectEventType;
 }
 
-/** Events of one watcher, in order, of which the first waits for a frame that is made elsewhere, and the others for it. */
-class HeldEvents {
+/** Pending events of one watcher, in order. The first waits for a frame that a worker encodes; the others wait for the first. */
+class PendingEvents {
   readonly #budget: QueueBudget;
-  readonly #events: HeldEvent[] = [];
+  readonly #events: PendingEvent[] = [];
   #keptBytes = 0;
 
   constructor(budget: QueueBudget) {
@@ -296,16 +296,16 @@ class HeldEvents {
     return this.#events.length;
   }
 
-  /** What they take in the budget if nobody else has them: the objects as they are stored. */
+  /** The bytes of their objects, not counting that other watchers may share them. */
   get keptBytes(): number {
     return this.#keptBytes;
   }
 
-  get first(): HeldEvent | undefined {
+  get first(): PendingEvent | undefined {
     return this.#events[0];
   }
 
-  add(held: HeldEvent): void {
+  add(held: PendingEvent): void {
     const { subject } = held.event;
     this.#events.push(held);
     this.#keptBytes += subject.bytes.length + LINK_BYTES;

@@ -7,31 +7,31 @@ beforeEach(() => {
   confirmation = new Confirmation(() => now);
 });
 
-test('a cache that has what a read index told was as fresh as the store when that was asked for', () => {
+test('a cache that has applied the revision of a read index is confirmed as of its request', () => {
   expect(confirmation.isWithin(5_000)).toBe(false);
-  confirmation.told(7, { askedAt: now, seen: 7 });
+  confirmation.noteReadIndex(7, { requestedAt: now, seen: 7 });
   now += 5_000;
   expect(confirmation.isWithin(5_000)).toBe(true);
   now += 1;
   expect(confirmation.isWithin(5_000)).toBe(false);
 });
 
-test('one that lags is confirmed once it has come there, for the time of the question', () => {
-  confirmation.told(7, { askedAt: now, seen: 5 });
+test('a lagging cache is confirmed once it applies that revision, as of the request', () => {
+  confirmation.noteReadIndex(7, { requestedAt: now, seen: 5 });
   now += 3_000;
-  confirmation.seen(6);
+  confirmation.noteApplied(6);
   expect(confirmation.isWithin(5_000)).toBe(false);
-  confirmation.seen(7);
+  confirmation.noteApplied(7);
   expect(confirmation.isWithin(3_000)).toBe(true);
   expect(confirmation.isWithin(2_999)).toBe(false);
 });
 
-test('one that follows a store in which nothing is asked is not confirmed by its own progress', () => {
-  confirmation.told(7, { askedAt: now, seen: 7 });
+test('events alone do not confirm the cache', () => {
+  confirmation.noteReadIndex(7, { requestedAt: now, seen: 7 });
   now += 6_000;
-  confirmation.seen(8);
+  confirmation.noteApplied(8);
   expect(confirmation.isWithin(5_000)).toBe(false);
-  confirmation.told(8, { askedAt: now, seen: 8 });
+  confirmation.noteReadIndex(8, { requestedAt: now, seen: 8 });
   expect(confirmation.isWithin(0)).toBe(true);
   confirmation.forget();
   expect(confirmation.isWithin(5_000)).toBe(false);

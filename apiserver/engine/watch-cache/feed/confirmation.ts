@@ -1,12 +1,12 @@
 /**
- * Knows when the cache was last known to be as fresh as the store: a read index told a revision, and the cache has seen it. Between two
- * of these a cache whose feed has stalled looks like one in whose store nothing happens.
+ * Tracks when the cache was last proved to be as fresh as the store: a read index returned a revision that the cache has applied. Without
+ * this proof, a stalled feed cannot be distinguished from an idle store.
  */
 export class Confirmation {
   readonly #monotonicMs: () => number;
-  #toldRevision = 0;
-  /** The read that told it began at this time, or later. */
-  #toldAt = -Infinity;
+  #readIndexRevision = 0;
+  /** That read index was requested at this time or later. */
+  #readIndexAt = -Infinity;
   #confirmedAt = -Infinity;
 
   constructor(monotonicMs: () => number = (): number => performance.now()) {
@@ -17,28 +17,32 @@ export class Confirmation {
     return this.#monotonicMs();
   }
 
-  /** A read index that was asked for at `askedAt` told `revision`; the cache is at `seen`. */
-  told(revision: number, { askedAt, seen }: { readonly askedAt: number; readonly seen: number }): void {
-    if (revision >= this.#toldRevision) {
-      this.#toldRevision = revision;
-      this.#toldAt = Math.max(this.#toldAt, askedAt);
+  /** Call it when a read index requested at `requestedAt` returned `revision` while the cache was at `seen`. */
+  noteReadIndex(
+    revision: number,
+    { requestedAt, seen }: { readonly requestedAt: number; readonly seen: number },
+  ): void {
+    if (revision >= this.#readIndexRevision) {
+      this.#readIndexRevision = revision;
+      this.#readIndexAt = Math.max(this.#readIndexAt, requestedAt);
     }
-    if (seen >= revision) this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);
+    if (seen >= revision) this.#confirmedAt = Math.max(this.#confirmedAt, requestedAt);
   }
 
-  /** The cache has come to this revision. */
-  seen(revision: number): void {
-    if (revision >= this.#toldRevision) this.#confirmedAt = Math.max(this.#confirmedAt, this.#toldAt);
+  /** Call it when the cache has applied this revision. */
+  noteApplied(revision: number): void {
+    if (revision >= this.#readIndexRevision)
+      this.#confirmedAt = Math.max(this.#confirmedAt, this.#readIndexAt);
   }
 
-  /** What was known is about another state. */
+  /** Resets it when the state is discarded. */
   forget(): void {
-    this.#toldRevision = 0;
-    this.#toldAt = -Infinity;
+    this.#readIndexRevision = 0;
+    this.#readIndexAt = -Infinity;
     this.#confirmedAt = -Infinity;
   }
 
-  /** Whether everything that was acknowledged so many milliseconds ago is certainly in the cache. */
+  /** Whether the cache provably holds every write acknowledged `ms` milliseconds ago. */
   isWithin(ms: number): boolean {
     return this.#monotonicMs() - this.#confirmedAt <= ms;
   }

@@ -4,15 +4,15 @@ import { pause } from '../../../../shared/concurrency/pause';
 import type { Log } from '../../../../shared/log/log';
 import type { Backend, Revision, StoredRecord } from '../../storage/backend';
 import { StorageError } from '../../storage/backend';
-import { fill, isPassing } from './fill';
+import { fill, isTransient } from './fill';
 import type { Delays } from '../../../../shared/metrics/duration-histogram';
 import type { CacheLimits } from '../limits';
 import { Slices } from '../../../../shared/concurrency/slices';
 import type { Counters } from '../stats';
 
-/** What the feed keeps up to date. */
+/** The receiver of the feed. */
 export interface FeedTarget {
-  /** The state is unknown from here on; everything known before is to be forgotten. */
+  /** The state can no longer be trusted: the target discards it. */
   lost(why: string): void;
   /** A new state as of `revision` is about to be loaded. */
   begin(revision: number): void;
@@ -35,9 +35,9 @@ export interface FeedOptions {
 }
 
 /**
- * Fills the target from the store and then follows the one watch of the whole keyspace. Every revision of the store shows up in it, so
- * a missing one is noticed: the state is then thrown away and read again, as it is when the store lost the history the feed would
- * have to resume from, or turns out to be another one. A mere outage changes nothing; the feed resumes where it stood.
+ * A reflector: fills the target from the store, then follows one watch of the whole keyspace. The watch reports every revision, so a gap is
+ * detected. After a gap, after a compaction of the needed history, or when the store was replaced, the state is discarded and read again.
+ * After an outage the feed resumes from the last applied revision.
  */
 export class Feed {
   readonly #options: FeedOptions;
@@ -53,7 +53,7 @@ export class Feed {
     });
   }
 
-  /** The first fill. Waits outages out; throws what no waiting helps against, e.g. `denied`. */
+  /** The first fill. Retries during outages; throws permanent errors, e.g. `denied`. */
   async start(signal: AbortSignal): Promise<void> {
     for (;;) {
       try {
@@ -81,7 +81,7 @@ export class Feed {
           log.error({ error }, 'store closed; the watch cache is no longer updated');
           return;
         }
-        if (this.#applied !== undefined && meansLoss(error)) {
+        if (this.#applied !== undefined && invalidatesState(error)) {
           counters.rebuilds += 1;
           this.#applied = undefined;
           log.error({ error }, 'watch cache may have missed events; rebuilding it');
@@ -129,7 +129,7 @@ export class Feed {
 
   async #watch(from: number, signal: AbortSignal): Promise<void> {
     const { backend, counters, delays, target } = this.#options;
-    // Everybody waits for what is in here.
+    // Urgent: all watchers and readers wait for these events.
     const slices = new Slices({ isUrgent: true });
     let applied = from;
     for await (const batch of backend.watch({ from: from + 1 }, signal)) {
@@ -150,7 +150,7 @@ export class Feed {
   }
 }
 
-/** The store's revisions do not follow each other: something happened that the cache was not told. */
+/** A revision is missing in the watch of the store. */
 class GapError extends Error {
   constructor(applied: number, next: number) {
     super(`revision ${applied} was followed by ${next}`);
@@ -158,9 +158,9 @@ class GapError extends Error {
   }
 }
 
-/** Everything but an outage and a refusal, a defect in applying a revision included: the state cannot be trusted afterwards. */
-function meansLoss(error: unknown): boolean {
-  if (isPassing(error)) return false;
+/** Whether the state can no longer be trusted: after any error except an outage or a refusal, including defects in applying a revision. */
+function invalidatesState(error: unknown): boolean {
+  if (isTransient(error)) return false;
   return (
     !(error instanceof StorageError) ||
     error.code === 'compacted' ||

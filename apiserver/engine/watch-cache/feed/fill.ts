@@ -14,9 +14,9 @@ export interface FillOptions {
   readonly pageRecords: number;
   readonly backoff: Backoff;
   readonly log: Log;
-  /** Told the revision before the first record. */
+  /** Called with the revision before the first record. */
   readonly begin: (revision: number) => void;
-  /** Takes one page; the next one is fetched meanwhile. */
+  /** Loads one page; the next one is fetched concurrently. */
   readonly load: (records: readonly StoredRecord[]) => Promise<void>;
 }
 
@@ -24,8 +24,8 @@ export interface FillOptions {
 const PAGE_TIMEOUT_MS = 60_000;
 
 /**
- * Reads everything below a prefix in pages at one pinned revision, and returns that revision. An outage is waited out; every other
- * error is thrown, `compacted` too when the pinned revision was lost on the way.
+ * Reads everything below a prefix in pages at one revision, and returns that revision. Retries during outages; throws every other error,
+ * including `compacted` when the revision is compacted meanwhile.
  */
 export async function fill(options: FillOptions, signal: AbortSignal): Promise<number> {
   const { begin, load } = options;
@@ -38,7 +38,7 @@ export async function fill(options: FillOptions, signal: AbortSignal): Promise<n
       page.remaining > 0 && last !== undefined
         ? readPage(options, { revision, after: last.key }, signal)
         : undefined;
-    // It is awaited below, but may fail while this page is still being loaded.
+    // It is awaited below, but may reject while this page is being loaded.
     next?.catch(() => undefined);
     await load(page.records);
     signal.throwIfAborted();
@@ -71,7 +71,7 @@ async function readPage(
         limit = Math.ceil(limit / 2);
         continue;
       }
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       options.log.warn(
         { prefix: options.prefix, error },
         'store unavailable; retrying the initial list of the watch cache',
@@ -81,8 +81,8 @@ async function readPage(
   }
 }
 
-/** Errors that a later try may not meet. */
-export function isPassing(error: unknown): boolean {
+/** Whether a retry may succeed. */
+export function isTransient(error: unknown): boolean {
   if (error instanceof StorageError) return error.code === 'unavailable';
   return error instanceof DOMException && error.name === 'TimeoutError';
 }

@@ -1,9 +1,9 @@
-/** Finds whose key it is: maps absolute keys to values registered under relative prefixes such as `core/pods/`. */
+/** Maps absolute keys to values registered under relative prefixes such as `core/pods/`. */
 export class KeyRouter<Value> {
   readonly #rootLength: number;
   readonly #root: string;
   readonly #byPrefix = new Map<string, Value>();
-  /** How many slashes the registered prefixes have, deepest first. */
+  /** The numbers of slashes in the registered prefixes, deepest first. */
   #depths: readonly number[] = [];
 
   /** `root` is absolute and ends with a slash. */

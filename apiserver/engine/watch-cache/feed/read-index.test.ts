@@ -19,7 +19,7 @@ function createStore(): {
 
 const forever = new AbortController().signal;
 
-test('a call that comes while a read is in flight gets the answer of the next one, shared with all others who wait', async () => {
+test('calls during a read in flight share the next read', async () => {
   const { index, answers, counters } = createStore();
   const first = index.read(forever);
   const second = index.read(forever);
@@ -35,7 +35,7 @@ test('a call that comes while a read is in flight gets the answer of the next on
   expect(counters).toEqual({ readIndexCalls: 3, readIndexRequests: 4 });
 });
 
-test('a failed read fails those who shared it and nobody else', async () => {
+test('a failed read rejects the callers that shared it and no others', async () => {
   const { index, answers } = createStore();
   const first = index.read(forever);
   const second = index.read(forever);
@@ -45,7 +45,7 @@ test('a failed read fails those who shared it and nobody else', async () => {
   expect(await second).toBe(3);
 });
 
-test('a caller can leave, and a read without an answer ends in time', async () => {
+test('an aborted caller gets the reason of its signal, and a read without an answer times out', async () => {
   const { index, answers } = createStore();
   const leaver = new AbortController();
   const left = index.read(leaver.signal);
@@ -67,7 +67,7 @@ test('a caller can leave, and a read without an answer ends in time', async () =
   await expect(silent.read(forever)).rejects.toMatchObject({ name: 'StorageError', code: 'unavailable' });
 });
 
-test('behind a read that hangs nobody waits longer than the time', async () => {
+test('a caller after a read that hangs waits no longer than the timeout', async () => {
   jest.useFakeTimers();
   try {
     const { index, answers } = createStore();

@@ -11,12 +11,12 @@ export interface ReadIndexOptions {
 }
 
 /**
- * A revision at or above every write that was acknowledged before the call, for many callers at the price of one read: all who wait
- * while a read is in flight share the next one. None may share the one in flight, which could have been answered before they came.
+ * A batched read index: returns a revision at or above every write acknowledged before the call. Callers that arrive while a read is in
+ * flight share the next read (single-flight). They must not share the one in flight, which may have been answered before they arrived.
  */
 export class ReadIndex {
   readonly #options: ReadIndexOptions;
-  #waiting: Round | undefined;
+  #waiting: Batch | undefined;
   #isReading = false;
 
   constructor(options: ReadIndexOptions) {
@@ -24,13 +24,13 @@ export class ReadIndex {
   }
 
   /**
-   * Rejects with the store's error, with the signal's reason, or with StorageError `unavailable` once the first of those who share the read
-   * has waited for `timeoutMs`. The time for which a read before it hangs counts.
+   * Rejects with the store's error, with the signal's reason, or with StorageError `unavailable` once the first caller of the batch has
+   * waited for `timeoutMs`, including the wait for the read in flight.
    */
   read(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     this.#options.counters.readIndexRequests += 1;
-    this.#waiting ??= createRound(this.#options.timeoutMs);
+    this.#waiting ??= createBatch(this.#options.timeoutMs);
     const { promise } = this.#waiting;
     if (!this.#isReading) void this.#run();
     return untilAborted(promise, signal);
@@ -38,14 +38,14 @@ export class ReadIndex {
 
   async #run(): Promise<void> {
     this.#isReading = true;
-    for (let round = this.#waiting; round !== undefined; round = this.#waiting) {
+    for (let batch = this.#waiting; batch !== undefined; batch = this.#waiting) {
       this.#waiting = undefined;
       this.#options.counters.readIndexCalls += 1;
-      const { deadline, timer } = round;
+      const { deadline, timer } = batch;
       try {
-        round.resolve(await untilAborted(this.#options.read(deadline), deadline));
+        batch.resolve(await untilAborted(this.#options.read(deadline), deadline));
       } catch (error) {
-        round.reject(error);
+        batch.reject(error);
       } finally {
         clearTimeout(timer);
       }
@@ -54,8 +54,8 @@ export class ReadIndex {
   }
 }
 
-/** Those who share a read, from when the first of them comes. */
-interface Round {
+/** A batch of callers that share one read. */
+interface Batch {
   readonly promise: Promise<number>;
   readonly resolve: (revision: number) => void;
   readonly reject: (error: unknown) => void;
@@ -63,18 +63,18 @@ interface Round {
   readonly timer: NodeJS.Timeout;
 }
 
-function createRound(timeoutMs: number): Round {
-  let resolve: Round['resolve'] = () => undefined;
-  let reject: Round['reject'] = () => undefined;
+function createBatch(timeoutMs: number): Batch {
+  let resolve: Batch['resolve'] = () => undefined;
+  let reject: Batch['reject'] = () => undefined;
   const promise = new Promise<number>((onRead, onFailure) => {
     resolve = onRead;
     reject = onFailure;
   });
-  // Every caller may have left by the time it fails.
+  // All callers may have aborted before it rejects.
   promise.catch(() => undefined);
   const deadline = new LightSignal();
   const timer = setTimeout(() => {
-    deadline.abort(new StorageError('unavailable', 'the store did not tell its revision in time'));
+    deadline.abort(new StorageError('unavailable', 'the store did not return its revision in time'));
   }, timeoutMs).unref();
   return { promise, resolve, reject, deadline, timer };
 }

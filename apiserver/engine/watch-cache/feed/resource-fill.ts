@@ -12,12 +12,12 @@ interface HeldEvent {
   readonly revision: number;
 }
 
-/** More than this many changes during one fill, and it begins anew at a later revision. */
+/** After more changes than this during one fill, it restarts at a later revision. */
 const HELD_EVENTS_MAX = 100_000;
 
 /**
- * Fills one resource while the feed goes on: pins the revision the cache stands at, holds back what the feed brings afterwards, reads
- * the pinned state, applies what was held, and then lets the feed apply directly. It is ready only then, at a whole revision.
+ * Fills one resource while the feed continues: reads the state at the current revision of the cache, buffers the later events of the feed
+ * meanwhile, applies them, and then lets the feed apply events directly. The resource becomes ready at that point, at a whole revision.
  */
 export class ResourceFill {
   readonly #cache: ResourceCache;
@@ -41,7 +41,7 @@ export class ResourceFill {
     else this.#hasOverflowed = true;
   }
 
-  /** Tries until it succeeds or is cancelled. */
+  /** Retries until it succeeds or is cancelled. */
   async run(shutdownSignal: AbortSignal | undefined): Promise<void> {
     const { signal, unlink } = linkedAbort(
       this.#stop.signal,
@@ -95,7 +95,7 @@ export class ResourceFill {
             cache.load(record.key.slice(absolute.length), record);
             if (!slices.due()) continue;
             await slices.pause();
-            // Another fill may have begun meanwhile, and must not get what is read here.
+            // Another fill may have started meanwhile; it must not get these records.
             signal.throwIfAborted();
           }
           counters.filledObjects += records.length;
@@ -107,8 +107,8 @@ export class ResourceFill {
   }
 
   /**
-   * Applies what was held. Being done follows in the same step as the last of it: anything that the feed brings between the two would be
-   * held, and lost.
+   * Applies the buffered events. `done` is called in the same step as the last one: an event of the feed between the two would be buffered
+   * and lost.
    */
   async #finish(signal: AbortSignal): Promise<void> {
     const slices = new Slices();

@@ -2,33 +2,33 @@ import { RevisionAges } from './revision-ages';
 
 const AGE = 6_400;
 
-test('a revision is over once a newer one has been there for the greatest age', () => {
+test('a revision expires once a newer one is older than the maximum age', () => {
   const ages = new RevisionAges(AGE);
   ages.note(7, 0);
   ages.note(8, 1_000);
-  expect(ages.isOver(7, 1_000 + AGE - 1)).toBe(false);
-  expect(ages.isOver(7, 1_000 + AGE)).toBe(true);
-  expect(ages.isOver(8, 1_000 + AGE)).toBe(false);
+  expect(ages.hasExpired(7, 1_000 + AGE - 1)).toBe(false);
+  expect(ages.hasExpired(7, 1_000 + AGE)).toBe(true);
+  expect(ages.hasExpired(8, 1_000 + AGE)).toBe(false);
 });
 
-test('the newest revision of a store in which nothing happens is never over', () => {
+test('the newest revision of an idle store never expires', () => {
   const ages = new RevisionAges(AGE);
   for (let now = 0; now < 10 * AGE; now += 50) ages.note(7, now);
-  expect([ages.isOver(7, 10 * AGE), ages.isOver(6, 10 * AGE)]).toEqual([false, true]);
+  expect([ages.hasExpired(7, 10 * AGE), ages.hasExpired(6, 10 * AGE)]).toEqual([false, true]);
 });
 
-test('what was noted long ago still counts when nothing was noted since', () => {
+test('an old mark still counts if no newer one was recorded', () => {
   const ages = new RevisionAges(AGE);
   ages.note(8, 0);
   ages.note(9, 100 * AGE);
-  expect(ages.isOver(7, 100 * AGE)).toBe(true);
+  expect(ages.hasExpired(7, 100 * AGE)).toBe(true);
 });
 
-test('a state that is forgotten says nothing about the next', () => {
+test('a reset drops all marks', () => {
   const ages = new RevisionAges(AGE);
   ages.note(8, 0);
   ages.forget();
   ages.note(3, 10);
-  expect(ages.isOver(2, AGE)).toBe(false);
-  expect(ages.isOver(2, AGE + 10)).toBe(true);
+  expect(ages.hasExpired(2, AGE)).toBe(false);
+  expect(ages.hasExpired(2, AGE + 10)).toBe(true);
 });

@@ -1,20 +1,20 @@
 import { TIMER_MAX_MS } from '../../../../shared/concurrency/timer-max';
 import type { WaitOptions } from '../context';
 
-/** Those who wait until the cache has seen a revision. */
+/** Callers that wait until the cache reaches a revision. */
 export class RevisionWaiters {
-  readonly #waiters = new Set<{ readonly revision: number; readonly wake: (isThere: boolean) => void }>();
+  readonly #waiters = new Set<{ readonly revision: number; readonly wake: (isReached: boolean) => void }>();
   #lowest = Infinity;
 
   /** True once `advance` has reached the revision, false after the timeout or when the signal aborts. */
   async wait(revision: number, { timeoutMs, signal }: WaitOptions): Promise<boolean> {
     if (signal.aborted || timeoutMs <= 0) return false;
     return new Promise<boolean>((resolve) => {
-      const wake = (isThere: boolean): void => {
+      const wake = (isReached: boolean): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         this.#waiters.delete(waiter);
-        resolve(isThere);
+        resolve(isReached);
       };
       const onAbort = (): void => {
         wake(false);
@@ -28,7 +28,7 @@ export class RevisionWaiters {
     });
   }
 
-  /** Wakes everyone who waits for `revision` or less. Costs nothing while nobody does. */
+  /** Wakes all callers that wait for `revision` or an older one. Costs nothing if there are none. */
   advance(revision: number): void {
     if (revision < this.#lowest) return;
     this.#lowest = Infinity;

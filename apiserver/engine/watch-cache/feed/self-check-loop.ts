@@ -19,7 +19,7 @@ export async function keepChecking(target: SelfCheckTarget, signal: AbortSignal)
   }
 }
 
-/** One round: a resource that differs from the store is counted, logged and built anew. */
+/** Checks every resource once. A resource that differs from the store is counted, logged and rebuilt. */
 export async function checkAll(target: SelfCheckTarget, signal: AbortSignal): Promise<void> {
   const { counters, log } = target.services;
   for (const cache of target.resources()) {
@@ -39,7 +39,7 @@ export async function checkAll(target: SelfCheckTarget, signal: AbortSignal): Pr
   }
 }
 
-/** Ends early when the signal aborts, and keeps no process alive. */
+/** Returns early when the signal aborts. The timer does not keep the process alive. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {

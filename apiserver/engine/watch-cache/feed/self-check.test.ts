@@ -31,7 +31,7 @@ async function readyAgain(cache: ClusterCache): Promise<void> {
   await cache.resource(PODS.keyPrefix).whenReady(patience());
 }
 
-test('a cache of several pages that equals the store stays as it is', async () => {
+test('a cache of several pages that equals the store is not rebuilt', async () => {
   const { backend, cache } = await started(1_100);
   const readBefore = backend.calls.list;
   await cache.check(shutdown.signal);
@@ -40,7 +40,7 @@ test('a cache of several pages that equals the store stays as it is', async () =
   expect(backend.calls.list - readBefore).toBe(5);
 });
 
-test('writes that go on during the comparison are no difference', async () => {
+test('writes during the comparison are no difference', async () => {
   const { backend, cache } = await started(1_100);
   backend.beforeList = async (): Promise<void> => {
     const pod = { namespace: 'a', name: `p${backend.revision % 1_100}` };
@@ -56,11 +56,11 @@ const GHOST = { namespace: 'a', name: 'ghost' };
 
 test.each([
   ['an object the store does not have', 'a/ghost', 'put'],
-  ['an object behind all that the store has', 'z/ghost', 'put'],
+  ['an object after all objects of the store', 'z/ghost', 'put'],
   ['an object at another revision', 'a/p1', 'put'],
-  ['an object too few', 'a/p2', 'delete'],
-  ['the last object too few', 'a/p9', 'delete'],
-] as const)('%s is noticed and healed', async (_what, key, type) => {
+  ['a missing object', 'a/p2', 'delete'],
+  ['the last object missing', 'a/p9', 'delete'],
+] as const)('%s is detected and repaired', async (_what, key, type) => {
   const { backend, cache } = await started(10);
   const pods = cache.resource(PODS.keyPrefix);
   const event = type === 'put' ? { type, key, value: podBytes(GHOST), created: true } : { type, key };
@@ -75,7 +75,7 @@ test.each([
   expect(cache.stats().checks.different).toBe(1);
 });
 
-test('a value that cannot be decoded is left out of the cache and is no difference', async () => {
+test('a value that cannot be decoded is not cached and is no difference', async () => {
   const backend = new MemoryBackend();
   backend.put(podKey(GHOST), Buffer.from('no JSON'));
   const cache = createCache(backend);
@@ -84,7 +84,7 @@ test('a value that cannot be decoded is left out of the cache and is no differen
   expect(cache.stats().checks).toEqual({ equal: 3, different: 0, skipped: 0 });
 });
 
-test('a store that forgets the revision or does not answer ends the comparison without a verdict', async () => {
+test('a store that compacts the revision or does not answer ends the comparison without a result', async () => {
   const { backend, cache } = await started(1_100);
   backend.beforeList = async (): Promise<void> => {
     const pod = { namespace: 'a', name: 'p1' };

@@ -9,12 +9,12 @@ import type { ResourceCache } from '../resource-cache';
 export interface Difference {
   /** Relative to the resource. */
   readonly key: string;
-  /** Of the last write as the cache has it; undefined when it has no such object. */
+  /** The revision in the cache; undefined if the object is not cached. */
   readonly cached: number | undefined;
   readonly stored: number | undefined;
 }
 
-/** `skipped`: the resource is being filled, or the store forgot the revision meanwhile. */
+/** `skipped`: the resource is being filled, or the revision was compacted meanwhile. */
 export type CheckResult =
   | { readonly outcome: 'equal' | 'skipped'; readonly objects: number }
   | { readonly outcome: 'different'; readonly objects: number; readonly first: Difference };
@@ -25,9 +25,8 @@ const PAGE_TIMEOUT_MS = 30_000;
 const PACE_MS = 20;
 
 /**
- * Compares one resource of the cache with the store: every key and the revision of its last write, both at the same revision, page by
- * page beside a snapshot. A value that cannot be decoded is in the store alone and no difference. Throws StorageError when the store
- * does not answer.
+ * Compares a snapshot of one resource with the store at the same revision, page by page: all keys and the revisions of their last writes.
+ * A stored value that cannot be decoded is not cached, and is no difference. Throws StorageError when the store does not answer.
  */
 export async function checkResource(cache: ResourceCache, signal: AbortSignal): Promise<CheckResult> {
   if (!cache.isReady) return { outcome: 'skipped', objects: 0 };
@@ -88,7 +87,7 @@ async function* storedKeys(
   }
 }
 
-/** Judged by the newest value; true when there is none any more, as the cache lacked it when it was there. */
+/** Decodes the newest value. True if the object was deleted meanwhile: the cache lacked it while it existed. */
 async function isDecodable(cache: ResourceCache, key: string, signal: AbortSignal): Promise<boolean> {
   const { backend } = cache.services;
   const absolute = `${prefixOf(cache)}${key}`;

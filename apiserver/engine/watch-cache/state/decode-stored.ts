@@ -6,7 +6,7 @@ import type { CacheEntry } from './entry-codec';
 import { decodeEntry } from './entry-codec';
 import type { Slabs } from './slab';
 
-/** Decodes what the store holds. Without slabs the entry has memory of its own. */
+/** Decodes a stored value. Without slabs the entry gets its own memory. Undefined, logged and counted, if it cannot be decoded. */
 export function decodeStored(
   resource: CachedResource,
   { prefix, log, counters, recent }: CacheServices,
@@ -16,7 +16,7 @@ export function decodeStored(
   try {
     const absolute = `${prefix}/${resource.keyPrefix}${key}`;
     const plain = valueOf(stored);
-    return decodeEntry(resource, { key, plain, revision, parsed: recent.saidBy(absolute, plain) }, slabs);
+    return decodeEntry(resource, { key, plain, revision, parsed: recent.findParsed(absolute, plain) }, slabs);
   } catch (error) {
     counters.undecodable += 1;
     log.error(

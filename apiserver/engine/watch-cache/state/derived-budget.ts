@@ -1,10 +1,10 @@
-/** Something that keeps encodings which can be made again. */
+/** An object that caches encodings which can be recomputed. */
 export interface DerivedHolder {
-  /** Forgets all encodings. */
+  /** Drops all encodings. */
   dropDerived(): void;
 }
 
-/** Counts the bytes of encodings made on demand and drops those of the oldest holder first when they exceed the budget. */
+/** Counts the bytes of cached encodings and evicts those of the oldest holder first when they exceed the budget. */
 export class DerivedBudget {
   readonly #bytesMax: number;
   /** In the order of each holder's first encoding. */
@@ -19,7 +19,7 @@ export class DerivedBudget {
     return this.#bytes;
   }
 
-  /** `holder` now keeps so many bytes more. It may be asked to drop them, these included, before this returns. */
+  /** Adds `bytes` to those of `holder`. May evict its encodings, including the new ones, before it returns. */
   charge(holder: DerivedHolder, bytes: number): void {
     this.#bytesOf.set(holder, (this.#bytesOf.get(holder) ?? 0) + bytes);
     this.#bytes += bytes;
@@ -30,7 +30,7 @@ export class DerivedBudget {
     }
   }
 
-  /** Makes `holder` forget its encodings. */
+  /** Drops the encodings of `holder`. */
   release(holder: DerivedHolder): void {
     const bytes = this.#bytesOf.get(holder);
     if (bytes === undefined) return;

@@ -5,7 +5,7 @@ function decode(text: string, key = 'a/x', revision = 42): ReturnType<typeof dec
   return decodeEntry(PODS, { key, plain: Buffer.from(text), revision });
 }
 
-test('the version is spliced in front of the other metadata and nothing else is touched', () => {
+test('the resourceVersion is spliced in before the other metadata and nothing else changes', () => {
   const entry = decode(
     '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","uid":"u"},"n":9007199254740993}',
   );
@@ -32,18 +32,18 @@ test.each([
     '{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"7"}}',
     '"metadata":{"resourceVersion":"42"}}',
   ],
-])('another layout is written anew: %s', (stored, bytes) => {
+])('another layout is serialized again: %s', (stored, bytes) => {
   expect(decode(stored).bytes.toString()).toBe(bytes);
 });
 
-/** So long that only what an entry tells is looked at. */
+/** Long enough that only the needed members are parsed. */
 const LONG = 'x'.repeat(20_000);
 
 test.each([
   '"metadata":{"name":"x","uid":"u","labels":{"a":"b"}},"spec":{"nodeName":"n1"}',
   '"metadata":{"resourceVersion":"7","name":"x","uid":"u","labels":{"a":"b"}},"spec":{"nodeName":"n1"}',
   '"metadata":{ "name":"x","uid":"u", "labels":{"a":"b"}},"spec":{"nodeName":"n1"}',
-])('of a long object nothing is lost, however it is laid out: %s', (inside) => {
+])('a long object is decoded completely in any layout: %s', (inside) => {
   const text = `{"kind":"Pod","apiVersion":"v1",${inside},"data":"${LONG}"}`.replace(
     '}},"spec"',
     `},"annotations":{"b":"c"}},"spec"`,
@@ -80,11 +80,11 @@ test('labels and fields are own members only, and absent fields are empty', () =
   expect(node).toMatchObject({ namespace: '', name: 'n/1', fields: { 'spec.unschedulable': 'true' } });
 });
 
-test.each(['', '[]', 'null', '{"metadata":3}', '{"kind":"Pod"'])('%s is no object of the cache', (text) => {
+test.each(['', '[]', 'null', '{"metadata":3}', '{"kind":"Pod"'])('%s is rejected', (text) => {
   expect(() => decode(text)).toThrow(/JSON|metadata/);
 });
 
-test('an object that is known already makes the entry that its bytes make', () => {
+test('a parsed object makes the same entry as its bytes', () => {
   const object = {
     kind: 'Pod',
     apiVersion: 'v1',
@@ -100,7 +100,7 @@ test('an object that is known already makes the entry that its bytes make', () =
   expect(decodeEntry(PODS, { ...stored, parsed: object })).toEqual(decodeEntry(PODS, stored));
 });
 
-test('the last state of a deleted object carries the deletion’s version', () => {
+test('the last state of a deleted object has the resourceVersion of the deletion', () => {
   const entry = decode('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"},"data":"y"}', 'a/x', 9);
   const gone = withRevision(entry, 1_000);
   expect(gone.bytes.toString()).toBe('"metadata":{"resourceVersion":"1000","name":"x"},"data":"y"}');

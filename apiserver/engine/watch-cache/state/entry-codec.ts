@@ -4,7 +4,7 @@ import type { WantedMembers } from './pick-json';
 import { pickJson, wantedMembers } from './pick-json';
 import type { Slab, Slabs } from './slab';
 
-/** An entry whose bytes lie in a slab, or (`slab` undefined) in memory of their own. */
+/** An entry whose bytes are in a slab, or in their own memory if `slab` is undefined. */
 export class CacheEntry implements Entry {
   readonly key: string;
   readonly namespace: string;
@@ -34,25 +34,25 @@ export interface StoredObject {
   /** The object's JSON as it was written. */
   readonly plain: Buffer;
   readonly revision: number;
-  /** What `plain` says, where that is known already; its resourceVersion may be set, which that of `plain` then is not. */
+  /** The parsed form of `plain`, if it is known. Its resourceVersion may be set even though that of `plain` is not. */
   readonly parsed?: object | undefined;
 }
 
-/** From here on only what is looked at is parsed, so that no object holds the loop for long, however many values it has. */
+/** From this size on only the needed members are parsed, so that a large object does not block the event loop. */
 export const PICKED_BYTES_MIN = 16 * 1024;
 
 /**
- * Reads one stored object. Parses it at most once, for labels, fields and uid, and splices its resourceVersion in. The bytes are copied:
- * into `slabs`, or into memory of their own when there are none. Throws when the bytes are no object with metadata.
+ * Decodes one stored object. Parses it at most once, for labels, fields and uid, and splices its resourceVersion in. Copies the bytes into
+ * `slabs`, or into new memory if absent. Throws when the bytes are not an object with metadata.
  */
 export function decodeEntry(resource: CachedResource, stored: StoredObject, slabs?: Slabs): CacheEntry {
-  const object: unknown = stored.parsed ?? parsedFor(resource, stored.plain);
+  const object: unknown = stored.parsed ?? parseForEntry(resource, stored.plain);
   const metadata = recordAt(object, 'metadata');
   if (metadata === undefined) throw new Error('the stored value has no metadata');
   const slash = resource.namespaced ? stored.key.indexOf('/') : -1;
   const namespace = slash === -1 ? '' : stored.key.slice(0, slash);
   const name = stored.key.slice(slash + 1);
-  const keep = stored.parsed === undefined ? asItIs : copyOfText;
+  const keep = stored.parsed === undefined ? keepText : copyText;
   const uid = metadata['uid'];
   const entry = new CacheEntry(
     {
@@ -72,18 +72,18 @@ export function decodeEntry(resource: CachedResource, stored: StoredObject, slab
   return entry;
 }
 
-/** Of a large object only what an entry tells of it. What others have laid out may have to be written anew, and is parsed whole. */
-function parsedFor(resource: CachedResource, plain: Buffer): unknown {
+/** Parses only the needed members of a large object. An object in another layout is parsed whole, because it has to be serialized again. */
+function parseForEntry(resource: CachedResource, plain: Buffer): unknown {
   if (plain.length < PICKED_BYTES_MIN || contentOfStored(plain) === undefined) {
     return JSON.parse(plain.toString('utf8'));
   }
   const known = wantedOf.get(resource) ?? wantedMembers([...METADATA_PATHS, ...pathsOf(resource)]);
   wantedOf.set(resource, known);
-  return pickedBare(plain, known) ?? JSON.parse(plain.toString('utf8'));
+  return pickWithoutVersion(plain, known) ?? JSON.parse(plain.toString('utf8'));
 }
 
-/** Undefined for what the codec has not written like this: with a version it has to be written anew, of which the whole is needed. */
-function pickedBare(plain: Buffer, wanted: WantedMembers): object | undefined {
+/** Undefined if the codec did not write the bytes: a stored resourceVersion means that the object has to be serialized again. */
+function pickWithoutVersion(plain: Buffer, wanted: WantedMembers): object | undefined {
   try {
     const picked = pickJson(plain, wanted) as { readonly metadata?: { readonly resourceVersion?: unknown } };
     return picked.metadata?.resourceVersion === undefined ? picked : undefined;
@@ -99,14 +99,14 @@ function pathsOf({ fieldPaths, fieldSources = {} }: CachedResource): readonly st
   return fieldPaths.flatMap((path) => fieldSources[path] ?? [path]);
 }
 
-/** The same object with another resourceVersion, in memory of its own: what a DELETED event carries. */
+/** A copy of the object with another resourceVersion, for DELETED events. */
 export function withRevision(entry: Entry, revision: number): Entry {
   return new CacheEntry({ ...entry, revision }, atRevision(entry, revision));
 }
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** `head` + `tail` is the object from its metadata on, with the version in front of all other metadata. */
+/** `head` + `tail` is the object from its metadata on, with the resourceVersion as first member of the metadata. */
 function splice(
   stored: StoredObject,
   object: unknown,
@@ -137,7 +137,7 @@ function recordAt(value: unknown, member: string): Readonly<Record<string, unkno
   return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined;
 }
 
-/** Makes objects that have ordinary fast members and inherit nothing, so that the label `constructor` is absent unless set. */
+/** Objects with fast properties and no prototype members, safe against prototype pollution: the label `constructor` is absent unless set. */
 const PlainMap = createPlainMapClass();
 
 function createPlainMapClass(): new () => Record<string, string> {
@@ -148,16 +148,16 @@ function createPlainMapClass(): new () => Record<string, string> {
 
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze(new PlainMap());
 
-/** How a text out of an object is kept. */
+/** How a string of an object is kept. */
 type Keep = (text: string) => string;
 
-const asItIs: Keep = (text) => text;
+const keepText: Keep = (text) => text;
 
-/** Shorter texts are never kept as a part of another one. */
+/** V8 copies shorter strings instead of slicing. */
 const SLICE_CHARACTERS_MIN = 13;
 
-/** A text that a client sent may be a part of the whole document, which it would hold in memory for as long as the object is cached. */
-const copyOfText: Keep = (text) =>
+/** A string of a parsed request may be a slice of the whole document, and would keep it in memory. */
+const copyText: Keep = (text) =>
   text.length < SLICE_CHARACTERS_MIN ? text : (JSON.parse(JSON.stringify(text)) as string);
 
 function labelsOf(labels: unknown, keep: Keep): Readonly<Record<string, string>> {

@@ -1,7 +1,6 @@
 /**
- * One object as the cache holds it: bytes first. `bytes` is the object's JSON from `"metadata":{"resourceVersion":"<n>",…` to the
- * closing brace of the object, so that what comes before can be chosen by the reader: `{` for an item of a typed list,
- * `{"kind":"Pod","apiVersion":"v1",` for GET and for watch events. Nobody may change the bytes.
+ * One object in the cache. `bytes` is its JSON from `"metadata":{"resourceVersion":"<n>",…` to the closing brace of the object. The reader
+ * adds the head: `{` for an item of a typed list, `{"kind":"Pod","apiVersion":"v1",` for GET and watch events. The bytes must not be modified.
  */
 export interface Entry {
   /** The key relative to the resource's prefix: `<namespace>/<name>`, or `<name>` for cluster scope. */
@@ -22,17 +21,17 @@ export interface Entry {
 export const WATCH_EVENT_TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] as const;
 export type WatchEventType = (typeof WATCH_EVENT_TYPES)[number];
 
-/** What an event says of an object. */
+/** The event types with an object. */
 export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /**
- * How one kind is written for one media type and version. Made by the encoding layer; the watch layer keeps what it returns and
- * shares it among all readers with the same `id`.
+ * The encoding of one kind for one media type and version. The encoding layer creates it; the watch cache shares its frames among all
+ * watchers with the same `id`.
  */
 export interface Representation {
   /** Equal ids mean equal bytes for equal input. */
   readonly id: string;
-  /** True when frames also tell how old objects are: one is then shared by those who get it at the same time, and not kept for others. */
+  /** Whether frames contain the age of objects (tables). Such a frame is shared by live watchers only, and not cached for later ones. */
   readonly tellsAge?: boolean;
   /** One complete watch frame for one object. */
   frame(type: ObjectEventType, entry: Entry): Buffer;
@@ -42,10 +41,10 @@ export interface Representation {
   error(status: object): Buffer;
 }
 
-/** Has a frame made by somebody else; undefined for one that is to be made here. Rejects when nobody can make it. */
-export type FrameElsewhere = (type: ObjectEventType, entry: Entry) => Promise<Buffer> | undefined;
+/** Encodes a frame in a worker; undefined for a frame that is small enough for the event loop. Rejects when no worker can encode it. */
+export type FrameWorker = (type: ObjectEventType, entry: Entry) => Promise<Buffer> | undefined;
 
-/** What the cache must know of one stored resource. Supplied by the registry, one per stored resource. */
+/** One stored resource, as the registry describes it to the cache. */
 export interface CachedResource {
   /** `pods`, `deployments.apps`: for logs, metrics and messages. */
   readonly name: string;
@@ -54,8 +53,8 @@ export interface CachedResource {
   readonly namespaced: boolean;
   /** Selectable fields beyond metadata.name and metadata.namespace, as paths into the object: `spec.nodeName`. */
   readonly fieldPaths: readonly string[];
-  /** Selectable fields that stand elsewhere in the object than their names say: the first of these paths that holds a value. */
+  /** The paths of selectable fields whose name is not their path; the first path with a value counts. */
   readonly fieldSources?: Readonly<Record<string, readonly string[]>>;
-  /** Field paths of `fieldPaths` that single out objects and deserve an index: `spec.nodeName`. */
+  /** Those of `fieldPaths` that are selective enough for an index: `spec.nodeName`. */
   readonly indexedFields: readonly string[];
 }

@@ -1,10 +1,10 @@
 import type { DerivedBudget, DerivedHolder } from './derived-budget';
-import type { Entry, FrameElsewhere, ObjectEventType, Representation } from './entry';
+import type { Entry, FrameWorker, ObjectEventType, Representation } from './entry';
 import { withRevision } from './entry-codec';
 
 /**
- * One change of one object: `previous` is absent for a creation, `current` for a deletion. Frames are made once per type and
- * representation and shared by every watcher.
+ * One change of one object: `previous` is absent for a creation, `current` for a deletion. Frames are encoded once per type and
+ * representation and shared by all watchers.
  */
 export class CacheEvent implements DerivedHolder {
   readonly revision: number;
@@ -16,7 +16,7 @@ export class CacheEvent implements DerivedHolder {
   #frames: SharedFrame[] = [];
   #gone: Entry | undefined;
 
-  /** Without a budget nothing is kept: for events that a single reader sees. */
+  /** Without a budget no frames are cached: for events with a single reader. */
   constructor(change: Change, appliedAt: number, budget?: DerivedBudget) {
     this.revision = change.revision;
     this.current = change.current;
@@ -25,12 +25,12 @@ export class CacheEvent implements DerivedHolder {
     this.#budget = budget;
   }
 
-  /** The entry that tells whose event this is. */
+  /** The current state, or the last one of a deleted object. */
   get subject(): Entry {
     return (this.current ?? this.previous) as Entry;
   }
 
-  /** What this event is to a reader who selects with `selects`; undefined when it is none of his business. */
+  /** The event type for a watcher with this selector; undefined if the event does not match. */
   typeFor(selects: (entry: Entry) => boolean): ObjectEventType | undefined {
     const isIn = this.current !== undefined && selects(this.current);
     const wasIn = this.previous !== undefined && selects(this.previous);
@@ -38,7 +38,7 @@ export class CacheEvent implements DerivedHolder {
     return wasIn ? 'DELETED' : undefined;
   }
 
-  /** The frame for a reader to whom this is no news. */
+  /** The frame for catch-up: not cached if it contains the age of the object. */
   lateFrame(type: ObjectEventType, representation: Representation): Buffer {
     return representation.tellsAge === true
       ? this.#encode(type, representation)
@@ -53,29 +53,29 @@ export class CacheEvent implements DerivedHolder {
     );
   }
 
-  /** The same, and a promise of it where `elsewhere` makes it. */
+  /** {@link frame}, or a promise of it if a worker encodes it. */
   frameBy(
     type: ObjectEventType,
     representation: Representation,
-    elsewhere: FrameElsewhere,
+    frameWorker: FrameWorker,
   ): Buffer | Promise<Buffer> {
     const shared = this.#sharedFrame(type, representation);
     if (shared !== undefined) return shared;
-    const made = elsewhere(type, this.#stateFor(type));
+    const made = frameWorker(type, this.#stateFor(type));
     if (made === undefined) return this.frame(type, representation);
     return made.then(
       (bytes) => this.#sharedFrame(type, representation) ?? this.#share(type, representation, bytes),
     );
   }
 
-  /** {@link lateFrame}, and a promise of it where `elsewhere` makes it. */
+  /** {@link lateFrame}, or a promise of it if a worker encodes it. */
   lateFrameBy(
     type: ObjectEventType,
     representation: Representation,
-    elsewhere: FrameElsewhere,
+    frameWorker: FrameWorker,
   ): Buffer | Promise<Buffer> {
-    if (representation.tellsAge !== true) return this.frameBy(type, representation, elsewhere);
-    return elsewhere(type, this.#stateFor(type)) ?? this.#encode(type, representation);
+    if (representation.tellsAge !== true) return this.frameBy(type, representation, frameWorker);
+    return frameWorker(type, this.#stateFor(type)) ?? this.#encode(type, representation);
   }
 
   dropDerived(): void {
@@ -118,7 +118,7 @@ export class CacheEvent implements DerivedHolder {
   }
 }
 
-/** At least one of the two states is there. */
+/** At least one of the two states is defined. */
 export interface Change {
   readonly revision: number;
   readonly current: Entry | undefined;

@@ -1,16 +1,16 @@
 import BTree from 'sorted-btree';
 import { compareKeys } from '../../../../shared/meta/key-order';
 
-/** The order of {@link compareKeys}, in less time while there is no key for which JavaScript's own order is another. */
+/** The order of {@link compareKeys}, faster while no key needs it: UTF-16 order differs from UTF-8 order for wide keys only. */
 export class KeyOrder {
   #wide = false;
 
-  /** Every key goes through here before it is stored. */
+  /** Must be called with every key before it is stored. */
   admit(key: string): void {
     if (!this.#wide && FIRST_WIDE_UNIT.test(key)) this.#wide = true;
   }
 
-  /** A search key that was never admitted may be wide: against narrow keys both ways of comparing give the same answer. */
+  /** A search key that was never admitted may be wide: against narrow keys both orders agree. */
   readonly compare = (a: string, b: string): number => {
     if (this.#wide) return compareKeys(a, b);
     return a < b ? -1 : a > b ? 1 : 0;

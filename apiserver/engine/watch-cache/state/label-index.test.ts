@@ -45,16 +45,16 @@ async function built(label: string): Promise<void> {
   while (indexed([label, 'v0']) === undefined) await new Promise(setImmediate);
 }
 
-test('a label is indexed from the first question on, and answers in key order what a scan would', async () => {
+test('a label is indexed from its first use, and the index returns the same as a scan in key order', async () => {
   await start(2_000);
   await built('app');
   expect(indexed(['app', 'v7'])).toEqual(scanned('app', 'v7'));
   expect(indexed(['app', 'v7'])).toHaveLength(10);
-  expect(indexed(['app', 'nobody'])).toEqual([]);
+  expect(indexed(['app', 'absent'])).toEqual([]);
 });
 
-test('changes during and after the building of an index are in it', async () => {
-  // So many that the building takes more than one slice.
+test('changes during and after the build of an index are in it', async () => {
+  // Enough objects for more than one time slice.
   await start(30_000, (at) => `v${at % 2_000}`);
   indexed(['app', 'v0']);
   for (let round = 0; round < 600; round += 1) {
@@ -71,21 +71,21 @@ test('changes during and after the building of an index are in it', async () => 
   }
 });
 
-test('of several labels the most selective one is used', async () => {
+test('with several labels the most selective one is used', async () => {
   await start(2_000);
   await built('app');
   await built('own');
   expect(indexed(['app', 'v7'], ['own', 'o207'])).toEqual(['ns0/p207']);
 });
 
-test('a value that most objects have, and a resource with few objects, are looked through', async () => {
+test('a value that most objects have is scanned', async () => {
   await start(2_000, (at) => (at % 2 === 0 ? 'common' : `v${at}`));
   await built('app');
   expect(indexed(['app', 'common'])).toBeUndefined();
   expect(indexed(['app', 'v7'])).toEqual(['ns1/p7']);
 });
 
-test('few objects are not indexed', async () => {
+test('a resource with few objects is not indexed', async () => {
   await start(100);
   for (let turn = 0; turn < 20; turn += 1) {
     expect(indexed(['app', 'v7'])).toBeUndefined();
@@ -102,7 +102,7 @@ test('no more than four labels are indexed at a time', async () => {
   }
 });
 
-test('a resource that is read anew forgets its indexes and makes them again', async () => {
+test('a refilled resource rebuilds its indexes', async () => {
   await start(2_000);
   await built('app');
   cache.rebuildResource(PODS.keyPrefix, 'test');

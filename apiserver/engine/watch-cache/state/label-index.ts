@@ -1,27 +1,26 @@
 import type { Entry } from './entry';
 import { Slices } from '../../../../shared/concurrency/slices';
 
-/** Where an index finds what there is to index. */
+/** The objects to index. */
 export interface Indexed {
   readonly size: number;
   get(key: string): Entry | undefined;
-  /** The objects of this moment; they do not change while they are iterated. */
+  /** The current objects, as a snapshot: they do not change during the iteration. */
   entries(): Iterable<Entry>;
 }
 
-/** Fewer objects are looked through faster than an index pays. */
+/** Fewer objects are scanned without an index. */
 const OBJECTS_MIN = 1_000;
-/** A value that more than this part of all objects has, or more objects than this, is not worth sorting its keys in one go. */
+/** A value with more objects than these bounds is not looked up in the index: its keys would have to be sorted in one step. */
 const SELECTIVE_PART = 1 / 8;
 const FOUND_KEYS_MAX = 2_000;
 const LABELS_MAX = 4;
-/** An index that nobody asked for so long is given up. */
+/** An unused index is dropped after this time. */
 const IDLE_MS_MAX = 10 * 60_000;
 
 /**
- * Finds the objects of one resource by the value of a label. Which labels are asked for only readers know, so an index is made when a
- * list first asks for its label, in slices beside everything else, kept up to date from then on, and given up when it is idle. It
- * knows the newest state alone. At most four labels are indexed.
+ * Indexes the objects of one resource by label value. An index is created when a list first selects by its label: it is built in time
+ * slices, then kept up to date, and dropped when idle. It covers the newest state only. At most four labels are indexed.
  */
 export class LabelIndexes {
   readonly #objects: Indexed;
@@ -33,8 +32,8 @@ export class LabelIndexes {
   }
 
   /**
-   * The keys of all objects that have one of these labels with its value, of the label with the fewest; unordered. Undefined when
-   * looking at all objects is the better way, or the only one yet. `now` is in milliseconds since the epoch.
+   * The keys of all objects with the most selective of these label values, unordered. Undefined when a scan is cheaper, or no index is
+   * complete yet. `now` is in milliseconds since the epoch.
    */
   find(
     equals: readonly (readonly [label: string, value: string])[],
@@ -53,12 +52,12 @@ export class LabelIndexes {
     return best;
   }
 
-  /** Told of every change, in the same step in which the objects change. */
+  /** Must be called for every change, in the same step in which the objects change. */
   apply(current: Entry | undefined, previous: Entry | undefined): void {
     for (const index of this.#indexes.values()) index.apply(current, previous);
   }
 
-  /** Gives up what is idle. */
+  /** Drops idle indexes. */
   trim(now: number): void {
     for (const [label, { usedAt }] of this.#indexes)
       if (now - usedAt > IDLE_MS_MAX) this.#indexes.delete(label);
@@ -77,7 +76,7 @@ export class LabelIndexes {
     return index;
   }
 
-  /** What changes meanwhile is told to the index by `apply`; here it gets the objects that are still what they were. */
+  /** `apply` adds the changes made during the build, so only objects that have not changed since are added here. */
   async #fill(index: LabelIndex): Promise<void> {
     const slices = new Slices();
     for (const entry of this.#objects.entries()) {
@@ -89,7 +88,7 @@ export class LabelIndexes {
   }
 }
 
-/** Keys by the value of one label. Most values of some labels belong to one object, so a lone key needs no set. */
+/** Keys by the value of one label. Many values belong to one object only, so a single key needs no set. */
 class LabelIndex {
   readonly #label: string;
   readonly #keys = new Map<string, string | Set<string>>();

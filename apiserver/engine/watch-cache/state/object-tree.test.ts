@@ -1,7 +1,7 @@
 import { KeyOrder } from './key-order';
 import { rankOf } from './object-tree';
 
-test.each([0, 1, 40, 5_000])('in a tree of %i keys the rank is what counting one by one gives', (size) => {
+test.each([0, 1, 40, 5_000])('in a tree of %i keys the rank equals a linear count', (size) => {
   const order = new KeyOrder();
   const tree = order.createTree<number>();
   const keys = Array.from({ length: size }, (_, at) => `k${String((at * 7919) % size).padStart(5, '0')}`);

@@ -3,8 +3,8 @@ import type { Entry } from './entry';
 import { KeyOrder } from './key-order';
 
 /**
- * The objects of one resource in key order, and beside them one tree per indexed field. All trees are copy-on-write: a clone takes
- * constant time and shares everything that neither side changes later.
+ * The objects of one resource in key order, with one more tree per indexed field. All trees are copy-on-write: a clone takes constant
+ * time and shares all nodes that neither side changes later.
  */
 export class ObjectTree {
   readonly #order: KeyOrder;
@@ -58,14 +58,14 @@ export class ObjectTree {
     return new ObjectTree(this.#order, this.#objects.clone(), indexes);
   }
 
-  /** Whether both were cloned, at any remove, from the same tree. */
+  /** Whether both are clones of the same tree, directly or indirectly. */
   isRelated(other: ObjectTree): boolean {
     return this.#order === other.#order;
   }
 
   /** Entries in key order from `from` (inclusive) to `to` (exclusive). The tree must not change meanwhile. */
   *entries(from?: string, to?: string): IterableIterator<Entry> {
-    // The iterator fills one array again and again; nothing of it is kept.
+    // The iterator reuses this array for each step.
     const pair: (string | Entry)[] = [];
     for (const [key, entry] of this.#objects.entries(from, pair)) {
       if (to !== undefined && this.#order.compare(key, to) >= 0) return;
@@ -73,7 +73,7 @@ export class ObjectTree {
     }
   }
 
-  /** How many keys there are from `from` (inclusive) to `to` (exclusive). */
+  /** The number of keys from `from` (inclusive) to `to` (exclusive). */
   count(from?: string, to?: string): number {
     const before = from === undefined ? 0 : rankOf(this.#objects, from, this.#order.compare);
     const through = to === undefined ? this.size : rankOf(this.#objects, to, this.#order.compare);
@@ -85,8 +85,8 @@ export class ObjectTree {
   }
 
   /**
-   * The entries whose field has this value, in key order; from an index where the field has one, else by looking at all. The tree must
-   * not change meanwhile.
+   * The entries whose field has this value, in key order, from the index of the field or else by a scan. The tree must not change
+   * meanwhile.
    */
   *byField(path: string, value: string): IterableIterator<Entry> {
     const index = this.#indexes.get(path);
@@ -97,7 +97,7 @@ export class ObjectTree {
     const from = indexKey(value, '');
     for (const [key, entry] of index.entries(from)) {
       if (!key.startsWith(from)) return;
-      // A value that itself contains a NUL could lie in the range of another.
+      // A value that contains a NUL could fall into the range of another value.
       if (entry.fields[path] === value) yield entry;
     }
   }
@@ -108,8 +108,8 @@ function indexKey(value: string, key: string): string {
 }
 
 /**
- * How many keys of the tree come before `key`. Takes logarithmic time: every node of the tree knows how many keys are below it, while the
- * tree's own count visits every leaf. The nodes are internal to the library, so a test compares the two.
+ * The number of keys of the tree before `key`, in logarithmic time: every node knows the number of keys below it. The tree's own count
+ * visits every leaf. The nodes are internal to the library, so a test compares both.
  */
 export function rankOf(tree: BTree<string, unknown>, key: string, compare: Compare): number {
   let rank = 0;
@@ -125,14 +125,14 @@ export function rankOf(tree: BTree<string, unknown>, key: string, compare: Compa
 type Compare = (a: string, b: string) => number;
 
 interface Node {
-  /** Of a leaf; of an inner node the largest key below each of its children. */
+  /** The keys of a leaf; in an inner node, the largest key below each child. */
   readonly keys: readonly string[];
   /** Absent in a leaf. */
   readonly children?: readonly Node[];
   size(): number;
 }
 
-/** The index of the first key that does not come before `key`. */
+/** The index of the first key that is not before `key`. */
 function lowerBound(keys: readonly string[], key: string, compare: Compare): number {
   let low = 0;
   let high = keys.length;

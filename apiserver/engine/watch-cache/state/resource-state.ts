@@ -13,8 +13,8 @@ import { Slices } from '../../../../shared/concurrency/slices';
 import { Snapshot } from './snapshot';
 
 /**
- * The state of one resource: its objects, the slabs with their bytes and the ring of recent events. It is made empty, loaded at one
- * revision, and from then on changed by events only; a rebuild makes a new one.
+ * The state of one resource: its objects, the slabs with their bytes, and the ring buffer of recent events. It is loaded at one revision
+ * and then changed by events only; a rebuild creates a new one.
  */
 export class ResourceState {
   readonly resource: CachedResource;
@@ -27,7 +27,7 @@ export class ResourceState {
   #departedBytes = 0;
   #newest: Snapshot | undefined;
 
-  /** `revision` is that of the state which will be loaded; the ring begins there. */
+  /** `revision` is that of the state to be loaded; the ring buffer begins there. */
   constructor(resource: CachedResource, services: CacheServices, revision: number) {
     this.resource = resource;
     this.#services = services;
@@ -73,12 +73,12 @@ export class ResourceState {
     this.#tree.set(entry, undefined);
   }
 
-  /** Decodes a value as the store has it; undefined, told to log and counter, when that is impossible. */
+  /** Decodes a stored value; undefined, logged and counted, if it cannot be decoded. */
   decode(stored: StoredValue, key: string, revision: number): CacheEntry | undefined {
     return decodeStored(this.resource, this.#services, stored, { key, revision, slabs: this.slabs });
   }
 
-  /** Applies one change. Undefined when the cache does not change by it: a deletion of what it never held. */
+  /** Applies one change. Undefined for the deletion of an unknown object, which changes nothing. */
   apply(key: string, current: Entry | undefined, revision: number): CacheEvent | undefined {
     const previous = this.#tree.get(key);
     if (current !== undefined) this.#tree.set(current, previous);
@@ -94,8 +94,7 @@ export class ResourceState {
   }
 
   /**
-   * Objects of the newest state that may have all of these labels, in key order, and at least those that have; undefined when there is
-   * no index that helps.
+   * A superset of the objects that have all of these labels, in key order; undefined when no index applies.
    */
   byLabels(equals: readonly (readonly [label: string, value: string])[]): readonly Entry[] | undefined {
     if (equals.length === 0) return undefined;
@@ -107,12 +106,12 @@ export class ResourceState {
       .filter((entry) => entry !== undefined);
   }
 
-  /** Gives up indexes nobody uses. */
+  /** Drops idle indexes. */
   trimIndexes(now: number): void {
     this.#labels.trim(now);
   }
 
-  /** Takes constant time, and none at all when nothing changed since the last call. */
+  /** A copy-on-write snapshot, in constant time. Reuses the last one if nothing changed since. */
   snapshot(revision: number): Snapshot {
     let newest = this.#newest;
     if (newest === undefined || newest.revision < this.#changedAt) {
@@ -122,21 +121,21 @@ export class ResourceState {
     return newest;
   }
 
-  /** Whether the snapshot is one of this state's, now or in the past. */
+  /** Whether the snapshot was taken of this state. */
   owns(snapshot: Snapshot): boolean {
     return snapshot.isOf(this.#tree);
   }
 
   /**
-   * The state of a past revision, made by undoing the events since; undefined when the ring does not reach back or there are more
-   * than `undoEventsMax` of them.
+   * The state of a past revision, by undoing the later events; undefined when the ring buffer does not reach back that far, or there are
+   * more than `undoEventsMax` events.
    */
   async rewind(revision: number, undoEventsMax: number): Promise<Snapshot | undefined> {
     if (revision < this.ring.floor) return undefined;
     const first = this.ring.positionAfter(revision);
     const { end } = this.ring;
     if (end - first > undoEventsMax) return undefined;
-    // Both are of this moment; what happens between the slices concerns neither.
+    // Both are copies of this moment; changes between the slices do not affect them.
     const tree = this.#tree.clone();
     const events = Array.from({ length: end - first }, (_, back) => this.ring.at(end - 1 - back));
     const slices = new Slices();
@@ -149,12 +148,12 @@ export class ResourceState {
     return new Snapshot(revision, tree);
   }
 
-  /** The snapshot that is only a by-product is not worth pinning old bytes for. */
+  /** Drops an outdated shared snapshot, which would keep old bytes in memory. */
   dropIdleSnapshot(): void {
     if (this.#newest !== undefined && this.#newest.revision < this.#changedAt) this.#newest = undefined;
   }
 
-  /** The state is not used any more. */
+  /** Releases the budgets of a state that is no longer used. */
   close(): void {
     this.#labels.close();
     this.ring.close();

@@ -24,7 +24,7 @@ function createRing(budget = new RingBudget(1_000_000)): {
   return { ring, dropped, budget };
 }
 
-test('a revision leaves the ring whole, and the floor follows it', () => {
+test('a revision is dropped as a whole, and the floor rises to it', () => {
   const { ring, dropped } = createRing();
   for (const revision of [12, 12, 15, 16]) ring.append(event(revision));
   expect([ring.floor, ring.isFloorVisible]).toEqual([10, true]);
@@ -42,7 +42,7 @@ test('the newest revision stays whole when the ring is trimmed in the middle of 
   expect(ring.size).toBe(4);
 });
 
-test('positions stay valid while older events leave', () => {
+test('positions stay valid while older events are dropped', () => {
   const { ring } = createRing();
   for (let revision = 11; revision <= 500; revision += 1) {
     ring.append(event(revision));
@@ -53,11 +53,11 @@ test('positions stay valid while older events leave', () => {
   expect([ring.at(0), ring.at(ring.end)]).toEqual([undefined, undefined]);
 });
 
-test('a ring without events at or after its floor says that the floor is not to be seen in its own keys', () => {
+test('without an event at or after its floor, the floor is not visible in its own keys', () => {
   expect(createRing().ring.isFloorVisible).toBe(false);
 });
 
-test('the byte budget drops the oldest revision of all rings and closing a ring gives its bytes back', () => {
+test('the byte budget drops the oldest revision of all ring buffers, and closing one releases its bytes', () => {
   const budget = new RingBudget(2_000);
   const [first, second] = [createRing(budget), createRing(budget)];
   first.ring.append(event(11));

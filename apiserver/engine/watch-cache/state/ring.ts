@@ -3,22 +3,22 @@ import type { CacheEvent } from './event';
 export interface RingBounds {
   readonly windowMs: number;
   readonly eventsMax: number;
-  /** Told of every event that left the ring, oldest first. */
+  /** Called for every dropped event, oldest first. */
   readonly dropped: (event: CacheEvent) => void;
   readonly budget: RingBudget;
 }
 
-/** What an event costs besides the bytes of its previous state. */
+/** Overhead of an event besides the bytes of its previous state. */
 const EVENT_OVERHEAD_BYTES = 256;
 
 /**
- * The recent events of one resource, in order. Positions count events since the ring was made and stay valid while events come and
- * go. Events of one revision come and go together.
+ * A ring buffer of the recent events of one resource, in order. Positions count events since its creation and stay valid. Events of one
+ * revision are added and dropped together.
  */
 export class Ring {
   readonly #bounds: RingBounds;
   #events: CacheEvent[] = [];
-  /** Index in `#events` of the oldest event that is still there; the part before it is cut off now and then. */
+  /** Index in `#events` of the oldest event; dropped events before it are removed in batches. */
   #first = 0;
   /** The position of `#events[0]`. */
   #base = 0;
@@ -26,19 +26,19 @@ export class Ring {
   #isFloorAnEvent = false;
   #bytes = 0;
 
-  /** Knows everything that happens after `floor`. */
+  /** Starts empty: it will contain all events after `floor`. */
   constructor(floor: number, bounds: RingBounds) {
     this.#floor = floor;
     this.#bounds = bounds;
     bounds.budget.add(this);
   }
 
-  /** All events of later revisions are here. */
+  /** The ring buffer contains all events after this revision. */
   get floor(): number {
     return this.#floor;
   }
 
-  /** Whether this resource has an event at the floor or after it; else only other keys' revisions tell that it was passed. */
+  /** Whether this resource has an event at or after the floor, so that a watch of its prefix reaches the floor. */
   get isFloorVisible(): boolean {
     return this.#isFloorAnEvent || this.size > 0;
   }
@@ -51,7 +51,7 @@ export class Ring {
     return this.#bytes;
   }
 
-  /** The position behind the newest event. */
+  /** The position after the newest event. */
   get end(): number {
     return this.#base + this.#events.length;
   }
@@ -67,7 +67,7 @@ export class Ring {
     this.#bounds.budget.charge(bytes);
   }
 
-  /** The event at a position, or undefined when it is gone or not there yet. */
+  /** The event at a position; undefined if it was dropped or has not happened yet. */
   at(position: number): CacheEvent | undefined {
     const index = position - this.#base;
     return index < this.#first ? undefined : this.#events[index];
@@ -85,7 +85,7 @@ export class Ring {
     return this.#base + low;
   }
 
-  /** Drops what is too old or too much, but nothing of revision `before` or later. */
+  /** Drops events beyond the age and count bounds, but none of revision `before` or later. */
   trim(now: number, before = Infinity): void {
     const { windowMs, eventsMax } = this.#bounds;
     for (let { oldest } = this; oldest !== undefined; { oldest } = this) {
@@ -114,7 +114,7 @@ export class Ring {
     }
   }
 
-  /** Gives its bytes back to the budget; the ring is not used any more. */
+  /** Releases its bytes from the budget. The ring buffer must not be used afterwards. */
   close(): void {
     this.#bounds.budget.charge(-this.#bytes);
     this.#bounds.budget.remove(this);
@@ -128,7 +128,7 @@ function costOf(event: CacheEvent): number {
   return EVENT_OVERHEAD_BYTES + (event.previous?.bytes.length ?? 0);
 }
 
-/** The bytes of all rings together. When they are too many, the oldest events go, whichever ring they are in. */
+/** The byte budget of all ring buffers. Beyond it the oldest events are dropped, regardless of their resource. */
 export class RingBudget {
   readonly #bytesMax: number;
   readonly #rings = new Set<Ring>();
@@ -154,7 +154,7 @@ export class RingBudget {
     this.#bytes += bytes;
   }
 
-  /** Called between revisions, so that no ring loses a part of the newest one. */
+  /** Must be called between revisions, so that the newest revision is never dropped in part. */
   enforce(): void {
     while (this.#bytes > this.#bytesMax) {
       let oldestRing: Ring | undefined;

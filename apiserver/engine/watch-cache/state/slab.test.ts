@@ -24,7 +24,7 @@ test('small tenants share small slabs, and a tenant larger than a slab gets one 
   expect(slabs.liveBytes).toBe(5);
 });
 
-test('memory stays within about twice what is live, whatever is released, and live bytes stay right', () => {
+test('memory stays within about twice the live bytes after random releases, and live bytes stay exact', () => {
   const slabs = new Slabs();
   const live: Tenant[] = [];
   let seed = 7;
@@ -45,7 +45,7 @@ test('memory stays within about twice what is live, whatever is released, and li
   expect(slabs.moves).toBeGreaterThan(0);
 });
 
-test('whoever holds the old bytes of a moved tenant can still read them', () => {
+test('the old bytes of a moved tenant stay readable', () => {
   const slabs = new Slabs();
   const kept = store(slabs, 'keep me');
   const held = kept.bytes;

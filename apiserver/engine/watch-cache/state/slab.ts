@@ -1,4 +1,4 @@
-/** What lives in a slab: something with bytes that knows where they are. The slab may replace `bytes` when it moves them. */
+/** An object whose bytes are in a slab. The slab replaces `bytes` when it moves them. */
 export interface SlabTenant {
   bytes: Buffer;
   slab: Slab | undefined;
@@ -15,11 +15,11 @@ export const SLAB_BYTES = 1024 * 1024;
 const FIRST_SLAB_BYTES = 4 * 1024;
 
 /**
- * Keeps many small buffers in few large ones, which the garbage collector passes over quickly. The first slab is small and each
- * next one twice as large up to {@link SLAB_BYTES}, so that a resource with three objects costs kilobytes.
+ * A slab allocator: keeps many small buffers in few large ones, which is cheap for the garbage collector. Slabs double in size up to
+ * {@link SLAB_BYTES}, so that a resource with few objects takes only kilobytes.
  *
- * A slab that is no longer filled and less than half live is emptied: its live tenants move to the current slab and get new
- * `bytes`. Whoever still holds the old bytes may go on reading them; the old slab goes when the last such reader is gone.
+ * A full slab that is less than half live is evacuated: its live tenants move to the current slab and get new `bytes`. Readers of the old
+ * bytes keep the old slab in memory until they are done.
  */
 export class Slabs {
   #current: Slab | undefined;
@@ -28,7 +28,7 @@ export class Slabs {
   #liveBytes = 0;
   #moves = 0;
 
-  /** Memory of all slabs that hold something live, in bytes. */
+  /** Memory of all slabs with live tenants, in bytes. */
   get allocatedBytes(): number {
     return this.#allocatedBytes;
   }
@@ -37,29 +37,29 @@ export class Slabs {
     return this.#liveBytes;
   }
 
-  /** How many tenants were moved so far. */
+  /** Number of moves so far. */
   get moves(): number {
     return this.#moves;
   }
 
-  /** Copies `head` (ASCII) and `tail` one behind the other into a slab and hands the place to `tenant`. */
+  /** Copies `head` (ASCII) and `tail` into a slab and sets `bytes` of the tenant. */
   store(tenant: SlabTenant, head: string, tail: Buffer): void {
     const length = head.length + tail.length;
     const slab = this.#slabFor(length);
     const start = slab.usedBytes;
     slab.memory.write(head, start, 'latin1');
     tail.copy(slab.memory, start + head.length);
-    this.#settle(tenant, slab, length);
+    this.#place(tenant, slab, length);
   }
 
-  /** The tenant is not needed any more. Releasing twice does nothing. */
+  /** Frees the bytes of the tenant. A second call has no effect. */
   release(tenant: SlabTenant): void {
     const { slab } = tenant;
     if (slab === undefined) return;
     tenant.slab = undefined;
     slab.liveBytes -= tenant.bytes.length;
     this.#liveBytes -= tenant.bytes.length;
-    if (slab !== this.#current && slab.liveBytes * 2 < slab.usedBytes) this.#empty(slab);
+    if (slab !== this.#current && slab.liveBytes * 2 < slab.usedBytes) this.#evacuate(slab);
   }
 
   #slabFor(length: number): Slab {
@@ -72,7 +72,7 @@ export class Slabs {
     const next = this.#open(this.#nextBytes);
     this.#nextBytes = Math.min(this.#nextBytes * 2, SLAB_BYTES);
     this.#current = next;
-    if (current !== undefined && current.liveBytes * 2 < current.usedBytes) this.#empty(current);
+    if (current !== undefined && current.liveBytes * 2 < current.usedBytes) this.#evacuate(current);
     return this.#current;
   }
 
@@ -81,7 +81,7 @@ export class Slabs {
     return { memory: Buffer.allocUnsafeSlow(bytes), usedBytes: 0, liveBytes: 0, tenants: [] };
   }
 
-  #settle(tenant: SlabTenant, slab: Slab, length: number): void {
+  #place(tenant: SlabTenant, slab: Slab, length: number): void {
     const start = slab.usedBytes;
     tenant.bytes = slab.memory.subarray(start, start + length);
     tenant.slab = slab;
@@ -91,7 +91,7 @@ export class Slabs {
     this.#liveBytes += length;
   }
 
-  #empty(slab: Slab): void {
+  #evacuate(slab: Slab): void {
     const tenants = slab.tenants;
     slab.tenants = [];
     this.#allocatedBytes -= slab.memory.length;
@@ -101,7 +101,7 @@ export class Slabs {
       this.#liveBytes -= bytes.length;
       const target = this.#slabFor(bytes.length);
       bytes.copy(target.memory, target.usedBytes);
-      this.#settle(tenant, target, bytes.length);
+      this.#place(tenant, target, bytes.length);
       this.#moves += 1;
     }
   }

@@ -1,22 +1,22 @@
 import type { Snapshot } from './snapshot';
 
 export interface SnapshotOwner {
-  /** Bytes of entries that left the cache (its tree and its ring) since it was made. */
+  /** Bytes of entries that left the tree and the ring buffer since the creation of the cache. */
   readonly departedBytes: number;
 }
 
 interface Retained {
   readonly owner: SnapshotOwner;
   readonly snapshot: Snapshot;
-  /** The oldest revision whose state it is. */
+  /** The oldest revision with the same state. */
   readonly validFrom: number;
   readonly departedBytesThen: number;
   readonly retainedAt: number;
 }
 
 /**
- * Snapshots kept for later pages of a list. What a snapshot alone still needs is at most what left the cache since it was taken;
- * that bound is what the byte budget counts. The oldest snapshot goes first.
+ * Snapshots retained for later pages of a list. The budget counts an upper bound: the bytes that left the cache since the oldest snapshot.
+ * The oldest snapshot is evicted first.
  */
 export class SnapshotBudget {
   readonly #bytesMax: number;
@@ -47,7 +47,7 @@ export class SnapshotBudget {
     this.enforce(now);
   }
 
-  /** A retained snapshot that shows the state of `revision`. */
+  /** A retained snapshot with the state of `revision`. */
   find(owner: SnapshotOwner, revision: number): Snapshot | undefined {
     const found = this.#retained.findLast(
       (kept) => kept.owner === owner && kept.validFrom <= revision && revision <= kept.snapshot.revision,
@@ -71,5 +71,5 @@ export class SnapshotBudget {
   }
 }
 
-/** Each one also keeps the inner nodes of its tree. */
+/** Bounded in number, because each one also keeps the inner nodes of its tree. */
 const SNAPSHOTS_MAX = 256;

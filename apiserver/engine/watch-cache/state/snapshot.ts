@@ -1,9 +1,9 @@
 import type { Entry } from './entry';
 import type { ObjectTree } from './object-tree';
 
-/** The state of one resource at one revision. It never changes. */
+/** The immutable state of one resource at one revision. */
 export class Snapshot {
-  /** The store's revision whose state this is; the resource itself may have changed last at an earlier one. */
+  /** The revision of the store; the last change of the resource may be older. */
   readonly revision: number;
   readonly #tree: ObjectTree;
 
@@ -27,7 +27,7 @@ export class Snapshot {
     return this.#tree.entries(from, to);
   }
 
-  /** The number of objects whose keys lie in that range. */
+  /** The number of objects in that range of keys. */
   count(from?: string, to?: string): number {
     return this.#tree.count(from, to);
   }
@@ -37,7 +37,7 @@ export class Snapshot {
     return this.#tree.entries(...namespaceRange(namespace));
   }
 
-  /** Entries whose field has this value, in key order; from an index where the field has one, else by looking at all. */
+  /** Entries whose field has this value, in key order, from the index of the field or else by a scan. */
   byField(path: string, value: string): IterableIterator<Entry> {
     return this.#tree.byField(path, value);
   }
@@ -46,18 +46,18 @@ export class Snapshot {
     return this.#tree.hasIndex(path);
   }
 
-  /** The same objects as the state of a later revision, up to which nothing changed. */
+  /** The same state at a later revision, up to which nothing changed. */
   at(revision: number): Snapshot {
     return new Snapshot(revision, this.#tree);
   }
 
-  /** Whether it is a state of the objects that this tree holds now, not of those before the cache was built anew. */
+  /** Whether the snapshot was taken of this tree, and not before a rebuild. */
   isOf(tree: ObjectTree): boolean {
     return this.#tree.isRelated(tree);
   }
 }
 
-/** The keys of a namespace begin with `<namespace>/`; `0` is the character behind `/`. */
+/** The keys of a namespace begin with `<namespace>/`; `0` is the character after `/`. */
 export function namespaceRange(namespace: string): [from: string, to: string] {
   return [`${namespace}/`, `${namespace}0`];
 }

@@ -81,7 +81,7 @@ export interface Frame {
   };
 }
 
-/** JSON lines, and a count of how many frames were really encoded. */
+/** Encodes JSON lines and counts the encoded frames. */
 export class JsonRepresentation implements Representation {
   readonly id: string;
   encoded = 0;
@@ -133,7 +133,7 @@ export function framesOf(bytes: Buffer): Frame[] {
     .map((line) => JSON.parse(line) as Frame);
 }
 
-/** `ADDED a/x@3`: the short form in which tests state what a watch delivers. */
+/** Formats a frame for assertions: `ADDED a/x@3`. */
 export function brief(frame: Frame): string {
   const { name, namespace, resourceVersion } = frame.object.metadata;
   if (frame.type === 'BOOKMARK') return `BOOKMARK @${resourceVersion}`;
@@ -199,7 +199,7 @@ export function createCache(
   });
 }
 
-/** Resolves once so many watches get their events live. */
+/** Resolves once `count` watches are live. */
 export async function live(cluster: ClusterCache, count: number): Promise<void> {
   while (cluster.watchers().filter(({ isLive }) => isLive).length < count) {
     await new Promise((resolve) => {
@@ -208,9 +208,9 @@ export async function live(cluster: ClusterCache, count: number): Promise<void> 
   }
 }
 
-/** Resolves once the cache has everything that the store has. */
+/** Resolves once the cache has caught up with the store. */
 export async function caughtUp(cache: ClusterCache, backend: { readonly revision: number }): Promise<void> {
   const signal = patience();
-  const isThere = await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal });
-  if (!isThere) throw new Error('the cache did not catch up');
+  const isReached = await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal });
+  if (!isReached) throw new Error('the cache did not catch up');
 }
