@@ -1,4 +1,4 @@
-import { ANNOTATION, GROUP, LABEL, MEDIA_TYPE } from '../../../shared/names';
+import { ANNOTATION, FINALIZER, GROUP, LABEL, MEDIA_TYPE } from '../../../shared/names';
 import { RESOURCES } from '../../../shared/api/resources';
 import { minimalObject } from '../../testing/minimal-objects';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
@@ -69,12 +69,16 @@ describe('an update of an object', () => {
   );
 });
 
-/** The fields of all causes, in their order. */
+/** The fields of all causes, sorted, each once. */
 const fieldsOf = ({ json }: Reply): readonly string[] =>
-  ((json.details?.causes ?? []) as readonly { readonly field: string }[]).map(({ field }) => field);
+  [
+    ...new Set(
+      ((json.details?.causes ?? []) as readonly { readonly field: string }[]).map(({ field }) => field),
+    ),
+  ].toSorted();
 
 test.each([
-  ['v1', ['metadata.finalizers', 'metadata.finalizers[0]', 'metadata.finalizers[0]']],
+  ['v1', ['metadata.finalizers', 'metadata.finalizers[0]']],
   ['v1beta1', ['metadata.finalizers']],
 ])('finalizers of an Event through %s', async (version, expected) => {
   const url = `/apis/${GROUP.events}/${version}/namespaces/default/events`;
@@ -364,4 +368,71 @@ describe('an amount in another unit is no change', () => {
     expect((await patch('1e3')).code).toBe(200);
     expect((await patch('2k')).code).toBe(422);
   });
+});
+
+test('an update of a pod status does not set deletionTimestamp', async () => {
+  await api.call('POST', `/api/v1/namespaces/default/pods`, {
+    body: { spec: { containers: [{ name: 'c', image: 'i' }] }, metadata: { name: 'unmarked' } },
+  });
+  const { code, json } = await api.call('PATCH', `/api/v1/namespaces/default/pods/unmarked/status`, {
+    body: { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' }, status: { message: 'm' } },
+  });
+  expect([code, json.metadata.deletionTimestamp, json.status.message]).toEqual([200, undefined, 'm']);
+});
+
+test('a new namespace keeps its requested finalizers, repeated ones too', async () => {
+  const finalizers = ['example.com/a', 'example.com/a'];
+  const { json } = await api.call('POST', '/api/v1/namespaces?dryRun=All', {
+    body: { metadata: { name: 'held' }, spec: { finalizers } },
+  });
+  expect(json.spec.finalizers).toEqual([...finalizers, FINALIZER.namespaceContent]);
+});
+
+test('a HorizontalPodAutoscaler is stored with what autoscaling/v1 can represent', async () => {
+  const url = '/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers';
+  const described = { kind: 'Service', name: 's' };
+  const metric = { name: 'm' };
+  const spec = {
+    maxReplicas: 1,
+    scaleTargetRef: { kind: 'Deployment', name: 'd' },
+    metrics: [
+      { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 5 } } },
+      {
+        type: 'Resource',
+        resource: { name: 'memory', target: { type: 'Value', value: '5', averageValue: '6' } },
+      },
+      {
+        type: 'Object',
+        object: { describedObject: described, metric, target: { type: 'AverageValue', averageValue: '7' } },
+      },
+    ],
+  };
+  const { json } = await api.call('POST', url, { body: { spec, metadata: { name: 'a' } } });
+  expect(json.spec.metrics).toEqual([
+    { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '6' } } },
+    {
+      type: 'Object',
+      object: {
+        describedObject: described,
+        metric,
+        target: { type: 'AverageValue', value: '0', averageValue: '7' },
+      },
+    },
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 5 } } },
+  ]);
+  const again = await api.call('PUT', `${url}/a`, { body: json });
+  expect([again.code, again.json.metadata.resourceVersion]).toEqual([200, json.metadata.resourceVersion]);
+});
+
+test('a PUT creates a RuntimeClass', async () => {
+  const url = `/apis/${GROUP.node}/v1/runtimeclasses/r`;
+  const reply = await api.call('PUT', url, { body: { metadata: { name: 'r' }, handler: 'h' } });
+  expect(reply.code).toBe(201);
+});
+
+test('an integer of 64 bits in an invalid field is shown exactly', async () => {
+  const { code, json } = await api.call('POST', '/apis/batch/v1/namespaces/default/jobs', {
+    text: `{"metadata":{"name":"exact"},"spec":{"activeDeadlineSeconds":-9223372036854775807,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`,
+  });
+  expect([code, json.message]).toEqual([422, expect.stringContaining('-9223372036854775807')]);
 });

@@ -1,0 +1,38 @@
+import { GROUP } from '../../../../shared/names';
+import { startInProcessApi } from '../../../testing/in-process-api';
+
+/** An ECDSA key's request for `CN=test`. */
+const REQUEST = Buffer.from(
+  `-----BEGIN CERTIFICATE REQUEST-----
+MIHIMHECAQAwDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABJSl9S3twdp1a8WvFZsn6QXE+yFPnEEYwmSbbRv6drPWO8A1v8JnXFLlEr6t
+eA7q7GtmtNnQI50m9HQiGgK0fzKgADAKBggqhkjOPQQDAgNHADBEAiBmXW4bNOPg
+mv8BBXStpsQRJKNkfNFn298gflkkc40VFwIgXd/4734lBdeOrmnPMipkJQZuZlA5
+QbcR2mQAG7bFzJM=
+-----END CERTIFICATE REQUEST-----
+`,
+).toString('base64');
+
+/** The same text with another subject, so that the signature no longer fits. */
+function spoiled(encoded: string): string {
+  const pem = Buffer.from(encoded, 'base64').toString();
+  const body = pem.replace(/-----[^-]+-----|\s/g, '');
+  const der = Buffer.from(body, 'base64');
+  const at = der.indexOf('test');
+  der.write('best', at);
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE REQUEST-----\n${lines.join('\n')}\n-----END CERTIFICATE REQUEST-----\n`;
+}
+
+test('nobody owns what a request says, since it never changes', async () => {
+  const api = await startInProcessApi();
+  const path = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;
+  const spec = { request: REQUEST, usages: ['client auth'], signerName: 'example.com/signer' };
+  const body = { metadata: { name: 'r', labels: { a: 'b' } }, spec };
+  const created = await api.call('POST', `${path}?fieldManager=m`, { body });
+  expect(created.json.metadata.managedFields).toMatchObject([
+    { manager: 'm', fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } } },
+  ]);
+  expect(created.json.metadata.managedFields[0].fieldsV1).not.toHaveProperty('f:spec');
+  await api.close();
+});

@@ -1,0 +1,104 @@
+import { applyMergePatch as mergePatch } from '../../../shared/patch/merge-patch';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+import { admissionregistrationCases } from './testing/cases/admissionregistration';
+import { apiextensionsCases } from './testing/cases/apiextensions';
+import { apiextensionsV1beta1Cases } from './testing/cases/apiextensions-v1beta1';
+import { apiregistrationCases } from './testing/cases/apiregistration';
+import { autoscalingCases } from './testing/cases/autoscaling';
+import { certificatesCases } from './testing/cases/certificates';
+import { coordinationCases } from './testing/cases/coordination';
+import { coreCases } from './testing/cases/core';
+import { coreVolumesCases } from './testing/cases/core-volumes';
+import { coreEventsCases } from './testing/cases/core-events';
+import { discoveryCases } from './testing/cases/discovery';
+import { flowcontrolCases } from './testing/cases/flowcontrol';
+import { networkingCases } from './testing/cases/networking';
+import { nodeCases } from './testing/cases/node';
+import { policyCases } from './testing/cases/policy';
+import { rbacCases } from './testing/cases/rbac';
+import { schedulingCases } from './testing/cases/scheduling';
+import { storageCases } from './testing/cases/storage';
+import type { KindCases } from './testing/kind-cases';
+import { causesOf } from './testing/refusals';
+
+const CASES: readonly KindCases[] = [
+  ...admissionregistrationCases,
+  ...apiextensionsCases,
+  ...apiextensionsV1beta1Cases,
+  ...apiregistrationCases,
+  ...autoscalingCases,
+  ...certificatesCases,
+  ...coordinationCases,
+  ...coreCases,
+  ...coreVolumesCases,
+  ...coreEventsCases,
+  ...discoveryCases,
+  ...flowcontrolCases,
+  ...networkingCases,
+  ...nodeCases,
+  ...policyCases,
+  ...rbacCases,
+  ...schedulingCases,
+  ...storageCases,
+];
+
+let api: InProcessApi;
+beforeAll(async () => {
+  api = await startInProcessApi(undefined, { definitionsLive: false });
+});
+afterAll(async () => {
+  await api.close();
+});
+
+let count = 0;
+
+/** The object with a name of its own, unless it has one. */
+function withName(object: object): object {
+  count += 1;
+  return mergePatch({ metadata: { name: `t${String(count)}` } }, object);
+}
+
+async function create(url: string, good: object): Promise<string> {
+  const reply = await api.call('POST', url, { body: withName(good) });
+  expect(causesOf(reply)).toEqual([expect.stringMatching(/^201/)]);
+  return reply.json.metadata.name as string;
+}
+
+async function remove(url: string, name: string): Promise<void> {
+  await api.call('DELETE', `${url}/${name}`);
+  // The finalizer of a CustomResourceDefinition keeps it until its objects are deleted.
+  await api.call('PATCH', `${url}/${name}`, { body: { metadata: { finalizers: null } } });
+}
+
+async function update(url: string, good: object, patch: object): Promise<readonly string[]> {
+  const name = await create(url, good);
+  const reply = await api.call('PATCH', `${url}/${name}`, { body: patch });
+  await remove(url, name);
+  return causesOf(reply);
+}
+
+describe.each(CASES)('$kind at $url', ({ url, good, bad = [], badChanges = [], goodChanges = [] }) => {
+  test('the valid object is accepted', async () => {
+    await remove(url, await create(url, good));
+  });
+
+  for (const [title, patch, causes] of bad) {
+    test(`create is refused: ${title}`, async () => {
+      const reply = await api.call('POST', url, { body: mergePatch(withName(good), patch) });
+      expect(causesOf(reply)).toEqual([...causes].sort());
+    });
+  }
+
+  for (const [title, patch, causes] of badChanges) {
+    test(`update is refused: ${title}`, async () => {
+      expect(await update(url, good, patch)).toEqual([...causes].sort());
+    });
+  }
+
+  for (const [title, patch] of goodChanges) {
+    test(`update is accepted: ${title}`, async () => {
+      expect(await update(url, good, patch)).toEqual([expect.stringMatching(/^200/)]);
+    });
+  }
+});
