@@ -80,7 +80,9 @@ async function update(url: string, good: object, patch: object): Promise<readonl
 
 describe.each(CASES)('$kind at $url', ({ url, good, bad = [], badChanges = [], goodChanges = [] }) => {
   test('the valid object is accepted', async () => {
-    await remove(url, await create(url, good));
+    const name = await create(url, good);
+    expect(name).not.toBe('');
+    await remove(url, name);
   });
 
   for (const [title, patch, causes] of bad) {

@@ -8,8 +8,6 @@ const NEW = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
 
 const schema = { openAPIV3Schema: { type: 'object' } };
 
-const other = { openAPIV3Schema: { type: 'object', properties: { a: { type: 'string' } } } };
-
 const status = { status: {} };
 
 const column = { name: 'A', type: 'string', JSONPath: '.a' };
@@ -28,8 +26,6 @@ const good = {
     preserveUnknownFields: false,
   },
 };
-
-const spec = (change: object): object => ({ spec: change });
 
 const client = { service: { namespace: 'n', name: 's' } };
 

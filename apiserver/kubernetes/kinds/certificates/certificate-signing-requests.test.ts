@@ -13,17 +13,6 @@ QbcR2mQAG7bFzJM=
 `,
 ).toString('base64');
 
-/** The same text with another subject, so that the signature no longer fits. */
-function spoiled(encoded: string): string {
-  const pem = Buffer.from(encoded, 'base64').toString();
-  const body = pem.replace(/-----[^-]+-----|\s/g, '');
-  const der = Buffer.from(body, 'base64');
-  const at = der.indexOf('test');
-  der.write('best', at);
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE REQUEST-----\n${lines.join('\n')}\n-----END CERTIFICATE REQUEST-----\n`;
-}
-
 test('nobody owns what a request says, since it never changes', async () => {
   const api = await startInProcessApi();
   const path = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;

@@ -2,8 +2,6 @@ import { startInProcessApi } from '../../../testing/in-process-api';
 
 const CORE = '/api/v1/namespaces/default';
 
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
 test.each([
   ['configmaps', { binaryData: { none: null } }, { binaryData: { none: '' } }],
   ['secrets', { data: { none: null } }, { data: { none: '' } }],

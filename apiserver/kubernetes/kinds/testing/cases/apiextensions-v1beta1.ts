@@ -3,8 +3,6 @@ import type { KindCases } from '../kind-cases';
 
 const OLD = `/apis/${GROUP.apiextensions}/v1beta1/customresourcedefinitions`;
 
-const NEW = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
-
 const schema = { openAPIV3Schema: { type: 'object' } };
 
 const other = { openAPIV3Schema: { type: 'object', properties: { a: { type: 'string' } } } };
