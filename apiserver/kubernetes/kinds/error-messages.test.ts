@@ -131,10 +131,19 @@ describe('patches of the wrong form', () => {
     [
       'merge',
       [null],
-      ' "" is invalid: patch: Invalid value: "[]": couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+      ' "" is invalid: patch: Invalid value: "[null]": couldn\'t get version/kind; json parse error: json: cannot unmarshal array into value of type TypeMeta',
     ],
   ])('a %s patch %j is refused with the message of v1.21', async (type, body, message) => {
     expect(await getMessage(type, body)).toBe(message);
+  });
+
+  test('the refusal of a wrong type names the field', async () => {
+    expect(await getMessage('merge', { metadata: 5 })).toBe(
+      ' "" is invalid: patch: Invalid value: "{\\"metadata\\":5}": cannot unmarshal number 5 into field metadata of type object',
+    );
+    expect(await getMessage('json', [{ op: 'replace', path: '/metadata/labels', value: 'x' }])).toMatch(
+      /: cannot unmarshal string into field metadata.labels of type map$/,
+    );
   });
 });
 
