@@ -2,7 +2,7 @@ import { encodeStoreIdentity, offsetAbove, offsetOfRestore, parseStoreIdentity }
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 
-test('a record is read as it was written, and what is none is told by what is wrong', () => {
+test('a record survives a round-trip, and malformed bytes return their problem', () => {
   const record = { id: 'a', offset: 3_000_000_000 };
   expect(parseStoreIdentity(encodeStoreIdentity(record))).toEqual(record);
   for (const [text, problem] of [

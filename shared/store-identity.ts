@@ -1,22 +1,22 @@
 /**
- * One line of history of a store, as it is written down in the store itself. Another one begins when the store is replaced by an empty or
- * an older one: from there on the store counts revisions that it has given out before.
+ * The identity of a store, as recorded in the store itself. A new one is written when the store is replaced by an empty or an older one,
+ * which would return revisions a second time.
  */
 export interface StoreIdentityRecord {
-  /** No two lines of history have the same. */
+  /** Unique. */
   readonly id: string;
-  /** What is added to the store's revisions: at least the newest that was seen of the lines before. */
+  /** Added to the store's revisions: at least the newest revision seen under earlier identities. */
   readonly offset: number;
 }
 
-/** The key of the record, below the prefix of the store. No object has it: those lie in folders. */
+/** The key of the record, below the prefix of the store. Keys of objects have more segments. */
 export const STORE_IDENTITY_KEY = 'store-identity';
 
 export function encodeStoreIdentity({ id, offset }: StoreIdentityRecord): Buffer {
   return Buffer.from(JSON.stringify({ id, offset }));
 }
 
-/** What is wrong with the bytes, or the record. */
+/** Parses the record; returns the problem if it is malformed. */
 export function parseStoreIdentity(
   value: Buffer,
 ): StoreIdentityRecord | { readonly problem: string; readonly cause?: unknown } {
@@ -24,29 +24,29 @@ export function parseStoreIdentity(
   try {
     read = JSON.parse(value.toString('utf8'));
   } catch (cause) {
-    return { problem: "the record of the store's identity is no JSON", cause };
+    return { problem: 'the identity record of the store is no JSON', cause };
   }
   const { id, offset } = Object(read) as { readonly id?: unknown; readonly offset?: unknown };
   if (typeof id === 'string' && id !== '' && Number.isSafeInteger(offset) && Number(offset) >= 0)
     return { id, offset: Number(offset) };
-  return { problem: "the record of the store's identity lacks its id or its offset" };
+  return { problem: 'the identity record of the store lacks its id or its offset' };
 }
 
-/** So much may have been acknowledged by others beyond what is known here. */
+/** Allowance for revisions that other replicas saw and this one did not. */
 const UNSEEN_MAX = 1_000_000;
 /** Offsets are round, so that the store's own revision can be read in the last digits. */
 const STEP = 1_000_000_000;
 const REVISIONS_PER_SECOND_MAX = 1_000_000;
 const MS_PER_SECOND = 1_000;
 
-/** The offset of a line of history that begins where `seen` was the newest revision known. */
+/** The offset of a new identity after `seen`, the newest revision known. */
 export function offsetAbove(seen: number): number {
   return Math.ceil((seen + UNSEEN_MAX) / STEP) * STEP;
 }
 
 /**
- * The same where nobody knows what was given out after `seen`, because all that was running is gone: counted by the clock, which is faster than
- * any store takes writes, so that a later restore of the same backup is above an earlier one.
+ * The offset after a restore, when no process knows the revisions after `seen`. It is derived from the clock, which advances faster than any
+ * store accepts writes, so that a later restore of the same backup gets a larger offset.
  */
 export function offsetOfRestore(seen: number, nowMs: number): number {
   return Math.max(offsetAbove(seen), Math.ceil(nowMs / MS_PER_SECOND) * REVISIONS_PER_SECOND_MAX);

@@ -197,7 +197,7 @@ test('etcd without TLS is warned of, on the loopback interface too', () => {
   const completed = complete(`--etcd-servers=${servers}`, '--authorization-mode=RBAC');
   expect(completed.ok && completed.warnings).toEqual([
     expect.stringContaining(
-      'etcd is reached without TLS (http://127.0.0.1:2379, http://etcd-2:2379): whoever can connect to it',
+      'etcd is reached without TLS (http://127.0.0.1:2379, http://etcd-2:2379): every client that can connect to it',
     ),
   ]);
 });

@@ -6,13 +6,13 @@ import type { Backend } from './backend';
 /** The heading of the flags of stores in `--help`. */
 export const STORAGE_GROUP = 'Storage';
 
-/** What the flags say of whatever store. */
+/** The options that all stores share. */
 export interface CommonStoreOptions {
   /** The root of all keys, with a slash in front and none at the end. */
   readonly prefix: string;
-  /** How often to forget old history; 0 leaves that to somebody else. */
+  /** Interval of compaction; 0 disables it. */
   readonly compactionIntervalMs: number;
-  /** How often to ask for the size of the database; 0 never does. */
+  /** Interval of the poll for the database size; 0 disables it. */
   readonly sizePollMs: number;
 }
 
@@ -21,30 +21,30 @@ export interface OpenParts {
   readonly log: Log;
 }
 
-/** A store that is open, and may still be out of reach. */
+/** An open store, which may be unavailable. */
 export interface OpenStore {
   readonly backend: Backend;
-  /** How often the store was replaced by another or an older one since it was opened. Absent: nobody can while it is open. */
+  /** Number of replacements of the store by another or an older one since it was opened. Absent: it cannot be replaced while open. */
   readonly replacements?: () => number;
-  /** What is wrong with a store that answers all the same; undefined when nothing is. Absent: nothing can be. */
+  /** A problem of a store that still answers, e.g. a full database; undefined if there is none. Absent: there are no such problems. */
   readonly trouble?: () => string | undefined;
-  /** Looks regularly for trouble, until the signal aborts. */
+  /** Polls for such problems until the signal aborts. */
   readonly keepInformed?: (signal: AbortSignal) => Promise<void>;
-  /** All that the store holds now, with its size; absent where others take backups. */
+  /** A backup of the current state, with its size; absent where the store has backup tools of its own. */
   readonly backup?: () => { readonly bytes: number; readonly pieces: AsyncIterable<Buffer> };
-  /** Resolves when the store has answered; throws a StorageError when it does not, and may be called again then. */
+  /** Resolves when the store has answered; throws a StorageError otherwise, and may then be called again. */
   connect(signal: AbortSignal): Promise<void>;
   /** Bytes of the database by endpoint, for metrics; absent where there are no endpoints. */
   readonly databaseSizes?: ReadonlyMap<string, number>;
-  /** Asks for them every so often, until the signal aborts. */
+  /** Polls the sizes until the signal aborts. */
   keepDatabaseSizes?(intervalMs: number, signal: AbortSignal): Promise<void>;
-  /** Forgets old history regularly, until the signal aborts. */
+  /** Compacts at the interval until the signal aborts. */
   keepCompact(signal: AbortSignal): Promise<void>;
 }
 
-/** A store that `--storage-backend` may name. `Flags` are the parsed ones it reads, `Options` what it makes of them. */
+/** A store for `--storage-backend`. `Flags` are the parsed flags that it reads, `Options` the options derived from them. */
 export interface BackendRow<Flags, Options> {
-  /** What it is, for the help of `--storage-backend`: `an etcd cluster`. */
+  /** Description for the help of `--storage-backend`: `an etcd cluster`. */
   readonly help: string;
   readonly names: {
     /** In health checks. */
@@ -54,15 +54,15 @@ export interface BackendRow<Flags, Options> {
   };
   /** Its own flags. */
   readonly flags: readonly FlagRow[];
-  /** The one of them that it cannot do without and that no other store takes: every store has one, so that a flag of another is noticed; `hint` is what else to do. */
+  /** The required flag, which no other store accepts, so that a flag of another store is detected. `hint` names an alternative. */
   readonly needs: { readonly flag: string; readonly hint?: string };
-  /** Whether the flag that it needs is given. */
+  /** Whether the required flag is set. */
   isNamed(flags: Flags): boolean;
-  /** What is wrong with the values of its flags, each a sentence for the user. */
+  /** Errors in the values of its flags, as sentences for the user. */
   problems(flags: Flags): readonly string[];
-  /** What is unwise about them, each a sentence for the log. Absent: nothing. */
+  /** Warnings about the values, as sentences for the log. */
   warnings?(flags: Flags): readonly string[];
-  /** Its part of the options, of flags without a problem. */
+  /** Converts valid flags to options. */
   options(flags: Flags): Options;
   /** Opens the store. Throws a StorageError that says what to do when it cannot be used at all. */
   open(options: Options & CommonStoreOptions, parts: OpenParts): Promise<OpenStore>;

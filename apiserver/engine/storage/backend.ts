@@ -1,19 +1,19 @@
 /**
- * The one interface between orch and a store of bytes. One contract suite (`testing/contract.ts`) states every promise made here, and
- * checks it on each implementation: `etcd/`, `embedded/`, and the one in memory that tests stand on.
+ * The interface between orch and a store of bytes. One contract suite (`testing/contract.ts`) tests every promise made here on each
+ * implementation: etcd, embedded, the store in memory for tests, and the decorators.
  *
  * A revision is one global, strictly increasing, positive integer (safe in a double). Every successful write takes exactly one
  * new revision; an expiry is a delete with a revision of its own. Keys are absolute, e.g. `/registry/core/pods/default/web`;
  * their order is that of their UTF-8 bytes.
  *
- * Expected outcomes are values; an outage is a thrown {@link StorageError}. Signals are of any kind: mostly those of requests, which are
- * `LightSignal`s.
+ * Expected outcomes are values; an outage is a thrown {@link StorageError}. Signals are of any kind: mostly `LightSignal`s of
+ * requests.
  */
 
-/** Bytes as a store hands them out. */
+/** Bytes as a store returns them. */
 export interface StoredValue {
   readonly value: Buffer;
-  /** Why they cannot be read: `value` is what the store holds then, not what was written. See {@link valueOf}. */
+  /** Why the value cannot be read; `value` then holds the stored bytes. See {@link valueOf}. */
   readonly unreadable?: string;
 }
 
@@ -21,27 +21,27 @@ export interface StoredValue {
 export interface StoredRecord extends StoredValue {
   readonly key: string;
   readonly revision: number;
-  /** It is stored in another form than it would be written in now, and asks to be written even when it does not change. */
+  /** Stored in another form than the current one (e.g. with an old key), so that an unchanged update is written as well. */
   readonly stale?: boolean;
 }
 
-/** The value as it was written. Throws StorageError `corrupt` where it cannot be read. */
+/** The value as it was written. Throws StorageError `corrupt` if it cannot be read. */
 export function valueOf({ value, unreadable }: StoredValue): Buffer {
   if (unreadable !== undefined) throw new StorageError('corrupt', unreadable);
   return value;
 }
 
-/** A compare that failed: nothing was written; `current` is the record that stood in the way, or undefined when there is none. */
+/** A failed comparison (optimistic concurrency): nothing was written. `current` is the existing record, or undefined if there is none. */
 export interface Conflict {
   readonly ok: false;
   readonly current: StoredRecord | undefined;
-  /** A revision at which `current` was known to be the truth. */
+  /** A revision at which `current` was the current record. */
   readonly revision: number;
 }
 
 export type WriteOutcome = { readonly ok: true; readonly revision: number } | Conflict;
 
-/** A delete also tells the record it removed; `revision` is the deletion's own. */
+/** A delete also returns the record it removed; `revision` is that of the deletion. */
 export type DeleteOutcome =
   { readonly ok: true; readonly revision: number; readonly deleted: StoredRecord } | Conflict;
 
@@ -50,9 +50,9 @@ export interface ListOptions {
   readonly revision?: number;
   /** The largest number of records in the answer; absent means all. */
   readonly limit?: number;
-  /** Start behind this absolute key (exclusive). */
+  /** Start after this absolute key (exclusive). */
   readonly after?: string;
-  /** Records without their values, which are empty then. */
+  /** Return records with empty values. */
   readonly keysOnly?: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface ListResult {
   readonly records: readonly StoredRecord[];
   /** The revision at which the list was taken. */
   readonly revision: number;
-  /** The number of records under the prefix behind the last one returned (0 when the list is complete). */
+  /** The number of records under the prefix after the last one returned (0 when the list is complete). */
   readonly remaining: number;
 }
 
@@ -68,7 +68,7 @@ export type StoreEvent =
   | (StoredValue & { readonly type: 'put'; readonly key: string; readonly created: boolean })
   | { readonly type: 'delete'; readonly key: string };
 
-/** Everything that happened at one revision. A revision is always delivered whole, also when it holds many events. */
+/** All events of one revision. A revision is always delivered as a whole. */
 export interface Revision {
   readonly revision: number;
   /** Empty when the revision touched only keys outside the watched prefix. */
@@ -92,10 +92,10 @@ export interface WriteOptions {
   readonly ttlSeconds?: number;
 }
 
-/** A record that a write presumes to stand as it was read: neither written nor removed since. */
+/** A record that a write requires to be unchanged since it was read. */
 export interface Guard {
   readonly key: string;
-  /** That of the record as it was read; at least 1. */
+  /** The revision of the record as it was read; at least 1. */
   readonly revision: number;
 }
 
@@ -119,10 +119,10 @@ export interface Backend {
   /** Records whose key begins with `prefix`, in key order. Throws `compacted` or `future` for a revision that cannot be read. */
   list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult>;
 
-  /** Writes `value` if the key is absent and all guards stand. */
+  /** Writes `value` if the key is absent and all guards match. */
   create(key: string, value: Buffer, options: CreateOptions, signal: AbortSignal): Promise<WriteOutcome>;
 
-  /** Writes `value` if the record's revision is `expected` and all guards stand. */
+  /** Writes `value` if the record's revision is `expected` and all guards match. */
   update(key: string, value: Buffer, options: UpdateOptions, signal: AbortSignal): Promise<WriteOutcome>;
 
   /** Removes the record if its revision is `expected`. */
@@ -130,7 +130,7 @@ export interface Backend {
 
   /**
    * Batches of revisions in order, with no gap and no duplicate, beginning at `from`, until `signal` aborts (the iteration then
-   * ends without an error). The implementation reconnects by itself and resumes behind the last revision delivered. It buffers a
+   * ends without an error). The implementation reconnects by itself and resumes after the last revision delivered. It buffers a
    * bounded amount ahead of its reader and never lets a slow reader delay another. Throws `compacted` when `from`, or what it would
    * have to resume from, is no longer there, and `reset` when the store turns out to be another or an older one.
    */
@@ -139,7 +139,7 @@ export interface Backend {
   /** The newest revision, by a linearizable read: every write acknowledged before the call is at or below it. */
   currentRevision(signal: AbortSignal): Promise<number>;
 
-  /** Forgets history below `revision`; the newest state is untouched. Compacting twice, or a compacted revision, is no error. */
+  /** Compacts history below `revision`; the newest state is not affected. Repeated compaction is no error. */
   compact(revision: number, signal: AbortSignal): Promise<void>;
 
   /** Releases connections, files and timers. Watches end. */
@@ -147,10 +147,10 @@ export interface Backend {
 }
 
 /**
- * Why a store could not answer. `unavailable`: nothing was written, a later try may succeed. `unknown-outcome`: a write may or may
+ * Why a store could not answer. `unavailable`: nothing was written, a retry may succeed. `unknown-outcome`: a write may or may
  * not have happened. `compacted`: the revision is no longer readable (`compactRevision` says the oldest that is). `future`: the
  * revision has not happened yet. `too-large`: the store refuses a value of this size. `denied`: credentials or grants are wrong.
- * `full`: the store takes nothing but deletions until somebody gives it room. `reset`: the store is another one, or went back in time. `corrupt`: stored bytes fail their checksum.
+ * `full`: the store accepts only deletions until it has room again. `reset`: the store was replaced by another or an older one. `corrupt`: stored bytes fail their checksum.
  */
 export const STORAGE_ERROR_CODES = [
   'unavailable',

@@ -4,7 +4,7 @@ import type { Backend } from './backend';
 
 /** kube-apiserver's bounds in seconds. */
 const BOUNDS_SECONDS: readonly number[] = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60];
-/** Resources are named by definitions, so their number is bounded; what comes later is counted together. */
+/** Custom resource definitions add resources, so the number of series is bounded; further ones are counted together. */
 const SERIES_MAX = 2_000;
 const OTHER = 'other';
 
@@ -17,7 +17,7 @@ export interface StoreTime {
 /** How long the store took to answer, by operation and resource. */
 export class StoreTimes {
   readonly #series: StoreTime[] = [];
-  /** The same by operation, and by group and resource as they stand in keys: `core/pods`. */
+  /** The same by operation, and by group and resource as in keys: `core/pods`. */
   readonly #known = new Map<string, Map<string, StoreTime>>();
   readonly #prefix: string;
 
@@ -30,7 +30,7 @@ export class StoreTimes {
     return this.#series;
   }
 
-  /** `key` is that of one object, or what those of a list begin with. */
+  /** `key` is the key of one object, or the prefix of a list. */
   observe(operation: string, key: string, ms: number): void {
     const place = this.#placeIn(key);
     const known = this.#known.get(operation)?.get(place) ?? this.#add(operation, place);
@@ -61,9 +61,9 @@ export class StoreTimes {
   }
 }
 
-/** The same store, with its answers timed; those that are errors, too. */
+/** Wraps a store so that the time of each call is recorded, including failed calls. */
 export function measuredBackend(backend: Backend, times: StoreTimes): Backend {
-  // It takes the call under way, not what makes it: a closure and two promises less for each.
+  // It takes the pending promise instead of a function, which saves a closure and two promises per call.
   const timed = async <T>(operation: string, key: string, beganMs: number, call: Promise<T>): Promise<T> => {
     try {
       return await call;

@@ -4,14 +4,14 @@ import { STORAGE_GROUP } from './backend-row';
 import { EMBEDDED } from './stores/embedded/embedded-row';
 import { ETCD } from './stores/etcd/etcd-row';
 
-/** The stores that a server can stand on, by the value of `--storage-backend`; the first is the default. Another one is a row here and a folder. */
+/** The stores by the value of `--storage-backend`; the first is the default. A new store is a row here and a folder. */
 const BACKENDS = { etcd3: ETCD, embedded: EMBEDDED } as const;
 
 export type BackendName = keyof typeof BACKENDS;
 
 type OptionsOf<Name extends BackendName> = ReturnType<(typeof BACKENDS)[Name]['options']>;
 
-/** What the flags say of the store, checked and complete. */
+/** The validated options of the store. */
 export type StoreOptions = {
   readonly [Name in BackendName]: { readonly backend: Name } & OptionsOf<Name> & CommonStoreOptions;
 }[BackendName];
@@ -55,15 +55,15 @@ export const STORE_FLAGS = [
 
 type StoreFlags = FlagValues<typeof STORE_FLAGS>;
 
-/** Every row as one that takes all flags and any options: it is only given what it made itself. */
+/** The rows with erased types: each row only gets options that it made itself. */
 const ROWS: Readonly<Record<BackendName, BackendRow<StoreFlags, object>>> = BACKENDS;
 
-/** What is unwise about the store, each a sentence for the log. */
+/** Warnings about the flags of the store, as sentences for the log. */
 export function storeWarnings(flags: StoreFlags): readonly string[] {
   return ROWS[flags.storageBackend].warnings?.(flags) ?? [];
 }
 
-/** How the flags of the store do not fit together, each a sentence for the user. */
+/** Errors in the flags of the store, as sentences for the user. */
 export function storeProblems(flags: StoreFlags): readonly string[] {
   const { storageBackend: chosen, etcdPrefix } = flags;
   const row = ROWS[chosen];
@@ -79,7 +79,7 @@ export function storeProblems(flags: StoreFlags): readonly string[] {
   ];
 }
 
-/** The options of the chosen store, of flags without a problem. */
+/** Converts valid flags to the options of the chosen store. */
 export function storeOptions(flags: StoreFlags): StoreOptions {
   const backend = flags.storageBackend;
   return {
@@ -97,11 +97,11 @@ export interface StoreNames {
 }
 
 export interface OpenedStore extends OpenStore {
-  /** What health checks and component statuses call it. */
+  /** Its names in health checks and ComponentStatuses. */
   readonly names: StoreNames;
 }
 
-/** What health checks and component statuses call the store that the options name. */
+/** The names of the store in health checks and ComponentStatuses. */
 export function storeNames(options: StoreOptions): StoreNames {
   return ROWS[options.backend].names;
 }

@@ -9,8 +9,8 @@ const RETRY_MS = 1_000;
 
 /**
  * Retries a step of the start while the store is unavailable, for a minute at most: a server and its store may be started
- * together, and a store without a leader chooses one within seconds. The step must do no harm when it is done twice, for it is repeated
- * after writes whose outcome is unknown, too. Throws what it throws otherwise.
+ * together, and a store without a leader chooses one within seconds. The step must be idempotent, because it is also repeated
+ * after writes with unknown outcome. Rethrows every other error.
  */
 export async function retryUntilAvailable<T>(
   step: () => Promise<T>,

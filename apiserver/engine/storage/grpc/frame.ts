@@ -3,7 +3,7 @@
  * cuts the bytes as it likes: a message may come in many DATA frames, and many messages in one.
  */
 
-/** What stands before each message. */
+/** The frame head before each message. */
 const FRAME_HEAD_BYTES = 5;
 
 /** Far above what etcd sends; a longer one means that the two sides no longer agree where messages begin. */
@@ -31,12 +31,12 @@ export class MessageReader {
   #complete: Buffer[] = [];
   #bytes = 0;
 
-  /** How many bytes lie in messages that are complete and not taken. */
+  /** Bytes of complete messages that were not taken yet. */
   get completeBytes(): number {
     return this.#bytes;
   }
 
-  /** Whether a message has come in part. */
+  /** Whether a message is incomplete. */
   get isMidMessage(): boolean {
     return this.#headBytes > 0;
   }
@@ -49,7 +49,7 @@ export class MessageReader {
     return taken;
   }
 
-  /** Throws a {@link FrameError} for a compressed message, which nobody asked for, and for one of impossible length. */
+  /** Throws a {@link FrameError} for a compressed message, which was not requested, and for an impossible length. */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {

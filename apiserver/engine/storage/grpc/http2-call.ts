@@ -17,7 +17,7 @@ export interface CallTarget {
 
 const ONCE = { once: true } as const;
 
-/** One request and one answer, as `Transport.unary` promises. It is on the path of every write, so it makes no promise but one. */
+/** One request and one answer, as `Transport.unary` promises. It is on the path of every write, so it creates only one promise. */
 export function unaryCall<Request, Response>(
   target: CallTarget,
   method: Method<Request, Response>,
@@ -29,7 +29,7 @@ export function unaryCall<Request, Response>(
   });
 }
 
-/** `hasleader` makes a member that lost its majority refuse at once instead of keeping the call until it times out. */
+/** `hasleader` makes an etcd member without quorum refuse at once instead of after a timeout. Other servers ignore it. */
 export function requestHeaders(
   target: CallTarget,
   path: string,
@@ -65,7 +65,7 @@ class UnaryCall<Request, Response> implements PendingCall {
   readonly #timer: NodeJS.Timeout;
   #stream: ClientHttp2Stream | undefined;
   #streamError: Error | undefined;
-  /** The server has said how the call ended, and ended the stream by that. */
+  /** The server has sent the status and ended the stream. */
   #isAnswered = false;
   #isSettled = false;
 
@@ -168,7 +168,7 @@ class UnaryCall<Request, Response> implements PendingCall {
   };
 
   readonly #onTimeout = (): void => {
-    // When this process itself was held up the answer may lie there unread: the turn of the loop lets it in first.
+    // After an event-loop delay the answer may be unread in the socket, so one turn of the event loop processes it first.
     setImmediate(() => {
       const details = `No answer came within ${String(Math.round(this.#parts.options.timeoutMs))} ms.`;
       this.#reject({ code: STATUS.deadlineExceeded, details }, this.#stream !== undefined);
@@ -180,7 +180,7 @@ class UnaryCall<Request, Response> implements PendingCall {
     this.fail(new TransportError({ code, details, endpoint, mayHaveRun }));
   }
 
-  /** False when it was settled before. A stream that is not over by itself ends here. */
+  /** False if the call was settled before. Cancels a stream that has not ended. */
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;

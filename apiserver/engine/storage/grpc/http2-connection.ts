@@ -8,20 +8,20 @@ import { STATUS, TransportError } from './transport';
 
 export interface ConnectionOptions {
   readonly endpoint: string;
-  /** What to trust and whom to be, for `https:`. */
+  /** Trusted CAs and client certificate, for `https:`. */
   readonly secureContext: tls.SecureContext | undefined;
   readonly dialTimeoutMs: number;
   readonly tuning: Tuning;
 }
 
-/** What tests make smaller. */
+/** Limits that tests reduce. */
 export interface Tuning {
-  /** How often at most a connection with calls under way is asked whether it lives. etcd ends connections that ask more often than each 5 s. */
+  /** Minimum interval of keep-alive pings on a connection with calls in flight. etcd closes connections that ping more often than every 5 s. */
   readonly keepAliveMs: number;
   readonly pingTimeoutMs: number;
-  /** HTTP/2 numbers its streams and must not run out of numbers, so a connection is replaced when it comes to this one. */
+  /** A connection is replaced at this stream id, because HTTP/2 stream ids are finite. */
   readonly lastStreamId: number;
-  /** Calls that wait because the server allows no more at once. */
+  /** Maximum number of calls that wait for a free stream. */
   readonly queuedCallsMax: number;
 }
 
@@ -39,13 +39,13 @@ export interface PendingCall {
   fail(error: TransportError): void;
 }
 
-/** The server may have this much of one answer under way before it is read. */
+/** Flow-control window of a stream. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
-/** A connection with calls under way on which nothing came for this long is asked whether it lives. */
+/** A connection with calls in flight is pinged when it received nothing for this long. */
 const QUIET_MS = 1_000;
 /** The scheme of Unix sockets; the path follows. */
 const UNIX = /^unix:(?:\/\/)?/;
-/** For the last bytes to leave. */
+/** Time for the last bytes to be sent. */
 const LINGER_MS = 1_000;
 
 /**
@@ -58,7 +58,7 @@ export class Http2Connection {
   /** Resolves when nothing is left of it. */
   readonly ended: Promise<void>;
   readonly #options: ConnectionOptions;
-  /** Its events are listened to themselves: a session with bytes to send may tell of a failed socket late or never. */
+  /** The socket has its own listeners: a session with unsent bytes may report a failed socket late or never. */
   readonly #socket: net.Socket;
   readonly #session: http2.ClientHttp2Session;
   readonly #queue = new Set<PendingCall>();
@@ -79,7 +79,7 @@ export class Http2Connection {
     this.#session = http2.connect(options.endpoint, {
       createConnection: () => this.#socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
-      // Node counts the bytes of requests under way, and would refuse streams at 10 MB of them.
+      // Node counts the bytes of requests in flight, and would refuse streams beyond 10 MB.
       maxSessionMemory: Number.MAX_SAFE_INTEGER,
     });
     this.#session.once('connect', () => {
@@ -121,7 +121,7 @@ export class Http2Connection {
   /** Begins the call at once or when a stream is free; fails it when there are too many already. */
   submit(call: PendingCall): void {
     if (!this.isOpen) {
-      call.fail(this.#notRun('No connection stands.'));
+      call.fail(this.#notRun('No connection is open.'));
     } else if (this.#streams < this.#streamsMax) {
       this.#begin(call);
     } else if (this.#queue.size < this.#options.tuning.queuedCallsMax) {
@@ -170,7 +170,7 @@ export class Http2Connection {
     return this.#mayHaveRun({ code: STATUS.internal, details: 'The answer ended without a status.' });
   }
 
-  /** Takes no new calls and ends with the last of those under way. */
+  /** Accepts no new calls and closes after the last call in flight (drain). */
   #retire(): void {
     this.#isRetired = true;
     this.#failQueue();
@@ -205,7 +205,7 @@ export class Http2Connection {
     }
   }
 
-  /** Says farewell, which would overtake requests on their way if there were any, and does not wait for a server that does not hang up. */
+  /** Sends GOAWAY, which would overtake requests in flight if there were any, and then closes without waiting for the server. */
   #endSoon(): void {
     this.#session.close();
     setTimeout(() => {
@@ -229,7 +229,7 @@ export class Http2Connection {
         fail('No connection was made in time.');
         this.#socket.destroy();
       }, this.#options.dialTimeoutMs);
-      // Only the first settings tell that somebody is there; they may change later.
+      // Only the first SETTINGS frame shows that the server speaks HTTP/2; later ones are updates.
       this.#session.once('remoteSettings', () => {
         clearTimeout(timer);
         this.#isConnected = true;
@@ -243,7 +243,7 @@ export class Http2Connection {
       this.#socket.on('error', onError);
       this.#session.on('error', onError);
       this.#socket.once('close', () => {
-        fail('The connection was closed before it stood.');
+        fail('The connection was closed before it was established.');
       });
     });
   }
@@ -257,7 +257,7 @@ export class Http2Connection {
     this.#retire();
   }
 
-  /** Over TLS, Node may overlook that a connection was reset while it was written to, and then no event tells of it. */
+  /** Over TLS, Node may miss a reset during a write and emit no event, so quiet connections are pinged. */
   #watchOver(): void {
     const { bytesRead } = this.#socket;
     const isQuiet = bytesRead === this.#bytesSeen;
@@ -272,11 +272,11 @@ export class Http2Connection {
     this.#nextPingMs = performance.now() + keepAliveMs;
     let { bytesRead } = this.#socket;
     const timer = setInterval(() => {
-      // When this process itself was held up the answer may lie there unread: the turn of the loop lets it in first.
+      // After an event-loop delay the answer may be unread in the socket, so one turn of the event loop processes it first.
       setImmediate(() => {
         if (!this.#isPinging) return;
         if (this.#socket.bytesRead !== bytesRead) {
-          // It lives; on a slow line the answer comes behind megabytes of others.
+          // The connection is alive; on a slow line the PING answer follows megabytes of other data.
           ({ bytesRead } = this.#socket);
           return;
         }

@@ -24,7 +24,7 @@ export class MessageStream<Request, Response> implements ResponseStream<Response
   #streamError: Error | undefined;
   #status: CallStatus | undefined;
   #ending: { readonly error: TransportError | undefined } | undefined;
-  #wake = nobodyWaits;
+  #wake = noReaderWaits;
 
   constructor(parts: Parts<Request, Response>) {
     this.#parts = parts;
@@ -87,7 +87,7 @@ export class MessageStream<Request, Response> implements ResponseStream<Response
     }
   }
 
-  /** A malformed message ends the stream behind those before it. */
+  /** A malformed message ends the stream after the messages before it. */
   #takeAll(): Response[] {
     const batch: Response[] = [];
     try {
@@ -119,7 +119,7 @@ export class MessageStream<Request, Response> implements ResponseStream<Response
     this.#wake();
   }
 
-  /** A stream that closes before its end was read has lost messages, so that even a good status is none. */
+  /** A stream that closes before its end was read has lost messages, even with status OK. */
   #onClose(stream: ClientHttp2Stream): void {
     if (this.#status !== undefined && this.#status.code !== OK) this.#onStatus(this.#status);
     if (this.#ending === undefined)
@@ -146,7 +146,7 @@ export class MessageStream<Request, Response> implements ResponseStream<Response
       this.#parts.target.connection.withdraw(this);
     } else {
       this.#stream.close(constants.NGHTTP2_CANCEL);
-      // One that the server has ended already closes only when nothing of it is left to read.
+      // A stream that the server has ended closes only after it was read to its end.
       this.#stream.resume();
     }
     this.#wake();
@@ -169,6 +169,6 @@ export function brokenStream<Response>(error: TransportError): ResponseStream<Re
   };
 }
 
-function nobodyWaits(): void {
-  // The next reading takes what has come.
+function noReaderWaits(): void {
+  // The next read takes the buffered messages.
 }

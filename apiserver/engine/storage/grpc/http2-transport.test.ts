@@ -76,7 +76,7 @@ function latch<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T
 }
 
 describe('one call', () => {
-  test('sends what gRPC and etcd ask for and returns the answer', async () => {
+  test('sends the headers of gRPC and etcd and returns the answer', async () => {
     const seen = latch<FakeCall['headers']>();
     const server = await serve(({ stream, headers, request }) => {
       seen.resolve(headers);
@@ -133,7 +133,7 @@ describe('one call', () => {
     expect(await call(connect(server.url), 'x')).toBe(`[::1]:${String(server.port)}`);
   });
 
-  test('the times that servers are told are few and never shorter than the real ones', () => {
+  test('grpc-timeout has few distinct values, never below the real timeout', () => {
     expect([0.2, 100, 101, 9_999.9, 10_000, 1e12].map(timeoutHeader)).toEqual([
       '100m',
       '100m',
@@ -146,19 +146,19 @@ describe('one call', () => {
 });
 
 describe('a call that the server answers with an error', () => {
-  test('in trailers alone is that error, its words decoded', async () => {
+  test('in trailers only fails with that status and decoded message', async () => {
     const error = await failure(({ stream }) =>
       replyTrailersOnly(stream, '9', 'etcdserver: 100%25 full %E2%82%AC'),
     );
     expect(error).toMatchObject({ code: 9, details: 'etcdserver: 100% full €', mayHaveRun: true });
   });
 
-  test('behind a message is that error, and words that cannot be decoded stay as they are', async () => {
+  test('after a message fails with that status, and an undecodable message text is unchanged', async () => {
     const error = await failure(({ stream }) => reply(stream, framed('half'), '14', 'down %zz'));
     expect(error).toMatchObject({ code: STATUS.unavailable, details: 'down %zz' });
   });
 
-  test('before it has read the request is that error, and ends the request', async () => {
+  test('before it has read the request fails with that status and cancels the request', async () => {
     const reset = latch<number>();
     const server = await serve(() => undefined, {
       onHead: (stream) => {
@@ -249,7 +249,7 @@ describe('a stream that the server resets', () => {
     expect(await failure(({ stream }) => stream.close(reset))).toMatchObject({ code, mayHaveRun });
   });
 
-  test('behind half of its answer may have run', async () => {
+  test('after half of its answer may have run', async () => {
     const error = await failure(({ stream }) => {
       stream.respond(GRPC_HEAD);
       stream.write(framed('abcdef').subarray(0, 7), () => stream.close(2));
@@ -257,7 +257,7 @@ describe('a stream that the server resets', () => {
     expect(error).toMatchObject({ code: STATUS.internal, mayHaveRun: true });
   });
 
-  test('leaves the others and the connection alone', async () => {
+  test('does not affect other streams or the connection', async () => {
     const server = await serve(({ stream, request }) =>
       request === 'bad' ? stream.close(2) : reply(stream, framed(request)),
     );
@@ -271,7 +271,7 @@ describe('a stream that the server resets', () => {
 });
 
 describe('a server that goes away', () => {
-  test('lets calls under way end, while new ones get a new connection', async () => {
+  test('drains calls in flight, while new calls use a new connection', async () => {
     const held = latch<FakeCall>();
     const server = await serve((one) => {
       if (one.request === 'held') held.resolve(one);
@@ -318,14 +318,14 @@ describe('a server that goes away', () => {
     return { first, taken, second: await second };
   }
 
-  test('in good order has certainly not run the calls behind the last that it names', async () => {
+  test('by a graceful GOAWAY has not processed the streams above last-stream-id', async () => {
     const { first, taken, second } = await goAway(0);
     expect(second).toMatchObject({ code: STATUS.unavailable, mayHaveRun: false });
     reply(taken, framed('done'));
     expect(await first).toBe('done');
   });
 
-  test('with an error has certainly not run the calls behind the last that it names, and maybe the others', async () => {
+  test('by a GOAWAY with an error has not processed the streams above last-stream-id, and maybe others', async () => {
     const { first, second } = await goAway(11);
     expect(second).toMatchObject({ code: STATUS.unavailable, mayHaveRun: false });
     const error = await failureOf(first);
@@ -357,7 +357,7 @@ describe('a server that goes away', () => {
 });
 
 describe('a caller', () => {
-  test('whose time is up is told so, and the server too', async () => {
+  test('whose timeout passes gets deadlineExceeded, and the stream is cancelled', async () => {
     const reset = latch<number>();
     const server = await serve(({ stream }) => {
       stream.on('close', () => reset.resolve(stream.rstCode ?? -1));
@@ -370,7 +370,7 @@ describe('a caller', () => {
     expect(await reset.promise).toBe(8);
   });
 
-  test('who gives up is told so, and the server too', async () => {
+  test('that aborts gets cancelled, and the stream is cancelled', async () => {
     const reset = latch<number>();
     const came = latch<void>();
     const server = await serve(({ stream }) => {
@@ -385,7 +385,7 @@ describe('a caller', () => {
     expect(await reset.promise).toBe(8);
   });
 
-  test('who gives up in the middle of big answers leaves the connection as good as it was', async () => {
+  test('that aborts during large answers does not affect the connection', async () => {
     const server = await serve(({ stream, request }) =>
       reply(stream, framed(request === 'small' ? request : 'x'.repeat(2_000_000))),
     );
@@ -400,7 +400,7 @@ describe('a caller', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('who had given up before sends nothing', async () => {
+  test('that aborted before the call sends nothing', async () => {
     let calls = 0;
     const server = await serve(({ stream }) => {
       calls++;
@@ -417,7 +417,7 @@ describe('a caller', () => {
     expect(calls).toBe(1);
   });
 
-  test('who closes the transport ends what is under way', async () => {
+  test('that closes the transport ends the calls in flight', async () => {
     const came = latch<void>();
     const server = await serve(() => came.resolve());
     const transport = connect(server.url);
@@ -432,7 +432,7 @@ describe('a caller', () => {
 describe('a server that allows two streams at once', () => {
   const settings = { maxConcurrentStreams: 2 };
 
-  test('gets two at once and all in the end, in order', async () => {
+  test('gets two calls at a time, and all in order', async () => {
     const waiting: FakeCall[] = [];
     let most = 0;
     let running = 0;
@@ -455,7 +455,7 @@ describe('a server that allows two streams at once', () => {
     expect(order).toEqual(texts);
   });
 
-  test('keeps further calls waiting up to a bound; who leaves the queue has not run', async () => {
+  test('queues further calls up to a limit; a call that leaves the queue has not run', async () => {
     const held: FakeCall[] = [];
     const full = latch<void>();
     const server = await serve(
@@ -513,7 +513,7 @@ describe('a connection', () => {
     );
   });
 
-  test('is asked only while calls are under way, and lives as long as it answers', async () => {
+  test('is pinged only with calls in flight, and stays open while it answers', async () => {
     const held = latch<FakeCall>();
     let pings = 0;
     const server = await serve((one) => {
@@ -536,7 +536,7 @@ describe('a connection', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('whose answer to a ping comes late, behind a long stream, lives on', async () => {
+  test('whose PING answer is late after a long stream stays open', async () => {
     const total = 40;
     const server = await serve(({ stream }) => {
       reply(stream, Buffer.concat(Array.from({ length: total }, () => framed('x'.repeat(50_000)))));
@@ -551,7 +551,7 @@ describe('a connection', () => {
     expect(seen).toBe(total);
   });
 
-  test('that ends before it answered a call is not made again without a pause', async () => {
+  test('that ends before it answered a call is reopened only after a backoff', async () => {
     const server = await serve(({ stream }) => {
       stream.close(REFUSED);
       stream.session?.close();
@@ -578,7 +578,7 @@ describe('a connection', () => {
     expect(await calling).toBe('patient');
   });
 
-  test('that runs out of stream numbers is replaced without a call lost', async () => {
+  test('that runs out of stream ids is replaced without losing a call', async () => {
     const server = await serve(({ stream, request }) => reply(stream, framed(request)));
     const transport = connect(server.url, { tuning: { lastStreamId: 9 } });
     const texts = Array.from({ length: 5 }, (_, index) => `together ${String(index)}`);
@@ -588,7 +588,7 @@ describe('a connection', () => {
     expect(server.connections()).toBe(4);
   });
 
-  test('that is refused fails at once, and again without an attempt for a while', async () => {
+  test('that is refused fails at once, and without a new attempt during the backoff', async () => {
     const transport = connect('http://127.0.0.1:1');
     const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     const error = await failureOf(Promise.resolve(transport.ready(LONG_MS, never())));
@@ -602,7 +602,7 @@ describe('a connection', () => {
     clock.mockRestore();
   });
 
-  test('to a server that says nothing fails in the time for it; the caller may leave before', async () => {
+  test('to a silent server times out; the caller may abort earlier', async () => {
     // It reads all the same, so that it notices when its clients leave.
     const silent = net.createServer((socket) => {
       socket.on('error', () => undefined).resume();
@@ -641,7 +641,7 @@ describe('a connection', () => {
 });
 
 describe('over TLS', () => {
-  test('a wrong name and an unknown authority are told, and renewed files are taken up by the next connection', async () => {
+  test('a wrong host name and an unknown CA are reported, and renewed files are used by the next connection', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'orch-h2-'));
     cleanups.push(async () => rm(folder, { recursive: true, force: true }));
     const { server: ours } = await makeCertificates(folder);
@@ -664,24 +664,24 @@ describe('over TLS', () => {
     expect((await failureOf(call(named, 'x'))).details).toMatch(/ALTNAME/);
   });
 
-  test('files that are gone are told in the log by their names, without what else the options hold', async () => {
+  test('missing files are logged by name, without other options', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'orch-h2-'));
     cleanups.push(async () => rm(folder, { recursive: true, force: true }));
     const { caFile } = (await makeCertificates(folder)).server;
-    const told: object[] = [];
+    const lines: object[] = [];
     const options = { caFile, password: 'secret' };
     const secureContext = secureContextOf(options, {
       ...silentLog,
-      warn: (fields) => void told.push(fields),
+      warn: (fields) => void lines.push(fields),
     });
     await rm(caFile);
     expect(secureContext()).toBe(secureContext());
-    expect(told).toHaveLength(2);
-    expect(told[0]).toMatchObject({ caFile });
-    expect(JSON.stringify(told)).not.toContain('secret');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatchObject({ caFile });
+    expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
-  test('files that are no good from the beginning are refused', () => {
+  test('invalid files at the start are rejected', () => {
     expect(() => secureContextOf({ caFile: '/nowhere/ca.pem' }, silentLog)).toThrow(/ENOENT/);
   });
 });
@@ -694,7 +694,7 @@ describe('a stream of messages', () => {
     return transport.stream(ECHO, 'begin', {})[Symbol.asyncIterator]();
   }
 
-  test('gives all that came together at once, in order, and ends as the server ends it', async () => {
+  test('returns all messages that arrived together, in order, and ends with the server status', async () => {
     const reading = await open(({ stream, request, headers }) => {
       expect(headers['grpc-timeout']).toBeUndefined();
       reply(stream, Buffer.concat([framed(request), framed('two'), framed(''), framed('four')]));
@@ -747,7 +747,7 @@ describe('a stream of messages', () => {
     expect(await failureOf(reading.next())).toMatchObject({ code });
   });
 
-  test('that is refused with trailers alone, or by a proxy, fails when it is read', async () => {
+  test('that is refused with trailers only, or by a proxy, fails when it is read', async () => {
     const refused = await open(({ stream }) => replyTrailersOnly(stream, '7', 'permission denied'));
     expect(await failureOf(refused.next())).toMatchObject({ code: 7, details: 'permission denied' });
     const proxied = await open(({ stream }) => {
@@ -757,7 +757,7 @@ describe('a stream of messages', () => {
     expect(await failureOf(proxied.next())).toMatchObject({ code: STATUS.unavailable });
   });
 
-  test('that the reader leaves is cancelled at the server', async () => {
+  test('is cancelled at the server when the reader returns', async () => {
     const reset = latch<number>();
     const reading = await open(({ stream }) => {
       stream.on('close', () => reset.resolve(stream.rstCode ?? -1));
@@ -769,7 +769,7 @@ describe('a stream of messages', () => {
     expect(await reset.promise).toBe(8);
   });
 
-  test('that the reader leaves while much of it is unread, though the server has sent it all, frees its stream', async () => {
+  test('frees its stream when the reader returns with unread data', async () => {
     const sent = latch<void>();
     const server = await serve(
       ({ stream, request }) => {
@@ -788,14 +788,14 @@ describe('a stream of messages', () => {
     const reading = transport.stream(ECHO, 'long', {})[Symbol.asyncIterator]();
     await reading.next();
     await sent.promise;
-    // Its answer comes behind the end of the stream.
+    // Its answer arrives after the end of the stream.
     await call(transport, 'before');
     await reading.return?.();
     void call(transport, 'held').catch(() => undefined);
     expect(await call(transport, 'after')).toBe('after');
   });
 
-  test('whose reader is slow holds the server back, and all of it arrives in the end', async () => {
+  test('with a slow reader applies backpressure to the server, and is complete in the end', async () => {
     const total = 300;
     let sent = 0;
     const blocked = latch<void>();

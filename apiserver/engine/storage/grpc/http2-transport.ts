@@ -13,13 +13,13 @@ import { STATUS, TransportError } from './transport';
 export interface Http2Options {
   /** Called for each new connection to an `https:` endpoint. */
   readonly secureContext?: () => SecureContext;
-  /** How long one attempt to connect may take, whoever waits for it. */
+  /** Limit of one connection attempt. */
   readonly dialTimeoutMs: number;
   readonly tuning?: Partial<Tuning>;
 }
 
 const BACKOFF = { initialMs: 100, maxMs: 1_000 };
-const NO_CONNECTION = 'No connection stands.';
+const NO_CONNECTION = 'No connection is open.';
 const GAVE_UP = 'The caller gave up.';
 const CLOSED = 'The client is closed.';
 
@@ -34,7 +34,7 @@ class Http2Transport implements Transport {
   readonly #options: Http2Options;
   readonly #authority: string;
   readonly #scheme: string;
-  /** All that have not ended: the current one, and those that take no new calls and wait for the end of the old ones. */
+  /** All connections that have not ended: the current one, and draining ones that accept no new calls. */
   readonly #connections = new Set<Http2Connection>();
   #current: CallTarget | undefined;
   #attempt: Promise<void> | undefined;
@@ -80,7 +80,7 @@ class Http2Transport implements Transport {
     }
   }
 
-  /** All who wait share one attempt. After one that failed there is a pause, in which its error is what everybody gets. */
+  /** Callers share one attempt (single-flight). After a failed attempt, callers get its error until the backoff has passed. */
   async #connect(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) throw this.#notRun(STATUS.cancelled, CLOSED);
     if (signal.aborted) throw this.#notRun(STATUS.cancelled, GAVE_UP);
@@ -121,7 +121,7 @@ class Http2Transport implements Transport {
     }
   }
 
-  /** A server that takes connections and ends them before it answers a call gets no more of them than one that refuses them. */
+  /** A server that accepts connections and closes them before it answers a call is subject to the same backoff as one that refuses them. */
   async #leaveCurrent(): Promise<void> {
     const ended = this.#current?.connection;
     this.#current = undefined;

@@ -1,13 +1,12 @@
 /**
- * What the client needs of a gRPC implementation, and no more, so that another one can take its place. A transport talks to one
- * endpoint over one connection of its own, which it makes when it is first needed.
+ * The gRPC transport of the etcd and KMS clients. A transport has one endpoint and one connection, which it opens on first use.
  */
 export interface Transport {
-  /** Where it connects, e.g. `https://10.0.0.5:2379`. */
+  /** The endpoint, e.g. `https://10.0.0.5:2379` or `unix:///run/kms.sock`. */
   readonly endpoint: string;
 
   /**
-   * Resolves when a connection stands; returns undefined, and so costs nothing, when it already does. Rejects with a
+   * Resolves when a connection is open; returns undefined without any cost if it already is. Rejects with a
    * {@link TransportError} whose `mayHaveRun` is false as soon as an attempt to connect failed, or after `timeoutMs`.
    */
   ready(timeoutMs: number, signal: AbortSignal): Promise<void> | undefined;
@@ -36,7 +35,7 @@ export interface Transport {
 /** One remote procedure: its path and its two codecs. `decode` throws on malformed bytes. */
 export interface Method<Request, Response> {
   readonly path: string;
-  /** The message with five free bytes before it, for the head of its frame. */
+  /** Encodes the message after five free bytes for the frame head. */
   readonly encode: (request: Request) => Buffer;
   readonly decode: (bytes: Buffer) => Response;
 }
@@ -55,7 +54,7 @@ export interface StreamOptions {
 /**
  * The answers of a stream in order, each time all that have arrived. Reading is by one reader; what it has not taken is buffered up to
  * {@link STREAM_BYTES_AHEAD_MAX} and one window of flow control more, which then holds the server back. The iteration ends when the
- * server ends the stream in good order and throws one {@link TransportError} otherwise.
+ * server ends the stream without an error and throws one {@link TransportError} otherwise.
  */
 export interface ResponseStream<Response> extends AsyncIterable<readonly Response[]> {
   /** Ends the stream; a reader gets the code `cancelled`. Doing it twice is no error. */
@@ -65,7 +64,7 @@ export interface ResponseStream<Response> extends AsyncIterable<readonly Respons
 /** Counted in complete messages. */
 export const STREAM_BYTES_AHEAD_MAX = 4 * 1024 * 1024;
 
-/** The gRPC status codes that are told apart. */
+/** The gRPC status codes in use. */
 export const STATUS = {
   cancelled: 1,
   unknown: 2,
@@ -83,14 +82,14 @@ export const STATUS = {
   unauthenticated: 16,
 } as const;
 
-/** Why a call failed, as the transport or the server told it. */
+/** A failed call, as reported by the transport or the server. */
 export class TransportError extends Error {
   /** A gRPC status code, see {@link STATUS}. */
   readonly code: number;
-  /** The server's words, or the transport's. */
+  /** The message of the server or the transport. */
   readonly details: string;
   readonly endpoint: string;
-  /** False only when it is certain that the server did not begin the call: nothing left this process, or it said so itself. */
+  /** False only if the server certainly did not process the call: it was not sent, or the server reported so. */
   readonly mayHaveRun: boolean;
 
   constructor(options: {

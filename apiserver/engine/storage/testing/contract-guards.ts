@@ -9,7 +9,7 @@ const ROUNDS = isFullScale ? 200 : 10;
 export function describeGuards(suite: Suite): void {
   const { deadline } = suite;
 
-  test('a create whose guard stands as it was read takes one revision, with its own key as the only event', async () => {
+  test('a create whose guard is unchanged takes one revision, with its own key as the only event', async () => {
     const folder = suite.folder();
     const guard = { key: `${folder}guard`, revision: await mustCreate(suite, `${folder}guard`, 'one') };
     const recorder = new WatchRecorder(suite.backend(), { from: guard.revision + 1, prefix: folder });
@@ -25,7 +25,7 @@ export function describeGuards(suite: Suite): void {
     ]);
   });
 
-  test('a create whose guard was written, removed or made anew writes nothing and shows no record', async () => {
+  test('a create whose guard was updated, deleted or recreated writes nothing and returns no record', async () => {
     const folder = suite.folder();
     const guard = { key: `${folder}guard`, revision: await mustCreate(suite, `${folder}guard`, 'one') };
     const refused = async (): Promise<void> => {
@@ -72,12 +72,12 @@ export function describeGuards(suite: Suite): void {
     expect(await update(outcome.revision)).toEqual({ ok: false, current, revision: expect.any(Number) });
   });
 
-  test('a create on an existing key shows its record, whether its guard stands or not', async () => {
+  test('a create on an existing key shows its record, whether its guard matches or not', async () => {
     const folder = suite.folder();
     const key = `${folder}a`;
     const current = { key, value: bytes('one'), revision: await mustCreate(suite, key, 'one') };
-    const stands = { key: `${folder}guard`, revision: await mustCreate(suite, `${folder}guard`, 'one') };
-    for (const guard of [stands, { ...stands, revision: current.revision }]) {
+    const matching = { key: `${folder}guard`, revision: await mustCreate(suite, `${folder}guard`, 'one') };
+    for (const guard of [matching, { ...matching, revision: current.revision }]) {
       const outcome = await suite.backend().create(key, bytes('two'), { guards: [guard] }, deadline());
       expect(outcome).toEqual({ ok: false, current, revision: expect.any(Number) });
     }

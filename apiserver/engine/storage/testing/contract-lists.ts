@@ -1,7 +1,7 @@
 import type { Suite } from './suite';
 import { mustCreate, mustDelete, mustUpdate, storageErrorOf } from './suite';
 
-/** In the order of their UTF-8 bytes, which is not the order of JavaScript's `<`: the astral ones stand behind U+E000–U+FFFF. */
+/** In the order of their UTF-8 bytes, which is not the order of JavaScript's `<`: the astral ones are after U+E000–U+FFFF. */
 const NAMES = [
   '-',
   '/',
@@ -42,7 +42,7 @@ export function describeLists(suite: Suite): void {
     expect((await suite.backend().list(`${folder}none/`, {}, deadline())).records).toEqual([]);
   });
 
-  test('pages joined by the last key are the whole list, and remaining counts what is behind each', async () => {
+  test('pages continued from the last key are the whole list, and remaining counts the records after each', async () => {
     const folder = suite.folder();
     for (const name of NAMES) await mustCreate(suite, `${folder}${name}`, name);
     const keys: string[] = [];
@@ -75,13 +75,13 @@ export function describeLists(suite: Suite): void {
     ]);
   });
 
-  test('a page may start behind a key that does not exist, or that the prefix does not hold', async () => {
+  test('a page may start after a key that does not exist or is outside of the prefix', async () => {
     const folder = suite.folder();
     for (const name of ['a', 'c', 'e']) await mustCreate(suite, `${folder}${name}`, name);
     const before = `${folder.slice(0, -1)}!`;
-    const behind = `${folder.slice(0, -1)}~`;
+    const beyond = `${folder.slice(0, -1)}~`;
     await mustCreate(suite, before, 'x');
-    await mustCreate(suite, behind, 'x');
+    await mustCreate(suite, beyond, 'x');
     const listAfter = async (after: string): Promise<(string | number)[]> => {
       const { records, remaining } = await suite.backend().list(folder, { after, limit: 2 }, deadline());
       return [...keysOf(records), remaining];
@@ -90,7 +90,7 @@ export function describeLists(suite: Suite): void {
     expect(await listAfter(`${folder}c`)).toEqual([`${folder}e`, 0]);
     expect(await listAfter(`${folder}z`)).toEqual([0]);
     expect(await listAfter(before)).toEqual([`${folder}a`, `${folder}c`, 1]);
-    expect(await listAfter(behind)).toEqual([0]);
+    expect(await listAfter(beyond)).toEqual([0]);
   });
 
   test('a list at a past revision is exact, page by page, whatever happened since', async () => {

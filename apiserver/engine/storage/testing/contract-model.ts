@@ -18,8 +18,8 @@ export function describeModel(suite: Suite): void {
       for (let step = 0; step < STEPS; step += 1) await run.step();
       await run.finish();
     } catch (error) {
-      const told = error instanceof Error ? error.message : String(error);
-      throw new Error(`ORCH_CONTRACT_SEED=${String(seed)} repeats this: ${told}`, { cause: error });
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(`ORCH_CONTRACT_SEED=${String(seed)} repeats this: ${message}`, { cause: error });
     }
   });
 }

@@ -74,7 +74,7 @@ export function describeWatchesUnderLoad(suite: Suite): void {
     for (const { recorder } of watches) await recorder.stop();
   });
 
-  test('a reader that stands still slows nobody and loses nothing', async () => {
+  test('a reader that stalls delays no other reader and loses no event', async () => {
     const folder = suite.folder();
     const { still, from } = await standStill(folder);
     const quick = new WatchRecorder(suite.backend(), { from: from + 1, prefix: folder });
@@ -130,7 +130,7 @@ export function describeWatchesUnderLoad(suite: Suite): void {
     }
   });
 
-  test('compaction while a watch stands still either lets it go on complete or ends it as compacted', async () => {
+  test('compaction during a stalled watch either keeps it complete or ends it as compacted', async () => {
     const folder = suite.folder();
     const { still } = await standStill(folder);
     const lines = await writeMany(folder, SLOW_READER_WRITES);

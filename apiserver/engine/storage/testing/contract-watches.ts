@@ -179,7 +179,7 @@ export function describeWatches(suite: Suite): void {
     expect(batches).toBe(1);
   });
 
-  test('a watch from below the compaction is refused as compacted and told the oldest revision there is', async () => {
+  test('a watch from below the compact revision is refused as compacted with the oldest revision', async () => {
     const folder = suite.folder();
     const a = await mustCreate(suite, `${folder}a`, 'a1');
     const a2 = await mustUpdate(suite, `${folder}a`, a, 'a2');

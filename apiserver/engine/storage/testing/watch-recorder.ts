@@ -69,7 +69,7 @@ export class WatchRecorder {
     return this.#error as StorageError;
   }
 
-  /** Waits for an end that somebody else brought about; throws the error with which it ended, if any. */
+  /** Waits for an end with an external cause; throws the error with which it ended, if any. */
   async ended(): Promise<void> {
     await this.until(() => this.#isOver, 'its end');
     await this.stop();

@@ -12,17 +12,17 @@ import { TransformationCounts } from './transformation-counts';
 
 export interface Encrypted {
   readonly backend: Backend;
-  /** What the resources are encrypted with, as far as it is a service, in the order of the configuration. */
+  /** The KMS services, in the order of the configuration. */
   readonly services: readonly { readonly name: string; readonly service: KmsService }[];
   readonly counts: TransformationCounts;
 }
 
-/** Puts encryption in front of the store. Closing what comes back closes the store, too. */
+/** Wraps the store in the encryption decorator. Closing the result closes the store as well. */
 export function encrypt(backend: Backend, rules: EncryptionRules, prefix: string): Encrypted {
   const services = new Map<KmsRules, KmsService>(
     rules.services.map((each) => [each, createKmsService(each)]),
   );
-  // A provider that several resources share is one, with one memory of keys.
+  // A provider that several resources share has one cache of data keys.
   const made = new Map<ProviderRules, readonly Sealer[]>();
   const sealersOf = (provider: ProviderRules): readonly Sealer[] => {
     const sealers = made.get(provider) ?? newSealers(provider, services);

@@ -62,7 +62,7 @@ test('a value is written with the first key, and its prefix names it as in Kuber
   expect((await inStore()).toString('latin1')).toMatch(/^k8s:enc:aescbc:v1:one:/);
 });
 
-test('what another resource has, and what is outside of the prefix, stays as it is', async () => {
+test('records of other resources and outside of the prefix are not encrypted', async () => {
   const store = storeWith(cbc(key('one')));
   for (const other of [
     '/registry/core/configmaps/default/a',
@@ -81,7 +81,7 @@ test.each<readonly [string, readonly object[], readonly object[]]>([
   ['by a later provider', [cbc(key('two'))], [cbc(key('one')), cbc(key('two'))]],
   ['with another key of the same name', [cbc(key('one', 'x'))], [cbc(key('one')), cbc(key('one', 'x'))]],
   ['encrypted, and is to be in the clear', [cbc(key('one'))], [IDENTITY, cbc(key('one'))]],
-])('what was written %s is read, and stale until it is written again', async (_how, before, after) => {
+])('a value written %s is readable, and stale until it is written again', async (_how, before, after) => {
   await storeWith(...before).create(KEY, PLAIN, {}, patience());
   const store = storeWith(...after);
   const { record } = await store.get(KEY, patience());
@@ -92,7 +92,7 @@ test.each<readonly [string, readonly object[], readonly object[]]>([
   expect(again?.stale).toBeUndefined();
 });
 
-test('what no key fits is unreadable, in every answer, and harms no other', async () => {
+test('a value that no key fits is unreadable in every answer, and does not affect other records', async () => {
   await storeWith(cbc(key('one'))).create(KEY, PLAIN, {}, patience());
   const store = storeWith(cbc(key('two')));
   await store.create(`${KEY}b`, PLAIN, {}, patience());
@@ -115,7 +115,7 @@ test('what no key fits is unreadable, in every answer, and harms no other', asyn
 });
 
 describe('with a service', () => {
-  test('what is remembered is read without it, and what is not by one call', async () => {
+  test('a value with a cached data key is read without the service, another one by one call', async () => {
     const { endpoint, calls } = await servicePlugin();
     const provider = { kms: { name: 'test', endpoint, timeout: '10m', cachesize: 1 } };
     const store = storeWith(provider);
@@ -128,7 +128,7 @@ describe('with a service', () => {
     expect(calls).toEqual({ Version: 1, Encrypt: 2, Decrypt: 1 });
   });
 
-  test('while it is out of reach nothing is written, and reads and watches go on later', async () => {
+  test('during an outage of the service nothing is written; reads and watches succeed afterwards', async () => {
     const service = await servicePlugin();
     const provider = { kms: { name: 'test', endpoint: service.endpoint, timeout: '10m', cachesize: -1 } };
     const store = storeWith(provider);
@@ -168,15 +168,15 @@ describe('with a service', () => {
     await expect(writing).rejects.toMatchObject({ code: 'closed' });
   });
 
-  test('what was encrypted and decrypted is counted, and what was not by the reason', async () => {
+  test('encryptions and decryptions are counted by result', async () => {
     const service = await servicePlugin();
     const provider = { kms: { name: 'test', endpoint: service.endpoint, cachesize: -1 } };
     const { backend: store, counts } = encryptedWith(provider);
     await store.create(KEY, PLAIN, {}, patience());
     await store.get(KEY, patience());
     service.outage = status.INTERNAL;
-    await expect(store.create(`${KEY}b`, PLAIN, {}, patience())).rejects.toThrow('the key is out of reach');
-    await expect(store.get(KEY, patience())).rejects.toThrow('the key is out of reach');
+    await expect(store.create(`${KEY}b`, PLAIN, {}, patience())).rejects.toThrow('the key is unavailable');
+    await expect(store.get(KEY, patience())).rejects.toThrow('the key is unavailable');
     service.outage = status.INVALID_ARGUMENT;
     await store.get(KEY, patience());
     expect([...counts.entries()].map((each) => Object.values(each).join(' '))).toEqual([
@@ -188,7 +188,7 @@ describe('with a service', () => {
     ]);
   });
 
-  test('what it says that it did not make is unreadable', async () => {
+  test('a value that the service rejects is unreadable', async () => {
     const service = await servicePlugin();
     const store = storeWith({
       kms: { name: 'test', endpoint: service.endpoint, timeout: '10m', cachesize: -1 },
@@ -196,10 +196,10 @@ describe('with a service', () => {
     await store.create(KEY, PLAIN, {}, patience());
     service.outage = status.INVALID_ARGUMENT;
     const { record } = await store.get(KEY, patience());
-    expect(record?.unreadable).toContain('the key is out of reach');
+    expect(record?.unreadable).toContain('the key is unavailable');
   });
 
-  test('one that speaks another version is not used', async () => {
+  test('a service with another protocol version is not used', async () => {
     const service = await startKmsPlugin({ version: 'v2' });
     plugins.push(service);
     const store = storeWith({ kms: { name: 'test', endpoint: service.endpoint, timeout: '10m' } });

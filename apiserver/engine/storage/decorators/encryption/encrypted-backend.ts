@@ -28,13 +28,13 @@ export interface EncryptedBackendOptions {
   readonly counts: TransformationCounts;
 }
 
-/** How many values of one answer are decrypted at a time, where a service is asked. */
+/** Number of values of one answer that a service decrypts concurrently. */
 const OPENED_AT_ONCE = 32;
 
 /**
- * A store whose records of some resources are encrypted: written by the first way that their resource has, and read by any. What was not
- * written by the first way is `stale`, and what none can read is `unreadable`, so that it harms nobody else. When a service does not answer,
- * reads and watches end with StorageError `unavailable`; a watch may then begin again where it stood.
+ * A decorator that encrypts the records of some resources. They are written by the first sealer of their resource and read by any. A record
+ * written by another sealer is `stale`; a record that no sealer can read is `unreadable` and does not affect other records. When a service
+ * does not answer, reads and watches fail with StorageError `unavailable`; a watch can then resume.
  */
 export class EncryptedBackend implements Backend {
   readonly #backend: Backend;
@@ -100,7 +100,7 @@ export class EncryptedBackend implements Backend {
     try {
       return { ...outcome, deleted: await this.#opened(deleted) };
     } catch (error) {
-      // It is removed, whoever cannot say what it was.
+      // The record is deleted, even if it cannot be decrypted.
       return { ...outcome, deleted: { ...deleted, unreadable: messageOf(error) } };
     }
   }
@@ -124,7 +124,7 @@ export class EncryptedBackend implements Backend {
     await this.#backend.close();
   }
 
-  /** Those of the key's resource; undefined where it is not encrypted. */
+  /** The sealers of the resource of the key; undefined if it is not encrypted. */
   #sealersOf(key: string): readonly Sealer[] | undefined {
     if (!key.startsWith(this.#root)) return undefined;
     const group = key.indexOf('/', this.#root.length);
@@ -145,7 +145,7 @@ export class EncryptedBackend implements Backend {
     }
   }
 
-  /** The value with what became of it; what is not encrypted comes back as it is. */
+  /** Decrypts a value. A value of a resource that is not encrypted is returned unchanged. */
   async #opened<Value extends StoredValue & { readonly key: string }>(
     stored: Value,
   ): Promise<Value & Pick<StoredRecord, 'stale'>> {
@@ -165,7 +165,7 @@ export class EncryptedBackend implements Backend {
           this.#counts.addFailure('from_storage', error);
           throw error;
         }
-        // Several keys may have one name; and what is encrypted is no matter of those who store values as they are.
+        // Several keys may have the same name. A failure of the identity sealer is not reported.
         if (prefix.length > 0) problem ??= error;
       }
     }

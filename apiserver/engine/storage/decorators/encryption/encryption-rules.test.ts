@@ -29,7 +29,7 @@ test('resources are named as in Kubernetes, and the first provider comes first',
   ]);
 });
 
-test('rules show no key to whoever prints them', () => {
+test('printed rules do not contain keys', () => {
   const parsed = parseEncryptionRules(configuration({ aescbc: KEYS }));
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   const providers = [...parsed.rules.resources.values()];
@@ -100,7 +100,7 @@ test.each<readonly [string, unknown, string]>([
     `${AT}.kms.name: Required value: name is a mandatory field for a provider`,
   ],
   [
-    'a service elsewhere',
+    'a service on another machine',
     configuration({ kms: { name: 'a', endpoint: 'tcp://localhost:1' } }),
     `${AT}.kms.endpoint: Invalid value: "tcp://localhost:1": unsupported scheme "tcp" for KMS provider, only unix is supported`,
   ],

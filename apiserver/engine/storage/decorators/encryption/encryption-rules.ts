@@ -6,11 +6,11 @@ import { parseDurationMs } from '../../../../../shared/flags/duration';
 import { isJsonObject } from '../../../../../shared/object/clone';
 import { fieldsOf, fieldsOfEach, integer, strings, text } from '../../../../../shared/object/accessors';
 
-/** What is encrypted, and how: of each resource the ways to store it, of which the first one is used for writing. */
+/** The providers of each encrypted resource; the first one is used for writing. */
 export interface EncryptionRules {
   /** By the prefix of its keys below that of the store: `core/secrets/`. */
   readonly resources: ReadonlyMap<string, readonly ProviderRules[]>;
-  /** All that ask a service, in the order of the configuration. */
+  /** All KMS providers, in the order of the configuration. */
   readonly services: readonly KmsRules[];
 }
 
@@ -33,7 +33,7 @@ export interface KmsRules {
   readonly name: string;
   readonly endpoint: string;
   readonly timeoutMs: number;
-  /** Negative: nothing is remembered. */
+  /** Number of cached data keys; negative disables the cache. */
   readonly cacheSize: number;
 }
 
@@ -41,10 +41,10 @@ export type ParsedEncryption =
   | { readonly ok: true; readonly rules: EncryptionRules }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The second one is that of v1.13 and before. */
+/** The second one is the name up to v1.13. */
 const KINDS: readonly string[] = ['EncryptionConfiguration', 'EncryptionConfig'];
 
-/** Reads what an EncryptionConfiguration says. Every problem is told with the path of its field, and none shows a secret. */
+/** Parses an EncryptionConfiguration. Every problem names its field, and none contains a secret. */
 export function parseEncryptionRules(configuration: unknown): ParsedEncryption {
   const { kind, resources } = fieldsOf<Written>(configuration);
   if (!KINDS.includes(text(kind))) {

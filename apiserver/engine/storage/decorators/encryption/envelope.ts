@@ -6,10 +6,10 @@ import type { Sealer } from './sealer';
 import { sealedPrefix } from './sealer';
 
 export interface EnvelopeOptions {
-  /** Of the provider, which is part of what is stored. */
+  /** The name of the provider, which is part of the stored prefix. */
   readonly name: string;
   readonly service: KmsService;
-  /** How many keys are remembered as the service decrypted them; negative: none. */
+  /** Number of decrypted data keys to cache; negative disables the cache. */
   readonly cacheSize: number;
 }
 
@@ -18,8 +18,8 @@ const LENGTH_BYTES = 2;
 const KEY_BYTES_MAX = 0xffff;
 
 /**
- * Encrypts each value with a key of its own, which is stored before it as the service encrypted it: `length | key | iv | blocks`. Keys that
- * were in use a moment ago are remembered, so that what this server wrote or read is read without the service.
+ * Envelope encryption: each value has its own data key, which is stored before it, encrypted by the service: `length | key | iv | blocks`.
+ * Recently used data keys are cached, so that values this server wrote or read are decrypted without the service.
  */
 export function createEnvelope({ name, service, cacheSize }: EnvelopeOptions): Sealer {
   const known =

@@ -1,16 +1,16 @@
-/** One way to store a value: a key, or a service that has one. Results may be promises, so that what needs no service need not wait. */
+/** Encrypts and decrypts values with one key, local or of a service. Results are promises only where a service is called. */
 export interface Sealer {
-  /** What its values begin with; empty: it stores values as they are. */
+  /** The prefix of its stored values; empty: values are stored in plain text. */
   readonly prefix: Buffer;
-  /** `key` is that of the record, which may be part of what is checked. */
+  /** `key` is the key of the record, which may be authenticated data. */
   readonly seal: (plain: Buffer, key: string) => Buffer | Promise<Buffer>;
-  /** `sealed` comes without the prefix. Throws where it was not made by `seal` for this key, StorageError `unavailable` where a service does not answer. */
+  /** `sealed` is without the prefix. Throws if `seal` did not make it for this key; StorageError `unavailable` if a service does not answer. */
   readonly open: (sealed: Buffer, key: string) => Buffer | Promise<Buffer>;
   /** Ends its connections. */
   readonly close?: () => void;
 }
 
-/** What every encrypted value begins with, in both dialects: the form is that of Kubernetes, and so are the names in it. */
+/** The prefix of every encrypted value, in both dialects: the format is that of Kubernetes. */
 const ENCRYPTED = Buffer.from('k8s:enc:');
 
 /** The prefix of values of this kind: `k8s:enc:aescbc:v1:key1:`. */
@@ -18,7 +18,7 @@ export function sealedPrefix(kind: string, name: string): Buffer {
   return Buffer.concat([ENCRYPTED, Buffer.from(`${kind}:v1:${name}:`)]);
 }
 
-/** Values as they are. What others encrypted is none of them. */
+/** Stores values in plain text. Rejects encrypted values. */
 export const IDENTITY: Sealer = {
   prefix: Buffer.alloc(0),
   seal: (plain) => plain,

@@ -78,7 +78,7 @@ test('aes keys of all lengths fit', async () => {
   }
 });
 
-test('identity refuses what is encrypted, so that whoever has the key is asked', () => {
+test('identity rejects encrypted values, so that another provider decrypts them', () => {
   expect(IDENTITY.open(PLAIN, RECORD)).toEqual(PLAIN);
   expect(() => IDENTITY.open(Buffer.concat([sealedPrefix('aescbc', 'key1'), PLAIN]), RECORD)).toThrow(
     'it is encrypted',

@@ -1,10 +1,10 @@
 import { StorageError } from '../../backend';
 
 export type Transformation = 'to_storage' | 'from_storage';
-/** How one ended, in the words of gRPC, as v1.21 tells it: a service did not answer (`Unavailable`), or nothing fits (`Unknown`). */
+/** The result as a gRPC status name, as in v1.21: a service did not answer (`Unavailable`), or no key fits (`Unknown`). */
 export type TransformationStatus = 'OK' | 'Unavailable' | 'Unknown';
 
-/** How often values were encrypted and decrypted, and how that ended. */
+/** Counts encryptions and decryptions by result. */
 export class TransformationCounts {
   readonly #counts = new Map<`${Transformation} ${TransformationStatus}`, number>();
 
@@ -13,7 +13,7 @@ export class TransformationCounts {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** Counts what was thrown. */
+  /** Counts a failure by its error. */
   addFailure(transformation: Transformation, error: unknown): void {
     const isOutage = error instanceof StorageError && error.code === 'unavailable';
     this.add(transformation, isOutage ? 'Unavailable' : 'Unknown');

@@ -43,7 +43,7 @@ async function put(backend: StoreIdentityBackend, key = OBJECT): Promise<number>
 /** Resolves once the replica answers from what the store is now. */
 async function settled({ backend }: Replica): Promise<number> {
   let revision = 0;
-  await eventually('the store is known again', async () => {
+  await eventually('the store is identified again', async () => {
     revision = await backend.currentRevision(patience()).catch(() => 0);
     return revision > 0;
   });
@@ -77,7 +77,7 @@ test('on a store that was never replaced, revisions are those of the store', asy
 test.each([
   ['an empty', async (): Promise<MemoryBackend> => Promise.resolve(new MemoryBackend())],
   ['an older', copyOf],
-])('%s store in its place gives no revision that was given out before', async (_which, replacement) => {
+])('a replacement by %s store returns no revision a second time', async (_which, replacement) => {
   const memory = new MemoryBackend();
   const replica = replicaOn(memory);
   await put(replica.backend, '/registry/core/pods/old');
@@ -95,7 +95,7 @@ async function eventuallyListed(replica: Replica): ReturnType<StoreIdentityBacke
   return replica.backend.list('/registry/core/', {}, patience());
 }
 
-test('a watch of the store before ends with reset, and none can be begun where it was', async () => {
+test('a watch of the replaced store ends with reset, and cannot be resumed there', async () => {
   const { replicas, older, last } = await replicasOnOlder(1);
   const [replica] = replicas;
   if (replica === undefined) throw new Error('there is no replica');
@@ -112,7 +112,7 @@ test('a watch of the store before ends with reset, and none can be begun where i
   expect(error.compactRevision).toBeGreaterThan(last);
 });
 
-test('revisions of the store before are compacted to lists and conflicts to writes, however far the new store has come', async () => {
+test('revisions of the replaced store are compacted to lists and conflicts to writes, regardless of the new store revision', async () => {
   const { replicas, older, last } = await replicasOnOlder(1);
   const [replica] = replicas;
   if (replica === undefined) throw new Error('there is no replica');
@@ -132,7 +132,7 @@ test('revisions of the store before are compacted to lists and conflicts to writ
   expect(guarded).toEqual({ ok: false, current: undefined, revision: expect.any(Number) });
 });
 
-test('replicas that notice it at the same time count on from the same number', async () => {
+test('replicas that detect it concurrently use the same offset', async () => {
   const { replicas, older } = await replicasOnOlder(3);
   for (const { store } of replicas) store.replace(older);
   await Promise.all(replicas.map(settled));
@@ -145,7 +145,7 @@ test('replicas that notice it at the same time count on from the same number', a
   expect(new Set(revisions).size).toBe(1);
 });
 
-test('a replica that slept until the new store had outgrown the old one notices all the same', async () => {
+test('a replica that was paused until the new store passed the old revision still detects it', async () => {
   const { replicas, older, last } = await replicasOnOlder(2);
   const [awake, asleep] = replicas;
   if (awake === undefined || asleep === undefined) throw new Error('there are no replicas');
@@ -161,7 +161,7 @@ test('a replica that slept until the new store had outgrown the old one notices 
   expect(asleep.backend.replacements).toBe(1);
 });
 
-test('a write of a replica that slept meanwhile does not reach the other store', async () => {
+test('a write of a paused replica does not reach the new store', async () => {
   const { replicas, older, last } = await replicasOnOlder(2);
   const [awake, asleep] = replicas;
   if (awake === undefined || asleep === undefined) throw new Error('there are no replicas');
@@ -176,7 +176,7 @@ test('a write of a replica that slept meanwhile does not reach the other store',
   expect((await older.get(OBJECT, patience())).record?.value).toEqual(bytes('another object'));
 });
 
-test('a replica that knows more of the store before than the one that noticed first counts on from above', async () => {
+test('a replica that saw newer revisions than the first one to detect it uses a larger offset', async () => {
   const { replicas, older } = await replicasOnOlder(1);
   const [replica] = replicas;
   if (replica === undefined) throw new Error('there is no replica');

@@ -20,11 +20,10 @@ import type { StoreCalls } from './shifted-store';
 import { errorOfReplacedStore, shiftedRevision, ShiftedStore } from './shifted-store';
 
 /**
- * A store whose revisions never come twice, also when somebody replaces it by an empty or an older one while this process runs. Its
- * identity is written down in it, under a key of its own. Once it is another one, the first to notice writes a new identity, with a number
- * that is added to all revisions from then on, so that each is above all that were given out before. What was known of the store before
- * is then over: running watches throw `reset`, its revisions are `compacted` to reads and conflicts to writes. All replicas read the
- * same identity, and see in the watch of the whole keyspace that it changes.
+ * A decorator that never returns a revision twice, even if the store is replaced by an empty or an older one while this process runs. The
+ * store holds an identity record. The first replica that detects a replacement writes a new identity with an offset, which is added to all
+ * later revisions so that they are above all earlier ones. Running watches then throw `reset`; old revisions are `compacted` to reads and
+ * conflicts to writes. All replicas share the record, and see its changes in the watch of the whole keyspace.
  */
 export class StoreIdentityBackend implements Backend {
   readonly #options: StoreIdentityOptions;
@@ -35,7 +34,7 @@ export class StoreIdentityBackend implements Backend {
     this.#keeper = new StoreIdentityKeeper(options);
   }
 
-  /** How often the store was replaced, as far as this process has seen it. */
+  /** Number of replacements that this process detected. */
   get replacements(): number {
     return this.#keeper.replacements;
   }
@@ -116,8 +115,8 @@ export class StoreIdentityBackend implements Backend {
   }
 
   /**
-   * Every call goes this way, so it makes no more promises than it has to. An answer for which the line of history was over when it came is
-   * one of either store, and becomes an error of the code `outdated`.
+   * Runs one call; it is on the hot path, so it creates no extra promises. If the identity is no longer valid when the answer arrives, the
+   * answer may be from either store, and is replaced by an error with the code `outdated`.
    */
   async #run<T>(
     signal: AbortSignal,
@@ -133,12 +132,12 @@ export class StoreIdentityBackend implements Backend {
       answer = await call(offset === 0 ? this.#store : new ShiftedStore(this.#store, offset));
     } catch (error) {
       const meaning = this.#meaning(error, identity);
-      // A later try finds the store as it is now.
+      // A retry reads the new store.
       if (meaning instanceof StorageError && meaning.code === 'reset') throw unavailable(meaning);
       throw meaning;
     }
     if (!this.#keeper.holds(identity)) {
-      throw new StorageError(outdated, 'the store was replaced while it was asked');
+      throw new StorageError(outdated, 'the store was replaced during the call');
     }
     this.#keeper.see(revision(answer));
     return answer;
@@ -155,7 +154,7 @@ export class StoreIdentityBackend implements Backend {
     });
   }
 
-  /** Throws `reset` once another replica has written down that the store is another one. */
+  /** Throws `reset` once another replica has written a new identity. */
   #lookForChange(batch: readonly Revision[], identity: StoreIdentity): void {
     for (const { events } of batch) {
       for (const event of events) {

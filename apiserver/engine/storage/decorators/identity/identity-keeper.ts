@@ -9,28 +9,28 @@ import type { ReplaceableStore } from './replaceable-store';
 
 export interface StoreIdentityOptions {
   readonly store: ReplaceableStore;
-  /** Under which the identity is written down: below the prefix of the objects, so that everybody's watch shows it, and none of them. */
+  /** The key of the identity record: below the prefix of the objects, so that every watch of the whole keyspace includes it. */
   readonly key: string;
   readonly log: Log;
 }
 
-/** A line of history that is the present one, until `over` aborts. */
+/** The current identity of the store, valid until `over` aborts. */
 export interface StoreIdentity extends StoreIdentityRecord {
   readonly over: AbortSignal;
 }
 
 const RENEWAL_MS_MAX = 10_000;
-/** Answers of the store before and after a change can alternate for a moment, and others write as well. */
+/** Retries are needed while members of the old and the new store answer alternately, and while other replicas write the record. */
 const TRIES_MAX = 20;
 
-/** Knows which line of history of the store is the present one, and begins another when the store is another. */
+/** Holds the current identity of the store, and writes a new one when the store was replaced. */
 export class StoreIdentityKeeper {
   readonly #options: StoreIdentityOptions;
   readonly #closing = new AbortController();
   #present: (StoreIdentity & { readonly end: (why: Error) => void }) | undefined;
-  /** That of the newest line of history that was the present one here. */
+  /** The id of the last identity that was valid here. */
   #knownId: string | undefined;
-  /** The newest revision that was seen, its offset included. */
+  /** The newest revision seen, including its offset. */
   #seen = 0;
   #resets = 0;
   #renewal: Promise<StoreIdentity> | undefined;
@@ -44,18 +44,18 @@ export class StoreIdentityKeeper {
     return this.#replacements;
   }
 
-  /** Takes note of a revision that is known outside. */
+  /** Records a revision that was returned to a caller. */
   see(revision: number): void {
     if (revision > this.#seen) this.#seen = revision;
   }
 
-  /** The present line of history; undefined when it has to be waited for. */
+  /** The current identity; undefined if it has to be read first. */
   get known(): StoreIdentity | undefined {
     const present = this.#present;
     return present !== undefined && this.holds(present) ? present : undefined;
   }
 
-  /** The present line of history; reads or writes it down when it is not known. Throws StorageErrors, and the signal's reason. */
+  /** The current identity; reads or writes its record if necessary. Throws StorageErrors, and the signal's reason. */
   async current(signal: AbortSignal): Promise<StoreIdentity> {
     signal.throwIfAborted();
     const { known } = this;
@@ -64,20 +64,20 @@ export class StoreIdentityKeeper {
       const renewal = this.#renew().finally(() => {
         this.#renewal = undefined;
       });
-      // Everybody who waits may have left by then.
+      // All callers may have aborted before it rejects.
       renewal.catch(() => undefined);
       this.#renewal = renewal;
     }
     return untilAborted(this.#renewal, signal);
   }
 
-  /** Whether it still is the present one. */
+  /** Whether the identity is still the current one. */
   holds(identity: StoreIdentity): boolean {
     if (this.#present !== undefined && this.#options.store.resets !== this.#resets) this.#end();
     return this.#present === identity;
   }
 
-  /** The store behind this line of history turned out to be another one. */
+  /** Invalidates the identity, because the store turned out to be another one. */
   lose(identity: StoreIdentity, why: Error): void {
     if (this.#present === identity) this.#end(why);
   }
@@ -91,7 +91,7 @@ export class StoreIdentityKeeper {
     this.#present = undefined;
     this.#options.log.error(
       { error: why.message, identity: this.#knownId, newestRevision: this.#seen },
-      'the store was replaced by another or an older one: nothing that was known of it holds any more',
+      'the store was replaced by another or an older one; discarding cached state',
     );
     present?.end(why);
   }
@@ -102,15 +102,20 @@ export class StoreIdentityKeeper {
         const identity = await this.#tryToRenew(inTime).catch((error: unknown) => {
           if (error instanceof StorageError && error.code === 'reset') return undefined;
           if (!inTime.aborted || error instanceof StorageError) throw error;
-          throw new StorageError('unavailable', 'The store did not tell its identity.', { cause: error });
+          throw new StorageError('unavailable', 'The store did not return its identity record.', {
+            cause: error,
+          });
         });
         if (identity !== undefined) return identity;
       }
-      throw new StorageError('unavailable', 'The identity of the store cannot be made out.');
+      throw new StorageError(
+        'unavailable',
+        'The identity of the store cannot be determined: its record keeps changing.',
+      );
     });
   }
 
-  /** Undefined when something changed meanwhile. */
+  /** Undefined when the record or the store changed meanwhile. */
   async #tryToRenew(signal: AbortSignal): Promise<StoreIdentity | undefined> {
     const { store, key } = this.#options;
     const { resets } = store;
@@ -133,7 +138,7 @@ export class StoreIdentityKeeper {
     return written.ok ? this.#take(next, { revision: written.revision, resets }) : undefined;
   }
 
-  /** Whether nothing that was seen can be taken for one of its revisions. Whoever knows nothing yet believes what stands there. */
+  /** Whether the stored identity is valid here: all its revisions are above those seen before. A first read accepts any identity. */
   #isNew({ id, offset }: StoreIdentityRecord): boolean {
     return this.#knownId === undefined || (id !== this.#knownId && offset >= this.#seen);
   }
@@ -150,7 +155,7 @@ export class StoreIdentityKeeper {
       this.#replacements += 1;
       log.error(
         { identity: id, offset, storeRevision: revision },
-        'the store is another one from here on; resourceVersions go on above all that were given out before',
+        'new store identity; resourceVersions continue above all earlier ones',
       );
     }
     this.#knownId = id;

@@ -1,13 +1,13 @@
 import type { Backend, Guard } from '../../backend';
 
-/** A store that runs on its own, so that somebody can put another one in its place while this process runs. */
+/** A store that runs outside of this process, so that an operator can replace or restore it while this process runs. */
 export interface ReplaceableStore extends Backend {
-  /** How often it turned out to be another or an older one. Grows in the very step in which that is noticed. */
+  /** Number of detected replacements. Incremented in the same step as the detection. */
   readonly resets: number;
 
   /**
-   * From now on nothing is written unless this record stands as it was read, and no stream of a watch begins: a StorageError `reset`
-   * is thrown instead. Undefined presumes nothing.
+   * Makes all later writes and watch streams conditional on this record being unchanged; otherwise they throw a StorageError `reset`.
+   * Undefined removes the condition.
    */
   presume(record: Guard | undefined): void;
 }

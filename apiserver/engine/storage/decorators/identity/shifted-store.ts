@@ -13,10 +13,10 @@ import type {
 } from '../../backend';
 import { StorageError } from '../../backend';
 
-/** What is asked of a store under the revisions of its line of history. */
+/** The calls whose revisions are shifted. */
 export type StoreCalls = Pick<Backend, 'get' | 'list' | 'create' | 'update' | 'delete' | 'currentRevision'>;
 
-/** A store that took the place of another: to all its revisions `offset` is added, and those up to it are of an earlier line of history. */
+/** A store after a replacement: adds `offset` to all its revisions. Revisions up to `offset` belong to the replaced store. */
 export class ShiftedStore implements StoreCalls {
   readonly #store: StoreCalls;
   readonly #offset: number;
@@ -85,13 +85,13 @@ export class ShiftedStore implements StoreCalls {
     return revision <= this.#offset;
   }
 
-  /** Undefined when one of them cannot stand. */
+  /** Undefined if a guard is from the replaced store and can never match. */
   #guards(guards: readonly Guard[] = []): readonly Guard[] | undefined {
     if (guards.some(({ revision }) => this.#isEarlier(revision))) return undefined;
     return guards.map(({ key, revision }) => ({ key, revision: revision - this.#offset }));
   }
 
-  /** What a write is told whose record, or guard, is one of an earlier line of history. */
+  /** The conflict of a write whose record or guard is from the replaced store. */
   async #conflict(key: string, signal: AbortSignal): Promise<WriteOutcome & { readonly ok: false }> {
     const { record, revision } = await this.#store.get(key, signal);
     return shiftedOutcome({ ok: false, current: record, revision }, this.#offset);

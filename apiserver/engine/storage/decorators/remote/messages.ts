@@ -1,9 +1,9 @@
 import type { StorageErrorCode } from '../../backend';
 import type { Revision, WatchOptions } from '../../backend';
 
-/** What the two ends of a remote store say to each other. Every call has an id of its own. */
+/** The messages between the two ends of a remote store. Every call has an id of its own. */
 
-/** The methods of a backend that answer once. */
+/** The methods of a backend with one response. */
 export const CALL_NAMES = [
   'get',
   'list',
@@ -23,11 +23,11 @@ export type ToStore =
       readonly method: CallName;
       readonly args: readonly unknown[];
     }
-  /** Nothing is sent until it is asked for. */
+  /** Batches are sent on request only. */
   | { readonly kind: 'watch'; readonly id: number; readonly options: WatchOptions }
   /** The next batch of a watch. */
   | { readonly kind: 'next'; readonly id: number }
-  /** Nobody waits any more. */
+  /** The caller aborted. */
   | { readonly kind: 'abort'; readonly id: number };
 
 export type FromStore =

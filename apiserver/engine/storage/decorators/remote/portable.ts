@@ -1,6 +1,6 @@
-/** Bytes on their way through a message port, which knows no `Buffer`, and would send all of the memory that one is a part of. */
+/** Bytes in messages of a message port, which does not preserve `Buffer` and would clone its whole backing memory. */
 
-/** The same with bytes that have memory of their own; that memory is added to `transfers`. Only plain objects, arrays and bytes. */
+/** Copies the bytes of a value into their own memory, which is added to `transfers`. Supports plain objects, arrays and bytes. */
 export function portable(value: unknown, transfers: ArrayBuffer[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) {
@@ -12,7 +12,7 @@ export function portable(value: unknown, transfers: ArrayBuffer[]): unknown {
   return mapped(value, (each) => portable(each, transfers));
 }
 
-/** What arrived, with Buffers again. */
+/** Converts the bytes of a received value to Buffers. */
 export function withBuffers(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -4,7 +4,7 @@ import { MemoryBackend } from '../../testing/memory-backend';
 import { RemoteBackend } from './remote-backend';
 import { serveBackend } from './serve-backend';
 
-describeBackendContract('a store behind a message port', async () => {
+describeBackendContract('a store at the other end of a message port', async () => {
   const { port1, port2 } = new MessageChannel();
   const store = new MemoryBackend();
   serveBackend(store, port1);

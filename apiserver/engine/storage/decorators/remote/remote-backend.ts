@@ -15,7 +15,7 @@ import { StorageError } from '../../backend';
 import type { CallName, FromStore, RemoteError, ToStore } from './messages';
 import { portable, withBuffers } from './portable';
 
-/** What waits for a message. */
+/** A caller that waits for a message. */
 interface Waiting {
   readonly resolve: (message: FromStore) => void;
   readonly reject: (error: unknown) => void;
@@ -115,7 +115,9 @@ export class RemoteBackend implements Backend {
       if (!signal.aborted) throw error;
       if (!this.#isClosed) this.#send({ kind: 'abort', id });
       if (!WRITES.has(method)) throw error;
-      throw new StorageError('unknown-outcome', 'nobody waited for the end of the write', { cause: error });
+      throw new StorageError('unknown-outcome', 'the caller left before the write was acknowledged', {
+        cause: error,
+      });
     }
   }
 

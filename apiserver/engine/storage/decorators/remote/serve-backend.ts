@@ -5,7 +5,7 @@ import { StorageError } from '../../backend';
 import type { FromStore, RemoteError, ToStore } from './messages';
 import { portable, withBuffers } from './portable';
 
-/** Lets the other end of the port use the backend, until the port is closed: everything that is under way for it is then given up. */
+/** Serves the backend to the other end of the port. When the port is closed, its calls and watches are aborted. */
 export function serveBackend(backend: Backend, port: MessagePort): void {
   const served = new Served(backend, port);
   port.on('message', (message: ToStore) => served.take(message));
@@ -78,11 +78,11 @@ class Served {
   }
 
   #abort(id: number): void {
-    const reason = new Error('the other end of the store does not wait any more');
+    const reason = new Error('the other end of the store aborted the call');
     this.#calls.get(id)?.abort(reason);
     const watch = this.#watches.get(id);
     watch?.signal.abort(reason);
-    // One that is between two batches hears of no signal.
+    // A watch between two batches does not observe the signal.
     watch?.batches.return?.().catch(() => undefined);
     this.#watches.delete(id);
   }

@@ -31,11 +31,11 @@ async function open(name: string, nowMs = Date.now()): Promise<EmbeddedStore> {
   return store;
 }
 
-async function backedUp(store: EmbeddedStore): Promise<{ readonly told: number; readonly bytes: Buffer }> {
-  const { bytes: told, pieces } = store.backup();
+async function backedUp(store: EmbeddedStore): Promise<{ readonly size: number; readonly bytes: Buffer }> {
+  const { bytes: size, pieces } = store.backup();
   const read: Buffer[] = [];
   for await (const piece of pieces) read.push(piece);
-  return { told, bytes: Buffer.concat(read) };
+  return { size, bytes: Buffer.concat(read) };
 }
 
 function place(name: string, bytes: Buffer): string {
@@ -57,14 +57,14 @@ async function filled(): Promise<EmbeddedStore> {
   return store;
 }
 
-test('a backup that is taken while others write has all of one moment, and its size is told before', async () => {
+test('a backup during writes is consistent, and its size is known in advance', async () => {
   const store = await filled();
-  const { told, bytes } = await (async () => {
+  const { size, bytes } = await (async () => {
     const taking = backedUp(store);
     await store.create('/registry/core/things/default/later', Buffer.from('x'), {}, patience());
     return taking;
   })();
-  expect(bytes).toHaveLength(told);
+  expect(bytes).toHaveLength(size);
   const before = await store.list('/registry/core/things/default/k', {}, patience());
   const file = place('second', bytes);
   const restored = await open('second');
@@ -90,7 +90,7 @@ test('a restored store begins above all that was given out, also by an earlier r
   place('third', bytes);
   const third = await open('third', nowMs + 1_000);
   expect(await third.currentRevision(patience())).toBeGreaterThan(revision);
-  // It is opened again as any other, and goes on.
+  // The restored store can be reopened and written.
   await third.close();
   const again = await open('third');
   expect((await again.get(KEYS[1] ?? '', patience())).record?.value.toString()).toBe(
@@ -123,7 +123,7 @@ test('a backup that was cut or changed makes no store, and one beside records is
   expect(readFileSync(beside)).toEqual(bytes);
 });
 
-test('a backup is of the moment at which it is begun to be read: one that nobody reads holds nothing of the store', async () => {
+test('a backup is taken when its first piece is read; an unread one holds no resources', async () => {
   const store = await filled();
   const { pieces } = store.backup();
   await store.create('/registry/core/things/default/k-late', Buffer.from('x'), {}, patience());

@@ -8,15 +8,15 @@ import type { StoreState } from './store-state';
 
 /** A store as it is when its first piece is read. */
 export interface StoreBackup {
-  /** Of all pieces together, where nobody writes before the first one is read. */
+  /** Size of all pieces together, if there are no writes before the first one is read. */
   readonly bytes: number;
-  /** Once begun, must be read to its end, or returned. */
+  /** Must be read to the end or returned once started. */
   readonly pieces: AsyncIterable<Buffer>;
 }
 
 /**
  * The current records of an open store, each as its log row and its value row with lengths before them, after the head and the newest revision
- * (64 bits), and before a SHA-256 of all that. Writers go on meanwhile; history is not in it.
+ * (64 bits), and before a SHA-256 of all that. Writes continue meanwhile; history is not included.
  */
 export function backupOf({
   database,
@@ -28,7 +28,7 @@ export function backupOf({
   const { found: known } = state.index.find('', {});
   const bytes = known.reduce((sum, { key }) => sum + recordBytes(key, state), FIXED_BYTES);
   async function* pieces(): AsyncGenerator<Buffer> {
-    // Nothing waits between the index and the snapshot, so that both are of one moment; who never reads holds no snapshot.
+    // There is no await between the index and the snapshot, so both are of one moment. Without a reader no snapshot is taken.
     const { found } = state.index.find('', {});
     const revision = Buffer.alloc(REVISION_BYTES);
     revision.writeBigUInt64BE(BigInt(state.revision));
@@ -74,7 +74,7 @@ function recordBytes(key: string, state: StoreState): number {
   return RECORD_HEAD_BYTES + LOG_ROW_BYTES + Buffer.byteLength(key) + VALUE_ROW_BYTES + valueBytes;
 }
 
-/** Throws `corrupt` where the store itself is damaged: a backup of that is none. */
+/** Throws `corrupt` if the store itself is damaged. */
 function framed(revision: number, log: Buffer | undefined, value: Buffer | undefined): readonly Buffer[] {
   if (log === undefined || value === undefined)
     throw new StorageError('corrupt', `revision ${String(revision)} is missing from the store`);

@@ -16,7 +16,7 @@ export interface CommitRequest {
   readonly value: Buffer | undefined;
   /** Absent means never. */
   readonly ttlSeconds?: number;
-  /** What else must be as it was read. */
+  /** Other records that must be unchanged. */
   readonly guards?: readonly Guard[];
 }
 
@@ -37,7 +37,7 @@ interface PlanContext {
 
 type Current = IndexEntry & { readonly value?: Buffer };
 
-/** Decides a group of writes one after the other: each compares against what the ones before it will have left behind. */
+/** Plans a group of writes in order: each is compared with the state after the writes before it. */
 export function planCommit(requests: readonly CommitRequest[], context: PlanContext): CommitPlan {
   const { state, now } = context;
   const pending = new Map<string, Current | undefined>();
@@ -46,13 +46,13 @@ export function planCommit(requests: readonly CommitRequest[], context: PlanCont
   let revision = state.revision;
   const latest = (key: string): Current | undefined =>
     pending.has(key) ? pending.get(key) : state.index.get(key);
-  const stand = (guards: readonly Guard[]): boolean =>
+  const match = (guards: readonly Guard[]): boolean =>
     guards.every(({ key, revision: expected }) => latest(key)?.revision === expected);
 
   const outcomes = requests.map(async (request): Promise<WriteOutcome | DeleteOutcome> => {
     const { key, value, ttlSeconds } = request;
     const current = latest(key);
-    if (!isAsExpected(request, current) || !stand(request.guards ?? [])) {
+    if (!isAsExpected(request, current) || !match(request.guards ?? [])) {
       return withRecord(context, key, current, { ok: false, revision });
     }
     revision += 1;
@@ -82,7 +82,7 @@ function isAsExpected({ type, expected }: CommitRequest, current: Current | unde
   return type === 'create' ? current === undefined : current?.revision === expected;
 }
 
-/** Reads the value at once: as of this moment the row is there, later it may be history that was forgotten. */
+/** Reads the value at once: later its row may be compacted. */
 async function withRecord(
   { database }: PlanContext,
   key: string,

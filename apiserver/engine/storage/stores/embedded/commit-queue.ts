@@ -19,7 +19,7 @@ export interface CommitQueueOptions {
   readonly log: Log;
   /** Called for every committed row, in order, before its writer is answered; `replacedBytes` is the size of the value it replaced. */
   readonly onCommitted: (row: LogRow, replacedBytes: number) => void;
-  /** Called behind every group that wrote something. */
+  /** Called after every group with writes. */
   readonly onGroup: () => void;
 }
 
@@ -34,7 +34,7 @@ interface Waiting {
 
 /**
  * Group commit: while one group of writes is flushed, the next one gathers. Every group is one atomic, flushed batch; its writers
- * are answered in order, behind the flush, also those whose compare failed, so that nobody sees what a crash could still take back.
+ * are answered in order after the flush, including those whose comparison failed: no caller sees a state that a crash could revert.
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions;
@@ -77,7 +77,7 @@ export class CommitQueue {
   }
 
   async #run(): Promise<void> {
-    // Writers that were woken in the same turn belong into the same group.
+    // Writers of the same turn of the event loop join the same group.
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
@@ -143,7 +143,7 @@ export class CommitQueue {
     onGroup();
   }
 
-  /** Whether a batch that failed is on disk shows only when the store is opened again, so nothing more may be written on top of it. */
+  /** Whether a failed batch is on disk is known only after a restart, so no more writes are accepted. */
   #stop(group: readonly Waiting[], cause: unknown): void {
     const { state, log } = this.#options;
     const reason = storageErrorOf(cause).message;

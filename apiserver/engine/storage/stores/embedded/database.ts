@@ -14,7 +14,7 @@ export type RowWrite =
 /**
  * Opens the database in `directory`, alone: LevelDB locks it against other processes with a lock of the operating system that dies
  * with the process. Within this process the set below does it, because a second attempt that reached LevelDB would close the lock
- * file, and POSIX then drops the lock the first one holds. Throws `unavailable` when somebody else has it open, `corrupt` when the
+ * file, and POSIX then drops the lock the first one holds. Throws `unavailable` when it is open already, `corrupt` when the
  * files are damaged or, with `mustExist`, gone.
  */
 export async function openDatabase(directory: string, mustExist: boolean): Promise<Database> {
@@ -83,7 +83,7 @@ export function storageErrorOf(error: unknown): StorageError {
     : new StorageError('unavailable', `the store's disk does not answer: ${message}`, { cause: error });
 }
 
-/** Only its owner may look into the store, because it holds secrets. */
+/** Only its owner may read the store, because it holds secrets. */
 function prepare(directory: string): string {
   try {
     makeDirectory(directory, 0o700);
@@ -121,7 +121,7 @@ function inUse(directory: string, cause?: unknown): StorageError {
   );
 }
 
-/** LevelDB's own error stands behind the one that says that opening failed. */
+/** LevelDB's own error is the cause of the error of `open`. */
 function causeOf(error: unknown): unknown {
   return (error as { readonly cause?: unknown } | null | undefined)?.cause ?? error;
 }

@@ -60,7 +60,7 @@ async function put(
     record === undefined
       ? await backend.create(key, bytes, ttl, signal)
       : await backend.update(key, bytes, { expected: record.revision, ...ttl }, signal);
-  if (!outcome.ok) throw new Error(`${key} was changed by somebody else`);
+  if (!outcome.ok) throw new Error(`${key} was changed by another writer`);
   return outcome.revision;
 }
 
@@ -75,7 +75,7 @@ async function revisionsFrom(backend: Backend, from: number, withPrevious = fals
   return revisions;
 }
 
-/** Changes a store that is closed behind its back. */
+/** Modifies the files of a closed store. */
 async function edit(change: (database: ClassicLevel<Buffer, Buffer>) => Promise<void>): Promise<void> {
   const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' };
   const database = new ClassicLevel<Buffer, Buffer>(join(directory, 'records'), encodings);
@@ -117,8 +117,8 @@ describe('a killed process', () => {
       );
       for (const { revision, key, value } of process.acknowledged) {
         const event = shown.get(revision);
-        const told = event?.type === 'put' ? event.value.toString() : null;
-        expect({ key: event?.key, value: told }).toEqual({ key, value });
+        const found = event?.type === 'put' ? event.value.toString() : null;
+        expect({ key: event?.key, value: found }).toEqual({ key, value });
         expect(revision).toBeGreaterThan(floor);
       }
       const current = await backend.currentRevision(signal);
@@ -349,7 +349,7 @@ describe('limits', () => {
   });
 });
 
-describe('damage is told as corrupt', () => {
+describe('damage is reported as corrupt', () => {
   const isTable = (name: string): boolean => name.endsWith('.ldb');
   const isLog = (name: string): boolean => name.endsWith('.log');
   const isManifest = (name: string): boolean => name.startsWith('MANIFEST');

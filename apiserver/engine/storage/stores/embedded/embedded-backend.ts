@@ -37,15 +37,15 @@ export interface EmbeddedOptions {
   readonly directory: string;
   /** The root of the served keys, without a slash at the end; keys outside of it are foreign to a watch of the whole keyspace. */
   readonly prefix: string;
-  /** Without being asked the store forgets history older than this, in milliseconds. Ten minutes when absent. */
+  /** The store compacts history older than this, in milliseconds. Ten minutes when absent. */
   readonly historyMs?: number;
-  /** The store forgets history sooner when it is larger than this. 256 MiB when absent. */
+  /** The store compacts history earlier when it is larger than this. 256 MiB when absent. */
   readonly historyBytesMax?: number;
   readonly clock?: Clock;
   readonly log: Log;
 }
 
-/** A store that can tell all that it holds. */
+/** A store with backups. */
 export interface EmbeddedStore extends Backend {
   /** Everything as it is now; the pieces must be read to their end, or returned. */
   backup(): StoreBackup;
@@ -203,7 +203,7 @@ class EmbeddedBackend implements EmbeddedStore {
     return this.#parts;
   }
 
-  /** Behind every group of writes: the next expiry and an overdue compaction. */
+  /** Runs after every group of writes: arms the next expiry and starts an overdue compaction. */
   #afterGroup(): void {
     const { state, history, clock, log } = this.#parts;
     this.#expiry.arm();

@@ -9,9 +9,9 @@ import { logRowKey, valueRowKey } from './rows';
 import type { StoreState } from './store-state';
 
 export interface HistoryLimits {
-  /** History at least this old is forgotten without being asked, in milliseconds. */
+  /** History of this age is compacted automatically, in milliseconds. */
   readonly historyMs: number;
-  /** History is forgotten sooner when it holds more bytes than this. */
+  /** History beyond this size is compacted earlier. */
   readonly historyBytesMax: number;
 }
 
@@ -22,7 +22,7 @@ interface Mark {
   readonly bytes: number;
 }
 
-/** Knows how old and how large the history is, without a row of memory per revision: it marks a revision now and then. */
+/** Tracks age and size of the history by sparse marks, without memory per revision. */
 export class History {
   readonly #limits: HistoryLimits;
   #marks: Mark[] = [];
@@ -73,7 +73,7 @@ export interface CompactionOptions {
   readonly log: Log;
 }
 
-/** Forgets history, one compaction after the other: first the promise, flushed; then the rows, group by group, in the background. */
+/** Compacts history, one compaction at a time: first flushes the compact revision, then removes the rows in groups in the background. */
 export class Compaction {
   readonly #options: CompactionOptions;
   #last: Promise<void> = Promise.resolve();
@@ -96,7 +96,7 @@ export class Compaction {
     await turn;
   }
 
-  /** Goes on with what a former process left half done. */
+  /** Resumes a compaction that a previous process did not finish. */
   resume(): void {
     const { state, log } = this.#options;
     this.compact(state.compactRevision).catch((error: unknown) => {

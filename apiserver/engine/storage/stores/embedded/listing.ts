@@ -25,7 +25,7 @@ export async function listRecords(
   const undo = await readUndo({ database, state }, { prefix, revision }, signal);
   checkReadable(state, revision);
 
-  // From here to the snapshot nothing waits, so that both are of one moment.
+  // There is no await until the snapshot, so that both are of one moment.
   const { found, total } =
     undo.size === 0
       ? state.index.find(prefix, { after, max: limit })
@@ -62,7 +62,7 @@ function checkReadable(state: StoreState, revision: number): void {
 }
 
 /**
- * For each key below the prefix that changed behind the revision: the revision of its record then, or 0 when there was none. Reads
+ * For each key below the prefix that changed after the revision: the revision of its record then, or 0 when there was none. Reads
  * on until it has caught up with the writers; when it resolves, nothing is newer than what it read.
  */
 async function readUndo(

@@ -45,7 +45,7 @@ export class RecordIndex {
     this.#records.delete(key);
   }
 
-  /** The records whose key begins with `prefix` and stands behind `after`, in order, at most `max`; and how many there are in all. */
+  /** The records whose key begins with `prefix` and is after `after`, in order, at most `max`; and how many there are in all. */
   find(
     prefix: string,
     { after, max = Infinity }: FindOptions,

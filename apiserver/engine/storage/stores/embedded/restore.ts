@@ -101,7 +101,7 @@ async function copyRecords(
     at += RECORD_HEAD_BYTES + bytes;
     if (batched >= BATCH_BYTES) await write();
   }
-  // Nothing below is history that can be read, and who holds a version of it is told so.
+  // No revision below is readable: older resourceVersions are rejected as compacted.
   const revision = offsetOfRestore(newest, now);
   const mark = {
     revision,

@@ -4,7 +4,7 @@ import { StorageError } from '../../backend';
 /**
  * The layout on disk. Every revision has one log row `l<revision>`, and a put has a value row `v<revision>` beside it, so that
  * reading what happened does not read the values. A revision in a row key is a big-endian 64-bit integer: the order of the rows is
- * that of the revisions. Each row begins with a CRC-32 over its own key and everything behind the checksum.
+ * that of the revisions. Each row begins with a CRC-32 over its own key and everything after the checksum.
  */
 export interface LogRow {
   readonly revision: number;

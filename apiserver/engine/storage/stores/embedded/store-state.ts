@@ -16,11 +16,11 @@ export class StoreState {
   readonly index = new RecordIndex();
   readonly tail = new Tail();
   isClosed = false;
-  /** Why no more writes are taken. */
+  /** The reason why writes are no longer accepted. */
   failure: StorageError | undefined;
   readonly #waiting = new Set<() => void>();
 
-  /** Wakes everybody who waits for news. */
+  /** Wakes all waiting watches. */
   announce(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();

@@ -16,13 +16,13 @@ export interface WatchContext {
 
 interface Batch {
   readonly revisions: readonly Revision[];
-  /** The watch goes on behind this revision. */
+  /** The watch continues after this revision. */
   readonly through: number;
 }
 
 /**
- * One watch. It holds nothing between two batches but its position: what its reader is late for stays on disk, so that a slow
- * reader costs no memory and disturbs nobody, and is told `compacted` when its position is forgotten.
+ * One watch. Between two batches it keeps only its position: unread revisions stay on disk, so a slow reader costs no memory. It
+ * throws `compacted` when its position is compacted.
  */
 export async function* watchRevisions(
   context: WatchContext,
@@ -58,7 +58,7 @@ function hasEnded(state: StoreState, signal: AbortSignal): boolean {
   return state.isClosed || signal.aborted;
 }
 
-/** A store that is closed under a read makes it fail; that is the end of the watch and no error. */
+/** Closing the store makes a read fail, which ends the watch without an error. */
 async function readUnlessClosed(context: WatchContext, options: WatchOptions, from: number): Promise<Batch> {
   try {
     return await readBatch(context, options, Math.max(from, FIRST_REVISION + 1));

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fdatasyncSync, openSync, readSync, writeSync } f
 import { crc32 } from 'node:zlib';
 
 /**
- * A small file that says up to which revision writes were acknowledged. It is written behind each flushed commit and never flushed
+ * A small file that says up to which revision writes were acknowledged. It is written after each flushed commit and never flushed
  * by itself, so it is never ahead of the database: a database that ends below it has lost acknowledged writes, which LevelDB alone
  * would not notice when its newest log file was damaged or removed.
  */

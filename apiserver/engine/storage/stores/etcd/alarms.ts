@@ -5,13 +5,13 @@ import type { EtcdStatus } from './status';
 
 const LOOK_INTERVAL_MS = 5_000;
 const LOOK_MS_MAX = 5_000;
-/** The alarm in the words of a member's status: `memberID:9372538179322589801 alarm:NOSPACE`. */
+/** The alarm in a member's status: `memberID:9372538179322589801 alarm:NOSPACE`. */
 const FULL = /alarm:NOSPACE/u;
 
 const WHAT_TO_DO =
-  'the etcd database is full (alarm NOSPACE): reads and deletions go on, other writes are refused; compact and defragment it, then disarm the alarm';
+  'the etcd database is full (alarm NOSPACE): reads and deletions continue, other writes are refused; compact and defragment it, then disarm the alarm';
 
-/** Knows whether etcd has raised the alarm that its database is full. Members share their alarms, so any of them tells. */
+/** Tracks the NOSPACE alarm of etcd. Members share their alarms, so one member is polled. */
 export class Alarms {
   readonly #status: (signal: AbortSignal) => Promise<EtcdStatus>;
   readonly #log: Log;
@@ -22,18 +22,18 @@ export class Alarms {
     this.#log = log;
   }
 
-  /** In words for an operator; undefined when there is no trouble, as far as is known. */
+  /** The problem as a message for the operator; undefined if none is known. */
   trouble(): string | undefined {
     return this.#isFull ? WHAT_TO_DO : undefined;
   }
 
-  /** Asks every few seconds until the signal aborts, and logs what changes. A member that does not answer changes nothing. */
+  /** Polls until the signal aborts, and logs changes. Keeps the last state while the member does not answer. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         this.#take(await withTimeLimit(signal, LOOK_MS_MAX, this.#status));
       } catch {
-        // Health checks tell of an etcd that does not answer.
+        // Health checks report an etcd that does not answer.
       }
       await pause(LOOK_INTERVAL_MS, signal);
     }

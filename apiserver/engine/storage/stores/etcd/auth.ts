@@ -9,7 +9,7 @@ export interface Credentials {
 }
 
 /**
- * The token of etcd's user and password authentication, fetched once and shared until somebody finds it stale. Where authentication
+ * The token of etcd's user and password authentication, fetched once (single-flight) and shared until a call finds it stale. Where authentication
  * is not enabled on the server the token stays undefined, as with etcd's own clients.
  */
 export class Tokens {

@@ -20,7 +20,7 @@ import { MESSAGES } from './proto';
 import type { Method } from '../../grpc/transport';
 import { ownKeyMap } from '../../../../../shared/own-key-map';
 
-/** What a field reads as that is not on the wire, where protobufjs would give an array or a Long. */
+/** Defaults of absent fields, where protobufjs would return an array or a Long. */
 const ABSENT = ownKeyMap<unknown>({ bytes: Buffer.alloc(0), int64: 0, uint64: '0' });
 const root = buildRoot();
 
@@ -71,7 +71,7 @@ class EtcdReader extends BufferReader {
     return this.#oneByte() ?? super.size();
   }
 
-  /** The base class promises a Long; the message types say what really comes. */
+  /** The base class declares a Long; the message types declare the actual type. */
   override int64(): never {
     return this.#signed() as never;
   }
@@ -129,7 +129,7 @@ class EtcdReader extends BufferReader {
 }
 
 const KNOWN_IDS_MAX = 64;
-/** By their lower halves. Every answer repeats the ids of the same few clusters and members. */
+/** Interned ids by their lower halves. Every answer repeats the ids of the same few clusters and members. */
 const knownIds = new Map<number, { readonly high: number; readonly text: string }>();
 
 function hexOf(high: number, low: number): string {
@@ -159,7 +159,7 @@ function method<Request extends object, Response>(
   };
 }
 
-/** A writer whose message begins behind the room for its frame's head, so that it need not be copied there. */
+/** A writer that leaves room for the frame head before the message, which saves a copy. */
 function headRoom(): Writer {
   return Writer.create().fixed32(0).bool(false);
 }

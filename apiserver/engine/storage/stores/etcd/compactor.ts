@@ -3,7 +3,7 @@ import type { Log } from '../../../../../shared/log/log';
 import { COMPARE_TARGET } from './proto';
 import type { EtcdBackend } from './etcd-backend';
 
-/** Where the replicas agree on who compacts; outside the prefix of objects, and the key that kube-apiserver uses too. */
+/** The key by which replicas elect the one that compacts. It is outside the prefix of objects, and kube-apiserver uses it as well. */
 export const COMPACT_REVISION_KEY = 'compact_rev_key';
 
 export interface CompactorOptions {
@@ -15,7 +15,7 @@ export interface CompactorOptions {
   readonly onCompacted?: (revision: number) => void;
 }
 
-/** What one replica remembers between two rounds: how often the key had been written, and the store's revision then. */
+/** The state of one replica between two rounds: the version of the key, and the revision of the store at that time. */
 export interface CompactionTurn {
   readonly version: number;
   readonly revision: number;
@@ -23,8 +23,8 @@ export interface CompactionTurn {
 
 /**
  * Compacts the store once per interval to the revision of one interval ago, until `signal` aborts. Any number of replicas may run it:
- * whoever first writes {@link COMPACT_REVISION_KEY} in a round compacts, the others take note of it. A failed round is logged and
- * made up for by the next.
+ * the replica that first writes {@link COMPACT_REVISION_KEY} in a round compacts (optimistic concurrency). A failed round is logged; the
+ * next one compacts further.
  */
 export async function runCompactor(options: CompactorOptions, signal: AbortSignal): Promise<void> {
   let turn: CompactionTurn = { version: 0, revision: 0 };

@@ -58,7 +58,7 @@ test('any number of parts keeps its order', () => {
   expect(written(empty)).toHaveLength(0);
 });
 
-test('what is shared by many transactions stands behind the parts of each', () => {
+test('shared parts are appended to the parts of each transaction', () => {
   const own = { compare: comparisons.slice(0, 2), success: operations, failure: [{ range: { key } }] };
   const identity = Buffer.from('/registry/identity');
   const shared: TxnRequest = {

@@ -8,8 +8,8 @@ const BYTES = 2;
 const ONE_BYTE_MAX = 0x7f;
 
 /**
- * The message of a transaction, with five free bytes before it for the head of its frame. Every write has one, so it is written here instead
- * of by protobufjs: from its end to its beginning, where the length of a part is known before it is to be written. The fields
+ * The message of a transaction, with five free bytes before it for the head of its frame. Every write has one, so it is encoded here instead
+ * of by protobufjs: backwards, so that the length of a part is known before it is written. The fields
  * are those of `MESSAGES`.
  */
 export function encodeTxn({ compare, success, failure, encoded }: TxnRequest): Buffer {
@@ -20,10 +20,10 @@ export function encodeTxn({ compare, success, failure, encoded }: TxnRequest): B
   for (let at = failure.length - 1; at >= 0; at--) writeOperation(writer, 3, failure[at]);
   for (let at = success.length - 1; at >= 0; at--) writeOperation(writer, 2, success[at]);
   for (let at = compare.length - 1; at >= 0; at--) writeComparison(writer, compare[at]);
-  return writer.behind(FRAME_HEAD_BYTES);
+  return writer.withRoom(FRAME_HEAD_BYTES);
 }
 
-/** What a transaction has in common with others, to be appended to each as `encoded`. */
+/** Encodes the common parts of several transactions, to be appended to each as `encoded`. */
 export function encodeShared(shared: TxnRequest): Buffer {
   return encodeTxn(shared).subarray(FRAME_HEAD_BYTES);
 }
@@ -76,7 +76,7 @@ function writeOperation(writer: BackwardWriter, field: number, operation: Reques
 /** Fills a buffer from its end. Field numbers are below 16. */
 class BackwardWriter {
   readonly #buffer: Buffer;
-  /** Where what is written begins. */
+  /** The index of the first written byte. */
   #at: number;
 
   constructor(size: number) {
@@ -90,7 +90,7 @@ class BackwardWriter {
   }
 
   /** What was written, with free bytes before it. */
-  behind(freeBytes: number): Buffer {
+  withRoom(freeBytes: number): Buffer {
     return this.#buffer.subarray(this.#at - freeBytes);
   }
 
@@ -105,7 +105,7 @@ class BackwardWriter {
     this.#tag(field, BYTES);
   }
 
-  /** The head of a message whose fields stand there. */
+  /** The head of a message whose fields are already written. */
   message(field: number, end: number): void {
     this.#varint(end - this.#at);
     this.#tag(field, BYTES);
@@ -129,7 +129,7 @@ class BackwardWriter {
     this.#buffer[--this.#at] = value;
   }
 
-  /** Its last bits come first to stand, so its length has to be known. */
+  /** Its low bits come first, so its length has to be known. */
   #longVarint(value: number): void {
     let bytes = 1;
     for (let rest = value; rest > ONE_BYTE_MAX; rest = Math.floor(rest / 0x80)) bytes++;

@@ -21,7 +21,7 @@ export interface CallOptions {
 }
 
 const ROUND_PAUSE_MS = 200;
-/** Whose caller gave up after this long may hang. */
+/** An endpoint may hang if the caller aborted after this long. */
 const SUSPECT_MS = 1_000;
 
 /**
@@ -104,12 +104,12 @@ export class Endpoints {
     return transport.unary(method, request, { timeoutMs, signal, token });
   }
 
-  /** A member may hang; where the call can be repeated elsewhere, some of its time is kept for that. */
+  /** A member may hang, so a repeatable call keeps half of its time for another endpoint. */
   #attemptTimeoutMs(leftMs: number, kind: CallKind): number {
     return kind === 'repeatable' && this.#transports.length > 1 ? leftMs / 2 : leftMs;
   }
 
-  /** Later calls ask the next endpoint, unless somebody has moved on already. */
+  /** Switches later calls to the next endpoint, unless another call already did. */
   #leave(index: number): void {
     if (index === this.#current) this.#current = (index + 1) % this.#transports.length;
   }

@@ -1,12 +1,11 @@
 import { StorageError } from '../../backend';
 import { STATUS, TransportError } from '../../grpc/transport';
 
-/** Whether a call may be made twice: a read, and a write whose repetition changes nothing, may. */
+/** Whether a call is idempotent: reads and idempotent writes are `repeatable`. */
 export type CallKind = 'repeatable' | 'write';
 
 /**
- * What a failed call means for the caller. A write whose request may have left this process is `unknown-outcome` unless the server
- * said in so many words that it refused it.
+ * Converts the error of a call to a StorageError. A write that may have been sent is `unknown-outcome`, unless the server explicitly refused it.
  */
 export function toStorageError(error: unknown, kind: CallKind): StorageError {
   if (error instanceof StorageError) return error;
@@ -40,7 +39,7 @@ export function toStorageError(error: unknown, kind: CallKind): StorageError {
   return new StorageError('unavailable', `etcd did not answer. ${error.message}.`, { cause: error });
 }
 
-/** Whether the call did nothing and another endpoint, or a later try, may do it. */
+/** Whether the call was not processed and may be retried on another endpoint or later. */
 export function isRefusedByMember(error: unknown): boolean {
   if (!(error instanceof TransportError)) return false;
   const refusal = refusalFor(error);
@@ -48,7 +47,7 @@ export function isRefusedByMember(error: unknown): boolean {
   return !error.mayHaveRun && tlsHint(error.details) === undefined;
 }
 
-/** Whether a repeatable call may do better on another endpoint. */
+/** Whether a repeatable call may succeed on another endpoint. */
 export function isOutage(error: unknown): boolean {
   if (isRefusedByMember(error)) return true;
   if (!(error instanceof TransportError) || !error.mayHaveRun) return false;
@@ -60,7 +59,7 @@ export function isStaleToken(error: unknown): boolean {
   return error instanceof TransportError && STALE_TOKEN.test(error.details);
 }
 
-/** What etcd says in a watch response whose start is refused. */
+/** The error for a watch that etcd refused to create. */
 export function watchRefusal(reason: string): StorageError | undefined {
   if (!PERMISSION.test(reason)) return undefined;
   return new StorageError(
@@ -82,7 +81,7 @@ const OUTAGE_CODES: ReadonlySet<number> = new Set([
   STATUS.cancelled,
 ]);
 
-/** The answers by which etcd refuses a call without doing anything. */
+/** Answers by which etcd refuses a call without processing it. */
 const REFUSALS = [
   {
     code: STATUS.outOfRange,
@@ -152,7 +151,7 @@ function refusalFor(error: TransportError): (typeof REFUSALS)[number] | undefine
   return REFUSALS.find((row) => row.code === error.code && row.details.test(error.details));
 }
 
-/** A failed handshake does not get better by trying again, so it is told plainly. */
+/** A retry does not fix a failed handshake, so the error says what to check. */
 function tlsHint(details: string): string | undefined {
   if (/self.signed|unable to (?:get|verify)|UNABLE_TO|CERT_|altnames|unknown ca/i.test(details)) {
     return "etcd's server certificate is not trusted: check the CA file and the endpoint's host name.";

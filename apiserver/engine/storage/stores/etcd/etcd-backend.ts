@@ -29,13 +29,13 @@ import { etcdWatchStream } from './etcd-watch-stream';
 export interface EtcdBackend extends ReplaceableStore {
   /** The calls below the Backend, for the compactor. */
   readonly client: EtcdClient;
-  /** What the member that answers calls says of itself. Warns in the log of versions with known defects. */
+  /** The status of the current member. Logs a warning for versions with known defects. */
   status(signal: AbortSignal): Promise<EtcdStatus>;
 }
 
 /**
- * A Backend over etcd's v3 API. It connects when it is first used. Values of records point into the messages they came in: who keeps
- * one for long should copy it. A TTL below etcd's least (about one and a half election timeouts) is raised to it.
+ * A Backend over etcd's v3 API. It connects when it is first used. Values of records point into the messages they came in: copy
+ * a value to keep it for long. A TTL below etcd's least (about one and a half election timeouts) is raised to it.
  */
 export function createEtcdBackend(options: EtcdOptions): EtcdBackend {
   return new BackendOverEtcd(new EtcdClient(options));
@@ -171,7 +171,7 @@ class BackendOverEtcd implements EtcdBackend {
     return Promise.resolve();
   }
 
-  /** A transaction, if the presumed record stands. `expected` is undefined for a key that is to be absent. */
+  /** Writes in a transaction that also checks the presumed record. `expected` is undefined if the key must be absent. */
   async #put(
     write: { readonly key: Buffer; readonly value: Buffer; readonly expected: number | undefined },
     options: CreateOptions,
@@ -201,13 +201,13 @@ class BackendOverEtcd implements EtcdBackend {
     return conflict(answer);
   }
 
-  /** What a write that failed says of the record that was presumed when it was sent. */
+  /** Checks in a failed write whether the presumed record has changed. */
   #checkFailure(answer: TxnResponse, presumed: Presumed | undefined): void {
     if (presumed === undefined) return;
     this.#checkPresumed(answer.responses.at(-1)?.range?.kvs[0]?.modRevision, presumed);
   }
 
-  /** Where a stream begins, the store was out of sight for a while, and may be another one. */
+  /** Checked at the start of each stream: the store may have been replaced while disconnected. */
   async #verifyPresumed(signal: AbortSignal): Promise<void> {
     const presumed = this.#presumed;
     if (presumed === undefined) return;
@@ -217,10 +217,10 @@ class BackendOverEtcd implements EtcdBackend {
 
   #checkPresumed(found: number | undefined, presumed: Presumed): void {
     if (found === presumed.revision || presumed !== this.#presumed) return;
-    throw this.client.identity.lost('The identity that is written down in etcd is another one than before.');
+    throw this.client.identity.lost('The identity record in etcd has changed: the store was replaced.');
   }
 
-  /** A member may lag behind what a watch has seen; the store as a whole may not. */
+  /** A member may lag behind a watch, but a linearizable read may not. */
   async #verify(watch: WatchState, signal: AbortSignal): Promise<void> {
     const revision = watch.lastRevision;
     const hasSeenIt = watch.hasDelivered || this.client.identity.revision >= revision;
@@ -232,7 +232,7 @@ class BackendOverEtcd implements EtcdBackend {
     );
   }
 
-  /** A refused read does not say what is readable; a watch from the beginning does. One such question at a time. */
+  /** A refused read does not return the oldest readable revision; a watch from revision 1 does. Single-flight. */
   async #findOldestReadable(): Promise<number | undefined> {
     this.#oldestReadable ??= this.#askOldestReadable().finally(() => {
       this.#oldestReadable = undefined;
@@ -258,7 +258,7 @@ class BackendOverEtcd implements EtcdBackend {
 interface Presumed {
   readonly key: Buffer;
   readonly revision: number;
-  /** What it adds to each transaction: that it stands, and else what stands there. */
+  /** Its part of each transaction: the comparison, and a read of the record if it fails. */
   readonly encoded: Buffer;
 }
 

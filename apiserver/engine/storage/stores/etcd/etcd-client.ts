@@ -20,7 +20,7 @@ import type { Transport } from '../../grpc/transport';
 export interface EtcdOptions {
   /** URLs, e.g. `https://10.0.0.5:2379`; all of one scheme. */
   readonly endpoints: readonly string[];
-  /** What all keys of orch begin with, e.g. `/registry`; events of other keys are dropped before their values are looked at. */
+  /** The prefix of all keys of orch, e.g. `/registry`; events of other keys are dropped before their values are decoded. */
   readonly prefix: string;
   /** PEM files, read again for each connection; `certFile` and `keyFile` go together. */
   readonly caFile?: string;
@@ -40,7 +40,7 @@ const CALL_TIMEOUT_MS = 10_000;
 
 /**
  * The calls of etcd's API that orch uses, over several endpoints. Every method throws a StorageError for an outage or a refusal, and
- * the signal's reason when the caller gave up and the call changed nothing.
+ * the signal's reason when the caller aborted and the call changed nothing.
  */
 export class EtcdClient {
   readonly prefix: string;
@@ -84,7 +84,7 @@ export class EtcdClient {
 
   /**
    * A transaction is a write, and never sent twice, unless the caller says that its repetition changes nothing. Throws
-   * `unknown-outcome` when it met another or an older store than was known: what it means there is not what the caller meant.
+   * `unknown-outcome` when it met another or an older store than was known: the result is not valid for the store that the caller knew.
    */
   async txn(request: TxnRequest, signal: AbortSignal, kind: CallKind = 'write'): Promise<TxnResponse> {
     const seenBefore = this.identity.revision;
@@ -96,7 +96,7 @@ export class EtcdClient {
     return answer;
   }
 
-  /** Forgets what etcd keeps only for reads below `revision`. A revision that is compacted already is no error. */
+  /** Compacts the history below `revision`. A repeated compaction is no error. */
   async compact(request: CompactionRequest, signal: AbortSignal): Promise<void> {
     try {
       await this.endpoints.call(METHODS.compact, request, { kind: 'repeatable', signal });
@@ -125,36 +125,36 @@ function makeTokens(options: EtcdOptions, timeoutMs: number): Tokens | undefined
 }
 
 /**
- * Which cluster answered so far, and up to which revision. A linearizable answer can never be older than one that came before the
- * question, so an older one, or another cluster's, means that the store was replaced or restored.
+ * Tracks the cluster id and the newest revision of all answers. A linearizable answer is never older than an answer received before its
+ * request, so an older one, or one of another cluster, means that the store was replaced or restored.
  */
 class ClusterIdentity {
   #clusterId: string | undefined;
   #newest = 0;
   #resets = 0;
 
-  /** How often the store turned out to be another or an older one. */
+  /** Number of detected replacements of the store. */
   get resets(): number {
     return this.#resets;
   }
 
-  /** The newest revision seen; take it before asking. */
+  /** The newest revision seen; read it before a request. */
   get revision(): number {
     return this.#newest;
   }
 
-  /** The store is another one, as something else than its answers' heads shows. Returns what to throw. */
+  /** Counts a replacement that was detected by other means than response headers. Returns the error to throw. */
   lost(message: string): StorageError {
     this.#resets += 1;
     return new StorageError('reset', message);
   }
 
-  /** Whether a linearizable answer comes from another or an older store than was known before the question. */
+  /** Whether a linearizable answer is from another or an older store than was known before the request. */
   contradicts(header: ResponseHeader, seenBefore: number): boolean {
     return this.#isOther(header) || header.revision < seenBefore;
   }
 
-  /** Takes note of a header that may come from a member that lags. */
+  /** Records a header that may be from a lagging member. */
   note(header: ResponseHeader): void {
     if (this.#isOther(header)) return;
     this.#clusterId = header.clusterId;
@@ -162,7 +162,7 @@ class ClusterIdentity {
   }
 
   /**
-   * Checks a linearizable answer against what was known before the question. Throws a StorageError `reset` once per change: the new
+   * Checks a linearizable answer against the state known before the request. Throws a StorageError `reset` once per change: the new
    * store is what later answers are compared with.
    */
   check(header: ResponseHeader, seenBefore: number): void {
@@ -176,7 +176,7 @@ class ClusterIdentity {
     this.#newest = header.revision;
     throw this.lost(
       isOther
-        ? 'The etcd cluster behind the endpoints is another one than before.'
+        ? 'The endpoints now belong to another etcd cluster.'
         : `etcd went back from revision ${String(before)} to ${String(header.revision)}: it was restored from a backup.`,
     );
   }

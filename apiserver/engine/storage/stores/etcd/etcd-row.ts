@@ -48,9 +48,9 @@ export interface EtcdStoreOptions {
   readonly client?: { readonly certFile: string; readonly keyFile: string };
 }
 
-/** Also on the loopback interface: other users of the machine can connect to it. */
+/** Also applies to the loopback interface: other users of the machine can connect to it. */
 const OPEN_TO =
-  'whoever can connect to it, or read what is sent, has every Secret and may change every object; serve it with TLS and client certificates (--etcd-cafile, --etcd-certfile, --etcd-keyfile)';
+  'every client that can connect to it or read its traffic has every Secret and may change every object; serve it with TLS and client certificates (--etcd-cafile, --etcd-certfile, --etcd-keyfile)';
 
 /** etcd, as the flags name it. */
 export const ETCD = {
@@ -102,7 +102,7 @@ export const ETCD = {
   },
 } as const satisfies BackendRow<FlagValues<typeof FLAGS>, EtcdStoreOptions>;
 
-/** Asks every member for the size of its database file, every so often, until the signal aborts; a member that does not answer keeps none. */
+/** Polls the database size of every member until the signal aborts. A member that does not answer has no size. */
 async function keepDatabaseSizes(
   client: EtcdClient,
   { sizes, intervalMs }: { readonly sizes: Map<string, number>; readonly intervalMs: number },
@@ -121,7 +121,7 @@ async function keepDatabaseSizes(
   }
 }
 
-/** Bytes. The other calls have a connection to one member only, so that this one has its own. */
+/** The database size in bytes. Uses its own connection, because other calls are connected to one member only. */
 async function databaseSize(
   client: EtcdClient,
   endpoint: string,

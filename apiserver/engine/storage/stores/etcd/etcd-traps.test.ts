@@ -147,7 +147,7 @@ describe('one etcd', () => {
     await proxy.close();
   });
 
-  test('a deletion at exactly the compacted revision is seen by a watch from there, or told as compacted', async () => {
+  test('a deletion at exactly the compacted revision is seen by a watch from there, or reported as compacted', async () => {
     await withBackend([url()], async (backend) => {
       const made = await backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, patience());
       const gone = await backend.delete(`${PREFIX}/a`, made.revision, patience());
@@ -156,16 +156,16 @@ describe('one etcd', () => {
       for (const prefix of [undefined, `${PREFIX}/`]) {
         const options = prefix === undefined ? { from: gone.revision } : { from: gone.revision, prefix };
         const first = backend.watch(options, patience())[Symbol.asyncIterator]().next();
-        const told = await first.then(
+        const seen = await first.then(
           (step) => (step.value as readonly Revision[])[0]?.revision,
           (error: unknown) => (error as StorageError).compactRevision,
         );
-        // Which of the two depends on the version of etcd; it must not begin silently behind the deletion.
+        // Which of the two depends on the version of etcd; it must not begin silently after the deletion.
         const isSeen = await first.then(
           () => true,
           () => false,
         );
-        expect(told).toBe(isSeen ? gone.revision : gone.revision + 1);
+        expect(seen).toBe(isSeen ? gone.revision : gone.revision + 1);
       }
     });
   });
@@ -205,7 +205,7 @@ describe('one etcd', () => {
     });
   });
 
-  test('killed under 32 writers, etcd has every acknowledged write, none that was told as not made, and none twice', async () => {
+  test('killed under 32 writers, etcd has every acknowledged write, no failed write, and none twice', async () => {
     await cluster.stop();
     cluster = await startEtcdCluster({ size: 1 });
     await withBackend([url()], async (backend) => {
@@ -308,7 +308,7 @@ describe('one etcd', () => {
     });
   });
 
-  test('nothing but dead endpoints is told as unavailable, for a write too', async () => {
+  test('only dead endpoints: reads and writes fail as unavailable', async () => {
     await withBackend(
       ['http://127.0.0.1:1'],
       async (backend) => {
@@ -349,7 +349,7 @@ describe('one etcd', () => {
     });
   });
 
-  test('who gives up while a lease is granted for his write takes it from nobody who shares it', async () => {
+  test('a caller that aborts during the grant of a lease does not affect callers that share it', async () => {
     const proxy = await startProxy(url());
     await withBackend([proxy.url], async (backend) => {
       await backend.currentRevision(patience());
@@ -379,7 +379,7 @@ describe('one etcd', () => {
     });
   });
 
-  test('a value that etcd refuses for its size is told as too large and changes nothing', async () => {
+  test('a value that etcd refuses for its size fails as too-large and changes nothing', async () => {
     await withBackend([url()], async (backend) => {
       for (const bytes of [1_600_000, 5_000_000]) {
         await expect(
@@ -390,7 +390,7 @@ describe('one etcd', () => {
     });
   });
 
-  test('another cluster behind the same address resets the watch and the reads', async () => {
+  test('another cluster at the same address resets the watch and the reads', async () => {
     const other = await startEtcdCluster({ size: 1, extraArgs: FAST });
     const proxy = await startProxy(url());
     await withBackend([proxy.url], async (backend) => {
@@ -499,7 +499,7 @@ describe('one etcd', () => {
     );
   });
 
-  test('a wrong password, and a user without the grant for the watch, are told plainly', async () => {
+  test('a wrong password and a missing grant for the watch fail with a clear message', async () => {
     await enableAuth(url());
     const root = { username: 'root', password: 'secret' };
     await withBackend(
@@ -598,7 +598,7 @@ describe('etcd over TLS', () => {
   });
   afterAll(async () => rm(folder, { recursive: true, force: true }));
 
-  test('a client that trusts the CA is served, one that does not is told why', async () => {
+  test('a client that trusts the CA is served, another one fails with the reason', async () => {
     const cluster = await startEtcdCluster({
       size: 1,
       extraArgs: FAST,

@@ -18,7 +18,7 @@ import { WatchGap } from './watch-state';
  *
  * | state      | on                                        | does                                             | next       |
  * | ---------- | ----------------------------------------- | ------------------------------------------------ | ---------- |
- * | connecting | connection stands                         | asks for a token, sends the create request       | creating   |
+ * | connecting | connected                                 | requests a token, sends the create request       | creating   |
  * |            | refused, timed out                        |                                                  | waiting    |
  * |            | certificate or password refused by all    | throws `denied`                                  | ended      |
  * | creating   | `created`, the identity is another one    | throws `reset`                                   | ended      |
@@ -41,7 +41,7 @@ import { WatchGap } from './watch-state';
  * | waiting    | 200 ms passed                             | takes the next endpoint, a new connection        | connecting |
  * | any        | the signal aborts, the reader leaves      | cancels the stream, closes the connection        | ended      |
  *
- * Nothing is asked of progress notifications: those of etcd before 3.4.25 and 3.5.8 can overtake events.
+ * Progress notifications are not used: those of etcd before 3.4.25 and 3.5.8 can overtake events.
  */
 
 export interface EtcdWatchOptions {
@@ -54,9 +54,9 @@ export interface EtcdWatchOptions {
   readonly dialTimeoutMs: number;
   /** Throws a StorageError `reset` when the store's newest revision, by a linearizable read, went back below the watch's last. */
   readonly verify: (state: WatchState, signal: AbortSignal) => Promise<void>;
-  /** Called for each stream once the server has created it, and before anything of it is handed on. What it throws ends the stream. */
+  /** Called for each stream after the server created it and before its events are delivered. An error ends the stream. */
   readonly begun: (signal: AbortSignal) => Promise<void>;
-  /** Takes note of each header. */
+  /** Called with each response header. */
   readonly onHeader: (header: ResponseHeader) => void;
   readonly log: Log;
 }
@@ -67,7 +67,7 @@ const FAILURES_PER_LOG_LINE = 50;
 /**
  * Batches of whole revisions until `caller` or `closing` aborts, over as many streams as it takes. Begun after `closing` aborted it
  * throws that signal's reason. Each stream has a connection of its own, so
- * that a slow reader holds up nobody else.
+ * that a slow reader does not delay another.
  */
 export async function* etcdWatchStream(
   options: EtcdWatchOptions,
@@ -142,7 +142,7 @@ async function* oneStream(
   let hasBegun = false;
   try {
     await transport.ready(dialTimeoutMs, signal);
-    // A token expires while it is not used, and a watch uses it only once.
+    // A token expires when unused, and a watch uses it only once.
     tokens?.forget();
     const token = await tokens?.get(transport, signal);
     if (signal.aborted) return;
@@ -153,7 +153,7 @@ async function* oneStream(
       if (!hasBegun) await options.begun(signal);
       hasBegun = true;
       const { revisions, failure } = await acceptAll(options, responses, signal);
-      // What was accepted before the failure will not come again.
+      // Revisions accepted before the failure are not repeated.
       if (revisions.length > 0) yield revisions;
       if (failure !== undefined) throw failure;
     }

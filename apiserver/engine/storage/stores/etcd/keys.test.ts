@@ -5,7 +5,7 @@ test('a prefix ends before the first key that does not begin with it', () => {
   expect(keysBelow('')).toEqual(WHOLE_KEYSPACE);
 });
 
-test('a page begins behind the key before it, and never outside of the prefix', () => {
+test('a page begins after the given key, and never outside of the prefix', () => {
   expect(keysBelow('/b/', '/b/x').key).toEqual(Buffer.from('/b/x\0'));
   expect(keysBelow('/b/', '/a').key).toEqual(Buffer.from('/b/'));
 });

@@ -9,7 +9,7 @@ import { STATUS, TransportError } from '../../grpc/transport';
 const LEASE_ID_BITS = 52n;
 const SHARING_SECONDS_MAX = 60;
 const SHARING_PART_OF_TTL = 0.05;
-/** A lease's end deletes all its objects in one revision, which should stay small. */
+/** The expiry of a lease deletes all its objects in one revision, which must stay small. */
 const LEASE_OBJECTS_MAX = 1_000;
 /** Covers the time between taking a lease and the write that uses it. */
 const SLACK_SECONDS = 1;
@@ -57,7 +57,7 @@ export class Leases {
     return untilAborted(lease.id, signal);
   }
 
-  /** Call it when the store says that it does not know the lease. */
+  /** Call it when the store does not know the lease. */
   forget(ttlSeconds: number, lease = this.#byTtl.get(ttlSeconds)): void {
     if (this.#byTtl.get(ttlSeconds) === lease) this.#byTtl.delete(ttlSeconds);
   }
@@ -70,7 +70,7 @@ export class Leases {
     }
   }
 
-  /** Bounded by the time for a call alone: whoever asked first may leave, and others wait for the same lease. */
+  /** Bounded by the call timeout only: the first caller may abort while others wait for the same lease. */
   async #grant(ttlSeconds: number): Promise<number> {
     const { signal } = new AbortController();
     for (let attempt = 1; ; attempt++) {

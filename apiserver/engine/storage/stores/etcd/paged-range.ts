@@ -5,7 +5,7 @@ import type { KeyValue, RangeRequest, RangeResponse } from './proto';
 import { STATUS, TransportError } from '../../grpc/transport';
 
 const PAGE_KEYS_MAX = 500;
-/** A page that came out bigger makes the next one half as long. */
+/** After a larger page, the next one is half as long. */
 const PAGE_BYTES_AIM = 8 * 1024 * 1024;
 
 /**
@@ -50,7 +50,7 @@ export async function pagedRange(
   }
 }
 
-/** The value points into the message that it came in: who keeps it long should copy it. */
+/** The value points into its message: copy it to keep it for long. */
 export function toRecord(kv: KeyValue): StoredRecord {
   return { key: kv.key.toString(), value: kv.value, revision: kv.modRevision };
 }

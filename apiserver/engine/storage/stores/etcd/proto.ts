@@ -1,6 +1,6 @@
 /**
- * The part of etcd's v3 API that orch speaks, as data: one row per field with its protobuf type and number. Fields that nobody
- * reads are left out and skipped on the wire. Revisions and counts are numbers, ids of clusters and members are hexadecimal
+ * The part of etcd's v3 API that orch speaks, as data: one row per field with its protobuf type and number. Unused
+ * fields are omitted and skipped on the wire. Revisions and counts are numbers, ids of clusters and members are hexadecimal
  * strings (they use all 64 bits), keys and values are Buffers that point into the message they came in.
  */
 export const MESSAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -154,7 +154,7 @@ export interface TxnRequest {
   readonly compare: readonly Compare[];
   readonly success: readonly RequestOp[];
   readonly failure: readonly RequestOp[];
-  /** Further comparisons and operations, behind the others: the result of `encodeShared`. */
+  /** Further comparisons and operations, after the others: the result of `encodeShared`. */
   readonly encoded?: Buffer | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { StatusResponse } from './proto';
 import { ownKeyMap } from '../../../../../shared/own-key-map';
 
-/** One etcd member's word about itself. Ids are hexadecimal, as etcd's own tools print them. */
+/** The status of one etcd member. Ids are hexadecimal, as etcd's own tools print them. */
 export interface EtcdStatus {
   readonly version: string;
   readonly clusterId: string;
@@ -11,9 +11,9 @@ export interface EtcdStatus {
   readonly revision: number;
   readonly dbSizeBytes: number;
   readonly dbSizeInUseBytes: number;
-  /** Alarms and other troubles, in etcd's words. */
+  /** Alarms and other problems, as etcd reports them. */
   readonly errors: readonly string[];
-  /** What is wrong with this version, or undefined. */
+  /** A known defect of this version, or undefined. */
   readonly warning: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function toStatus(answer: StatusResponse): EtcdStatus {
 const FIXED_PATCH = ownKeyMap<number>({ '3.4': 25, '3.5': 8 });
 const OLDEST_LINE = 3.4;
 
-/** Tells of versions whose progress notifications are unsafe; orch does not use them, other clients of the same etcd may. */
+/** A warning for versions with unsafe progress notifications. orch does not use them, but other clients of the same etcd may. */
 export function warningFor(version: string): string | undefined {
   const [major = '', minor = '', patch = ''] = version.split('.');
   const line = `${major}.${minor}`;
@@ -44,7 +44,7 @@ export function warningFor(version: string): string | undefined {
   const fixedPatch = FIXED_PATCH.get(line);
   if (fixedPatch === undefined || Number.parseInt(patch, 10) >= fixedPatch) return undefined;
   return (
-    "this etcd's progress notifications can overtake events, and later releases mend more: " +
+    "this etcd's progress notifications can overtake events, and later releases fix more: " +
     `upgrade to ${line}.${String(fixedPatch)} or newer (orch itself does not use them)`
   );
 }

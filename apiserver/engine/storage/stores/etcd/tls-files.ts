@@ -14,7 +14,7 @@ type Material = readonly (Buffer | undefined)[];
 
 /**
  * Gives what a new connection needs of the files as they are then, so that renewed certificates are taken up without a restart. Files
- * that cannot be read, or do not fit together because only half of them was renewed, are told in the log and the last good ones stay
+ * that cannot be read, or do not fit together because only half of them was renewed, are logged and the last good ones stay
  * in use. Throws at once when they are not good from the beginning.
  */
 export function secureContextOf({ caFile, certFile, keyFile }: TlsFiles, log: Log): () => SecureContext {

@@ -40,7 +40,7 @@ beforeAll(async () => {
     tls: { ...server, clientCertAuth: false },
   });
   const [endpoint = ''] = cluster.endpoints;
-  // Calls end because the silence is noticed, or by the patience of the test, which is told; never by a time limit of their own.
+  // Calls end by the keep-alive ping, or by the time limit of the test; they have no limit of their own.
   const callTimeoutMs = 2 * PATIENCE_MS;
   const options = { prefix: PREFIX, log: silentLog, caFile: server.caFile, callTimeoutMs };
   direct = createEtcdBackend({ ...options, endpoints: [endpoint] });
@@ -83,7 +83,7 @@ function firstLane(): Lane {
   return lane;
 }
 
-/** Follows every revision behind `from` until it has seen one, and checks that none is missing and none comes twice. */
+/** Follows every revision after `from` until it has seen one, and checks that none is missing and none comes twice. */
 function follow(
   backend: EtcdBackend,
   from: number,
@@ -129,7 +129,7 @@ test('connections that fall silent in the middle end their calls, and the watch 
     ended(async (signal) => backend.create(`${PREFIX}/silent/unknown`, Buffer.from('w'), {}, signal)),
   ]);
   expect(proxy.swallowed()).toBe(2);
-  // A read is made again elsewhere; a write is not made twice.
+  // A read is retried on another endpoint; a write is never retried.
   expect(read.value?.record?.value.toString()).toBe('x');
   expect(write.error).toMatchObject({ code: 'unknown-outcome' });
   await Promise.all(filled);
@@ -172,7 +172,7 @@ test('connections that are reset without a farewell while they are written to en
   expect(seen.filter((key) => key.startsWith(`${PREFIX}/reset/`))).toHaveLength(stored.size + 1);
 });
 
-/** Whether the end of a create fits what stands in the store: its revision, or undefined where the key is not there. */
+/** Whether the end of a create fits the stored record: its revision, or undefined where the key is not there. */
 function isTrue({ value, error }: Ended<WriteOutcome>, revision: number | undefined): boolean {
   if (value !== undefined) return value.ok && value.revision === revision;
   if (!(error instanceof StorageError)) return false;

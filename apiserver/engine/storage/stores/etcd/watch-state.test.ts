@@ -134,7 +134,7 @@ test('a revision that comes in two halves outside of fragments is a reset, not a
   ).toThrow(expect.objectContaining({ code: 'reset' }));
 });
 
-test('a start at the compact revision is tried there over the whole keyspace, and its loss told', () => {
+test('a start at the compact revision watches the whole keyspace, and a missing revision is compacted', () => {
   const state = new WatchState({ from: 5, isWhole: false, keyPrefix: '/registry/x/', withPrevious: false });
   expect(state.startStream()).toEqual({ revision: 4, needsWholeKeyspace: false });
   expect(() => state.refuse(5)).toThrow(WatchGap);

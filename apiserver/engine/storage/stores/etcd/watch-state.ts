@@ -6,27 +6,27 @@ import { EVENT_TYPE } from './proto';
 
 type RevisionEvent = Revision['events'][number];
 
-/** A break in the numbers that a new stream may heal. */
+/** A gap in the revisions, after which a new stream is opened. */
 export class WatchGap extends Error {}
 
 export interface WatchStateOptions {
   readonly from: number;
   /** Watching everything, so that every revision must show up. */
   readonly isWhole: boolean;
-  /** Events of keys that do not begin so are left out. */
+  /** Events of keys without this prefix are dropped. */
   readonly keyPrefix: string;
   readonly withPrevious: boolean;
 }
 
 /**
- * What a watch knows across its streams: which revision was the last, and what it looked like. It turns responses into whole
- * revisions and holds no connection, so that it can be tested alone.
+ * The state of a watch across its streams: the last revision and its events. It assembles responses into whole revisions, and has no
+ * connection, so that it can be tested alone.
  *
- * A stream is opened one revision early, at the last one known, for two reasons. Older etcd forgets a deletion made at exactly the
- * compact revision, so that a start there can leave an event out, while a start behind it cannot. And what comes again can be
- * compared with what came before: a store restored from a backup that has meanwhile grown past our revision is told by it.
+ * A stream is opened one revision early, at the last one known, for two reasons. Older etcd drops a deletion made at exactly the
+ * compact revision, so that a start there can miss an event, while a start after it cannot. And the repeated revision is compared with the
+ * first one: this detects a store that was restored from a backup and has grown past our revision since.
  * When the early start is refused because the first revision wanted is the compact revision itself, the watch begins there, over
- * the whole keyspace, so that its absence shows; it ends as compacted then.
+ * the whole keyspace, so that a missing revision is detected; it then ends as compacted.
  */
 export class WatchState {
   readonly #options: WatchStateOptions;
@@ -34,7 +34,7 @@ export class WatchState {
   #pending: { readonly revision: number; readonly events: WatchEvent[] } | undefined;
   /** Those of the newest revision. */
   #lastEvents: readonly WatchEvent[] | undefined;
-  /** Theirs, once a new stream begins with them: hardly any revision is seen twice, and to mark each costs a checksum of its values. */
+  /** Checksums of these events, computed only when a new stream repeats the revision. */
   #lastMarks: ReadonlySet<string> | undefined;
   #isResuming = true;
   #gapAt: number | undefined;
@@ -52,12 +52,12 @@ export class WatchState {
     return this.#last;
   }
 
-  /** Whether the last revision is one that this watch has seen itself, and not only the caller's word. */
+  /** Whether this watch has delivered the last revision itself; otherwise it is the caller's start revision. */
   get hasDelivered(): boolean {
     return this.#lastEvents !== undefined;
   }
 
-  /** Call it for each new stream; tells how to open it. */
+  /** Must be called for each new stream; returns how to open it. */
   startStream(): { readonly revision: number; readonly needsWholeKeyspace: boolean } {
     this.#pending = undefined;
     this.#isResuming = true;
@@ -74,12 +74,12 @@ export class WatchState {
 
   /**
    * Adds the revisions that are complete with this response to `done`. Throws a StorageError `reset` when the store is another one, and
-   * {@link WatchGap} when a revision is missing and the stream should be opened anew.
+   * {@link WatchGap} when a revision is missing and the stream should be reopened.
    */
   accept(response: WatchResponse, done: Revision[]): void {
     this.#clusterId ??= response.header.clusterId;
     if (this.#clusterId !== response.header.clusterId) {
-      throw new StorageError('reset', 'The etcd cluster behind the endpoints is another one than before.');
+      throw new StorageError('reset', 'The endpoints now belong to another etcd cluster.');
     }
     let newest: readonly WatchEvent[] | undefined;
     for (const event of response.events) {
@@ -129,7 +129,7 @@ export class WatchState {
     throw new WatchGap(text);
   }
 
-  /** Right after a start the last known revision comes again; later nothing may, or a revision was delivered in two halves. */
+  /** A new stream repeats the last known revision. A later repetition means that a revision was delivered in two parts. */
   #checkRepeated(event: WatchEvent): void {
     const revision = event.kv.modRevision;
     if (!this.#isResuming) {
@@ -161,7 +161,7 @@ export class WatchState {
         ? ({ type: 'delete', key } as const)
         : ({ type: 'put', key, value: kv.value, created } as const);
     if (!this.#options.withPrevious || created) return made;
-    // etcd looks the previous record up when it sends the event, and says nothing when a compaction was faster.
+    // etcd reads the previous record when it sends the event, and omits it after a compaction.
     if (prevKv === null) throw compacted(kv.modRevision);
     return { ...made, previous: { key, value: prevKv.value, revision: prevKv.modRevision } };
   }
@@ -172,7 +172,7 @@ function compacted(compactRevision: number): StorageError {
   return new StorageError('compacted', text, { compactRevision });
 }
 
-/** Tells one event of a revision from another of a different history. */
+/** A fingerprint that distinguishes events of different histories. */
 function markOf({ type, kv }: WatchEvent): string {
   const numbers = [type, kv.createRevision, kv.version, crc32(kv.value)].join(' ');
   return `${numbers} ${kv.key.toString('latin1')}`;

@@ -49,7 +49,7 @@ export async function startKmsPlugin({ version = 'v1beta1', path = '' } = {}): P
     const handle = (call: ServerUnaryCall<Fields, object>, reply: sendUnaryData<object>): void => {
       plugin.calls[name] += 1;
       if (plugin.outage !== undefined && name !== 'Version') {
-        reply({ code: plugin.outage, details: 'the key is out of reach' });
+        reply({ code: plugin.outage, details: 'the key is unavailable' });
       } else reply(null, answer(call.request));
     };
     return { name, handle };

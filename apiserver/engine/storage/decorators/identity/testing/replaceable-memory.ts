@@ -4,7 +4,7 @@ import { StorageError } from '../../../backend';
 import type { MemoryBackend } from '../../../testing/memory-backend';
 import type { ReplaceableStore } from '../replaceable-store';
 
-/** A store in memory that can be replaced while it is used, with no sign of it but that its revisions go back. */
+/** A store in memory that can be replaced during use; the only sign is that its revisions go back. */
 export class ReplaceableMemory implements ReplaceableStore {
   #memory: MemoryBackend;
   #connection = new AbortController();
@@ -20,7 +20,7 @@ export class ReplaceableMemory implements ReplaceableStore {
     return this.#resets;
   }
 
-  /** Breaks every watch, as the end of a process does; they resume on the other store. */
+  /** Breaks every watch, as a restart of the store does; they resume on the other store. */
   replace(memory: MemoryBackend): void {
     this.#memory = memory;
     this.#connection.abort(new Error('the store was replaced'));

@@ -30,12 +30,12 @@ export class Writer {
       throw new Error('the writer ended before it said anything');
     });
     this.opened = Promise.race([once(lines, 'line'), ended]).then(([line]) => {
-      const told = JSON.parse(String(line)) as { readonly open: boolean; readonly code?: string };
+      const report = JSON.parse(String(line)) as { readonly open: boolean; readonly code?: string };
       lines.on('line', (each) => {
         this.acknowledged.push(JSON.parse(each) as AcknowledgedWrite);
         this.#wake();
       });
-      return told.open ? 'open' : String(told.code);
+      return report.open ? 'open' : String(report.code);
     });
   }
 

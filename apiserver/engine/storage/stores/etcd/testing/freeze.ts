@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
  * Stops a process, as a machine that hangs would, and resolves when all of its threads stand still. The signal reaches one of them, which
- * stops the others when it has its turn: on a busy machine they go on answering for some time. Where there is no /proc it does not wait.
+ * stops the others when it has its turn: on a busy machine they continue to answer for some time. Where there is no /proc it does not wait.
  */
 export async function freeze(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');
@@ -20,7 +20,7 @@ function isRunning(pid: number): boolean {
   return threads.some((thread) => stateOf(pid, thread) !== 'T');
 }
 
-/** The letter behind the program's name, which stands in parentheses. A thread that has ended counts as stopped. */
+/** The state letter after the program name, which is in parentheses. A thread that has ended counts as stopped. */
 function stateOf(pid: number, thread: string): string {
   try {
     const stat = readFileSync(`/proc/${String(pid)}/task/${thread}/stat`, 'utf8');

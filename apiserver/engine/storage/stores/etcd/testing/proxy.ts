@@ -10,8 +10,8 @@ export interface TestProxy {
   /** How often `cutAfter` took effect. */
   cuts(): number;
   /**
-   * The connection on which the server sends its next bytes after this many more stands still for good, with both ends none the wiser:
-   * whatever either sends is taken and dropped.
+   * Stalls a connection after the server has sent this many more bytes, without closing it: all later bytes of both sides are
+   * dropped.
    */
   swallowAfter(bytes: number): void;
   /** How often `swallowAfter` took effect. */
