@@ -5,7 +5,7 @@ import { pause } from '../../shared/concurrency/pause';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
 import type { WorkQueue } from '../../shared/concurrency/work-queue';
-import { retryAfterMs } from '../../shared/errors/retry-after';
+import { getRetryAfterMs } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import { resourceNameOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
@@ -150,7 +150,7 @@ class GarbageCollector {
     }
     const reconcile = async (uid: string, stop: AbortSignal): Promise<Requeue | undefined> =>
       this.#finalizers.has(uid) ? this.#finalizers.reconcile(uid, stop) : this.#garbage.reconcile(uid, stop);
-    await runWorkers({ queue, workers, log, reconcile, retryAfterMs }, signal);
+    await runWorkers({ queue, workers, log, reconcile, retryAfterMs: getRetryAfterMs }, signal);
   }
 
   #noteDefinition({ resource }: Located): void {

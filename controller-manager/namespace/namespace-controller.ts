@@ -9,7 +9,7 @@ import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
-import { retryAfterMs } from '../../shared/errors/retry-after';
+import { getRetryAfterMs } from '../../shared/errors/status-error';
 import { defined } from '../../shared/defined';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
@@ -70,7 +70,7 @@ export async function runNamespaceController(
           workers: options.concurrentNamespaceSyncs,
           log,
           reconcile: async (name, stop) => deleter.reconcile(name, stop),
-          retryAfterMs,
+          retryAfterMs: getRetryAfterMs,
         },
         signal,
       ),

@@ -12,7 +12,7 @@ import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
-import { evaluatorOf } from '../../shared/quota/evaluators';
+import { getEvaluator } from '../../shared/quota/evaluators';
 import type { Evaluator, Measured } from '../../shared/quota/measure';
 
 /** Of an object that is counted only its name and what it means to quotas is kept. */
@@ -68,7 +68,7 @@ export class CountedObjects {
     const found = metadataResources(resources)
       .filter(({ namespaced, verbs }) => namespaced && VERBS.every((verb) => verbs.includes(verb)))
       .flatMap((row) => {
-        const evaluator = evaluatorOf(row);
+        const evaluator = getEvaluator(row);
         return evaluator === undefined ? [] : [{ row, evaluator }];
       });
     // Resources of a group that does not answer are unknown, not gone.

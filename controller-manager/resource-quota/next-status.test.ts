@@ -1,5 +1,5 @@
 import type { ResourceList } from '../../shared/quota/amounts';
-import { NOTHING, amountsOf, listOf } from '../../shared/quota/amounts';
+import { NOTHING, parseAmounts, formatResourceList } from '../../shared/quota/amounts';
 import { nextStatus } from './next-status';
 import { RecentCharges } from './recent-charges';
 
@@ -13,8 +13,8 @@ function next(
     spec: { hard: spec },
     status: { hard, ...(used === undefined ? {} : { used }) },
   };
-  const result = nextStatus(quota, { counted: amountsOf(counted), recent: amountsOf(recent) });
-  return { ...result, hard: listOf(result.hard), used: listOf(result.used) };
+  const result = nextStatus(quota, { counted: parseAmounts(counted), recent: parseAmounts(recent) });
+  return { ...result, hard: formatResourceList(result.hard), used: formatResourceList(result.used) };
 }
 
 test('a quota that is new is told what is used, and what it limits', () => {
@@ -73,9 +73,10 @@ describe('charges that may be on their way', () => {
     charges.open('k', NOTHING, NOTHING);
   });
   const charged = (version: number, before: ResourceList, after: ResourceList): void =>
-    charges.charged('k', version, { before: amountsOf(before), after: amountsOf(after) });
-  const stored = (version: number, uses: ResourceList): void => charges.stored('k', version, amountsOf(uses));
-  const left = (): ResourceList => listOf(charges.of('k'));
+    charges.charged('k', version, { before: parseAmounts(before), after: parseAmounts(after) });
+  const stored = (version: number, uses: ResourceList): void =>
+    charges.stored('k', version, parseAmounts(uses));
+  const left = (): ResourceList => formatResourceList(charges.of('k'));
 
   test('are what is used more, until their time is over', () => {
     nowMs = 500;
@@ -105,7 +106,7 @@ describe('charges that may be on their way', () => {
   });
 
   test('are no more than is used beyond what is there when somebody begins to look', () => {
-    charges.open('k', amountsOf({ pods: '5' }), amountsOf({ pods: '4' }));
+    charges.open('k', parseAmounts({ pods: '5' }), parseAmounts({ pods: '4' }));
     expect(left()).toEqual({ pods: '1' });
     stored(1, { pods: '1' });
     expect(left()).toEqual({});

@@ -2,7 +2,7 @@ import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import type { Quantity } from '../../shared/meta/quantity';
 import { addQuantity } from '../../shared/meta/quantity';
 import type { Amounts } from '../../shared/quota/amounts';
-import { areEqual, isMore, only } from '../../shared/quota/amounts';
+import { areEqual, isMore, pickAmounts } from '../../shared/quota/amounts';
 import { hardOf, statusOf } from './quota-object';
 
 /** What is known about the use of a quota. */
@@ -37,7 +37,7 @@ export function nextStatus(quota: ResourceQuota, { counted, recent }: Findings):
     hard,
     used,
     isChanged: !areEqual(hard, status.hard) || !areEqual(used, status.used),
-    isSettled: areEqual(only(used, counted.keys()), only(counted, hard.keys())),
+    isSettled: areEqual(pickAmounts(used, counted.keys()), pickAmounts(counted, hard.keys())),
   };
 }
 

@@ -2,7 +2,7 @@ import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import type { ResourceOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 import type { Amounts } from '../../shared/quota/amounts';
-import { amountsOf } from '../../shared/quota/amounts';
+import { parseAmounts } from '../../shared/quota/amounts';
 
 export const RESOURCE_QUOTAS: ResourceOf<ResourceQuota> = {
   group: GROUP.core,
@@ -12,10 +12,10 @@ export const RESOURCE_QUOTAS: ResourceOf<ResourceQuota> = {
 
 /** What is asked for. */
 export function hardOf({ spec }: ResourceQuota): Amounts {
-  return amountsOf(spec.hard);
+  return parseAmounts(spec.hard);
 }
 
 /** What admission goes by: what is limited, and what is used of it. */
 export function statusOf({ status }: ResourceQuota): { readonly hard: Amounts; readonly used: Amounts } {
-  return { hard: amountsOf(status?.hard), used: amountsOf(status?.used) };
+  return { hard: parseAmounts(status?.hard), used: parseAmounts(status?.used) };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/concurrency/clock';
 import type { Amounts } from '../../shared/quota/amounts';
-import { NOTHING, minus, sumOf, withoutZeros } from '../../shared/quota/amounts';
+import { NOTHING, subtractAmounts, sumAmounts, withoutZeros } from '../../shared/quota/amounts';
 
 /** What one write of a quota's status, or one object that was stored, came to. */
 interface Booked {
@@ -44,7 +44,7 @@ export class RecentCharges {
 
   /** From here on changes are told. What is used more than there is may be on its way. */
   open(key: string, used: Amounts, counted: Amounts): void {
-    const amounts = withoutZeros(minus(used, counted));
+    const amounts = withoutZeros(subtractAmounts(used, counted));
     const charges = amounts.size === 0 ? [] : [{ atMs: this.#clock.now(), version: 0, amounts }];
     this.#books.set(key, { charges, stored: [], ownVersion: Number.NaN });
   }
@@ -55,7 +55,7 @@ export class RecentCharges {
     if (book === undefined || version === book.ownVersion) return;
     const { open, amounts } = settled(
       book.stored,
-      withoutZeros(minus(after, before)),
+      withoutZeros(subtractAmounts(after, before)),
       (each) => each > version,
     );
     book.stored = open;
@@ -83,7 +83,7 @@ export class RecentCharges {
 
   of(key: string): Amounts {
     const charges = this.#current(key)?.charges ?? [];
-    return charges.length === 0 ? NOTHING : sumOf(charges.map(({ amounts }) => amounts));
+    return charges.length === 0 ? NOTHING : sumAmounts(charges.map(({ amounts }) => amounts));
   }
 
   forget(key: string): void {
@@ -110,8 +110,8 @@ function settled(
   let rest = amounts;
   const open = booked.map((each) => {
     if (rest.size === 0 || !concerns(each.version)) return each;
-    const left = withoutZeros(minus(each.amounts, rest));
-    rest = withoutZeros(minus(rest, each.amounts));
+    const left = withoutZeros(subtractAmounts(each.amounts, rest));
+    rest = withoutZeros(subtractAmounts(rest, each.amounts));
     return { ...each, amounts: left };
   });
   return { open, amounts: rest };
@@ -120,5 +120,5 @@ function settled(
 /** The two count as long as the later one would, and are settled by what settles both. */
 function firstTwoAsOne([first, second, ...rest]: readonly Booked[]): readonly Booked[] {
   if (first === undefined || second === undefined) return [];
-  return [{ ...second, amounts: sumOf([first.amounts, second.amounts]) }, ...rest];
+  return [{ ...second, amounts: sumAmounts([first.amounts, second.amounts]) }, ...rest];
 }

@@ -13,7 +13,7 @@ import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
 import type { Log } from '../../shared/log/log';
 import type { Amounts } from '../../shared/quota/amounts';
-import { NOTHING, areEqual, isMore, listOf, minus } from '../../shared/quota/amounts';
+import { NOTHING, areEqual, isMore, formatResourceList, subtractAmounts } from '../../shared/quota/amounts';
 import type { Evaluator } from '../../shared/quota/measure';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
@@ -236,7 +236,7 @@ class QuotaKeeper {
 
   /** False where it was charged meanwhile: what is known of it here is too old. */
   async #write(quota: ResourceQuota, { hard, used }: NextStatus, signal: AbortSignal): Promise<boolean> {
-    const status = { hard: listOf(hard), used: listOf(used) };
+    const status = { hard: formatResourceList(hard), used: formatResourceList(used) };
     try {
       const { metadata } = await this.#client.updateStatus(RESOURCE_QUOTAS, { ...quota, status }, { signal });
       this.#charges.wrote(keyOfObject(quota), Number(metadata.resourceVersion));
@@ -266,7 +266,7 @@ class QuotaKeeper {
     const nowMs = this.#wallClock.now();
     const usedBy = (objects: readonly CountedObject[]): Amounts =>
       tally(quota, [{ countable: { evaluator }, objects }], nowMs).counted;
-    const uses = before === undefined ? usedBy([after]) : minus(usedBy([after]), usedBy([before]));
+    const uses = before === undefined ? usedBy([after]) : subtractAmounts(usedBy([after]), usedBy([before]));
     this.#charges.stored(keyOfObject(quota), Number(after.metadata.resourceVersion), uses);
   }
 

@@ -2,8 +2,8 @@ import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import type { Quantity } from '../../shared/meta/quantity';
 import { ZERO_QUANTITY, addQuantity } from '../../shared/meta/quantity';
 import type { Amounts } from '../../shared/quota/amounts';
-import { usageAt } from '../../shared/quota/measure';
-import { matchesScope, scopesOf } from '../../shared/quota/scopes';
+import { computeUsageAt } from '../../shared/quota/measure';
+import { matchesScope, getScopes } from '../../shared/quota/scopes';
 import type { Countable, CountedObject } from './counted-objects';
 import { hardOf } from './quota-object';
 
@@ -24,7 +24,7 @@ export function tally(
   nowMs: number,
 ): Tally {
   const names = [...hardOf(quota).keys()];
-  const scopes = scopesOf(quota);
+  const scopes = getScopes(quota);
   const counted = new Map<string, Quantity>();
   let nextChangeMs: number | undefined;
   for (const { countable, objects } of groups) {
@@ -32,7 +32,7 @@ export function tally(
     for (const name of own) counted.set(name, counted.get(name) ?? ZERO_QUANTITY);
     for (const { measured } of objects) {
       if (!scopes.every((scope) => matchesScope(scope, measured.scopes))) continue;
-      const usage = usageAt(measured, nowMs);
+      const usage = computeUsageAt(measured, nowMs);
       for (const name of own) addTo(counted, name, usage.get(name));
       const laterMs = measured.later?.fromMs ?? 0;
       if (laterMs >= nowMs) nextChangeMs = Math.min(nextChangeMs ?? laterMs, laterMs);

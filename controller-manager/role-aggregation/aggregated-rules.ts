@@ -1,6 +1,6 @@
 import type { ClusterRole, PolicyRule } from '../../shared/api/types/rbac-v1';
 import { deepEqual } from '../../shared/object/clone';
-import { labelSelectorOf, matchesLabels } from '../../shared/meta/labels';
+import { toLabelSelector, matchesLabels } from '../../shared/meta/labels';
 
 /**
  * The rules of all roles that the aggregated role selects, each once: selector by selector, role by role in the order of their names.
@@ -10,7 +10,7 @@ export function aggregatedRules(role: ClusterRole, roles: readonly ClusterRole[]
   const { name } = role.metadata;
   const rules: PolicyRule[] = [];
   for (const object of role.aggregationRule?.clusterRoleSelectors ?? []) {
-    const selector = labelSelectorOf(object);
+    const selector = toLabelSelector(object);
     const selected = roles.filter(
       ({ metadata }) => metadata.name !== name && matchesLabels(selector, metadata.labels ?? {}),
     );

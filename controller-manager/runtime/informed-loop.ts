@@ -1,6 +1,6 @@
 import type { WorkLoopOptions } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
-import { retryAfterMs } from '../../shared/errors/retry-after';
+import { getRetryAfterMs } from '../../shared/errors/status-error';
 
 export interface InformedLoopOptions extends Omit<WorkLoopOptions, 'retryAfterMs'> {
   /** What the work is decided on. Their handlers put keys into the queue. */
@@ -32,5 +32,5 @@ async function workWhenSynced(options: InformedLoopOptions, signal: AbortSignal)
     if (signal.aborted) return;
     throw error;
   }
-  await runWorkers({ ...options, retryAfterMs }, signal);
+  await runWorkers({ ...options, retryAfterMs: getRetryAfterMs }, signal);
 }

@@ -1,7 +1,7 @@
 import { RESOURCES } from '../../shared/api/resources';
 import type { ResourceRow } from '../../shared/api/resources';
-import { conversionOf } from '../../shared/conversion/conversions';
-import { defaultsOf } from '../../shared/defaults/defaults';
+import { getConversion } from '../../shared/conversion/conversions';
+import { getDefaults } from '../../shared/defaults/defaults';
 import type { ApiObject, GroupVersion } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { decodeObject } from '../../shared/schema/decode';
@@ -54,11 +54,11 @@ export function missingDefaults(
 }
 
 function withDefaults(row: ResourceRow, object: ApiObject): ApiObject {
-  return defaultsOf(row.schema)?.(object) ?? object;
+  return getDefaults(row.schema)?.(object) ?? object;
 }
 
 function converted(object: ApiObject, from: ResourceRow, to: ResourceRow): ApiObject {
-  const hub = conversionOf(from)?.toHub(object) ?? object;
-  const result = conversionOf(to)?.fromHub(hub) ?? hub;
+  const hub = getConversion(from)?.toHub(object) ?? object;
+  const result = getConversion(to)?.fromHub(hub) ?? hub;
   return decodeObject(kindType(to.schema), { ...result, kind: to.kind, apiVersion: apiVersionOf(to) }).object;
 }

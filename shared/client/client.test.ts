@@ -1,9 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-
-import { retryAfterMs } from '../errors/retry-after';
-import { StatusError } from '../errors/status-error';
+import { getRetryAfterMs, StatusError } from '../errors/status-error';
 import { MEDIA_TYPE } from '../names';
 import type { ApiObject } from '../object/object';
 import { PATIENCE_MS } from '../testing/eventually';
@@ -261,7 +259,7 @@ test('a throttled call that is told to wait for longer than it may take is not s
     return new StatusError('TooManyRequests', 'slow down', { details: { retryAfterSeconds: 3_600 } });
   };
   const error: unknown = await client.create(CONFIG_MAPS, configMap('a')).catch((thrown: unknown) => thrown);
-  expect([calls, retryAfterMs(error)]).toEqual([1, 3_600_000]);
+  expect([calls, getRetryAfterMs(error)]).toEqual([1, 3_600_000]);
 });
 
 test('an error answer without a Status gets the reason that goes with its code', async () => {

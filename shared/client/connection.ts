@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-
 import { sleep } from '../concurrency/abort';
 import type { Clock } from '../concurrency/clock';
 import { monotonicClock } from '../concurrency/monotonic-clock';
-import { retryAfterMs } from '../errors/retry-after';
+import { getRetryAfterMs } from '../errors/status-error';
 import type { RequestObserver } from '../metrics/rest-client';
 import { MEDIA_TYPE } from '../names';
 import { ConnectionError } from './connection-error';
@@ -85,7 +84,7 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
         if (answer.code >= 200 && answer.code < 300) return decode(answer);
         const error = errorOf(answer.code, answer.headers, answer.body);
         // 429 promises that nothing was done, so that even a write may be sent again.
-        const waitMs = retryAfterMs(error) ?? THROTTLED_WAIT_MS;
+        const waitMs = getRetryAfterMs(error) ?? THROTTLED_WAIT_MS;
         if (!hasCode(error, 429) || tries >= THROTTLED_TRIES_MAX || clock.now() + waitMs >= until)
           throw error;
         await sleep(waitMs, request.signal ?? NEVER);

@@ -7,7 +7,7 @@ import { apiVersionOf } from '../object/object';
 import { ANNOTATION, GROUP, LABEL } from '../names';
 import type { ResourceRow } from '../api/resources';
 import { resourceOf, RESOURCES } from '../api/resources';
-import { conversionOf } from './conversions';
+import { getConversion } from './conversions';
 import { randomObject, seededRandom } from './testing/random-object';
 
 function inVersion(row: ResourceRow, object: object): ApiObject {
@@ -22,11 +22,11 @@ function hubOf(row: ResourceRow): ResourceRow {
 }
 
 function toHub(row: ResourceRow, object: ApiObject): ApiObject {
-  return inVersion(hubOf(row), conversionOf(row)?.toHub(object) ?? object);
+  return inVersion(hubOf(row), getConversion(row)?.toHub(object) ?? object);
 }
 
 function fromHub(row: ResourceRow, object: ApiObject): ApiObject {
-  return inVersion(row, conversionOf(row)?.fromHub(object) ?? object);
+  return inVersion(row, getConversion(row)?.fromHub(object) ?? object);
 }
 
 /** All rows that are not hubs, with the other versions of their kinds. */
@@ -82,7 +82,7 @@ describe('every version that is not stored', () => {
   test.each(VERSIONS.map((row) => [row.schema, row] as const))(
     '%s is converted with null in any field',
     (_name, row) => {
-      const conversion = conversionOf(row);
+      const conversion = getConversion(row);
       for (const from of [row, hubOf(row)]) {
         const object = inVersion(from, filledObject(messageType(from.schema)));
         const carrying = { ...object, metadata: { ...object.metadata, annotations: CARRIED } };
@@ -96,7 +96,7 @@ describe('every version that is not stored', () => {
   );
 
   test('a version without a conversion has the fields of its hub', () => {
-    const plain = VERSIONS.filter((row) => conversionOf(row) === undefined);
+    const plain = VERSIONS.filter((row) => getConversion(row) === undefined);
     expect(plain.length).toBeGreaterThan(20);
     for (const row of plain) {
       expect({ row: row.schema, fields: shapeOf(messageType(row.schema)) }).toEqual({

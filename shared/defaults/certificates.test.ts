@@ -1,5 +1,5 @@
 import { SIGNER } from '../names';
-import { defaultsOf } from './defaults';
+import { getDefaults } from './defaults';
 
 /**
  * Certificate requests: a node's client and serving certificates, one with an e-mail address, and another
@@ -20,7 +20,7 @@ const BOTH = ['digital signature', 'key encipherment'];
 
 function signerOf(request: string, usages: readonly string[], signerName?: string): unknown {
   const spec = { request, usages, signerName };
-  const filled = defaultsOf('certificates/v1beta1.CertificateSigningRequest')?.({ metadata: {}, spec });
+  const filled = getDefaults('certificates/v1beta1.CertificateSigningRequest')?.({ metadata: {}, spec });
   return (filled?.['spec'] as { signerName?: unknown } | undefined)?.signerName;
 }
 

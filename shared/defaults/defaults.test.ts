@@ -4,14 +4,14 @@ import { decodeObject } from '../schema/decode';
 import { filledObject } from '../schema/testing/samples';
 import { kindType, messageType } from '../schema/types';
 import { RESOURCES } from '../api/resources';
-import { defaultsOf, MESSAGES_WITH_DEFAULTS } from './defaults';
-import { imageTag } from './image-tag';
+import { getDefaults, MESSAGES_WITH_DEFAULTS } from './defaults';
+import { imageTag } from './core-pods';
 
 /** Returns an object of a kind with its defaults, in canonical form. */
 function filled(schema: string, object: object): ApiObject {
   const type = kindType(schema);
   const { object: canonical } = decodeObject(type, { metadata: {}, ...object });
-  return decodeObject(type, defaultsOf(schema)?.(canonical) ?? canonical).object;
+  return decodeObject(type, getDefaults(schema)?.(canonical) ?? canonical).object;
 }
 
 const CONTAINER = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' };
@@ -501,8 +501,8 @@ test('defaults of an object with every field set only change derived fields', ()
       ...filledObject(type),
       metadata: { name: 'a', labels: { a: 'b' } },
     });
-    const once = defaultsOf(schema)?.(object) ?? object;
-    expect(defaultsOf(schema)?.(once) ?? once).toEqual(once);
+    const once = getDefaults(schema)?.(object) ?? object;
+    expect(getDefaults(schema)?.(once) ?? once).toEqual(once);
   }
 });
 
@@ -510,7 +510,7 @@ test('defaults are in canonical form', () => {
   for (const [schema, sent] of ROWS) {
     const type = kindType(schema);
     const { object } = decodeObject(type, { metadata: {}, ...sent });
-    const full = defaultsOf(schema)?.(object) ?? object;
+    const full = getDefaults(schema)?.(object) ?? object;
     expect(full).toEqual(decodeObject(type, full).object);
   }
 });
@@ -523,15 +523,15 @@ test('the argument is never changed', () => {
   };
   for (const [schema, sent] of ROWS) {
     const { object } = decodeObject(kindType(schema), { metadata: {}, ...sent });
-    expect(() => defaultsOf(schema)?.(freeze(object))).not.toThrow();
+    expect(() => getDefaults(schema)?.(freeze(object))).not.toThrow();
   }
 });
 
 test('an object without missing fields is returned as it is', () => {
   const complete = filled('core/v1.ConfigMap', {});
-  expect(defaultsOf('core/v1.ConfigMap')).toBeUndefined();
+  expect(getDefaults('core/v1.ConfigMap')).toBeUndefined();
   const secret = filled('core/v1.Secret', complete);
-  expect(defaultsOf('core/v1.Secret')?.(secret)).toBe(secret);
+  expect(getDefaults('core/v1.Secret')?.(secret)).toBe(secret);
 });
 
 test('sessionAffinity None has no sessionAffinityConfig', () => {

@@ -4,26 +4,16 @@ import { messageType } from '../schema/types';
 import type { ReadonlyJson } from '../object/json';
 import { isJsonObject } from '../object/clone';
 import { ADMISSIONREGISTRATION } from './admissionregistration';
-import { APIEXTENSIONS } from './apiextensions';
-import { APIREGISTRATION } from './apiregistration';
-import { APPS } from './apps';
-import { AUTHENTICATION } from './authentication';
-import { AUTOSCALING } from './autoscaling';
-import { BATCH } from './batch';
-import { CERTIFICATES } from './certificates';
+import { APIEXTENSIONS, APIREGISTRATION, FLOWCONTROL } from './api-server';
+import { APPS, BATCH, AUTOSCALING, POLICY, SCHEDULING } from './workloads';
+import { AUTHENTICATION, RBAC, CERTIFICATES } from './access';
 import type { DefaultsTable, MessageDefaults } from './contract';
 import { CORE_PODS } from './core-pods';
-import { CORE_VOLUMES } from './core-volumes';
-import { CORE } from './core';
-import { DISCOVERY } from './discovery';
-import { FLOWCONTROL } from './flowcontrol';
-import { NETWORKING } from './networking';
-import { POLICY } from './policy';
-import { RBAC } from './rbac';
-import { SCHEDULING } from './scheduling';
+import { CORE_VOLUMES, CORE } from './core';
+import { DISCOVERY, NETWORKING } from './networking';
 import { STORAGE } from './storage';
-import { roundUpToMilli } from './resource-list';
 import { ownKeyMap } from '../own-key-map';
+import { formatQuantity, parseQuantity } from '../meta/quantity';
 
 /** Returns the object with defaults. The argument is never changed and may be returned itself. */
 export type ApplyDefaults = (object: ApiObject, nulls?: NullsOf) => ApiObject;
@@ -59,8 +49,8 @@ export const MESSAGES_WITH_DEFAULTS: readonly string[] = Object.keys(TABLE);
  * Returns the defaults of a kind's message (`core/v1.Pod`) and of all nested messages, for objects in
  * canonical form; undefined for a kind without any.
  */
-export function defaultsOf(schema: string): ApplyDefaults | undefined {
-  const plan = planOf(messageType(schema));
+export function getDefaults(schema: string): ApplyDefaults | undefined {
+  const plan = createPlan(messageType(schema));
   return plan === undefined ? undefined : (object) => fill(plan, object) as ApiObject;
 }
 
@@ -152,13 +142,13 @@ const plans = new Map<string, Plan | undefined>();
  * Returns undefined when neither the message nor a nested one has defaults. A recursive message counts as
  * having none inside itself.
  */
-function planOf(type: MessageType, above: readonly string[] = []): Plan | undefined {
+function createPlan(type: MessageType, above: readonly string[] = []): Plan | undefined {
   if (plans.has(type.name)) return plans.get(type.name);
   if (above.includes(type.name)) return undefined;
   const own = DEFAULTS.get(type.name);
   const children = type.fields.flatMap((field): readonly Child[] => {
     if (field.kind !== 'message' || field.message === undefined) return [];
-    const plan = planOf(field.message, [...above, type.name]);
+    const plan = createPlan(field.message, [...above, type.name]);
     const shape = field.list ? 'list' : field.map ? 'map' : 'one';
     return plan === undefined ? [] : [{ name: field.name, shape, plan }];
   });
@@ -182,4 +172,33 @@ function valuesOf({ byName }: MessageType, own: MessageDefaults | undefined): re
     value,
     keepsEmpty: byName.get(name)?.pointer === true,
   }));
+}
+
+/** Matches canonical text that may be finer than a thousandth: nano, micro, or a negative exponent. */
+const MAY_BE_FINER = /[nu]$|[eE]-/;
+const MILLI = -3;
+
+/** Rounds quantities up to thousandths, the finest unit of the scheduler. */
+function roundUpToMilli(amounts: ReadonlyJson): ReadonlyJson {
+  let rounded: Record<string, unknown> | undefined;
+  for (const name in amounts) {
+    const text = amounts[name];
+    if (typeof text !== 'string' || !MAY_BE_FINER.test(text)) continue;
+    const next = roundUp(text);
+    if (next === text) continue;
+    rounded ??= { ...amounts };
+    rounded[name] = next;
+  }
+  return rounded ?? amounts;
+}
+
+function roundUp(text: string): string {
+  const quantity = parseQuantity(text);
+  if (quantity === undefined || quantity.scale >= MILLI) return text;
+  const divisor = 10n ** BigInt(MILLI - quantity.scale);
+  const { unscaled } = quantity;
+  const whole = unscaled / divisor;
+  const isExact = whole * divisor === unscaled;
+  const away = isExact ? 0n : unscaled < 0n ? -1n : 1n;
+  return formatQuantity({ ...quantity, unscaled: whole + away, scale: MILLI });
 }

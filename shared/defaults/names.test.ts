@@ -1,7 +1,7 @@
-import { defaultsOf } from './defaults';
+import { getDefaults } from './defaults';
 
 const completed = (schema: string, object: object): unknown =>
-  defaultsOf(schema)?.({ metadata: {}, ...object });
+  getDefaults(schema)?.({ metadata: {}, ...object });
 
 test.each([
   [{ serviceAccountName: 'a' }, 'a'],

@@ -33,7 +33,7 @@ export interface FieldError {
  * Formats the bad value. Upstream prints objects in Go's syntax; here they are JSON, except lists of strings
  * and values that a rule formats itself. A nil value is `"null"`.
  */
-function show(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '"null"';
   if (value instanceof GoValue) return String(value);
   if (isTexts(value)) return String(goStrings(value));
@@ -52,12 +52,17 @@ function withDetail(text: string, detail: string): string {
  * Returns an error that shows a value. The message is formatted on first read, since a hundred thousand items
  * may fail with the whole list in each message.
  */
-function ofValue(reason: FieldErrorReason, field: string, value: unknown, detail: string): FieldError {
+function createValueError(
+  reason: FieldErrorReason,
+  field: string,
+  value: unknown,
+  detail: string,
+): FieldError {
   return {
     reason,
     field,
     get message() {
-      return withDetail(`${FIELD_ERROR[reason]}: ${show(value)}`, detail);
+      return withDetail(`${FIELD_ERROR[reason]}: ${formatValue(value)}`, detail);
     },
   };
 }
@@ -67,7 +72,7 @@ export function required(field: string, detail = ''): FieldError {
 }
 
 export function invalid(field: string, value: unknown, detail: string): FieldError {
-  return ofValue('FieldValueInvalid', field, value, detail);
+  return createValueError('FieldValueInvalid', field, value, detail);
 }
 
 export function forbiddenField(field: string, detail: string): FieldError {
@@ -75,18 +80,18 @@ export function forbiddenField(field: string, detail: string): FieldError {
 }
 
 export function duplicate(field: string, value: unknown, detail = ''): FieldError {
-  return ofValue('FieldValueDuplicate', field, value, detail);
+  return createValueError('FieldValueDuplicate', field, value, detail);
 }
 
 /** ErrorTypeNotSupported: lists the supported values in the given order, which should be upstream's. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const detail = `supported values: ${supported.map(goQuote).join(', ')}`;
-  return ofValue('FieldValueNotSupported', field, value, detail);
+  return createValueError('FieldValueNotSupported', field, value, detail);
 }
 
 /** ErrorTypeNotFound: the value refers to an object that does not exist. */
 export function notFoundField(field: string, value: unknown): FieldError {
-  return ofValue('FieldValueNotFound', field, value, '');
+  return createValueError('FieldValueNotFound', field, value, '');
 }
 
 /** ErrorTypeInternal: the field could not be validated. */
@@ -115,7 +120,7 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
 export const ERRORS_SHOWN_MAX = 1_000;
 
 /** Validates items until there are more errors than a response shows. */
-export function untilTooMany<T>(
+export function validateUntilLimit<T>(
   items: readonly T[],
   validate: (item: T, index: number) => readonly FieldError[],
 ): FieldError[] {
@@ -172,4 +177,10 @@ export function invalidObject(
       causes: [...causes.values()],
     },
   });
+}
+
+/** Joins distinct problems into one text, in brackets if there are several. */
+export function joinProblems(problems: readonly string[]): string {
+  const different = [...new Set(problems)];
+  return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`;
 }

@@ -90,7 +90,7 @@ export class StatusError extends Error {
 }
 
 /** Rebuilds the error of a Status from another thread or process. `cause` is for logs only. */
-export function errorOfStatus(status: Status, cause?: unknown): StatusError {
+export function fromStatus(status: Status, cause?: unknown): StatusError {
   const { reason = '', message = '', details, code, metadata } = status;
   return new StatusError(reason as StatusReason | '', message, {
     code,
@@ -181,4 +181,12 @@ export function internalError(cause: unknown): StatusError {
     details: { causes: [{ message }] },
     cause,
   });
+}
+
+const MS_PER_SECOND = 1_000;
+
+/** Returns the retry delay that the server requests, in milliseconds, or undefined. */
+export function getRetryAfterMs(error: unknown): number | undefined {
+  const seconds = error instanceof StatusError ? error.status.details?.retryAfterSeconds : undefined;
+  return seconds === undefined ? undefined : seconds * MS_PER_SECOND;
 }

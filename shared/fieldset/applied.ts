@@ -1,7 +1,7 @@
 import { isJsonObject } from '../object/clone';
 import type { FieldSet, FieldSetBuilder } from './field-set';
 import { EMPTY_SET, LEAF, sorted, withSelf } from './field-set';
-import { elementOfItem } from './items';
+import { getItemElement } from './items';
 import { displayPath, fieldElement } from './path-element';
 import type { Inside, ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
@@ -25,7 +25,7 @@ export class ShapeError extends Error {
  * and the items of its lists. An object with declared fields is itself a member only when it is empty. Throws
  * ShapeError.
  */
-export function appliedSet(shape: ObjectShape, config: object): FieldSet {
+export function computeAppliedSet(shape: ObjectShape, config: object): FieldSet {
   return new Reader(true).object(shape, config as Readonly<Record<string, unknown>>);
 }
 
@@ -33,7 +33,7 @@ export function appliedSet(shape: ObjectShape, config: object): FieldSet {
  * Returns the fields of a stored object, whose lists may hold items that repeat a key or have none. Such items
  * are omitted.
  */
-export function heldSet(shape: ObjectShape, object: object): FieldSet {
+export function computeHeldSet(shape: ObjectShape, object: object): FieldSet {
   return new Reader(false).object(shape, object as Readonly<Record<string, unknown>>);
 }
 
@@ -125,7 +125,7 @@ class Reader {
     if (list.length === 0) return EMPTY_SET;
     const node: FieldSetBuilder = {};
     for (let index = 0; index < list.length; index += 1) {
-      const named = elementOfItem(shape, list[index]);
+      const named = getItemElement(shape, list[index]);
       if (typeof named === 'string') this.#item(node, shape, named, list[index]);
       else if (this.#isStrict) {
         throw new ShapeError(this.#path, `element ${String(index)}: ${named.problem}`);

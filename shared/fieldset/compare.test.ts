@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { decodeObject } from '../schema/decode';
 import { messageType, UNSTRUCTURED } from '../schema/types';
-import { appliedSet } from './applied';
+import { computeAppliedSet } from './applied';
 import type { Comparison } from './compare';
 import { compareObjects, isNoDifference } from './compare';
-import { difference, pathsOf } from './field-set';
+import { difference, listPaths } from './field-set';
 import { mergeConfig } from './merge';
 import { removeFields } from './remove';
 import { ownsExactly } from './same-ownership';
@@ -62,7 +62,7 @@ test('items of a keyed list are identified by their keys in any order', () => {
 
 test('an omitted key has its default', () => {
   const shape = rootShape(SERVICE);
-  expect(appliedSet(shape, { spec: { ports: [{ port: 53 }] } })).toEqual({
+  expect(computeAppliedSet(shape, { spec: { ports: [{ port: 53 }] } })).toEqual({
     'f:spec': { 'f:ports': { 'k:{"port":53,"protocol":"TCP"}': { '.': {}, 'f:port': {} } } },
   });
 });
@@ -99,7 +99,7 @@ test('without a schema maps are granular and lists are atomic', () => {
     added: { 'f:spec': { 'f:map': { '.': {}, 'f:deep': { '.': {}, 'f:x': {} } } } },
     modified: { 'f:spec': { 'f:list': {} } },
   });
-  expect(appliedSet(rootShape(UNSTRUCTURED), next)).toEqual({
+  expect(computeAppliedSet(rootShape(UNSTRUCTURED), next)).toEqual({
     'f:spec': { '.': {}, 'f:list': {}, 'f:map': { '.': {}, 'f:deep': { '.': {}, 'f:x': {} } } },
   });
 });
@@ -124,14 +124,14 @@ test.each<[string, object, string]>([
   ['a list for an object', { spec: [] }, 'expected an object'],
   ['a field that is not declared', { spec: { nonsense: 1 } }, '.spec.nonsense: field not declared in schema'],
 ])('a configuration with %s is refused', (_what, config, why) => {
-  expect(() => appliedSet(rootShape(SERVICE), config)).toThrow(why);
+  expect(() => computeAppliedSet(rootShape(SERVICE), config)).toThrow(why);
 });
 
 test('an omitted key that is always written has its zero value', () => {
-  expect(appliedSet(rootShape(SERVICE), { spec: { ports: [{ name: 'x' }] } })).toEqual({
+  expect(computeAppliedSet(rootShape(SERVICE), { spec: { ports: [{ name: 'x' }] } })).toEqual({
     'f:spec': { 'f:ports': { 'k:{"port":0,"protocol":"TCP"}': { '.': {}, 'f:name': {} } } },
   });
-  expect(() => appliedSet(rootShape(POD), { spec: { imagePullSecrets: [{}] } })).toThrow(
+  expect(() => computeAppliedSet(rootShape(POD), { spec: { imagePullSecrets: [{}] } })).toThrow(
     'omits key field "name"',
   );
 });
@@ -167,7 +167,7 @@ test('an empty or null value in a configuration is owned itself, except metadata
       },
     },
   };
-  const set = appliedSet(rootShape(DEPLOYMENT), config);
+  const set = computeAppliedSet(rootShape(DEPLOYMENT), config);
   expect(set).toEqual(owned);
   expect(ownsExactly(rootShape(DEPLOYMENT), config, set)).toBe(true);
   expect(ownsExactly(rootShape(DEPLOYMENT), { spec: {} }, {})).toBe(false);
@@ -193,12 +193,12 @@ test('without a schema, removing the fields of a merged configuration restores t
       const again = mergeConfig(shape, merged, b);
       expect(again).toEqual(merged);
       const { added, modified } = compareObjects(shape, a, merged);
-      const owned = withNamedFields(shape, appliedSet(shape, b));
+      const owned = withNamedFields(shape, computeAppliedSet(shape, b));
       // A configuration owns what it changes.
-      expect(pathsOf(difference(modified, owned))).toEqual([]);
-      expect(pathsOf(difference(added, owned))).toEqual([]);
+      expect(listPaths(difference(modified, owned))).toEqual([]);
+      expect(listPaths(difference(added, owned))).toEqual([]);
       const without = removeFields(shape, merged, added);
-      expect(pathsOf(difference(compareObjects(shape, a, without).added, modified))).toEqual([]);
+      expect(listPaths(difference(compareObjects(shape, a, without).added, modified))).toEqual([]);
     }),
   );
 });

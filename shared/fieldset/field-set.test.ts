@@ -6,9 +6,9 @@ import {
   equalSets,
   hasPath,
   intersection,
-  pathsOf,
+  listPaths,
   recursiveDifference,
-  setOf,
+  createSet,
   union,
 } from './field-set';
 import { parseFieldSet } from './parse';
@@ -18,7 +18,7 @@ const path = fc.array(fc.constantFrom('f:a', 'f:b', 'v:"x"', 'k:{"n":1}'), { min
 const paths = fc.array(path, { maxLength: 8 });
 
 function texts(set: FieldSet): Set<string> {
-  return new Set(pathsOf(set).map((each) => each.join(' ')));
+  return new Set(listPaths(set).map((each) => each.join(' ')));
 }
 
 const startsWith = (text: string, prefix: string): boolean =>
@@ -27,7 +27,7 @@ const startsWith = (text: string, prefix: string): boolean =>
 test('operations on sets of paths agree with operations on sets of strings', () => {
   fc.assert(
     fc.property(paths, paths, (left, right) => {
-      const [a, b] = [setOf(...left), setOf(...right)];
+      const [a, b] = [createSet(...left), createSet(...right)];
       const [x, y] = [texts(a), texts(b)];
       expect(texts(union(a, b))).toEqual(new Set([...x, ...y]));
       expect(texts(difference(a, b))).toEqual(new Set([...x].filter((each) => !y.has(each))));
@@ -44,22 +44,22 @@ test('operations on sets of paths agree with operations on sets of strings', () 
 test('every result is canonical', () => {
   fc.assert(
     fc.property(paths, paths, (left, right) => {
-      const [a, b] = [setOf(...left), setOf(...right)];
+      const [a, b] = [createSet(...left), createSet(...right)];
       for (const set of [union(a, b), difference(a, b), intersection(a, b), recursiveDifference(a, b)]) {
-        expect(JSON.stringify(set)).toBe(JSON.stringify(setOf(...pathsOf(set))));
+        expect(JSON.stringify(set)).toBe(JSON.stringify(createSet(...listPaths(set))));
         expect(parseFieldSet(set)).toBe(set);
-        expect(equalSets(set, setOf(...pathsOf(set).toReversed()))).toBe(true);
+        expect(equalSets(set, createSet(...listPaths(set).toReversed()))).toBe(true);
       }
     }),
   );
 });
 
 test('an operation that changes nothing returns its first argument', () => {
-  const a = setOf(['f:spec', 'f:x'], ['f:metadata', 'f:labels', 'f:l']);
-  expect(union(a, setOf(['f:spec', 'f:x']))).toBe(a);
-  expect(difference(a, setOf(['f:status']))).toBe(a);
-  expect(recursiveDifference(a, setOf(['f:spec', 'f:y']))).toBe(a);
-  expect(difference(a, setOf(['f:spec', 'f:x']))['f:metadata']).toBe(a['f:metadata']);
+  const a = createSet(['f:spec', 'f:x'], ['f:metadata', 'f:labels', 'f:l']);
+  expect(union(a, createSet(['f:spec', 'f:x']))).toBe(a);
+  expect(difference(a, createSet(['f:status']))).toBe(a);
+  expect(recursiveDifference(a, createSet(['f:spec', 'f:y']))).toBe(a);
+  expect(difference(a, createSet(['f:spec', 'f:x']))['f:metadata']).toBe(a['f:metadata']);
   expect(intersection(a, a)).toBe(a);
 });
 
@@ -90,7 +90,7 @@ test.each([
 test('a large non-canonical set is parsed in linear time', () => {
   let deep: object = { 'k:{"b":1,"a":2}': {} };
   for (let level = 0; level < 500; level += 1) deep = { 'f:b': deep, 'f:a': {} };
-  expect(pathsOf(parseFieldSet(deep) ?? EMPTY_SET)).toHaveLength(501);
+  expect(listPaths(parseFieldSet(deep) ?? EMPTY_SET)).toHaveLength(501);
   const wide = Object.fromEntries(
     Array.from({ length: 50_000 }, (_, at) => [`k:{"b":${String(at)},"a":2}`, {}]),
   );
@@ -132,11 +132,11 @@ test('paths are written as Kubernetes writes them in conflicts', () => {
 });
 
 test('the empty set is empty', () => {
-  expect(pathsOf(EMPTY_SET)).toEqual([]);
+  expect(listPaths(EMPTY_SET)).toEqual([]);
   expect(union(EMPTY_SET, EMPTY_SET)).toBe(EMPTY_SET);
 });
 
 test('paths are listed level by level', () => {
-  const set = setOf(['f:a', 'f:b'], ['f:c'], ['f:a', 'f:d', 'f:e'], ['f:a', 'f:f']);
-  expect(pathsOf(set).map((each) => each.join('.'))).toEqual(['f:c', 'f:a.f:b', 'f:a.f:f', 'f:a.f:d.f:e']);
+  const set = createSet(['f:a', 'f:b'], ['f:c'], ['f:a', 'f:d', 'f:e'], ['f:a', 'f:f']);
+  expect(listPaths(set).map((each) => each.join('.'))).toEqual(['f:c', 'f:a.f:b', 'f:a.f:f', 'f:a.f:d.f:e']);
 });

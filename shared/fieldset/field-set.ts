@@ -103,10 +103,10 @@ function mergeChildren(a: FieldSet, b: FieldSet): FieldSet {
 /**
  * Returns the union of many sets. It joins neighbours pairwise, so that the time is nearly linear in the size.
  */
-export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
+export function unionAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length <= 2) return union(sets[0] ?? EMPTY_SET, sets[1] ?? EMPTY_SET);
   const half = Math.ceil(sets.length / 2);
-  return union(unionOfAll(sets.slice(0, half)), unionOfAll(sets.slice(half)));
+  return union(unionAll(sets.slice(0, half)), unionAll(sets.slice(half)));
 }
 
 /** Returns the members of `a` that are not in `b`. A member of `b` does not remove what is below it. */
@@ -207,7 +207,7 @@ export function sorted(node: FieldSet): FieldSet {
 }
 
 /** Returns the paths of all members in upstream's order: those of one level before those below them. */
-export function pathsOf(set: FieldSet): readonly (readonly string[])[] {
+export function listPaths(set: FieldSet): readonly (readonly string[])[] {
   const paths: (readonly string[])[] = [];
   collect(set, [], paths);
   return paths;
@@ -225,8 +225,8 @@ function collect(node: FieldSet, path: readonly string[], paths: (readonly strin
 }
 
 /** Returns the set of the given paths. */
-export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
-  return unionOfAll(
+export function createSet(...paths: readonly (readonly string[])[]): FieldSet {
+  return unionAll(
     paths.map((path) => path.reduceRight<FieldSet>((below, element) => ({ [element]: below }), LEAF)),
   );
 }

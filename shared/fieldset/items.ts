@@ -3,7 +3,7 @@ import { keyElement, singleKeyElement, valueElement } from './path-element';
 import type { KeyShape, ListShape } from './shape';
 
 /** Returns the path element of a list item, or why it has none. */
-export function elementOfItem(shape: ListShape, item: unknown): string | { readonly problem: string } {
+export function getItemElement(shape: ListShape, item: unknown): string | { readonly problem: string } {
   if (shape.kind === 'set') {
     return typeof item === 'object' && item !== null
       ? { problem: 'associative list without keys has an element that is no scalar' }
@@ -48,7 +48,7 @@ export function itemsByElement(
 ): Map<string, unknown[]> | undefined {
   const items = new Map<string, unknown[]>();
   for (const item of list) {
-    const named = elementOfItem(shape, item);
+    const named = getItemElement(shape, item);
     if (typeof named !== 'string') return undefined;
     const same = items.get(named);
     if (same === undefined) items.set(named, [item]);

@@ -1,6 +1,6 @@
 import { ShapeError } from './applied';
 import { deepEqual, isJsonObject, setOwn } from '../object/clone';
-import { elementOfItem, isAligned } from './items';
+import { getItemElement, isAligned } from './items';
 import { ownValue } from './own-value';
 import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT } from './shape';
@@ -76,13 +76,13 @@ function mergeLists(
   if (isAligned(shape, live, config)) return mergeAligned(shape, live, config);
   const wanted = new Map<string, unknown>();
   for (const item of config) {
-    const named = elementOfItem(shape, item);
+    const named = getItemElement(shape, item);
     if (typeof named === 'string') wanted.set(named, item);
   }
   const result: unknown[] = [];
   const seen = new Set<string>();
   for (const item of live) {
-    const element = elementOfItem(shape, item);
+    const element = getItemElement(shape, item);
     if (typeof element !== 'string') throw new ShapeError([], element.problem);
     if (!wanted.has(element)) {
       result.push(item);

@@ -1,7 +1,7 @@
 import { isJsonObject, setOwn } from '../object/clone';
 import type { FieldSet } from './field-set';
 import { isEmptySet, isMember } from './field-set';
-import { elementOfItem } from './items';
+import { getItemElement } from './items';
 import { fieldElement } from './path-element';
 import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT } from './shape';
@@ -69,7 +69,7 @@ function isEmptied(value: unknown): boolean {
 function removeItems(shape: ListShape, list: readonly unknown[], { set, emptied }: Removal): unknown[] {
   const result: unknown[] = [];
   for (const item of list) {
-    const named = elementOfItem(shape, item);
+    const named = getItemElement(shape, item);
     const child = typeof named === 'string' ? set[named] : undefined;
     if (child === undefined) result.push(item);
     else if (!isMember(child)) {

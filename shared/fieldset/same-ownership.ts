@@ -2,10 +2,9 @@ import { isJsonObject } from '../object/clone';
 import { isOwnedEmpty } from './applied';
 import type { FieldSet } from './field-set';
 import { isEmptySet, SELF } from './field-set';
-import { fits } from './fits';
-import { elementOfItem, hasDistinctItems } from './items';
+import { getItemElement, hasDistinctItems } from './items';
 import { fieldElement } from './path-element';
-import type { ListShape, ObjectShape, Shape } from './shape';
+import type { ListShape, ObjectShape, Shape, Inside } from './shape';
 import { DEDUCED_OBJECT } from './shape';
 import type { ReadonlyJson } from '../object/json';
 
@@ -41,7 +40,7 @@ function fieldsOwned(shape: ObjectShape, value: ReadonlyJson, node: FieldSet | u
 function itemsOwned(shape: ListShape, list: readonly unknown[], node: FieldSet | undefined): number {
   if (node === undefined) return list.length === 0 ? 0 : OTHERWISE;
   for (const item of list) {
-    const named = elementOfItem(shape, item);
+    const named = getItemElement(shape, item);
     const child = typeof named === 'string' ? node[named] : undefined;
     if (child === undefined) return OTHERWISE;
     if (shape.kind === 'set') {
@@ -98,4 +97,56 @@ function sizeOf(node: FieldSet): number {
   let size = 0;
   for (const _key in node) size += 1;
   return size;
+}
+
+/** Deepest nesting of a value. */
+const DEPTH_MAX = 1_000;
+
+/**
+ * True when an atomic value has no undeclared fields, and no list that repeats an item or has one without a
+ * key. Scalars are not checked, since the decoder checks their types.
+ */
+function fits(inside: Inside, value: unknown): boolean {
+  return fitsInside(inside, value, 0);
+}
+
+function fitsInside({ of, shape }: Inside, value: unknown, depth: number): boolean {
+  if (value === null) return true;
+  if (of === 'value') return fitsShape(shape, value, depth + 1);
+  if (of === 'items') return Array.isArray(value) && allFit(shape, value, depth);
+  return isJsonObject(value) && allFit(shape, Object.values(value), depth);
+}
+
+function fitsShape(shape: Shape, value: unknown, depth: number): boolean {
+  if (depth > DEPTH_MAX) return false;
+  switch (shape.kind) {
+    case 'ignored':
+    case 'deduced':
+      return true;
+    case 'leaf':
+      return shape.inside === undefined || fitsInside(shape.inside, value, depth);
+    case 'object':
+      return value === null || (isJsonObject(value) && fieldsFit(shape, value, depth));
+    case 'set':
+    case 'keyed':
+    default: {
+      if (value === null) return true;
+      if (!Array.isArray(value)) return false;
+      const isNamed = value.every((item) => typeof getItemElement(shape, item) === 'string');
+      if (!isNamed || !hasDistinctItems(shape, value)) return false;
+      return shape.kind === 'set' || allFit(shape.element, value, depth);
+    }
+  }
+}
+
+function fieldsFit(shape: ObjectShape, value: Readonly<Record<string, unknown>>, depth: number): boolean {
+  for (const key in value) {
+    const each = shape.fields.get(key) ?? shape.others;
+    if (each === undefined || !fitsShape(each, value[key], depth + 1)) return false;
+  }
+  return true;
+}
+
+function allFit(shape: Shape, values: readonly unknown[], depth: number): boolean {
+  return values.every((value) => fitsShape(shape, value, depth + 1));
 }

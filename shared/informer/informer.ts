@@ -6,8 +6,7 @@ import { monotonicClock } from '../concurrency/monotonic-clock';
 import type { Client } from '../client/client';
 import type { Selection, WatchEvent } from '../client/options';
 import { hasCode, isExpired } from '../client/status';
-import { retryAfterMs } from '../errors/retry-after';
-import { StatusError } from '../errors/status-error';
+import { getRetryAfterMs, StatusError } from '../errors/status-error';
 import type { Log } from '../log/log';
 import { silentLog } from '../log/log';
 import type { ApiObject, ResourceOf } from '../object/object';
@@ -194,7 +193,7 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
       this.#position = undefined;
       this.#refusals = 0;
     }
-    const waitMs = Math.max(this.#backoff.next(), Math.min(retryAfterMs(error) ?? 0, RETRY_AFTER_MAX_MS));
+    const waitMs = Math.max(this.#backoff.next(), Math.min(getRetryAfterMs(error) ?? 0, RETRY_AFTER_MAX_MS));
     const fields = {
       error: error instanceof Error ? error.message : String(error),
       waitMs: Math.round(waitMs),

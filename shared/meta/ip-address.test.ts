@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { isIP } from 'node:net';
-import { ipAddressOf, ipBytes, withoutMapping } from './ip-address';
+import { parseIpAddress, ipBytes, withoutMapping } from './ip-address';
 
 test.each([
   ['10.1.2.3', '0a010203'],
@@ -31,7 +31,7 @@ test('the Node runtime parses every address alike', () => {
 });
 
 test('only IPv4-mapped addresses are unmapped', () => {
-  const plain = (text: string): string => withoutMapping(ipAddressOf(text)).toString();
+  const plain = (text: string): string => withoutMapping(parseIpAddress(text)).toString();
   expect(['::ffff:7f00:1', '::7f00:1', '127.0.0.1', 'fd00::1'].map(plain)).toEqual([
     '127.0.0.1',
     '::7f00:1',

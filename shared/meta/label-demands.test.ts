@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { LabelDemands } from './label-demands';
 import type { LabelOperator } from './label-requirement';
-import { holdsFor, labelRequirement } from './label-requirement';
+import { matchesRequirement, labelRequirement } from './label-requirement';
 import { parseLabelSelector, matchesLabels } from './labels';
 
 const KEYS = ['a', 'b', 'c', 'toString', 'constructor'] as const;
@@ -32,7 +32,7 @@ test('grouped requirements match the same objects as single ones', () => {
   fc.assert(
     fc.property(fc.array(requirement, { maxLength: 6 }), labels, (requirements, object) => {
       const holds = requirements.every((each) =>
-        holdsFor(each, Object.hasOwn(object, each.key) ? object[each.key] : undefined),
+        matchesRequirement(each, Object.hasOwn(object, each.key) ? object[each.key] : undefined),
       );
       expect(new LabelDemands(requirements).matches(object)).toBe(holds);
     }),

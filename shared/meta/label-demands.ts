@@ -1,5 +1,5 @@
 import type { LabelRequirement } from './label-requirement';
-import { holdsFor } from './label-requirement';
+import { matchesRequirement } from './label-requirement';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -34,7 +34,7 @@ export class LabelDemands {
     for (const key of this.#needed) if (!Object.hasOwn(labels, key)) return false;
     for (const key in labels) {
       const demand = Object.hasOwn(labels, key) ? this.#demands.get(key) : undefined;
-      if (demand !== undefined && !isMet(demand, labels[key] ?? '')) return false;
+      if (demand !== undefined && !meetsDemand(demand, labels[key] ?? '')) return false;
     }
     return true;
   }
@@ -70,7 +70,7 @@ function add(demand: Demand, requirement: LabelRequirement): void {
 /** Returns the narrower of two bounds of one kind: the other bound holds for its value. */
 function narrower(known: LabelRequirement | undefined, other: LabelRequirement): LabelRequirement {
   const [bound] = other.values;
-  return known === undefined || holdsFor(known, bound) ? other : known;
+  return known === undefined || matchesRequirement(known, bound) ? other : known;
 }
 
 function inBoth(a: ReadonlySet<string> | undefined, b: ReadonlySet<string>): ReadonlySet<string> {
@@ -79,7 +79,10 @@ function inBoth(a: ReadonlySet<string> | undefined, b: ReadonlySet<string>): Rea
   return new Set([...few].filter((value) => many.has(value)));
 }
 
-function isMet({ mustNotExist, allowed, forbidden, above, below }: Demand, value: string): boolean {
+function meetsDemand({ mustNotExist, allowed, forbidden, above, below }: Demand, value: string): boolean {
   if (mustNotExist || forbidden.has(value) || allowed?.has(value) === false) return false;
-  return (above === undefined || holdsFor(above, value)) && (below === undefined || holdsFor(below, value));
+  return (
+    (above === undefined || matchesRequirement(above, value)) &&
+    (below === undefined || matchesRequirement(below, value))
+  );
 }

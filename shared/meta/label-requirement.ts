@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/field-error';
-import { invalid, untilTooMany } from '../errors/field-error';
+import { invalid, validateUntilLimit } from '../errors/field-error';
 import { labelValueProblems, qualifiedNameProblems } from './dns-names';
 import { SelectorError } from './selector-error';
 
@@ -37,12 +37,12 @@ export function requirementOfKey(
   checkCount(operator, values);
   const sorted = [...values].sort();
   const errors = [
-    ...(operator === 'gt' || operator === 'lt' ? untilTooMany(sorted, boundErrors) : []),
-    ...untilTooMany(sorted, (value, index) =>
+    ...(operator === 'gt' || operator === 'lt' ? validateUntilLimit(sorted, boundErrors) : []),
+    ...validateUntilLimit(sorted, (value, index) =>
       labelValueProblems(value).map((problem) => invalid(`values[${String(index)}][${key}]`, value, problem)),
     ),
   ];
-  if (errors.length > 0) throw new SelectorError(inOneText(errors));
+  if (errors.length > 0) throw new SelectorError(joinErrors(errors));
   return { key, operator, values: sorted.length === 0 ? NO_VALUES : new Set(sorted) };
 }
 
@@ -53,7 +53,7 @@ function boundErrors(value: string, index: number): FieldError[] {
 }
 
 /** Joins field errors as upstream does: in brackets if there are several. */
-function inOneText(errors: readonly FieldError[]): string {
+function joinErrors(errors: readonly FieldError[]): string {
   const texts = errors.map(({ field, message }) => `${field}: ${message}`);
   return texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`;
 }
@@ -62,14 +62,17 @@ function inOneText(errors: readonly FieldError[]): string {
 export function checkLabelKey(key: string): void {
   const problems = qualifiedNameProblems(key);
   if (problems.length > 0) {
-    throw new SelectorError(inOneText([invalid('<nil>', key, problems.join('; '))]));
+    throw new SelectorError(joinErrors([invalid('<nil>', key, problems.join('; '))]));
   }
 }
 
 /**
  * True when the requirement matches the value of its label; undefined means that the object lacks the label.
  */
-export function holdsFor({ operator, values }: LabelRequirement, value: string | undefined): boolean {
+export function matchesRequirement(
+  { operator, values }: LabelRequirement,
+  value: string | undefined,
+): boolean {
   if (operator === '!') return value === undefined;
   if (operator === '!=' || operator === 'notin') return value === undefined || !values.has(value);
   if (value === undefined) return false;

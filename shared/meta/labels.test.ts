@@ -5,8 +5,8 @@ import type { LabelSelector } from './labels';
 import {
   exactLabels,
   formatLabelSelector,
-  labelSelectorOf,
-  labelSelectorOfMap,
+  toLabelSelector,
+  labelSelectorFromMap,
   matchesLabels,
   NO_LABEL,
   parseLabelSelector,
@@ -131,14 +131,14 @@ test('exactLabels returns labels with one required value', () => {
 
 describe('the selector of an object', () => {
   test('an absent one selects nothing, an empty one everything', () => {
-    expect(selected(labelSelectorOf(undefined))).toBe('');
-    expect(selected(labelSelectorOf(null))).toBe('');
+    expect(selected(toLabelSelector(undefined))).toBe('');
+    expect(selected(toLabelSelector(null))).toBe('');
     expect(selected(NO_LABEL)).toBe('');
-    expect(selected(labelSelectorOf({}))).toBe('one two five ten none');
+    expect(selected(toLabelSelector({}))).toBe('one two five ten none');
   });
 
   test('labels and expressions must all match', () => {
-    const selector = labelSelectorOf({
+    const selector = toLabelSelector({
       matchLabels: { app: 'one' },
       matchExpressions: [
         { key: 'tier', operator: 'In', values: ['x', 'y'] },
@@ -160,11 +160,11 @@ describe('the selector of an object', () => {
     ],
     [{ operator: 'Exists' }, '<nil>: Invalid value: ""'],
   ])('%j is refused', (expression, message) => {
-    expect(() => labelSelectorOf({ matchExpressions: [expression] })).toThrow(message);
+    expect(() => toLabelSelector({ matchExpressions: [expression] })).toThrow(message);
   });
 
   test('a map of labels selects objects with all of them', () => {
-    expect(selected(labelSelectorOfMap({ app: 'one', empty: '' }))).toBe('ten');
+    expect(selected(labelSelectorFromMap({ app: 'one', empty: '' }))).toBe('ten');
   });
 });
 

@@ -2,7 +2,7 @@ import { Slices } from '../concurrency/slices';
 import { LabelDemands } from './label-demands';
 import { readRequirements } from './label-parser';
 import type { LabelOperator, LabelRequirement } from './label-requirement';
-import { formatRequirement, holdsFor, labelRequirement } from './label-requirement';
+import { formatRequirement, matchesRequirement, labelRequirement } from './label-requirement';
 import { SelectorError } from './selector-error';
 
 /** Requirements that must all match, sorted by key. An empty list selects everything. */
@@ -60,7 +60,7 @@ export function matchesLabels(
   }
   for (const requirement of selector) {
     const has = labels !== undefined && Object.hasOwn(labels, requirement.key);
-    if (!holdsFor(requirement, has ? labels[requirement.key] : undefined)) return false;
+    if (!matchesRequirement(requirement, has ? labels[requirement.key] : undefined)) return false;
   }
   return true;
 }
@@ -84,7 +84,7 @@ const OPERATOR_OF_EXPRESSION: ReadonlyMap<string, LabelOperator> = new Map([
 ]);
 
 /** Converts a LabelSelector object: absent selects nothing, an empty one everything. Throws SelectorError. */
-export function labelSelectorOf(object: LabelSelectorObject | null | undefined): LabelSelector {
+export function toLabelSelector(object: LabelSelectorObject | null | undefined): LabelSelector {
   if (object === undefined || object === null) return NO_LABEL;
   const requirements = Object.entries(object.matchLabels ?? {}).map(([key, value]) =>
     labelRequirement(key, '=', [value]),
@@ -100,7 +100,7 @@ export function labelSelectorOf(object: LabelSelectorObject | null | undefined):
 }
 
 /** Returns the selector for these labels, which must be valid. */
-export function labelSelectorOfMap(labels: Readonly<Record<string, string>>): LabelSelector {
+export function labelSelectorFromMap(labels: Readonly<Record<string, string>>): LabelSelector {
   return byKey(
     Object.entries(labels).map(([key, value]) => ({ key, operator: '=', values: new Set([value]) })),
   );

@@ -5,7 +5,7 @@ import {
   invalid,
   required,
   tooLong,
-  untilTooMany,
+  validateUntilLimit,
 } from '../errors/field-error';
 import { labelValueProblems, qualifiedNameProblems } from './dns-names';
 import type { LabelSelectorObject, LabelSelectorExpression } from './labels';
@@ -49,7 +49,7 @@ export function validateLabelSelector(selector: LabelSelectorObject | undefined,
   if (selector === undefined) return [];
   return [
     ...validateLabels(selector.matchLabels, `${path}.matchLabels`),
-    ...untilTooMany(selector.matchExpressions ?? [], (expression, index) =>
+    ...validateUntilLimit(selector.matchExpressions ?? [], (expression, index) =>
       validateExpression(expression, `${path}.matchExpressions[${String(index)}]`),
     ),
   ];

@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/field-error';
-import { forbiddenField, invalid, required, tooLong, untilTooMany } from '../errors/field-error';
+import { forbiddenField, invalid, required, tooLong, validateUntilLimit } from '../errors/field-error';
 import { goQuote } from '../errors/go-quote';
 import type { GoValue } from '../errors/go-values';
 import { goStruct, goTime } from '../errors/go-values';
@@ -145,7 +145,7 @@ function validateOwnerReferences(references: readonly OwnerReference[], path: st
   // As upstream, a controller reference without a name conflicts with no other.
   let controller = '';
   let controllerErrors = 0;
-  return untilTooMany(references, (reference) => {
+  return validateUntilLimit(references, (reference) => {
     const errors = validateOwnerReference(reference, path);
     if (reference.controller !== true) return errors;
     if (controller === '') controller = (reference as Partial<OwnerReference>).name ?? '';
@@ -216,20 +216,20 @@ function standardOrWithDomain(finalizer: string, path: string): FieldError[] {
 }
 
 function validateFinalizers(finalizers: readonly string[], path: string, isFree: boolean): FieldError[] {
-  const errors = untilTooMany(finalizers, (finalizer) => qualifiedName(finalizer, path));
+  const errors = validateUntilLimit(finalizers, (finalizer) => qualifiedName(finalizer, path));
   if (finalizers.includes(FINALIZER.orphan) && finalizers.includes(FINALIZER.foregroundDeletion)) {
     const text = `finalizer ${FINALIZER.orphan} and ${FINALIZER.foregroundDeletion} cannot be both set`;
     errors.push(invalid(path, finalizers, text));
   }
   if (isFree) return errors;
-  const withIndex = untilTooMany(finalizers, (finalizer, index) =>
+  const withIndex = validateUntilLimit(finalizers, (finalizer, index) =>
     standardOrWithDomain(finalizer, `${path}[${String(index)}]`),
   );
   return [...errors, ...withIndex];
 }
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[], path: string): FieldError[] {
-  return untilTooMany(entries, ({ manager = '', operation = '', fieldsType = '' }, index) => {
+  return validateUntilLimit(entries, ({ manager = '', operation = '', fieldsType = '' }, index) => {
     const at = `${path}.managedFields[${String(index)}]`;
     const isKnown = operation === 'Apply' || operation === 'Update';
     const isReadable = fieldsType === '' || fieldsType === 'FieldsV1';

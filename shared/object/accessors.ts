@@ -68,3 +68,8 @@ export function isZero(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return typeof value === 'object' && Object.values(value).every(isZero);
 }
+
+/** Returns typed keys of an object that has exactly the fields of its type. */
+export function keysOf<T extends object>(object: T): readonly (keyof T & string)[] {
+  return Object.keys(object) as (keyof T & string)[];
+}

@@ -19,3 +19,6 @@ export type Base64 = string;
 
 /** The fields of a message with unchecked values. */
 export type Unchecked<T extends object> = Readonly<Partial<Record<keyof T, unknown>>>;
+
+/** A readonly type under construction. */
+export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -1,10 +1,8 @@
 import type { JsonObject } from '../object/clone';
 import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../object/clone';
 import { getJsonTypeName } from '../object/json';
-import { isDeeper, PATCH_DEPTH_MAX } from './depth';
-import { jsonBytes, jsonValues } from './json-bytes';
+import { isDeeper, PATCH_DEPTH_MAX, PatchWork } from './patch-limits';
 import { PatchError } from './patch-error';
-import { PatchWork } from './patch-work';
 
 /** Largest number of operations in one JSON patch, as in v1.21. */
 export const JSON_PATCH_OPERATIONS_MAX = 10_000;
@@ -31,14 +29,14 @@ export type JsonPatch = readonly JsonPatchOperation[];
  */
 export function decodeJsonPatch(body: unknown): JsonPatch {
   if (body === null) return [];
-  if (!Array.isArray(body)) throw misfit(body, 'Patch');
+  if (!Array.isArray(body)) throw wrongType(body, 'Patch');
   if (isDeeper(body, PATCH_DEPTH_MAX)) {
     throw new PatchError('malformed', `the patch nests deeper than ${String(PATCH_DEPTH_MAX)} levels`);
   }
   const items: readonly unknown[] = body;
   const operations = items.map((item): JsonPatchOperation => {
     if (item === null) return {};
-    if (!isJsonObject(item)) throw misfit(item, 'Operation');
+    if (!isJsonObject(item)) throw wrongType(item, 'Operation');
     return item;
   });
   if (operations.length > JSON_PATCH_OPERATIONS_MAX) {
@@ -49,7 +47,7 @@ export function decodeJsonPatch(body: unknown): JsonPatch {
 }
 
 /** Returns the error for a document or operation of the wrong JSON type. */
-function misfit(value: unknown, type: 'Patch' | 'Operation'): PatchError {
+function wrongType(value: unknown, type: 'Patch' | 'Operation'): PatchError {
   const given = getJsonTypeName(value);
   return new PatchError(
     'malformed',
@@ -116,30 +114,34 @@ function apply(patching: Patching, operation: JsonPatchOperation): void {
   const name = getOwn(operation, 'op');
   switch (name) {
     case 'add':
-      add(patching, find(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
+      add(patching, resolveForWrite(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
       return;
     case 'remove':
-      remove(patching, find(patching, operation, 'path'));
+      remove(patching, resolveForWrite(patching, operation, 'path'));
       return;
     case 'replace':
-      replace(find(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
+      replace(resolveForWrite(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
       return;
     case 'move': {
-      const from = find(patching, operation, 'from');
+      const from = resolveForWrite(patching, operation, 'from');
       const value = get(from) ?? null;
       remove(patching, from);
       // Resolved after the removal, so that a value cannot move into itself.
-      add(patching, find(patching, operation, 'path'), value);
+      add(patching, resolveForWrite(patching, operation, 'path'), value);
       return;
     }
     case 'copy': {
-      const value = get(look(patching.document, operation, 'from')) ?? null;
+      const value = get(resolveForRead(patching.document, operation, 'from')) ?? null;
       countCopy(patching, value);
-      add(patching, find(patching, operation, 'path'), patching.own.has(value) ? cloneJson(value) : value);
+      add(
+        patching,
+        resolveForWrite(patching, operation, 'path'),
+        patching.own.has(value) ? cloneJson(value) : value,
+      );
       return;
     }
     case 'test':
-      test(look(patching.document, operation, 'path'), operation);
+      test(resolveForRead(patching.document, operation, 'path'), operation);
       return;
     default:
       throw failed(`Unexpected kind: ${typeof name === 'string' ? name : 'unknown'}`);
@@ -147,8 +149,12 @@ function apply(patching: Patching, operation: JsonPatchOperation): void {
 }
 
 /** Resolves a target that an operation changes. The patch owns all containers on its path afterwards. */
-function find({ document, own }: Patching, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
-  return follow(document, { operation, field }, (place, next) => {
+function resolveForWrite(
+  { document, own }: Patching,
+  operation: JsonPatchOperation,
+  field: 'path' | 'from',
+): Place {
+  return resolvePointer(document, { operation, field }, (place, next) => {
     if (own.has(next)) return next;
     const copy = Array.isArray(next) ? [...(next as readonly unknown[])] : { ...next };
     own.add(copy);
@@ -158,8 +164,8 @@ function find({ document, own }: Patching, operation: JsonPatchOperation, field:
 }
 
 /** Resolves a target that an operation only reads. */
-function look(document: JsonObject, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
-  return follow(document, { operation, field }, (_place, next) => next);
+function resolveForRead(document: JsonObject, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
+  return resolvePointer(document, { operation, field }, (_place, next) => next);
 }
 
 type Holder = Place['holder'];
@@ -168,7 +174,7 @@ type Holder = Place['holder'];
  * Resolves a JSON pointer to the container of its last token, which need not exist. As upstream, text before
  * the first slash is ignored, and the whole document is no target. `enter` visits every container on the path.
  */
-function follow(
+function resolvePointer(
   document: JsonObject,
   { operation, field }: { readonly operation: JsonPatchOperation; readonly field: 'path' | 'from' },
   enter: (place: Place, next: Holder) => Holder,
@@ -265,4 +271,30 @@ function countCopiedValues(patching: Patching, value: unknown): void {
 
 function failed(message: string): PatchError {
   return new PatchError('failed', message);
+}
+
+/** Counts the values of a JSON value, without keys. It stops soon after `max`. */
+function jsonValues(value: unknown, max: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let total = 1;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    total += jsonValues(item, max - total);
+    if (total > max) return total;
+  }
+  return total;
+}
+
+/** Returns the size of the value's compact JSON in bytes, without escapes in strings. It builds no text. */
+function jsonBytes(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  if (Array.isArray(value)) {
+    let total = 2 + Math.max(0, value.length - 1);
+    for (const item of value) total += jsonBytes(item);
+    return total;
+  }
+  const entries = Object.entries(value);
+  let total = 2 + Math.max(0, entries.length - 1);
+  for (const [key, item] of entries) total += Buffer.byteLength(key) + 3 + jsonBytes(item);
+  return total;
 }

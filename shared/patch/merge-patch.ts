@@ -1,7 +1,7 @@
 import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject, setOwn } from '../object/clone';
 import { WholeFraction } from '../object/exact-text';
-import { isDeeper, PATCH_DEPTH_MAX } from './depth';
+import { isDeeper, PATCH_DEPTH_MAX } from './patch-limits';
 import { PatchError } from './patch-error';
 
 /**

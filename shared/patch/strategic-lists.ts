@@ -18,7 +18,7 @@ type List = readonly unknown[];
 export function mergeLists(rule: ListRule, live: List, change: List): List {
   const { original, patch } = withoutDirectives(rule, live, change);
   const merged = mergeItems(rule, original, patch);
-  return arranged(rule, { merged, order: patch, live: original });
+  return arrangeItems(rule, { merged, order: patch, live: original });
 }
 
 /**
@@ -37,7 +37,7 @@ export function newList(change: List): List {
 /**
  * Merges two lists in the order of `$setElementOrder`, which names every item that the patch names, or none.
  */
-export function orderAs(
+export function mergeListsInOrder(
   rule: ListRule,
   {
     live,
@@ -45,10 +45,10 @@ export function orderAs(
     order,
   }: { readonly live: List | undefined; readonly change: List | undefined; readonly order: List },
 ): List {
-  if (change === undefined) return arranged(rule, { merged: live ?? [], order, live: live ?? [] });
+  if (change === undefined) return arrangeItems(rule, { merged: live ?? [], order, live: live ?? [] });
   checkOrder(rule, change, order);
-  if (live === undefined) return arranged(rule, { merged: newList(change), order, live: [] });
-  return arranged(rule, { merged: mergeLists(rule, live, change), order, live });
+  if (live === undefined) return arrangeItems(rule, { merged: newList(change), order, live: [] });
+  return arrangeItems(rule, { merged: mergeLists(rule, live, change), order, live });
 }
 
 /** Removes these scalars from the list. */
@@ -127,7 +127,7 @@ function keyOf(item: Readonly<JsonObject>, mergeKey: string): unknown {
 }
 
 /** Merges the items named by `order`, in that order, with the others in the order of the live list. */
-function arranged(
+function arrangeItems(
   rule: ListRule,
   { merged, order, live }: { readonly merged: List; readonly order: List; readonly live: List },
 ): List {

@@ -3,12 +3,10 @@ import { getOwn, isJsonObject, setOwn } from '../object/clone';
 import { stringifyExact } from '../object/exact-text';
 import { getJsonTypeName } from '../object/json';
 import type { FieldType, MessageType } from '../schema/types';
-import { isDeeper, PATCH_DEPTH_MAX } from './depth';
+import { isDeeper, PATCH_DEPTH_MAX, PatchWork } from './patch-limits';
 import { PatchError } from './patch-error';
-import { PatchWork } from './patch-work';
-import { DELETE_FROM_LIST, PATCH, RETAIN_KEYS, SET_ORDER, strategyOf } from './strategic-directives';
 import type { ListRule } from './strategic-lists';
-import { mergeLists, newList, orderAs, withoutValues } from './strategic-lists';
+import { mergeLists, newList, mergeListsInOrder, withoutValues } from './strategic-lists';
 
 /**
  * Largest number of fields and list items that all merges of one patch may visit, about a microsecond each. A
@@ -57,7 +55,7 @@ function mergeObjects(place: Place, original: Readonly<JsonObject>, patch: Reado
   if (directive === 'replace') return without(patch, PATCH);
   if (directive !== undefined) throw unknownDirective(directive);
   place.work.count(Object.keys(original).length);
-  const result = retained(original, patch);
+  const result = applyRetainKeys(original, patch);
   const done = new Set([PATCH, RETAIN_KEYS]);
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(SET_ORDER)) continue;
@@ -110,10 +108,10 @@ function mergeValues(
   { change, work }: { readonly change: unknown; readonly work: PatchWork },
 ): unknown {
   if (isJsonObject(change) && isJsonObject(current)) {
-    if (strategyOf(field) === 'replace') return change;
+    if (getPatchStrategy(field) === 'replace') return change;
     return mergeObjects(placeIn(field, work), current, change);
   }
-  if (!Array.isArray(change) || strategyOf(field) !== 'merge' || field?.list !== true) return change;
+  if (!Array.isArray(change) || getPatchStrategy(field) !== 'merge' || field?.list !== true) return change;
   if (!Array.isArray(current)) return newList(change);
   work.count(current.length + change.length);
   return mergeLists(ruleOf(field, work), current, change);
@@ -131,17 +129,17 @@ function mergeInOrder(
   if (change === null) delete result[name];
   if (change === null || (change === undefined && current === undefined)) return;
   if (change !== undefined && !Array.isArray(change)) throw failed(`${name} is not a list`);
-  if (strategyOf(field) !== 'merge' || field === undefined) {
+  if (getPatchStrategy(field) !== 'merge' || field === undefined) {
     if (change !== undefined) setOwn(result, name, change);
     return;
   }
   const live: readonly unknown[] | undefined = Array.isArray(current) ? current : undefined;
   place.work.count((live?.length ?? 0) + (change?.length ?? 0) + order.length);
-  setOwn(result, name, orderAs(ruleOf(field, place.work), { live, change, order }));
+  setOwn(result, name, mergeListsInOrder(ruleOf(field, place.work), { live, change, order }));
 }
 
 /** Returns the original without the fields that `$retainKeys` does not name. */
-function retained(original: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
+function applyRetainKeys(original: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
   const keys = getOwn(patch, RETAIN_KEYS);
   if (keys === undefined) return { ...original };
   if (!Array.isArray(keys)) throw new PatchError('malformed', 'invalid patch format of retainKeys');
@@ -188,4 +186,18 @@ function unknownDirective(directive: unknown): PatchError {
 
 function failed(message: string): PatchError {
   return new PatchError('failed', message);
+}
+
+const PATCH = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const SET_ORDER = '$setElementOrder/';
+const DELETE_FROM_LIST = '$deleteFromPrimitiveList/';
+
+/**
+ * Returns the patch strategy `merge` or `replace`, or '' for none. `retainKeys` applies to keys and is not a
+ * strategy of the whole.
+ */
+function getPatchStrategy(field: FieldType | undefined): string {
+  const strategies = (field?.patchStrategy ?? '').split(',').filter((each) => each !== 'retainKeys');
+  return strategies[0] ?? '';
 }

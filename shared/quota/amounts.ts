@@ -15,36 +15,36 @@ export type Amounts = ReadonlyMap<string, Quantity>;
 export const NOTHING: Amounts = new Map();
 
 /** Returns a quantity of whole units. */
-export function countOf(units: number): Quantity {
+export function toCount(units: number): Quantity {
   return { unscaled: BigInt(units), scale: 0, format: 'decimal' };
 }
 
-export const ONE: Quantity = countOf(1);
+export const ONE: Quantity = toCount(1);
 
 /** A ResourceList of the API: quantities as text by resource name. */
 export type ResourceList = Readonly<Record<string, string>>;
 
 /** Parses a resource list. Invalid quantities count as zero. */
-export function amountsOf(list: ResourceList = {}): Amounts {
+export function parseAmounts(list: ResourceList = {}): Amounts {
   return new Map(
     Object.entries(list).map(([name, amount]) => [name, parseQuantity(amount) ?? ZERO_QUANTITY]),
   );
 }
 
 /** Formats amounts as a resource list in canonical text. */
-export function listOf(amounts: Amounts): ResourceList {
+export function formatResourceList(amounts: Amounts): ResourceList {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
 /** Formats amounts for messages, sorted by name: `cpu=500m,pods=1`. */
-export function amountsText(amounts: Amounts): string {
+export function formatAmounts(amounts: Amounts): string {
   return sortedNames(amounts.keys())
     .map((name) => `${name}=${formatQuantity(amounts.get(name) ?? ZERO_QUANTITY)}`)
     .join(',');
 }
 
 /** Formats these resources of a list, each quantity in canonical text. */
-export function listText(list: ResourceList, names: readonly string[]): string {
+export function formatListedAmounts(list: ResourceList, names: readonly string[]): string {
   return sortedNames(names)
     .map((name) => `${name}=${canonicalQuantity(list[name] ?? '') ?? '0'}`)
     .join(',');
@@ -55,17 +55,17 @@ export function sortedNames(names: Iterable<string>): readonly string[] {
   return [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
-export function plus(a: Amounts, b: Amounts): Amounts {
-  return sumOf([a, b]);
+export function addAmounts(a: Amounts, b: Amounts): Amounts {
+  return sumAmounts([a, b]);
 }
 
 /** Adds any number of lists, in time linear in their total size. */
-export function sumOf(lists: Iterable<Amounts>): Amounts {
+export function sumAmounts(lists: Iterable<Amounts>): Amounts {
   return combined(lists, addQuantity);
 }
 
 /** Returns the largest amount of each resource in any of the lists. */
-export function largestOf(lists: Iterable<Amounts>): Amounts {
+export function maxAmounts(lists: Iterable<Amounts>): Amounts {
   return combined(lists, (known, other) => (isMore(known, other) ? known : other));
 }
 
@@ -81,7 +81,7 @@ function combined(lists: Iterable<Amounts>, combine: (a: Quantity, b: Quantity) 
 }
 
 /** Subtracts `b` from `a`, with a minimum of zero. Resources that only `b` has are omitted. */
-export function minus(a: Amounts, b: Amounts): Amounts {
+export function subtractAmounts(a: Amounts, b: Amounts): Amounts {
   const rest = new Map<string, Quantity>();
   for (const [name, amount] of a) {
     const taken = b.get(name);
@@ -92,7 +92,7 @@ export function minus(a: Amounts, b: Amounts): Amounts {
 }
 
 /** Returns only these resources. */
-export function only(amounts: Amounts, names: Iterable<string>): Amounts {
+export function pickAmounts(amounts: Amounts, names: Iterable<string>): Amounts {
   const result = new Map<string, Quantity>();
   for (const name of names) {
     const amount = amounts.get(name);
@@ -107,7 +107,7 @@ export function withoutZeros(amounts: Amounts): Amounts {
 }
 
 /** Returns the names of resources that exceed the limits. */
-export function beyond(amounts: Amounts, limits: Amounts): readonly string[] {
+export function findExceeded(amounts: Amounts, limits: Amounts): readonly string[] {
   return [...amounts.keys()].filter((name) => {
     const limit = limits.get(name);
     return limit !== undefined && isMore(amounts.get(name) ?? ZERO_QUANTITY, limit);

@@ -33,7 +33,7 @@ const UNCOUNTED: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the evaluator of a namespaced resource; undefined where quotas do not count it. */
-export function evaluatorOf(name: ResourceName): Evaluator | undefined {
+export function getEvaluator(name: ResourceName): Evaluator | undefined {
   const { group, resource } = name;
   if (UNCOUNTED.has(keyOf(name))) return undefined;
   return SPECIAL.find((each) => each.group === group && each.resource === resource) ?? objectCount(name);

@@ -3,14 +3,14 @@ import type { ApiObject } from '../object/object';
 import { ANNOTATION, GROUP, RESERVED_PREFIX, STORAGE_CLASS_QUOTA } from '../names';
 import { decodeObject } from '../schema/decode';
 import { kindType } from '../schema/types';
-import { listOf } from './amounts';
-import { evaluatorOf } from './evaluators';
+import { formatResourceList } from './amounts';
+import { getEvaluator } from './evaluators';
 import type { Evaluator } from './measure';
-import { usageAt } from './measure';
+import { computeUsageAt } from './measure';
 
 const core = (resource: string): Evaluator => known({ group: GROUP.core, resource });
 function known(name: { readonly group: string; readonly resource: string }): Evaluator {
-  const found = evaluatorOf(name);
+  const found = getEvaluator(name);
   if (found === undefined) throw new Error(`${name.resource} are not counted`);
   return found;
 }
@@ -21,7 +21,7 @@ function object({ group, resource }: Evaluator, more: object): ApiObject {
   return row === undefined ? bare : decodeObject(kindType(row.schema), bare).object;
 }
 const usageOf = (evaluator: Evaluator, more: object, nowMs = 0): unknown =>
-  listOf(usageAt(evaluator.measure(object(evaluator, more)), nowMs));
+  formatResourceList(computeUsageAt(evaluator.measure(object(evaluator, more)), nowMs));
 
 const container = (requests: object, limits: object = {}): object => ({
   name: 'c',
@@ -223,5 +223,5 @@ test.each([
   [GROUP.core, 'bindings'],
   [GROUP.authorization, 'localsubjectaccessreviews'],
 ])('objects of group "%s", %s, are not counted', (group, resource) => {
-  expect(evaluatorOf({ group, resource })).toBeUndefined();
+  expect(getEvaluator({ group, resource })).toBeUndefined();
 });

@@ -27,6 +27,6 @@ export interface Evaluator<T extends ApiObject = ApiObject> {
 }
 
 /** Returns the usage at a moment, in milliseconds since the epoch. */
-export function usageAt({ usage, later }: Measured, nowMs: number): Amounts {
+export function computeUsageAt({ usage, later }: Measured, nowMs: number): Amounts {
   return later !== undefined && nowMs > later.fromMs ? later.usage : usage;
 }

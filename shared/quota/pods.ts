@@ -2,7 +2,7 @@ import type { Container, Pod, PodSpec } from '../api/types/core-v1';
 import type { Quantity } from '../meta/quantity';
 import { GROUP, RESERVED_PREFIX } from '../names';
 import type { Amounts } from './amounts';
-import { ONE, amountsOf, largestOf, plus, sortedNames, sumOf } from './amounts';
+import { ONE, parseAmounts, maxAmounts, addAmounts, sortedNames, sumAmounts } from './amounts';
 import type { Evaluator, Measured } from './measure';
 import type { PodScopes } from './scopes';
 
@@ -40,7 +40,7 @@ export const pods: Evaluator<Pod> = {
     const demanded = names.filter((name) => DEMANDED.has(name));
     if (demanded.length === 0) return [];
     const told = containersOf(spec).map(({ resources }) =>
-      computeUsage(amountsOf(resources.requests), amountsOf(resources.limits)),
+      computeUsage(parseAmounts(resources.requests), parseAmounts(resources.limits)),
     );
     return sortedNames(demanded.filter((name) => told.some((usage) => !usage.has(name))));
   },
@@ -49,9 +49,9 @@ export const pods: Evaluator<Pod> = {
 function usageOf(pod: Pod): Measured {
   const count = new Map([[OBJECT_COUNT, ONE]]);
   if (FINISHED.includes(pod.status?.phase ?? '')) return { usage: count };
-  const asked = (part: 'requests' | 'limits'): Amounts => needs(pod.spec, part);
-  const usage = plus(count, computeUsage(asked('requests'), asked('limits')));
-  const goneMs = goneAtMs(pod);
+  const asked = (part: 'requests' | 'limits'): Amounts => computeNeeds(pod.spec, part);
+  const usage = addAmounts(count, computeUsage(asked('requests'), asked('limits')));
+  const goneMs = getDeletionDeadlineMs(pod);
   return { usage, ...(goneMs === undefined ? {} : { later: { fromMs: goneMs, usage: count } }) };
 }
 
@@ -59,7 +59,7 @@ function usageOf(pod: Pod): Measured {
  * Returns when a deleted pod should be gone, in milliseconds since the epoch. It is not charged after that,
  * since its node may be lost and never report its end.
  */
-function goneAtMs({ metadata }: Pod): number | undefined {
+function getDeletionDeadlineMs({ metadata }: Pod): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (typeof deletionTimestamp !== 'string' || typeof deletionGracePeriodSeconds !== 'number')
     return undefined;
@@ -67,12 +67,12 @@ function goneAtMs({ metadata }: Pod): number | undefined {
 }
 
 /** Returns the sum of the containers, or the largest init container where that is more, plus overhead. */
-function needs(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
+function computeNeeds(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
   const listsOf = (containers: readonly Container[]): readonly Amounts[] =>
-    containers.map(({ resources }) => amountsOf(resources[part]));
-  const sum = sumOf(listsOf(spec.containers ?? []));
-  const most = largestOf([sum, ...listsOf(spec.initContainers ?? [])]);
-  return plus(most, amountsOf(spec.overhead));
+    containers.map(({ resources }) => parseAmounts(resources[part]));
+  const sum = sumAmounts(listsOf(spec.containers ?? []));
+  const most = maxAmounts([sum, ...listsOf(spec.initContainers ?? [])]);
+  return addAmounts(most, parseAmounts(spec.overhead));
 }
 
 /** Names the resources as quotas do. */
@@ -114,7 +114,7 @@ function podScopes(spec: PodSpec): PodScopes {
 
 function isBestEffort(spec: PodSpec): boolean {
   return containersOf(spec).every(({ resources: { requests, limits } }) =>
-    [amountsOf(requests), amountsOf(limits)].every((amounts) =>
+    [parseAmounts(requests), parseAmounts(limits)].every((amounts) =>
       ['cpu', 'memory'].every((name) => (amounts.get(name)?.unscaled ?? 0n) <= 0n),
     ),
   );

@@ -1,13 +1,13 @@
 import { GROUP } from '../names';
 import { decodeObject } from '../schema/decode';
 import { messageType } from '../schema/types';
-import { evaluatorOf } from './evaluators';
-import { matchesScope, scopesOf } from './scopes';
+import { getEvaluator } from './evaluators';
+import { matchesScope, getScopes } from './scopes';
 
 function scopesOfPod(
   spec: object,
-): ReturnType<NonNullable<ReturnType<typeof evaluatorOf>>['measure']>['scopes'] {
-  return evaluatorOf({ group: GROUP.core, resource: 'pods' })?.measure(
+): ReturnType<NonNullable<ReturnType<typeof getEvaluator>>['measure']>['scopes'] {
+  return getEvaluator({ group: GROUP.core, resource: 'pods' })?.measure(
     decodeObject(messageType('core/v1.Pod'), { spec }).object,
   ).scopes;
 }
@@ -63,5 +63,5 @@ test('an alpha scope, an unknown scope and other objects match nothing', () => {
 test('scopes and scopeSelector of a quota must both match', () => {
   const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }];
   const spec = { scopes: ['PriorityClass', 'BestEffort'], scopeSelector: { matchExpressions } };
-  expect(scopesOf({ spec })).toEqual([exists('PriorityClass'), exists('BestEffort'), ...matchExpressions]);
+  expect(getScopes({ spec })).toEqual([exists('PriorityClass'), exists('BestEffort'), ...matchExpressions]);
 });

@@ -18,7 +18,7 @@ export interface PodScopes {
 }
 
 /** Returns the conditions of a quota, which must all hold. */
-export function scopesOf({ spec }: Pick<ResourceQuota, 'spec'>): readonly ScopeRequirement[] {
+export function getScopes({ spec }: Pick<ResourceQuota, 'spec'>): readonly ScopeRequirement[] {
   const { scopes = [], scopeSelector } = spec;
   return [
     ...scopes.map((scopeName) => ({ scopeName, operator: 'Exists', values: [] })),

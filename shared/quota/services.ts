@@ -1,12 +1,12 @@
 import type { Service } from '../api/types/core-v1';
 import { GROUP } from '../names';
-import { ONE, countOf } from './amounts';
+import { ONE, toCount } from './amounts';
 import type { Evaluator } from './measure';
 
 const NODE_PORTS = 'services.nodeports';
 const LOAD_BALANCERS = 'services.loadbalancers';
 const NAMES = ['count/services', 'services', NODE_PORTS, LOAD_BALANCERS];
-const NONE = countOf(0);
+const NONE = toCount(0);
 
 /** Counts services, node ports and load balancers. The type of a service may change. */
 export const services: Evaluator<Service> = {
@@ -22,7 +22,7 @@ export const services: Evaluator<Service> = {
     const usage = new Map([
       ['count/services', ONE],
       ['services', ONE],
-      [NODE_PORTS, countOf(nodePorts)],
+      [NODE_PORTS, toCount(nodePorts)],
       [LOAD_BALANCERS, isBalanced ? ONE : NONE],
     ]);
     return { usage };

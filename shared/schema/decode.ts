@@ -78,7 +78,7 @@ export function decodeJsonDocument(
   } catch (error) {
     throw new DecodeError(jsonSyntaxProblem(bytes) ?? String(error), { cause: error });
   }
-  const hasInfinite = mayOverflow && holdsInfinite(value);
+  const hasInfinite = mayOverflow && containsInfinite(value);
   const isObject = typeof value === 'object' && value !== null;
   if (hasInfinite && !(allowInfinite && isObject)) throw new DecodeError(OUT_OF_RANGE);
   return {
@@ -92,9 +92,9 @@ export function decodeJsonDocument(
 export const OUT_OF_RANGE = 'a number is out of range';
 
 /** True when a number in the value is infinite, so that it cannot be written as JSON. */
-export function holdsInfinite(value: unknown): boolean {
+export function containsInfinite(value: unknown): boolean {
   if (value === Infinity || value === -Infinity) return true;
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinite);
+  return typeof value === 'object' && value !== null && Object.values(value).some(containsInfinite);
 }
 
 /**

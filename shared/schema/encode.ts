@@ -8,16 +8,16 @@ const ENVELOPE = ['kind', 'apiVersion', 'metadata'] as const;
  * fields. Other fields keep their order. Bigints are written as exact integers.
  */
 export function encodeObject(object: object): Buffer {
-  return Buffer.from(stringify(inOrder(object)));
+  return Buffer.from(stringify(toEnvelopeOrder(object)));
 }
 
-function inOrder(object: object): object {
+function toEnvelopeOrder(object: object): object {
   let last = -1;
   let hasOther = false;
   let position = 0;
   for (const key in object) {
     const rank = ENVELOPE.indexOf(key as (typeof ENVELOPE)[number]);
-    if (rank >= 0 && (hasOther || rank < last)) return reordered(object);
+    if (rank >= 0 && (hasOther || rank < last)) return reorder(object);
     // The whole envelope is in order, so the order of the other fields does not matter.
     if (rank === position && position === ENVELOPE.length - 1) return object;
     if (rank >= 0) last = rank;
@@ -27,7 +27,7 @@ function inOrder(object: object): object {
   return object;
 }
 
-function reordered(object: object): object {
+function reorder(object: object): object {
   const envelope = Object.fromEntries(
     ENVELOPE.filter((key) => Object.hasOwn(object, key)).map((key) => [
       key,

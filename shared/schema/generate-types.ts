@@ -36,27 +36,27 @@ function packageText(packageName: string, messages: readonly string[]): string {
   for (const name of handWritten) imports.add('../../object/object', name);
   const declared = messages
     .filter((message) => !handWritten.includes(shortNameOf(message)))
-    .map((message) => declaration(messageType(message), imports));
+    .map((message) => formatDeclaration(messageType(message), imports));
   const exported = handWritten.length === 0 ? '' : `\nexport type { ${handWritten.join(', ')} };\n`;
   return `${HEAD}${imports.text()}${exported}${declared.join('')}`;
 }
 
 /** Declares a type alias, since an interface is not assignable to an index signature. */
-function declaration(type: MessageType, imports: Imports): string {
+function formatDeclaration(type: MessageType, imports: Imports): string {
   const said = describeMessage(type.name);
   const doc = said === undefined ? '' : `/** ${said} */\n`;
   const members = [
     ...(type.typeMeta ? ['readonly kind?: string;', 'readonly apiVersion?: string;'] : []),
-    ...type.fields.map((field) => member(type, field, imports)),
+    ...type.fields.map((field) => formatMember(type, field, imports)),
   ];
   const body = members.length === 0 ? '{}' : `{\n${members.map((each) => `  ${each}\n`).join('')}}`;
   const empty = 'Readonly<Record<string, never>>';
   return `\n${doc}export type ${shortNameOf(type.name)} = ${members.length === 0 ? empty : body};\n`;
 }
 
-function member(type: MessageType, field: FieldType, imports: Imports): string {
+function formatMember(type: MessageType, field: FieldType, imports: Imports): string {
   const name = /^[A-Za-z$_][\w$]*$/u.test(field.name) ? field.name : `'${field.name}'`;
-  const presence = presenceOf(type, field);
+  const presence = getPresence(type, field);
   const optional = presence === 'absent' ? '?' : '';
   const orNull = presence === 'null' ? ' | null' : '';
   return `readonly ${name}${optional}: ${valueText(field, imports)}${orNull};`;
@@ -66,7 +66,7 @@ function member(type: MessageType, field: FieldType, imports: Imports): string {
  * Returns what a decoded message holds for an absent field: a zero value, null or nothing. It must agree with
  * `plan.ts`.
  */
-function presenceOf(type: MessageType, field: FieldType): 'value' | 'null' | 'absent' {
+function getPresence(type: MessageType, field: FieldType): 'value' | 'null' | 'absent' {
   // A new object has no status before it is stored for the first time.
   if (type.typeMeta && field.name === 'status') return 'absent';
   if (field.pointer || field.list || field.map || EMPTY_IS_ABSENT.has(field.kind)) {

@@ -184,7 +184,7 @@ class SyntaxReader {
   }
 
   #unexpected(where: string): SyntaxProblem {
-    return new SyntaxProblem(`invalid character ${shown(this.#peek())} ${where}`);
+    return new SyntaxProblem(`invalid character ${quoteCharacter(this.#peek())} ${where}`);
   }
 }
 
@@ -198,7 +198,7 @@ function isHexDigit(character: string): boolean {
 }
 
 /** Formats a character in single quotes, in which a double quote needs no escape. */
-function shown(character: string): string {
+function quoteCharacter(character: string): string {
   if (character === "'") return "'\\''";
   return character === '"' ? `'"'` : `'${goQuote(character).slice(1, -1)}'`;
 }

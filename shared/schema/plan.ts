@@ -1,8 +1,7 @@
 import { DecodeError, joinPath, unexpectedType } from './decode-error';
-import { decodeStringList, SCALARS } from './scalars';
+import { decodeStringList, SCALARS, decodeUnion } from './scalars';
 import { createStringMap, isStringMap, setKey, sortedKeys } from './string-map';
 import type { FieldType, MessageType } from './types';
-import { decodeUnion } from './unions';
 import type { JsonObject } from '../object/clone';
 
 /** Deepest nesting of messages. Only the schemas of custom resources can nest without limit. */
@@ -66,17 +65,17 @@ export function decodeMessage(type: MessageType, value: unknown, decoding: Decod
   let seen = type.typeMeta ? checkTypeMeta(source) : 0;
   let unchanged = 0;
   let target: JsonObject | undefined;
-  for (const plan of plansOf(type)) {
+  for (const plan of getPlans(type)) {
     const given = source[plan.name];
     if (given !== undefined) seen += 1;
-    const written = writtenOf(plan, given, decoding);
+    const written = decodeOrDefault(plan, given, decoding);
     if (decoding.emptied !== undefined && decoding.depth === 1) noteEmptied(plan.name, decoding);
     if (target === undefined) {
       if (written === given) {
         unchanged += 1;
         continue;
       }
-      target = firstFields(type, source, unchanged);
+      target = copyFirstFields(type, source, unchanged);
     }
     if (written !== undefined) target[plan.name] = written;
   }
@@ -92,9 +91,9 @@ function noteEmptied(name: string, decoding: Decoding): void {
 }
 
 /** Returns the value of one field in the decoded message; undefined where it is absent. */
-function writtenOf(plan: FieldPlan, given: unknown, decoding: Decoding): unknown {
+function decodeOrDefault(plan: FieldPlan, given: unknown, decoding: Decoding): unknown {
   if (given === undefined || given === null) return plan.absent?.(decoding);
-  return writtenForm(plan, decodeField(plan, given, decoding), decoding);
+  return toStoredForm(plan, decodeField(plan, given, decoding), decoding);
 }
 
 /**
@@ -102,9 +101,9 @@ function writtenOf(plan: FieldPlan, given: unknown, decoding: Decoding): unknown
  * schema.
  */
 function inOrder(type: MessageType, source: JsonObject): JsonObject {
-  const plans = plansOf(type);
+  const plans = getPlans(type);
   if (isInOrder(type, source, plans)) return source;
-  return withOthers(type, source, firstFields(type, source, plans.length));
+  return withOthers(type, source, copyFirstFields(type, source, plans.length));
 }
 
 function withOthers(type: MessageType, source: JsonObject, target: JsonObject): JsonObject {
@@ -113,11 +112,11 @@ function withOthers(type: MessageType, source: JsonObject, target: JsonObject): 
 }
 
 /** Copies the type meta and the first `count` fields, which are in canonical form, into a new message. */
-function firstFields(type: MessageType, source: JsonObject, count: number): JsonObject {
+function copyFirstFields(type: MessageType, source: JsonObject, count: number): JsonObject {
   const target: JsonObject = {};
   if (type.typeMeta) copyTypeMeta(source, target);
   let left = count;
-  for (const { name } of plansOf(type)) {
+  for (const { name } of getPlans(type)) {
     if (left <= 0) break;
     left -= 1;
     if (source[name] !== undefined) target[name] = source[name];
@@ -182,7 +181,7 @@ function copyTypeMeta(source: JsonObject, target: JsonObject): void {
 }
 
 /** Returns the stored form of a decoded value; undefined omits the field. */
-function writtenForm(plan: FieldPlan, decoded: unknown, decoding: Decoding): unknown {
+function toStoredForm(plan: FieldPlan, decoded: unknown, decoding: Decoding): unknown {
   if (plan.dropsNull && decoded === null) return undefined;
   if ((!plan.dropsEmpty && !plan.emptyIsNull) || !isEmpty(decoded)) return decoded;
   if (plan.isNothing && decoding.keepsEmpty && !(plan.isBytes && decoding.isConverter))
@@ -228,26 +227,30 @@ function relocate(paths: string[], from: number, segment: string): void {
 
 const plans = new WeakMap<MessageType, readonly FieldPlan[]>();
 
-function plansOf(type: MessageType): readonly FieldPlan[] {
+function getPlans(type: MessageType): readonly FieldPlan[] {
   let known = plans.get(type);
   if (known === undefined) {
     const metadata = type.fields.filter(({ name }) => name === 'metadata');
     const others = type.fields.filter(({ name }) => name !== 'metadata');
-    known = [...metadata, ...others].map(planOf);
+    known = [...metadata, ...others].map(createPlan);
     plans.set(type, known);
   }
   return known;
 }
 
-function planOf(field: FieldType): FieldPlan {
-  const element = elementOf(field);
+function createPlan(field: FieldType): FieldPlan {
+  const element = createElement(field);
   const collection = field.list || field.map;
-  const decode = field.list ? listOf(element) : field.map ? mapOf(element) : element.decode;
+  const decode = field.list
+    ? createListDecoder(element)
+    : field.map
+      ? createMapDecoder(element)
+      : element.decode;
   const emptyIsAbsent = collection || field.kind === 'bytes' || field.kind === 'stringList';
   return {
     name: field.name,
     decode,
-    absent: absentOf(field, element, emptyIsAbsent),
+    absent: createAbsentValue(field, element, emptyIsAbsent),
     dropsEmpty:
       field.omitempty && !field.keepsEmpty && !field.pointer && (emptyIsAbsent || !element.isStruct),
     emptyIsNull: field.emptyIsNull,
@@ -257,7 +260,7 @@ function planOf(field: FieldType): FieldPlan {
   };
 }
 
-function absentOf(field: FieldType, element: Element, emptyIsAbsent: boolean): FieldPlan['absent'] {
+function createAbsentValue(field: FieldType, element: Element, emptyIsAbsent: boolean): FieldPlan['absent'] {
   if (field.pointer || emptyIsAbsent) return field.omitempty ? undefined : () => null;
   return field.omitempty && !element.isStruct ? undefined : element.zero;
 }
@@ -269,7 +272,7 @@ interface Element {
   readonly isStruct: boolean;
 }
 
-function elementOf(field: FieldType): Element {
+function createElement(field: FieldType): Element {
   const scalar = SCALARS[field.kind];
   if (scalar !== undefined) {
     return { decode: scalar.decode, zero: () => scalar.zero, isStruct: scalar.isStruct };
@@ -284,11 +287,11 @@ function elementOf(field: FieldType): Element {
     };
   }
   const schema: Element = {
-    decode: (value, decoding) => decodeMessage(schemaOf(message), value, decoding),
-    zero: (decoding) => decodeMessage(schemaOf(message), {}, decoding),
+    decode: (value, decoding) => decodeMessage(getSchemaMessage(message), value, decoding),
+    zero: (decoding) => decodeMessage(getSchemaMessage(message), {}, decoding),
     isStruct: true,
   };
-  const schemas = listOf(schema);
+  const schemas = createListDecoder(schema);
   return {
     decode: (value, decoding) =>
       decodeUnion(kind, value, {
@@ -302,13 +305,13 @@ function elementOf(field: FieldType): Element {
 }
 
 /** Returns the schema's message inside the message that carries a schema union in Protobuf. */
-function schemaOf(union: MessageType): MessageType {
+function getSchemaMessage(union: MessageType): MessageType {
   const message = union.byName.get('schema')?.message;
   if (message === undefined) throw new Error(`${union.name} has no schema`);
   return message;
 }
 
-function listOf({ decode, zero }: Element): Decode {
+function createListDecoder({ decode, zero }: Element): Decode {
   return (value, decoding) => {
     if (!Array.isArray(value)) throw unexpectedType('array', value);
     let result: unknown[] | undefined;
@@ -329,7 +332,7 @@ function listOf({ decode, zero }: Element): Decode {
   };
 }
 
-function mapOf({ decode, zero }: Element): Decode {
+function createMapDecoder({ decode, zero }: Element): Decode {
   return (value, decoding) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw unexpectedType('map', value);

@@ -1,4 +1,4 @@
-import { saysSame } from './same-meaning';
+import { isSemanticallyEqual } from './same-meaning';
 import { messageType } from './types';
 
 const POD = messageType('core/v1.PodSpec');
@@ -24,6 +24,6 @@ test.each([
   ['labels that do', { nodeSelector: { a: '1k' } }, { nodeSelector: { a: '1e3' } }, false],
   ['what no field says', { other: '1k' }, { other: '1e3' }, false],
 ])('%s', (_what, a, b, same) => {
-  expect(saysSame(POD, a, b)).toBe(same);
-  expect(saysSame(POD, b, a)).toBe(same);
+  expect(isSemanticallyEqual(POD, a, b)).toBe(same);
+  expect(isSemanticallyEqual(POD, b, a)).toBe(same);
 });

@@ -6,7 +6,7 @@ import type { FieldType, MessageType } from './types';
  * True when two decoded values of a type are equal and quantities are compared by value: `1Gi` equals
  * `1073741824`. Upstream compares immutable fields so. Quantities are parsed only where the texts differ.
  */
-export function saysSame(type: MessageType, a: unknown, b: unknown): boolean {
+export function isSemanticallyEqual(type: MessageType, a: unknown, b: unknown): boolean {
   return deepEqual(a, b) || sameMessage(type, a, b);
 }
 

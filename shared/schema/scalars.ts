@@ -29,9 +29,9 @@ export const SCALARS: Readonly<Partial<Record<FieldKind, Scalar>>> = {
   microTime: { decode: decodeMicroTime, zero: null, isStruct: true },
   quantity: { decode: decodeQuantity, zero: '0', isStruct: true },
   intOrString: { decode: decodeIntOrString, zero: 0, isStruct: true },
-  rawExtension: { decode: keep, zero: null, isStruct: true },
-  fieldsV1: { decode: keep, zero: null, isStruct: true },
-  json: { decode: keep, zero: null, isStruct: true },
+  rawExtension: { decode: keepValue, zero: null, isStruct: true },
+  fieldsV1: { decode: keepValue, zero: null, isStruct: true },
+  json: { decode: keepValue, zero: null, isStruct: true },
 };
 
 const INT32_MAX = 2 ** 31 - 1;
@@ -59,7 +59,7 @@ function decodeBool(value: unknown): boolean {
 function decodeInt32(value: unknown, decoding?: Reading): number {
   if (typeof value === 'number' && Number.isInteger(value) && value <= INT32_MAX && value >= INT32_MIN)
     return value === 0 ? 0 : value;
-  if (decoding?.isConverter === true && isWhole(value)) return Number(wrapped(value, 32));
+  if (decoding?.isConverter === true && isWhole(value)) return Number(truncateInteger(value, 32));
   throw unexpectedType('int32', value);
 }
 
@@ -67,7 +67,7 @@ function decodeInt32(value: unknown, decoding?: Reading): number {
 function decodeInt64(value: unknown, decoding?: Reading): number | bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   const whole =
-    decoding?.isConverter === true && isWhole(value) && !isInt64(value) ? wrapped(value, 64) : value;
+    decoding?.isConverter === true && isWhole(value) && !isInt64(value) ? truncateInteger(value, 64) : value;
   if (!isInt64(whole)) throw unexpectedType('int64', value);
   const small = Number(whole);
   return Number.isSafeInteger(small) ? small : whole;
@@ -85,7 +85,7 @@ function isWhole(value: unknown): value is number | bigint {
  * Truncates to the lowest bits. A number beyond 64 bits becomes the minimum, as Go's conversion from floating
  * point does on amd64.
  */
-function wrapped(value: number | bigint, bits: number): bigint {
+function truncateInteger(value: number | bigint, bits: number): bigint {
   const whole = BigInt(value);
   return BigInt.asIntN(bits, isInt64(whole) ? whole : INT64_MIN);
 }
@@ -177,6 +177,29 @@ function decodeIntOrString(value: unknown): string | number {
   return decodeInt32(value);
 }
 
-function keep(value: unknown): unknown {
+function keepValue(value: unknown): unknown {
   return value;
+}
+
+interface UnionReaders {
+  readonly schema: (value: unknown) => unknown;
+  readonly schemas: (value: unknown) => unknown;
+  readonly strings: (value: unknown) => unknown;
+}
+
+/**
+ * Decodes a schema union: a schema or a list of schemas, a schema or a boolean, a schema or a list of strings.
+ * As upstream, another value in place of a list counts as null. Throws a DecodeError where a boolean is
+ * expected.
+ */
+export function decodeUnion(kind: FieldKind, value: unknown, readers: UnionReaders): unknown {
+  if (typeof value === 'object' && !Array.isArray(value)) return readers.schema(value);
+  if (kind === 'schemaOrBool') {
+    if (typeof value !== 'boolean') throw unexpectedType('schema or bool', value);
+    return value;
+  }
+  if (kind === 'schemaOrArray') {
+    return Array.isArray(value) ? readers.schemas(value) : null;
+  }
+  return Array.isArray(value) ? readers.strings(value) : null;
 }

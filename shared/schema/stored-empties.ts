@@ -6,7 +6,7 @@ import type { ReadonlyJson } from '../object/json';
  * Protobuf storage does not distinguish from nil. Returns the same object when nothing changes.
  */
 export function withStoredEmpties<T extends object>(type: MessageType, object: T): T {
-  return settle(type, object as unknown as ReadonlyJson) as unknown as T;
+  return replaceEmpties(type, object as unknown as ReadonlyJson) as unknown as T;
 }
 
 interface Part {
@@ -17,15 +17,17 @@ interface Part {
   readonly below: MessageType | undefined;
 }
 
-function settle(type: MessageType, object: ReadonlyJson): ReadonlyJson {
+function replaceEmpties(type: MessageType, object: ReadonlyJson): ReadonlyJson {
   let result: Record<string, unknown> | undefined;
-  for (const { name, emptyIsNull, isCollection, below } of partsOf(type)) {
+  for (const { name, emptyIsNull, isCollection, below } of getParts(type)) {
     const value = object[name];
     if (typeof value !== 'object' || value === null) continue;
     let settled: unknown = value;
     if (emptyIsNull && isEmpty(value)) settled = null;
     else if (below !== undefined)
-      settled = isCollection ? settleAll(below, value) : settle(below, value as ReadonlyJson);
+      settled = isCollection
+        ? replaceInCollection(below, value)
+        : replaceEmpties(below, value as ReadonlyJson);
     if (settled === value) continue;
     result ??= { ...object };
     result[name] = settled;
@@ -33,12 +35,12 @@ function settle(type: MessageType, object: ReadonlyJson): ReadonlyJson {
   return result ?? object;
 }
 
-function settleAll(type: MessageType, collection: object): unknown {
-  if (!Array.isArray(collection)) return settleMap(type, collection as ReadonlyJson);
+function replaceInCollection(type: MessageType, collection: object): unknown {
+  if (!Array.isArray(collection)) return replaceInMap(type, collection as ReadonlyJson);
   let result: unknown[] | undefined;
   for (let at = 0; at < collection.length; at += 1) {
     const each: unknown = collection[at];
-    const settled = isObject(each) ? settle(type, each) : each;
+    const settled = isObject(each) ? replaceEmpties(type, each) : each;
     if (settled === each) continue;
     result ??= [...(collection as unknown[])];
     result[at] = settled;
@@ -46,11 +48,11 @@ function settleAll(type: MessageType, collection: object): unknown {
   return result ?? collection;
 }
 
-function settleMap(type: MessageType, map: ReadonlyJson): ReadonlyJson {
+function replaceInMap(type: MessageType, map: ReadonlyJson): ReadonlyJson {
   let result: Record<string, unknown> | undefined;
   for (const key in map) {
     const each = map[key];
-    const settled = isObject(each) ? settle(type, each) : each;
+    const settled = isObject(each) ? replaceEmpties(type, each) : each;
     if (settled === each) continue;
     // A copy of a map of user data has no prototype either.
     result ??= Object.assign(Object.create(null) as Record<string, unknown>, map);
@@ -70,12 +72,12 @@ function isEmpty(value: object): boolean {
 
 const parts = new WeakMap<MessageType, readonly Part[]>();
 
-function partsOf(type: MessageType): readonly Part[] {
+function getParts(type: MessageType): readonly Part[] {
   const known = parts.get(type);
   if (known !== undefined) return known;
   const made = type.fields.flatMap((field): Part[] => {
     const below = messageOf(field);
-    const isOfInterest = below !== undefined && reachesOne(below);
+    const isOfInterest = below !== undefined && canHoldEmpties(below);
     if (!field.emptyIsNull && !isOfInterest) return [];
     const { name, emptyIsNull, list, map } = field;
     return [{ name, emptyIsNull, isCollection: list || map, below: isOfInterest ? below : undefined }];
@@ -85,7 +87,7 @@ function partsOf(type: MessageType): readonly Part[] {
 }
 
 /** True when a value of the type can hold such a field at any depth. Types may contain themselves. */
-function reachesOne(type: MessageType): boolean {
+function canHoldEmpties(type: MessageType): boolean {
   const seen = new Set([type]);
   for (const each of seen) {
     for (const field of each.fields) {

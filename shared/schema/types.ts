@@ -98,7 +98,7 @@ export function messageType(name: string): MessageType;
 export function messageType(name: string): MessageType {
   const known = types.get(name);
   if (known !== undefined) return known;
-  const { packageName, message } = partsOf(name);
+  const { packageName, message } = splitMessageName(name);
   const data = SCHEMA_DATA[packageName]?.[message];
   if (data === undefined) throw new Error(`no message ${name} in the schema`);
   const type = new LinkedMessage(name, {
@@ -138,7 +138,7 @@ export function messageNames(): readonly string[] {
 }
 
 /** Splits `core/v1.Pod` into package and message. */
-function partsOf(name: string): { readonly packageName: string; readonly message: string } {
+function splitMessageName(name: string): { readonly packageName: string; readonly message: string } {
   const dot = name.lastIndexOf('.');
   return { packageName: name.slice(0, dot), message: name.slice(dot + 1) };
 }

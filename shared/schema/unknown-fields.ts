@@ -50,7 +50,11 @@ export function graftUnknownFields<T extends object>(
   stored: object,
 ): Grafted<T> {
   const lost: string[] = [];
-  const object = grafted(type, next as unknown as Members, { stored: stored as Members, path: '', lost });
+  const object = graftMessage(type, next as unknown as Members, {
+    stored: stored as Members,
+    path: '',
+    lost,
+  });
   return { object: object as unknown as T, lost };
 }
 
@@ -60,7 +64,7 @@ interface Graft {
   readonly lost: string[];
 }
 
-function grafted(type: MessageType, next: Members, { stored, path, lost }: Graft): Members {
+function graftMessage(type: MessageType, next: Members, { stored, path, lost }: Graft): Members {
   const added: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(stored)) {
     const field = type.byName.get(key);
@@ -72,7 +76,7 @@ function grafted(type: MessageType, next: Members, { stored, path, lost }: Graft
     const now = next[key];
     if (inner === undefined || typeof now !== 'object' || now === null) continue;
     if (!hasUnknownIn(field, inner, value)) continue;
-    added[key] = graftedField(field, now, { value, path: path === '' ? key : `${path}.${key}`, lost });
+    added[key] = graftField(field, now, { value, path: path === '' ? key : `${path}.${key}`, lost });
   }
   return Object.keys(added).length === 0 ? next : { ...next, ...added };
 }
@@ -83,23 +87,23 @@ interface FieldGraft {
   readonly lost: string[];
 }
 
-function graftedField(field: FieldType, now: object, { value, path, lost }: FieldGraft): unknown {
+function graftField(field: FieldType, now: object, { value, path, lost }: FieldGraft): unknown {
   const type = messageOf(field);
   if (type === undefined || Array.isArray(now) !== Array.isArray(value)) return now;
-  if (Array.isArray(now)) return graftedList(field, now as readonly Members[], { value, path, lost });
+  if (Array.isArray(now)) return graftList(field, now as readonly Members[], { value, path, lost });
   const stored = value as Members;
   const members = now as Members;
-  if (!field.map) return grafted(type, members, { stored, path, lost });
+  if (!field.map) return graftMessage(type, members, { stored, path, lost });
   return Object.fromEntries(
     Object.entries(members).map(([key, each]) => {
       const before = stored[key];
       if (!isMembers(each) || !isMembers(before)) return [key, each];
-      return [key, grafted(type, each, { stored: before, path: `${path}[${key}]`, lost })];
+      return [key, graftMessage(type, each, { stored: before, path: `${path}[${key}]`, lost })];
     }),
   );
 }
 
-function graftedList(
+function graftList(
   field: FieldType,
   now: readonly Members[],
   { value, path, lost }: FieldGraft,
@@ -122,7 +126,7 @@ function graftedList(
     }
   }
   return result.map(({ item, stored, at }) =>
-    stored === undefined ? item : grafted(type, item, { stored, path: at, lost }),
+    stored === undefined ? item : graftMessage(type, item, { stored, path: at, lost }),
   );
 }
 

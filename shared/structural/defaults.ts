@@ -1,7 +1,7 @@
 import type { JsonObject } from '../object/clone';
 import { cloneJson, setOwn } from '../object/clone';
 import { stringifyExact } from '../object/exact-text';
-import { fieldsBefore } from './fields-before';
+import { fieldsBefore } from './prune';
 import type { StructuralSchema } from './structural-schema';
 
 /**

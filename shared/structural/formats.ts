@@ -1,7 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
-import { isMailAddress } from './mail-address';
-import { isDuration } from './duration';
-import { isRequestUri } from './request-uri';
+import { ownKeyMap } from '../own-key-map';
 
 /**
  * String formats that v1.21 validates, with the rules of its libraries (go-openapi/strfmt). Other formats are
@@ -181,4 +179,134 @@ function isDateTime(text: string): boolean {
     minute <= 59 &&
     second <= 59
   );
+}
+
+/** An atom of RFC 5322: letters, digits and these symbols, or any character beyond ASCII. */
+const ATOM = String.raw`[A-Za-z0-9!#$%&'*+/=?^_{|}~\u0060\u0080-\u{10FFFF}-]+`;
+const QUOTED = String.raw`"(?:[^"\\\r\n\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\[\x20-\x7e\t])*"`;
+const ADDRESS = new RegExp(
+  String.raw`^\s*(?:${ATOM}(?:\.${ATOM})*|${QUOTED})@${ATOM}(?:\.${ATOM})*\s*$`,
+  'u',
+);
+const WORD = new RegExp(String.raw`\s*(?:${ATOM}(?:\.+${ATOM})*\.?|${QUOTED})\s*`, 'uy');
+
+/** Longest accepted text. RFC 5321 allows 254 bytes for the address alone. */
+const ADDRESS_CHARS_MAX = 1_024;
+
+/** True for one address that Go's net/mail parses: `a@b`, `"a b"@c`, or with a display name, `A B <a@b>`. */
+function isMailAddress(text: string): boolean {
+  if (text.length > ADDRESS_CHARS_MAX) return false;
+  const open = text.lastIndexOf('<');
+  if (open === -1 || !text.trimEnd().endsWith('>')) return ADDRESS.test(text);
+  const inside = text.trimEnd().slice(open + 1, -1);
+  return isPhrase(text.slice(0, open)) && ADDRESS.test(inside) && inside.trim() === inside;
+}
+
+/** True for a sequence of words, which may be empty. */
+function isPhrase(text: string): boolean {
+  if (text.trim() === '') return true;
+  WORD.lastIndex = 0;
+  while (WORD.lastIndex < text.length) {
+    if (!WORD.test(text)) return false;
+  }
+  return true;
+}
+
+/**
+ * True for text that Go's `url.ParseRequestURI` parses: an absolute URI or an absolute path. Only the
+ * authority is strict.
+ */
+function isRequestUri(text: string): boolean {
+  if (text === '*') return true;
+  // eslint-disable-next-line no-control-regex
+  if (text === '' || /[\x00-\x1f\x7f]/.test(text)) return false;
+  const scheme = /^[a-zA-Z][a-zA-Z0-9+.-]*:/.exec(text)?.[0] ?? '';
+  if (scheme === '' && text.startsWith(':')) return false;
+  const rest = withoutQuery(text.slice(scheme.length));
+  if (!rest.startsWith('/')) return scheme !== '';
+  if (scheme === '' || !rest.startsWith('//') || rest.startsWith('///')) return hasGoodEscapes(rest);
+  const slash = rest.indexOf('/', 2);
+  const authority = slash === -1 ? rest.slice(2) : rest.slice(2, slash);
+  return isAuthority(authority) && hasGoodEscapes(slash === -1 ? '' : rest.slice(slash));
+}
+
+function withoutQuery(text: string): string {
+  const mark = text.indexOf('?');
+  return mark === -1 ? text : text.slice(0, mark);
+}
+
+function hasGoodEscapes(text: string): boolean {
+  return !/%(?![0-9a-fA-F]{2})/.test(text);
+}
+
+function isAuthority(authority: string): boolean {
+  const at = authority.lastIndexOf('@');
+  const user = authority.slice(0, Math.max(at, 0));
+  if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user) || !hasGoodEscapes(user)) return false;
+  return isHost(authority.slice(at + 1));
+}
+
+function isHost(host: string): boolean {
+  const [, address, port] = /^\[([^\]]*)\](.*)$/.exec(host) ?? [];
+  if (host.startsWith('[')) {
+    return address !== undefined && /^(?::\d*)?$/.test(port ?? '') && /^[0-9A-Za-z:.%~_-]*$/.test(address);
+  }
+  const colon = host.lastIndexOf(':');
+  if (colon !== -1 && !/^\d*$/.test(host.slice(colon + 1))) return false;
+  // Only characters beyond ASCII may be escaped in a host.
+  return /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"\u0080-\u{10FFFF}]|%[89a-fA-F][0-9a-fA-F])*$/u.test(host);
+}
+
+/**
+ * True for a duration as Go's `time.ParseDuration` reads it (`1h30m`, `-1.5s`, `0`), or with a number and the
+ * name of a unit anywhere in it (`3 days`), as in go-openapi.
+ */
+function isDuration(text: string): boolean {
+  return isGoDuration(text) || hasNamedUnit(text);
+}
+
+const NANOSECONDS = ownKeyMap<number>({
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  μs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 60e9,
+  h: 3600e9,
+});
+const NANOSECONDS_MAX = 2 ** 63;
+
+function isGoDuration(text: string): boolean {
+  const unsigned = text.replace(/^[-+]/, '');
+  if (unsigned === '0') return true;
+  if (unsigned === '') return false;
+  let total = 0;
+  PART.lastIndex = 0;
+  while (PART.lastIndex < unsigned.length) {
+    const [, amount = '', unit = ''] = PART.exec(unsigned) ?? [];
+    if (unit === '') return false;
+    total += Number(amount) * (NANOSECONDS.get(unit) ?? 0);
+  }
+  return total < NANOSECONDS_MAX;
+}
+
+/** Sticky, so that a long row of digits without a unit is read once. */
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|[uµμ]s|ms|[smh])/y;
+
+/** Exact names of units. The second list holds prefixes of longer names. */
+const UNITS: ReadonlySet<string> = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
+const LONG_UNITS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
+const INTEGER_DIGITS_MAX = 18;
+/** Matches from the first digit of a row only. Otherwise the row would be read again from each digit. */
+const NAMED_UNIT = /(?<!\d)(\d+)\s*([A-Za-zµ]+)/g;
+
+function hasNamedUnit(text: string): boolean {
+  let isFound = false;
+  for (const [, amount = '', name = ''] of text.matchAll(NAMED_UNIT)) {
+    if (amount.length > INTEGER_DIGITS_MAX) return false;
+    const unit = name.toLowerCase();
+    isFound ||= UNITS.has(unit) || LONG_UNITS.some((long) => unit.startsWith(long));
+  }
+  return isFound;
 }

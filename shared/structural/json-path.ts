@@ -16,7 +16,7 @@ export { JsonPathError } from './json-path-parser';
  * `.status.conditions[?(@.type=="Ready")].status`. A dot in quotes separates fields, too, unless it is
  * escaped. Throws JsonPathError for any other text.
  */
-export function jsonPathGetter(path: string): JsonPathGetter {
+export function compileJsonPath(path: string): JsonPathGetter {
   const steps = parseJsonPath(path);
   return (object, visits = createVisits()) => {
     try {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject } from '../object/clone';
 import type { Budget } from './budget';
 import { createBudget, isSpent, KEY_CHARS_PER_STEP, spend } from './budget';
-import { goError, PROBLEMS_MAX, takesTooLong } from './outcome';
+import { goError, PROBLEMS_MAX, budgetExceeded } from './outcome';
 import type { StructuralSchema } from './structural-schema';
 import { uniqueKey } from './unique-key';
 
@@ -15,7 +15,7 @@ export function validateListTypes(
 ): readonly FieldError[] {
   const errors: FieldError[] = [];
   if (schema.hasUniqueLists) walkObject(schema, object, { path: '', errors, budget });
-  if (isSpent(budget)) errors.push(takesTooLong());
+  if (isSpent(budget)) errors.push(budgetExceeded());
   return errors;
 }
 

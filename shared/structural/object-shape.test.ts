@@ -1,5 +1,5 @@
 import type { Shape } from '../fieldset/shape';
-import { objectShapeOf } from './object-shape';
+import { getObjectShape } from './object-shape';
 import { compileSchema } from './structural-schema';
 import type { ReadonlyJson } from '../object/json';
 
@@ -13,7 +13,7 @@ const text = { type: 'string' };
 
 /** Returns the shape of the field `f` of a resource. */
 function shapeOf(f: ReadonlyJson, root: ReadonlyJson = {}): Shape | undefined {
-  return objectShapeOf(compileSchema(object({ f }, root))).fields.get('f');
+  return getObjectShape(compileSchema(object({ f }, root))).fields.get('f');
 }
 
 /** Formats a shape: `{a: leaf, ...: deduced}`. */
@@ -99,7 +99,7 @@ test('metadata of an embedded resource has the shape of metadata', () => {
 });
 
 test('fields set by the server have no owner, and the schema cannot change that', () => {
-  const shape = objectShapeOf(
+  const shape = getObjectShape(
     compileSchema(object({ metadata: object({ name: text }), kind: text, spec: object({}) })),
   );
   expect(shape.fields.get('kind')).toEqual({ kind: 'ignored' });
@@ -110,14 +110,14 @@ test('fields set by the server have no owner, and the schema cannot change that'
 });
 
 test('unknown fields are deduced where the definition preserves them', () => {
-  const shape = objectShapeOf(compileSchema(object({ a: text }), { preserveUnknownFields: true }));
+  const shape = getObjectShape(compileSchema(object({ a: text }), { preserveUnknownFields: true }));
   expect(shape.others).toEqual({ kind: 'deduced' });
 });
 
 test('the same holds for metadata of embedded resources, which is closed otherwise', () => {
   const inner = { type: 'object', 'x-kubernetes-embedded-resource': true, ...KEEP };
   const othersOf = (preserveUnknownFields: boolean): unknown => {
-    const a = objectShapeOf(compileSchema(object({ a: inner }), { preserveUnknownFields })).fields.get('a');
+    const a = getObjectShape(compileSchema(object({ a: inner }), { preserveUnknownFields })).fields.get('a');
     const metadata = a?.kind === 'object' ? a.fields.get('metadata') : undefined;
     return metadata?.kind === 'object' ? metadata.others : 'no metadata';
   };
@@ -126,5 +126,5 @@ test('the same holds for metadata of embedded resources, which is closed otherwi
 
 test('a schema has one shape', () => {
   const schema = compileSchema(object({ a: text }));
-  expect(objectShapeOf(schema)).toBe(objectShapeOf(schema));
+  expect(getObjectShape(schema)).toBe(getObjectShape(schema));
 });

@@ -8,7 +8,7 @@ import type { StructuralSchema } from './structural-schema';
  * unless their map type is atomic; lists are owned as a whole unless they have a list type. It is made once
  * per schema, each part on first use.
  */
-export function objectShapeOf(schema: StructuralSchema): ObjectShape {
+export function getObjectShape(schema: StructuralSchema): ObjectShape {
   const known = roots.get(schema);
   if (known !== undefined) return known;
   const own = new Map(rootShape(UNSTRUCTURED).fields);

@@ -37,7 +37,11 @@ function addProblem(outcome: Outcome, message: string, error: () => FieldError):
 /**
  * Adds a problem of a value. The length of the message counts as work, since it can contain the whole value.
  */
-export function explain({ outcome, budget }: Check, message: string, error: () => FieldError): void {
+export function addDetailedProblem(
+  { outcome, budget }: Check,
+  message: string,
+  error: () => FieldError,
+): void {
   if (isSpent(budget)) return;
   addProblem(outcome, message, () => {
     const made = error();
@@ -71,13 +75,13 @@ export function requiredError(field: string): FieldError {
 }
 
 /** Returns the error for an object that exceeds the budget. */
-export function takesTooLong(): FieldError {
+export function budgetExceeded(): FieldError {
   return goError('FieldValueInvalid', ROOT, '', 'comparing the object with its schema takes too long');
 }
 
 /** Reports a problem whose message contains the path. */
-export function report(check: Check, message: string, value: unknown): void {
-  explain(check, message, () => goError('FieldValueInvalid', fieldOf(check.path), value, message));
+export function addPlainProblem(check: Check, message: string, value: unknown): void {
+  addDetailedProblem(check, message, () => goError('FieldValueInvalid', fieldOf(check.path), value, message));
 }
 
 /**

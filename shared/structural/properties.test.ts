@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { withDefaults } from './defaults';
-import { objectShapeOf } from './object-shape';
+import { getObjectShape } from './object-shape';
 import { prune } from './prune';
 import { compileSchema } from './structural-schema';
 import { validateListTypes } from './list-types';
@@ -164,7 +164,7 @@ test('every error has a field and a message', () => {
 
 test('every schema has a shape with all its fields', () => {
   check(anySchema, (schema) => {
-    const { fields } = objectShapeOf(schema);
+    const { fields } = getObjectShape(schema);
     expect([...schema.properties.keys()].every((each) => fields.has(each))).toBe(true);
   });
 });

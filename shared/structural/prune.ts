@@ -1,6 +1,5 @@
 import type { JsonObject } from '../object/clone';
 import { setOwn } from '../object/clone';
-import { fieldsBefore } from './fields-before';
 import type { StructuralSchema } from './structural-schema';
 
 export interface Pruned {
@@ -131,4 +130,17 @@ function report({ path, pruned: paths }: Pruning, key: string): void {
     return index > 0 ? `.${each}` : each;
   });
   paths.push(segments.join(''));
+}
+
+/**
+ * Copies the fields of an object before the field `end`, or all of them. A walk starts its copy with it at the
+ * first field that changes.
+ */
+export function fieldsBefore(source: JsonObject, end?: string): JsonObject {
+  const target: JsonObject = {};
+  for (const key of Object.keys(source)) {
+    if (key === end) break;
+    setOwn(target, key, source[key]);
+  }
+  return target;
 }

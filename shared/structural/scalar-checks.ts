@@ -2,7 +2,7 @@ import { spend, spendMatch, TEXT_CHARS_PER_STEP } from './budget';
 import { hasFormat, isTextFormat } from './formats';
 import { goFloat, goNumber, goQuote } from './go-text';
 import type { Check } from './outcome';
-import { report } from './outcome';
+import { addPlainProblem } from './outcome';
 import { compilePattern } from './patterns';
 import type { NumberRules, TextRules } from './structural-schema';
 
@@ -12,15 +12,15 @@ export function checkText(rules: TextRules, value: string, check: Check): void {
   const { minLength, maxLength, pattern, format } = rules;
   spend(budget, value.length / TEXT_CHARS_PER_STEP);
   if (maxLength !== undefined && value.length > maxLength && runes(value) > maxLength) {
-    report(check, `${path} in body should be at most ${String(maxLength)} chars long`, value);
+    addPlainProblem(check, `${path} in body should be at most ${String(maxLength)} chars long`, value);
   } else if (minLength !== undefined && runes(value) < minLength) {
-    report(check, `${path} in body should be at least ${String(minLength)} chars long`, value);
+    addPlainProblem(check, `${path} in body should be at least ${String(minLength)} chars long`, value);
   } else if (pattern !== '') checkPattern(pattern, value, check);
   if (!isTextFormat(format)) return;
   check.outcome.matches += 1;
   spend(budget, FORMAT_STEPS);
   if (!hasFormat(value, format)) {
-    report(check, `${path} in body must be of type ${format}: ${goQuote(value)}`, value);
+    addPlainProblem(check, `${path} in body must be of type ${format}: ${goQuote(value)}`, value);
   }
 }
 
@@ -44,7 +44,7 @@ function runes(text: string): number {
 function checkPattern(pattern: string, value: string, check: Check): void {
   const program = compilePattern(pattern);
   if ('problem' in program) {
-    report(
+    addPlainProblem(
       check,
       `${check.path} in body should match '${pattern}, but pattern is invalid: ${program.problem}'`,
       value,
@@ -53,7 +53,7 @@ function checkPattern(pattern: string, value: string, check: Check): void {
   }
   const work = value.length * program.instructions;
   if (!spendMatch(check.budget, work, () => program.test(value))) {
-    report(check, `${check.path} in body should match '${pattern}'`, value);
+    addPlainProblem(check, `${check.path} in body should match '${pattern}'`, value);
   }
 }
 
@@ -63,7 +63,7 @@ export function checkNumber(rules: NumberRules, value: number | bigint, check: C
   const { multipleOf, minimum, maximum, isMinimumExclusive, isMaximumExclusive } = rules;
   const say = (text: string, bound: number): void => {
     const shown = isInteger ? goNumber(integerPart(bound)) : goFloat(bound);
-    report(check, `${check.path} in body should be ${text} ${shown}`, value);
+    addPlainProblem(check, `${check.path} in body should be ${text} ${shown}`, value);
   };
   if (multipleOf !== undefined && !isMultiple(value, multipleOf, isInteger)) say('a multiple of', multipleOf);
   if (minimum !== undefined) {
@@ -118,7 +118,7 @@ export function checkLength(
 ): void {
   const { path } = check;
   if (min !== undefined && size < min)
-    report(check, `${path} in body should have at least ${String(min)} items`, size);
+    addPlainProblem(check, `${path} in body should have at least ${String(min)} items`, size);
   if (max !== undefined && size > max)
-    report(check, `${path} in body should have at most ${String(max)} items`, size);
+    addPlainProblem(check, `${path} in body should have at most ${String(max)} items`, size);
 }

@@ -1,5 +1,5 @@
 import type { Check } from './outcome';
-import { report } from './outcome';
+import { addPlainProblem } from './outcome';
 import { isJsonInteger } from './scalar-checks';
 import type { StructuralSchema } from './structural-schema';
 import { ownKeyMap } from '../own-key-map';
@@ -59,5 +59,5 @@ function typeOf(value: unknown): string {
 }
 
 function wrongType(check: Check, expected: string, actual: string): void {
-  report(check, `${check.path} in body must be of type ${expected}: "${actual}"`, actual);
+  addPlainProblem(check, `${check.path} in body must be of type ${expected}: "${actual}"`, actual);
 }

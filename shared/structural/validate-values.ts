@@ -6,14 +6,14 @@ import type { Check, Outcome } from './outcome';
 import {
   createOutcome,
   enumError,
-  explain,
+  addDetailedProblem,
   fieldOf,
   goError,
   mergeOutcome,
   PROBLEMS_MAX,
-  report,
+  addPlainProblem,
   requiredError,
-  takesTooLong,
+  budgetExceeded,
 } from './outcome';
 import { checkLength, checkNumber, checkText } from './scalar-checks';
 import type { Junctors, StructuralSchema } from './structural-schema';
@@ -33,7 +33,7 @@ export function validateValues(
   const outcome = createOutcome();
   validateNode(schema, value, { path: '', outcome, budget });
   const errors = [...outcome.problems.values()];
-  if (isSpent(budget)) errors.push(takesTooLong());
+  if (isSpent(budget)) errors.push(budgetExceeded());
   return prefix === ''
     ? errors
     : errors.map((error) => ({ ...error, field: joinField(prefix, error.field) }));
@@ -99,7 +99,9 @@ function checkChoices(choices: readonly unknown[], value: unknown, check: Check)
   const charsPerStep = typeof value === 'string' ? TEXT_CHARS_PER_STEP : KEY_CHARS_PER_STEP;
   spend(budget, CHOICE_STEPS + (typeof key === 'string' ? key.length / charsPerStep : 0));
   if (value !== null && keysOf(choices).has(key)) return;
-  explain(check, `${path} in body should be one of`, () => enumError(fieldOf(path), value, choices));
+  addDetailedProblem(check, `${path} in body should be one of`, () =>
+    enumError(fieldOf(path), value, choices),
+  );
 }
 
 /** Cached per schema. Without a set, each value would be compared with every choice. */
@@ -126,7 +128,7 @@ function checkObject(schema: StructuralSchema, value: JsonObject, check: Check):
     } else if (typeof more === 'object') {
       validateNode(more, value[key], { path: `${path}.${key}`, outcome, budget });
     } else if (more === false && key !== '$schema' && key !== 'id') {
-      report(check, `${path}.${key} in body is a forbidden property`, key);
+      addPlainProblem(check, `${path}.${key} in body is a forbidden property`, key);
     }
   }
   for (const name of object?.required ?? []) {
@@ -134,7 +136,7 @@ function checkObject(schema: StructuralSchema, value: JsonObject, check: Check):
     if (Object.hasOwn(value, name) || properties.get(name)?.default !== undefined) continue;
     spend(budget, MISSING_STEPS);
     const at = `${path}.${name}`;
-    explain(check, `${at} in body is required`, () => requiredError(fieldOf(at)));
+    addDetailedProblem(check, `${at} in body is required`, () => requiredError(fieldOf(at)));
   }
 }
 
@@ -155,7 +157,7 @@ function hasGoodSize(
   check: Check,
 ): boolean {
   if (minProperties !== undefined && size < minProperties) {
-    report(
+    addPlainProblem(
       check,
       `${check.path} in body should have at least ${String(minProperties)} properties`,
       minProperties,
@@ -163,7 +165,7 @@ function hasGoodSize(
     return false;
   }
   if (maxProperties !== undefined && size > maxProperties) {
-    report(
+    addPlainProblem(
       check,
       `${check.path} in body should have at most ${String(maxProperties)} properties`,
       maxProperties,
@@ -241,5 +243,5 @@ const ALTERNATIVE_STEPS = 5;
 /** As upstream, these errors have no field and quote the path. */
 function reportJunctor(check: Check, text: string): void {
   const message = `"${check.path}" ${text}`;
-  explain(check, message, () => goError('FieldValueInvalid', fieldOf(''), '', message));
+  addDetailedProblem(check, message, () => goError('FieldValueInvalid', fieldOf(''), '', message));
 }

@@ -1,5 +1,5 @@
 import type { AccessQuestion, Authorizer } from '../request/access';
-import { listed } from '../../../shared/errors/listed';
+import { joinProblems } from '../../../shared/errors/field-error';
 import type { Exchange } from '../request/exchange';
 
 /** Asks in order until one allows or denies. The reasons of those without an opinion are kept, one a line. */
@@ -14,7 +14,11 @@ export function firstOpinionOf(authorizers: readonly Authorizer[]): Authorizer {
       if (verdict.error !== undefined) errors.push(verdict.error);
     }
     const reason = reasons.join('\n');
-    return { decision: 'no-opinion', reason, ...(errors.length === 0 ? {} : { error: listed(errors) }) };
+    return {
+      decision: 'no-opinion',
+      reason,
+      ...(errors.length === 0 ? {} : { error: joinProblems(errors) }),
+    };
   };
 }
 

@@ -1,5 +1,5 @@
 import type { AccessRules, RuleLister } from '../request/access';
-import { listed } from '../../../shared/errors/listed';
+import { joinProblems } from '../../../shared/errors/field-error';
 
 export const NO_RULES: AccessRules = { resourceRules: [], nonResourceRules: [], incomplete: false };
 
@@ -12,7 +12,7 @@ export function allRulesOf(listers: readonly RuleLister[]): RuleLister {
       resourceRules: lists.flatMap(({ resourceRules }) => resourceRules),
       nonResourceRules: lists.flatMap(({ nonResourceRules }) => nonResourceRules),
       incomplete: lists.some(({ incomplete }) => incomplete),
-      ...(errors.length === 0 ? {} : { evaluationError: listed(errors) }),
+      ...(errors.length === 0 ? {} : { evaluationError: joinProblems(errors) }),
     };
   };
 }

@@ -14,7 +14,7 @@ import type { JsonDocument } from '../../../shared/schema/decode';
 import {
   DecodeError,
   decodeJsonDocument,
-  holdsInfinite,
+  containsInfinite,
   OUT_OF_RANGE,
   unexpectedType,
 } from '../../../shared/schema/decode';
@@ -114,7 +114,7 @@ function changeBy(target: PatchTarget, asked: Patch): Change {
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
     const { value, hasInfinite, parseFractions } = asked.document;
     const patched = applied(versioned, value, asked, target);
-    if (hasInfinite && holdsInfinite(patched)) throw invalidPatch(OUT_OF_RANGE, asked);
+    if (hasInfinite && containsInfinite(patched)) throw invalidPatch(OUT_OF_RANGE, asked);
     // Upstream's converter, which makes objects of what a strategic merge patch has merged, takes 1.0 for 1.
     const isConverted = endpoint.custom !== undefined || asked.mediaType === MEDIA_TYPE.strategicMergePatch;
     if (!isConverted && parseFractions !== undefined) {

@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
-import { isGlobalUnicast } from '../../../shared/meta/global-unicast';
+import { isGlobalUnicast } from '../../../shared/meta/ip-address';
 import type { ConnectCounts } from './connect-counts';
 import { countOpened } from './connect-counts';
 import type { ForwardedHeaders } from './forwarded-headers';

@@ -2,7 +2,7 @@ import { causeText } from '../remote/call-text';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { badRequest, notFound, StatusError } from '../../../shared/errors/status-error';
 import type { RandomInt } from '../../../shared/meta/generate-name';
-import { hostPort } from '../../../shared/meta/host-port';
+import { hostPort } from '../../../shared/meta/ip-address';
 import type { ApiObject } from '../../../shared/object/object';
 import type { OpenWatches } from '../authz/open-watches';
 import type { Answer, Exchange } from '../request/exchange';

@@ -1,5 +1,5 @@
 import { StatusError } from '../../../shared/errors/status-error';
-import { hostPort } from '../../../shared/meta/host-port';
+import { hostPort } from '../../../shared/meta/ip-address';
 import type { BackendAnswer, BackendCall } from './backend-call';
 
 /** What becomes of an agent that sends an upgrade elsewhere, as the feature gates of v1.21 say. */

@@ -1,6 +1,6 @@
 import { GROUP } from '../../../shared/names';
 import type { ApiObject, GroupVersion } from '../../../shared/object/object';
-import { conversionOf } from '../../../shared/conversion/conversions';
+import { getConversion } from '../../../shared/conversion/conversions';
 import type { Conversion } from '../../../shared/conversion/conversion';
 import type { ResourceRow } from '../../../shared/api/resources';
 import { parseGroupVersion, resourceOf } from '../../../shared/api/resources';
@@ -16,7 +16,7 @@ import { trackUpdate } from './fieldmanager/track-update';
 import { EMPTY_SET } from '../../../shared/fieldset/field-set';
 import type { ObjectShape } from '../../../shared/fieldset/shape';
 import { rootShape } from '../../../shared/fieldset/shape';
-import { objectShapeOf } from '../../../shared/structural/object-shape';
+import { getObjectShape } from '../../../shared/structural/object-shape';
 import { withoutMetadata } from './metadata';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
@@ -101,7 +101,7 @@ function resetsOf({ stored: { strategy }, custom }: Endpoint, subresource: strin
 }
 
 function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectShape {
-  return custom?.schema === undefined ? rootShape(type) : objectShapeOf(custom.schema);
+  return custom?.schema === undefined ? rootShape(type) : getObjectShape(custom.schema);
 }
 
 /** Another version of the endpoint's kind: of a built-in one by way of the hub. */
@@ -113,7 +113,7 @@ function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: strin
   if (row === undefined || row.hub.group !== hub.group || row.hub.version !== hub.version) return undefined;
   if (isCore(there) !== isCore(endpoint.row)) return undefined;
   const type = kindType(row.schema);
-  const other = { apiVersion, type, conversion: conversionOf(row) };
+  const other = { apiVersion, type, conversion: getConversion(row) };
   return {
     apiVersion,
     shape: rootShape(type),

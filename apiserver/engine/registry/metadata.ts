@@ -1,7 +1,7 @@
 import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
 import { formatTime } from '../../../shared/meta/time';
-import type { Writable } from '../../../shared/object/writable';
-import { saysSame } from '../../../shared/schema/same-meaning';
+import type { Writable } from '../../../shared/object/values';
+import { isSemanticallyEqual } from '../../../shared/schema/same-meaning';
 import type { MessageType } from '../../../shared/schema/types';
 
 /** The parts of metadata that belong to the server, and how they come about. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
@@ -97,7 +97,7 @@ export function desiredStateDiffers(
         ([name]) => !NOT_DESIRED_STATE.has(name) && (countsStatus || name !== 'status'),
       ),
     );
-  return !saysSame(type, desired(next), desired(previous));
+  return !isSemanticallyEqual(type, desired(next), desired(previous));
 }
 
 /** A copy without the field `name` of metadata. */

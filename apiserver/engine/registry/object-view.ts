@@ -1,4 +1,4 @@
-import { defaultsOf } from '../../../shared/defaults/defaults';
+import { getDefaults } from '../../../shared/defaults/defaults';
 import type { SubresourceRow } from '../../../shared/api/resources';
 import { defined } from '../../../shared/defined';
 import type { ApplyRequest } from './fieldmanager/apply';
@@ -46,7 +46,7 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
   if (known !== undefined) return known;
   const { kind, version, schema } = subresource;
   const { conversion: _conversion, applyDefaults: _defaults, custom: _custom, table, ...rest } = endpoint;
-  const applyDefaults = defaultsOf(schema);
+  const applyDefaults = getDefaults(schema);
   const shown: Endpoint = {
     ...rest,
     row: { ...endpoint.row, kind, listKind: '', version, schema },

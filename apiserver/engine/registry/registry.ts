@@ -1,4 +1,4 @@
-import { selectorNamesOf } from '../../../shared/conversion/conversions';
+import { getSelectorNames } from '../../../shared/conversion/conversions';
 import { defined } from '../../../shared/defined';
 import { apiVersionOf } from '../../../shared/object/object';
 import type { Endpoint, ResourceDefinition, StoredResource } from './resource';
@@ -85,7 +85,7 @@ function endpointOf(
     apiVersion: apiVersionOf(row),
     type,
     stored: storedResources.get(own.keyPrefix) ?? own,
-    selectorNames: selectorNamesOf(row),
+    selectorNames: getSelectorNames(row),
     subresources: new Map(served.map((each) => [each.name, each])),
     ...defined({ conversion, applyDefaults, deprecation, specialSubresources, virtual, custom }),
     ...defined({ table, hiddenAnnotations }),

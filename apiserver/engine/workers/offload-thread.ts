@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { untilAborted } from '../../../shared/concurrency/abort';
 import type { Log } from '../../../shared/log/log';
-import { StatusError, errorOfStatus, serviceUnavailable } from '../../../shared/errors/status-error';
+import { StatusError, fromStatus, serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Answer, Exchange } from '../request/exchange';
 import { AnsweredError } from '../request/answered-error';
 import { ClientGoneError } from '../request/initial-values';
@@ -248,7 +248,7 @@ function errorOf({ refusal, cause, isUnforeseen }: FromThread & { readonly kind:
     return new AnsweredError({ code: short.code, headers, body: withBuffers(body) as Buffer }, short, error);
   }
   const { status } = refusal;
-  return isUnforeseen && error !== undefined ? error : errorOfStatus(status, error);
+  return isUnforeseen && error !== undefined ? error : fromStatus(status, error);
 }
 
 function requestOf(exchange: Exchange, body: Buffer): OffloadedRequest {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
-import { StatusError, errorOfStatus } from '../../../shared/errors/status-error';
+import { StatusError, fromStatus } from '../../../shared/errors/status-error';
 import { shortened } from '../request/answered-error';
 import { statusAnswer } from '../server/error-handler';
 import { ClientGoneError } from '../request/initial-values';
@@ -122,7 +122,7 @@ class RequestServer {
   #abort({ number, status }: ToThread & { readonly kind: 'abort' }): void {
     const underWay = this.#underWay.get(number);
     if (underWay === undefined) return;
-    underWay.exchange.abort(status === undefined ? new ClientGoneError() : errorOfStatus(status));
+    underWay.exchange.abort(status === undefined ? new ClientGoneError() : fromStatus(status));
     // A stream that nobody reads ends here; what is still to be answered ends by its signal.
     if (underWay.pieces === undefined) return;
     underWay.pieces.return?.().catch(() => undefined);

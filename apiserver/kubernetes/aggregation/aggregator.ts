@@ -1,7 +1,7 @@
 import { causeText } from '../../engine/remote/call-text';
 import type { ClusterReader } from '../admission/cluster-reader';
 import { ConnectionError } from '../../../shared/client/connection-error';
-import { hostPort } from '../../../shared/meta/host-port';
+import { hostPort } from '../../../shared/meta/ip-address';
 import { MEDIA_TYPE } from '../../../shared/names';
 import type { BackendAnswer, BackendTls } from '../../engine/proxy/backend-call';
 import { callBackend } from '../../engine/proxy/backend-call';

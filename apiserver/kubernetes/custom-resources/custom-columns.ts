@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../shared/object/object';
 import type { JsonPathGetter } from '../../../shared/structural/json-path';
 import type { Visits } from '../../../shared/structural/json-path-evaluation';
 import { createVisits } from '../../../shared/structural/json-path-evaluation';
-import { JsonPathError, jsonPathGetter } from '../../../shared/structural/json-path';
+import { JsonPathError, compileJsonPath } from '../../../shared/structural/json-path';
 import { canonicalTime } from '../../../shared/meta/time';
 import type { Cell, ObjectTable, RowOf } from '../../engine/registry/object-table';
 import { Age, NAME_HEADER } from '../../engine/registry/object-table';
@@ -72,7 +72,7 @@ export function customColumns(version: Readonly<Record<string, unknown>>): reado
 
 function isPath(path: string): boolean {
   try {
-    jsonPathGetter(path);
+    compileJsonPath(path);
     return true;
   } catch (error) {
     if (error instanceof JsonPathError) return false;
@@ -85,7 +85,7 @@ function isPath(path: string): boolean {
  * share what they may cost; those that nothing is left for are null.
  */
 export function customRow(columns: readonly CustomColumn[]): RowOf {
-  const cells = columns.map(({ type, jsonPath }) => ({ type, find: jsonPathGetter(jsonPath) }));
+  const cells = columns.map(({ type, jsonPath }) => ({ type, find: compileJsonPath(jsonPath) }));
   return (object) => {
     const visits = createVisits();
     return [

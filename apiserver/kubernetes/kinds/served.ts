@@ -1,10 +1,10 @@
 import type { GroupVersion } from '../../../shared/object/object';
-import { conversionOf } from '../../../shared/conversion/conversions';
+import { getConversion } from '../../../shared/conversion/conversions';
 import { GROUPS } from '../../../shared/api/groups';
 import type { ResourceRow } from '../../../shared/api/resources';
 import { resourceOf, RESOURCES } from '../../../shared/api/resources';
 import type { ApplyDefaults } from '../../../shared/defaults/defaults';
-import { defaultsOf } from '../../../shared/defaults/defaults';
+import { getDefaults } from '../../../shared/defaults/defaults';
 import { defined } from '../../../shared/defined';
 import { kindType } from '../../../shared/schema/types';
 import type { ResourceDefinition } from '../../engine/registry/resource';
@@ -42,12 +42,12 @@ function rowsOf({ group, version }: GroupVersion): readonly ResourceRow[] {
 function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinition {
   const hub = resourceOf(row.hub, row.resource);
   if (hub === undefined) throw new Error(`${row.schema} has no hub`);
-  const conversion = conversionOf(row);
+  const conversion = getConversion(row);
   const kind = kindOf(row.hub.group, row.resource);
   const { strategy = {}, subresources = {}, virtual, received, fieldAnnotations } = kind;
   const applyDefaults = inSequence(
     received === undefined ? undefined : (object) => received(object, settings),
-    defaultsOf(row.schema),
+    getDefaults(row.schema),
   );
   return {
     row,

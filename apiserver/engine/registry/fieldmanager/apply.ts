@@ -2,7 +2,7 @@ import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
 import { formatTime } from '../../../../shared/meta/time';
 import { badRequest } from '../../../../shared/errors/status-error';
-import { appliedSet, ShapeError } from '../../../../shared/fieldset/applied';
+import { computeAppliedSet, ShapeError } from '../../../../shared/fieldset/applied';
 import { ownsExactly } from '../../../../shared/fieldset/same-ownership';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
 import {
@@ -10,7 +10,7 @@ import {
   hasPath,
   intersection,
   isEmptySet,
-  pathsOf,
+  listPaths,
   recursiveDifference,
 } from '../../../../shared/fieldset/field-set';
 import { mergeConfig } from '../../../../shared/fieldset/merge';
@@ -122,7 +122,7 @@ function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefin
     return last.set;
   }
   try {
-    return appliedSet(kind.shape, config);
+    return computeAppliedSet(kind.shape, config);
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
     throw badRequest(`failed to create typed patch object: ${error.message}`, error);
@@ -160,7 +160,7 @@ function mergedWith(kind: ManagedKind, live: ApiObject, config: ApiObject): ApiO
 
 function misshapen(kind: ManagedKind, object: ApiObject): ShapeError | undefined {
   try {
-    appliedSet(kind.shape, object);
+    computeAppliedSet(kind.shape, object);
     return undefined;
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
@@ -176,7 +176,7 @@ function conflictsOf(others: readonly Entry[], changes: ChangesByVersion): reado
   return others.flatMap((entry) => {
     const change = changes.in(entry.apiVersion);
     const set = change === undefined ? undefined : intersection(entry.set, change.changed);
-    return set === undefined ? [] : pathsOf(set).map((path) => ({ entry, path }));
+    return set === undefined ? [] : listPaths(set).map((path) => ({ entry, path }));
   });
 }
 

@@ -1,7 +1,7 @@
 import { decodeObject } from '../../../../shared/schema/decode';
 import type { KindType, MessageType } from '../../../../shared/schema/types';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
-import { setOf } from '../../../../shared/fieldset/field-set';
+import { createSet } from '../../../../shared/fieldset/field-set';
 import { fieldElement } from '../../../../shared/fieldset/path-element';
 import type { ObjectShape } from '../../../../shared/fieldset/shape';
 import { rootShape } from '../../../../shared/fieldset/shape';
@@ -40,7 +40,7 @@ export function ignoredFields({
   resets = [],
   ...place
 }: Pick<KindOptions, 'type' | 'hasStatus' | 'subresource' | 'resets'>): FieldSet {
-  return setOf(...[...usualResets(place), ...resets].map((path) => path.split('.').map(fieldElement)));
+  return createSet(...[...usualResets(place), ...resets].map((path) => path.split('.').map(fieldElement)));
 }
 
 function usualResets({

@@ -1,4 +1,4 @@
-import { unionOfAll } from '../../../../shared/fieldset/field-set';
+import { unionAll } from '../../../../shared/fieldset/field-set';
 import type { Entry } from './entries';
 import { compareText, identityOf } from './entries';
 
@@ -44,5 +44,5 @@ function withFormerBucket(bucket: readonly Entry[], updaters: readonly Entry[]):
 function mergedEntry(bucket: readonly Entry[]): readonly Entry[] {
   const youngest = bucket.at(-1);
   if (youngest === undefined) return [];
-  return [{ ...youngest, manager: BUCKET_MANAGER, set: unionOfAll(bucket.map(({ set }) => set)) }];
+  return [{ ...youngest, manager: BUCKET_MANAGER, set: unionAll(bucket.map(({ set }) => set)) }];
 }

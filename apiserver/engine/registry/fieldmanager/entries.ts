@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../../shared/object/clone';
 import type { ApiObject, ManagedFieldsEntry, ObjectMeta } from '../../../../shared/object/object';
-import type { Writable } from '../../../../shared/object/writable';
+import type { Writable } from '../../../../shared/object/values';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
 import { EMPTY_SET } from '../../../../shared/fieldset/field-set';
 import { parseFieldSet } from '../../../../shared/fieldset/parse';

@@ -1,7 +1,7 @@
 import { ANNOTATION } from '../../../../shared/names';
 import { isJsonObject } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
-import { appliedSet, ShapeError } from '../../../../shared/fieldset/applied';
+import { computeAppliedSet, ShapeError } from '../../../../shared/fieldset/applied';
 import { compareObjects } from '../../../../shared/fieldset/compare';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
 import { difference, union } from '../../../../shared/fieldset/field-set';
@@ -20,7 +20,7 @@ export function ownedByLastApplied(kind: ManagedKind, live: ApiObject): FieldSet
     const last = decodeJson(Buffer.from(record));
     if (!isJsonObject(last) || last['apiVersion'] !== kind.apiVersion) return undefined;
     const { added, modified, removed } = compareObjects(kind.shape, last, live);
-    return difference(appliedSet(kind.shape, last), union(union(modified, added), removed));
+    return difference(computeAppliedSet(kind.shape, last), union(union(modified, added), removed));
   } catch (error) {
     if (error instanceof DecodeError || error instanceof ShapeError) return undefined;
     throw error;

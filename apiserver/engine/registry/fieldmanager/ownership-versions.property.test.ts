@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { StatusError } from '../../../../shared/errors/status-error';
 import type { ApiObject } from '../../../../shared/object/object';
-import { pathsOf } from '../../../../shared/fieldset/field-set';
+import { listPaths } from '../../../../shared/fieldset/field-set';
 import { parseFieldSet } from '../../../../shared/fieldset/parse';
 import { rootShape } from '../../../../shared/fieldset/shape';
 import { decodeObject } from '../../../../shared/schema/decode';
@@ -100,7 +100,7 @@ class Stored {
       .managedFields ?? []) {
       const set = parseFieldSet(fieldsV1) ?? {};
       const field = `f:${FIELD[apiVersion as Version]}`;
-      const keys = pathsOf(set).filter((path) => path.length === 2 && path[0] === field);
+      const keys = listPaths(set).filter((path) => path.length === 2 && path[0] === field);
       const name = operation === 'Apply' ? `Apply ${manager}` : `Update ${manager} ${apiVersion}`;
       if (keys.length > 0) owned[name] = keys.map((path) => (path[1] ?? '').slice(2)).sort();
     }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { StatusError } from '../../../../shared/errors/status-error';
 import type { KindType } from '../../../../shared/schema/types';
 import { kindType, UNSTRUCTURED } from '../../../../shared/schema/types';
-import { pathsOf } from '../../../../shared/fieldset/field-set';
+import { listPaths } from '../../../../shared/fieldset/field-set';
 import { parseFieldSet } from '../../../../shared/fieldset/parse';
 import { ManagedObject } from './testing/managed-object';
 
@@ -111,7 +111,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 function keysOwned(object: ManagedObject, field: string): Record<string, readonly string[]> {
   const owned: [string, readonly string[]][] = [];
   for (const { operation = '', manager = '', fieldsV1 } of object.entries) {
-    const paths = pathsOf(parseFieldSet(fieldsV1) ?? {});
+    const paths = listPaths(parseFieldSet(fieldsV1) ?? {});
     const keys = paths.filter((path) => path.length === 2 && path[0] === `f:${field}`);
     if (keys.length > 0) {
       owned.push([`${operation} ${manager}`, keys.map((path) => (path[1] ?? '').slice(2)).sort()]);

@@ -1,13 +1,7 @@
 import type { ApiObject } from '../../../../shared/object/object';
-import { heldSet } from '../../../../shared/fieldset/applied';
+import { computeHeldSet } from '../../../../shared/fieldset/applied';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
-import {
-  difference,
-  intersection,
-  isEmptySet,
-  union,
-  unionOfAll,
-} from '../../../../shared/fieldset/field-set';
+import { difference, intersection, isEmptySet, union, unionAll } from '../../../../shared/fieldset/field-set';
 import { removeFields } from '../../../../shared/fieldset/remove';
 import { withFieldsAbove, withNamedFields } from '../../../../shared/fieldset/schema-changes';
 import type { Entry } from './entries';
@@ -49,7 +43,7 @@ function isStillOwned({ set, apiVersion }: Entry, owners: readonly Entry[]): boo
 }
 
 function ownedIn(apiVersion: string, owners: readonly Entry[]): FieldSet {
-  return unionOfAll(owners.filter((entry) => entry.apiVersion === apiVersion).map(({ set }) => set));
+  return unionAll(owners.filter((entry) => entry.apiVersion === apiVersion).map(({ set }) => set));
 }
 
 /** Of what was removed, everything that somebody owns, in whatever version. */
@@ -80,7 +74,7 @@ function addBackOwned(
 }
 
 function namedSet({ shape }: OtherVersion, object: ApiObject): FieldSet {
-  return withNamedFields(shape, heldSet(shape, object));
+  return withNamedFields(shape, computeHeldSet(shape, object));
 }
 
 const own = new WeakMap<ManagedKind, OtherVersion>();

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../../shared/errors/status-error';
-import { withEmptiedOf } from '../../../../shared/schema/emptied';
+import { copyEmptied } from '../../../../shared/schema/emptied';
 import type { WriteAttempt } from '../write-attempt';
 import { relyingOn } from '../write-attempt';
 import { tracked } from '../field-tracking';
@@ -22,7 +22,7 @@ export function trackFields(draft: WriteAttempt): void {
 
 /** The version that is kept. */
 export function toStored(draft: WriteAttempt): void {
-  draft.object = withEmptiedOf(draft.sent, toHub(draft.asked.request.endpoint, draft.object));
+  draft.object = copyEmptied(draft.sent, toHub(draft.asked.request.endpoint, draft.object));
 }
 
 /**

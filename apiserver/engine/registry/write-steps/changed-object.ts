@@ -4,9 +4,9 @@ import { invalidObject } from '../../../../shared/errors/field-error';
 import { conflict } from '../../../../shared/errors/status-error';
 import { pathSegmentName } from '../../../../shared/meta/name-rules';
 import type { ApiObject, ObjectMeta } from '../../../../shared/object/object';
-import type { Writable } from '../../../../shared/object/writable';
+import type { Writable } from '../../../../shared/object/values';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../../../shared/meta/validate-metadata';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import { isFinished } from '../deletion';
 import type { WriteAttempt } from '../write-attempt';
 import { withTrackedFieldsOnly } from '../field-tracking';
@@ -91,7 +91,7 @@ export function prepareChanged(draft: WriteAttempt): void {
 
 function isEmptied(object: ApiObject, counted: NamesByField = {}): boolean {
   return Object.entries(counted).some(([field, defaulted]) =>
-    [...emptiedIn(object, field)].some((name) => !defaulted.includes(name)),
+    [...getEmptiedFields(object, field)].some((name) => !defaulted.includes(name)),
   );
 }
 

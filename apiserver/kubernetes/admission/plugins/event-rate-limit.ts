@@ -10,7 +10,7 @@ import { fieldsOf, fieldsOfEach, integer, text } from '../../../../shared/object
 import type { Unchecked } from '../../../../shared/object/values';
 import type { AdmissionPlugin, WriteOf } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
-import { listed } from '../../../../shared/errors/listed';
+import { joinProblems } from '../../../../shared/errors/field-error';
 import { EVENTS } from './resources';
 
 /** What has a budget of its own under each type of limit. */
@@ -59,7 +59,7 @@ export function eventRateLimit(
       if (attributes.write.dryRun) return;
       const problems = buckets.map((each) => each.take(attributes)).filter((each) => each !== undefined);
       if (problems.length === 0) return;
-      throw new StatusError('TooManyRequests', `Too many requests: ${listed(problems)}`);
+      throw new StatusError('TooManyRequests', `Too many requests: ${joinProblems(problems)}`);
     },
   });
 }

@@ -7,7 +7,7 @@ import type {
 import type { Quantity } from '../../../../shared/meta/quantity';
 import { ZERO_QUANTITY, addQuantity, formatQuantity } from '../../../../shared/meta/quantity';
 import type { Amounts, ResourceList } from '../../../../shared/quota/amounts';
-import { amountsOf, isMore } from '../../../../shared/quota/amounts';
+import { parseAmounts, isMore } from '../../../../shared/quota/amounts';
 
 interface Asked {
   readonly requests: Amounts;
@@ -58,7 +58,7 @@ function each(
   amounts: ResourceList | undefined,
   check: (amount: readonly [name: string, quantity: Quantity]) => string | undefined,
 ): readonly string[] {
-  return [...amountsOf(amounts)].map(check).filter((problem) => problem !== undefined);
+  return [...parseAmounts(amounts)].map(check).filter((problem) => problem !== undefined);
 }
 
 function belowMin(
@@ -111,7 +111,7 @@ function times(a: Quantity, b: Quantity): Quantity {
 
 function askedBy({ resources }: { readonly resources: ResourceRequirements }): Asked {
   const { requests, limits } = resources;
-  return { requests: amountsOf(requests), limits: amountsOf(limits) };
+  return { requests: parseAmounts(requests), limits: parseAmounts(limits) };
 }
 
 /** A pod needs the sum of its containers, or what one init container needs where that is more. */

@@ -9,7 +9,7 @@ import { withContainerDefaults } from './limit-range-defaults';
 import { claimExcesses, podExcesses } from './limit-range-limits';
 import type { AdmissionPlugin, WriteOf } from '../plugin';
 import { anyOf, isWriteOf, pluginOf, writesOf } from '../plugin';
-import { listed } from '../../../../shared/errors/listed';
+import { joinProblems } from '../../../../shared/errors/field-error';
 import { refusal } from '../refusal';
 import { CLAIMS, LIMIT_RANGES, PODS } from './resources';
 
@@ -38,7 +38,7 @@ export function limitRanger(clock: Clock): AdmissionPlugin {
       if (attributes.object === undefined || isLeaving(attributes)) return;
       for (const limits of limitsOf(attributes, cluster)) {
         const excesses = excessesOf(attributes, limits);
-        if (excesses.length > 0) throw refusal(attributes, listed(excesses));
+        if (excesses.length > 0) throw refusal(attributes, joinProblems(excesses));
       }
     },
   });

@@ -1,7 +1,7 @@
 import type { Container, Pod } from '../../../../shared/api/types/core-v1';
 import type { PodSecurityPolicy } from '../../../../shared/api/types/policy-v1beta1';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { untilTooMany } from '../../../../shared/errors/field-error';
+import { validateUntilLimit } from '../../../../shared/errors/field-error';
 import { CONTAINER_LISTS, containersOf, effectiveContext } from './pod-context';
 import { appArmorStrategies } from './strategies/app-armor';
 import { capabilitiesStrategy } from './strategies/capabilities';
@@ -66,7 +66,7 @@ export function compilePolicy(policy: PodSecurityPolicy): CompiledPolicy | undef
     fill: (pod) => withContainersFilled(filled(pod, ofPod), ofContainer),
     problems: (pod) => [
       ...ofPod.flatMap(({ problems }) => problems?.(pod) ?? []),
-      ...untilTooMany(containersOf(pod), ({ container, path }) => {
+      ...validateUntilLimit(containersOf(pod), ({ container, path }) => {
         const effective = effectiveContext(pod, container);
         return ofContainer.flatMap(({ problems }) => problems?.({ pod, container, effective, path }) ?? []);
       }),

@@ -2,7 +2,7 @@ import { sleep } from '../../../../shared/concurrency/abort';
 import { conflict } from '../../../../shared/errors/status-error';
 import type { RandomInt } from '../../../../shared/meta/generate-name';
 import type { Amounts } from '../../../../shared/quota/amounts';
-import { NOTHING, plus } from '../../../../shared/quota/amounts';
+import { NOTHING, addAmounts } from '../../../../shared/quota/amounts';
 import { RESOURCE_QUOTAS } from '../plugins/resources';
 import type { LimitedResource } from './configuration';
 import type { Account, Charge } from './quota-evaluation';
@@ -97,7 +97,7 @@ function judgeAll(
 }
 
 function charged(account: Account, amounts: Amounts | undefined): Account {
-  return amounts === undefined ? account : { ...account, used: plus(account.used, amounts) };
+  return amounts === undefined ? account : { ...account, used: addAmounts(account.used, amounts) };
 }
 
 async function writeAll(
@@ -116,7 +116,7 @@ function isPaid({ waiter, owed }: Debtor, outcomes: Outcomes): boolean {
   const { paid } = waiter.write;
   const open = [...owed].filter(([uid, amounts]) => {
     if (outcomes.get(uid)?.isWritten !== true) return true;
-    paid.set(uid, plus(paid.get(uid) ?? NOTHING, amounts));
+    paid.set(uid, addAmounts(paid.get(uid) ?? NOTHING, amounts));
     return false;
   });
   if (open.length === 0) waiter.settle(undefined);

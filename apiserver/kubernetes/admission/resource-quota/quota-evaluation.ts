@@ -3,20 +3,20 @@ import type { ApiObject } from '../../../../shared/object/object';
 import type { Amounts } from '../../../../shared/quota/amounts';
 import {
   NOTHING,
-  amountsOf,
-  amountsText,
-  beyond,
-  listText,
-  minus,
-  only,
-  plus,
+  parseAmounts,
+  formatAmounts,
+  findExceeded,
+  formatListedAmounts,
+  subtractAmounts,
+  pickAmounts,
+  addAmounts,
   sortedNames,
   withoutZeros,
 } from '../../../../shared/quota/amounts';
 import type { Evaluator, Measured } from '../../../../shared/quota/measure';
-import { usageAt } from '../../../../shared/quota/measure';
+import { computeUsageAt } from '../../../../shared/quota/measure';
 import type { ScopeRequirement } from '../../../../shared/quota/scopes';
-import { matchesScope, scopesOf } from '../../../../shared/quota/scopes';
+import { matchesScope, getScopes } from '../../../../shared/quota/scopes';
 import type { LimitedResource } from './configuration';
 
 /** A write as quotas see it. */
@@ -52,9 +52,9 @@ export function accountOf(quota: ResourceQuota): Account {
     quota,
     uid: quota.metadata.uid ?? '',
     name: quota.metadata.name ?? '',
-    scopes: scopesOf(quota),
-    hard: amountsOf(hard),
-    used: amountsOf(used),
+    scopes: getScopes(quota),
+    hard: parseAmounts(hard),
+    used: parseAmounts(used),
   };
 }
 
@@ -65,8 +65,13 @@ export function chargeOf(
 ): Omit<Charge, 'paid'> {
   const { object, oldObject, nowMs } = write;
   const measured = evaluator.measure(object);
-  const before = oldObject === undefined ? NOTHING : usageAt(evaluator.measure(oldObject), nowMs);
-  return { evaluator, object, measured, added: withoutZeros(minus(usageAt(measured, nowMs), before)) };
+  const before = oldObject === undefined ? NOTHING : computeUsageAt(evaluator.measure(oldObject), nowMs);
+  return {
+    evaluator,
+    object,
+    measured,
+    added: withoutZeros(subtractAmounts(computeUsageAt(measured, nowMs), before)),
+  };
 }
 
 /** Evaluates the write against all quotas of its namespace, by the rules and in the words of v1.21. */
@@ -84,9 +89,12 @@ export function evaluate(
   const charges = new Map<string, Amounts>();
   for (const account of concerned) {
     const wanted = withoutZeros(
-      minus(only(charge.added, account.hard.keys()), charge.paid.get(account.uid) ?? NOTHING),
+      subtractAmounts(
+        pickAmounts(charge.added, account.hard.keys()),
+        charge.paid.get(account.uid) ?? NOTHING,
+      ),
     );
-    const exceeded = beyond(only(plus(account.used, wanted), wanted.keys()), account.hard);
+    const exceeded = findExceeded(pickAmounts(addAmounts(account.used, wanted), wanted.keys()), account.hard);
     if (exceeded.length > 0) return { refused: exceededText(account, wanted, exceeded) };
     if (wanted.size > 0) charges.set(account.uid, wanted);
   }
@@ -158,11 +166,11 @@ function scopeText({ scopeName, operator, values }: ScopeRequirement): string {
 
 function exceededText(account: Account, wanted: Amounts, exceeded: readonly string[]): string {
   const { name, used, quota } = account;
-  const limits = listText(quota.status?.hard ?? {}, exceeded);
+  const limits = formatListedAmounts(quota.status?.hard ?? {}, exceeded);
   const parts = [
     `exceeded quota: ${name}`,
-    `requested: ${amountsText(only(wanted, exceeded))}`,
-    `used: ${amountsText(only(used, exceeded))}`,
+    `requested: ${formatAmounts(pickAmounts(wanted, exceeded))}`,
+    `used: ${formatAmounts(pickAmounts(used, exceeded))}`,
     `limited: ${limits}`,
   ];
   return parts.join(', ');

@@ -2,7 +2,7 @@ import type { ResourceQuota } from '../../../../shared/api/types/core-v1';
 import { serviceUnavailable } from '../../../../shared/errors/status-error';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { Amounts } from '../../../../shared/quota/amounts';
-import { listOf } from '../../../../shared/quota/amounts';
+import { formatResourceList } from '../../../../shared/quota/amounts';
 import type { ReadContext } from '../../../engine/registry/read-context';
 import { absoluteKey, lastSeen } from '../../../engine/registry/current';
 import type { Registry } from '../../../engine/registry/registry';
@@ -58,7 +58,7 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
     writeUsed: async (quota, used, signal) => {
       const { namespace = '', name = '', resourceVersion } = quota.metadata;
       const key = absoluteKey(context, { stored }, relativeKey(stored, namespace, name));
-      const status = { ...quota.status, used: listOf(used) };
+      const status = { ...quota.status, used: formatResourceList(used) };
       const expected = Number(resourceVersion);
       const encoded = encodeForStorage(stored, { ...quota, status }, newerOf(stored, quota, expected));
       const outcome = await reported(name, context.backend.update(key, encoded.plain, { expected }, signal));

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../shared/concurrency/clock';
 import type { RandomInt } from '../../../../shared/meta/generate-name';
 import type { Amounts } from '../../../../shared/quota/amounts';
-import { evaluatorOf } from '../../../../shared/quota/evaluators';
+import { getEvaluator } from '../../../../shared/quota/evaluators';
 import type { Evaluator } from '../../../../shared/quota/measure';
 import type { AdmissionAttributes, AdmissionOperation } from '../../../engine/registry/admission';
 import type { Note } from '../../../engine/registry/write-notes';
@@ -35,11 +35,11 @@ export function resourceQuota({
   const charging = new Charging({ records, limited, randomInt });
   return {
     concerns: ({ operation, subresource, namespaced, ...name }) =>
-      namespaced && subresource === '' && isCharged(evaluatorOf(name), operation),
+      namespaced && subresource === '' && isCharged(getEvaluator(name), operation),
     validate(attributes, cluster, signal) {
       const { object, oldObject } = attributes;
       const { endpoint, namespace, dryRun } = attributes.write;
-      const evaluator = evaluatorOf(endpoint.row);
+      const evaluator = getEvaluator(endpoint.row);
       if (object === undefined || evaluator === undefined) return undefined;
       // Looked at by way of the reader, so that a refusal is decided again on quotas that are as fresh as the request.
       const isFree = cluster.list(RESOURCE_QUOTAS, namespace).length === 0;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LabelSelector } from '../../../../shared/meta/labels';
-import { labelSelectorOf } from '../../../../shared/meta/labels';
+import { toLabelSelector } from '../../../../shared/meta/labels';
 import type {
   MutatingWebhook,
   MutatingWebhookConfiguration,
@@ -107,8 +107,8 @@ function webhookOf(
     bearsDryRuns: HARMLESS.has(hook.sideEffects ?? ''),
     timeoutMs: (hook.timeoutSeconds ?? TIMEOUT_SECONDS) * SECOND_MS,
     reviewVersion: reviewVersionOf(hook.admissionReviewVersions ?? []),
-    namespaceSelector: labelSelectorOf(hook.namespaceSelector),
-    objectSelector: labelSelectorOf(hook.objectSelector),
+    namespaceSelector: toLabelSelector(hook.namespaceSelector),
+    objectSelector: toLabelSelector(hook.objectSelector),
     isReinvoked: 'reinvocationPolicy' in hook && hook.reinvocationPolicy === 'IfNeeded',
     ...clientOf(hook.clientConfig),
   };

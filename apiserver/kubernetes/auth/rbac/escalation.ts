@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../../shared/object/object';
 import { GROUP, USER_GROUP } from '../../../../shared/names';
 import { goQuote } from '../../../../shared/errors/go-quote';
 import { pathSegmentProblems } from '../../../../shared/meta/dns-names';
-import { listed } from '../../../../shared/errors/listed';
+import { joinProblems } from '../../../../shared/errors/field-error';
 import type { Authorizer } from '../../../engine/request/access';
 import type { UserInfo } from '../../../engine/request/exchange';
 import type { WriteCheck } from '../../../engine/registry/admission';
@@ -167,7 +167,7 @@ async function confirmHeld(
   if (lacking.length === 0) return;
   const what = describeMissing(lacking).join('\n');
   const problems = held.missing.map((role) => notFoundError(role, 'plural'));
-  const trouble = problems.length === 0 ? '' : `; resolution errors: [${listed(problems)}]`;
+  const trouble = problems.length === 0 ? '' : `; resolution errors: [${joinProblems(problems)}]`;
   throw refusal(
     write,
     `${who} is attempting to grant RBAC permissions not currently held:\n${what}${trouble}`,

@@ -1,6 +1,6 @@
 import type { Authorizer, RuleLister, AccessVerdict } from '../../../engine/request/access';
 import type { UserInfo } from '../../../engine/request/exchange';
-import { listed } from '../../../../shared/errors/listed';
+import { joinProblems } from '../../../../shared/errors/field-error';
 import { describeBinding } from './binding';
 import type { Decision, Policies } from './policies';
 import { ruleAsJson } from './policy-rule';
@@ -37,7 +37,7 @@ export function rbacRules(policies: Policies): RuleLister {
       incomplete: false,
       ...(missing.length === 0
         ? {}
-        : { evaluationError: listed(missing.map((role) => notFoundError(role, 'singular'))) }),
+        : { evaluationError: joinProblems(missing.map((role) => notFoundError(role, 'singular'))) }),
     };
   };
 }
@@ -47,6 +47,8 @@ function verdictOf({ allowedBy, missing }: Decision, user: UserInfo): AccessVerd
     return { decision: 'allow', reason: `RBAC: allowed by ${describeBinding(allowedBy, user)}` };
   }
   const reason =
-    missing.length === 0 ? '' : `RBAC: ${listed(missing.map((role) => notFoundError(role, 'singular')))}`;
+    missing.length === 0
+      ? ''
+      : `RBAC: ${joinProblems(missing.map((role) => notFoundError(role, 'singular')))}`;
   return { decision: 'no-opinion', reason };
 }

@@ -3,7 +3,7 @@ import type {
   CustomResourceDefinitionVersion,
   JSONSchemaProps,
 } from '../../../../shared/api/types/apiextensions-v1';
-import type { Writable } from '../../../../shared/object/writable';
+import type { Writable } from '../../../../shared/object/values';
 import { coerceEmbeddedIn } from '../../../../shared/structural/embedded';
 import type { StructuralSchema } from '../../../../shared/structural/structural-schema';
 import { compileSchema } from '../../../../shared/structural/structural-schema';

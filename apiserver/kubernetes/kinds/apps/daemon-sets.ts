@@ -9,8 +9,8 @@ import type { StatusError } from '../../../../shared/errors/status-error';
 import { badRequest } from '../../../../shared/errors/status-error';
 import { validateLabelSelector } from '../../../../shared/meta/validate-labels';
 import type { IntOrString } from '../../../../shared/object/values';
-import { emptiedIn } from '../../../../shared/schema/emptied';
-import { saysSame } from '../../../../shared/schema/same-meaning';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
+import { isSemanticallyEqual } from '../../../../shared/schema/same-meaning';
 import { messageType } from '../../../../shared/schema/types';
 import type { KindSettings, Strategy, WriteInfo } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
@@ -35,7 +35,7 @@ const daemonSetRules: Pick<Strategy<DaemonSet>, 'validate' | 'validateUpdate'> =
     const { spec } = set;
     const { template } = spec;
     const selector = parsedSelector(spec.selector);
-    const emptied = emptiedIn(set, 'spec');
+    const emptied = getEmptiedFields(set, 'spec');
     const path = 'spec.template';
     return [
       ...validateLabelSelector(spec.selector ?? undefined, 'spec.selector'),
@@ -112,7 +112,7 @@ function withFirstTemplateGeneration(daemonSet: DaemonSet): DaemonSet {
  */
 function withNextTemplateGeneration(next: DaemonSet, previous: DaemonSet): DaemonSet {
   generationOf(next);
-  const isSame = saysSame(POD_TEMPLATE, next.spec.template, previous.spec.template);
+  const isSame = isSemanticallyEqual(POD_TEMPLATE, next.spec.template, previous.spec.template);
   return withGeneration(next, generationOf(previous) + (isSame ? 0n : 1n));
 }
 

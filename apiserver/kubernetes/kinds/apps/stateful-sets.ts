@@ -5,8 +5,8 @@ import type {
 } from '../../../../shared/api/types/apps-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../../shared/errors/field-error';
-import { emptiedIn } from '../../../../shared/schema/emptied';
-import { saysSame } from '../../../../shared/schema/same-meaning';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
+import { isSemanticallyEqual } from '../../../../shared/schema/same-meaning';
 import { messageType } from '../../../../shared/schema/types';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { scaleBySelector } from '../autoscaling/scale';
@@ -29,7 +29,7 @@ const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validateUpdate
     ...privilegeRule(statefulSet.spec.template.spec, { path: 'spec.template.spec', settings }),
   ],
   validateUpdate(next, previous) {
-    if (saysSame(STATEFUL_SET_SPEC, settled(next.spec), settled(previous.spec))) return [];
+    if (isSemanticallyEqual(STATEFUL_SET_SPEC, settled(next.spec), settled(previous.spec))) return [];
     const why =
       "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden";
     return [forbiddenField('spec', why)];
@@ -42,7 +42,7 @@ const STATEFUL_SET_SPEC = messageType('apps/v1.StatefulSetSpec');
 function validateSpec(statefulSet: StatefulSet): FieldError[] {
   const { spec } = statefulSet;
   const { template } = spec;
-  const emptied = emptiedIn(statefulSet, 'spec');
+  const emptied = getEmptiedFields(statefulSet, 'spec');
   const selector = parsedSelector(spec.selector);
   return [
     ...managementPolicy(spec.podManagementPolicy ?? '', 'spec.podManagementPolicy'),

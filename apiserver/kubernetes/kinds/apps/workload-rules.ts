@@ -7,7 +7,7 @@ import type { GoValue } from '../../../../shared/errors/go-values';
 import { goStruct } from '../../../../shared/errors/go-values';
 import type { LabelSelector } from '../../../../shared/meta/labels';
 import { deepEqual } from '../../../../shared/object/clone';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import { validatePodTemplateSpec, validateReplicatedPodSpec } from '../pod-template/pod-spec';
 import { validateSharedDisks } from '../pod-template/volumes';
 import { selectorInGo } from '../rules/selector-in-go';
@@ -23,7 +23,7 @@ export function sameSelector<T extends { readonly spec: Pick<DeploymentSpec, 'se
   previous: T,
 ): FieldError[] {
   if (deepEqual(next.spec.selector, previous.spec.selector)) return [];
-  const shown = selectorInGo(next.spec.selector, emptiedIn(next, 'spec'));
+  const shown = selectorInGo(next.spec.selector, getEmptiedFields(next, 'spec'));
   return [invalid('spec.selector', shown, 'field is immutable')];
 }
 
@@ -32,7 +32,7 @@ export function selectorAndTemplate(
 ): FieldError[] {
   const { selector: given } = workload.spec;
   const selector = parsedSelector(given);
-  const emptied = emptiedIn(workload, 'spec');
+  const emptied = getEmptiedFields(workload, 'spec');
   return [
     ...validateOwnSelector(given, 'deployment', emptied),
     ...(selector === undefined
@@ -50,7 +50,7 @@ export function replicatedTemplate(workload: Workload, selector: LabelSelector, 
   const path = 'spec.template';
   if (template === undefined) return [required(path)];
   return [
-    ...selectsTemplate(selector, template, emptiedIn(workload, 'spec')),
+    ...selectsTemplate(selector, template, getEmptiedFields(workload, 'spec')),
     ...validatePodTemplateSpec(template, path),
     ...(replicas > 1 ? validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`) : []),
     ...validateReplicatedPodSpec(template, path, kind),

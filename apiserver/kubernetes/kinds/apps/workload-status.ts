@@ -7,7 +7,7 @@ import type {
 } from '../../../../shared/api/types/apps-v1';
 import type { Job } from '../../../../shared/api/types/batch-v1';
 import type { ReplicationController } from '../../../../shared/api/types/core-v1';
-import { defaultsOf } from '../../../../shared/defaults/defaults';
+import { getDefaults } from '../../../../shared/defaults/defaults';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid } from '../../../../shared/errors/field-error';
 import { integer } from '../../../../shared/object/accessors';
@@ -37,7 +37,7 @@ export function labelledWorkloadStatus<Resource extends 'jobs' | 'replicationcon
   resource: Resource,
 ): { readonly status: SubresourceStrategy<Workloads[Resource]> } {
   const { status } = workloadStatus(resource);
-  const applyDefaults = defaultsOf(LABELLED[resource]);
+  const applyDefaults = getDefaults(LABELLED[resource]);
   if (applyDefaults === undefined) throw new Error(`${resource} have no defaults`);
   return {
     status: {

@@ -3,7 +3,7 @@ import type { LabelSelector } from '../../../../shared/api/types/meta-v1';
 import { GROUP } from '../../../../shared/names';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalidObject } from '../../../../shared/errors/field-error';
-import { formatLabelSelector, labelSelectorOf, labelSelectorOfMap } from '../../../../shared/meta/labels';
+import { formatLabelSelector, toLabelSelector, labelSelectorFromMap } from '../../../../shared/meta/labels';
 import { subdomainName } from '../../../../shared/meta/name-rules';
 import { validateObjectMeta } from '../../../../shared/meta/validate-metadata';
 import { apiVersionOf } from '../../../../shared/object/object';
@@ -23,12 +23,12 @@ type Scaled<Selector> = ApiObject & {
 
 /** Scale of a kind whose `spec.selector` is a LabelSelector. */
 export const scaleBySelector = scaleWith<LabelSelector>((selector) =>
-  formatLabelSelector(labelSelectorOf(selector)),
+  formatLabelSelector(toLabelSelector(selector)),
 );
 
 /** Scale of a kind whose `spec.selector` is a plain map of labels. */
 export const scaleBySelectorMap = scaleWith<Readonly<Record<string, string>>>((selector) =>
-  formatLabelSelector(labelSelectorOfMap(selector ?? {})),
+  formatLabelSelector(labelSelectorFromMap(selector ?? {})),
 );
 
 function scaleWith<Selector>(

@@ -2,7 +2,7 @@ import type { CronJob, CronJobSpec } from '../../../../shared/api/types/batch-v1
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported } from '../../../../shared/errors/field-error';
 import { isLonger, maxLengthProblem } from '../../../../shared/meta/dns-names';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import { Age } from '../../../engine/registry/object-table';
 import type { Strategy, WriteInfo } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
@@ -57,7 +57,7 @@ function validateCronJobSpec(cronJob: CronJob): FieldError[] {
       : [
           invalid(
             `${path}.selector`,
-            selectorInGo(job.selector, emptiedIn(cronJob, 'spec')),
+            selectorInGo(job.selector, getEmptiedFields(cronJob, 'spec')),
             '`selector` will be auto-generated',
           ),
         ]),

@@ -5,8 +5,8 @@ import { matchesLabels } from '../../../../shared/meta/labels';
 import { parseTime } from '../../../../shared/meta/time';
 import { validateLabelSelector } from '../../../../shared/meta/validate-labels';
 import { deepEqual } from '../../../../shared/object/clone';
-import { emptiedIn } from '../../../../shared/schema/emptied';
-import { saysSame } from '../../../../shared/schema/same-meaning';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
+import { isSemanticallyEqual } from '../../../../shared/schema/same-meaning';
 import { messageType } from '../../../../shared/schema/types';
 import type { Cell } from '../../../engine/registry/object-table';
 import { Age, humanDuration } from '../../../engine/registry/object-table';
@@ -47,7 +47,9 @@ const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
     SETTLED.filter((name) => !isSame(name, next.spec, previous.spec)).map((name) =>
       invalid(
         `spec.${name}`,
-        name === 'selector' ? selectorInGo(next.spec.selector, emptiedIn(next, 'spec')) : next.spec[name],
+        name === 'selector'
+          ? selectorInGo(next.spec.selector, getEmptiedFields(next, 'spec'))
+          : next.spec[name],
         'field is immutable',
       ),
     ),
@@ -55,7 +57,7 @@ const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
 
 /** A Job of before its feature was on has no mode, and may get the usual one. */
 function isSame(name: (typeof SETTLED)[number], next: JobSpec, previous: JobSpec): boolean {
-  if (name === 'template') return saysSame(POD_TEMPLATE, next.template, previous.template);
+  if (name === 'template') return isSemanticallyEqual(POD_TEMPLATE, next.template, previous.template);
   if (name !== 'completionMode') return deepEqual(next[name], previous[name]);
   const { completionMode: former = next.completionMode === NON_INDEXED ? NON_INDEXED : undefined } = previous;
   return next.completionMode === former;
@@ -72,7 +74,7 @@ function validateJob(job: Job): FieldError[] {
     ...generatedSelector(job),
     ...jobSpec(spec, 'spec'),
     ...(given === undefined ? [required('spec.selector')] : validateLabelSelector(given, 'spec.selector')),
-    ...(selector === undefined ? [] : selectsTemplate(selector, template, emptiedIn(job, 'spec'))),
+    ...(selector === undefined ? [] : selectsTemplate(selector, template, getEmptiedFields(job, 'spec'))),
   ];
 }
 
@@ -92,7 +94,7 @@ function generatedSelector(job: Job): FieldError[] {
       : [
           invalid(
             'spec.selector',
-            selectorInGo(given, emptiedIn(job, 'spec')),
+            selectorInGo(given, getEmptiedFields(job, 'spec')),
             '`selector` not auto-generated',
           ),
         ]),

@@ -1,6 +1,6 @@
 import type { LoadBalancerStatus } from '../../../../shared/api/types/core-v1';
 import type { LabelSelector } from '../../../../shared/api/types/meta-v1';
-import { formatLabelSelector, labelSelectorOf, NO_LABEL } from '../../../../shared/meta/labels';
+import { formatLabelSelector, toLabelSelector, NO_LABEL } from '../../../../shared/meta/labels';
 import { SelectorError } from '../../../../shared/meta/selector-error';
 
 export const NONE = '<none>';
@@ -16,7 +16,7 @@ export function labelsText(labels: Readonly<Record<string, string>> = {}): strin
 /** A LabelSelector as it is written in a query; empty for none and for the one that selects everything. */
 export function plainSelectorText(selector: LabelSelector | null | undefined): string {
   try {
-    const parsed = labelSelectorOf(selector ?? undefined);
+    const parsed = toLabelSelector(selector ?? undefined);
     return parsed === NO_LABEL ? '' : formatLabelSelector(parsed);
   } catch (error) {
     if (error instanceof SelectorError) return '<error>';

@@ -3,7 +3,7 @@ import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField, invalid, tooLong } from '../../../../shared/errors/field-error';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { Base64 } from '../../../../shared/object/values';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { countOf } from '../columns/format';
@@ -56,7 +56,7 @@ export function immutableFields<T extends { readonly immutable?: boolean }>(
   const changed = fields.filter(
     (field) =>
       !deepEqual(next[field] ?? {}, previous[field] ?? {}) ||
-      (next[field] === undefined && emptiedIn(next, field).has(field)),
+      (next[field] === undefined && getEmptiedFields(next, field).has(field)),
   );
   return [...(next.immutable === true ? [] : ['immutable']), ...changed].map((field) =>
     forbiddenField(field, 'field is immutable when `immutable` is set'),

@@ -1,6 +1,6 @@
 import type { Event } from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { invalid, required, untilTooMany } from '../../../../shared/errors/field-error';
+import { invalid, required, validateUntilLimit } from '../../../../shared/errors/field-error';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../shared/meta/dns-names';
 import { pathSegmentName, subdomainName } from '../../../../shared/meta/name-rules';
 import { validateFinalizerName, validateObjectMeta } from '../../../../shared/meta/validate-metadata';
@@ -77,7 +77,7 @@ function shortText(event: Event, field: 'reportingInstance' | 'action' | 'reason
 }
 
 function finalizerNames({ finalizers = [] }: ObjectMeta): FieldError[] {
-  return untilTooMany(finalizers, (each, index) =>
+  return validateUntilLimit(finalizers, (each, index) =>
     validateFinalizerName(each, `metadata.finalizers[${String(index)}]`),
   );
 }

@@ -1,6 +1,6 @@
 import type { Namespace } from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { invalid, untilTooMany } from '../../../../shared/errors/field-error';
+import { invalid, validateUntilLimit } from '../../../../shared/errors/field-error';
 import { labelName } from '../../../../shared/meta/name-rules';
 import { validateFinalizerName } from '../../../../shared/meta/validate-metadata';
 import { FINALIZER, LABEL } from '../../../../shared/names';
@@ -51,7 +51,7 @@ const namespaceStrategy: Strategy<Namespace> = {
 };
 
 function validateFinalizers({ spec }: Namespace, field: (index: number) => string): readonly FieldError[] {
-  return untilTooMany(spec.finalizers ?? [], (finalizer, index) =>
+  return validateUntilLimit(spec.finalizers ?? [], (finalizer, index) =>
     validateFinalizerName(finalizer, field(index)),
   );
 }

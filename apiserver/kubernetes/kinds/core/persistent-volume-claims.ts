@@ -7,7 +7,7 @@ import { ANNOTATION, SNAPSHOT_GROUP } from '../../../../shared/names';
 import type { ReadonlyJson } from '../../../../shared/object/json';
 import type { ObjectMeta } from '../../../../shared/object/object';
 import type { Quantity } from '../../../../shared/object/values';
-import { saysSame } from '../../../../shared/schema/same-meaning';
+import { isSemanticallyEqual } from '../../../../shared/schema/same-meaning';
 import { messageType } from '../../../../shared/schema/types';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
@@ -75,7 +75,7 @@ function validateChange(
   const spec = comparable(next, previous, mayGrow);
   return [
     ...(movesClass(next, previous) ? [] : sameClassAnnotation(next.metadata, previous.metadata)),
-    ...(saysSame(CLAIM_SPEC, spec, previous.spec)
+    ...(isSemanticallyEqual(CLAIM_SPEC, spec, previous.spec)
       ? []
       : [forbiddenField('spec', `${why}${describeDiff('spec', spec, previous.spec)}`)]),
     ...(mayGrow && isSmaller

@@ -10,12 +10,11 @@ import { forbiddenField, invalid, notSupported, required } from '../../../../sha
 import { goStruct, GoValue } from '../../../../shared/errors/go-values';
 import { dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { ANNOTATION } from '../../../../shared/names';
-import { isZero } from '../../../../shared/object/accessors';
+import { isZero, keysOf } from '../../../../shared/object/accessors';
 import { deepEqual } from '../../../../shared/object/clone';
-import { keysOf } from '../../../../shared/object/keys';
 import type { ObjectMeta } from '../../../../shared/object/object';
 import type { Quantity } from '../../../../shared/object/values';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { phaseOf, UNSET } from '../columns/format';
@@ -47,7 +46,7 @@ function validateVolume(volume: PersistentVolume): FieldError[] {
   const { accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode } = spec;
   return [
     ...validateAccessModes(modes, 'spec'),
-    ...validateCapacity(spec.capacity, emptiedIn(volume, 'spec').has('capacity')),
+    ...validateCapacity(spec.capacity, getEmptiedFields(volume, 'spec').has('capacity')),
     ...(policy === '' ? [] : choice(policy, 'spec.persistentVolumeReclaimPolicy', RECLAIM_POLICIES)),
     ...(spec.nodeAffinity === undefined ? [] : validateNodeAffinity(spec.nodeAffinity)),
     ...volumeSource(spec, 'spec', metadata.name ?? ''),

@@ -1,6 +1,6 @@
 import type { ReplicationController } from '../../../../shared/api/types/core-v1';
 import { required } from '../../../../shared/errors/field-error';
-import { labelSelectorOfMap } from '../../../../shared/meta/labels';
+import { labelSelectorFromMap } from '../../../../shared/meta/labels';
 import { GROUP } from '../../../../shared/names';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { POD_SPEC, replicatedTemplate } from '../apps/workload-rules';
@@ -22,7 +22,7 @@ const replicationControllerRules: Pick<Strategy<ReplicationController>, 'validat
       ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
       ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
       ...nonNegative(spec.replicas, 'spec.replicas'),
-      ...replicatedTemplate(controller, labelSelectorOfMap(selector), 'ReplicationController'),
+      ...replicatedTemplate(controller, labelSelectorFromMap(selector), 'ReplicationController'),
       ...(template === undefined ? [] : privilegeRule(template.spec, { path: POD_SPEC, settings })),
     ];
   },

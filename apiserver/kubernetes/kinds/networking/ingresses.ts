@@ -18,7 +18,7 @@ import {
 } from '../../../../shared/meta/dns-names';
 import { ANNOTATION, GROUP } from '../../../../shared/names';
 import type { GroupVersion } from '../../../../shared/object/object';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
@@ -106,7 +106,7 @@ function validateSpec(object: Ingress, version: Version): FieldError[] {
       ? [
           invalid(
             'spec',
-            noRules(emptiedIn(object, 'spec').has('rules')),
+            noRules(getEmptiedFields(object, 'spec').has('rules')),
             `either \`${version.names.defaultBackend}\` or \`rules\` must be specified`,
           ),
         ]

@@ -4,7 +4,7 @@ import {
   ERRORS_SHOWN_MAX,
   forbiddenField,
   invalid,
-  untilTooMany,
+  validateUntilLimit,
 } from '../../../../shared/errors/field-error';
 import { forEachItem } from '../rules/primitives';
 
@@ -43,7 +43,7 @@ interface Placed {
 function overlaps(allowed: readonly string[], forbidden: readonly string[]): readonly FieldError[] {
   if (allowed.length === 0 || forbidden.length === 0) return [];
   const index = new PatternIndex(forbidden);
-  return untilTooMany(allowed, (pattern, at) =>
+  return validateUntilLimit(allowed, (pattern, at) =>
     pattern.length > BYTES_MAX ? [] : index.meeting(pattern).map((other) => overlap({ pattern, at }, other)),
   );
 }

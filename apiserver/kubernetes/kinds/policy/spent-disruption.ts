@@ -1,7 +1,7 @@
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../../../shared/api/types/policy-v1';
 import { GROUP } from '../../../../shared/names';
 import { StatusError, forbidden, notFound } from '../../../../shared/errors/status-error';
-import { labelSelectorOf, matchesLabels } from '../../../../shared/meta/labels';
+import { toLabelSelector, matchesLabels } from '../../../../shared/meta/labels';
 import type { ApiObject } from '../../../../shared/object/object';
 import { timestamp } from '../../../engine/registry/metadata';
 import { currentOfEntry } from '../../../engine/registry/stored-form';
@@ -40,7 +40,7 @@ export async function budgetsOf(
   const { entries } = await readList(store, { endpoint, selection }, plan, signal);
   return entries
     .map((entry) => currentOfEntry(endpoint.stored, entry).object as PodDisruptionBudget)
-    .filter(({ spec }) => matchesLabels(labelSelectorOf(spec.selector), labels))
+    .filter(({ spec }) => matchesLabels(toLabelSelector(spec.selector), labels))
     .map((object) => ({ endpoint, object }));
 }
 

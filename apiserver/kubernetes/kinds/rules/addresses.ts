@@ -2,13 +2,15 @@ import { parseCIDR } from 'ipaddr.js';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { internalError, invalid } from '../../../../shared/errors/field-error';
 import { goQuote } from '../../../../shared/errors/go-quote';
-import { ipAddressOf, withoutMapping } from '../../../../shared/meta/ip-address';
+import { parseIpAddress, withoutMapping } from '../../../../shared/meta/ip-address';
 import { isCidr, isIpAddress, isIpv4Address } from './primitives';
 
 /** The family of an address, or undefined for text that is none. An IPv4 address in IPv6 form counts as what it is. */
 export function familyOf(address: string): 'IPv4' | 'IPv6' | undefined {
   if (!isIpAddress(address)) return undefined;
-  return isIpv4Address(address) || withoutMapping(ipAddressOf(address)).kind() === 'ipv4' ? 'IPv4' : 'IPv6';
+  return isIpv4Address(address) || withoutMapping(parseIpAddress(address)).kind() === 'ipv4'
+    ? 'IPv4'
+    : 'IPv6';
 }
 
 const SPECIAL: readonly (readonly [block: string, bits: number, problem: string])[] = [
@@ -33,7 +35,7 @@ const blocks = SPECIAL.map(([block, bits, problem]) => ({
  */
 export function reachableAddress(address: string, path: string): FieldError[] {
   if (familyOf(address) === undefined) return [invalid(path, address, 'must be a valid IP address')];
-  const found = withoutMapping(ipAddressOf(address));
+  const found = withoutMapping(parseIpAddress(address));
   return blocks
     .filter(({ network }) => network[0].kind() === found.kind() && found.match(network))
     .map(({ problem }) => invalid(path, address, problem));
@@ -46,7 +48,7 @@ export function isStrictlyInside(outer: string, inner: string): boolean {
   const [innerAddress = '', innerBits = ''] = inner.split('/');
   if (familyOf(outerAddress) !== familyOf(innerAddress) || Number(innerBits) <= Number(outerBits))
     return false;
-  return ipAddressOf(innerAddress).match(ipAddressOf(outerAddress), Number(outerBits));
+  return parseIpAddress(innerAddress).match(parseIpAddress(outerAddress), Number(outerBits));
 }
 
 /** What is wrong with more than one address or network: only one of each family may stand there, and two at most. */

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { keysOf } from '../../../../shared/object/keys';
+import { keysOf } from '../../../../shared/object/accessors';
 import type { Rule } from './primitives';
 
 /** Messages whose fields are alternatives, such as the sources of a volume: which of them are there, and what is wrong with each. */

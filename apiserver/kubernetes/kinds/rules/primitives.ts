@@ -9,8 +9,7 @@ import {
 } from '../../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { deepEqual } from '../../../../shared/object/clone';
-import { integer, text } from '../../../../shared/object/accessors';
-import { keysOf } from '../../../../shared/object/keys';
+import { integer, text, keysOf } from '../../../../shared/object/accessors';
 
 /**
  * The small rules that many kinds share, with the words of v1.21's validation packages. A rule takes the value and its path and

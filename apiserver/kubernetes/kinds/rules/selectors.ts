@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, required } from '../../../../shared/errors/field-error';
 import type { LabelSelector, LabelSelectorObject } from '../../../../shared/meta/labels';
-import { labelSelectorOf, matchesLabels } from '../../../../shared/meta/labels';
+import { toLabelSelector, matchesLabels } from '../../../../shared/meta/labels';
 import { SelectorError } from '../../../../shared/meta/selector-error';
 import { validateLabelSelector } from '../../../../shared/meta/validate-labels';
 import type { PodTemplateSpec } from '../../../../shared/api/types/core-v1';
@@ -15,7 +15,7 @@ type Given = LabelSelectorObject | null | undefined;
 /** What the selector selects (nothing, where it is absent), or undefined if it is malformed. */
 export function parsedSelector(given: Given): LabelSelector | undefined {
   try {
-    return labelSelectorOf(given);
+    return toLabelSelector(given);
   } catch (error) {
     if (error instanceof SelectorError) return undefined;
     throw error;

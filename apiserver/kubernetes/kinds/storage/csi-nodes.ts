@@ -6,7 +6,7 @@ import type { GoValue } from '../../../../shared/errors/go-values';
 import { goNoItems, goStrings, goStruct } from '../../../../shared/errors/go-values';
 import { qualifiedNameProblems } from '../../../../shared/meta/dns-names';
 import { deepEqual } from '../../../../shared/object/clone';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { tableOf } from '../columns/table';
@@ -25,7 +25,7 @@ const csiNodeRules: Pick<Strategy<CSINode>, 'validateNew' | 'validateUpdate'> = 
   validateUpdate: (next, previous) => {
     const wasLong = (previous.spec.drivers ?? []).some((each) => isNodeIdLonger(each, NODE_ID_BYTES_MAX));
     const faults = validateNodeDrivers(next, wasLong ? LONG_NODE_ID_BYTES_MAX : NODE_ID_BYTES_MAX);
-    const isEmptied = emptiedIn(next, 'spec').has('topologyKeys');
+    const isEmptied = getEmptiedFields(next, 'spec').has('topologyKeys');
     const before = new Map((previous.spec.drivers ?? []).map((driver) => [driver.name, driver]));
     const changes = (next.spec.drivers ?? []).flatMap((driver) => {
       const old = before.get(driver.name);

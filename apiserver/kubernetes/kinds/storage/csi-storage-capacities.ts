@@ -2,7 +2,7 @@ import type { CSIStorageCapacity } from '../../../../shared/api/types/storage-v1
 import { invalid } from '../../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { deepEqual } from '../../../../shared/object/clone';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import { CREATED_AT_TABLE } from '../../../engine/registry/object-table';
 import type { Strategy } from '../../../engine/registry/strategy';
 import type { Kind } from '../kind';
@@ -27,7 +27,7 @@ const storageCapacityRules: Pick<Strategy<CSIStorageCapacity>, 'validate' | 'val
       : [
           invalid(
             'nodeTopology',
-            selectorInGo(next.nodeTopology, emptiedIn(next, 'nodeTopology')),
+            selectorInGo(next.nodeTopology, getEmptiedFields(next, 'nodeTopology')),
             'field is immutable',
           ),
         ]),

@@ -8,7 +8,7 @@ import { duplicate, forbiddenField, invalid, required, tooLong } from '../../../
 import { qualifiedNameProblems } from '../../../../shared/meta/dns-names';
 import { ANNOTATION } from '../../../../shared/names';
 import { deepEqual } from '../../../../shared/object/clone';
-import { emptiedIn } from '../../../../shared/schema/emptied';
+import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { tableOf } from '../columns/table';
@@ -37,7 +37,7 @@ export const storageClassRules: Pick<Strategy<StorageClass>, 'validate' | 'valid
   validateUpdate: (next, previous) => [
     ...FIXED.filter(
       (field) =>
-        !deepEqual(next[field] ?? null, previous[field] ?? null) || emptiedIn(next, field).has(field),
+        !deepEqual(next[field] ?? null, previous[field] ?? null) || getEmptiedFields(next, field).has(field),
     ).map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
     ...immutable(next.volumeBindingMode, previous.volumeBindingMode, 'volumeBindingMode'),
   ],

@@ -3,7 +3,7 @@ import { canonicalMicroTime, canonicalTime, parseTime } from '../../../../shared
 import { canonicalQuantity, compareQuantity, parseQuantity } from '../../../../shared/meta/quantity';
 import type { Quantity } from '../../../../shared/meta/quantity';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
-import { difference, equalSets, intersection, pathsOf, union } from '../../../../shared/fieldset/field-set';
+import { difference, equalSets, intersection, listPaths, union } from '../../../../shared/fieldset/field-set';
 import { displayPath } from '../../../../shared/fieldset/path-element';
 import { parseFieldSet } from '../../../../shared/fieldset/parse';
 import { DecodeError, decodeJson, decodeObject } from '../../../../shared/schema/decode';
@@ -12,9 +12,9 @@ import { deepEqual, isJsonObject } from '../../../../shared/object/clone';
 import { coerceEmbedded, validateEmbedded } from '../../../../shared/structural/embedded';
 import { TooManyDefaultsError, withDefaults } from '../../../../shared/structural/defaults';
 import { hasFormat } from '../../../../shared/structural/formats';
-import { jsonPathGetter, JsonPathError } from '../../../../shared/structural/json-path';
+import { compileJsonPath, JsonPathError } from '../../../../shared/structural/json-path';
 import { validateListTypes } from '../../../../shared/structural/list-types';
-import { objectShapeOf } from '../../../../shared/structural/object-shape';
+import { getObjectShape } from '../../../../shared/structural/object-shape';
 import { compilePattern } from '../../../../shared/structural/patterns';
 import { prune } from '../../../../shared/structural/prune';
 import { compileSchema } from '../../../../shared/structural/structural-schema';
@@ -280,7 +280,7 @@ const OBJECT = frozen({
 
 function checkJsonPath(input: Buffer): void {
   const text = input.toString('utf8');
-  const getter = refusable(() => jsonPathGetter(text), JsonPathError)?.value;
+  const getter = refusable(() => compileJsonPath(text), JsonPathError)?.value;
   if (getter === undefined) return;
   holds(Array.isArray(getter(OBJECT)), 'a path gives a list', text);
   holds(deepEqual(getter(OBJECT), getter(OBJECT)), 'a path gives the same again', text);
@@ -317,7 +317,7 @@ function checkCustomSchema(input: Buffer): void {
       errors,
     );
   }
-  objectShapeOf(structural);
+  getObjectShape(structural);
 }
 
 /** The input is a JSON list of two sets in the form of managedFields. */
@@ -333,7 +333,7 @@ function checkFieldSet(input: Buffer): void {
       'a set is the same after it was written and read',
       set,
     );
-    for (const path of pathsOf(set)) displayPath(path);
+    for (const path of listPaths(set)) displayPath(path);
   }
   const both = union(a, b);
   holds(equalSets(both, union(b, a)), 'a union has no order', a, b);
@@ -360,7 +360,7 @@ function checkFieldSet(input: Buffer): void {
 }
 
 function membersOf(set: FieldSet): readonly string[] {
-  return pathsOf(set).map((path) => JSON.stringify(path));
+  return listPaths(set).map((path) => JSON.stringify(path));
 }
 
 function sameMembers(set: FieldSet, members: readonly string[]): boolean {

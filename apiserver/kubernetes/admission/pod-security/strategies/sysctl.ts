@@ -1,5 +1,5 @@
 import type { PodSecurityPolicySpec } from '../../../../../shared/api/types/policy-v1beta1';
-import { forbiddenField, untilTooMany } from '../../../../../shared/errors/field-error';
+import { forbiddenField, validateUntilLimit } from '../../../../../shared/errors/field-error';
 import type { PodStrategy } from '../strategy';
 
 /** They belong to one pod alone, and touch no other on its node. */
@@ -17,7 +17,7 @@ export function sysctlStrategy({
 }: PodSecurityPolicySpec): PodStrategy {
   return {
     problems: ({ spec: { securityContext: { sysctls = [] } = {} } }) =>
-      untilTooMany(sysctls, ({ name }, index) => {
+      validateUntilLimit(sysctls, ({ name }, index) => {
         const at = `pod.spec.securityContext.sysctls[${String(index)}]`;
         if (matchesSome(name, forbidden)) return [forbiddenField(at, `sysctl "${name}" is not allowed`)];
         if (SAFE_SYSCTLS.includes(name) || matchesSome(name, allowed)) return [];

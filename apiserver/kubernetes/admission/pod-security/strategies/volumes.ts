@@ -1,7 +1,7 @@
 import type { Pod, Volume, VolumeProjection } from '../../../../../shared/api/types/core-v1';
 import type { AllowedHostPath, PodSecurityPolicySpec } from '../../../../../shared/api/types/policy-v1beta1';
 import type { FieldError } from '../../../../../shared/errors/field-error';
-import { invalid, untilTooMany } from '../../../../../shared/errors/field-error';
+import { invalid, validateUntilLimit } from '../../../../../shared/errors/field-error';
 import { ROOT_CA } from '../../../../../shared/names';
 import { ownKeyMap } from '../../../../../shared/own-key-map';
 import { volumeTypeOf } from '../../../kinds/policy/volume-types';
@@ -19,7 +19,7 @@ export function volumeStrategy(policy: PodSecurityPolicySpec): PodStrategy {
     problems(pod) {
       const { volumes = [] } = pod.spec;
       const mounts = writableMounts(pod);
-      return untilTooMany(volumes, (volume, index) => {
+      return validateUntilLimit(volumes, (volume, index) => {
         const path = `spec.volumes[${String(index)}]`;
         const type = volumeTypeOf(volume);
         if (type === undefined) return [invalid(path, '', 'unknown volume type for volume')];

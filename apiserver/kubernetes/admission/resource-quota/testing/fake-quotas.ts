@@ -1,6 +1,6 @@
 import type { ResourceQuota, ResourceQuotaSpec } from '../../../../../shared/api/types/core-v1';
 import type { Amounts, ResourceList } from '../../../../../shared/quota/amounts';
-import { listOf } from '../../../../../shared/quota/amounts';
+import { formatResourceList } from '../../../../../shared/quota/amounts';
 import type { QuotaRecords, WrittenQuota } from '../quota-records';
 
 /** A quota of the namespace `ns` whose status says what it limits and what is used. */
@@ -41,7 +41,7 @@ export class FakeQuotas implements QuotaRecords {
       return { isWritten: false, quota: current };
     }
     this.writes += 1;
-    this.replace(name, listOf(used));
+    this.replace(name, formatResourceList(used));
     return { isWritten: true, quota: this.#quotas.get(name) };
   }
 

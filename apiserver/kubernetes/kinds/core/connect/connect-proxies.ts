@@ -7,7 +7,7 @@ import type {
   Service,
 } from '../../../../../shared/api/types/core-v1';
 import { badRequest, StatusError } from '../../../../../shared/errors/status-error';
-import { isGlobalUnicast } from '../../../../../shared/meta/global-unicast';
+import { isGlobalUnicast } from '../../../../../shared/meta/ip-address';
 import { GROUP } from '../../../../../shared/names';
 import type { ConnectionReader } from '../../../../engine/registry/connection';
 import { connectionTo } from '../../../../engine/registry/connection';

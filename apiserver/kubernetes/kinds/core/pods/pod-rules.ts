@@ -14,7 +14,7 @@ import { goStruct, goStructs } from '../../../../../shared/errors/go-values';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../../shared/meta/dns-names';
 import { integer } from '../../../../../shared/object/accessors';
 import type { ReadonlyJson } from '../../../../../shared/object/json';
-import { saysSame } from '../../../../../shared/schema/same-meaning';
+import { isSemanticallyEqual } from '../../../../../shared/schema/same-meaning';
 import type { MessageType } from '../../../../../shared/schema/types';
 import { messageType } from '../../../../../shared/schema/types';
 import type { Strategy } from '../../../../engine/registry/strategy';
@@ -131,7 +131,7 @@ const EPHEMERAL_CONTAINER = messageType('core/v1.EphemeralContainer');
 
 /** `Forbidden` of the field where the two differ, with the reason and the differences. */
 function unlessSame({ type, next, previous, place }: Change, field: string, why: string): FieldError[] {
-  if (saysSame(type, next, previous)) return [];
+  if (isSemanticallyEqual(type, next, previous)) return [];
   return [forbiddenField(field, `${why}${describeDiff(place, next, previous)}`)];
 }
 

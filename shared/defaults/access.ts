@@ -1,10 +1,43 @@
+import type { Subject } from '../api/types/rbac-v1';
+import { GROUP, SIGNER } from '../names';
+import { apiVersionOf } from '../object/object';
+import type { DefaultsTable, MessageDefaults } from './contract';
 import type { CertificateRequest } from '../certs/certificate-request';
 import { CertificateRequestError, parseCertificateRequest } from '../certs/certificate-request';
 import { SIGNER_RULES } from '../certs/signer-rules';
-import { SIGNER } from '../names';
 import type { Part } from '../object/object';
 import type { CertificateSigningRequestSpec } from '../api/types/certificates-v1beta1';
-import type { DefaultsTable } from './contract';
+
+const roleRef: MessageDefaults<{ readonly apiGroup: string }> = { values: { apiGroup: GROUP.rbac } };
+const subject: MessageDefaults<Subject> = {
+  derive: ({ kind, apiGroup = '' }) =>
+    isPerson(kind) && apiGroup === '' ? { apiGroup: GROUP.rbac } : undefined,
+};
+
+export const RBAC: DefaultsTable = {
+  'rbac/v1.RoleRef': roleRef,
+  'rbac/v1beta1.RoleRef': roleRef,
+  'rbac/v1alpha1.RoleRef': roleRef,
+  'rbac/v1.Subject': subject,
+  'rbac/v1beta1.Subject': subject,
+  'rbac/v1alpha1.Subject': {
+    derive: ({ kind, apiVersion = '' }) => {
+      if (apiVersion !== '') return undefined;
+      if (kind === 'ServiceAccount') return { apiVersion: 'v1' };
+      return isPerson(kind)
+        ? { apiVersion: apiVersionOf({ group: GROUP.rbac, version: 'v1alpha1' }) }
+        : undefined;
+    },
+  },
+};
+
+function isPerson(kind: string): boolean {
+  return kind === 'User' || kind === 'Group';
+}
+
+export const AUTHENTICATION: DefaultsTable = {
+  'authentication/v1.TokenRequestSpec': { values: { expirationSeconds: 3600 } },
+};
 
 /** v1 requires the fields that v1beta1 defaults. */
 export const CERTIFICATES: DefaultsTable = {

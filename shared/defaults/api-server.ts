@@ -1,6 +1,6 @@
-import type { Part } from '../object/object';
 import type * as v1 from '../api/types/apiextensions-v1';
 import type * as v1beta1 from '../api/types/apiextensions-v1beta1';
+import type { Part } from '../object/object';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
 const reference: MessageDefaults<{ readonly port?: number }> = { values: { port: 443 } };
@@ -66,5 +66,35 @@ function ofNames({
   return {
     ...(singular === '' ? { singular: kind.toLowerCase() } : {}),
     ...(listKind === '' && kind !== '' ? { listKind: `${kind}List` } : {}),
+  };
+}
+
+const serviceReference: MessageDefaults<{ readonly port?: number }> = { values: { port: 443 } };
+
+export const APIREGISTRATION: DefaultsTable = {
+  'apiregistration/v1.ServiceReference': serviceReference,
+  'apiregistration/v1beta1.ServiceReference': serviceReference,
+};
+
+const flowSchemaSpec = zeros({ matchingPrecedence: 1000 });
+const limited = zeros({ assuredConcurrencyShares: 30 });
+const queuing = zeros({ handSize: 8, queues: 64, queueLengthLimit: 50 });
+
+export const FLOWCONTROL: DefaultsTable = {
+  'flowcontrol/v1beta1.FlowSchemaSpec': flowSchemaSpec,
+  'flowcontrol/v1alpha1.FlowSchemaSpec': flowSchemaSpec,
+  'flowcontrol/v1beta1.LimitedPriorityLevelConfiguration': limited,
+  'flowcontrol/v1alpha1.LimitedPriorityLevelConfiguration': limited,
+  'flowcontrol/v1beta1.QueuingConfiguration': queuing,
+  'flowcontrol/v1alpha1.QueuingConfiguration': queuing,
+};
+
+/** Returns defaults for numbers in which zero means unset. */
+function zeros<Name extends string>(values: Readonly<Record<Name, number>>) {
+  return {
+    derive: (object: Readonly<Record<Name, number>>) =>
+      Object.fromEntries(Object.entries(values).filter(([name]) => object[name as Name] === 0)) as Partial<
+        typeof values
+      >,
   };
 }

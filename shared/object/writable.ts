@@ -1,2 +1,0 @@
-/** A readonly type under construction. */
-export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
