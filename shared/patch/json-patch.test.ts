@@ -54,7 +54,7 @@ test.each<[string, Operation, object]>([
     { data: { ...OBJECT.data, 'c~d': 'u' } },
   ],
   ['~01 is ~1', { op: 'add', path: '/~01', value: 1 }, { '~1': 1 }],
-  ['what stands before the first slash is ignored', { op: 'add', path: 'data/new', value: 1 }, { new: 1 }],
+  ['text before the first slash is ignored', { op: 'add', path: 'data/new', value: 1 }, { new: 1 }],
   ['move takes and puts', { op: 'move', from: '/list/0', path: '/list/-' }, { list: ['b', 'c', 'a'] }],
   ['copy repeats', { op: 'copy', from: '/list/0', path: '/list/-' }, { list: ['a', 'b', 'c', 'a'] }],
   ['copy of a missing key is null', { op: 'copy', from: '/none', path: '/new' }, { new: null }],

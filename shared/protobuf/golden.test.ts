@@ -49,5 +49,5 @@ function changeOf(name: string): string | undefined {
     was === undefined
       ? 'not yet in the file'
       : `written as other bytes (${String(is?.bytes)}, was ${String(was.bytes)})`;
-  return `${change}; if that is meant, write the file anew: ORCH_GOLDEN=write npx jest shared/protobuf/golden`;
+  return `${change}; if that is intended, rewrite the file: ORCH_GOLDEN=write npx jest shared/protobuf/golden`;
 }

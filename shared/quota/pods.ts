@@ -39,10 +39,10 @@ export const pods: Evaluator<Pod> = {
   missing: (names, { spec }) => {
     const demanded = names.filter((name) => DEMANDED.has(name));
     if (demanded.length === 0) return [];
-    const told = containersOf(spec).map(({ resources }) =>
+    const specified = containersOf(spec).map(({ resources }) =>
       computeUsage(parseAmounts(resources.requests), parseAmounts(resources.limits)),
     );
-    return sortedNames(demanded.filter((name) => told.some((usage) => !usage.has(name))));
+    return sortedNames(demanded.filter((name) => specified.some((usage) => !usage.has(name))));
   },
 };
 

@@ -5,7 +5,7 @@ import { messageType } from './types';
 const POLICY = messageType('networking/v1.NetworkPolicy');
 const read = (value: object): object => decodeObject(POLICY, value, { empty: 'keep' }).object;
 
-test('empty lists and maps are known by the field of the object that they were sent in', () => {
+test('names of empty lists and maps are recorded by top-level field', () => {
   const sent = read({
     metadata: { labels: {} },
     spec: { podSelector: { matchLabels: {} }, ingress: [], egress: [{ to: [] }] },
@@ -15,12 +15,12 @@ test('empty lists and maps are known by the field of the object that they were s
   expect([...getEmptiedFields(sent, 'status')]).toEqual([]);
 });
 
-test('null, what is absent and what is full are none', () => {
+test('null, absent and non-empty values are not recorded', () => {
   const sent = read({ spec: { podSelector: {}, ingress: null, egress: [{}] } });
   expect([...getEmptiedFields(sent, 'spec')]).toEqual([]);
 });
 
-test('it goes along with copies, to what is made of the object, and to nobody who reads its fields', () => {
+test('copies keep the symbol, copyEmptied restores it, and JSON and keys do not show it', () => {
   const sent = read({ spec: { podSelector: {}, ingress: [] } });
   expect([...getEmptiedFields({ ...sent }, 'spec')]).toEqual(['ingress']);
   expect([...getEmptiedFields(copyEmptied(sent, { spec: {} }), 'spec')]).toEqual(['ingress']);

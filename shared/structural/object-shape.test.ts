@@ -70,7 +70,7 @@ test.each<[string, ReadonlyJson, string]>([
     object({ a: KEEP, b: { type: 'object' } }, KEEP),
     '{a: deduced, b: {...: deduced}, ...: deduced}',
   ],
-  ['what has no type is a unit elsewhere', KEEP, 'leaf'],
+  ['an untyped value is atomic in other places', KEEP, 'leaf'],
   ['an object of anything is owned by key', { type: 'object' }, '{...: leaf}'],
 ])('%s', (_, schema, expected) => {
   expect(brief(shapeOf(schema))).toBe(expected);

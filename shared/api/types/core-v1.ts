@@ -783,7 +783,7 @@ export type ObjectReference = {
   readonly fieldPath?: string;
 };
 
-/** Storage that the cluster has, whoever uses it. */
+/** Storage in the cluster, independent of its consumers. */
 export type PersistentVolume = {
   readonly kind?: string;
   readonly apiVersion?: string;
