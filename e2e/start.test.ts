@@ -1,69 +1,21 @@
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { caFileOf, serverUrl } from '../deploy/local/api-server';
 import { ensureCredentials } from '../deploy/local/credentials';
-import { guardProcess } from '../deploy/local/guard';
 import { freePort, isPortFree, LOOPBACK } from '../deploy/local/ports';
 import { repositoryRoot } from '../deploy/local/repository';
 import { eventually } from '../shared/testing/eventually';
 import { ApiClient } from './support/client';
 import { findKubectls, runKubectl } from './support/kubectl';
 import { configMap, namespace } from './support/objects';
+import { Terminal } from './support/terminal';
 import { makeWorkspace } from './support/workspace';
 
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
-const READY = /^orch: ready at (https:\/\/\S+)$/u;
-
-/** The command as a person runs it: in a terminal's foreground process group, which gets Ctrl-C as a whole. */
-class Terminal {
-  readonly lines: string[] = [];
-  readonly ended: Promise<number | null>;
-  readonly #child: ChildProcess;
-
-  constructor(command: string, args: readonly string[]) {
-    this.#child = spawn(command, args, {
-      cwd: repositoryRoot,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ORCH_DIALECT: undefined },
-    });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.lines.push(line));
-    }
-    this.ended = once(this.#child, 'close').then(([code]: unknown[]) => code as number | null);
-    if (this.#child.pid !== undefined) guardProcess(this.#child.pid);
-  }
-
-  async ready(): Promise<string> {
-    await eventually(
-      'the command says where it is',
-      async () => this.#server() !== undefined || this.#hasEnded(),
-    );
-    const server = this.#server();
-    if (server === undefined) throw new Error(`It ended:\n${this.lines.join('\n')}`);
-    return server;
-  }
-
-  async pressCtrlC(): Promise<void> {
-    if (this.#child.pid !== undefined && !this.#hasEnded()) process.kill(-this.#child.pid, 'SIGINT');
-    await this.ended;
-  }
-
-  #server(): string | undefined {
-    return this.lines.map((line) => READY.exec(line)?.[1]).find((found) => found !== undefined);
-  }
-
-  #hasEnded(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null;
-  }
-}
 
 describe('npm start', () => {
   const workspace = makeWorkspace('start');

@@ -90,6 +90,31 @@ export function ensureTools(tools) {
     .map(({ title }) => title);
 }
 
+/** Installs a major version of Node below `.tools/`; returns the folder of its program, or undefined if that is not possible here. */
+export function ensureNode(major) {
+  const folder = path.join(TOOLS, `node-${major}`);
+  const program = path.join(folder, 'node_modules', 'node', 'bin', 'node');
+  if (!existsSync(program)) {
+    say(`installing Node ${major} below .tools/`);
+    mkdirSync(folder, { recursive: true });
+    run(
+      'npm',
+      [
+        'install',
+        '--prefix',
+        folder,
+        '--no-save',
+        '--no-package-lock',
+        '--no-audit',
+        '--no-fund',
+        `node@${major}`,
+      ],
+      folder,
+    );
+  }
+  return existsSync(program) ? path.dirname(program) : undefined;
+}
+
 function unpackDebian({ title, folder, programs, debianPackage }) {
   if (!hasCommand('apt-get') || !hasCommand('dpkg')) return false;
   say(`unpacking ${title} below .tools/`);

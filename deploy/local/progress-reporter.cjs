@@ -1,26 +1,34 @@
 'use strict';
 
+const { existsSync, readFileSync } = require('node:fs');
+
+const SLOWEST_SHOWN = 15;
+
 /**
- * What `npm test` shows while jest runs: how many suites are done of all, and every failure at once and in full. In a log that is a line for
- * each suite; on a terminal it is one line that changes, with the suite that has been running longest.
+ * Shows the progress of `npm test`: the number of finished suites, and every failure at once and in full. In a log it prints a line for each
+ * suite; on a terminal one line that changes, with the suite that has been running longest. At the end it lists the slowest suites, and those
+ * above their budgets (test-tiers.json). ORCH_TEST_GROUPS names the file that lists the suites of each group.
  */
 module.exports = function createProgressReporter({ rootDir }) {
   const screen = createScreen(process.stderr);
+  const { members, budgets } = readGroups();
   const running = new Set();
   const failed = [];
+  const times = [];
   let suites = 0;
-  let done = 0;
 
-  const nameOf = (file) => file.slice(rootDir.length + 1);
-  const count = () => `[${done}/${suites}]`;
+  const getName = (file) => file.slice(rootDir.length + 1);
+  const getSuites = (file) => members[getName(file)] ?? [getName(file)];
+  const formatCount = () => `[${times.length}/${suites}]`;
   const showRunning = () => {
     const [longest] = running;
-    if (longest !== undefined) screen.show(`${count()} ${nameOf(longest)}`);
+    if (longest !== undefined) screen.show(`${formatCount()} ${getName(longest)}`);
   };
 
   return {
     onRunStart({ numTotalTestSuites }) {
-      suites = numTotalTestSuites;
+      const groups = Object.values(members);
+      suites = numTotalTestSuites - groups.length + groups.flat().length;
     },
     onTestFileStart({ path }) {
       running.add(path);
@@ -28,21 +36,49 @@ module.exports = function createProgressReporter({ rootDir }) {
     },
     onTestFileResult({ path }, result) {
       running.delete(path);
-      done += 1;
-      const seconds = Math.round((result.perfStats?.runtime ?? 0) / 1_000);
-      const line = `${count()} ${nameOf(path)} (${seconds} s)`;
-      const failures = failuresOf(result);
-      failed.push(...failures.map((failure) => `${nameOf(path)}: ${failure}`));
-      if (failures.length > 0) screen.keep(`${line} FAILED\n${textOf(result)}`);
-      else if (!screen.isTerminal) screen.keep(line);
+      const seconds = readSeconds(path, result);
+      for (const suite of getSuites(path)) {
+        times.push({ suite, seconds: seconds[suite] ?? 0 });
+        const line = `${formatCount()} ${suite} (${Math.round(seconds[suite] ?? 0)} s)`;
+        if (!screen.isTerminal) screen.keep(line);
+      }
+      const failures = listFailures(result);
+      failed.push(...failures.map((failure) => `${getName(path)}: ${failure}`));
+      if (failures.length > 0) screen.keep(`${getName(path)} FAILED\n${formatFailures(result)}`);
       showRunning();
     },
     onRunComplete() {
       screen.show('');
+      if (times.length > 1) screen.keep(formatTimes(times, budgets));
       if (failed.length > 0) screen.keep(['Failed:', ...failed.map((each) => `  ${each}`)].join('\n'));
     },
   };
+
+  /** Seconds by suite. A group writes those of its suites next to its own file. */
+  function readSeconds(file, result) {
+    const recorded = `${file}.seconds.json`;
+    if (existsSync(recorded)) return JSON.parse(readFileSync(recorded, 'utf8'));
+    return { [getName(file)]: (result.perfStats?.runtime ?? 0) / 1_000 };
+  }
 };
+
+function readGroups() {
+  const file = process.env.ORCH_TEST_GROUPS;
+  return file === undefined ? { members: {}, budgets: {} } : JSON.parse(readFileSync(file, 'utf8'));
+}
+
+function formatTimes(times, budgets) {
+  const slowest = times.toSorted((a, b) => b.seconds - a.seconds);
+  const over = slowest.filter(({ suite, seconds }) => seconds > (budgets[suite] ?? Infinity));
+  return [
+    'Slowest suites:',
+    ...slowest.slice(0, SLOWEST_SHOWN).map(({ suite, seconds }) => `  ${seconds.toFixed(1)} s  ${suite}`),
+    ...over.map(
+      ({ suite, seconds }) =>
+        `Above its budget: ${suite} took ${seconds.toFixed(1)} s of ${budgets[suite]} s`,
+    ),
+  ].join('\n');
+}
 
 /** Lines that stay, and on a terminal one at the bottom that changes. */
 function createScreen(out) {
@@ -62,13 +98,13 @@ function createScreen(out) {
   };
 }
 
-function failuresOf({ testResults, testExecError }) {
+function listFailures({ testResults, testExecError }) {
   const names = testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-  return names.length === 0 && testExecError ? ['it could not be run'] : names;
+  return names.length === 0 && testExecError ? ['the suite could not run'] : names;
 }
 
-/** The failures as jest tells them, and what the suite wrote to its console. */
-function textOf({ failureMessage, console: lines }) {
-  const said = (lines ?? []).map(({ message }) => `console: ${message}\n`);
-  return [failureMessage ?? '', ...said].join('');
+/** The failures as jest formats them, and the output of the suite on its console. */
+function formatFailures({ failureMessage, console: entries }) {
+  const output = (entries ?? []).map(({ message }) => `console: ${message}\n`);
+  return [failureMessage ?? '', ...output].join('');
 }
