@@ -17,7 +17,7 @@ const etcdServers = (): string => `--etcd-servers=${set.etcd.endpoints.join(',')
 const parsed = (text: string): Readonly<Record<string, unknown>> =>
   JSON.parse(text) as Record<string, unknown>;
 
-test('replicas that hold the same are told to, with health and version', async () => {
+test('cache compare reports equal replicas with their health and version', async () => {
   await set.client.create(COLLECTION, { metadata: { name: 'a' } });
   const { code, stdout } = await runAdmin(
     'check',
@@ -36,7 +36,7 @@ test('replicas that hold the same are told to, with health and version', async (
   expect(code).toBe(0);
 });
 
-test('a set of etcd tells its members, its leader and how far they are', async () => {
+test('etcd status lists the members, the leader and the applied revisions', async () => {
   await eventually('all members have applied everything', async () => {
     const { code } = await runAdmin('etcd', 'status', etcdServers());
     return code === 0;
@@ -52,18 +52,18 @@ test('a set of etcd tells its members, its leader and how far they are', async (
   expect(members.filter(({ isLeader }) => isLeader)).toHaveLength(1);
   const text = (await runAdmin('etcd', 'status', etcdServers())).stdout;
   expect(text).toContain('ENDPOINT');
-  // Nobody reads this on a terminal.
+  // The output is not a terminal.
   expect(text).not.toContain('\u001B');
 });
 
-test('members are defragmented one after the other, and there is nothing to disarm', async () => {
+test('defrag handles the members one after the other, and there is no alarm to disarm', async () => {
   const defragmented = await runAdmin('etcd', 'defragment', etcdServers(), '-o=json');
   expect(parsed(defragmented.stdout)).toMatchObject({ members: [{}, {}, {}] });
   const disarmed = await runAdmin('etcd', 'disarm', etcdServers());
   expect(disarmed).toEqual({ code: 0, stdout: 'there are no alarms\n', stderr: '' });
 });
 
-test('a member that is down is told, and so is a replica', async () => {
+test('a stopped member and a stopped replica are reported', async () => {
   await set.etcd.members[2]?.kill();
   const status = await runAdmin('etcd', 'status', etcdServers(), '--timeout=3s');
   expect(status.code).toBe(1);
@@ -97,7 +97,7 @@ test.each([
   expect(stderr).toContain(sentence);
 });
 
-test('the help has the commands under their groups', async () => {
+test('--help lists the commands by group', async () => {
   const { stdout } = await runAdmin('--help');
   for (const heading of ['Backup', 'Certificates', 'Control plane', 'etcd'])
     expect(stdout).toContain(`${heading} commands:`);

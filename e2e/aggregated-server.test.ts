@@ -57,7 +57,7 @@ afterAll(async () => {
   workspace.remove();
 });
 
-/** The certificate by which API servers show the sample server that they may say who asks. */
+/** The certificate by which the API servers authenticate as the front proxy. */
 function proxyFiles(dir: string): { readonly caFile: string; readonly args: readonly string[] } {
   const { certFile: caFile, keyFile: caKeyFile } = ensureSigningAuthority(dir);
   const authority = {
@@ -97,7 +97,7 @@ function conditionsOf({ status }: Body): readonly Condition[] {
   return (status as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 }
 
-/** Every replica answers so, says so in its metrics, and shows the condition that goes with it. */
+/** Waits until every replica returns this status, exports it as a metric and publishes the matching condition. */
 async function everywhere(what: string, code: 200 | 503): Promise<void> {
   for (const { client, name } of set.replicas) {
     await eventually(`${name} finds it ${what}`, async () => {
@@ -128,10 +128,10 @@ for (const { title, program } of findKubectls()) {
       runKubectl(found, args, { ...options(), input });
 
     test(
-      'creates, gets, watches, explains and deletes objects of the other server',
+      'creates, gets, watches, explains and deletes objects of the extension API server',
       explained(async () => {
         const watching = followKubectl(found, ['get', 'fl', '--watch', '-o', 'name'], options());
-        await eventually('it watches', () => sample.flunders.watchers() > 0);
+        await eventually('the watch is open', () => sample.flunders.watchers() > 0);
         expect(await kubectl(['create', '-f', '-'], JSON.stringify(flunder('one')))).toMatchObject({
           exitCode: 0,
           stdout: `flunder.${SAMPLE.group}/one created\n`,
@@ -148,7 +148,7 @@ for (const { title, program } of findKubectls()) {
           stdout: expect.stringContaining('How long it is.') as string,
         });
         expect((await kubectl(['explain', 'flunders'])).stdout).toContain('A flunder swims at the bottom.');
-        // The other definition of that name is still there for the kinds that mean it.
+        // The other definition of that name remains for the kinds that refer to it.
         expect((await kubectl(['explain', 'flunders.metadata'])).stdout).toContain('labels');
         expect((await kubectl(['explain', 'configmaps.metadata'])).stdout).toContain('managedFields');
         expect(await kubectl(['delete', 'flunder', 'one'])).toMatchObject({ exitCode: 0 });
@@ -159,11 +159,11 @@ for (const { title, program } of findKubectls()) {
 }
 
 test(
-  'requests come as the user who asks, whatever the client says',
+  'the extension API server sees the authenticated user, whatever headers the client sends',
   explained(async () => {
     await set.of(0).request({
       path: inNamespace('default'),
-      headers: { 'x-remote-user': 'somebody', 'x-remote-group': 'system:nobody' },
+      headers: { 'x-remote-user': 'somebody', 'x-remote-group': 'system:other' },
     });
     const request = sample.seen.findLast(({ url }) => url === inNamespace('default'));
     expect(request?.headers).toMatchObject({
@@ -190,13 +190,13 @@ test.each(['websocket', 'SPDY/3.1'])(
       }
       expect(echoed === text).toBe(true);
       socket.destroy();
-      await eventually('nothing of it is left at the other server', () => sample.upgrades() === 0);
+      await eventually('the extension API server has no open upgrade', () => sample.upgrades() === 0);
     }
   },
 );
 
 test(
-  'a namespace waits for what a dead server has of it, which keeps nothing else; alive again, all goes on',
+  'an unavailable extension API server blocks the deletion of its namespaces only, until it is back',
   explained(async () => {
     await set.client.create('/api/v1/namespaces', namespace('waters'));
     await set.client.create('/api/v1/namespaces/waters/configmaps', configMap('map'));
@@ -213,7 +213,7 @@ test(
     expect(available).toMatchObject({ reason: 'FailedDiscoveryCheck' });
 
     await set.client.delete('/api/v1/namespaces/waters');
-    await eventually('its condition says why it stays', async () => {
+    await eventually('the condition of the namespace names the reason', async () => {
       const { body } = await set.client.get('/api/v1/namespaces/waters');
       const failure = conditionsOf(body).find(({ type }) => type === 'NamespaceDeletionDiscoveryFailure');
       return failure?.status === 'True' && failure.message.includes(`${SAMPLE.groupVersion}: `);
@@ -221,7 +221,7 @@ test(
     const maps = await set.client.get('/api/v1/namespaces/waters/configmaps');
     expect(maps.body.items?.filter(({ metadata }) => metadata?.name === 'map')).toEqual([]);
     await foregroundDeletion(set.client);
-    // What was read of it stands meanwhile.
+    // Its discovery documents remain meanwhile.
     const { text } = await set.of(0).get('/openapi/v2');
     expect(text).toContain('A flunder swims at the bottom.');
 
@@ -232,7 +232,7 @@ test(
     });
     expect(sample.flunders.list().map(({ metadata }) => metadata?.name)).toEqual(['three']);
     for (const { client, name } of set.replicas) {
-      await eventually(`${name} has read its documents anew`, async () =>
+      await eventually(`${name} has read its documents again`, async () =>
         (await client.get('/openapi/v2')).text.includes('How far it swims.'),
       );
     }
@@ -240,11 +240,11 @@ test(
 );
 
 test(
-  'what was merged goes with the APIService',
+  'merged discovery and OpenAPI documents disappear with the APIService',
   explained(async () => {
     expect((await set.client.delete(`${API_SERVICES}/${NAME}`)).status).toBe(200);
     for (const { client, name } of set.replicas) {
-      await eventually(`${name} knows it no longer`, async () => {
+      await eventually(`${name} does not serve it any more`, async () => {
         const { text } = await client.get('/openapi/v2');
         return !text.includes(SAMPLE.group) && (await client.get(ROOT)).status === 404;
       });
@@ -256,9 +256,9 @@ const address = Object.values(networkInterfaces())
   .flatMap((all) => all ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-// Endpoints may not be of the loopback.
+// Endpoints must not be loopback addresses.
 (address === undefined ? test.skip : test)(
-  'with --enable-aggregator-routing requests go to ready addresses of the Service, and to no others',
+  'with --enable-aggregator-routing requests go to ready addresses of the Service only',
   explained(async () => {
     const { dir } = workspace;
     const at = address ?? '';
@@ -292,7 +292,7 @@ const address = Object.values(networkInterfaces())
   }),
 );
 
-/** An owner that waits for its dependents, as the garbage collector lets go of it. */
+/** Creates an owner that waits for its dependents, as foreground deletion requires. */
 async function foregroundDeletion(client: ApiClient): Promise<void> {
   const maps = '/api/v1/namespaces/default/configmaps';
   const owner = (await client.create(maps, configMap('owner'))).body;
@@ -316,7 +316,7 @@ async function foregroundDeletion(client: ApiClient): Promise<void> {
     kind: 'DeleteOptions',
     propagationPolicy: 'Foreground',
   });
-  await eventually('owner and owned are gone', async () => {
+  await eventually('the owner and its dependent are deleted', async () => {
     return (
       (await client.get(`${maps}/owner`)).status === 404 && (await client.get(`${maps}/owned`)).status === 404
     );

@@ -43,22 +43,19 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
   const SERVER_SIDE = ['apply', '--server-side', '-f', '-'];
   const MANAGERS = '{range .metadata.managedFields[*]}{.manager} {.operation}{"\\n"}{end}';
 
-  run(
-    'what the client applied the server applies on, without a conflict, and the client after it',
-    async () => {
-      const name = `deployment.apps/moved-${version}`;
-      const first = await kubectl(['apply', '-f', '-'], deployment('moved', 2));
-      expect(first).toMatchObject({ exitCode: 0, stdout: `${name} created\n` });
-      const moved = await kubectl(SERVER_SIDE, deployment('moved', 3, 'example.com/web:2'));
-      expect(moved).toMatchObject({ exitCode: 0, stdout: `${name} serverside-applied\n`, stderr: '' });
-      expect(await get('moved', '{.spec.replicas} {..image}')).toBe('3 example.com/web:2');
-      const back = await kubectl(['apply', '-f', '-'], deployment('moved', 4, 'example.com/web:2'));
-      expect(back).toMatchObject({ exitCode: 0, stdout: `${name} configured\n` });
-      expect(await get('moved', '{.spec.replicas}')).toBe('4');
-    },
-  );
+  run('client-side apply can move to server-side apply and back without a conflict', async () => {
+    const name = `deployment.apps/moved-${version}`;
+    const first = await kubectl(['apply', '-f', '-'], deployment('moved', 2));
+    expect(first).toMatchObject({ exitCode: 0, stdout: `${name} created\n` });
+    const moved = await kubectl(SERVER_SIDE, deployment('moved', 3, 'example.com/web:2'));
+    expect(moved).toMatchObject({ exitCode: 0, stdout: `${name} serverside-applied\n`, stderr: '' });
+    expect(await get('moved', '{.spec.replicas} {..image}')).toBe('3 example.com/web:2');
+    const back = await kubectl(['apply', '-f', '-'], deployment('moved', 4, 'example.com/web:2'));
+    expect(back).toMatchObject({ exitCode: 0, stdout: `${name} configured\n` });
+    expect(await get('moved', '{.spec.replicas}')).toBe('4');
+  });
 
-  run('what somebody changed since the client applied it is a conflict', async () => {
+  run('a field that another client changed after client-side apply is a conflict', async () => {
     await kubectl(['apply', '-f', '-'], deployment('changed', 2));
     const five = JSON.stringify({ spec: { replicas: 5 } });
     await kubectl(['patch', 'deployment', `changed-${version}`, '--type=merge', '-p', five]);
@@ -73,12 +70,12 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(await get('changed', '{.spec.replicas}')).toBe('2');
   });
 
-  run('diff --server-side and a dry run show what would be, and change nothing', async () => {
+  run('diff --server-side and a dry run show the result and change nothing', async () => {
     await kubectl(SERVER_SIDE, deployment('tried', 2));
     const before = await get('tried', '{.metadata.resourceVersion}');
     const diff = await kubectl(['diff', '--server-side', '-f', '-'], deployment('tried', 6));
     expect(diff.exitCode).toBe(1);
-    // An older kubectl shows managedFields too, whose time differs when a second has passed.
+    // An older kubectl shows managedFields too, whose time differs after a second.
     expect(diff.stdout.split('\n').filter((line) => /^[-+] (?! *time: )/u.test(line))).toEqual([
       '-  generation: 1',
       '+  generation: 2',
@@ -109,7 +106,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(await get('shared', '{.spec.replicas} {.spec.minReadySeconds}')).toBe('3 7');
     expect(await kubectl(other, part({}))).toMatchObject({ exitCode: 0 });
     expect(await get('shared', '{.spec.replicas} {.spec.minReadySeconds}')).toBe('3 ');
-    // The empty part is its own, as in v1.21.
+    // A manager that applies nothing keeps its entry, as in v1.21.
     expect(await get('shared', MANAGERS)).toBe('kubectl Apply\ntuner Apply\n');
   });
 });

@@ -18,9 +18,8 @@ import { httpVersion } from './support/http-version';
 import { suiteLocalServer } from './support/suite';
 
 /**
- * Each attack that a review found, and those that HTTP/2 is known for, once, on a server that is started as anybody starts it: what the
- * limits do is tested beside them, and here that they are in the way. No limit has a flag here; the flags open what is attacked:
- * certificates, bootstrap tokens.
+ * Runs each attack of the security reviews, and those known for HTTP/2, once against a server with default limits. Unit tests cover each limit;
+ * this suite shows that it is wired in. The flags only enable the attacked features: certificates and bootstrap tokens.
  */
 const local = suiteLocalServer(
   'kubernetes',
@@ -57,7 +56,7 @@ afterAll(async () => {
   await webhook.close();
 });
 
-/** The sum of all lines of metrics. */
+/** The sum of all series of these metrics. */
 async function metric(...names: readonly string[]): Promise<number> {
   const { text } = await local.replica.client.get('/metrics');
   return text
@@ -66,15 +65,15 @@ async function metric(...names: readonly string[]): Promise<number> {
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** What becomes of an attack. */
+/** The expected outcome of an attack. */
 interface Repelled {
-  /** What is answered, and nothing else is: 0 for a connection that was cut before it was. */
+  /** The only status codes; 0 is a connection that was closed without a response. */
   readonly codes: readonly number[];
-  /** As often as it must be answered at least, and may be at most. */
+  /** The least and the greatest number of responses. */
   readonly times: readonly [number, number];
-  /** Counters that grow by it, together by so much at least. */
+  /** Counters that the attack increases, and the least sum of the increases. */
   readonly grows?: readonly [counters: readonly string[], by: number];
-  /** It does not end by itself, but when all this has been seen. */
+  /** The attack does not end by itself; the test stops it when it has seen all of this. */
   readonly isEndless?: true;
 }
 
@@ -83,7 +82,7 @@ const HELD = 'apiserver_request_memory_bytes';
 const DROPPED = 'apiserver_dropped_requests_total';
 const FLOODS = 'apiserver_pipeline_floods_total';
 const LARGE = 'apiserver_large_requests_total';
-/** What is answered of a flood before its connection is closed: far less than was sent. */
+/** The greatest number of responses to a flood before its connection is closed: far fewer than requests. */
 const FEW = 200;
 
 const HTTP2_FLOODS = 'apiserver_http2_floods_total';
@@ -112,7 +111,7 @@ const REPELLED: ReadonlyMap<string, Repelled> = new Map([
     {
       codes: [429],
       times: [100, 150],
-      // So many handshakes and bytes may make the loop late, too.
+      // So many handshakes and bytes may delay the event loop, too.
       grows: [['apiserver_request_memory_rejections_total{kind="bodies"}', DROPPED], 100],
       isEndless: true,
     },
@@ -128,8 +127,8 @@ const REPELLED: ReadonlyMap<string, Repelled> = new Map([
     { codes: [401], times: [1, 1] },
   ],
   [
-    'F5: slow requests to a shared webhook are given up, then one that it refuses (400) is sent',
-    // The last one, which the webhook denies without a code, though it has not answered so often.
+    'F5: slow requests to a shared webhook are abandoned, then one that it refuses (400) is sent',
+    // The webhook denies the last request without a code, although it failed to respond to so many others.
     { codes: [400, 504], times: [6, 6] },
   ],
   ['F6: role bindings to a `constructor`', { codes: [404, 422], times: [12, 12] }],
@@ -140,14 +139,14 @@ const REPELLED: ReadonlyMap<string, Repelled> = new Map([
   ['flood: guessed bootstrap tokens on 64 connections, without credentials', each64(401)],
   ['HTTP/2: requests that are reset at once (CVE-2023-44487), of a tenant', ENDED_FLOOD],
   ['HTTP/2: requests that are reset at once (CVE-2023-44487), without credentials', ENDED_FLOOD],
-  // The library that reads HTTP/2 ends these two, and tells nobody why.
+  // The HTTP/2 library of Node ends these two connections without reporting a reason.
   ['HTTP/2: one head in pieces without end (CVE-2024-27316), without credentials', BROKEN],
   ['HTTP/2: PING without end (CVE-2019-9512), without credentials', ENDED_FLOOD],
   ['HTTP/2: SETTINGS without end (CVE-2019-9515), without credentials', ENDED_FLOOD],
   ['HTTP/2: empty pieces of a body (CVE-2019-9518), of a tenant', BROKEN],
 ]);
 
-/** One request, which a thread carries out. */
+/** One request, which runs on a worker thread. */
 function large(code: number): Repelled {
   return { codes: [code], times: [1, 1], grows: [[LARGE], 1] };
 }
@@ -157,19 +156,19 @@ function each64(code: number): Repelled {
   return { codes: [code], times: [64, 64], grows: [[REQUESTS], 64] };
 }
 
-test('all attacks are tried', () => {
+test('every attack has an expected outcome', () => {
   expect([...REPELLED.keys()]).toEqual(ATTACKS.map(({ name }) => name));
 });
 
 test.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (name, attack) => {
   const repelled = REPELLED.get(name);
-  if (repelled === undefined) throw new Error('nobody says what becomes of it');
+  if (repelled === undefined) throw new Error('the attack has no expected outcome');
   const { codes, times, grows: [counters, by] = [[REQUESTS], 1], isEndless } = repelled;
   const before = await metric(...counters);
   victim.codes.clear();
   await attack.prepare?.(victim);
   const over = new AbortController();
-  // Each of its requests and connections listens.
+  // Each of its requests and connections adds a listener.
   setMaxListeners(0, over.signal);
   const round = attack.round(victim, over.signal);
   if (isEndless !== true) await round;
@@ -181,16 +180,16 @@ test.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (
   await round;
   expect([...victim.codes.keys()].filter((code) => !codes.includes(code))).toEqual([]);
   expect(answered()).toBeLessThanOrEqual(times[1]);
-  // Another tenant is served, and what was held for the attack is given back.
+  // Another tenant is served, and the memory of the attack is released.
   expect((await quiet.get('/api/v1/namespaces/quiet/configmaps/small')).status).toBe(200);
-  await eventually('all bytes are given back', async () => (await metric(HELD)) === 0);
+  await eventually('all request memory is released', async () => (await metric(HELD)) === 0);
 });
 
 function answered(): number {
   return [...victim.codes.values()].reduce((sum, each) => sum + each, 0);
 }
 
-test('a request with two hosts is refused', async () => {
+test('a request with two Host headers is refused', async () => {
   const socket = victim.connect();
   socket.setEncoding('latin1');
   let text = '';
@@ -202,11 +201,11 @@ test('a request with two hosts is refused', async () => {
   expect(text).toMatch(/^HTTP\/1\.1 400 /u);
 });
 
-test('while the event loop is late, what is expensive is refused, and what is cheap is not', async () => {
+test('while the event loop is delayed, expensive requests are refused and cheap ones are not', async () => {
   const before = await metric(DROPPED);
   const { signal } = new AbortController();
   const expensive = { path: SMALL, headers: { accept: 'application/yaml' } };
-  await eventually('it is refused', async () => {
+  await eventually('an expensive request is refused', async () => {
     local.replica.process().signal('SIGUSR2');
     return (await victim.ask(expensive, signal)) === 429;
   });
@@ -214,13 +213,13 @@ test('while the event loop is late, what is expensive is refused, and what is ch
   expect(await metric(DROPPED)).toBeGreaterThan(before);
 });
 
-test('handshakes of one address are limited, and those of others go on', async () => {
+test('handshakes are limited for each client address', async () => {
   const rejected = 'apiserver_tls_handshakes_rejected_total';
   const { port } = new URL(local.replica.server);
   const asStranger = { host: '127.0.0.1', port: Number(port), localAddress: '127.0.0.2' };
-  // So many bytes could be a chain of certificates, and count for hundreds of handshakes.
+  // So many bytes could hold a certificate chain, and count as hundreds of handshakes.
   const garbage = Buffer.alloc(64 * 1_024);
-  await eventually('too many are cut', async () => {
+  await eventually('excess handshakes are rejected', async () => {
     const sockets = Array.from({ length: 20 }, () => connectTcp(asStranger).on('error', () => undefined));
     for (const socket of sockets) socket.end(garbage);
     await Promise.all(sockets.map(closed));

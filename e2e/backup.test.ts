@@ -12,7 +12,7 @@ import type { Replica } from './support/replica';
 import { startReplica } from './support/replica';
 import { explained, makeWorkspace } from './support/workspace';
 
-/** What deploy/UPGRADING.md says of backup and restore. */
+/** The procedures for backup and restore of deploy/UPGRADING.md. */
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const BEFORE = 50;
 
@@ -28,7 +28,7 @@ describe('a snapshot of etcd that is taken while clients write', () => {
   });
 
   test(
-    'holds every write that was acknowledged before it, and a new set on it goes on from there',
+    'holds every write acknowledged before it, and a restored set continues from it',
     explained(async () => {
       const first = await startSet('first');
       const saved = new Map<string, Body>();
@@ -80,29 +80,29 @@ describe('a snapshot of etcd that is taken while clients write', () => {
           resourceVersion: String(Number(metadata?.resourceVersion) + offset),
         });
       }
-      // The last one was written after the snapshot.
+      // The last write came after the snapshot.
       expect((await client.get(`${COLLECTION}/last`)).status).toBe(404);
       expect((await client.get('/api/v1/namespaces/default')).status).toBe(200);
-      const made = await client.create(COLLECTION, configMap('anew'));
-      // Above all that was given out, also after the snapshot; who holds such a version is not taken for one that is up to date.
+      const made = await client.create(COLLECTION, configMap('again'));
+      // The new version is above all earlier ones, also those after the snapshot. A client with such a version is not considered up to date.
       expect(Number(made.body.metadata?.resourceVersion)).toBeGreaterThan(Number(newest));
       expect(await firstOf(client, `${COLLECTION}?watch=1&resourceVersion=${newest}`)).toMatchObject({
         type: 'ERROR',
         object: { code: 410, reason: 'Expired' },
       });
 
-      // A replica that runs sees it at once, and goes on above all that it has given out itself.
+      // A running replica notices at once, and continues above all versions that it has returned.
       const above = await finishRestore(second.etcd);
       expect(above).toBeGreaterThan(Number(made.body.metadata?.resourceVersion));
-      await eventually('the replica has seen it', async () => {
-        const { body, status } = await client.get(`${COLLECTION}/anew`);
+      await eventually('the replica has noticed the restore', async () => {
+        const { body, status } = await client.get(`${COLLECTION}/again`);
         return status === 200 && Number(body.metadata?.resourceVersion) > above;
       });
       expect((await client.get('/metrics')).text).toMatch(/^apiserver_store_replacements_total 1$/mu);
     }),
   );
 
-  test('a backup that was cut, or has changed by a byte, is refused, and nothing is made of it', async () => {
+  test('a truncated or corrupted backup is refused, and no data folder is created', async () => {
     const cut = path.join(dir, 'cut.db');
     copyFileSync(snapshot, cut);
     truncateSync(cut, statSync(cut).size - 1_000);
@@ -123,7 +123,7 @@ describe('a snapshot of etcd that is taken while clients write', () => {
     }
   });
 
-  /** Resolves to what is added to etcd's revisions from here on. */
+  /** Resolves to the offset that is added to the revisions of etcd from now on. */
   async function finishRestore({ endpoints }: EtcdCluster): Promise<number> {
     const finished = await runAdmin('restore', 'finish', `--etcd-servers=${endpoints.join(',')}`, '-o=json');
     expect(finished).toMatchObject({ code: 0, stderr: '' });
@@ -181,7 +181,7 @@ describe('a backup of an embedded store that is taken while clients write', () =
   }
 
   test(
-    'holds every write that was acknowledged before it, and a new store made of it goes on above all versions',
+    'holds every write acknowledged before it, and a restored store continues above all versions',
     explained(async () => {
       const first = await start('first');
       const write = async (name: string): Promise<Body> => {
@@ -224,7 +224,7 @@ describe('a backup of an embedded store that is taken while clients write', () =
         });
       }
       expect((await client.get(`${COLLECTION}/last`)).status).toBe(404);
-      const made = await client.create(COLLECTION, configMap('anew'));
+      const made = await client.create(COLLECTION, configMap('again'));
       expect(Number(made.body.metadata?.resourceVersion)).toBeGreaterThan(Number(newest));
       expect(await firstOf(client, `${COLLECTION}?watch=1&resourceVersion=${newest}`)).toMatchObject({
         type: 'ERROR',
@@ -233,7 +233,7 @@ describe('a backup of an embedded store that is taken while clients write', () =
     }),
   );
 
-  test('nobody but a superuser gets one', async () => {
+  test('a user without superuser rights cannot take a backup', async () => {
     const { server, caFile } = await start('third');
     const token = ensureCredentials(workspace.dir).controllerManagerToken;
     const stranger = new ApiClient({ server, caFile, token });

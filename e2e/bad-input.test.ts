@@ -8,7 +8,7 @@ const BODY_BYTES_MAX = 3 * 1024 * 1024;
 interface Expected {
   readonly code: number;
   readonly reason: string;
-  /** What a person must be able to read out of it. */
+  /** The text that the message must contain. */
   readonly message?: RegExp;
   readonly details?: object;
 }
@@ -132,31 +132,34 @@ describe('bad input', () => {
     expect(present.status).toBe(201);
   });
 
-  /** Everything in the collection, byte for byte; the object that must stay is in it. */
+  /** The body of the collection; it contains the object that must not change. */
   async function state(): Promise<string> {
     const text = JSON.stringify((await local.replica.client.get(COLLECTION)).body.items);
     expect(text).toContain('"kept":"yes"');
     return text;
   }
 
-  test.each(ROWS)('%s is a Status that says so, and changes nothing', async (_title, request, expected) => {
-    const before = await state();
-    const answer = await local.replica.client.request(request);
-    expect(answer.body).toMatchObject({
-      kind: 'Status',
-      apiVersion: 'v1',
-      status: 'Failure',
-      code: expected.code,
-      reason: expected.reason,
-      ...(expected.details === undefined ? {} : { details: expected.details }),
-    });
-    expect(answer.status).toBe(expected.code);
-    expect(answer.headers['content-type']).toMatch(/^application\/json/u);
-    expect(answer.body.message).toMatch(expected.message ?? /./u);
-    expect(await state()).toBe(before);
-  });
+  test.each(ROWS)(
+    '%s returns a Status with the reason and changes nothing',
+    async (_title, request, expected) => {
+      const before = await state();
+      const answer = await local.replica.client.request(request);
+      expect(answer.body).toMatchObject({
+        kind: 'Status',
+        apiVersion: 'v1',
+        status: 'Failure',
+        code: expected.code,
+        reason: expected.reason,
+        ...(expected.details === undefined ? {} : { details: expected.details }),
+      });
+      expect(answer.status).toBe(expected.code);
+      expect(answer.headers['content-type']).toMatch(/^application\/json/u);
+      expect(answer.body.message).toMatch(expected.message ?? /./u);
+      expect(await state()).toBe(before);
+    },
+  );
 
-  test('invalid names, labels and annotations are told all at once, each with its field', async () => {
+  test('invalid names, labels and annotations are reported together, each with its field', async () => {
     const before = await state();
     const answer = await local.replica.client.create(COLLECTION, {
       apiVersion: 'v1',
@@ -180,18 +183,18 @@ describe('bad input', () => {
     expect(await state()).toBe(before);
   });
 
-  test('a body of exactly the limit is read to its end', async () => {
-    // It is over the limit of its kind, which can be told of a body only that was read.
+  test('a body of exactly the limit is accepted', async () => {
+    // The body is over the limit of its kind, which the server can find only after reading it.
     const answer = await local.replica.client.create(COLLECTION, paddedConfigMap(BODY_BYTES_MAX));
     expect(answer.body).toMatchObject({ code: 422, reason: 'Invalid', details: { name: 'padded' } });
   });
 
-  test('a server that was given all this still answers', async () => {
+  test('the server still responds after all invalid requests', async () => {
     expect((await local.replica.client.get('/readyz')).status).toBe(200);
   });
 });
 
-/** JSON of exactly `bytes` bytes. */
+/** Builds JSON of exactly `bytes` bytes. */
 function paddedConfigMap(bytes: number): string {
   const empty = JSON.stringify(configMap('padded', { text: '' }));
   return JSON.stringify(configMap('padded', { text: 'x'.repeat(bytes - empty.length) }));

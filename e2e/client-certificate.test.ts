@@ -25,7 +25,7 @@ describe('a certificate that the set has signed', () => {
   });
 
   interface Asked {
-    /** Who sends the request; the superuser, if not given. */
+    /** The client that sends the request; by default the superuser. */
     readonly author?: string;
     readonly organizations: readonly string[];
     readonly signerName: string;
@@ -42,7 +42,7 @@ describe('a certificate that the set has signed', () => {
     usages: ['key encipherment', 'digital signature', 'client auth'],
   };
 
-  /** Makes a request for a user; returns the key that belongs to it. */
+  /** Creates a certificate signing request for a user; returns its key. */
   async function ask(name: string, user: string, asked: Asked): Promise<string> {
     const { author, organizations, signerName, usages } = asked;
     const { pem, privateKey } = newCertificateRequest({ commonName: user, organizations });
@@ -95,7 +95,7 @@ describe('a certificate that the set has signed', () => {
   }
 
   test(
-    'makes its owner the user that it names, in the groups that it names',
+    'authenticates its owner as the user and groups that it names',
     explained(async () => {
       const key = await ask('jane', 'jane', USER);
       await approve('jane');
@@ -105,8 +105,8 @@ describe('a certificate that the set has signed', () => {
         'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "default"',
       );
       await bind('developers', 'view', { kind: 'Group', name: 'dev' });
-      // The role gathers others, which a controller has to have done once.
-      await eventually('the role lets her list pods', async () =>
+      // The role aggregates others, which a controller must have done once.
+      await eventually('the role allows her to list pods', async () =>
         jane.list(pods, { namespace: 'default' }).then(
           ({ items }) => items.length === 0,
           () => false,
@@ -116,7 +116,7 @@ describe('a certificate that the set has signed', () => {
   );
 
   test(
-    'comes to a node without anybody looking, where its author may ask for those of nodes',
+    'is issued to a node without manual approval if the requester may request node certificates',
     explained(async () => {
       const role = 'system:certificates.k8s.io:certificatesigningrequests:nodeclient';
       const rules = [
@@ -140,7 +140,7 @@ describe('a certificate that the set has signed', () => {
   for (const { title, program } of findKubectls()) {
     const testIfFound = program === undefined ? test.skip : test;
     testIfFound(
-      `${title} approves a request, and shows that it was signed`,
+      `${title} approves a request and shows it as issued`,
       explained(async () => {
         const workspace = makeWorkspace('kubectl-certificate');
         try {

@@ -59,7 +59,7 @@ describe('@kubernetes/client-node behind the balancer of three replicas', () => 
   }
 
   test(
-    'a list holds what is there',
+    'a list returns the existing objects',
     explained(async () => {
       await eventually('the informer has started', async () => lines.some((line) => line.type === 'started'));
       const [list] = lines.filter((line) => line.from === 'list');
@@ -80,7 +80,7 @@ describe('@kubernetes/client-node behind the balancer of three replicas', () => 
         concurrency: 6,
         namePrefix: 'n',
         onAcknowledged(count) {
-          // Whichever replica the client is connected to, it is killed once; never two at a time.
+          // Each replica is killed once, also the one of the client; never two at a time.
           if (kills.length < 3 && count >= (kills.length + 1) * Math.floor(objects / 2)) {
             const replica = set.replicas[kills.length];
             last = killAfter(last, replica);

@@ -23,9 +23,9 @@ import { explained } from './support/workspace';
 const POD = 'web';
 const CONTAINER = 'main';
 const NODE = 'n1';
-/** At the same time, all through one server. */
+/** Concurrent streams through one server. */
 const STREAMS = sized({ small: 50, full: 1_000 });
-/** The agent runs a process for each, on the processor that the test has. */
+/** The agent runs a process for each stream on the same processors as the test. */
 const OPENED_AT_ONCE = 16;
 
 const AUDIT_POLICY = {
@@ -66,7 +66,7 @@ beforeAll(
         `--kubelet-client-certificate=${certFile}`,
         `--kubelet-client-key=${keyFile}`,
         `--kubelet-certificate-authority=${agent.caFile}`,
-        // The agent shares its processor with the test.
+        // The agent shares its processors with the test.
         '--kubelet-timeout=3m',
       ];
     });
@@ -93,7 +93,7 @@ afterAll(async () => {
   await agent?.stop();
 });
 
-/** Streams that are open, as the server counts them. */
+/** The open streams by the metric of the server. */
 async function openStreams(): Promise<number> {
   const { text } = await client.get('/metrics');
   const found = [...text.matchAll(/^apiserver_backend_connections\{[^}]*\} (\d+)$/gmu)];
@@ -101,8 +101,8 @@ async function openStreams(): Promise<number> {
 }
 
 async function nothingIsLeft(): Promise<void> {
-  await eventually('every connection to the agent is gone', async () => agent.connections() === 0);
-  await eventually('the server counts none', async () => (await openStreams()) === 0);
+  await eventually('every connection to the agent is closed', async () => agent.connections() === 0);
+  await eventually('the server counts no stream', async () => (await openStreams()) === 0);
 }
 
 const OVER: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
@@ -122,7 +122,7 @@ for (const { title, program } of findKubectls()) {
     const kubectl = async (args: readonly string[], input = ''): Promise<KubectlResult> =>
       runKubectl(found, args, { ...options(), input });
 
-    test('exec gives the command its input, and back both outputs and the exit code', async () => {
+    test('exec passes the input to the command, and returns both outputs and the exit code', async () => {
       expect(await kubectl(['exec', '-i', POD, '--', 'cat'], 'to the container\n')).toEqual({
         exitCode: 0,
         stdout: 'to the container\n',
@@ -141,12 +141,12 @@ for (const { title, program } of findKubectls()) {
       expect(echoed.stdout === text).toBe(true);
     });
 
-    test('attach joins the streams of what runs', async () => {
+    test('attach connects to the streams of the running command', async () => {
       const attached = await kubectl(['attach', '-i', POD], 'hello\n');
       expect(attached.stdout).toContain('hello\n');
     });
 
-    test('cp takes a folder there and back', async () => {
+    test('cp copies a folder in both directions', async () => {
       const folder = path.join(local.dir, 'copied');
       mkdirSync(folder, { recursive: true });
       writeFileSync(path.join(folder, 'a.txt'), 'A'.repeat(100_000));
@@ -157,7 +157,7 @@ for (const { title, program } of findKubectls()) {
       expect(readFileSync(path.join(back, 'a.txt'), 'utf8')).toBe('A'.repeat(100_000));
     });
 
-    test('logs shows the end of a log, and follows it', async () => {
+    test('logs prints the end of a log and follows it', async () => {
       for (const line of ['one', 'two', 'three']) agent.say('default', POD, CONTAINER, line);
       const tail = await kubectl(['logs', POD, '--tail=2', '--timestamps']);
       expect(tail.stdout).toBe('2021-04-08T00:00:00Z two\n2021-04-08T00:00:00Z three\n');
@@ -169,7 +169,7 @@ for (const { title, program } of findKubectls()) {
       await nothingIsLeft();
     });
 
-    test('port-forward leads to the port of the pod', async () => {
+    test('port-forward connects to the port of the pod', async () => {
       const server = await startPage('from the pod');
       const { port } = server.address() as AddressInfo;
       const forwarding = followKubectl(found, ['port-forward', POD, `:${String(port)}`], options());
@@ -182,7 +182,7 @@ for (const { title, program } of findKubectls()) {
       server.close();
     });
 
-    test('proxy leads through the node to its pages', async () => {
+    test('proxy serves the pages of the node', async () => {
       const proxying = followKubectl(found, ['proxy', '--port=0'], options());
       const { value } = await proxying.lines.next();
       const here = /127\.0\.0\.1:\d+/u.exec(String(value))?.[0] ?? '';
@@ -218,20 +218,20 @@ test('a proxy carries every method, redirects and links, and bodies of any size'
   expect((await client.get(`${at}/nowhere`)).text).toBe('no such page');
 });
 
-test('many streams at once carry what is theirs, and a client that vanishes leaves none behind', async () => {
+test('concurrent streams carry their own data, and those of a killed client are closed', async () => {
   const streams: Upgraded[] = [];
   await forEachLimited(Array.from({ length: STREAMS }).keys(), OPENED_AT_ONCE, async (at) => {
     streams.push(await openExec(`stream ${String(at)}`));
   });
   expect(await openStreams()).toBe(STREAMS);
   for (const { socket } of streams.slice(0, STREAMS / 2)) socket.destroy();
-  await eventually('half of them are gone', async () => (await openStreams()) === STREAMS / 2);
+  await eventually('half of the streams are closed', async () => (await openStreams()) === STREAMS / 2);
   for (const { socket } of streams) socket.end();
   await nothingIsLeft();
 });
 
-test('an upgrade is nobody’s who may not have it', async () => {
-  const refused = await upgrade('Bearer nobody');
+test('an upgrade without the right to it is refused', async () => {
+  const refused = await upgrade('Bearer unknown');
   expect(refused.head).toMatch(/^HTTP\/1\.1 401 /u);
   const plain = await client.create(
     `/api/v1/namespaces/default/pods/${POD}/exec?command=ls&stdout=1`,
@@ -240,7 +240,7 @@ test('an upgrade is nobody’s who may not have it', async () => {
   expect(plain.body).toMatchObject({ code: 400, message: 'Upgrade request required' });
 });
 
-test('the audit log has every connection, when it was upgraded and when it ended', async () => {
+test('the audit log records every connection with its upgrade and its end', async () => {
   const { socket } = await openExec('for the record');
   const events = (): readonly AuditEvent[] =>
     readFileSync(path.join(local.dir, 'audit.log'), 'utf8')
@@ -251,7 +251,7 @@ test('the audit log has every connection, when it was upgraded and when it ended
     events().findLast(
       ({ stage, objectRef }) => stage === 'ResponseStarted' && objectRef?.subresource === 'exec',
     );
-  await eventually('it says that it was upgraded', () => started() !== undefined);
+  await eventually('the audit log records the upgrade', () => started() !== undefined);
   expect(started()).toMatchObject({
     level: 'Metadata',
     verb: 'get',
@@ -262,16 +262,16 @@ test('the audit log has every connection, when it was upgraded and when it ended
   });
   const { auditID } = started() ?? {};
   socket.destroy();
-  await eventually('it says that it ended', () =>
+  await eventually('the audit log records the end', () =>
     events().some((event) => event.stage === 'ResponseComplete' && event.auditID === auditID),
   );
   await client.get(`/api/v1/nodes/${NODE}/proxy/page`);
-  await eventually('it has the proxy', () =>
+  await eventually('the audit log records the proxy', () =>
     events().some(({ objectRef, verb }) => objectRef?.subresource === 'proxy' && verb === 'get'),
   );
 });
 
-test('an agent that is out of reach is told of as v1.21 tells it', async () => {
+test('an unreachable agent is reported as in v1.21', async () => {
   await client.create('/api/v1/nodes', { metadata: { name: 'gone' } });
   await client.mergePatch('/api/v1/nodes/gone/status', {
     status: {
@@ -318,7 +318,7 @@ interface Upgraded {
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** A WebSocket by hand, so that nothing is done for the server. */
+/** A hand-written WebSocket client, so that no library corrects the server. */
 async function upgrade(authorization: string): Promise<Upgraded> {
   const { server, caFile } = local.replica;
   const { hostname, port } = new URL(server);
@@ -335,7 +335,7 @@ async function upgrade(authorization: string): Promise<Upgraded> {
   return { socket, head: head.toString('latin1') };
 }
 
-/** An exec that echoes its input, and has echoed this. */
+/** Starts an exec that echoes its input, and waits for the first echo. */
 async function openExec(text: string): Promise<Upgraded> {
   const token = readFileSync(path.join(local.dir, 'tokens.csv'), 'utf8').split(',')[0] ?? '';
   const opened = await upgrade(`Bearer ${token}`);

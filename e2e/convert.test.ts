@@ -33,7 +33,7 @@ test('orch-convert reads standard input and folders, and writes one stream', () 
   });
 });
 
-test('errors are told by file and line, and nothing is written', () => {
+test('errors name file and line, and nothing is written', () => {
   const file = path.join(dir, 'bad.yaml');
   writeFileSync(file, `${OLD_ROLE}---\nkind: Role\n`);
   expect(convert(['-f', file, '--output-version', `${GROUP.rbac}/v1`])).toEqual({

@@ -17,7 +17,7 @@ describe('one replica on the embedded store', () => {
     'kill -9 in the middle of writes loses no acknowledged write, no acknowledged delete and no event',
     explained(async () => {
       const { replica } = local;
-      /** Name to version; undefined once its delete was acknowledged. */
+      /** Version by name; undefined once the delete was acknowledged. */
       const acknowledged = new Map<string, string | undefined>();
       let newestVersion = 0;
       for (let round = 0; round < sized({ full: 20, small: 4 }); round++) {
@@ -47,7 +47,7 @@ describe('one replica on the embedded store', () => {
   );
 
   test(
-    'a second server on the same directory is refused by name, and the first goes on',
+    'a second server on the same directory fails with a clear error, and the first continues',
     explained(async () => {
       const second = remember(
         await startApiServer({
@@ -69,7 +69,7 @@ describe('one replica on the embedded store', () => {
     }),
   );
 
-  /** Writes through several connections and kills the server after so many answers; returns what was acknowledged. */
+  /** Writes through several connections and kills the server after so many responses; returns the acknowledged writes. */
   async function writeUntilKilled(round: number, answers: number): Promise<Map<string, string | undefined>> {
     const { replica } = local;
     const inRound = new Map<string, string | undefined>();
@@ -92,7 +92,7 @@ describe('one replica on the embedded store', () => {
         inRound.set(name, created.body.metadata?.resourceVersion);
         answered();
         if (step % 3 !== 0) continue;
-        // Until the delete is answered, its outcome is open, and the name proves nothing.
+        // Until the delete is acknowledged, its outcome is unknown.
         inRound.delete(name);
         const deleted = await replica.client.delete(`${COLLECTION}/${name}`).catch(() => undefined);
         if (deleted?.status === 200) inRound.set(name, undefined);
@@ -104,7 +104,7 @@ describe('one replica on the embedded store', () => {
     return inRound;
   }
 
-  /** A watch from before the crash still tells everything that was acknowledged, once and in order. */
+  /** A watch from before the crash still delivers every acknowledged write, once and in order. */
   async function expectHistory(
     from: string,
     inRound: ReadonlyMap<string, string | undefined>,
@@ -120,7 +120,7 @@ describe('one replica on the embedded store', () => {
       versions.push(Number(resourceVersion));
       if (type === 'ADDED') addedAt.set(name, resourceVersion);
       else if (type === 'DELETED') deleted.add(name);
-      else throw new Error(`Unexpected event: ${type} ${JSON.stringify(object)}`);
+      else throw new Error(`unexpected event: ${type} ${JSON.stringify(object)}`);
       if (resourceVersion === until) stop.abort();
     }
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));

@@ -56,7 +56,7 @@ function custom(kind: string, name: string, rest: object = {}): object {
 }
 
 test(
-  'a definition made on one replica is served by the other at once, and outlives them',
+  'a definition created on one replica is served by the other at once and survives restarts',
   explained(async () => {
     const [a, b] = [set.of(0), set.of(1)];
     for (let round = 0; round < 10; round += 1) {
@@ -74,7 +74,7 @@ test(
       size: 1,
     });
     await set.replicas[0]?.restart();
-    // It knows this replica alone, and ends itself if that was away for longer than its lease.
+    // The controller-manager connects to this replica alone, and exits if it is away for longer than the lease.
     await set.controllerManagers[0]?.restart();
     const read = await set.of(0).get(place('alones', 'one'));
     expect([read.status, read.body.spec]).toEqual([200, { size: 1 }]);
@@ -94,7 +94,7 @@ async function isGone(client: ApiClient, path: string): Promise<boolean> {
 }
 
 test(
-  'custom objects go with their owner and with their namespace',
+  'custom objects are deleted with their owner and with their namespace',
   explained(async () => {
     const client = set.of(1);
     await client.create(DEFINITIONS, definition('gizmos', 'Gizmo'));
@@ -108,7 +108,7 @@ test(
     expect((await client.create('/api/v1/namespaces/default/configmaps', map)).status).toBe(201);
     await client.delete(place('gizmos', 'owner'), { propagationPolicy: 'Foreground' });
     await eventually(
-      'what the owner had is gone',
+      'the dependents are deleted',
       async () =>
         (await isGone(client, place('gizmos', 'owner'))) &&
         (await isGone(client, place('gizmos', 'owned'))) &&

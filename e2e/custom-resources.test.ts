@@ -57,7 +57,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     if (program === undefined) return;
     home = path.join(local.dir, `home-${version}`);
     mkdirSync(home, { recursive: true });
-    // What kubectl knows from before the definition must not keep it from using what that defines.
+    // Without this, kubectl would use its discovery cache from before the definition.
     await kubectl(['api-resources']);
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -100,7 +100,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(await kubectl(wait)).toMatchObject({ exitCode: 0 });
   });
 
-  run('a definition is listed, and what it defines stands among all resources', async () => {
+  run('a definition is listed, and its resource is among the API resources', async () => {
     const definitions = (await kubectl(['get', 'crd', crontabs])).stdout;
     expect(definitions).toMatch(
       new RegExp(`^NAME +CREATED AT\n${crontabs} +\\d{4}-\\d\\d-\\d\\dT\\S+Z\n$`, 'u'),
@@ -136,7 +136,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect((await kubectl(['get', crontabs])).stderr).toMatch(/^No resources found/u);
   });
 
-  run('a mistake is refused before it is sent, or by the server', async () => {
+  run('an invalid object is refused by kubectl or by the server', async () => {
     const wrong = await kubectl(['apply', '-f', '-'], cronTab('wrong', { cron: '*', nonsense: 1 }));
     expect(wrong).toMatchObject({
       exitCode: 1,
@@ -154,7 +154,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(JSON.parse(stdout)).toEqual({ cron: '*', replicas: 1 });
   });
 
-  run('explain tells what the definition tells', async () => {
+  run('explain prints the descriptions of the definition', async () => {
     const explain = ['explain', `--api-version=${group}/v1`];
     const kind = await kubectl([...explain, 'crontabs']);
     expect(kind.stdout).toMatch(/KIND: +CronTab\n/u);
@@ -192,7 +192,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect((await kubectl(['get', crontabs, 'two', '-o', 'jsonpath={.spec.image}'])).stdout).toBe('e');
   });
 
-  run('nothing is left of what was defined when the definition is deleted', async () => {
+  run('deleting the definition deletes its objects and its resource', async () => {
     await kubectl(['create', '-f', '-'], cronTab('last', { cron: '0' }));
     expect(await kubectl(['delete', 'crd', crontabs])).toMatchObject({ exitCode: 0 });
     const gone = await kubectl(['get', '--raw', `/apis/${group}/v1/crontabs`]);

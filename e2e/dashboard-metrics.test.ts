@@ -14,12 +14,12 @@ import { API_SERVER_METRICS, CONTROLLER_MANAGER_METRICS, WITHOUT_SUBJECT } from 
 import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace, remember } from './support/workspace';
 
-/** What dashboards and rules that were made for Kubernetes read is told by the running programs, with the labels that they use. */
+/** The running programs export the metrics and labels that dashboards and rules for Kubernetes query. */
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const PROMTOOL = path.join(repositoryRoot, '.tools', 'prometheus', 'usr', 'bin', 'promtool');
 const GRACE_MS = 5_000;
 
-/** Names that Kubernetes gave, and promtool dislikes: for the type, or for a suffix, that is in them or is not. */
+/** Names of Kubernetes that promtool criticizes for a type or suffix that is in the name or missing. */
 const GIVEN = new Set([
   'apiserver_admission_webhook_fail_open_count',
   'apiserver_admission_webhook_rejection_count',
@@ -81,7 +81,7 @@ describe('the metrics of running programs', () => {
           'leader_election_master_status{name="kube-controller-manager"} 1',
         );
       });
-      await eventually('the size of the database is known', async () => {
+      await eventually('the database size is exported', async () => {
         texts['API server'] = (await set.client.get('/metrics')).text;
         return texts['API server'].includes('etcd_db_total_size_in_bytes{');
       });
@@ -89,7 +89,7 @@ describe('the metrics of running programs', () => {
     }),
   );
 
-  /** One of everything: what never happened has no series. */
+  /** Sends one request of each kind, because events that never happened have no series. */
   async function causeTraffic(): Promise<void> {
     await set.client.create(COLLECTION, { metadata: { name: 'a' } });
     const watch = set.client.watch(`${COLLECTION}?watch=1`, stopWatch.signal);
@@ -97,7 +97,7 @@ describe('the metrics of running programs', () => {
     await first;
     await set.client.get(COLLECTION);
     await set.client.get(`${COLLECTION}/a`);
-    // The version is not reached before the time is over: a request that the server ends.
+    // The version is not reached before the timeout: the server ends this request.
     const ended = await set.client.get(`${COLLECTION}?resourceVersion=999999999&timeout=1s`);
     expect(ended.status).toBe(504);
   }
@@ -107,7 +107,7 @@ describe('the metrics of running programs', () => {
     ...CONTROLLER_MANAGER_METRICS.map((metric) => ['controller-manager', metric.name, metric] as const),
   ];
 
-  test.each(rows)('the %s tells %s, with the labels that are queried', (program, _name, metric) => {
+  test.each(rows)('the %s exports %s with the queried labels', (program, _name, metric) => {
     const series = seriesOf(texts[program], metric);
     expect(series).not.toEqual([]);
     expect(metric.labels.filter((label) => !(label in (series[0] ?? {})))).toEqual([]);
@@ -116,7 +116,7 @@ describe('the metrics of running programs', () => {
   });
 
   test.each(['API server', 'controller-manager'] as const)(
-    'the %s tells no series twice, and the class of stability of each metric',
+    'the %s exports no series twice, and the stability class of each metric',
     (program) => {
       const lines = texts[program].split('\n');
       const samples = lines.filter((line) => line !== '' && !line.startsWith('#'));
@@ -130,7 +130,7 @@ describe('the metrics of running programs', () => {
     },
   );
 
-  test('programs tell alike which build they are', async () => {
+  test('all programs export the same build information', async () => {
     const { version, commit, treeState, date } = readBuild(path.join(repositoryRoot, 'dist'));
     const own = `orch_build_info{version="${version}",commit="${commit}",build_date="${date}"`;
     const given = `git_commit="${commit}",git_tree_state="${treeState}",build_date="${date}"`;
@@ -143,7 +143,7 @@ describe('the metrics of running programs', () => {
   });
 
   (existsSync(PROMTOOL) ? test : test.skip).each(['API server', 'controller-manager'] as const)(
-    'promtool finds nothing in the metrics of the %s but names that Kubernetes gave',
+    'promtool criticizes only names of Kubernetes in the metrics of the %s',
     (program) => {
       const { status, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], {
         input: texts[program],
@@ -151,19 +151,19 @@ describe('the metrics of running programs', () => {
       });
       const complaints = stderr.split('\n').filter((line) => line !== '');
       expect(complaints.filter((line) => !GIVEN.has(line.split(' ')[0] ?? ''))).toEqual([]);
-      // 3: what it found is about names only.
+      // 3: the findings are about names only.
       expect([0, 3]).toContain(status);
     },
   );
 
-  test.each(WITHOUT_SUBJECT)('the API server does not tell $name: $reason', ({ name }) => {
+  test.each(WITHOUT_SUBJECT)('the API server does not export $name: $reason', ({ name }) => {
     expect(seriesOf(texts['API server'], { name, labels: [] })).toEqual([]);
   });
 
-  test('flags leave out a metric, and put together the values of a label', () => {
+  test('flags disable a metric and restrict the values of a label', () => {
     expect(texts['API server']).not.toContain('apiserver_loop_late');
     const verbs = seriesOf(texts['API server'], { name: 'apiserver_longrunning_gauge', labels: [] });
-    // Whether somebody watches pods already is chance.
+    // Another client may watch pods already.
     const shown = new Set(verbs.map(({ resource }) => resource));
     expect(shown).toContain('unexpected');
     expect([...shown].filter((resource) => resource !== 'pods' && resource !== 'unexpected')).toEqual([]);

@@ -6,14 +6,14 @@ import { programPath, repositoryRoot } from '../deploy/local/repository';
 import { readBuild } from '../shared/build';
 import { unknownFlags } from './support/program-flags';
 
-/** The files in deploy/ that no program of ours reads: held against what does. */
+/** Checks the files in deploy/ that none of our programs reads with the programs that do. */
 const DEPLOY = path.join(repositoryRoot, 'deploy');
 const COMPOSE = path.join(DEPLOY, 'compose');
 const SYSTEMD = path.join(DEPLOY, 'systemd');
-/** 0 is closed, 10 is open; systemd calls everything below 2 fine. */
+/** The exposure level: 0 is closed, 10 is open; systemd rates values below 2 as OK. */
 const EXPOSURE_MAX = 2;
 
-/** Those of the specification that the file may use; no engine is there to say so. */
+/** The keys of the specification that the file may use; no container engine checks them here. */
 const SERVICE_WORDS: ReadonlySet<string> = new Set([
   'cap_drop',
   'command',
@@ -58,19 +58,19 @@ const built = readBuild(path.join(repositoryRoot, 'dist'));
 const compose = load(read(COMPOSE, 'compose.yaml')) as Compose;
 const plan = load(read(COMPOSE, 'certificates.yaml')) as Plan;
 
-test('plain manifests are what the chart makes', () => {
+test('the plain manifests equal the rendered chart', () => {
   const generator = path.join(DEPLOY, 'local', 'manifests.mjs');
   expect(execFileSync(process.execPath, [generator, '--check'], { encoding: 'utf8' })).toBe('');
 });
 
-test('a build knows its sources: the commit of a clone, and always a date', () => {
+test('a build records its date, and its commit in a git clone', () => {
   const { commit, date } = built;
   expect(commit).toMatch(existsSync(path.join(repositoryRoot, '.git')) ? /^[0-9a-f]{40}$/u : /^/u);
   expect(date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/u);
 });
 
 test.each(['apiserver', 'controller-manager', 'admin', 'convert'] as const)(
-  '%s says which version it is',
+  '%s --version prints the version',
   (program) => {
     const text = execFileSync(process.execPath, [programPath(program), '--version'], { encoding: 'utf8' });
     const { version, commit, treeState, date } = built;
@@ -92,7 +92,7 @@ describe('compose', () => {
     ]).toEqual([3, 3, 2, 1]);
   });
 
-  test('words are those of the Compose specification, and volumes are declared', () => {
+  test('all keys are in the Compose specification, and volumes are declared', () => {
     expect(
       Object.keys(compose).filter((key) => !/^(?:name|services|volumes|configs|x-.+)$/u.test(key)),
     ).toEqual([]);
@@ -107,7 +107,7 @@ describe('compose', () => {
     }
   });
 
-  test('services name files and services that are there, and none writes to its image', () => {
+  test('services refer to existing files and services, and none writes to its root filesystem', () => {
     for (const [, { file }] of Object.entries(compose.configs))
       expect(existsSync(path.join(COMPOSE, file))).toBe(true);
     for (const [, service] of services) {
@@ -121,7 +121,7 @@ describe('compose', () => {
     }
   });
 
-  test('flags are those of the programs, and certificates those of the plan', () => {
+  test('every flag exists in its program, and every certificate in the plan', () => {
     const words = services.flatMap(([, { command = [] }]) => command);
     expect(services.flatMap(([, { command = [] }]) => unknownFlags(command))).toEqual([]);
     const files = [...words, ...etcdFiles(), read(COMPOSE, 'kubeconfig')].flatMap((word) => bundlesIn(word));
@@ -129,7 +129,7 @@ describe('compose', () => {
     expect(files.filter((name) => !bundles().has(name))).toEqual([]);
   });
 
-  test('the certificates stand for every name that is dialled', () => {
+  test('the certificates cover every dialled name', () => {
     const hostsOf = (name: string): readonly string[] =>
       plan.certificates.find((each) => each.name === name)?.hosts ?? [];
     expect(hostsOf('serving')).toEqual(
@@ -144,7 +144,7 @@ describe('compose', () => {
     );
   });
 
-  test('Redis alone is optional: nothing waits for it, and its certificate has its name', () => {
+  test('only Redis is optional: no service depends on it, and its certificate has its name', () => {
     const optional = services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name);
     expect(optional).toEqual(['redis']);
     const certificate = plan.certificates.find(({ name }) => name === 'redis-server');
@@ -153,7 +153,7 @@ describe('compose', () => {
       expect(Object.keys(needed)).not.toContain('redis');
   });
 
-  test('haproxy takes its configuration', () => {
+  test('haproxy accepts its configuration', () => {
     expect(() =>
       execFileSync('haproxy', ['-c', '-f', path.join(COMPOSE, 'haproxy.cfg')], { stdio: 'pipe' }),
     ).not.toThrow();
@@ -164,7 +164,7 @@ describe('systemd', () => {
   const units = readdirSync(SYSTEMD).filter((name) => name.endsWith('.service'));
   const run = existsSync('/usr/bin/systemd-analyze') ? test : test.skip;
 
-  run('reads the units', () => {
+  run('accepts the units', () => {
     const files = readdirSync(SYSTEMD)
       .filter((name) => /\.(?:service|timer)$/u.test(name))
       .map((name) => path.join(SYSTEMD, name));
@@ -174,7 +174,7 @@ describe('systemd', () => {
     expect(stdout).toBe('');
   });
 
-  run.each(units)('%s is closed to what it does not need', (unit) => {
+  run.each(units)('%s is sandboxed', (unit) => {
     const text = execFileSync(
       'systemd-analyze',
       ['security', '--offline=true', `--threshold=${String(EXPOSURE_MAX * 10)}`, path.join(SYSTEMD, unit)],
@@ -206,7 +206,7 @@ function etcdFiles(): readonly string[] {
   return ['etcd-1.yaml', 'etcd-2.yaml', 'etcd-3.yaml'].map((file) => read(COMPOSE, file));
 }
 
-/** The bundles whose files a text names. */
+/** The certificate bundles whose files a text names. */
 function bundlesIn(text: string): readonly string[] {
   return [...text.matchAll(/\/pki\/([a-z-]+)\//gu)].map(([, name = '']) => name);
 }

@@ -29,7 +29,7 @@ describe('three members of etcd under load', () => {
   });
 
   test(
-    'lose one with its data, which is replaced, and no write and no event is lost',
+    'a member that lost its data is replaced, and no write and no event is lost',
     explained(async () => {
       await underLoad('lost-member', async () => {
         const { members } = set.etcd;
@@ -38,13 +38,13 @@ describe('three members of etcd under load', () => {
         await lost.kill('SIGKILL');
         await rm(lost.dataDir, { recursive: true, force: true });
         const { id, peerUrl } = await memberOf(other.clientUrl, lost.name);
-        // Two members serve everything, once they have a leader.
+        // Two members serve all requests once they have a leader.
         await eventually('a write is acknowledged by two members', async () => {
           const { status } = await set.of(0).create(COLLECTION, configMap('with-two-members'));
           return status === 201 || status === 409;
         });
         await etcdctl(other.clientUrl, 'member', 'remove', id);
-        await eventually('another member is let in', async () =>
+        await eventually('another member is added', async () =>
           etcdctl(other.clientUrl, 'member', 'add', lost.name, `--peer-urls=${peerUrl}`).then(
             () => true,
             () => false,
@@ -58,7 +58,7 @@ describe('three members of etcd under load', () => {
   );
 
   test(
-    'are restarted one after the other, and no write and no event is lost',
+    'the members restart one after the other, and no write and no event is lost',
     explained(async () => {
       await underLoad('rolling-restart', async () => {
         for (const member of set.etcd.members) {
@@ -71,14 +71,14 @@ describe('three members of etcd under load', () => {
     }),
   );
 
-  /** None of it is a replacement of the store. */
+  /** No replica takes any of this for a replacement of the store. */
   async function replacements(): Promise<readonly number[]> {
     return Promise.all(
       set.replicas.map(async ({ client }) => metricOf(client, 'apiserver_store_replacements_total')),
     );
   }
 
-  /** Breaks something while writers and a watch use all replicas; then everything that was acknowledged must have been seen, in order. */
+  /** Injects a fault while writers and a watch use all replicas; afterwards the watch must have seen every acknowledged write in order. */
   async function underLoad(name: string, breakIt: () => Promise<void>): Promise<void> {
     const clients = set.replicas.map(({ client }) => client);
     const collection = await freshCollection(set.of(0), name);
@@ -161,20 +161,20 @@ describe('an etcd that is full', () => {
   });
 
   test(
-    'is told plainly; reads, watches, deletions and a restart go on, and writes do by themselves once there is room',
+    'is reported; reads, watches, deletions and a restart work, and writes resume once there is space',
     explained(async () => {
       const { client } = replica;
       const [endpoint = ''] = etcd.endpoints;
       expect(await metricOf(client, 'apiserver_store_full')).toBe(0);
       const { refused, written } = await fill(client);
-      // As v1.21 answers: 500, without a reason, in etcd's words, and with nothing that makes clients repeat it.
+      // As in v1.21: 500 without a reason, with the text of etcd, and without a hint that makes clients retry.
       expect(refused.status).toBe(500);
       expect(refused.body).not.toHaveProperty('reason');
       expect(refused.body.message).toContain('etcdserver: mvcc: database space exceeded');
       expect(refused.headers).not.toHaveProperty('retry-after');
 
       await eventually(
-        'the metric says so',
+        'the metric reports the state of the store',
         async () => (await metricOf(client, 'apiserver_store_full')) === 1,
       );
       expect((await client.get('/api/v1/componentstatuses/etcd-0')).text).toContain('NOSPACE');
@@ -184,7 +184,7 @@ describe('an etcd that is full', () => {
       const { items = [] } = (await client.get(COLLECTION)).body;
       expect(items.length).toBeGreaterThanOrEqual(written.length);
 
-      // Its start has nothing to write that is not there.
+      // All bootstrap objects exist, so that the start needs no write.
       await replica.kill('SIGTERM');
       await replica.restart();
       expect((await client.create(COLLECTION, configMap('small'))).status).toBe(500);
@@ -197,7 +197,7 @@ describe('an etcd that is full', () => {
       await etcdctl(endpoint, 'alarm', 'disarm');
       expect((await client.create(COLLECTION, configMap('small'))).status).toBe(201);
       await eventually(
-        'the metric says so',
+        'the metric reports the state of the store',
         async () => (await metricOf(client, 'apiserver_store_full')) === 0,
       );
       expect((await client.get('/api/v1/componentstatuses/etcd-0')).text).not.toContain('NOSPACE');

@@ -4,7 +4,7 @@ import { eventually } from '../shared/testing/eventually';
 import { findKubectls, runKubectl } from './support/kubectl';
 import { suiteLocalServer } from './support/suite';
 
-/** What Kubernetes' own e2e tests ask of API Priority and Fairness, and what kubectl shows of it. */
+/** The requirements of Kubernetes' own e2e tests of API Priority and Fairness, and the output of kubectl. */
 const local = suiteLocalServer('kubernetes');
 const FLOW = '/apis/flowcontrol.apiserver.k8s.io/v1beta1';
 const NAME = 'e2e-testing';
@@ -37,7 +37,7 @@ function schemaFor(user: string, level: string): object {
   };
 }
 
-/** The uids of schema and level that the answer to a request of the user names. */
+/** The uids of schema and level in the response to a request of the user. */
 async function classified(user: string): Promise<readonly unknown[]> {
   const { headers } = await local.replica.client.request({
     path: '/version',
@@ -54,11 +54,14 @@ test('requests can be classified by adding FlowSchemas and PriorityLevelConfigur
     const { conditions = [] } = (body.status ?? {}) as { conditions?: readonly Condition[] };
     return conditions.find(({ type }) => type === 'Dangling')?.status;
   };
-  await eventually('its level is missed', async () => (await dangling()) === 'True');
+  await eventually('the condition reports the missing level', async () => (await dangling()) === 'True');
   const level = await client.create(`${FLOW}/prioritylevelconfigurations`, levelOf(NAME));
-  await eventually('its level is found', async () => (await dangling()) === 'False');
+  await eventually('the condition reports that the level exists', async () => (await dangling()) === 'False');
   const uids = [schema.body.metadata?.uid, level.body.metadata?.uid];
-  await eventually('requests belong to it', async () => (await classified('noxu')).join() === uids.join());
+  await eventually(
+    'requests match the schema',
+    async () => (await classified('noxu')).join() === uids.join(),
+  );
   const others = await classified('foo');
   expect(others.filter((uid) => uids.includes(uid as string))).toEqual([]);
   expect(await classified('noxu')).toEqual(uids);
@@ -79,7 +82,7 @@ const LEVELS = [
 
 for (const { title, program } of findKubectls()) {
   (program === undefined ? test.skip : test)(
-    `${title} shows the tables of v1.21, and whether levels are missing`,
+    `${title} prints the tables of v1.21, with missing levels`,
     async () => {
       const home = path.join(local.dir, `home of ${title}`);
       mkdirSync(home, { recursive: true });

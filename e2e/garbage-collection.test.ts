@@ -18,7 +18,7 @@ const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets';
 const GADGETS = '/apis/example.com/v1/namespaces/default/gadgets';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const SECRETS = '/api/v1/namespaces/default/secrets';
-/** A killed leader leaves its Lease behind, for which the next one is not to wait long; nor is a slow machine to end a leader. */
+/** A killed leader keeps its Lease until it expires: short enough for the next leader, long enough for a slow machine. */
 const SHORT_LEASE = [
   '--leader-elect-lease-duration=16s',
   '--leader-elect-renew-deadline=15s',
@@ -78,7 +78,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
     await eventually(`${plural} are served`, async () => (await set.client.get(collection)).status === 200);
   }
 
-  /** Creates an object that these own, and returns how it is referred to as an owner itself. */
+  /** Creates an object with these owners, and returns its own owner reference. */
   async function make(
     collection: string,
     object: object,
@@ -123,7 +123,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
   }
 
   test(
-    'what an owner leaves behind goes through three levels, custom resources among them',
+    'deleting an owner deletes its dependents through three levels, custom resources included',
     explained(async () => {
       const top = await make(CONFIG_MAPS, configMap('top'));
       const middle = await make(WIDGETS, widget('middle'), [top]);
@@ -136,7 +136,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
   );
 
   test(
-    'what custom resources owned goes, too, when they go with their definition',
+    'deleting a definition deletes the dependents of its custom objects',
     explained(async () => {
       await define('Gadget', GADGETS);
       const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'one' } };
@@ -144,7 +144,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
       const passing = await make(GADGETS, { ...gadget, metadata: { name: 'passing' } });
       await make(SECRETS, secret('of-a-gadget'), [owner]);
       await make(SECRETS, secret('of-a-passing-gadget'), [passing]);
-      // That this one is missed shows that the collector knows of gadgets by now.
+      // Once this dependent is deleted, the collector has discovered gadgets.
       await remove(`${GADGETS}/passing`);
       await expectGone(`${SECRETS}/of-a-passing-gadget`);
       await remove(`${DEFINITIONS}/gadgets.example.com`);
@@ -166,7 +166,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
   );
 
   test(
-    'an owner that is made again under its name is another one, for dependents from before and after',
+    'an owner that is created again under its name has a new uid, for earlier and later dependents',
     explained(async () => {
       const before = await make(CONFIG_MAPS, configMap('again'));
       await make(SECRETS, secret('from-before'), [before]);
@@ -181,7 +181,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
   );
 
   test(
-    'an owner in another namespace is none: an event tells, and its own dependents are not taken for such',
+    'an owner in another namespace is ignored, with an event, and its own dependents stay',
     explained(async () => {
       await set.client.create('/api/v1/namespaces', namespace('elsewhere'));
       const owner = await make(CONFIG_MAPS, configMap('here'));
@@ -200,7 +200,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
   );
 
   test(
-    'an object without a namespace that names an owner in one stays, and an event tells',
+    'a cluster-scoped object with a namespaced owner stays, with an event',
     explained(async () => {
       const owner = await make(CONFIG_MAPS, configMap('namespaced'));
       const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
@@ -209,7 +209,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
       await remove(`${CONFIG_MAPS}/namespaced`);
       await make(SECRETS, secret('control'), [owner]);
       await expectGone(`${SECRETS}/control`);
-      await eventually('an event tells', async () => {
+      await eventually('the event exists', async () => {
         const query = 'fieldSelector=reason=OwnerRefInvalidNamespace,involvedObject.name=owned';
         const { body } = await set.client.get(`/api/v1/namespaces/default/events?${query}`);
         return body.items?.length === 1;
@@ -219,7 +219,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
   );
 
   test(
-    'dependents that are set free while their owner is being deleted stay, all others go',
+    'dependents that lose their owner reference during the deletion stay, and all others are deleted',
     explained(async () => {
       const owner = await make(WIDGETS, widget('racing'));
       const count = sized({ full: 500, small: 100 });
@@ -236,7 +236,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
       }
       await deletion;
       await eventually(
-        'only those that were set free are left',
+        'only the released dependents remain',
         async () => (await countOf(CONFIG_MAPS, 'of=race')) <= freed.size,
       );
       const { items = [] } = (await set.client.get(`${CONFIG_MAPS}?labelSelector=of=race`)).body;
@@ -246,24 +246,27 @@ describe('garbage collection by a controller-manager with the rights of its serv
   );
 
   test(
-    'a controller-manager that is killed in the middle is made up for by the next one',
+    'after a kill during a collection the next controller-manager finishes it',
     explained(async () => {
       const owner = await make(WIDGETS, widget('interrupted'));
       const count = sized({ full: 2_000, small: 300 });
       await makeMany(owner, 'left', count);
       await remove(`${WIDGETS}/interrupted`);
       await eventually(
-        'the first of them are gone',
+        'the first dependents are deleted',
         async () => (await countOf(CONFIG_MAPS, 'of=left')) < count,
       );
       manager.signal('SIGKILL');
       await manager.exited;
       expect(await countOf(CONFIG_MAPS, 'of=left')).toBeGreaterThan(0);
-      const late = await make(WIDGETS, widget('while-nobody-watches'));
+      const late = await make(WIDGETS, widget('while-no-one-watches'));
       await make(SECRETS, secret('left-alone'), [late]);
-      await remove(`${WIDGETS}/while-nobody-watches`);
+      await remove(`${WIDGETS}/while-no-one-watches`);
       manager = await startManager();
-      await eventually('the rest is gone', async () => (await countOf(CONFIG_MAPS, 'of=left')) === 0);
+      await eventually(
+        'all dependents are deleted',
+        async () => (await countOf(CONFIG_MAPS, 'of=left')) === 0,
+      );
       await expectGone(`${SECRETS}/left-alone`);
     }),
   );
@@ -274,7 +277,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
       await manager.stop(GRACE_MS);
       manager = await startManager(['--enable-garbage-collector=false']);
       const says = (word: string): boolean => manager.recentLines().some((line) => line.includes(word));
-      await eventually('it leads', () => Promise.resolve(says('became the leader')));
+      await eventually('the controller-manager leads', () => Promise.resolve(says('became the leader')));
       expect([says('root-ca-cert-publisher'), says('garbagecollector')]).toEqual([true, false]);
     }),
   );

@@ -10,7 +10,7 @@ import { runWriters } from './support/writers';
 
 describe('three replicas on three etcd members', () => {
   const followers = new AbortController();
-  // A test that fails leaves its followers behind, and they would look for the replicas for ever.
+  // The followers of a failed test would try to reach the replicas for ever.
   afterAll(() => {
     followers.abort();
   });
@@ -29,7 +29,7 @@ describe('three replicas on three etcd members', () => {
   }
 
   test(
-    'a write through one replica is what another answers at once, in get and in list',
+    'a write through one replica is visible on another at once, in get and in list',
     explained(async () => {
       const path = await freshCollection(set.of(0), 'at-once');
       for (let round = 0; round < sized({ full: 500, small: 60 }); round++) {
@@ -79,7 +79,7 @@ describe('three replicas on three etcd members', () => {
   );
 
   test(
-    'a replica that was frozen does not answer from the past when it wakes',
+    'a replica that was frozen returns no stale read when it resumes',
     explained(async () => {
       const path = await freshCollection(set.of(0), 'frozen');
       await set.of(2).create(path, configMap('clock', { tick: '0' }));
@@ -95,10 +95,10 @@ describe('three replicas on three etcd members', () => {
   );
 
   test(
-    'a replica that is started while the etcd leader is frozen waits for the next one',
+    'a replica that starts while the etcd leader is frozen waits for the next leader',
     explained(async () => {
       const { pid } = await set.etcd.leader();
-      if (pid === undefined) throw new Error('The leader is not running.');
+      if (pid === undefined) throw new Error('the leader is not running');
       process.kill(pid, 'SIGSTOP');
       try {
         await set.replicas[0]?.restart();
@@ -118,7 +118,7 @@ describe('three replicas on three etcd members', () => {
       const from = await versionOf(path, 0);
 
       const clients = [0, 1, 2].map((index) => set.of(index));
-      // One watcher per replica to begin with; that of the killed one resumes elsewhere.
+      // One watcher per replica; that of the killed replica resumes on another one.
       const logs = clients.map((): WatchEvent[] => []);
       const following = logs.map((log, index) =>
         follow(

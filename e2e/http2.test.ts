@@ -46,7 +46,7 @@ describe('over HTTP/2', () => {
     session.destroy();
   });
 
-  test('watches that their client cancels are counted no more, and their connection goes on', async () => {
+  test('cancelled watches leave the gauge, and their connection stays open', async () => {
     const { client } = local.replica;
     const own = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
     const counted = async (): Promise<number> => {
@@ -66,7 +66,7 @@ describe('over HTTP/2', () => {
       await Promise.all(streams.map(async (stream) => once(stream, 'response')));
       expect(await counted()).toBe(50);
       for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL);
-      await eventually('none is left', async () => (await counted()) === 0);
+      await eventually('no watch is counted', async () => (await counted()) === 0);
     }
     const [answer] = (await once(session.request({ ...headers, ':path': own }), 'response')) as [object];
     expect(answer).toMatchObject({ ':status': 200 });
@@ -95,7 +95,7 @@ describe('over HTTP/2', () => {
       }
     });
 
-    run(`${title} is not carried out as its user when it asks to be somebody else`, async () => {
+    run(`${title} with impersonation is not executed as its own user`, async () => {
       const home = path.join(local.dir, `other home of ${title}`);
       mkdirSync(home, { recursive: true });
       const options = { kubeconfig: local.replica.kubeconfig, home };

@@ -18,8 +18,8 @@ import { writeKubeadmFiles } from './support/kubeadm-files';
 import { explained, makeWorkspace, remember } from './support/workspace';
 
 /**
- * The static pods that kubeadm v1.21 writes, with our programs in place of the image's: every flag is taken as it stands, but for the
- * folder, and for ports that are free here.
+ * Runs the static pods of kubeadm v1.21 with our programs in place of the images. Every flag is unchanged, except for folders, and for ports
+ * that are free here.
  */
 
 interface Manifest {
@@ -72,7 +72,7 @@ function manifestOf(name: string): Manifest {
   return parse(readFileSync(path.join(MANIFESTS, `${name}.yaml`), 'utf8')) as Manifest;
 }
 
-/** As whom a request is sent; as nobody if nothing is given. */
+/** The credentials of a request; by default none. */
 interface Credentials {
   readonly cert?: string;
   readonly key?: string;
@@ -88,7 +88,7 @@ interface Asked {
   readonly method?: string;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the controller-manager, whose certificate nobody has signed. */
+  /** Sends a request to the controller-manager, whose certificate is self-signed. */
   readonly ofManager?: boolean;
 }
 
@@ -166,10 +166,10 @@ const probeOf = (name: string): string =>
   manifestOf(name).spec.containers[0]?.livenessProbe.httpGet.path ?? '';
 
 test(
-  'both programs start, and answer the probes of their manifests',
+  'both programs start and pass the probes of their manifests',
   explained(async () => {
     await eventually('the API server is alive', async () => answersOk(probeOf('kube-apiserver')));
-    await eventually('it is ready', async () => answersOk('/readyz'));
+    await eventually('the API server is ready', async () => answersOk('/readyz'));
     await eventually('the controller-manager is alive', async () =>
       answersOk(probeOf('kube-controller-manager'), { ofManager: true }),
     );
@@ -178,7 +178,7 @@ test(
 );
 
 test(
-  'client certificates of the cluster are users and groups: an administrator may do all, a node what is its own',
+  'client certificates authenticate users and groups: administrators have all rights, a node its own',
   explained(async () => {
     const admin = certified('kubernetes-admin', ['system:masters']);
     expect((await call(admin, NODES)).status).toBe(200);
@@ -192,7 +192,7 @@ test(
 );
 
 test(
-  'the server in front of the API server may speak for others',
+  'the front proxy may act for other users',
   explained(async () => {
     const { certificatePem: cert, privateKeyPem: key } = files.frontProxy;
     const headers = { 'x-remote-user': 'jane', 'x-remote-group': 'dev' };
@@ -202,11 +202,11 @@ test(
 );
 
 test(
-  'the controller-manager leads, and gives accounts their tokens, by which the API server knows them',
+  'the controller-manager leads and issues service account tokens that the API server accepts',
   explained(async () => {
     const admin = certified('kubernetes-admin', ['system:masters']);
     const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
-    await eventually('somebody leads', async () => {
+    await eventually('the Lease has a holder', async () => {
       const { json } = await call(admin, lease);
       return (json.spec?.holderIdentity ?? '') !== '';
     });
@@ -243,7 +243,7 @@ test(
     const asked = await call(admin, url, { method: 'POST', body: { metadata: { name: 'n3' }, spec } });
     expect(asked.status).toBe(201);
     let cert = '';
-    await eventually('it is signed', async () => {
+    await eventually('the certificate is issued', async () => {
       const { json } = await call(admin, `${url}/n3`);
       cert = decoded(json.status?.certificate);
       return cert !== '';

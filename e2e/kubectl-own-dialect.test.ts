@@ -3,7 +3,7 @@ import path from 'node:path';
 import { findKubectls, runKubectl } from './support/kubectl';
 import { suiteLocalServer } from './support/suite';
 
-/** What kubectl sends in Protobuf, of groups that both dialects call the same: a command, and what it prints. */
+/** Commands that send Protobuf for groups with the same name in both dialects, and their output. */
 const COMMANDS: readonly (readonly [command: string, printed: string])[] = [
   ['create configmap settings --from-literal=a=b', 'configmap/settings created'],
   ['create secret generic password --from-literal=a=b', 'secret/password created'],
@@ -39,7 +39,7 @@ for (const { title, program } of findKubectls()) {
       mkdirSync(home(), { recursive: true });
     });
 
-    test('creates, exposes, scales and changes what belongs to groups of both dialects', async () => {
+    test('creates, exposes, scales and changes objects of groups that both dialects share', async () => {
       expect(await kubectl('create', 'namespace', space)).toMatchObject({
         stdout: `namespace/${space} created\n`,
       });

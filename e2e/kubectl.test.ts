@@ -62,7 +62,7 @@ describe.each(DIALECTS)('in the %s dialect', (dialect: Dialect) => {
         });
       });
 
-      test.each(KINDS)('%s live a whole life', async (plural, singular, make) => {
+      test.each(KINDS)('%s can be created, read, changed and deleted', async (plural, singular, make) => {
         const inSpace = ['-n', space];
         expect(await create(make('one'), ...inSpace)).toMatchObject({
           exitCode: 0,
@@ -100,7 +100,7 @@ describe.each(DIALECTS)('in the %s dialect', (dialect: Dialect) => {
         expect((await kubectl('get', plural, '-o', 'name', ...inSpace)).stdout).toBe('');
       });
 
-      test('get --watch prints every change as it comes', async () => {
+      test('get --watch prints every change', async () => {
         const args = [
           'get',
           'configmaps',
@@ -122,7 +122,7 @@ describe.each(DIALECTS)('in the %s dialect', (dialect: Dialect) => {
         }
       });
 
-      test('api-resources, version and readyz tell what the server is', async () => {
+      test('api-resources, version and readyz describe the server', async () => {
         const resources = await kubectl('api-resources', '--no-headers', '-o', 'name');
         expect(resources).toMatchObject({ exitCode: 0, stderr: '' });
         expect(resources.stdout.split('\n')).toEqual(

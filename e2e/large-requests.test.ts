@@ -2,14 +2,14 @@ import type { Answer, RequestOptions } from './support/client';
 import { suiteHaSet, suiteLocalServer } from './support/suite';
 
 /**
- * Requests that would hold the event loop for long, at a real server: they are carried out by a thread, which has the flags, the rules and the
- * store of the process.
+ * Requests that would block the event loop for long run on a worker thread of a real server, with the flags, the rules and the store of the
+ * process.
  */
 const local = suiteLocalServer('kubernetes');
 
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const VALUES = 20_000;
-/** So many are named; the message tells of the rest. */
+/** The number of listed causes; the message counts the others. */
 const CAUSES_MAX = 1_000;
 
 const call = async (options: RequestOptions): Promise<Answer> => local.replica.client.request(options);
@@ -21,7 +21,7 @@ async function counted(): Promise<number> {
   return Number(/^apiserver_large_requests_total (\d+)$/mu.exec(text)?.[1]);
 }
 
-test('a large object is written, read in any form, patched, watched and deleted, and others are served meanwhile', async () => {
+test('a large object is written, read in any encoding, patched, watched and deleted', async () => {
   expect(await counted()).toBe(0);
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, data };
   const [created, meanwhile] = await Promise.all([
@@ -38,13 +38,13 @@ test('a large object is written, read in any form, patched, watched and deleted,
     body: { data: { more: 'y' } },
   });
   expect(patched.status).toBe(200);
-  // What the thread wrote is in the cache of the process when a consistent read asks for it.
+  // A consistent read finds the write of the thread in the cache of the process.
   const read = await call({ path });
   expect(read.body.data).toEqual({ ...data, more: 'y' });
   expect(read.body.metadata?.resourceVersion).toBe(patched.body.metadata?.resourceVersion);
   const yaml = await call({ path, headers: { accept: 'application/yaml' } });
   expect(yaml.text).toContain(`  key-${String(VALUES - 1)}: x\n`);
-  // An element of a list is made in a thread too, and stands where it belongs.
+  // An element of a list is also encoded on a thread, and keeps its position.
   for (const accept of [
     'application/yaml',
     'application/json;as=Table;v=v1;g=meta.k8s.io',
@@ -56,7 +56,7 @@ test('a large object is written, read in any form, patched, watched and deleted,
       .filter((found) => found >= 0);
     expect([at.length >= 2, at]).toEqual([true, at.toSorted((one, other) => one - other)]);
   }
-  // So is a frame of a watch.
+  // A frame of a watch is also encoded on a thread.
   for (const accept of [
     'application/vnd.kubernetes.protobuf',
     'application/json;as=Table;v=v1;g=meta.k8s.io',
@@ -69,7 +69,7 @@ test('a large object is written, read in any form, patched, watched and deleted,
   expect([status, (await call({ path })).status]).toEqual([200, 404]);
 });
 
-test('a large body that is refused is refused with its causes', async () => {
+test('a large invalid body is refused with its causes', async () => {
   const { status, body } = await call({
     method: 'POST',
     path: '/api/v1/namespaces/default/pods',
@@ -86,7 +86,7 @@ test('a large body that is refused is refused with its causes', async () => {
   );
 });
 
-test('rules beyond one object hold for large ones too', async () => {
+test('rules that involve other objects apply to large objects too', async () => {
   const labels = { a: 'b' };
   const crd = {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -147,7 +147,7 @@ describe('in a process that may use little memory', () => {
     processOf: () => ({ nodeFlags: ['--max-old-space-size=200'], env: {} }),
   });
 
-  test('a request that needs too much ends the thread alone, and the next one begins another', async () => {
+  test('a request that needs too much memory ends its thread only, and the next one starts another', async () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large' } };
     const containers = Array.from({ length: 900_000 }, () => ({}));
     const path = '/api/v1/namespaces/default/pods';

@@ -8,7 +8,7 @@ import { WIDE_ROWS } from './support/wide-rows';
 
 const EXAMPLES = path.join(repositoryRoot, 'e2e', 'examples');
 
-/** The examples' own word in everything whose name must be unique on a server; each copy has another one there. */
+/** The word in the examples' names that must be unique on a server; each copy has another word. */
 const PREFIX = /\bshop\b/gu;
 
 const FILES_MIN = 25;
@@ -17,8 +17,8 @@ const OBJECTS = 60;
 const WARNING = 'Warning: policy/v1beta1 PodSecurityPolicy is deprecated in v1.21+, unavailable in v1.25+\n';
 
 /**
- * A second `kubectl apply` sends a patch that changes nothing for these: they say a default (`globalDefault: false`), spell an amount
- * in another way (`cpu: 1`), leave a default out of a list that is one whole, or say as text what is shown as bytes.
+ * A second `kubectl apply` sends a patch without effect for these objects: they state a default (`globalDefault: false`), use another form of a
+ * quantity (`cpu: 1`), omit a default in an atomic list, or give as text what is shown as bytes.
  */
 const RESTATED: readonly string[] = [
   'deployment.apps/storefront',
@@ -33,7 +33,7 @@ const RESTATED: readonly string[] = [
   'statefulset.apps/database',
 ];
 
-/** The same, by what a version of kubectl knows of the list markers of newer kinds. */
+/** The same for kubectl versions that do not know the list markers of newer kinds. */
 const ALSO_RESTATED: readonly string[] = [
   'cronjob.batch/daily-report',
   'cronjob.batch/hourly-cleanup',
@@ -46,7 +46,7 @@ const local = suiteLocalServer('kubernetes');
 describe.each(findKubectls())('$title', ({ title, program }) => {
   const run = program === undefined ? test.skip : test;
   const version = title.replaceAll(/\D/gu, '');
-  /** Applied by the client, and by the server. */
+  /** Copies for client-side and for server-side apply. */
   const classic = `c${version}`;
   const owned = `s${version}`;
   const folders = new Map<string, string>();
@@ -65,7 +65,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
 
   const folderOf = (prefix: string): string => folders.get(prefix) ?? '';
 
-  /** Everything of a copy with its resourceVersion: what must stay the same when nothing is changed. */
+  /** Every object of a copy with its resourceVersion, to detect writes. */
   async function versions(prefix: string): Promise<string> {
     const columns =
       'custom-columns=K:.kind,N:.metadata.name,V:.metadata.resourceVersion,G:.metadata.generation';
@@ -86,12 +86,12 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(lines).toHaveLength(OBJECTS);
   });
 
-  run('diff of what was applied shows nothing', async () => {
+  run('diff after apply prints nothing', async () => {
     const shown = await kubectl(['diff', '-f', folderOf(classic)]);
     expect(shown).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
-  run('a second apply leaves every object as it is', async () => {
+  run('a second apply changes no object', async () => {
     const before = await versions(classic);
     const { exitCode, stdout } = await kubectl(['apply', '-f', folderOf(classic)]);
     expect(exitCode).toBe(0);
@@ -104,7 +104,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(linesOf(before)).toHaveLength(OBJECTS);
   });
 
-  run.each(WIDE_ROWS)('get -o wide reads right: %s of %s', async (kinds, space, expected) => {
+  run.each(WIDE_ROWS)('get -o wide prints the expected rows: %s of %s', async (kinds, space, expected) => {
     const inSpace = space === '' ? [] : ['-n', `${classic}-${space}`];
     const { stdout } = await kubectl(['get', kinds, '-o', 'wide', ...inSpace]);
     const rows = linesOf(stdout).map((line) => settled(line).replaceAll(classic, 'shop'));
@@ -145,7 +145,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(stderr).toMatch(/unknown field "(?:spec\.)?minAvailible"/u);
   });
 
-  run('explain knows the fields of a kind', async () => {
+  run('explain prints the fields of a kind', async () => {
     const { stdout } = await kubectl(['explain', 'deployment.spec.strategy']);
     expect(stdout).toMatch(/\n\s+rollingUpdate\t<\S+>\n/u);
     expect(stdout).toMatch(/\n\s+type\t<string>\n/u);
@@ -157,7 +157,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     });
   });
 
-  run('describe tells of a pod, a deployment and a service', async () => {
+  run('describe prints a pod, a deployment and a service', async () => {
     const inSpace = ['-n', `${classic}-web`];
     const pod = await kubectl(['describe', 'pod', 'debug', ...inSpace]);
     expect(linesOf(pod.stdout).map(settled)).toEqual(
@@ -190,7 +190,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     );
   });
 
-  run('edit changes an object, and shows why a change is refused', async () => {
+  run('edit changes an object and prints the reason of a refusal', async () => {
     const inSpace = ['-n', `${classic}-web`];
     const edited = await edit(
       's/LOG_LEVEL:.*/LOG_LEVEL:\\ debug/',
@@ -202,7 +202,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect((await kubectl(level)).stdout).toBe('debug');
     const same = await edit('s/a/a/', 'configmap/storefront-config', ...inSpace);
     expect(`${same.stdout}${same.stderr}`).toBe('Edit cancelled, no changes made.\n');
-    // The first address is the API's own, so that it cannot be the one this Service has.
+    // The first address belongs to the API, so that it cannot be the address of this Service.
     const refused = await edit('s/clusterIP:.*/clusterIP:\\ 10.0.0.1/', 'service/storefront', ...inSpace);
     expect(refused).toMatchObject({
       exitCode: 1,
@@ -210,7 +210,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     });
   });
 
-  run('scale changes the number of replicas, if it is the expected one', async () => {
+  run('scale changes the number of replicas if --current-replicas matches', async () => {
     const inSpace = ['-n', `${classic}-data`];
     const scaled = await kubectl(['scale', 'rs/cache', 'rc/legacy', '--replicas=4', ...inSpace]);
     expect(scaled.stdout).toBe('replicaset.apps/cache scaled\nreplicationcontroller/legacy scaled\n');
@@ -232,7 +232,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     );
   });
 
-  run('apply --server-side creates every object, and a second one changes none', async () => {
+  run('apply --server-side creates every object, and a second apply changes none', async () => {
     const args = ['apply', '--server-side', '-f', folderOf(owned)];
     for (const _each of ['first', 'second']) {
       const before = await versions(owned);
@@ -247,7 +247,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(diff).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
-  run('the text of a secret is stored as data, whoever applies it', async () => {
+  run('stringData of a secret is stored as data with client-side and server-side apply', async () => {
     for (const prefix of [classic, owned]) {
       const secret = ['get', 'secret', 'database', '-n', `${prefix}-data`, '-o', 'json'];
       const object: unknown = JSON.parse((await kubectl(secret)).stdout);
@@ -259,7 +259,7 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
   run('a field that another manager owns is a conflict until it is forced', async () => {
     const file = path.join(folderOf(owned), '21-database-statefulset.yaml');
     const changed = readFileSync(file, 'utf8').replace('replicas: 3', 'replicas: 5');
-    // Part of an object lacks fields that are required, so the client must not validate it.
+    // The partial object lacks required fields, so the client must not validate it.
     const asOther = ['apply', '--server-side', '--field-manager=operator', '--validate=false', '-f', '-'];
     const part = (spec: string): string => `apiVersion: apps/v1
 kind: StatefulSet
@@ -277,7 +277,7 @@ spec: { ${spec} }
     );
     const forced = await kubectl([...asOther, '--force-conflicts'], part('replicas: 5'));
     expect(forced).toMatchObject({ exitCode: 0, stdout: 'statefulset.apps/database serverside-applied\n' });
-    // Its first owner gave it away, and does not get it back by saying something else.
+    // The first owner lost the field, and does not get it back by applying another value.
     const again = await kubectl(['apply', '--server-side', '-f', file]);
     expect(again.stderr).toMatch(/conflict with "operator": \.spec\.replicas\n/u);
     expect(await kubectl(['apply', '--server-side', '-f', '-'], changed)).toMatchObject({ exitCode: 0 });
@@ -294,19 +294,19 @@ spec: { ${spec} }
     expect(managers.stdout.trim().split(' ').toSorted()).toEqual(['5', 'kubectl=Apply', 'operator=Apply']);
   });
 
-  run('delete -f takes away everything that was applied', async () => {
+  run('delete -f deletes every applied object', async () => {
     for (const prefix of [classic, owned]) {
       const { exitCode, stdout } = await kubectl(['delete', '-f', folderOf(prefix), '--wait=false']);
       expect(exitCode).toBe(0);
       expect(linesOf(stdout).filter((line) => line.includes(' deleted'))).toHaveLength(OBJECTS);
       const left = await kubectl(['get', '-f', folderOf(prefix), '--ignore-not-found', '--no-headers']);
-      // Namespaces end when a controller-manager has emptied them.
+      // Namespaces need a controller-manager to be deleted.
       expect(linesOf(left.stdout).filter((line) => !line.includes('Terminating'))).toEqual([]);
     }
   });
 });
 
-/** A row with what differs from run to run named, and columns one space apart. */
+/** A row with one space between columns, and placeholders for values that differ between runs. */
 function settled(line: string): string {
   return line
     .replaceAll(/\b10\.0\.0\.\d+\b/gu, '10.0.0.N')
@@ -322,7 +322,7 @@ function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line.trim() !== '');
 }
 
-/** The examples under other names, in a folder that is returned. */
+/** Writes the examples under other names; returns the folder. */
 function copyExamples(folder: string, prefix: string): string {
   mkdirSync(folder, { recursive: true });
   const files = readdirSync(EXAMPLES).filter((file) => file.endsWith('.yaml'));

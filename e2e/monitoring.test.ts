@@ -13,7 +13,7 @@ import { HELMS, RELEASE_NAMESPACE, rendered } from './support/helm';
 import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace, remember } from './support/workspace';
 
-/** The rules and the dashboard of the chart, held against what the programs really tell, by a real Prometheus. */
+/** A real Prometheus evaluates the rules and the dashboard of the chart on the metrics of the running programs. */
 const TOOLS = path.join(repositoryRoot, '.tools', 'prometheus', 'usr', 'bin');
 const PROMTOOL = path.join(TOOLS, 'promtool');
 const RULES = path.join(repositoryRoot, 'helm', 'orch', 'files', 'rules.yaml');
@@ -53,7 +53,7 @@ run('promtool accepts the rules, their tests and the scrape configuration', () =
 const [, HELM] = HELMS;
 
 (HELM.program === undefined ? test.skip : run)(
-  'the rules of a release notice that all its targets are gone while another release is fine',
+  'the rules of a release fire when its own targets are gone while another release is healthy',
   async () => {
     const workspace = makeWorkspace('rules');
     const on = ['--set', 'monitoring.prometheusRule.enabled=true,monitoring.serviceMonitor.enabled=true'];
@@ -127,7 +127,7 @@ test('rules and panels keep releases apart', () => {
   expect(open).toEqual([]);
 });
 
-test('every alert leads to its section of the runbook, and the runbook has no other', () => {
+test('every alert links to its section of the runbook, and the runbook has no other sections', () => {
   const alerts = rules.flatMap(({ alert = '', annotations }) =>
     alert === '' ? [] : [{ alert, annotations }],
   );
@@ -139,13 +139,13 @@ test('every alert leads to its section of the runbook, and the runbook has no ot
   expect(sections.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
 });
 
-test('every alert is tried out', () => {
+test('every alert has a rule test', () => {
   const tried = readFileSync(path.join(DEPLOY, 'rules.test.yaml'), 'utf8');
   const untried = rules.filter(({ alert }) => alert !== undefined && !isNamed(tried, alert));
   expect(untried).toEqual([]);
 });
 
-test('what an alert is about has a panel', () => {
+test('every metric of an alert has a panel', () => {
   const recorded = new Map(rules.map(({ record = '', expr }) => [record, expr]));
   const metricsOf = (expression: string): readonly string[] => [
     ...selected(expression),
@@ -161,7 +161,7 @@ test('what an alert is about has a panel', () => {
   expect(alerts.filter(({ metrics }) => !metrics.every((name) => shown.has(name)))).toEqual([]);
 });
 
-/** The metrics that an expression selects series of. */
+/** The metrics in an expression. */
 function selected(expression: string): readonly string[] {
   return [...expression.matchAll(/(?<![:\w])([a-z_][a-z\d_]*)\{/gu)].map(([, name = '']) => name);
 }
@@ -170,7 +170,7 @@ function isNamed(text: string, alert: string): boolean {
   return new RegExp(`alertname: ${alert}\\b`, 'u').test(text);
 }
 
-describe('a Prometheus that reads a running set', () => {
+describe('Prometheus with a running set', () => {
   const workspace = makeWorkspace('monitoring');
   const programs: StartedProcess[] = [];
   let prometheus = '';
@@ -207,7 +207,7 @@ describe('a Prometheus that reads a running set', () => {
       const port = await freePort();
       prometheus = `http://127.0.0.1:${String(port)}`;
       const config = path.join(workspace.dir, 'prometheus.yml');
-      // The drill is over when the alert fires, not when it has fired for as long as people need.
+      // The test needs the alert to fire at once, without its `for` duration.
       writeFileSync(
         path.join(workspace.dir, 'rules.yaml'),
         readFileSync(RULES, 'utf8').replaceAll(/( +for): .*$/gmu, '$1: 0s'),
@@ -260,7 +260,7 @@ describe('a Prometheus that reads a running set', () => {
     });
   }
 
-  /** Something of everything that panels show. */
+  /** Produces data for every panel. */
   async function causeTraffic(): Promise<void> {
     const stopWatch = new AbortController();
     const watched = (async () => {
@@ -281,16 +281,16 @@ describe('a Prometheus that reads a running set', () => {
         await set.client.get('/api/v1/namespaces/default/services');
       }
     })();
-    await eventually('all parts are read', async () => {
+    await eventually('all targets are scraped', async () => {
       const up = await query('up == 1').catch(() => []);
       return up.length === 3;
     });
     await eventually(
-      'rates can be told',
+      'rates can be computed',
       async () => (await query('sum(rate(apiserver_request_total{code="404"}[5m])) > 0')).length > 0,
     );
     await eventually(
-      'something was measured of watches',
+      'watch metrics have samples',
       async () => (await query('sum(rate(apiserver_watch_delay_seconds_count[5m])) > 0')).length > 0,
     );
     over.abort();
@@ -319,24 +319,24 @@ describe('a Prometheus that reads a running set', () => {
 
   run.each(
     panels.map((panel) => [panel.title, panel.targets.map(({ expr }) => withoutVariables(expr))] as const),
-  )('the panel "%s" shows something', async (_title, expressions) => {
+  )('the panel "%s" has data', async (_title, expressions) => {
     for (const expression of expressions)
       await eventually(`${expression} returns data`, async () => (await query(expression)).length > 0);
     expect(expressions.length).toBeGreaterThan(0);
   });
 
-  run('every metric that the rules and the dashboard name is told by a program', async () => {
+  run('every metric of the rules and the dashboard is exported by a program', async () => {
     const targets = (
       await api<{ activeTargets: readonly { scrapePool: string; labels: { instance: string } }[] }>('targets')
     ).activeTargets;
-    const told = await Promise.all(
+    const exported = await Promise.all(
       targets.map(async ({ labels }) =>
         api<readonly { metric: string }[]>(
           `targets/metadata?match_target=${encodeURIComponent(`{instance="${labels.instance}"}`)}`,
         ),
       ),
     );
-    const known = new Set(told.flat().map(({ metric }) => metric));
+    const known = new Set(exported.flat().map(({ metric }) => metric));
     const expressions = [
       ...rules.map(({ expr }) => expr),
       ...panels.flatMap(({ targets: each }) => each.map(({ expr }) => expr)),
@@ -350,22 +350,22 @@ describe('a Prometheus that reads a running set', () => {
   });
 
   run('every rule can be evaluated', async () => {
-    interface Told {
+    interface RuleHealth {
       readonly name: string;
       readonly health: string;
       readonly lastError?: string;
       readonly state?: string;
     }
-    const read = async (): Promise<readonly Told[]> =>
-      (await api<{ groups: readonly { rules: readonly Told[] }[] }>('rules')).groups.flatMap(
+    const read = async (): Promise<readonly RuleHealth[]> =>
+      (await api<{ groups: readonly { rules: readonly RuleHealth[] }[] }>('rules')).groups.flatMap(
         (group) => group.rules,
       );
     await eventually('all rules were evaluated', async () =>
       (await read()).every(({ health }) => health !== 'unknown'),
     );
-    const told = await read();
-    expect(told.filter(({ health }) => health !== 'ok')).toEqual([]);
-    expect(told).toHaveLength(rules.length);
+    const evaluated = await read();
+    expect(evaluated.filter(({ health }) => health !== 'ok')).toEqual([]);
+    expect(evaluated).toHaveLength(rules.length);
   });
 
   run('an alert fires when the only API server dies', async () => {

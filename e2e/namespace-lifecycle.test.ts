@@ -26,7 +26,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
   }
 
   test(
-    'a namespace made on one replica is usable on the other at once',
+    'a namespace created on one replica is usable on the other at once',
     explained(async () => {
       for (let round = 0; round < sized({ full: 300, small: 40 }); round++) {
         const name = `at-once-${String(round)}`;
@@ -59,7 +59,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
   );
 
   test(
-    'a terminating namespace takes nothing new on any replica, and goes when its last object is released',
+    'a terminating namespace rejects creates on every replica, and disappears with its last object',
     explained(async () => {
       const path = await makeNamespace('held');
       const held = {
@@ -89,7 +89,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
   );
 
   test(
-    'a deleted namespace is emptied of every kind and removed',
+    'objects of every kind are deleted with their namespace',
     explained(async () => {
       const path = await makeNamespace('full');
       const deployments = '/apis/apps/v1/namespaces/full/deployments';
@@ -125,7 +125,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
   );
 
   test(
-    'when the controller-manager that leads is killed, the other one takes over',
+    'when the leading controller-manager is killed, the other one takes over',
     explained(async () => {
       const leader = await leadingControllerManager();
       leader.signal('SIGKILL');
@@ -137,7 +137,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
     }),
   );
 
-  /** A program logs its own identity, and the Lease names the identity that leads; killing the other one would prove nothing. */
+  /** Finds the leading process: a program logs its own identity, and the Lease names the identity of the leader. */
   async function leadingControllerManager(): Promise<StartedProcess> {
     const lease = await set.client.get(
       `/apis/coordination.orch/v1/namespaces/${NAMES.orch.systemNamespace}/leases/controller-manager`,
@@ -147,7 +147,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
     const leader = programs.find((program) =>
       program.recentLines().some((line) => line.includes('became the leader') && line.includes(holder)),
     );
-    if (leader === undefined) throw new Error(`No controller-manager says that it is ${holder}.`);
+    if (leader === undefined) throw new Error(`no controller-manager has the identity ${holder}`);
     return leader;
   }
 });

@@ -7,8 +7,8 @@ import { startStorm } from './support/storm-process';
 import { suiteHaSet } from './support/suite';
 
 /**
- * Two tenants on three replicas behind a balancer: one sends far more than the set can do, the other a little. What is asserted is no
- * matter of speed; ADR 54 has figures.
+ * Two tenants on three replicas behind a balancer: one sends far more than the set can process, the other a little. Nothing here depends on
+ * speed; ADR 54 has figures.
  */
 const set = suiteHaSet({
   replicas: 3,
@@ -55,19 +55,19 @@ beforeAll(async () => {
   );
 });
 
-test('answers name their flow schema and priority level, and FlowSchemas say that their levels are there', async () => {
+test('responses name their flow schema and priority level, and FlowSchemas report that their levels exist', async () => {
   const { headers } = await set.client.get('/api/v1/namespaces/quiet');
   const exempt = await set.client.get(`${SCHEMAS}/exempt`);
   expect(headers['x-kubernetes-pf-flowschema-uid']).toBe(exempt.body.metadata?.uid);
   expect(headers['x-kubernetes-pf-prioritylevel-uid']).toMatch(/^[0-9a-f-]{36}$/u);
-  await eventually('every schema has its condition', async () => {
+  await eventually('every schema has the condition', async () => {
     const { body } = await set.client.get(SCHEMAS);
     const schemas = body.items ?? [];
     return schemas.length === 11 && schemas.every(({ status }) => hasItsLevel(status as SchemaStatus));
   });
 });
 
-test('a tenant that sends far too much takes nothing from another one, from heartbeats, or from the leader', async () => {
+test('an overloading tenant does not starve another tenant, heartbeats, or the leader', async () => {
   const pids = processes();
   const leader = await leaderLease();
   const over = new AbortController();
@@ -87,7 +87,7 @@ test('a tenant that sends far too much takes nothing from another one, from hear
   expect((await leaderLease()).leaseTransitions).toBe(leader.leaseTransitions);
   expect(processes()).toEqual(pids);
   for (const { client } of set.replicas) {
-    await eventually('nothing is left of the storm', async () => {
+    await eventually('all resources of the overload are released', async () => {
       const { text } = await client.get('/metrics');
       return AFTER_STORM.every((line) => text.includes(`${line} 0\n`));
     });
@@ -116,7 +116,7 @@ function tenant(name: string): Tenant {
     token: set.adminToken,
     user: name,
     namespace: name,
-    // One connection would lead the whole storm to one replica.
+    // A single connection would send the whole load to one replica.
     http: httpVersion(name === 'noisy' ? '1.1' : '2'),
   };
 }

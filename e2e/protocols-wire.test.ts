@@ -9,7 +9,7 @@ import type { Call, OpenCall, Reply, WireOptions } from './support/wire';
 import { Wire } from './support/wire';
 import { explained } from './support/workspace';
 
-/** What `protocols.test.ts` is for usual requests, for the edges of HTTP: one contract for both of its versions. */
+/** Edge cases of HTTP with one contract for both versions; `protocols.test.ts` covers usual requests. */
 
 const NAMESPACE = '/api/v1/namespaces/default';
 const MAPS = `${NAMESPACE}/configmaps`;
@@ -17,7 +17,7 @@ const STREAMS_MAX = 200;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const FLAGS = [`--http2-max-streams-per-connection=${String(STREAMS_MAX)}`];
 
-/** A request of the administrator, who is known by a token. */
+/** A request of the administrator with a token. */
 function withToken({ dir }: LocalServer, call: Call): Call {
   const { adminToken } = ensureCredentials(dir);
   return { ...call, headers: { authorization: `Bearer ${adminToken}`, ...call.headers } };
@@ -54,7 +54,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     return Number(line.exec(text)?.[1] ?? 0);
   };
 
-  test('429 says when to come again', async () => {
+  test('429 has Retry-After', async () => {
     const budget = {
       metadata: { name: 'never-looked-at' },
       spec: { minAvailable: 1, selector: { matchLabels: { app: 'evicted' } } },
@@ -64,7 +64,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     expect(
       (await send({ method: 'POST', path: `${NAMESPACE}/pods`, headers: JSON_TYPE }, pod('evicted'))).status,
     ).toBe(201);
-    // One that does not run yet is not asked about.
+    // Requests that do not run yet are not counted.
     const patched = await send(
       {
         method: 'PATCH',
@@ -97,19 +97,19 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     expect((await send({ path: '/version' })).status).toBe(200);
   });
 
-  test('2,000 small headers are taken', async () => {
+  test('2,000 small headers are accepted', async () => {
     const headers = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`x-${at}`, 'a']));
     expect((await send({ path: '/version', headers })).status).toBe(200);
   });
 
-  test('trailers of a request are taken, and change nothing', async () => {
+  test('trailers of a request are accepted and ignored', async () => {
     const posting = open(create({ trailer: 'impersonate-user' }));
     posting.write(JSON.stringify(configMap('with-trailers')));
-    posting.end(undefined, { 'impersonate-user': 'nobody' });
+    posting.end(undefined, { 'impersonate-user': 'someone' });
     expect((await posting.reply).status).toBe(201);
   });
 
-  test('a client is known by its certificate', async () => {
+  test('a client certificate authenticates its client', async () => {
     const { certFile, keyFile } = ensureCredentials(local.dir).signingAuthority;
     const authority = {
       certificatePem: readFileSync(certFile, 'utf8'),
@@ -132,14 +132,14 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     }
   });
 
-  test('a body that is cut in the middle makes no object, and is no load', async () => {
+  test('a truncated body creates no object and leaves no request in flight', async () => {
     const whole = JSON.stringify(configMap('cut'));
     for (const from of [1, whole.length - 1]) {
       const posting = open(create({ 'content-length': whole.length }));
       posting.write(whole.slice(0, from));
-      await eventually('it is under way', async () => (await underWay('mutating')) > 0);
+      await eventually('the request is in flight', async () => (await underWay('mutating')) > 0);
       posting.cut();
-      await eventually('it is over', async () => (await underWay('mutating')) === 0);
+      await eventually('no request is in flight', async () => (await underWay('mutating')) === 0);
     }
     expect((await send({ path: `${MAPS}/cut` })).status).toBe(404);
   });
@@ -147,7 +147,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
   const underWay = async (kind: string): Promise<number> =>
     metric(new RegExp(`^apiserver_current_inflight_requests\\{request_kind="${kind}"\\} (\\d+)$`, 'mu'));
 
-  test('who asks before sending is told to go on, or refused', async () => {
+  test('Expect: 100-continue gets 100 or a refusal', async () => {
     const asking = open(create({ expect: '100-continue' }));
     await asking.continued;
     asking.end(JSON.stringify(configMap('asked')));
@@ -157,7 +157,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     refused.cut();
   });
 
-  test('HEAD is answered like GET, without the body', async () => {
+  test('HEAD returns the headers of GET without a body', async () => {
     const got = await send({ path: '/livez' });
     const head = await send({ method: 'HEAD', path: '/livez' });
     expect(got).toMatchObject({ status: 200, text: 'ok' });
@@ -166,20 +166,20 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     expect(head.headers['content-type']).toBe(got.headers['content-type']);
   });
 
-  test('a watch that its client ends leaves the gauge and is counted', async () => {
+  test('a watch that its client ends leaves the gauge and increases the counter', async () => {
     const gauge = /^apiserver_longrunning_gauge\{verb="WATCH",[^\n]*resource="endpoints"[^\n]*\} (\d+)$/mu;
     const total =
       /^apiserver_request_total\{verb="WATCH",[^\n]*resource="endpoints"[^\n]*code="200"\} (\d+)$/mu;
     const watching = open({ path: `${NAMESPACE}/endpoints?watch=1` });
     watching.end();
     await watching.head;
-    await eventually('it is in the gauge', async () => (await metric(gauge)) === 1);
+    await eventually('the gauge counts the watch', async () => (await metric(gauge)) === 1);
     watching.cut();
-    await eventually('it has left the gauge', async () => (await metric(gauge)) === 0);
+    await eventually('the gauge does not count the watch any more', async () => (await metric(gauge)) === 0);
     expect(await metric(total)).toBe(1);
   });
 
-  test('very many watches and requests go on beside each other', async () => {
+  test('many watches and requests run concurrently', async () => {
     const watches = Array.from({ length: STREAMS_MAX - 20 }, () => {
       const watching = open({ path: `${MAPS}?watch=1&fieldSelector=metadata.name%3Dshared` });
       watching.end();
@@ -196,7 +196,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
   });
 
   if (http === '2') {
-    test('a host that is not the authority is refused, one that is it is not', async () => {
+    test('a Host header that differs from :authority is refused', async () => {
       const { host } = new URL(local.replica.server);
       const other = wireTo(local, { http });
       const version = (headers: Call['headers']): Call =>
@@ -209,12 +209,12 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
       }
     });
 
-    test('as many requests are under way on a connection as the flag says', async () => {
+    test('a connection has at most the concurrent requests of the flag', async () => {
       expect(wire.session.remoteSettings.maxConcurrentStreams).toBe(STREAMS_MAX);
     });
   }
 
-  test('a server that ends answers what is under way, ends watches, and lets connections go', async () => {
+  test('graceful shutdown finishes requests in flight, ends watches and closes connections', async () => {
     const leaving = await startLocalServer('kubernetes', () => FLAGS);
     const last = wireTo(leaving, { http });
     try {
@@ -227,14 +227,14 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
       const other = await leaving.replica.client.get('/metrics');
       expect(other.status).toBe(200);
       leaving.replica.process().signal('SIGTERM');
-      // It ends whole: neither cut nor reset.
+      // The watch ends cleanly: neither truncated nor reset.
       await watching.reply;
       posting.end(body.slice(5));
       const { status, headers } = await posting.reply;
       expect(status).toBe(201);
-      const isToldToGo = (): boolean =>
+      const hasGoAway = (): boolean =>
         http === '1.1' ? headers.connection === 'close' : last.session.closed;
-      await eventually('its client is told to go', async () => isToldToGo());
+      await eventually('the client gets GOAWAY or Connection: close', async () => hasGoAway());
       await leaving.replica.process().exited;
     } finally {
       last.close();

@@ -10,7 +10,7 @@ import { startLocalServer } from './support/local-server';
 import { configMap } from './support/objects';
 import { explained } from './support/workspace';
 
-/** One contract for both versions of HTTP: what a client is told does not depend on which of them it speaks. */
+/** One contract for both versions of HTTP: responses do not depend on the version. */
 
 const AUDIT_POLICY = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
@@ -54,7 +54,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
 
   const named = (name: string): string => `${name}-${http.replace('.', '-')}`;
 
-  test('an object lives from its creation to its end', async () => {
+  test('an object can be created, read, changed, watched and deleted', async () => {
     const name = named('lives');
     const at = `${MAPS}/${name}`;
     expect(await client.create(MAPS, configMap(name))).toMatchObject({
@@ -82,7 +82,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     expect(await client.get(at)).toMatchObject({ status: 404 });
   });
 
-  test('a long answer is compressed for those who take that', async () => {
+  test('a long response is compressed if the client accepts gzip', async () => {
     const answer = await client.request({ path: '/openapi/v2', headers: { 'accept-encoding': 'gzip' } });
     expect(answer).toMatchObject({ status: 200, headers: { 'content-encoding': 'gzip' } });
     expect(JSON.parse(String(gunzipSync(answer.bytes)))).toMatchObject({ swagger: '2.0' });
@@ -118,26 +118,26 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
   });
 
   test.each(['/logs/', '/debug/flags/v', '/metrics/slis', '/configz', '/swagger.json', '/ui'])(
-    '%s, which other releases or programs have, is not there',
+    '%s of other releases or programs is 404',
     async (page) => {
       expect((await client.get(page)).status).toBe(404);
       expect((await client.get('/version')).status).toBe(200);
     },
   );
 
-  test('whoever shows wrong credentials gets 401, again and again', async () => {
+  test('wrong credentials get 401 each time', async () => {
     for (const _time of [1, 2]) {
       expect(await stranger.get(MAPS)).toMatchObject({ status: 401, body: { reason: 'Unauthorized' } });
     }
   });
 
-  test('a refusal is recorded and counted', async () => {
+  test('a refused request is in the audit log and in the metrics', async () => {
     const refused = await client.request({
       path: `${MAPS}/${named('secret')}`,
       headers: { 'impersonate-user': 'bob' },
     });
     expect(refused.status).toBe(403);
-    await eventually('it is recorded', async () => recorded(refused) !== undefined);
+    await eventually('the audit log has the request', async () => recorded(refused) !== undefined);
     expect(recorded(refused)).toMatchObject({
       user: { username: 'admin' },
       impersonatedUser: { username: 'bob' },
@@ -149,7 +149,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     );
   });
 
-  test('a watch tells what changes, can be resumed, and ends when its time is up', async () => {
+  test('a watch delivers changes, can be resumed, and ends at its timeout', async () => {
     const name = named('watched');
     const selected = `${MAPS}?watch=1&fieldSelector=metadata.name%3D${name}`;
     const { body } = await client.get(MAPS);
@@ -173,7 +173,7 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     await client.delete(`${MAPS}/${name}`);
   });
 
-  test('exec, attach and port-forward of what is not there are refused like any other request', async () => {
+  test('exec, attach and port-forward to a missing pod are 404', async () => {
     const pods = '/api/v1/namespaces/default/pods';
     for (const what of ['exec?command=a&stdout=1', 'attach?stdout=1', 'portforward?ports=1']) {
       const answer = await client.request({ method: 'POST', path: `${pods}/none/${what}` });

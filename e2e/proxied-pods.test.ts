@@ -17,7 +17,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const SERVICES = '/api/v1/namespaces/default/services';
 const PAGE = '<a href="/other">there</a><a href="near">near</a><a href="https://example.com/">far</a>';
 
-/** Pods and Services may not be on the loopback. */
+/** The proxy refuses loopback addresses. */
 const address = Object.values(networkInterfaces())
   .flatMap((all) => all ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -87,7 +87,7 @@ describeIfReachable.each([
   ['a pod', () => `${PODS}/web:${String(port)}/proxy`],
   ['a Service', () => `${SERVICES}/web:http/proxy`],
 ])('the proxy of %s', (_what, root) => {
-  test('carries the method, the query and the body there, and the answer back', async () => {
+  test('forwards the method, the query and the body, and returns the response', async () => {
     const got = await client.get(`${root()}/a/b%20c?x=1&y=%2F`);
     expect(got).toMatchObject({ status: 200, headers: { 'x-method': 'GET', 'x-url': '/a/b%20c?x=1&y=%2F' } });
     const body = Buffer.alloc(1024 * 1024, 'x');
@@ -98,7 +98,7 @@ describeIfReachable.each([
     }
   });
 
-  test('tells nothing of the client’s credentials, but from where it came', async () => {
+  test('forwards the address of the client without its credentials', async () => {
     await client.get(`${root()}/echo`);
     const [{ headers } = {}] = seen;
     expect(headers?.authorization).toBeUndefined();
@@ -106,7 +106,7 @@ describeIfReachable.each([
     expect(headers?.['x-forwarded-uri']).toBe(`${root()}/echo`);
   });
 
-  test('leads redirects and links through itself again, and others where they lead', async () => {
+  test('rewrites redirects and links to the same backend, and no others', async () => {
     expect((await client.get(`${root()}/moved`)).headers.location).toBe(`${root()}/page?a=1`);
     expect((await client.get(`${root()}/away`)).headers.location).toBe('https://example.com/');
     const page = await client.get(`${root()}/page`);
@@ -116,7 +116,7 @@ describeIfReachable.each([
     expect(await client.get(root())).toMatchObject({ status: 301, headers: { location: `${root()}/` } });
   });
 
-  test('passes a refusal on as it is', async () => {
+  test('returns an error response of the backend unchanged', async () => {
     expect(await client.get(`${root()}/missing`)).toMatchObject({
       status: 404,
       text: 'no such page',
@@ -124,7 +124,7 @@ describeIfReachable.each([
     });
   });
 
-  test('joins an upgraded connection with that of the client', async () => {
+  test('connects an upgraded connection with that of the client', async () => {
     const { server: url, caFile } = local.replica;
     const { hostname, port: at } = new URL(url);
     const token = readFileSync(path.join(local.dir, 'tokens.csv'), 'utf8').split(',')[0] ?? '';

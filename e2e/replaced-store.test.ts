@@ -11,7 +11,7 @@ import { configMap } from './support/objects';
 import { suiteHaSet } from './support/suite';
 import { explained } from './support/workspace';
 
-/** ADR 47: what replicas do when somebody replaces the store behind them. */
+/** ADR 47: the behaviour of replicas when their store is replaced. */
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const FIRST_OBJECTS = [
   '/api/v1/namespaces/default',
@@ -30,7 +30,7 @@ const TOO_OLD = { status: 410, reason: 'Expired' };
 
 type Kind = 'an older' | 'an empty';
 
-describe('replicas whose store is replaced while they run', () => {
+describe('replicas with a store that is replaced while they run', () => {
   const end = new AbortController();
   afterAll(() => {
     end.abort();
@@ -49,7 +49,7 @@ describe('replicas whose store is replaced while they run', () => {
   };
 
   test.each(['an older', 'an empty'] as const)(
-    'by %s one say so, make the first objects again, and tell nobody a lie',
+    'by %s store report it, create the bootstrap objects again, and return no stale data',
     async (kind) => {
       await explained(async () => replaceBy(kind))();
       expect(await areAll(clients(), '/readyz')).toBe(true);
@@ -59,7 +59,7 @@ describe('replicas whose store is replaced while they run', () => {
   async function replaceBy(kind: Kind): Promise<void> {
     await created(set.of(0), `kept-of-${kind.slice(3)}`);
     const copy: StoreCopy = await copyStore(set.etcd);
-    await eventually('all replicas answer again', async () => areAll(clients(), COLLECTION));
+    await eventually('all replicas respond again', async () => areAll(clients(), COLLECTION));
     await createMany(kind.slice(3));
 
     const known = await knownOf(set.of(0));
@@ -71,11 +71,11 @@ describe('replicas whose store is replaced while they run', () => {
 
     await (kind === 'an older' ? copy.restore() : emptyStore(set.etcd));
 
-    // Every watch ends, and says why.
+    // Every watch ends with a reason.
     expect(await Promise.all(watches)).toEqual(watches.map(() => TOO_OLD));
     await eventually('all replicas are ready', async () => areAll(clients(), '/readyz'));
     for (const first of FIRST_OBJECTS) {
-      await eventually(`${first} is there`, async () => areAll(clients(), first));
+      await eventually(`${first} exists`, async () => areAll(clients(), first));
     }
     await Promise.all(
       set.replicas.map(async (replica, index) => {
@@ -87,7 +87,7 @@ describe('replicas whose store is replaced while they run', () => {
     );
     expect((await set.of(1).get(`${COLLECTION}/kept-of-older`)).status).toBe(kind === 'an older' ? 200 : 404);
 
-    // Also when the new store has counted further than the one before had.
+    // This holds also when the new store has a higher revision than the old one.
     await createMany('new');
     await createMany('newer');
     const changed = await created(set.of(0), known.name);
@@ -109,7 +109,7 @@ describe('replicas whose store is replaced while they run', () => {
     );
     expect(items.map(textOf)).toContain(textOf(changed));
     for (const informer of informers) {
-      await eventually('the informer holds what is in the store', async () => {
+      await eventually('the informer equals the store', async () => {
         const held = informer.store.list().map((object) => textOf(object));
         return Promise.resolve(held.sort().join() === items.map(textOf).sort().join());
       });
@@ -123,7 +123,7 @@ async function created(client: ApiClient, name: string): Promise<Body> {
   return body;
 }
 
-/** An object of the store as it is, and its version, which is the newest. */
+/** Creates an object; returns it with its version, which is the newest of the store. */
 async function knownOf(
   client: ApiClient,
 ): Promise<{ readonly name: string; readonly version: string; readonly object: Body }> {
@@ -141,7 +141,7 @@ function verdictOf({ status, body }: { readonly status: number; readonly body: B
   return { status, reason: body.reason };
 }
 
-/** With what a watch from this version ends, which tells of no object before. */
+/** The status that ends a watch from this version; the watch must deliver no object before. */
 async function endOf(client: ApiClient, version: string): Promise<object> {
   const path = `${COLLECTION}?watch=true&resourceVersion=${version}`;
   for await (const { type, object } of client.watch(path, patience())) {

@@ -22,7 +22,7 @@ describe('two replicas with one key', () => {
   });
   beforeAll(
     explained(async () => {
-      // What the accounts may do is no matter here.
+      // The rights of the accounts do not matter here.
       const apiGroup = 'rbac.authorization.k8s.io';
       const roleRef = { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' };
       const subjects = [{ apiGroup, kind: 'Group', name: 'system:serviceaccounts:default' }];
@@ -46,17 +46,17 @@ describe('two replicas with one key', () => {
     return (body.status as { readonly token: string }).token;
   }
 
-  /** A client of one replica that shows the token. */
+  /** A client of one replica with the token. */
   function bearer(token: string, replica: number): ApiClient {
     const { server, caFile } = set.replicas[replica] ?? {};
-    if (server === undefined || caFile === undefined) throw new Error('There is no such replica.');
+    if (server === undefined || caFile === undefined) throw new Error('no such replica');
     const client = new ApiClient({ server, caFile, token });
     clients.push(client);
     return client;
   }
 
   test(
-    'a token of one replica is good on the other at once, and dies with its account',
+    'a token of one replica is valid on the other at once, until its account is deleted',
     explained(async () => {
       for (let round = 0; round < 10; round++) {
         const name = `robot-${String(round)}`;
@@ -73,7 +73,7 @@ describe('two replicas with one key', () => {
   );
 
   test(
-    'a review on the other replica says whose it is, and for whom',
+    'a TokenReview on the other replica returns its user and audiences',
     explained(async () => {
       const uid = await newAccount('reviewed');
       const token = await newToken('reviewed', { audiences: ['web', 'vault'] });
@@ -95,7 +95,7 @@ describe('two replicas with one key', () => {
   );
 
   test(
-    'the other replica publishes the key by which anybody verifies the token',
+    'the other replica publishes the key that verifies the token',
     explained(async () => {
       await newAccount('published');
       const [header = ''] = (await newToken('published')).split('.');

@@ -11,19 +11,19 @@ import { suiteHaSet } from './support/suite';
 import { makeWorkspace } from './support/workspace';
 
 /**
- * Replicas that share limits and webhooks' answers over one Redis, which becomes slow, silent, is paused and killed. What requests would wait for
- * never comes then, and all of them are answered.
+ * Replicas share limits and cached webhook responses over one Redis, which becomes slow, silent, is paused and killed. All requests are served
+ * without it.
  */
 const workspace = makeWorkspace('shared-redis');
 const links = startLinks();
 const LINK = 'replicas > redis';
-/** Longer than anything waits for. */
+/** Longer than every timeout for Redis. */
 const SLOW_MS = 3_600_000;
 const ROUNDS = 40;
 let redis: LocalRedis;
 let asked: string[] = [];
 
-/** Knows every token: it is the name of its user. */
+/** A token webhook that accepts every token as the name of its user. */
 const webhook = createServer((request, response) => {
   let text = '';
   request.on('data', (chunk: Buffer) => {
@@ -86,7 +86,7 @@ afterAll(async () => {
 
 let users = 0;
 
-/** Each request is by a user of whom nobody has heard yet; the codes of the answers, which are 403 for those who have no rights. */
+/** Sends each request as a new user; returns the status codes, which are 403 for users without rights. */
 async function askAll(): Promise<ReadonlySet<number>> {
   const codes = new Set<number>();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -100,7 +100,7 @@ async function askAll(): Promise<ReadonlySet<number>> {
   return codes;
 }
 
-/** The seats of a level at each replica. */
+/** The seats of a priority level at each replica. */
 async function seats(): Promise<readonly number[]> {
   const limit =
     /^apiserver_flowcontrol_request_concurrency_limit\{priority_level="global-default"\} (\d+)$/mu;
@@ -110,9 +110,9 @@ async function seats(): Promise<readonly number[]> {
 }
 
 async function divide(): Promise<void> {
-  await eventually('the seats are divided', async () => {
+  await eventually('the seats are shared', async () => {
     const [first = 0, second = 0] = await seats();
-    // Each part is rounded up.
+    // Each share is rounded up.
     return first < WHOLE && second < WHOLE && first + second <= WHOLE + 1;
   });
 }
@@ -120,7 +120,7 @@ async function divide(): Promise<void> {
 /** 600 seats, 20 of 205 shares. */
 const WHOLE = 59;
 
-test('replicas divide the seats, and ask a webhook once for all of them', async () => {
+test('replicas share the seats, and call a webhook once for all of them', async () => {
   await divide();
   const ask = async (at: number, token: string): Promise<number> => {
     const answer = await set
@@ -129,9 +129,9 @@ test('replicas divide the seats, and ask a webhook once for all of them', async 
     return answer.status;
   };
   let count = 0;
-  // A replica that Redis has not answered in 5 ms asks for itself, so that this is tried with further users.
-  await eventually('the second replica knows what the first was told', async () => {
-    const token = `told-${String((count += 1))}`;
+  // A replica calls the webhook itself if Redis does not respond within 5 ms, so that the test retries with further users.
+  await eventually('the second replica uses the cached response of the first', async () => {
+    const token = `shared-${String((count += 1))}`;
     asked = [];
     await ask(0, token);
     return (await ask(1, token)) === 200 && asked.length === 1;
@@ -164,7 +164,7 @@ test.each<readonly [what: string, begin: () => Promise<void>, end: () => Promise
   asked = [];
   expect([...(await askAll())]).toEqual([403]);
   expect(asked).toHaveLength(ROUNDS);
-  // The last division that came is kept, whichever it was.
+  // The last known share remains in effect.
   expect(Math.max(...(await seats()))).toBeLessThan(WHOLE);
   await end();
   await links.set(LINK, { kind: 'whole' });

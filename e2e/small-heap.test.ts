@@ -6,8 +6,8 @@ import { eventually } from '../shared/testing/eventually';
 import { suiteHaSet } from './support/suite';
 
 /**
- * A replica with a heap of 256 MB is sent more than it can hold, by somebody who is no superuser: large bodies side by side, and lists and watches
- * that nobody reads. It refuses, and lives.
+ * A user without superuser rights sends more to a replica with a heap of 256 MB than it can hold: large concurrent bodies, and lists and watches
+ * that the client never reads. The replica refuses requests and survives.
  */
 const HEAP_MB = 256;
 const set = suiteHaSet({
@@ -16,7 +16,7 @@ const set = suiteHaSet({
   balancer: false,
   controllerManagers: 0,
   dialect: 'kubernetes',
-  // Without seats, so that nothing but the bytes is in the way.
+  // Seats are disabled, so that only the limits of bytes apply.
   extraArgs: [
     '--disable-admission-plugins=ServiceAccount',
     '--enable-priority-and-fairness=false',
@@ -28,17 +28,17 @@ const set = suiteHaSet({
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const AS = { 'impersonate-user': 'greedy', 'impersonate-group': 'system:authenticated' };
-/** Below what goes to a thread, so that the process itself parses it; many values, each of which takes far more than its bytes. */
+/** Below the size of offloaded requests, so that the process parses it; many values that need far more memory than bytes. */
 const VALUES = 2_900;
 const WRITERS = 300;
 const ROUNDS = 2;
 const UNREAD = 40;
 const SLOW_WATCHES = 5;
-/** Far more than all their queues and the buffers of their connections hold. */
+/** Far more than all queues and socket buffers hold. */
 const CHANGES_MAX = 5_000;
 const CHANGES_AT_ONCE = 10;
 
-/** A list of them is more than the buffers of a connection hold, and a few such lists more than one user may leave unread. */
+/** A list of these exceeds the socket buffers, and a few such lists exceed the unread bytes that one user may have. */
 const LONG_OBJECTS = 40;
 const LONG_BYTES = 225_000;
 const FORMS = [
@@ -69,7 +69,7 @@ beforeAll(async () => {
   expect(made.status).toBe(201);
 });
 
-test('it refuses what it has no room for, and goes on', async () => {
+test('it refuses requests above its memory limits and keeps serving', async () => {
   const { pid } = set.replicas[0]?.process() ?? {};
   const text = 'x'.repeat(30);
   const data = Object.fromEntries(
@@ -86,7 +86,7 @@ test('it refuses what it has no room for, and goes on', async () => {
   expect((await set.client.create(MAPS, kept)).status).toBe(201);
   const readers = [
     ...Array.from({ length: UNREAD }, () => unread(MAPS)),
-    // Each is about other objects, so that they share no events.
+    // Each watch selects other objects, so that they share no events.
     ...Array.from({ length: SLOW_WATCHES }, (_watch, at) =>
       unread(`${MAPS}?watch=1&labelSelector=of%3D${String(at)}`),
     ),
@@ -108,16 +108,16 @@ test('it refuses what it has no room for, and goes on', async () => {
   await changeUntilWatchersEnd(data);
   for (const socket of readers) socket.destroy();
   expect(set.replicas[0]?.process().pid).toBe(pid);
-  await eventually('everything is given back', async () => {
+  await eventually('all memory is released', async () => {
     const metrics = (await set.client.get('/metrics')).text;
     return GIVEN_BACK.every((line) => metrics.includes(`${line} 0\n`));
   });
   expect((await set.client.get(`${MAPS}/kept`)).status).toBe(200);
 });
 
-test('lists in any form that nobody reads, and bodies that do not end, are held within their bytes', async () => {
+test('unread lists in any encoding, and bodies that never end, stay within the memory limits', async () => {
   const { pid } = set.replicas[0]?.process() ?? {};
-  // It cannot be compressed.
+  // Random text cannot be compressed.
   const data = { text: randomBytes(LONG_BYTES).toString('base64') };
   for (let at = 0; at < LONG_OBJECTS; at += 1) {
     const made = await set.client.create(MAPS, { metadata: { name: `long-${String(at)}` }, data });
@@ -131,7 +131,7 @@ test('lists in any form that nobody reads, and bodies that do not end, are held 
   for (const form of forms) {
     for (let at = 0; at < UNREAD_OF_A_FORM; at += 1) {
       const headers = { ':path': MAPS, authorization: `Bearer ${set.adminToken}`, ...AS, ...form };
-      // Nobody listens for its data, so that its window stays full.
+      // The client does not read, so that its window stays full.
       session.request(headers).on('error', () => undefined);
     }
   }
@@ -158,14 +158,14 @@ test('lists in any form that nobody reads, and bodies that do not end, are held 
   expect((await set.client.get(`${MAPS}/long-0`)).status).toBe(200);
   for (const socket of sockets) socket.destroy();
   session.destroy();
-  await eventually('everything is given back', async () => {
+  await eventually('all memory is released', async () => {
     const metrics = (await set.client.get('/metrics')).text;
     return GIVEN_BACK.every((line) => metrics.includes(`${line} 0\n`));
   });
   expect(set.replicas[0]?.process().pid).toBe(pid);
 });
 
-/** What each of the slow watches is about changes again and again, until the server ends one of them. */
+/** Changes the objects of the slow watches until the server ends one of them. */
 async function changeUntilWatchersEnd(data: object): Promise<void> {
   const ended = /apiserver_terminated_watchers_total\{resource="configmaps"\} [1-9]/u;
   const labelsOf = (at: number): object => ({ of: String(at) });
@@ -187,7 +187,7 @@ async function changeUntilWatchersEnd(data: object): Promise<void> {
   throw new Error('no slow watcher was ended');
 }
 
-/** Resolves with the first bytes of the answer, and reads no more. */
+/** Resolves with the first bytes of the response, and reads no more. */
 async function begun(socket: TLSSocket): Promise<void> {
   socket.resume();
   await new Promise<void>((resolve) => {
@@ -199,7 +199,7 @@ async function begun(socket: TLSSocket): Promise<void> {
   });
 }
 
-/** Asks for it on a connection of its own, and reads nothing of the answer. */
+/** Sends a request on a new connection, and never reads the response. */
 function unread(target: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
   const url = new URL(set.server);
   const socket = connect({ host: url.hostname, port: Number(url.port), rejectUnauthorized: false });

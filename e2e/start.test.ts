@@ -48,12 +48,12 @@ describe('npm start', () => {
     return new ApiClient({ server: serverUrl(port), caFile: caFileOf(path.join(dataDir, 'certs')), token });
   }
 
-  test('it prints the address, a private kubeconfig and commands that work, and Ctrl-C ends all of it', async () => {
+  test('it prints the address, a private kubeconfig and working commands, and Ctrl-C stops everything', async () => {
     const terminal = start();
     expect(await terminal.ready()).toBe(serverUrl(port));
     const kubeconfig = path.join(dataDir, 'kubeconfig');
     expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
-    await eventually('the welcome is printed to its end', async () =>
+    await eventually('the whole welcome text is printed', async () =>
       terminal.lines.some((line) => line.includes('Ctrl-C')),
     );
     expect(terminal.lines).toContain(`    export KUBECONFIG=${kubeconfig}`);
@@ -105,7 +105,7 @@ describe('npm start', () => {
     await terminal.pressCtrlC();
   });
 
-  test('a port that is taken is told plainly, before anything is started', async () => {
+  test('a port in use is reported before anything starts', async () => {
     const other = createServer().listen(port, LOOPBACK);
     await once(other, 'listening');
     const terminal = start();
@@ -114,13 +114,13 @@ describe('npm start', () => {
     other.close();
   });
 
-  test('an unknown word is refused with the usage', async () => {
+  test('an unknown option is refused with the usage', async () => {
     const terminal = start('--prot=1');
     expect(await terminal.ended).not.toBe(0);
     expect(terminal.lines.join('\n')).toContain('--data-dir');
   });
 
-  test('a program that dies is reported, and the command ends with its exit code', async () => {
+  test('a killed program is reported, and the command exits with its exit code', async () => {
     const launcher = path.join(repositoryRoot, 'deploy', 'local', 'start.mjs');
     const terminal = new Terminal(process.execPath, [
       launcher,
@@ -150,14 +150,14 @@ describe('npm run start:ha', () => {
     workspace.remove();
   });
 
-  test('members of etcd talk to nobody who shows no certificate, be it a client or a member', async () => {
+  test('etcd members accept no client and no peer without a certificate', async () => {
     await terminal.ready();
-    await eventually('every part is named', async () => programs().size === 9);
+    await eventually('every program is listed', async () => programs().size === 9);
     const members = [...programs()].filter(([name]) => name.startsWith('etcd-'));
     expect(members).toHaveLength(3);
     for (const [, pid] of members) {
       const urls = new Set(commandLine(String(pid)).match(/https?:\/\/[\d.]+:\d+/gu));
-      // Its own, for clients and for members, and those of both others.
+      // The member's own addresses for clients and peers, and those of both other members.
       expect(urls.size).toBeGreaterThanOrEqual(4);
       for (const url of urls) {
         expect(new URL(url).protocol).toBe('https:');
@@ -167,28 +167,28 @@ describe('npm run start:ha', () => {
     }
   });
 
-  test('the set answers at one address, also while one of its parts is killed, and Ctrl-C ends all of it', async () => {
+  test('the set serves one address while its programs are killed one by one, and Ctrl-C stops everything', async () => {
     const server = await terminal.ready();
     const caFile = caFileOf(path.join(workspace.dir, 'certs'));
     const api = new ApiClient({ server, caFile, token: ensureCredentials(workspace.dir).adminToken });
     expect((await api.create(COLLECTION, configMap('kept'))).status).toBe(201);
 
-    await eventually('every part is named', async () => programs().size === 9);
+    await eventually('every program is listed', async () => programs().size === 9);
     const pids = programs();
     for (const name of ['apiserver-0', 'etcd-0', 'controller-manager-0']) {
       process.kill(pids.get(name) ?? 0, 'SIGKILL');
       await eventually(
-        `the set answers without ${name}`,
+        `the set responds without ${name}`,
         async () => (await api.get(`${COLLECTION}/kept`).catch(() => undefined))?.status === 200,
       );
     }
-    await eventually('the killed replica is started again', async () =>
+    await eventually('the killed replica restarts', async () =>
       terminal.lines.some((line) =>
         line.includes('apiserver-0 stopped with signal SIGKILL; starting it again'),
       ),
     );
     api.close();
-    // What was started again is on no list that was printed, so that it is looked for by its folder.
+    // Restarted processes are not in the printed list, so that the test searches for the data folder.
     expect(processesWith(workspace.dir)).not.toEqual([]);
     await terminal.pressCtrlC();
     expect(terminal.lines.at(-1)).toBe('orch: stopped');
@@ -201,7 +201,7 @@ describe('npm run start:ha', () => {
   }
 });
 
-/** Whether somebody without a certificate is told anything. */
+/** Whether a request without a client certificate succeeds. */
 async function isServed(url: string): Promise<boolean> {
   const request = url.startsWith('https:') ? httpsRequest : httpRequest;
   return new Promise((resolve) => {
@@ -214,7 +214,7 @@ async function isServed(url: string): Promise<boolean> {
   });
 }
 
-/** The processes that have this text on their command line. */
+/** The processes with this text in their command line. */
 function processesWith(text: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/u.test(name))
@@ -222,7 +222,7 @@ function processesWith(text: string): readonly number[] {
     .map(Number);
 }
 
-/** Empty for a process that has ended meanwhile. */
+/** The command line of a process; empty if it has ended. */
 function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

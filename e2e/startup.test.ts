@@ -9,7 +9,7 @@ const WRITERS = 32;
 
 describe('a start', () => {
   test(
-    'a replica on a filled etcd serves all of it as soon as it is ready',
+    'a replica on a filled etcd serves all objects as soon as it is ready',
     explained(async () => {
       const objects = sized({ full: 100_000, small: 5_000 });
       const set = await startHaSet({

@@ -15,7 +15,7 @@ import { startReplica } from './support/replica';
 import { explained, makeWorkspace } from './support/workspace';
 import { runWriters } from './support/writers';
 
-/** What deploy/UPGRADING.md promises of replicas of two versions on one store. */
+/** The guarantees of deploy/UPGRADING.md for replicas of two versions on one store. */
 const EXAMPLES = path.join(repositoryRoot, 'e2e', 'examples');
 const KUBECTL = findKubectls().find(({ program }) => program !== undefined)?.program;
 const OBJECTS_A_ROUND = 20;
@@ -25,7 +25,7 @@ const OBJECT_KEY = /^\/registry\/[^/]+\/[^/]+\/(?!load\/)/u;
 
 const older = olderBuild();
 
-describe(`replicas of this version beside those of an older one (${older.title})`, () => {
+describe(`replicas of this version together with an older one (${older.title})`, () => {
   const workspace = makeWorkspace('versions');
   const replicas: Replica[] = [];
   let etcd: EtcdCluster | undefined;
@@ -42,7 +42,7 @@ describe(`replicas of this version beside those of an older one (${older.title})
             storage: { kind: 'etcd', endpoints },
             dir: workspace.dir,
             credentials: ensureCredentials(workspace.dir),
-            // The older one may offer nothing else.
+            // The older build may have no other version.
             http: '1.1',
             shutdownDelay: '1s',
             extraArgs: ['--disable-admission-plugins=ServiceAccount'],
@@ -60,7 +60,7 @@ describe(`replicas of this version beside those of an older one (${older.title})
   });
 
   test(
-    'are rolled forwards and back under load, lose no write and no event, and show the same of everything',
+    'are rolled forwards and back under load without a lost write or event, and return equal lists',
     explained(async () => {
       const [first, second] = replicas;
       if (first === undefined || second === undefined) throw new Error('There are no replicas.');
@@ -70,7 +70,7 @@ describe(`replicas of this version beside those of an older one (${older.title})
 
       await first.exchange(undefined);
       await expectSame(first.client, second.client);
-      // Whoever writes, the store holds what both can read.
+      // Both versions can read the objects that either of them stores.
       await kubectl(first, 'annotate', '-f', EXAMPLES, 'touched=by-the-newer', '--overwrite');
       await expectSame(first.client, second.client);
       expect(await storedForms()).toMatchObject(forms);
@@ -95,7 +95,7 @@ describe(`replicas of this version beside those of an older one (${older.title})
     if (result.exitCode !== 0) throw new Error(`kubectl ${args.join(' ')}: ${result.stderr}`);
   }
 
-  /** Writers that write through both, and a watch that goes from one to the other, until `stop` checks what they saw. */
+  /** Starts writers on both versions, and a watch that moves between them; `stop` checks the events. */
   async function startLoad(): Promise<{ stop(): Promise<void> }> {
     const clients = replicas.map(({ client }) => client);
     const [client] = clients;
@@ -157,12 +157,12 @@ describe(`replicas of this version beside those of an older one (${older.title})
     };
   }
 
-  /** The version in which each object of the store is stored. */
+  /** The API version of each stored object. */
   async function storedForms(): Promise<Readonly<Record<string, string>>> {
     const client = new Etcd3({ hosts: [...(etcd?.endpoints ?? [])] });
     try {
       const values = await client.getAll().prefix('/registry/').strings();
-      // Keys directly below the prefix are no objects.
+      // Keys directly below the prefix are not objects.
       const objects = Object.entries(values).filter(([key]) => OBJECT_KEY.test(key));
       return Object.fromEntries(objects.map(([key, value]) => [key, formOf(value)]));
     } finally {
@@ -176,20 +176,20 @@ function formOf(value: string): string {
   return `${apiVersion} ${kind}`;
 }
 
-/** Every list that both serve is the same through both, in every version. */
+/** Checks that every list that both serve is equal, in every version. */
 async function expectSame(one: ApiClient, other: ApiClient): Promise<void> {
   const shared = new Set(await listsOf(other));
   const lists = (await listsOf(one)).filter((list) => shared.has(list));
   expect(lists.length).toBeGreaterThan(RESOURCES_MIN);
   for (const list of lists) {
-    await eventually(`${list} is the same through both`, async () => {
+    await eventually(`${list} is equal on both`, async () => {
       const [a, b] = await Promise.all([one.get(list), other.get(list)]);
       return a.status === 200 && settledItems(a.body) === settledItems(b.body);
     });
   }
 }
 
-/** The paths of all collections, in all versions, but for what comes from no store. */
+/** The paths of all stored collections in all versions. */
 async function listsOf(client: ApiClient): Promise<readonly string[]> {
   const groups = (await client.get('/apis')).body as { readonly groups?: readonly Group[] };
   const versions = (groups.groups ?? []).flatMap(({ versions: all }) =>
@@ -205,7 +205,7 @@ async function listsOf(client: ApiClient): Promise<readonly string[]> {
   return lists;
 }
 
-/** But for what the load writes meanwhile. */
+/** Removes the objects that the load writes meanwhile. */
 function settledItems({ items = [] }: Body): string {
   return JSON.stringify(items.filter(({ metadata }) => metadata?.namespace !== 'load'));
 }

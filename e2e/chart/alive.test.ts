@@ -20,15 +20,15 @@ import { isFullScale } from '../support/scale';
 import { explained, makeWorkspace } from '../support/workspace';
 
 /**
- * The chart, alive: helm installs it into an API server of ours that plays the host cluster, and a small node agent runs each of its pods from the
- * image that deploy/Dockerfile makes. It needs root, buildah and npm's registry.
+ * Runs the chart: helm installs it into one of our API servers as the host cluster, and a small node agent runs its pods from the image of
+ * deploy/Dockerfile. The suite needs root, buildah and the npm registry.
  */
 const full = isFullScale ? describe : describe.skip;
 
 const [, HELM] = HELMS;
 const NAMESPACE = 'control-plane';
 const RELEASE = 'orch';
-/** Loopback addresses stand for those of pods, so each must listen at its own. */
+/** Loopback addresses serve as pod addresses, so each pod must listen at its own. */
 const VALUES = [
   'apiserver.extraArgs={--bind-address=$(POD_IP)}',
   'apiserver.shutdownDelaySeconds=4',
@@ -39,15 +39,15 @@ const VALUES = [
   'controllerManager.extraEnv[0].name=POD_IP',
   'controllerManager.extraEnv[0].valueFrom.fieldRef.fieldPath=status.podIP',
 ].flatMap((value) => ['--set', value]);
-/** A member that has lost its data must not begin a set of its own. */
+/** A member that lost its data must not start a cluster of its own. */
 const ROLLED_VALUES = [...VALUES, '--set=etcd.clusterState=existing'];
 const SECRETS: ResourceOf<Secret> = { group: '', version: 'v1', resource: 'secrets' };
 const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', version: 'v1', resource: 'configmaps' };
 const WRITERS = 4;
 const REPLICAS = { etcd: 3, apiserver: 3, 'controller-manager': 2, redis: 1 } as const;
-/** The least that the chart takes. */
+/** The smallest values that the chart accepts. */
 const SMALL_QUOTA_MEBIBYTES = 64;
-/** What a replica gives by its defaults. */
+/** The default number of seats of one replica. */
 const SEATS = 600;
 const FILLER_BYTES = 900 * 1_024;
 
@@ -112,7 +112,7 @@ full('the chart on a host cluster', () => {
     return agent.podsOf(`${RELEASE}-${component}`).filter((pod) => pod.isReady()).length;
   }
 
-  test('the image holds what is needed, and runs as nobody in particular', () => {
+  test('the image holds the required files and runs as an unprivileged user', () => {
     const { labels, user, size, rootFolder } = images.orch;
     expect(user).toBe('65532:65532');
     expect(labels).toMatchObject({
@@ -144,7 +144,7 @@ full('the chart on a host cluster', () => {
   });
 
   test(
-    'helm install brings everything up',
+    'helm install starts every component',
     explained(async () => {
       await helm('install', RELEASE, CHART, ...VALUES, '--wait', '--wait-for-jobs', '--timeout=5m');
       for (const [component, count] of Object.entries(REPLICAS)) expect(readyOf(component)).toBe(count);
@@ -177,9 +177,9 @@ full('the chart on a host cluster', () => {
     }),
   );
 
-  test('one controller-manager leads and does its work', async () => {
+  test('one controller-manager leads and runs the controllers', async () => {
     await client.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata: { name: 'work' } });
-    await eventually('the default service account of a new namespace is made', async () => {
+    await eventually('the default service account of a new namespace exists', async () => {
       const { items } = await client.list(
         { group: '', version: 'v1', resource: 'serviceaccounts' },
         { namespace: 'work' },
@@ -190,7 +190,7 @@ full('the chart on a host cluster', () => {
     expect(leases).toMatchObject({ items: [{ spec: { holderIdentity: expect.any(String) } }] });
   });
 
-  test('what is secret is encrypted in etcd, with the key that was made', async () => {
+  test('secrets are encrypted in etcd with the generated key', async () => {
     const ref = { namespace: 'default', name: 'hidden' };
     await client.create(SECRETS, { metadata: ref, stringData: { word: 'in the clear' } });
     const [member] = agent.podsOf(`${RELEASE}-etcd`);
@@ -203,7 +203,7 @@ full('the chart on a host cluster', () => {
     });
   });
 
-  test('API servers divide the seats of their priority levels over Redis', async () => {
+  test('API servers share the seats of their priority levels over Redis', async () => {
     const levels = await client.list<PriorityLevelConfiguration>({
       group: 'flowcontrol.apiserver.k8s.io',
       version: 'v1beta1',
@@ -215,7 +215,7 @@ full('the chart on a host cluster', () => {
     const total = [...shares.values()].reduce((sum, each) => sum + each, 0);
     const alone = Math.ceil((SEATS * (shares.get('workload-low') ?? 0)) / total);
     expect(alone).toBeGreaterThan(1);
-    await eventually('a level has a part of the seats that one replica alone would give', async () => {
+    await eventually('a level has a share of the seats of a single replica', async () => {
       const [, seats] =
         /concurrency_limit\{priority_level="workload-low"\} (\d+)/u.exec(await metrics()) ?? [];
       return Number(seats) < alone;
@@ -236,7 +236,7 @@ full('the chart on a host cluster', () => {
         '--wait',
         '--timeout=5m',
       );
-      await eventually('no old pod is left', () =>
+      await eventually('all old pods are deleted', () =>
         agent
           .pods()
           .every((pod) => !before.has(pod.name) || /-(?:etcd-|redis-|smoke|certificates-)/u.test(pod.name)),
@@ -251,14 +251,14 @@ full('the chart on a host cluster', () => {
   );
 
   test(
-    'kill -9 of each part under load is mended, and no acknowledged write is lost to a watch',
+    'after kill -9 of each component under load it restarts, and watches miss no acknowledged write',
     explained(async () => {
       const load = await startLoad(client);
       for (const component of ['apiserver', 'etcd', 'controller-manager', 'redis'] as const) {
         const [victim] = agent.podsOf(`${RELEASE}-${component}`);
         victim?.kill('SIGKILL');
         await eventually(
-          `${component} was started again`,
+          `${component} has restarted`,
           () => (victim?.restarts() ?? 0) > 0 && readyOf(component) === REPLICAS[component],
         );
       }
@@ -270,12 +270,12 @@ full('the chart on a host cluster', () => {
   );
 
   test(
-    'helm upgrade rolls the members of etcd one by one, and no acknowledged write is lost to a watch',
+    'helm upgrade rolls the etcd members one by one, and watches miss no acknowledged write',
     explained(async () => {
       const before = new Map(agent.podsOf(`${RELEASE}-etcd`).map((pod) => [pod.name, pod]));
       const load = await startLoad(client);
       await helm('upgrade', RELEASE, CHART, ...ROLLED_VALUES, '--wait', '--timeout=5m');
-      await eventually('every member is another one, and ready', () =>
+      await eventually('every member is a new pod and ready', () =>
         agent.podsOf(`${RELEASE}-etcd`).every((pod) => before.get(pod.name) !== pod && pod.isReady()),
       );
       const result = await load.stop();
@@ -287,7 +287,7 @@ full('the chart on a host cluster', () => {
   );
 
   test(
-    'a member of etcd that has lost its data is let in again, under load',
+    'an etcd member that lost its data joins again under load',
     explained(async () => {
       const [first, lost] = agent.podsOf(`${RELEASE}-etcd`);
       if (first === undefined || lost === undefined) throw new Error('There are no members.');
@@ -300,16 +300,16 @@ full('the chart on a host cluster', () => {
       const data = path.join(workspace.dir, 'node', 'claims', lost.name, 'data', 'data');
       lost.kill('SIGKILL');
       rmSync(data, { recursive: true, force: true });
-      // It finds that it was a member, and does not begin without its data.
-      await eventually('the others go on without it', () => lost.restarts() > 0 && !lost.isReady());
-      // Refused until the members that are left have been connected for some seconds.
-      await eventually('it is taken out of the set', () => succeeds(() => etcdctl('member', 'remove', id)));
-      await eventually('it is let in again', () => {
-        // What it began with is that of the member that is gone.
+      // The member finds that it belongs to the cluster, and does not start without its data.
+      await eventually('the other members continue without it', () => lost.restarts() > 0 && !lost.isReady());
+      // etcd refuses this until the remaining members have been connected for some seconds.
+      await eventually('the member is removed', () => succeeds(() => etcdctl('member', 'remove', id)));
+      await eventually('the member is added again', () => {
+        // Its initial data belongs to the removed member.
         rmSync(data, { recursive: true, force: true });
         return succeeds(() => etcdctl('member', 'add', lost.name, `--peer-urls=${peerUrl}`));
       });
-      await eventually('it is ready', () => lost.isReady());
+      await eventually('the member is ready', () => lost.isReady());
       const result = await load.stop();
       tell('a member lost under load', result);
       expect(result.missed).toEqual([]);
@@ -318,7 +318,7 @@ full('the chart on a host cluster', () => {
   );
 
   test(
-    'an etcd that is full is told plainly, reads go on, and it takes writes again once it has room',
+    'a full etcd is reported, reads continue, and writes resume once there is space',
     explained(async () => {
       const small = `--set=etcd.quotaMebibytes=${String(SMALL_QUOTA_MEBIBYTES)}`;
       await helm('upgrade', RELEASE, CHART, ...ROLLED_VALUES, small, '--wait', '--timeout=5m');
@@ -333,17 +333,19 @@ full('the chart on a host cluster', () => {
         );
       }
       expect(refusal).toContain('database space exceeded');
-      await eventually('the metrics say so', async () => /^apiserver_store_full 1$/mu.test(await metrics()));
+      await eventually('the metric reports a full store', async () =>
+        /^apiserver_store_full 1$/mu.test(await metrics()),
+      );
       const { items } = await client.list(CONFIG_MAPS, { namespace: 'default' });
       for (const { metadata } of items)
         if (metadata.name?.startsWith('filler-'))
           await client.delete(CONFIG_MAPS, { namespace: 'default', name: metadata.name });
-      // Nothing is restarted for it: no other replica, and no restart, would do better.
+      // Nothing is restarted: neither another replica nor a restart would help.
       expect([readyOf('apiserver'), restartsOf('apiserver')]).toEqual([REPLICAS.apiserver, restarts]);
       await helm('upgrade', RELEASE, CHART, ...ROLLED_VALUES, '--wait', '--timeout=5m');
       const [member] = agent.podsOf(`${RELEASE}-etcd`);
       (await etcdctlAt(member?.ip ?? ''))('alarm', 'disarm');
-      await eventually('writes are taken again', async () => {
+      await eventually('writes succeed again', async () => {
         const name = { namespace: 'default', name: `room-${randomUUID()}` };
         return client.create(CONFIG_MAPS, { metadata: name }).then(
           () => true,
@@ -354,7 +356,7 @@ full('the chart on a host cluster', () => {
     }),
   );
 
-  /** Those of one of the API servers. */
+  /** The metrics of one API server. */
   async function metrics(): Promise<string> {
     return (await client.request({ method: 'GET', path: '/metrics' })).body.toString();
   }
@@ -363,7 +365,7 @@ full('the chart on a host cluster', () => {
     return agent.podsOf(`${RELEASE}-${component}`).reduce((sum, pod) => sum + pod.restarts(), 0);
   }
 
-  /** Runs etcdctl against one member, as the API servers would. */
+  /** Runs etcdctl against one member with the credentials of the API servers. */
   async function etcdctlAt(ip: string): Promise<(...args: readonly string[]) => string> {
     const files = { ca: 'ca.crt', cert: 'tls.crt', key: 'tls.key' };
     const flags: string[] = [];
@@ -372,7 +374,7 @@ full('the chart on a host cluster', () => {
       writeFileSync(target, await secret('etcd-client', file));
       flags.push(`--${flag === 'ca' ? 'cacert' : flag}=${target}`);
     }
-    // The certificate is for names that only pods can resolve.
+    // The certificate has names that only pods can resolve.
     flags.push(`--endpoints=https://${ip}:2379`, '--insecure-skip-tls-verify');
     const env = { ...process.env, ETCDCTL_API: '3' };
     return (...args) =>
@@ -380,12 +382,12 @@ full('the chart on a host cluster', () => {
   }
 
   test(
-    'helm rollback goes back, and helm uninstall takes all but keys and data',
+    'helm rollback restores the first release, and helm uninstall deletes all but keys and data',
     explained(async () => {
       await helm('rollback', RELEASE, '1', '--wait', '--timeout=5m');
       await helm('test', RELEASE, '--timeout=2m');
       await helm('uninstall', RELEASE, '--wait');
-      await eventually('no pod is left', () => agent.pods().every((pod) => pod.name.includes('smoke')));
+      await eventually('all pods are deleted', () => agent.pods().every((pod) => pod.name.includes('smoke')));
       expect((await secret('etcd-ca', 'tls.key')).length).toBeGreaterThan(0);
       expect(agent.overdue).toEqual([]);
     }),
@@ -401,15 +403,15 @@ function succeeds(act: () => unknown): boolean {
   }
 }
 
-/** Requests whose fate an ending member of etcd leaves open fail; how many is told, and not judged. */
+/** Requests fail whose outcome a stopping etcd member leaves unknown; their number is printed, and not checked. */
 function tell(what: string, { counts, failures }: LoadResult): void {
-  const told = JSON.stringify({ ...counts, failures: failures.length, first: failures[0] });
-  process.stderr.write(`${what}: ${told}\n`);
+  const summary = JSON.stringify({ ...counts, failures: failures.length, first: failures[0] });
+  process.stderr.write(`${what}: ${summary}\n`);
 }
 
 interface LoadResult {
   readonly failures: readonly string[];
-  /** What was written and not seen by the watch. */
+  /** The acknowledged writes that the watch missed. */
   readonly missed: readonly string[];
   readonly counts: {
     readonly writes: number;
@@ -419,7 +421,7 @@ interface LoadResult {
   };
 }
 
-/** Writers that create, change, read and delete objects, and one watcher that goes on from its last version when its watch ends. */
+/** Starts writers that create, change, read and delete objects, and one watcher that resumes from its last version when its watch ends. */
 async function startLoad(client: Client): Promise<{ stop(): Promise<LoadResult> }> {
   const failures: string[] = [];
   const written = new Set<string>();
@@ -468,7 +470,7 @@ async function startLoad(client: Client): Promise<{ stop(): Promise<LoadResult> 
           counts.events += 1;
         }
       } catch (error) {
-        // A watch ends with its server; a position that is too old would be a gap.
+        // A watch ends with its server; a version that is too old would be a gap.
         if (!watching.signal.aborted && /too old|Expired|410/u.test(String(error)))
           failures.push(`watch: ${String(error)}`);
         await delay(PAUSE_MS);

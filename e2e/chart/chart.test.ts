@@ -18,7 +18,7 @@ const NONE = 'the defaults';
 const CASES = [NONE, ...FILES];
 const CASES_MIN = 9;
 
-/** Kinds of others: served as whatever one sends, so that only their place and their metadata are checked. */
+/** Kinds of other projects. They are served without a schema, so that only their path and metadata are checked. */
 const FOREIGN: readonly (readonly [group: string, kind: string, plural: string])[] = [
   ['monitoring.coreos.com', 'ServiceMonitor', 'servicemonitors'],
   ['monitoring.coreos.com', 'PrometheusRule', 'prometheusrules'],
@@ -32,14 +32,14 @@ function valuesOf(name: string): readonly string[] {
 
 const renderings = new Map<string, Promise<readonly Body[]>>();
 
-/** What the newer helm makes of the chart; each set of values is rendered once. */
+/** Renders the chart with the newer helm; each set of values is rendered once. */
 async function renderingOf(name: string): Promise<readonly Body[]> {
   const known = renderings.get(name) ?? rendered(NEWER, valuesOf(name));
   renderings.set(name, known);
   return known;
 }
 
-test('there are enough sets of values to try', () => {
+test('the chart has enough sets of values to test', () => {
   expect(CASES.length).toBeGreaterThanOrEqual(CASES_MIN);
 });
 
@@ -68,7 +68,7 @@ run.each([
   ['a tag in place of a digest', ['--set', 'image.digest=latest'], /digest/],
   ['no etcd at all', ['--set', 'etcd.enabled=false'], /etcd\.external\.endpoints must name an etcd/],
   [
-    'a key that nobody makes',
+    'a key without a source',
     ['--set', 'encryption.mode=generated,certificates.mode=certManager'],
     /encryption\.mode generated needs certificates\.mode generated/,
   ],
@@ -86,7 +86,7 @@ run.each([
   expect(stderr).toMatch(why);
 });
 
-run('every value is in the schema, and the schema knows no other', () => {
+run('the schema has exactly the properties of values.yaml', () => {
   const values = load(readFileSync(path.join(CHART, 'values.yaml'), 'utf8'));
   const schema: unknown = JSON.parse(readFileSync(path.join(CHART, 'values.schema.json'), 'utf8'));
   expect(leavesOfSchema(schema).toSorted()).toEqual(leavesOfValues(values, schema).toSorted());
@@ -100,41 +100,44 @@ test('the README of the chart has a row for every value', () => {
 describe.each(CASES)('%s:', (name) => {
   const objects = async (): Promise<readonly Body[]> => renderingOf(name);
 
-  run('flags are those of the programs', async () => {
+  run('every flag exists in its program', async () => {
     const containers = (await podsOf(objects())).flatMap(({ spec }) => spec.containers);
     const unknown = containers.flatMap(({ args = [] }) => unknownFlags(args));
     expect(unknown).toEqual(name === 'everything-values.yaml' ? ['max'] : []);
   });
 
-  run('whatever a pod mounts or reads is rendered, or made by the plan of certificates', async () => {
-    const all = await objects();
-    const made = new Set(madeSecrets(all, name));
-    const maps = new Set(namesOf(all, 'ConfigMap'));
-    const missing = (await podsOf(objects())).flatMap(({ spec }) =>
-      (spec.volumes ?? [])
-        .flatMap(sourcesOf)
-        .flatMap(({ secret, configMap }) => [
-          ...(secret === undefined || made.has(secret.secretName ?? secret.name ?? '') ? [] : [secret]),
-          ...(configMap === undefined || maps.has(configMap.name) ? [] : [configMap]),
-        ]),
-    );
-    expect(missing).toEqual(name === 'everything-values.yaml' ? [{ secretName: 'webhook' }] : []);
-    const read = (await podsOf(objects())).flatMap(({ spec }) =>
-      spec.containers.flatMap(({ env = [] }) =>
-        env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
-      ),
-    );
-    expect(read.filter((each) => !made.has(each.name))).toEqual([]);
-    const loose = (await podsOf(objects())).flatMap(({ spec }) =>
-      spec.containers.flatMap(({ volumeMounts = [] }) =>
-        volumeMounts.filter((mount) => !(spec.volumes ?? []).some((volume) => volume.name === mount.name)),
-      ),
-    );
-    // The data of etcd comes from a claim.
-    expect(loose.filter((mount) => mount.name !== 'data')).toEqual([]);
-  });
+  run(
+    'every Secret and ConfigMap that a pod uses is rendered or made by the plan of certificates',
+    async () => {
+      const all = await objects();
+      const made = new Set(madeSecrets(all, name));
+      const maps = new Set(namesOf(all, 'ConfigMap'));
+      const missing = (await podsOf(objects())).flatMap(({ spec }) =>
+        (spec.volumes ?? [])
+          .flatMap(sourcesOf)
+          .flatMap(({ secret, configMap }) => [
+            ...(secret === undefined || made.has(secret.secretName ?? secret.name ?? '') ? [] : [secret]),
+            ...(configMap === undefined || maps.has(configMap.name) ? [] : [configMap]),
+          ]),
+      );
+      expect(missing).toEqual(name === 'everything-values.yaml' ? [{ secretName: 'webhook' }] : []);
+      const read = (await podsOf(objects())).flatMap(({ spec }) =>
+        spec.containers.flatMap(({ env = [] }) =>
+          env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
+        ),
+      );
+      expect(read.filter((each) => !made.has(each.name))).toEqual([]);
+      const loose = (await podsOf(objects())).flatMap(({ spec }) =>
+        spec.containers.flatMap(({ volumeMounts = [] }) =>
+          volumeMounts.filter((mount) => !(spec.volumes ?? []).some((volume) => volume.name === mount.name)),
+        ),
+      );
+      // The data of etcd is a volume claim.
+      expect(loose.filter((mount) => mount.name !== 'data')).toEqual([]);
+    },
+  );
 
-  run('selectors find the pods they mean, and services the ports', async () => {
+  run('selectors match their pods, and Services match the ports', async () => {
     const all = await objects();
     const pods = await podsOf(objects());
     const lost = all.flatMap((each) => {
@@ -154,7 +157,7 @@ describe.each(CASES)('%s:', (name) => {
     expect(lost).toEqual([]);
   });
 
-  run('no pod runs as root, writes to its image, or may become more than it is', async () => {
+  run('no pod runs as root, writes to its root filesystem, or may escalate its privileges', async () => {
     for (const { spec } of await podsOf(objects())) {
       expect(spec.securityContext).toMatchObject({
         runAsNonRoot: true,
@@ -189,7 +192,7 @@ run.each([
   expect(args.slice(0, 3)).toEqual(['--max-semi-space-size=8', ...flags]);
 });
 
-run('the longest time that a replica takes to stop fits into its grace period', async () => {
+run('the longest graceful shutdown of a replica fits into its grace period', async () => {
   const objects = await rendered(NEWER, ['--set', 'apiserver.shutdownDelaySeconds=33']);
   const server = objects.find(
     (each) => each.metadata?.name?.endsWith('-apiserver') && each.kind === 'Deployment',
@@ -199,7 +202,7 @@ run('the longest time that a replica takes to stop fits into its grace period', 
   expect(spec?.terminationGracePeriodSeconds).toBe(73);
 });
 
-/** The words of the container of a Deployment of the chart. */
+/** The arguments of the container of a Deployment of the chart. */
 async function argsOf(suffix: string, ...values: readonly string[]): Promise<readonly string[]> {
   const objects = await rendered(NEWER, values);
   const found = objects.find(
@@ -208,7 +211,7 @@ async function argsOf(suffix: string, ...values: readonly string[]): Promise<rea
   return podTemplateOf(found ?? {})?.spec.containers[0]?.args ?? [];
 }
 
-run('a key is first for reading only, then for writing, and is made by the Job once', async () => {
+run('an encryption key is used for reading first, then for writing, and the Job makes it once', async () => {
   const reading = ['--set', 'encryption.mode=generated,encryption.write=false'];
   const writing = ['--set', 'encryption.mode=generated'];
   expect(await argsOf('-apiserver')).not.toContainEqual(expect.stringContaining('encryption'));
@@ -236,7 +239,7 @@ run('the CronJob only renews, and the record of authorities can be written', asy
 });
 
 run(
-  'API servers show themselves to node agents and to servers behind them, and Redis gets a password',
+  'API servers authenticate to node agents and extension API servers, and Redis gets a password',
   async () => {
     const words = await argsOf('-apiserver', '--set', 'redis.mode=chart');
     expect(words).toEqual(
@@ -269,7 +272,7 @@ describe('a running API server', () => {
     }
   });
 
-  run.each(CASES)('takes every object of %s, with strict fields', async (name) => {
+  run.each(CASES)('accepts every object of %s with strict field validation', async (name) => {
     const { client } = local.replica;
     const kinds = await kindsServed();
     const refused: string[] = [];
@@ -327,7 +330,7 @@ function namesOf(objects: readonly Body[], kind: string): readonly string[] {
   return objects.filter((each) => each.kind === kind).map((each) => String(each.metadata?.name));
 }
 
-/** The Secrets that will be there, by whoever makes them. */
+/** The Secrets that will exist, by their source. */
 function madeSecrets(objects: readonly Body[], name: string): readonly string[] {
   const plan = objects.find((each) => each.metadata?.name?.endsWith('-certificate-plan') === true);
   if (plan !== undefined) {
@@ -385,10 +388,10 @@ interface SchemaNode {
   readonly additionalProperties?: unknown;
 }
 
-/** Helm's own, for charts that are parts of others. */
+/** A value of Helm itself, for subcharts. */
 const GLOBAL = 'global';
 
-/** Paths of what has no properties of its own. */
+/** The paths of the leaves of a schema. */
 function leavesOfSchema(node: unknown, at = ''): readonly string[] {
   const { properties } = node as SchemaNode;
   if (properties === undefined) return [at];
@@ -401,7 +404,7 @@ function leavesOfSchema(node: unknown, at = ''): readonly string[] {
     );
 }
 
-/** The same of values: what the schema leaves open is one. */
+/** The paths of the leaves of values; an object that the schema leaves open is a leaf. */
 function leavesOfValues(values: unknown, schema: unknown, at = ''): readonly string[] {
   const { properties } = (schema ?? {}) as SchemaNode;
   if (properties === undefined || at === 'certificates.secretNames') return [at];

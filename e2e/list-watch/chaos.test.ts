@@ -19,7 +19,7 @@ import type { Truth } from './chaos/truth';
 import { followTruth } from './chaos/truth';
 import { labelSelectorOf, NAMESPACES, pathOf, VIEWS } from './chaos/views';
 
-/** Repeats the choices of an earlier run: ORCH_E2E_SEED=<the number it printed>. What runs at the same time is left to the machine. */
+/** ORCH_E2E_SEED=<the number that a run printed> repeats its random choices. Concurrency stays random. */
 const SEED = Number(process.env['ORCH_E2E_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const WRITES = Number(process.env['ORCH_E2E_WRITES'] ?? sized({ full: 200_000, small: 2_000 }));
 const WRITERS = 16;
@@ -30,7 +30,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
   let damage: Damage;
   const processes: InformerProcess[] = [];
   afterAll(async () => {
-    // A run that failed must not go on starting what is being ended.
+    // After a failure the faults must not restart programs that are being stopped.
     await damage?.end().catch(() => undefined);
     for (const each of processes) each.kill();
     await truth?.stop().catch(() => undefined);
@@ -45,7 +45,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
   });
 
   test(
-    'after random writes through kill -9, frozen processes and restarts of the store every informer holds what etcd holds, and was told every change once, in order',
+    'after random writes under kill -9, frozen processes and store restarts every informer equals etcd, and received each change once and in order',
     explained(async () => {
       process.stdout.write(`  seed ${String(SEED)}\n`);
       for (const name of NAMESPACES) {
@@ -85,7 +85,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
         .of(0)
         .create(pathOf({ group: '', version: 'v1', resource: 'configmaps' }, 'chaos-0'), configMap('last'));
       expect(last.status).toBe(201);
-      await eventually('etcd has told its whole history', async () =>
+      await eventually('the whole history of etcd is read', async () =>
         Promise.resolve(truth.revision() >= Number(last.body.metadata?.resourceVersion)),
       );
       const reports = await finishInformers();
@@ -99,7 +99,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
     }),
   );
 
-  /** Every view through the balancer and through replicas directly: our own informers through each of them, the library's through one. */
+  /** Starts our own informers through the balancer and through each replica, and those of the library through one. */
   async function startInformers(base: number): Promise<void> {
     const replicas = set.replicas.map(({ name, kubeconfig }): InformerTarget => ({ name, kubeconfig }));
     const balancer: InformerTarget = { name: 'balancer', kubeconfig: set.kubeconfig };
@@ -117,7 +117,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
     return (await Promise.all(finished)).flat();
   }
 
-  /** No acknowledged write is missing in etcd's history. */
+  /** Checks that no acknowledged write is missing in the history of etcd. */
   function expectStored({ versions, deletions }: WriteReport): void {
     for (const [resource, acknowledged] of versions) {
       const { revisions } = truth.resource(resource);
@@ -127,7 +127,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
     }
   }
 
-  /** Each replica lists what the informers hold, to the last field where they keep it all. */
+  /** Checks that each replica lists the objects of the informers, with all fields where these keep all. */
   async function expectEqualAnswers(reports: readonly JournalReport[]): Promise<void> {
     for (const view of VIEWS) {
       const selector = labelSelectorOf(view);
@@ -154,7 +154,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
     }
   }
 
-  /** The replicas compare their caches with the store themselves; none of them may have found a difference. */
+  /** Checks that no replica has found a difference between its cache and the store. */
   async function expectNoReplicaDiffers(): Promise<void> {
     for (const index of [0, 1, 2]) {
       const checks = async (outcome: string): Promise<number> => {
@@ -163,7 +163,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
         const line = text.split('\n').find((each) => each.startsWith(name));
         return Number((line ?? '').split(' ').at(-1));
       };
-      await eventually('the replica has compared', async () => (await checks('equal')) > 0);
+      await eventually('the replica has compared its cache', async () => (await checks('equal')) > 0);
       expect(await checks('different')).toBe(0);
     }
   }

@@ -9,19 +9,19 @@ const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const WATCHERS = 200;
 const DELAY_MS = 10_000;
 const WRITE_INTERVAL_MS = 40;
-/** Of how many versions the last bookmarks are at least, when writes go on while the watches end one after the other. */
+/** The least number of versions among the last bookmarks, while writes continue and the watches end one after the other. */
 const SPREAD_MIN = 5;
 
-/** What one watch showed from its beginning to its end. */
+/** The events of one watch. */
 interface Watched {
   readonly versions: readonly string[];
-  /** The type of its last event. */
+  /** The type of the last event. */
   readonly last: string | undefined;
-  /** Where a client goes on. */
+  /** The version from which a client resumes. */
   readonly resumeAt: string;
 }
 
-describe('a replica that is told to stop', () => {
+describe('a replica during graceful shutdown', () => {
   const stopWriting = new AbortController();
   afterAll(() => {
     stopWriting.abort();
@@ -36,7 +36,7 @@ describe('a replica that is told to stop', () => {
   });
 
   test(
-    'ends its watches one after the other with a bookmark, from which each resumes elsewhere and misses nothing',
+    'drains its watches with a bookmark, from which each resumes on another replica without a gap',
     explained(async () => {
       const [going, staying] = [set.of(1), set.of(0)];
       const from = (await staying.get(COLLECTION)).body.metadata?.resourceVersion ?? '';
@@ -47,11 +47,8 @@ describe('a replica that is told to stop', () => {
       await eventually('every watch is open', async () => (await openWatchers(going)) >= WATCHERS);
 
       const gone = set.replicas[1]?.kill('SIGTERM');
-      await eventually(
-        'it says that it is not ready',
-        async () => (await going.get('/readyz')).status >= 500,
-      );
-      // Whoever has not heard of it yet is served as before.
+      await eventually('readyz fails', async () => (await going.get('/readyz')).status >= 500);
+      // Clients that have not noticed yet are served as before.
       expect((await going.get(COLLECTION)).status).toBe(200);
 
       const first = await Promise.all(watches);
@@ -72,16 +69,16 @@ describe('a replica that is told to stop', () => {
     }),
   );
 
-  /** Follows until the server ends the watch, or `until` was seen. Rejects on an ERROR event and when the connection breaks. */
+  /** Follows a watch until the server ends it, or until it has seen `until`. Rejects on an ERROR event and on a broken connection. */
   async function watchToEnd(client: ApiClient, from: string, until?: string): Promise<Watched> {
     const versions: string[] = [];
     let last: string | undefined;
     let resumeAt = from;
     const path = `${COLLECTION}?watch=true&allowWatchBookmarks=true&resourceVersion=${from}`;
-    // Written before the watch was resumed from a version that is newer: nothing is left to see.
+    // The watch resumed from a newer version, so that there is no event to wait for.
     if (until !== undefined && Number(from) >= Number(until)) return { versions, last, resumeAt };
     for await (const { type, object } of client.watch(path, patience())) {
-      if (type === 'ERROR') throw new Error(`A watch was ended with ${JSON.stringify(object)}.`);
+      if (type === 'ERROR') throw new Error(`a watch ended with ${JSON.stringify(object)}.`);
       last = type;
       resumeAt = object.metadata?.resourceVersion ?? '';
       if (type !== 'BOOKMARK') versions.push(resumeAt);

@@ -18,7 +18,7 @@ describe('three replicas', () => {
     (body.items ?? []).map((item) => item.metadata?.name);
 
   test(
-    'pages taken from one replica after the other show one state, whatever is written meanwhile',
+    'pages from alternating replicas are one consistent list in spite of concurrent writes',
     explained(async () => {
       const path = await freshCollection(set.of(0), 'pages');
       const names = Array.from({ length: 30 }, (_, at) => `c${String(at).padStart(2, '0')}`);
@@ -33,7 +33,7 @@ describe('three replicas', () => {
         seen.push(...namesOf(body));
         versions.add(body.metadata?.resourceVersion);
         token = body.metadata?.continue ?? '';
-        // One that no page has shown yet goes, and one comes where the last page will end.
+        // Delete an object that no page has returned yet, and create one after the end of the last page.
         const goes = await set.of(0).delete(`${path}/${names.at(-1 - page) ?? ''}`);
         const comes = await set.of(1).create(path, configMap(`d${String(page)}`));
         expect([goes.status, comes.status]).toEqual([200, 201]);
@@ -44,7 +44,7 @@ describe('three replicas', () => {
   );
 
   test(
-    'on a replica that nobody wrote to, every kind of read gets the version that it asks for',
+    'a replica that received no write serves every kind of read at the requested version',
     explained(async () => {
       const path = await freshCollection(set.of(0), 'versions');
       const versionOf = (body: Body): string => body.metadata?.resourceVersion ?? '';
@@ -79,7 +79,7 @@ describe('three replicas', () => {
   );
 
   test(
-    'a watch from before its start resumes on a replica that has just started, with nothing left out',
+    'a watch from an older version resumes without a gap on a replica that has just started',
     explained(async () => {
       const path = await freshCollection(set.of(0), 'resumed');
       const { body } = await set.of(0).get(path);

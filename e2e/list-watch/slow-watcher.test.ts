@@ -9,7 +9,7 @@ import { explained } from '../support/workspace';
 
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const CLIENT = 'sleepy-client/1.0';
-/** 60 versions of 700 KB are more than a queue of 16 MiB and the buffers of a connection hold. */
+/** 60 versions of 700 KB exceed a queue of 16 MiB and the buffers of a connection. */
 const BIG = 'x'.repeat(700_000);
 const WRITES = 60;
 
@@ -26,7 +26,7 @@ async function openWatches(): Promise<number> {
   return Array.isArray(watchers) ? watchers.length : 0;
 }
 
-/** Opens a watch and never reads what comes. */
+/** Opens a watch and never reads its events. */
 async function openSleepyWatch(): Promise<IncomingMessage> {
   const { client, caFile, kubeconfig } = server.replica;
   const token = /token: "?([^"\n]+)"?/u.exec(readFileSync(kubeconfig, 'utf8'))?.[1] ?? '';
@@ -43,7 +43,7 @@ async function openSleepyWatch(): Promise<IncomingMessage> {
 }
 
 test(
-  'a watcher that stops reading is cut at once, counted and named, and delays nobody',
+  'a watcher that stops reading is evicted, counted and logged, and delays no other watcher',
   explained(async () => {
     const { client } = server.replica;
     const sleepy = await openSleepyWatch();
@@ -75,7 +75,7 @@ test(
     await eventually('the log names the client', async () =>
       Promise.resolve(server.replica.process().recentLines().some(isNamed)),
     );
-    // Its connection went with it: what the kernel still held is all there is to read.
+    // Its connection is closed: only the buffers of the kernel remain to be read.
     sleepy.resume();
     await closed;
     expect(sleepy.complete).toBe(false);

@@ -22,9 +22,9 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
   beforeEach(async () => {
     process.env['ORCH_DIALECT'] = dialect;
     jest.resetModules();
-    group = jest.requireActual<typeof Names>('../../shared/names').GROUP.rbac;
+    group = jest.requireActual<typeof Names>('../../../shared/names').GROUP.rbac;
     rbac = `/apis/${group}/v1`;
-    const { startInProcessApi } = jest.requireActual<typeof Api>('../testing/in-process-api');
+    const { startInProcessApi } = jest.requireActual<typeof Api>('../../testing/in-process-api');
     api = await startInProcessApi(undefined, { authorizationModes: ['RBAC'] });
     stop = new AbortController();
     await write('POST', `${rbac}/clusterroles`, { metadata: { name: 'reader' }, rules: [reads('secrets')] });
