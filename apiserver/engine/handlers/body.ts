@@ -20,7 +20,6 @@ import { record, text } from '../../../shared/object/accessors';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
-import { unfitKindWords } from './unfit-kind';
 import { droppedFields } from './field-validation-custom';
 
 /**
@@ -189,7 +188,7 @@ const NO_VERSION: ReadonlySet<string> = new Set(['', '/']);
 /** What is wrong with an object of another kind or version than the endpoint's; the cause says it without naming them. */
 function mismatch(
   given: { readonly kind: string; readonly version: string },
-  { row, stored, apiVersion, custom }: Endpoint,
+  { row, apiVersion, custom, explainMisfit }: Endpoint,
   body: Buffer | undefined,
 ): StatusError {
   const { kind } = row;
@@ -197,7 +196,7 @@ function mismatch(
     return unrecognized({ row }, `unexpected GroupVersion string: ${given.version}`, body);
   }
   const { group, version } = parseGroupVersion(given.version);
-  const unfit = custom === undefined ? unfitKindWords({ ...given, group }, { row, stored }) : undefined;
+  const unfit = custom === undefined ? explainMisfit?.({ ...given, group }, row) : undefined;
   if (unfit === undefined) {
     return badRequest(
       `the API version in the data (${given.version}) does not match the expected API version (${apiVersion})`,

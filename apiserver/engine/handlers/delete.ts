@@ -24,7 +24,8 @@ export async function remove(context: VerbContext, exchange: Exchange, target: T
   if (why !== undefined) throw forbidden(row, target.name, why);
   const written = await deleteObject(context.store, request, options, exchange.signal);
   const gone = written.kind === 'deleted';
-  if (gone ? stored.strategy.returnsDeletedObject !== true : stored.strategy.returnsNoHeldObject === true) {
+  const { returnsDeletedObject = false, returnsNoHeldObject = false } = stored.strategy.compat ?? {};
+  if (gone ? !returnsDeletedObject : returnsNoHeldObject) {
     return documentAnswer(exchange, 200, successStatus(target, written), OUTCOME_OFFER);
   }
   const code = !gone && options.orphanDependents === false ? 202 : 200;

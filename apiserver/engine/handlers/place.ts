@@ -34,7 +34,7 @@ export function refuseOther(object: ApiObject, { endpoint, namespace, name }: Ta
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
   }
   const givenNamespace = object.metadata.namespace ?? '';
-  const asked = endpoint.row.resource === 'namespaces' && endpoint.row.group === '' ? name : namespace;
+  const asked = endpoint.stored.strategy.isNamespace === true ? name : namespace;
   if (asked !== '' && givenNamespace !== '' && givenNamespace !== asked) {
     throw badRequest(
       `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${asked})`,

@@ -1,7 +1,6 @@
 import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
 import { goQuote } from '../../../shared/errors/go-quote';
 import { badRequest } from '../../../shared/errors/status-error';
-import { GROUP } from '../../../shared/names';
 import type { FieldSelector, FieldTerm } from '../../../shared/meta/fields';
 import { exactField, matchesFields, parseFieldSelector } from '../../../shared/meta/fields';
 import type { LabelSelector } from '../../../shared/meta/labels';
@@ -88,20 +87,12 @@ function storedFields(terms: FieldSelector, { stored, row, selectorNames, custom
     const own = selectorNames.get(field);
     const name = own ?? (renamed.includes(field) ? undefined : field);
     if (name !== undefined && Object.hasOwn(known, name)) return { ...term, field: name };
-    throw badRequest(unknownField(field, { row, hasOwnFields: custom !== undefined || isSelectable }));
+    const message = stored.strategy.compat?.unknownFieldMessage?.(field, row.version);
+    throw badRequest(message ?? formatUnknownField(field, custom !== undefined || isSelectable));
   });
 }
 
-/** Each group of upstream has its own words. */
-function unknownField(
-  field: string,
-  { row, hasOwnFields }: Pick<Endpoint, 'row'> & { readonly hasOwnFields: boolean },
-): string {
-  if (row.group === GROUP.batch) {
-    if (row.version === 'v1beta1')
-      return `field label ${goQuote(field)} not supported for ${goQuote(row.kind)}`;
-    if (row.kind === 'Job') return `field label ${goQuote(field)} not supported for Job`;
-  }
+function formatUnknownField(field: string, hasOwnFields: boolean): string {
   return hasOwnFields
     ? `field label not supported: ${field}`
     : `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;

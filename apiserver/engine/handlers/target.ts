@@ -38,9 +38,9 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
 
 /** Whether the path is one of the resource's, whatever is asked for there. */
 function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {
-  const { row } = endpoint;
-  // Of a Namespace itself, the namespace of the path is its name.
-  const isOwn = row.resource === 'namespaces' && info.namespace !== '' && info.namespace === name;
+  const { row, stored } = endpoint;
+  // The namespace in the path of a Namespace is its own name.
+  const isOwn = stored.strategy.isNamespace === true && info.namespace !== '' && info.namespace === name;
   if (isInNamespace(info) && !row.namespaced && !isOwn) return false;
   // In all namespaces together things can be listed, and there is no path for what cannot.
   const isAcross = row.namespaced && info.namespace === '';

@@ -19,7 +19,7 @@ export async function createObject(
   object: ApiObject,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { isNamedByUid = false } = request.endpoint.stored.strategy;
+  const { isNamedByUid = false } = request.endpoint.stored.strategy.compat ?? {};
   const sent = object.metadata.name ?? '';
   const given = sent === '' && isNamedByUid ? context.newUid() : sent;
   const base = object.metadata.generateName ?? '';

@@ -76,7 +76,7 @@ function endpointOf(
 ): Omit<Endpoint, 'versions'> {
   const { row, type, servedSubresources, conversion, applyDefaults, specialSubresources, virtual, custom } =
     definition;
-  const { table, hiddenAnnotations } = definition;
+  const { table, hiddenAnnotations, explainMisfit } = definition;
   const own = storedResourceOf(definition);
   const served = row.subresources.filter((each) => servedSubresources.includes(each.name));
   const deprecation = definition.deprecation ?? deprecationOf(row);
@@ -88,7 +88,7 @@ function endpointOf(
     selectorNames: getSelectorNames(row),
     subresources: new Map(served.map((each) => [each.name, each])),
     ...defined({ conversion, applyDefaults, deprecation, specialSubresources, virtual, custom }),
-    ...defined({ table, hiddenAnnotations }),
+    ...defined({ table, hiddenAnnotations, explainMisfit }),
   };
 }
 

@@ -74,6 +74,17 @@ export interface CustomVersion {
   readTable(): { readonly table: ObjectTable; readonly id: string };
 }
 
+/** A kind that a client names. */
+export interface GivenKind {
+  readonly kind: string;
+  /** With the group: `apps/v1`. */
+  readonly version: string;
+  readonly group: string;
+}
+
+/** Why an object of the given kind is none of the row's kind; undefined if it is one in another version. */
+export type ExplainMisfit = (given: GivenKind, row: ResourceRow) => string | undefined;
+
 /** One version of one resource as it is served. Several endpoints may share what is stored. */
 export interface Endpoint {
   readonly row: ResourceRow;
@@ -98,6 +109,7 @@ export interface Endpoint {
   readonly table?: ObjectTable;
   /** Annotations that hold fields of the kind. They are not part of the metadata where it is shown alone. */
   readonly hiddenAnnotations?: readonly string[];
+  readonly explainMisfit?: ExplainMisfit;
   /** Only of custom resources: the definition that the endpoint was made from. */
   readonly custom?: CustomVersion;
   /** All served versions of what is stored, this one included, by their apiVersion. */
@@ -120,6 +132,7 @@ export interface ResourceDefinition {
   readonly virtual?: VirtualResource;
   readonly table?: ObjectTable;
   readonly hiddenAnnotations?: readonly string[];
+  readonly explainMisfit?: ExplainMisfit;
   readonly custom?: CustomVersion;
   readonly storage?: CustomStorage;
   /** The Warning that every request gets, where that is not made from the row. */
@@ -165,7 +178,7 @@ export function kindInErrors({ kind, group, strategy }: StoredResource): {
   readonly group: string;
   readonly kind: string;
 } {
-  return { group: strategy.groupInErrors ?? group, kind };
+  return { group: strategy.compat?.groupInErrors ?? group, kind };
 }
 
 /** The key of an object relative to its resource's prefix. */

@@ -1,7 +1,5 @@
 import { conflict } from '../../../shared/errors/status-error';
 import type { StatusError } from '../../../shared/errors/status-error';
-import { GROUP } from '../../../shared/names';
-import { ownKeyMap } from '../../../shared/own-key-map';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
 
@@ -15,9 +13,8 @@ export function uidConflict(
   { endpoint, namespace, name, dryRun }: WriteRequest,
   { asked, found = '' }: { readonly asked: string; readonly found: string | undefined },
 ): StatusError {
-  const { group, resource, namespaced, custom } = endpoint.stored;
-  const isApart = custom !== undefined || OF_OTHER_SERVERS.has(group);
-  const place = isApart ? `${group}/${resource}` : (PLACES.get(resource) ?? resource);
+  const { group, resource, namespaced, custom, strategy } = endpoint.stored;
+  const place = strategy.compat?.keyInErrors ?? (custom === undefined ? resource : `${group}/${resource}`);
   const key = [dryRun ? '' : prefix, place, ...(namespaced ? [namespace] : []), name].join('/');
   const why = `Precondition failed: UID in precondition: ${asked}, UID in object meta: ${found}`;
   return conflict(
@@ -26,16 +23,3 @@ export function uidConflict(
     `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
   );
 }
-
-/** Groups whose objects v1.21 keeps below their group, as those of custom resources. */
-const OF_OTHER_SERVERS: ReadonlySet<string> = new Set([GROUP.apiextensions, GROUP.apiregistration]);
-
-/** Where the place of a resource is not its name. */
-const PLACES = ownKeyMap<string>({
-  endpoints: 'services/endpoints',
-  ingresses: 'ingress',
-  nodes: 'minions',
-  podsecuritypolicies: 'podsecuritypolicy',
-  replicationcontrollers: 'controllers',
-  services: 'services/specs',
-});

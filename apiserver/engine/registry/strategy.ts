@@ -37,14 +37,58 @@ export const DEFAULT_KIND_SETTINGS: KindSettings = { allowPrivileged: false, eph
 export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
 
 /**
- * `no domains`: finalizers need no domain. `afterwards`: neither, and a new object's metadata is only looked at when nothing else is
- * wrong. `old names`: an update is not asked about what its name was made from. `new alone`: nor about the domains of its finalizers.
- * `least`: nor is a creation about those. Upstream's kinds call different functions here.
+ * How much of the metadata is validated. The kinds of v1.21 call different functions here.
+ * - `all`: names, and finalizers, which need a domain.
+ * - `no domains`: finalizers need no domain.
+ * - `afterwards`: as `no domains`, and only if a new object has no other errors.
+ * - `old names`: as `all`, but an update does not validate `generateName`.
+ * - `new alone`: as `old names`, and an update does not require domains of finalizers.
+ * - `least`: as `new alone`, and a creation does not require domains either.
  */
 export type MetadataChecks = 'all' | 'no domains' | 'afterwards' | 'old names' | 'new alone' | 'least';
 
-/** Names of fields, by the field of the object that they stand below. */
+/** Names of members, by the field of the object that has them. */
 export type NamesByField = Readonly<Record<string, readonly string[]>>;
+
+export type StatusTakes = 'deletionGracePeriodSeconds' | 'deletionTimestamp' | 'generateName';
+
+/**
+ * Where the wire behaviour of a kind in v1.21 differs from that of the generic registry for no reason that a client can see. Every member is
+ * optional. A new kind needs none of them.
+ */
+export interface CompatibilityRules {
+  /** Which checks of metadata the kind's validation calls. Default: `all`; `least` for updates of custom resources. */
+  readonly metadataChecks?: MetadataChecks;
+  /**
+   * With `tracksGeneration`: fields in which empty lists and maps that are sent increment the generation, because upstream compares the decoded
+   * object with the stored one. Each has the names of those members that have a default.
+   */
+  readonly emptyIsChange?: NamesByField;
+  /** A creation keeps the status that the client sends. Default: it is dropped if the kind has a status subresource. */
+  readonly keepsStatusOnCreate?: boolean;
+  /** An object without a name is named by a random UUID, and `generateName` is ignored. */
+  readonly isNamedByUid?: boolean;
+  /** A PUT or an apply of the status of a missing object creates it, without that status. Default: 404. */
+  readonly statusCreates?: boolean;
+  /** A PUT without a resourceVersion, or with another uid, is Invalid. Default: it overwrites, or fails with a conflict. */
+  readonly checksIdentityLast?: boolean;
+  /** A deletion that removes the object at once returns the object instead of a Status. */
+  readonly returnsDeletedObject?: boolean;
+  /** A deletion that finalizers hold back returns a Status instead of the object. */
+  readonly returnsNoHeldObject?: boolean;
+  /** The default propagation policy of deletions, for requests to these versions. */
+  readonly defaultPropagationIn?: Readonly<Record<string, DefaultPropagation>>;
+  /** With `statusLeavesMetadata`: fields of metadata that a write to the status changes after all. Validation refuses most changes of them. */
+  readonly statusTakes?: readonly StatusTakes[];
+  /** The conflict of a failed deletion precondition names the resource instead of the kind, with another text. */
+  readonly refusesPreconditionsByResource?: boolean;
+  /** The group in messages of Invalid errors, where it is not the kind's own group. */
+  readonly groupInErrors?: string;
+  /** The key in uid conflicts, without the prefix and the object. Default: the resource; with the group for custom resources. */
+  readonly keyInErrors?: string;
+  /** The message for a field selector with an unknown field. Default: the message of the generic registry. */
+  readonly unknownFieldMessage?: (field: string, version: string) => string | undefined;
+}
 
 /**
  * How one kind differs from the generic object. Every hook is optional; a kind without behaviour of its own is an empty row.
@@ -52,40 +96,22 @@ export type NamesByField = Readonly<Record<string, readonly string[]>>;
  * `T` is the stored version of the kind; objects are decoded, but for what earlier hooks and admission have made of them.
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
+  /** Objects of the kind are namespaces: requests for one of them are in the namespace of its name. */
+  readonly isNamespace?: boolean;
+  readonly compat?: CompatibilityRules;
   /** `metadata.generation` starts at 1 and grows with every change outside metadata and status. Default: no generation. */
   readonly tracksGeneration?: boolean;
   /** With `tracksGeneration`: a change of the status counts as well. That of a kind with a status subresource only changes there. */
   readonly generationCountsStatus?: boolean;
-  /**
-   * With `tracksGeneration`: fields of the object in which empty lists and maps that are sent count as a change, as upstream compares what it
-   * has decoded with what was stored; each with the names of those for which a default stands.
-   */
-  readonly emptyIsChange?: NamesByField;
-  /** The status that a client sends with a creation is kept. Default: dropped where the kind has a status subresource. */
-  readonly keepsStatusOnCreate?: boolean;
-  /** An object that is sent without a name is called by a random UUID, whatever its generateName says. */
-  readonly isNamedByUid?: boolean;
   /** A PUT on a missing name creates it. Default: 404. */
   readonly createsOnUpdate?: boolean;
-  /** A PUT or an apply of the status on a missing name creates the object, without that status. Default: 404. */
-  readonly statusCreates?: boolean;
   /** A PUT without resourceVersion is refused. Default: it overwrites. */
   readonly requiresResourceVersion?: boolean;
-  /** A PUT without resourceVersion, or of another uid, is refused like anything that is wrong with the object. Default: it overwrites, or conflicts. */
-  readonly checksIdentityLast?: boolean;
   /** Why an object of this name is not to be deleted by itself, if so; deletions of the collection do not ask. */
   readonly refusesDeletion?: (name: string) => string | undefined;
-  /** A deletion that removes the object at once answers with it instead of a Status. */
-  readonly returnsDeletedObject?: boolean;
-  /** A deletion that something holds back answers with a Status, too, instead of the object. */
-  readonly returnsNoHeldObject?: boolean;
   readonly defaultPropagation?: DefaultPropagation;
-  /** Another default for requests to these versions. */
-  readonly defaultPropagationIn?: Readonly<Record<string, DefaultPropagation>>;
   /** A write to `status` leaves labels, annotations and all other metadata as they are. Default: it may change them. */
   readonly statusLeavesMetadata?: boolean;
-  /** All metadata but these fields, which upstream forgets where it names what such a write leaves; most of them may not change. */
-  readonly statusTakes?: readonly StatusTakes[];
   /**
    * Paths that writes to the object (the empty name) or to a subresource leave as they are and so do not own, besides what is usual: the status for
    * the object, everything but metadata and status for `status`, the spec for `approval`.
@@ -95,12 +121,6 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly expires?: boolean;
   /** What its names may be. Default: a DNS subdomain. */
   readonly nameRule?: NameRule;
-  /** How much of metadata its rules look at. Default: all of it, with everything else. */
-  readonly metadataChecks?: MetadataChecks;
-  /** A failed precondition of a deletion is told in the words of the kind's own storage, with the resource where others name the kind. */
-  readonly refusesPreconditionsByResource?: boolean;
-  /** The group by which a refusal names the kind, where that is not its own: upstream names the home it had first. */
-  readonly groupInErrors?: string;
   /** Field selectors of the kind beyond metadata.name and metadata.namespace, with the text of an absent value. */
   readonly selectableFields?: Readonly<Record<string, string>>;
   /** Where those of them are found whose names are not their paths: the first path that holds a value. */
@@ -155,8 +175,6 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    */
   readonly subresources?: Readonly<Record<string, SubresourceStrategy<T>>>;
 }
-
-export type StatusTakes = 'deletionGracePeriodSeconds' | 'deletionTimestamp' | 'generateName';
 
 /** A subresource that is another view of the same object: what it may change is what it copies from `next`. */
 export interface SubresourceStrategy<T extends ApiObject = ApiObject> {

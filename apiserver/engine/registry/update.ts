@@ -51,15 +51,15 @@ function refuseOfNothing(
   { options, knownUid = '' }: Update,
 ): void {
   const { endpoint, name } = request;
-  if (knownUid !== '' && endpoint.stored.strategy.checksIdentityLast !== true) {
+  if (knownUid !== '' && endpoint.stored.strategy.compat?.checksIdentityLast !== true) {
     throw uidConflict(context, request, { asked: knownUid, found: undefined });
   }
   if (!mayCreate(request, options)) throw notFound(endpoint.row, name);
 }
 
 function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateOptions): boolean {
-  const { createsOnUpdate = false, statusCreates = false } = endpoint.stored.strategy;
+  const { createsOnUpdate = false, compat } = endpoint.stored.strategy;
   if (creates === 'never') return false;
-  if (subresource !== '') return subresource === 'status' && statusCreates;
+  if (subresource !== '') return subresource === 'status' && compat?.statusCreates === true;
   return creates === 'always' || createsOnUpdate;
 }

@@ -17,6 +17,7 @@ import type { Guard } from '../../engine/storage/backend';
 import type { CallConversion } from './conversion/conversion-webhook';
 import { conversionWebhookOf } from './conversion/conversion-webhook';
 import { Converter } from './conversion/converter';
+import { explainScaleMisfit } from '../kinds/explain-misfit';
 import { customScale } from './custom-scale';
 import { customStorage } from './custom-storage';
 import type { StrategyVersion } from './custom-strategy';
@@ -113,6 +114,7 @@ function versionDefinition(
     custom: lazy,
     applyDefaults: (object, nulls) => completed(object, lazy, nulls),
     servedSubresources: ['status', 'scale'],
+    explainMisfit: explainScaleMisfit,
     ...(scale === undefined
       ? {}
       : { specialSubresources: { scale: { is: 'view', view: customScale(scale) } } }),

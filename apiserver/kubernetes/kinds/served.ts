@@ -15,6 +15,7 @@ import { isEnabled } from '../../engine/registry/runtime-config';
 import type { KindSettings } from '../../engine/registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
 import type { Kind } from './kind';
+import { explainMisfit } from './explain-misfit';
 import { kindOf } from './kinds';
 
 /** Subresources that show the object itself. */
@@ -58,6 +59,7 @@ function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinit
       (name) => subresources[name]?.isServed?.(settings) ?? true,
     ),
     specialSubresources: subresources,
+    explainMisfit,
     ...defined({
       conversion,
       applyDefaults,

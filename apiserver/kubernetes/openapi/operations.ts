@@ -144,7 +144,7 @@ function objectOperation(endpoint: Endpoint, place: Place, verb: string): readon
   if (verbRow === undefined) return [];
   const { schema, kind } = endpoint.row;
   const { word, body, consumes = ANY_TYPE, ...rest } = verbRow;
-  const answersStatus = verb === 'delete' && endpoint.stored.strategy.returnsDeletedObject !== true;
+  const answersStatus = verb === 'delete' && endpoint.stored.strategy.compat?.returnsDeletedObject !== true;
   return [
     {
       ...place.common,

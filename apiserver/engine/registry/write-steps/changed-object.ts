@@ -42,7 +42,7 @@ export function checkPreconditions(draft: WriteAttempt): void {
 
 /** Whether the rules see what the client says of the object's uid and version. */
 function judgesIdentity({ asked: { request } }: WriteAttempt): boolean {
-  return request.subresource === '' && request.endpoint.stored.strategy.checksIdentityLast === true;
+  return request.subresource === '' && request.endpoint.stored.strategy.compat?.checksIdentityLast === true;
 }
 
 /** The value is upstream's way to write an unsigned zero; people search for these words. */
@@ -85,7 +85,7 @@ export function prepareChanged(draft: WriteAttempt): void {
   const isNext =
     strategy.tracksGeneration === true &&
     (desiredStateDiffers(stored.type, prepared, current, strategy.generationCountsStatus) ||
-      isEmptied(draft.object, strategy.emptyIsChange));
+      isEmptied(draft.object, strategy.compat?.emptyIsChange));
   draft.object = isNext ? withNextGeneration(prepared, current) : prepared;
 }
 
@@ -124,7 +124,7 @@ function metadataChecksOf(
   subresource: SubresourceStrategy | undefined,
 ): MetadataChecks {
   if (subresource?.metadataChecks !== undefined) return subresource.metadataChecks;
-  const { metadataChecks = custom === undefined ? 'all' : 'least' } = strategy;
+  const { metadataChecks = custom === undefined ? 'all' : 'least' } = strategy.compat ?? {};
   if (subresource === undefined) return metadataChecks;
   return DOMAIN_CHECKS.has(metadataChecks) ? 'old names' : 'least';
 }
@@ -146,7 +146,8 @@ function requireCurrent({ current }: WriteAttempt): ApiObject {
 }
 
 /** Metadata as it was, but for the owners of fields and what the kind's status takes. */
-function metadataLeft(previous: ObjectMeta, next: ObjectMeta, { statusTakes = [] }: Strategy): ObjectMeta {
+function metadataLeft(previous: ObjectMeta, next: ObjectMeta, { compat = {} }: Strategy): ObjectMeta {
+  const { statusTakes = [] } = compat;
   const left: Writable<ObjectMeta> = { ...previous };
   for (const field of ['managedFields', ...statusTakes] as const) {
     delete left[field];

@@ -15,7 +15,7 @@ export function checkDeletion({ asked: { request }, object }: WriteAttempt): voi
   const failed = failedPrecondition(deleteOptions?.preconditions ?? {}, object.metadata);
   if (failed === undefined) return;
   const { what, wanted, found, because } = failed;
-  if (strategy.refusesPreconditionsByResource === true) {
+  if (strategy.compat?.refusesPreconditionsByResource === true) {
     const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
     throw conflict({ group, resource }, name, why);
   }
@@ -39,7 +39,7 @@ const OUTCOMES = { remove: 'delete', mark: 'put', wait: 'none' } as const;
 /** The strategy of the kind as requests to this version find it. */
 function strategyOf({ row, stored }: Endpoint): Strategy {
   const { strategy } = stored;
-  const own = strategy.defaultPropagationIn?.[row.version];
+  const own = strategy.compat?.defaultPropagationIn?.[row.version];
   return own === undefined ? strategy : { ...strategy, defaultPropagation: own };
 }
 

@@ -19,7 +19,8 @@ export function prepareNew(draft: WriteAttempt): void {
   const { strategy, namespaced } = endpoint.stored;
   const object = withTrackedFieldsOnly(context, draft.object);
   const dropsStatus =
-    strategy.keepsStatusOnCreate !== true && endpoint.row.subresources.some((each) => each.name === 'status');
+    strategy.compat?.keepsStatusOnCreate !== true &&
+    endpoint.row.subresources.some((each) => each.name === 'status');
   const prepared: ApiObject = {
     ...(dropsStatus ? withStatus(object, undefined) : object),
     metadata: metadataForCreate(object.metadata, {
@@ -50,7 +51,7 @@ export function validateNew(draft: WriteAttempt): void {
     ...(strategy.validateNew?.(object, info) ?? []),
   ];
   const others = found.length === 0 ? found : (strategy.ratchets?.(found, undefined, info) ?? found);
-  const isLater = strategy.metadataChecks === 'afterwards' && others.length > 0;
+  const isLater = strategy.compat?.metadataChecks === 'afterwards' && others.length > 0;
   draft.faults = isLater ? others : [...metadata, ...others];
 }
 
@@ -67,7 +68,8 @@ export function nameRuleOf({ nameRule = subdomainName }: Strategy): NameRule {
 }
 
 /** Finalizers of such a kind need no domain, and need be no standard ones. */
-function asksNoDomains({ custom, strategy: { metadataChecks = 'all' } }: StoredResource): boolean {
+function asksNoDomains({ custom, strategy: { compat = {} } }: StoredResource): boolean {
+  const { metadataChecks = 'all' } = compat;
   return custom !== undefined || FREE_WHEN_NEW.has(metadataChecks);
 }
 

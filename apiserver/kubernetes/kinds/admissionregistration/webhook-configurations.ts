@@ -190,8 +190,7 @@ const webhookConfigurationTable = tableOf<
 export const webhookConfigurations: Kind<MutatingWebhookConfiguration> = {
   strategy: {
     tracksGeneration: true,
-    emptyIsChange: { webhooks: [] },
-    metadataChecks: 'no domains',
+    compat: { emptyIsChange: { webhooks: [] }, metadataChecks: 'no domains' },
     requiresResourceVersion: true,
     ...webhookConfigurationRules,
   },

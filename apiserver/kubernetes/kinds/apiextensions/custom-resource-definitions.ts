@@ -10,7 +10,7 @@ import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../../shared/errors/field-error';
 import { goNoItems } from '../../../../shared/errors/go-values';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
-import { FINALIZER } from '../../../../shared/names';
+import { FINALIZER, GROUP } from '../../../../shared/names';
 import { warmPatterns } from '../../../../shared/structural/warm-patterns';
 import { withCondition } from '../../../engine/registry/conditions';
 import { timestamp } from '../../../engine/registry/metadata';
@@ -205,8 +205,11 @@ function validateChange(next: CustomResourceDefinition, previous: CustomResource
 }
 
 const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
-  metadataChecks: 'no domains',
-  refusesPreconditionsByResource: true,
+  compat: {
+    metadataChecks: 'no domains',
+    refusesPreconditionsByResource: true,
+    keyInErrors: `${GROUP.apiextensions}/customresourcedefinitions`,
+  },
   ...customResourceDefinitionRules,
   prepareRules: (next, previous) =>
     warmPatterns(previous === undefined ? [next.spec] : [next.spec, previous.spec], 2 * INSTRUCTIONS_MAX),

@@ -3,6 +3,7 @@ import type {
   APIServiceCondition,
   APIServiceSpec,
 } from '../../../../shared/api/types/apiregistration-v1';
+import { GROUP } from '../../../../shared/names';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, required } from '../../../../shared/errors/field-error';
 import { goQuote } from '../../../../shared/errors/go-quote';
@@ -133,9 +134,12 @@ function availability({ status }: APIService): string {
 export const apiServices: Kind<APIService> = {
   strategy: {
     nameRule: pathSegmentName,
-    metadataChecks: 'no domains',
+    compat: {
+      metadataChecks: 'no domains',
+      statusTakes: ['deletionGracePeriodSeconds', 'deletionTimestamp', 'generateName'],
+      keyInErrors: `${GROUP.apiregistration}/apiservices`,
+    },
     statusLeavesMetadata: true,
-    statusTakes: ['deletionGracePeriodSeconds', 'deletionTimestamp', 'generateName'],
     requiresResourceVersion: true,
     ...apiServiceRules,
   },

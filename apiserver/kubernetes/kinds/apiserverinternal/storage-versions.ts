@@ -149,10 +149,9 @@ const storageVersionName: NameRule = (name) => {
 
 export const storageVersions: Kind<StorageVersion> = {
   strategy: {
-    metadataChecks: 'new alone',
+    compat: { metadataChecks: 'new alone', statusTakes: ['deletionGracePeriodSeconds', 'generateName'] },
     nameRule: storageVersionName,
     statusLeavesMetadata: true,
-    statusTakes: ['deletionGracePeriodSeconds', 'generateName'],
     requiresResourceVersion: true,
     ...storageVersionRules,
   },

@@ -80,7 +80,7 @@ function rollingDeployment(
 }
 
 const deploymentStrategy: Strategy<Deployment> = {
-  metadataChecks: 'old names',
+  compat: { metadataChecks: 'old names' },
   ...keepsTemplate,
   ...deploymentRules,
   tracksGeneration: true,

@@ -271,7 +271,7 @@ function atMost(value: number, max: number, path: string): FieldError[] {
 }
 
 const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = {
-  metadataChecks: 'old names',
+  compat: { metadataChecks: 'old names' },
   ...autoscalerRules,
   prepareForCreate: (object, { settings }) =>
     isOn(settings, 'HPAContainerMetrics') ? object : withoutContainerMetrics(object),

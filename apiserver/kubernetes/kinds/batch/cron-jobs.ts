@@ -1,4 +1,5 @@
 import type { CronJob, CronJobSpec } from '../../../../shared/api/types/batch-v1';
+import { goQuote } from '../../../../shared/errors/go-quote';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported } from '../../../../shared/errors/field-error';
 import { isLonger, maxLengthProblem } from '../../../../shared/meta/dns-names';
@@ -78,9 +79,13 @@ function withKeptJobTemplate(cronJob: CronJob, info: WriteInfo, previous?: CronJ
 }
 
 const cronJobStrategy: Strategy<CronJob> = {
-  metadataChecks: 'old names',
+  compat: {
+    metadataChecks: 'old names',
+    defaultPropagationIn: { v1beta1: 'Orphan' },
+    unknownFieldMessage: (field, version) =>
+      version === 'v1beta1' ? `field label ${goQuote(field)} not supported for "CronJob"` : undefined,
+  },
   ...cronJobRules,
-  defaultPropagationIn: { v1beta1: 'Orphan' },
   prepareForCreate: (object, info) => withKeptJobTemplate(object, info),
   prepareForUpdate: (next, previous, info) => withKeptJobTemplate(next, info, previous),
   subresources: { status: { ...statusSubresource, metadataChecks: 'least' } },

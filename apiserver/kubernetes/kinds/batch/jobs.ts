@@ -1,4 +1,5 @@
 import type { Job, JobSpec } from '../../../../shared/api/types/batch-v1';
+import { goQuote } from '../../../../shared/errors/go-quote';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../../shared/errors/field-error';
 import { matchesLabels } from '../../../../shared/meta/labels';
@@ -200,6 +201,7 @@ function withKeptSpec(job: Job, info: WriteInfo, previous?: Job): Job {
 }
 
 const jobStrategy: Strategy<Job> = {
+  compat: { unknownFieldMessage: (field) => `field label ${goQuote(field)} not supported for Job` },
   ...jobRules,
   defaultPropagation: 'Orphan',
   selectableFields: { 'status.successful': '0' },

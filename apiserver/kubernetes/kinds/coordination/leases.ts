@@ -24,7 +24,7 @@ const leaseTable = tableOf<Lease>([
 
 export const leases: Kind<Lease> = {
   strategy: {
-    metadataChecks: 'least',
+    compat: { metadataChecks: 'least' },
     createsOnUpdate: true,
     requiresResourceVersion: true,
     ...leaseRules,

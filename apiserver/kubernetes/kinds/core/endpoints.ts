@@ -57,6 +57,6 @@ function hostPort(ip: string, port: number): string {
 }
 
 export const endpoints: Kind<Endpoints> = {
-  strategy: { createsOnUpdate: true, ...endpointsRules },
+  strategy: { createsOnUpdate: true, compat: { keyInErrors: 'services/endpoints' }, ...endpointsRules },
   table: endpointsTable,
 };

@@ -144,7 +144,7 @@ function source({ source: { component, host }, reportingComponent, reportingInst
 export const events: Kind<Event> = {
   strategy: {
     nameRule: pathSegmentName,
-    metadataChecks: 'afterwards',
+    compat: { metadataChecks: 'afterwards' },
     ...eventRules,
     createsOnUpdate: true,
     expires: true,

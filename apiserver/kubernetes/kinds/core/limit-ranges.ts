@@ -163,6 +163,6 @@ function thousandths(amount: string): number {
 }
 
 export const limitRanges: Kind<LimitRange> = {
-  strategy: { createsOnUpdate: true, isNamedByUid: true, ...limitRangeRules },
+  strategy: { createsOnUpdate: true, compat: { isNamedByUid: true }, ...limitRangeRules },
   table: CREATED_AT_TABLE,
 };

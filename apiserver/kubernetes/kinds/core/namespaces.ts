@@ -18,7 +18,8 @@ import type { Kind } from '../kind';
  */
 const namespaceStrategy: Strategy<Namespace> = {
   nameRule: labelName,
-  refusesPreconditionsByResource: true,
+  isNamespace: true,
+  compat: { refusesPreconditionsByResource: true },
   selectableFields: { 'status.phase': '' },
   prepareForCreate(object, { settings }) {
     const { finalizers: asked = [] } = object.spec;

@@ -334,7 +334,7 @@ function addressOf({ status }: Node, wanted: string): string {
 export const nodes: Kind<Node> = {
   strategy: {
     ...nodeRules,
-    keepsStatusOnCreate: true,
+    compat: { keepsStatusOnCreate: true, keyInErrors: 'minions' },
     selectableFields: { 'spec.unschedulable': 'false' },
   },
   table: nodeTable,

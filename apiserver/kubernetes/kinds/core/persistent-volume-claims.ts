@@ -151,6 +151,6 @@ function isBound({ spec }: PersistentVolumeClaim): boolean {
 }
 
 export const persistentVolumeClaims: Kind<PersistentVolumeClaim> = {
-  strategy: { returnsDeletedObject: true, ...persistentVolumeClaimRules },
+  strategy: { compat: { returnsDeletedObject: true }, ...persistentVolumeClaimRules },
   table: persistentVolumeClaimTable,
 };

@@ -249,6 +249,6 @@ export function storageClassOf({
 }
 
 export const persistentVolumes: Kind<PersistentVolume> = {
-  strategy: { returnsDeletedObject: true, ...persistentVolumeRules },
+  strategy: { compat: { returnsDeletedObject: true }, ...persistentVolumeRules },
   table: persistentVolumeTable,
 };

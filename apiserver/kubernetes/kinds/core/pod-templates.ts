@@ -16,9 +16,8 @@ const podTemplateRules: Pick<Strategy<PodTemplate>, 'validate'> = {
 };
 
 const podTemplateStrategy: Strategy<PodTemplate> = {
-  metadataChecks: 'old names',
+  compat: { metadataChecks: 'old names', returnsDeletedObject: true },
   ...podTemplateRules,
-  returnsDeletedObject: true,
   prepareForCreate: (object, info) => withKeptOwnTemplate(object, info),
   prepareForUpdate: (next, previous, info) => withKeptOwnTemplate(next, info, previous),
 };

@@ -32,6 +32,7 @@ const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...keepsTemplate,
   ...replicationControllerRules,
   tracksGeneration: true,
+  compat: { keyInErrors: 'controllers' },
   defaultPropagation: 'Orphan',
   selectableFields: { 'status.replicas': '0' },
   subresources: labelledWorkloadStatus('replicationcontrollers'),

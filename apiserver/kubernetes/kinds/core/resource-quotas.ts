@@ -230,6 +230,6 @@ const resourceQuotaTable = tableOf<ResourceQuota>([
 ]);
 
 export const resourceQuotas: Kind<ResourceQuota> = {
-  strategy: { metadataChecks: 'old names', returnsDeletedObject: true, ...resourceQuotaRules },
+  strategy: { compat: { metadataChecks: 'old names', returnsDeletedObject: true }, ...resourceQuotaRules },
   table: resourceQuotaTable,
 };

@@ -7,7 +7,7 @@ import { requestToken } from './token-request';
 
 /** Of the secrets that an account names, the names alone are kept. */
 const serviceAccountStrategy: Strategy<ServiceAccount> = {
-  returnsDeletedObject: true,
+  compat: { returnsDeletedObject: true },
   prepareForCreate: withSecretNames,
   prepareForUpdate: withSecretNames,
 };

@@ -236,6 +236,10 @@ function hostsText({ spec: { rules = [] } }: Ingress): string {
 }
 
 export const ingresses: Kind<Ingress> = {
-  strategy: { tracksGeneration: true, groupInErrors: GROUP.extensions, ...ingressRules },
+  strategy: {
+    tracksGeneration: true,
+    compat: { groupInErrors: GROUP.extensions, keyInErrors: 'ingress' },
+    ...ingressRules,
+  },
   table: ingressTable,
 };

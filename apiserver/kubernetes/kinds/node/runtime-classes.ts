@@ -47,7 +47,7 @@ const runtimeClassTable = tableOf<RuntimeClass>([
 
 export const runtimeClasses: Kind<RuntimeClass> = {
   strategy: {
-    metadataChecks: 'no domains',
+    compat: { metadataChecks: 'no domains' },
     createsOnUpdate: true,
     requiresResourceVersion: true,
     ...runtimeClassRules,

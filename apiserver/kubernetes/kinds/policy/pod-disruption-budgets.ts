@@ -62,7 +62,7 @@ const podDisruptionBudgetTable = tableOf<PodDisruptionBudget>([
 export const podDisruptionBudgets: Kind<PodDisruptionBudget> = {
   strategy: {
     nameRule: pathSegmentName,
-    metadataChecks: 'afterwards',
+    compat: { metadataChecks: 'afterwards' },
     tracksGeneration: true,
     requiresResourceVersion: true,
     ...disruptionBudgetRules,

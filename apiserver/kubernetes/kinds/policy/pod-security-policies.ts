@@ -212,9 +212,12 @@ function validateProfiles(annotations: Readonly<Record<string, string>>): FieldE
 }
 
 const podSecurityPolicyStrategy: Strategy<PodSecurityPolicy> = {
-  metadataChecks: 'old names',
-  returnsDeletedObject: true,
-  groupInErrors: GROUP.extensions,
+  compat: {
+    metadataChecks: 'old names',
+    returnsDeletedObject: true,
+    groupInErrors: GROUP.extensions,
+    keyInErrors: 'podsecuritypolicy',
+  },
   ...podSecurityPolicyRules,
   prepareForCreate: (object, { settings }) =>
     isOn(settings, 'ProcMountType') ? object : withoutProcMounts(object),

@@ -74,7 +74,7 @@ const priorityClassTable = tableOf<PriorityClass>([
 
 export const priorityClasses: Kind<PriorityClass> = {
   strategy: {
-    metadataChecks: 'old names',
+    compat: { metadataChecks: 'old names' },
     ...priorityClassRules,
     // It has a generation, which never changes because its value cannot.
     prepareForCreate: (object: PriorityClass) => ({

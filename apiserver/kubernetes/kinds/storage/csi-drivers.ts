@@ -104,9 +104,8 @@ const csiDriverTable = tableOf<CSIDriver>([
 
 export const csiDrivers: Kind<CSIDriver> = {
   strategy: {
-    metadataChecks: 'old names',
+    compat: { metadataChecks: 'old names', returnsDeletedObject: true },
     requiresResourceVersion: true,
-    returnsDeletedObject: true,
     ...csiDriverRules,
   },
   table: csiDriverTable,

@@ -96,6 +96,6 @@ const csiNodeTable = tableOf<CSINode>([
 ]);
 
 export const csiNodes: Kind<CSINode> = {
-  strategy: { requiresResourceVersion: true, returnsDeletedObject: true, ...csiNodeRules },
+  strategy: { requiresResourceVersion: true, compat: { returnsDeletedObject: true }, ...csiNodeRules },
   table: csiNodeTable,
 };

@@ -111,6 +111,6 @@ function isDefault(annotations: Readonly<Record<string, string>> = {}): boolean 
 }
 
 export const storageClasses: Kind<StorageClass> = {
-  strategy: { returnsDeletedObject: true, ...storageClassRules },
+  strategy: { compat: { returnsDeletedObject: true }, ...storageClassRules },
   table: storageClassTable,
 };

@@ -129,9 +129,8 @@ const volumeAttachmentTable = tableOf<VolumeAttachment>([
 export const volumeAttachments: Kind<VolumeAttachment> = {
   strategy: {
     statusLeavesMetadata: true,
-    statusTakes: ['deletionGracePeriodSeconds', 'generateName'],
+    compat: { statusTakes: ['deletionGracePeriodSeconds', 'generateName'], returnsDeletedObject: true },
     requiresResourceVersion: true,
-    returnsDeletedObject: true,
     ...volumeAttachmentRules,
   },
   table: volumeAttachmentTable,

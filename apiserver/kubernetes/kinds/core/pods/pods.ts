@@ -56,7 +56,7 @@ const ephemeralContainersUpdate: SubresourceStrategy<Pod> = {
 /** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
 const podStrategy: Strategy<Pod> = {
   ...podRules,
-  returnsDeletedObject: true,
+  compat: { returnsDeletedObject: true },
   resets: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences'] },
   selectableFields: {
     'spec.nodeName': '',

@@ -13,9 +13,12 @@ import { serviceRules } from './service-rules';
 
 /** A Service: an address, and ports of nodes, that are its own. */
 const serviceStrategy: Strategy<Service> = {
-  checksIdentityLast: true,
-  statusCreates: true,
-  returnsNoHeldObject: true,
+  compat: {
+    checksIdentityLast: true,
+    statusCreates: true,
+    returnsNoHeldObject: true,
+    keyInErrors: 'services/specs',
+  },
   nameRule: label1035Name,
   ...serviceRules,
   reserves: 'service addresses',

@@ -1,29 +1,18 @@
 import { goQuote } from '../../../shared/errors/go-quote';
 import type { ResourceRow } from '../../../shared/api/resources';
 import { RESOURCES } from '../../../shared/api/resources';
-import { SCALE } from '../../kubernetes/kinds/autoscaling/scale';
-import type { Endpoint } from '../registry/resource';
 import { GROUP, SCHEME } from '../../../shared/names';
 import { messageTypeOfKind } from '../../../shared/schema/types';
 import { ownKeyMap } from '../../../shared/own-key-map';
-
-/** A kind that a client names, and its version with and without the group. */
-interface GivenKind {
-  readonly kind: string;
-  readonly version: string;
-  readonly group: string;
-}
+import type { GivenKind } from '../../engine/registry/resource';
+import { SCALE } from './autoscaling/scale';
 
 /**
- * Why an object of this kind cannot be taken for one of the row's, in the words of v1.21: it knows the kind and cannot convert it, or does not
- * know it where it serves the row. Undefined for another version of the row's own kind.
+ * Why an object of the given kind is none of the row's kind, with the message text of v1.21: it knows the kind and cannot convert it, or it
+ * does not know the kind. Undefined for another version of the row's kind.
  */
-export function unfitKindWords(
-  given: GivenKind,
-  { row, stored }: Pick<Endpoint, 'row' | 'stored'>,
-): string | undefined {
-  const [version = ''] = given.version.split('/').slice(-1);
-  if (stored.custom !== undefined) return unfitScaleWords(given, version, row);
+export function explainMisfit(given: GivenKind, row: ResourceRow): string | undefined {
+  const version = shortVersion(given);
   const scheme = schemeOf(row.group);
   if (isKnownBesides(given, version, row)) return inconvertible(`v1.${given.kind}`, packageOf(row), row);
   const isKnown = messageTypeOfKind({ group: given.group, version, kind: given.kind }) !== undefined;
@@ -32,12 +21,16 @@ export function unfitKindWords(
   return inconvertible(`${version}.${given.kind}`, packageOf(row), row);
 }
 
-/** The table of kinds that upstream reads the scales of custom resources by has all versions of them, and no way from one to another. */
-function unfitScaleWords(given: GivenKind, version: string, row: ResourceRow): string {
+/** The same for the scale of a custom resource. Its scheme in v1.21 has all versions of Scale, and no conversions between them. */
+export function explainScaleMisfit(given: GivenKind, row: ResourceRow): string {
   const isScale = given.kind === SCALE.kind && SCALE_VERSIONS.includes(given.version);
   return isScale
-    ? inconvertible(`${version}.${given.kind}`, row.version, row)
+    ? inconvertible(`${shortVersion(given)}.${given.kind}`, row.version, row)
     : unregistered(given, SCHEME.scales);
+}
+
+function shortVersion({ version }: GivenKind): string {
+  return version.slice(version.lastIndexOf('/') + 1);
 }
 
 const SCALE_VERSIONS: readonly string[] = [
@@ -55,7 +48,7 @@ function inconvertible(type: string, wanted: string, { kind }: ResourceRow): str
   return `converting (${type}) to (${wanted}.${kind}): unknown conversion`;
 }
 
-/** Whether upstream knows the kind without having it in a table of ours: in any version, in all that it serves, or in those of core. */
+/** Whether upstream knows the kind although our tables do not have it: in any version, in every version, or in core. */
 function isKnownBesides({ kind, group }: GivenKind, version: string, row: ResourceRow): boolean {
   if (OF_NO_VERSION.has(kind)) return true;
   if (group === GROUP.core && version === 'v1') {
@@ -91,7 +84,7 @@ const OF_EVERY_VERSION: ReadonlySet<string> = new Set([
   'WatchEvent',
 ]);
 
-/** The table of kinds that serves the group. */
+/** The scheme of upstream that has the kinds of the group. */
 function schemeOf(group: string): string {
   return SCHEMES.get(group) ?? SCHEME.builtIn;
 }
@@ -101,12 +94,12 @@ const SCHEMES = ownKeyMap<string>({
   [GROUP.apiregistration]: SCHEME.apiregistration,
 });
 
-/** The package of the row's internal version. */
+/** The Go package of the row's internal version. */
 function packageOf({ group, kind }: ResourceRow): string {
   return PACKAGE_OF_KIND.get(kind) ?? PACKAGES.get(group) ?? group.split('.')[0] ?? group;
 }
 
-/** Kinds that are served below another group's resources. */
+/** Kinds of subresources that belong to another group than the resource. */
 const PACKAGE_OF_KIND = ownKeyMap<string>({
   Event: 'core',
   Eviction: 'policy',
@@ -114,7 +107,7 @@ const PACKAGE_OF_KIND = ownKeyMap<string>({
   TokenRequest: 'authentication',
 });
 
-/** Where that is not the first word of the group. */
+/** Packages whose name is not the first word of the group. */
 const PACKAGES = ownKeyMap<string>({
   [GROUP.core]: 'core',
   [GROUP.extensions]: 'networking',
