@@ -4,22 +4,22 @@ import { parseRequestInfo } from './request/request-info';
 import { createDeadlineStage } from './request/deadline';
 import type { Filter, FilterTimes } from './observability/metrics/filter-times';
 
-/** What the stages need of the process. */
+/** The dependencies of the stages. */
 export interface PipelineParts {
   /** Undefined without an audit policy. */
   readonly audit?: Pick<Audit, 'open' | 'record'> | undefined;
-  /** Answers pages of other origins that ask whether they may send a request. Absent: nobody may. */
+  /** Handles CORS preflight requests. Absent: no other origins are allowed. */
   readonly preflight?: Stage | undefined;
   readonly authenticate: Stage;
   readonly impersonate: Stage;
-  /** Refuses the requests of a user for whose answers or bodies there is no room. */
+  /** Refuses requests of a user whose unread responses or bodies fill their share of memory. */
   readonly limitMemory: Stage;
-  /** Absent: nothing is refused because of how busy the server is. */
+  /** Load shedding. Absent: the server never refuses because it is busy. */
   readonly overload?: Stage;
-  /** Absent: any number of requests is carried out at a time. */
+  /** Priority and fairness. Absent: the number of concurrent requests is not limited. */
   readonly flowControl?: Stage;
   readonly authorize: Stage;
-  /** Refuses writes of which nobody knows yet in which version they will be stored. Absent: none are. */
+  /** Refuses writes of resources whose storage version is not agreed yet. Absent: none are refused. */
   readonly storageVersions?: Stage;
   /** Sets `answer`: the resource, or a page outside the resource paths. */
   readonly answer: Stage;
@@ -28,28 +28,28 @@ export interface PipelineParts {
 }
 
 /**
- * The pipeline of every request, in order; read it first. Around it stands the error handler (`http/server/error-handler.ts`), which
- * turns what a stage throws into a Status.
+ * The pipeline of every request, in order; read it first. The error handler (`server/error-handler.ts`) is
+ * around it, and turns errors of the stages into a Status.
  */
 export function createPipeline(parts: PipelineParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly (Stage | readonly [Filter, Stage])[] = [
-    requestInfo, // what the path asks for
-    ...(parts.preflight === undefined ? [] : [parts.preflight]), // whether a page may ask
-    parts.metrics.measure, // what it costs, and how it ends
-    ...(parts.audit === undefined ? [] : [parts.audit.open]), // who tried and was turned away
-    createDeadlineStage(parts.requestTimeoutMs), // nothing waits for ever
-    ['authentication', parts.authenticate], // who is asking
-    ...(parts.audit === undefined ? [] : [['audit', parts.audit.record] as const]), // what is written down of it
-    ['impersonation', parts.impersonate], // as whom, if not as themselves
-    parts.limitMemory, // whether there is room for it and its answer
-    ...(parts.overload === undefined ? [] : [parts.overload]), // whether there is time for it
-    ...(parts.flowControl === undefined ? [] : [['priorityandfairness', parts.flowControl] as const]), // whose turn it is
-    ['authorization', parts.authorize], // whether they may
-    ...(parts.storageVersions === undefined ? [] : [parts.storageVersions]), // whether others know what it stores
-    parts.answer, // the verb itself
+    requestInfo, // parses the path
+    ...(parts.preflight === undefined ? [] : [parts.preflight]), // CORS preflight
+    parts.metrics.measure, // counts and times the request
+    ...(parts.audit === undefined ? [] : [parts.audit.open]), // records refused requests too
+    createDeadlineStage(parts.requestTimeoutMs), // 504 after the request timeout
+    ['authentication', parts.authenticate], // identifies the user
+    ...(parts.audit === undefined ? [] : [['audit', parts.audit.record] as const]), // writes the audit event
+    ['impersonation', parts.impersonate], // replaces the user
+    parts.limitMemory, // 429 if the memory share of the user is full
+    ...(parts.overload === undefined ? [] : [parts.overload]), // 429 if the event loop is late
+    ...(parts.flowControl === undefined ? [] : [['priorityandfairness', parts.flowControl] as const]), // waits for a seat
+    ['authorization', parts.authorize], // 403 without permission
+    ...(parts.storageVersions === undefined ? [] : [parts.storageVersions]), // 503 until the storage version is agreed
+    parts.answer, // runs the verb
   ];
   const { filters } = parts.metrics;
-  // No promise of its own for each stage: this is on the path of everything.
+  // No promise for each stage: this is the hot path of every request.
   return stages.reduceRight<(exchange: Exchange) => Promise<void>>(
     (next, stage) =>
       typeof stage === 'function'
@@ -59,7 +59,9 @@ export function createPipeline(parts: PipelineParts): (exchange: Exchange) => Pr
   );
 }
 
-/** Sets `info`; `answer` for a path whose percent-encoding is broken, which the Go server refuses before it asks who understands what. */
+/**
+ * Sets `info`. A path with malformed percent-encoding gets the 400 of the Go server, before authentication.
+ */
 const requestInfo: Stage = (exchange, next) => {
   try {
     exchange.info = parseRequestInfo(exchange.method, exchange.path, exchange.query);

@@ -20,19 +20,22 @@ import type { Target } from './target';
 
 const JSON_HEADERS = { 'Content-Type': MEDIA_TYPE.json } as const;
 
-/** Answers with one object each. */
+/** Responses with one object each. */
 export interface ObjectAnswers {
-  /** 200 with an object. Throws TooLargeHereError for one that would have to be parsed and is beyond the request's bounds. */
+  /**
+   * 200 with an object. Throws TooLargeHereError for an object that would have to be parsed and is beyond
+   * the bounds of the request.
+   */
   object(source: Source): Promise<Answer>;
   /** The result of a write. */
   written(code: number, written: Written): Promise<Answer>;
 }
 
 /**
- * Answers in the form that the request asks for, negotiated here and once. Throws NotAcceptable (406) for a request that could not be
- * answered in any form it accepts: to be called before anything is done for it. A form that only does not fit what the answer turns out
- * to be (one object, a list, a Status) is refused when it is there, as upstream does: what was asked for is done then. `otherPlace` is that of
- * the request, where the endpoint is another one, of what is shown.
+ * Negotiates the response format, once. Throws NotAcceptable (406) if no format fits: call it before any
+ * effect of the request. A format that does not fit the kind of response (object, list, Status) is refused
+ * when the response is there, as upstream does. `otherPlace` is the place of the request, if the endpoint is
+ * that of a view.
  */
 export function objectAnswers(
   exchange: Exchange,
@@ -57,7 +60,7 @@ export function objectAnswers(
   };
   return {
     object: async (source) => {
-      // What was just written cannot be written again.
+      // A written object must not be refused: the write cannot be repeated.
       if ((encoder.parses || converts) && source.transient !== true)
         keepStoredWithin(exchange.bounds, source.bytes.length);
       return answer(200, source);
@@ -70,13 +73,16 @@ export function objectAnswers(
   };
 }
 
-/** A part of a collection, as it is answered. */
+/** One page of a collection. */
 export interface AnsweredPage {
   readonly metadata: ListMeta;
   readonly entries: readonly Source[];
 }
 
-/** The same for lists: what is returned answers 200 with one. `encode` makes elements that are too large to be made here. */
+/**
+ * The same for lists: returns a function that responds with a list. `encode` encodes elements that are too
+ * large for this thread.
+ */
 export function listAnswer(
   exchange: Exchange,
   { endpoint }: Pick<Target, 'endpoint'>,
@@ -91,7 +97,7 @@ export function listAnswer(
     const entries = converts ? await convertedPage(exchange, { endpoint, elsewhere }, stored) : stored;
     const body = await encoder.list(metadata, entries, elsewhere);
     exchange.audit?.responseObject(async () => {
-      // A stream can be read only once, and belongs to the client.
+      // A stream can be read only once, and it belongs to the client.
       if (Buffer.isBuffer(body) && isJson(encoder)) return body;
       const json = isJson(encoder) ? encoder : jsonEncoderOf(exchange, endpoint);
       return json.list(metadata, await convertedSources(endpoint, entries, exchange.signal));
@@ -101,8 +107,8 @@ export function listAnswer(
 }
 
 /**
- * The page with all that its answer needs from a webhook: what cannot be had is an error before anything is done. Throws InternalError
- * (500), and the signal's reason.
+ * The page with all conversions by webhook, so that their errors come before any effect. Throws
+ * InternalError (500), and the reason of the signal.
  */
 export async function convertedBefore(
   exchange: Exchange,
@@ -118,7 +124,10 @@ async function convertedSource(endpoint: Endpoint, source: Source, signal: Abort
   return converted;
 }
 
-/** What is too large for this thread is converted where it is written, before the first byte of the list leaves: one that fails is an error. */
+/**
+ * Objects that are too large for this thread are converted where they are encoded, before the first byte of
+ * the list is sent: a failure is an error response.
+ */
 async function convertedPage(
   { signal }: Exchange,
   { endpoint, elsewhere }: { readonly endpoint: Endpoint; readonly elsewhere: OffloadedEncoder | undefined },
@@ -140,18 +149,18 @@ function isJson({ contentType }: ObjectEncoder): boolean {
   return contentType === MEDIA_TYPE.json;
 }
 
-/** Audit events hold objects as JSON, whatever the client reads. */
+/** Audit events have objects as JSON, whatever format the client gets. */
 function jsonEncoderOf({ showsLinks }: Exchange, endpoint: Endpoint, place?: LinkPlace): ObjectEncoder {
   const plain = { headers: {}, query: new URLSearchParams() };
   return encoderOf(showsLinks === true ? { ...plain, showsLinks } : plain, endpoint, 'object', place);
 }
 
-/** An answer made of a value, always in JSON; for documents of no kind. Values with a kind have `documentAnswer` of `encoding`. */
+/** A JSON response of a value without a kind. Values with a kind use `documentAnswer` of `encoding`. */
 export function jsonAnswer(code: number, document: unknown): Answer {
   return { code, headers: JSON_HEADERS, body: jsonLine(document) };
 }
 
-/** What is said of a path that nothing here knows, in the words and the plain text of every Go server. */
+/** The plain text 404 of Go servers for an unknown path. */
 export function pageNotFound(): Answer {
   return {
     code: 404,

@@ -29,7 +29,7 @@ function metadataOf(body: { readonly metadata?: object }): object {
   return body.metadata ?? {};
 }
 
-test('the last annotation of an autoscaler goes, whoever owns the rest in which version', async () => {
+test('the last annotation of an autoscaler is removed, for owners of the rest in any version', async () => {
   const url = (version: string): string =>
     `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers/annotated`;
   const kind = (version: string): object => ({
@@ -48,7 +48,7 @@ test('the last annotation of an autoscaler goes, whoever owns the rest in which 
   expect([reply.code, reply.json.metadata.annotations]).toEqual([200, undefined]);
 });
 
-describe('what has lost its labels gets those of its template', () => {
+describe('an object without labels gets those of its template', () => {
   const containers = [{ name: 'c', image: 'i' }];
 
   test('a Job, of its status', async () => {
@@ -92,7 +92,7 @@ test('an item whose key is empty is stored without it, and the list cannot be ap
   expect([elsewhere.code, elsewhere.json['automountServiceAccountToken']]).toEqual([200, false]);
 });
 
-test('empty bytes that are applied are none, and no change of what is desired', async () => {
+test('applied empty bytes are absent, and do not increment the generation', async () => {
   const url = `/apis/${GROUP.admissionregistration}/v1/validatingwebhookconfigurations/bytes`;
   const kind = {
     kind: 'ValidatingWebhookConfiguration',

@@ -52,7 +52,7 @@ describe('with server-side apply switched off', () => {
     });
   });
 
-  test('what was tracked before stays until the next write, which takes it away even when it changes nothing', async () => {
+  test('existing managedFields stay until the next write, which removes them even if it changes nothing else', async () => {
     const backend = new MemoryBackend();
     const before = await startInProcessApi(backend, { serverSideApply: true });
     await before.call('POST', CMS, { body: { metadata: { name: 'a' }, data: { x: '1' } } });
@@ -68,7 +68,7 @@ describe('with server-side apply switched off', () => {
     await before.close();
   });
 
-  test('a status write takes them away as well', async () => {
+  test('a status write removes them as well', async () => {
     const backend = new MemoryBackend();
     const before = await startInProcessApi(backend, { serverSideApply: true });
     const namespace = { metadata: { name: 'n' } };
@@ -82,7 +82,7 @@ describe('with server-side apply switched off', () => {
     await before.close();
   });
 
-  test('a deletion that has to wait takes them away as well', async () => {
+  test('a deletion that has to wait removes them as well', async () => {
     const backend = new MemoryBackend();
     const before = await startInProcessApi(backend, { serverSideApply: true });
     const metadata = { name: 'a', finalizers: ['example.com/hold'] };
@@ -95,7 +95,7 @@ describe('with server-side apply switched off', () => {
     await before.close();
   });
 
-  test('no scale can be applied, and no document says that anything can', async () => {
+  test('a scale cannot be applied, and no document lists apply', async () => {
     await withApi({}, async (api) => {
       const url = '/apis/apps/v1/namespaces/default/deployments/none/scale?fieldManager=m';
       const headers = { 'content-type': MEDIA_TYPE.applyPatch };

@@ -35,7 +35,7 @@ describe('apply', () => {
     expect(again.text).toBe(changed.text);
   });
 
-  test('takes the template of a claim that says what it is, as it is read, and knows no other words there', async () => {
+  test('accepts the type of a claim template, and no unknown fields in it', async () => {
     const url = '/apis/apps/v1/namespaces/default/statefulsets/s?fieldManager=one';
     const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' } };
     const storage = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
@@ -59,7 +59,7 @@ describe('apply', () => {
     expect((await applied({})).code).toBe(200);
   });
 
-  test('that names the uid of an object that is not there is 409, and makes none', async () => {
+  test('with the uid of a missing object is 409, and creates none', async () => {
     const reply = await apply('one', configMap({ x: '1' }, { uid: 'gone' }));
     expect(reply.json).toMatchObject({
       code: 409,
@@ -88,7 +88,7 @@ describe('apply', () => {
     expect((await apply('two', configMap({ x: '2' }), '&force=true')).json.data).toEqual({ x: '2', y: '1' });
   });
 
-  test('removes what is left out, and keeps the object', async () => {
+  test('removes dropped fields, and keeps the object', async () => {
     await apply('one', configMap({ x: '1' }, { labels: { l: '1' } }));
     const { code, json } = await apply('one', configMap({}));
     expect(code).toBe(200);
@@ -104,7 +104,7 @@ describe('apply', () => {
     expect(reply.json).toMatchObject({ code: 409, reason: 'Conflict' });
   });
 
-  test('of another version is in conflict with the owners of the first, and takes what that owned', async () => {
+  test('in another version conflicts with the owners in the first, and takes over their fields', async () => {
     const url = (version: string, manager: string): string =>
       `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers/h?fieldManager=${manager}`;
     const body = (version: string, maxReplicas: number): object => ({
@@ -193,7 +193,7 @@ describe('apply', () => {
     ['ten thousand lists in each other', '['.repeat(10_000)],
     ['ten thousand objects in each other', '{"a":'.repeat(10_000)],
     [
-      'aliases that stand for gigabytes',
+      'aliases that expand to gigabytes',
       [
         'a: &a [x,x,x,x,x,x,x,x,x]',
         ...'bcdefghi'.split('').map((name, at) => {
@@ -209,7 +209,7 @@ describe('apply', () => {
 });
 
 describe('other writes', () => {
-  test('name their manager, or are known by their user agent', async () => {
+  test('have the given manager, or that of their user agent', async () => {
     const headers = { 'user-agent': 'kubectl/v1.21 (linux)' };
     const body = configMap({ x: '1' });
     const created = await api.call('POST', CMS, { body, headers });
@@ -227,7 +227,7 @@ describe('other writes', () => {
     expect(reply.json).toMatchObject({ code: 422, details: { causes: [{ field: 'force' }] } });
   });
 
-  test('that change nothing write nothing, whoever they are from', async () => {
+  test('that change nothing write nothing, from any manager', async () => {
     const first = await apply('one', configMap({ x: '1' }));
     const same = await api.call('PATCH', `${CMS}/a`, { body: { data: { x: '1' } } });
     expect(same.text).toBe(first.text);
@@ -250,7 +250,7 @@ describe('other writes', () => {
     expect((await api.call('PUT', `${CMS}/a`, { body })).json.metadata).not.toHaveProperty('managedFields');
   });
 
-  test('to the status own the status alone', async () => {
+  test('to the status own only the status', async () => {
     const url = '/api/v1/namespaces/default/pods';
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     await api.call('POST', `${url}?fieldManager=one`, {

@@ -25,8 +25,9 @@ import { refusalOf } from './refusal-of';
 import type { Target } from './target';
 
 /**
- * The update that a PATCH with an applied configuration asks for; it creates what is not there. Throws BadRequest for a configuration that
- * cannot be read or does not fit the kind; the change throws Conflict for one that changes what others own, unless it is forced.
+ * The update of a PATCH with an applied configuration; it creates a missing object. Throws BadRequest for a
+ * configuration that is malformed or does not fit the kind; the change throws Conflict if it changes fields
+ * of other managers, unless it is forced.
  */
 export async function readApplyPatch(
   context: VerbContext,
@@ -37,7 +38,7 @@ export async function readApplyPatch(
   try {
     apply = await readApply(exchange, target);
   } catch (error) {
-    // What is not there comes first, unless it is to be created.
+    // NotFound comes first, unless the apply creates the object.
     if (target.subresource === '' || !(error instanceof StatusError)) throw error;
     return { change: refusalOf(target, error), options: { creates: 'always' } };
   }
@@ -52,7 +53,7 @@ export async function readApplyPatch(
   };
 }
 
-/** Throws Conflict for a configuration that names the uid of its object where there is none. */
+/** Throws Conflict for a configuration with a uid if the object does not exist. */
 function withoutForeignUid(merged: object, { endpoint, name }: Target): object {
   const { uid = '' } = (merged as Partial<ApiObject>).metadata ?? {};
   if (uid === '') return merged;
@@ -60,7 +61,7 @@ function withoutForeignUid(merged: object, { endpoint, name }: Target): object {
   throw conflict(endpoint.row, name, why);
 }
 
-/** What the request says is to be applied. Throws BadRequest for a configuration that cannot be read or is of another kind. */
+/** Reads the configuration. Throws BadRequest for one that is malformed or of another kind. */
 export async function readApply(
   exchange: Exchange,
   target: Target,
@@ -75,7 +76,7 @@ export async function readApply(
   exchange.audit?.requestObject(undefined, () => encodeObject(config));
   const force = boolParameter(exchange.query, 'force');
   const { type, applyDefaults } = target.endpoint;
-  // Upstream reads what is applied without the reader that drops them: they are refused by the type of their field.
+  // Upstream reads a configuration without the decoder that drops unknown fields: their types refuse them.
   const endpoint = {
     ...target.endpoint,
     ...defined({ applyDefaults: applyDefaults && ((object: ApiObject) => applyDefaults(object, 'kept')) }),
@@ -86,7 +87,7 @@ export async function readApply(
   return { config, force, read };
 }
 
-/** A field of a wrong type may first show when the configuration is brought into the version of another manager. */
+/** A field of a wrong type may only show in a conversion to the version of another manager. */
 function refusingWrongTypes({ endpoint }: Target, change: () => ApiObject): ApiObject {
   const { kind, version } = endpoint.row;
   try {
@@ -98,7 +99,7 @@ function refusingWrongTypes({ endpoint }: Target, change: () => ApiObject): ApiO
   }
 }
 
-/** The configuration with a metadata that is an object, of the kind and version of the path. */
+/** The configuration with metadata as an object, and with the kind and version of the path. */
 function configOf(value: unknown, { endpoint }: Target): ApiObject {
   const given = value ?? {};
   if (!isJsonObject(given)) throw badRequest(`error decoding YAML: ${noObject(given)}`);
@@ -121,13 +122,13 @@ function configOf(value: unknown, { endpoint }: Target): ApiObject {
   return { ...given, metadata: kept } as ApiObject;
 }
 
-/** A list with null in it is read as none at all. */
+/** A list with a null item is read as absent. */
 function saysNoOwners(managedFields: unknown): boolean {
   if (managedFields === undefined || managedFields === null) return true;
   return Array.isArray(managedFields) && managedFields.includes(null);
 }
 
-/** What upstream says of JSON that is no object. */
+/** The error of upstream for JSON that is not an object. */
 function noObject(value: unknown): string {
   const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
@@ -138,7 +139,7 @@ interface Document {
   readonly syntax: 'json' | 'yaml';
 }
 
-/** JSON is YAML; what looks like it is read by the faster and exact parser first. */
+/** JSON is YAML: the faster and exact JSON parser is tried first. */
 function parse(bytes: Buffer, bounds: LoopBounds | undefined): Document {
   try {
     if (bytes[0] === OPEN_BRACE) {
@@ -157,7 +158,7 @@ function parse(bytes: Buffer, bounds: LoopBounds | undefined): Document {
   }
 }
 
-/** Fields of a wrong type are told of later, in other words. */
+/** Fields of a wrong type are errors of a later step. */
 function unknownFieldsOf(config: ApiObject, { endpoint }: Target): readonly string[] {
   try {
     const { object, unknownFields } = decodeObject(endpoint.type, config, { unknown: 'report' });
@@ -170,10 +171,10 @@ function unknownFieldsOf(config: ApiObject, { endpoint }: Target): readonly stri
 
 const OPEN_BRACE = 0x7b;
 
-/** The media types in which a kind can be patched; strategic merge needs the markers of a schema. */
+/** The media types of patches for a kind; strategic merge needs the markers of a schema. */
 export function patchMediaTypes({ endpoint }: Target, canApply: boolean): readonly string[] {
   const { jsonPatch, mergePatch, strategicMergePatch, applyPatch } = MEDIA_TYPE;
-  // What is shown of a custom resource is patched as that is.
+  // The view of a custom resource is patched like a built-in kind.
   const isCustom = endpoint.type.open || endpoint.stored.custom !== undefined;
   const merges = isCustom ? [mergePatch] : [mergePatch, strategicMergePatch];
   return [jsonPatch, ...merges, ...(canApply ? [applyPatch] : [])];

@@ -12,10 +12,10 @@ const METHODS: Readonly<Record<Carried, ReadonlySet<string>>> = {
   text: new Set(['GET']),
 };
 
-/** Where the path of a request stands behind the resource: name, subresource, and what belongs to the other server. */
+/** The position of the path after the resource: name, subresource, then the path on the other server. */
 const SUBPATH_AT = 3;
 
-/** Whether the request is for a subresource that leads to another server. */
+/** The connection of the subresource, if it proxies to another server. */
 export function connectionAt(
   { specialSubresources, subresources }: Endpoint,
   { info }: Exchange,
@@ -24,7 +24,7 @@ export function connectionAt(
   return special?.is === 'connection' && subresources.has(info.subresource) ? special.to : undefined;
 }
 
-/** Answers with what the other server answers. Throws NotFound for a path that leads nowhere, and MethodNotAllowed (405). */
+/** Proxies the request. Throws NotFound for an unknown path, and MethodNotAllowed (405). */
 export async function connect(
   context: VerbContext,
   exchange: Exchange,
@@ -37,7 +37,7 @@ export async function connect(
   if (context.connector === undefined || !isPlace) throw unknownPath();
   if (connection.carries !== 'requests' && rest.length > 0) throw unknownPath();
   if (!METHODS[connection.carries].has(exchange.method)) throw methodNotAllowed();
-  // Logs are read like an object, and no read looks at it.
+  // Logs are read like an object, and reads ignore dryRun.
   if (connection.carries !== 'text' && exchange.query.has('dryRun'))
     throw badRequest('dryRun is not supported');
   return context.connector.answer(context, exchange, {

@@ -24,7 +24,7 @@ describe.each(STORES)('over %s', (_name, open) => {
   const namesOf = (reply: Reply): string[] =>
     reply.json.items.map((each: { metadata: { name: string } }) => each.metadata.name);
 
-  test('a token whose version is too old is Expired though memory has it, with one that goes on in the newest state', async () => {
+  test('a token with an old version is Expired even if memory has it, with a token for the newest state', async () => {
     const first = await page('');
     const token: string = first.json.metadata.continue;
     expect(namesOf(await page(token))).toEqual(['b']);

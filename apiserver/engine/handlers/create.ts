@@ -12,7 +12,7 @@ import { writeRequestOf } from './target';
 /** POST on a collection: 201 with the object as stored. */
 export async function create(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const answers = objectAnswers(exchange, target);
-  // Before anything else is wrong with the request.
+  // The media type is checked first.
   bodyMediaType(exchange.headers['content-type']);
   const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const object = placeInNamespace(await readBodyObject(exchange, target.endpoint), target);

@@ -17,16 +17,19 @@ const VERBS: ReadonlySet<string> = new Set([
   'watch',
 ]);
 
-/** Whether a custom resource has such paths at all. A path of the wrong scope is as unknown as one of no resource. */
+/**
+ * Whether such paths of a custom resource exist. A path of the wrong scope is as unknown as a path without a
+ * resource.
+ */
 export function hasPlace({ row }: Endpoint, { namespace, verb }: RequestInfo): boolean {
   if (!row.namespaced) return namespace === '';
   return namespace !== '' || ACROSS_NAMESPACES.has(verb);
 }
 
 /**
- * What the path of a custom resource asks for. Throws NotFound for a subresource that there is not, and MethodNotAllowed (405) for a verb
- * that the place does not know, which upstream answers in other words than for built-in resources. As
- * there, what follows the subresource is not looked at.
+ * The target of a custom resource. Throws NotFound for an unknown subresource, and MethodNotAllowed (405)
+ * for an unsupported verb, with another message than for built-in resources. As upstream, segments after the
+ * subresource are ignored.
  */
 export function customTarget(
   endpoint: Endpoint,
@@ -41,12 +44,12 @@ export function customTarget(
   }
   if (!VERBS.has(verb)) throw methodNotSupported(row, verb);
   if (verb === 'create' && custom?.isTerminating === true) throw definitionTerminating(row);
-  // A patch is asked for its type before.
+  // The media type of a patch is checked before.
   if (name === '' && verb === 'update') throw nameRequired();
   return { endpoint, namespace: row.namespaced ? namespace : '', name, subresource };
 }
 
-/** A custom resource has no router that knows by the path alone that a name is missing. */
+/** Custom resources have no router that detects a missing name by the path alone. */
 export function nameRequired(): Error {
   return badRequest('name must be provided');
 }

@@ -17,10 +17,13 @@ import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 
-/** Deletions of one request that are under way at the same time. */
+/** Concurrent deletions of one request. */
 const DELETIONS_AT_ONCE = 16;
 
-/** DELETE of a collection: every selected object is deleted by itself; 200 with the list of them as they were found. */
+/**
+ * DELETE of a collection: every selected object is deleted by itself; 200 with the list of them as they were
+ * found.
+ */
 export async function removeCollection(
   context: VerbContext,
   exchange: Exchange,
@@ -36,7 +39,7 @@ export async function removeCollection(
   const options = await readDeleteOptions(exchange);
   const plan = planList(chunked(listOptions, context.features));
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
-  // Before the first is gone: a request that begins anew elsewhere must not have done anything.
+  // Before the first deletion: a request that is retried on a worker must not have had any effect.
   for (const { bytes } of page.entries) keepStoredWithin(exchange.bounds, bytes.length);
   const found = await convertedBefore(exchange, target, page);
   await deleteAll(context, { exchange, target, options }, page.entries);
@@ -49,9 +52,9 @@ interface Deletion {
   readonly options: DeleteOptions;
 }
 
-/** Throws the first error once no deletion is under way any more; after it none begins. */
+/** Throws the first error once all running deletions have ended; no deletion starts after it. */
 async function deleteAll(context: VerbContext, deletion: Deletion, entries: readonly Entry[]): Promise<void> {
-  // Each one under way listens to the request's end; Node warns of what it takes for a leak.
+  // Each running deletion listens to the signal; Node would report a leak.
   setMaxListeners(0, deletion.exchange.signal);
   const progress = { hasFailed: false };
   await forEachLimited(untilFailed(entries, progress), DELETIONS_AT_ONCE, async (entry) => {
@@ -72,7 +75,7 @@ function* untilFailed(
   }
 }
 
-/** An object that is gone already is what was asked for. */
+/** An object that is gone already counts as deleted. */
 async function deleteOne(
   context: VerbContext,
   { exchange, target, options }: Deletion,

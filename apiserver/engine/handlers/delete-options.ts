@@ -13,7 +13,7 @@ import { dryRunErrors, propagationErrors, refuseDeleteOptions } from '../registr
 import { boundedBody } from './body';
 import { intParameter, optionalBoolParameter } from './query';
 
-/** The wire form of meta/v1 DeleteOptions, as far as it is read. */
+/** The members of meta/v1 DeleteOptions that are read. */
 interface WireOptions {
   readonly gracePeriodSeconds?: number | bigint;
   readonly orphanDependents?: boolean;
@@ -23,8 +23,8 @@ interface WireOptions {
 }
 
 /**
- * The options of a deletion: those of the body when there is one (it then counts alone), else those of the query. Throws BadRequest
- * for a malformed body and Invalid for values that are not allowed.
+ * Reads the options of a deletion: from the body if there is one, which then counts alone, else from the
+ * query. Throws BadRequest for a malformed body and Invalid for invalid values.
  */
 export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptions> {
   const body = await exchange.readBody();
@@ -51,7 +51,7 @@ function ofQuery(query: URLSearchParams): WireOptions {
   };
 }
 
-/** Beside the names of the options themselves, a query knows those of the preconditions. */
+/** A query may also have the names of preconditions. */
 function preconditionsOf(query: URLSearchParams): Pick<WireOptions, 'preconditions'> {
   const uid = query.get('uid') ?? '';
   const resourceVersion = query.get('resourceVersion') ?? '';
@@ -74,7 +74,7 @@ function ofBody(exchange: Exchange, body: Buffer): WireOptions {
   }
 }
 
-/** Options are part of every group version, and are written down as of the one that the path names. */
+/** Options are part of every group version; audit events have them in the version of the path. */
 function documentOf({ info }: Exchange, wire: WireOptions): object {
   const apiVersion = apiVersionOf({ group: info.apiGroup, version: info.apiVersion });
   return { kind: 'DeleteOptions', apiVersion, ...wire };
@@ -85,7 +85,7 @@ function checkKind(value: unknown): void {
   if (kind !== '' && kind !== 'DeleteOptions') {
     throw badRequest(`the body of a deletion must be of kind DeleteOptions, not ${stringifyExact(kind)}`);
   }
-  // Any version will do, as long as it is one.
+  // The version only needs to be valid.
   if (typeof apiVersion === 'string' && apiVersion.split('/', 3).length > 2)
     throw badRequest(`unexpected GroupVersion string: ${apiVersion}`);
 }

@@ -12,8 +12,9 @@ import type { Target } from './target';
 import { writeRequestOf } from './target';
 
 /**
- * DELETE of one object. 200 with a Status when it is gone (or with the object, for kinds that return it), 200 with the terminating
- * object (or with a Status, for Services) when something holds it, 202 in that case for a client that asked to delete dependents the old way.
+ * DELETE of one object. 200 with a Status when it is removed (or with the object, for kinds that return it),
+ * 200 with the terminating object (or with a Status, for Services) when something holds it, 202 in that case
+ * if the deprecated orphanDependents is false.
  */
 export async function remove(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const answers = objectAnswers(exchange, target);

@@ -38,7 +38,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
 ]);
 
 /**
- * Answers a request for a resource. What is unknown in a group that is built in is answered with a Status, all else with an unknown page.
+ * Handles a request for a resource. Unknown paths in built-in groups get a Status, all others a plain 404.
  */
 export async function answerResource(context: VerbContext, exchange: Exchange): Promise<Answer> {
   exchange.isCompressible = context.features.responseCompression;
@@ -47,7 +47,8 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
     const endpoint = endpointOf(context, exchange);
     try {
       const answer = await answerOnce(context, exchange);
-      // A read waits for the newest state, in which the resource may be defined otherwise than when the request began.
+      // A read waits for the newest state, in which the definition of the resource may have changed since
+      // the request began.
       const mayBeOutdated = READS.has(exchange.info.verb) && endpoint?.custom !== undefined;
       if (tries >= TRIES_MAX || !mayBeOutdated || endpointOf(context, exchange) === endpoint) return answer;
     } catch (error) {
@@ -59,7 +60,10 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
   }
 }
 
-/** Whether another definition of the resource might have answered otherwise: no refusal is decided on one that may be an older one. */
+/**
+ * Whether a newer definition of the resource might lead to another result: no refusal is decided on an
+ * outdated definition.
+ */
 function isByDefinition(error: unknown, endpoint: Endpoint | undefined): boolean {
   if (error instanceof DefinitionChangedError) return true;
   return endpoint?.custom !== undefined && error instanceof StatusError && REFUSALS.has(error.status.reason);
@@ -69,7 +73,7 @@ const READS: ReadonlySet<string> = new Set(['get', 'list']);
 
 const REFUSALS: ReadonlySet<unknown> = new Set(['BadRequest', 'Invalid', 'MethodNotAllowed']);
 
-/** How often a request begins, while the definition of its resource changes. */
+/** Maximum number of attempts while the definition changes. */
 const TRIES_MAX = 4;
 
 async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Answer> {
@@ -88,8 +92,8 @@ async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Ans
   if (endpoint !== undefined && connection !== undefined) {
     return connect(context, exchange, { endpoint, connection });
   }
-  // A custom resource is told of even where it has no such subresource.
-  if (endpoint?.custom !== undefined) tellDeprecation(exchange, endpoint, context.features);
+  // A custom resource warns of its deprecation even if the subresource does not exist.
+  if (endpoint?.custom !== undefined) warnOfDeprecation(exchange, endpoint, context.features);
   const target = findTarget(endpoint, exchange);
   const { verb: name } = exchange.info;
   const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
@@ -103,17 +107,20 @@ async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Ans
   return verb(context, exchange, target);
 }
 
-/** What happens on the way to the handler: the router refuses, then the client is warned, then a list says that it cannot be watched. */
+/**
+ * Checks before the verb: the router refuses, then the deprecation warning is set, then a watch of a
+ * resource without watch is refused.
+ */
 function enter(context: VerbContext, exchange: Exchange, target: Target): void {
   const { verb } = exchange.info;
   const { row, custom, deprecation } = target.endpoint;
   if (custom === undefined) refuseUnrouted(exchange, routeOf(context, target, verb));
-  if (deprecation !== undefined) tellDeprecation(exchange, target.endpoint, context.features);
+  if (deprecation !== undefined) warnOfDeprecation(exchange, target.endpoint, context.features);
   if (custom === undefined && isListedOnly({ verb }, row.verbs)) throw methodNotSupported(row, verb);
   refuseDryRun(exchange, context.features);
 }
 
-/** Only patches are told apart by the type of their body. */
+/** Only patches are routed by the type of their body. */
 function routeOf(
   { store }: VerbContext,
   target: Target,
@@ -126,20 +133,23 @@ function endpointOf(context: VerbContext, { info }: Exchange): Endpoint | undefi
   return context.registry().endpoint(info.apiGroup, info.apiVersion, info.resource);
 }
 
-/** Whether it would be refused for what this replica may not know yet: another one may have served the resource before. */
+/**
+ * Whether the resource may be unknown here only because this replica is behind: another one may have served
+ * it before.
+ */
 function isDoubtful(context: VerbContext, exchange: Exchange, endpoint: Endpoint | undefined): boolean {
   if (endpoint === undefined) return !isBuiltIn(context, exchange);
   return exchange.info.verb === 'create' && endpoint.custom?.isTerminating === true;
 }
 
-/** Definitions cannot add to built-in group versions. */
+/** Custom resources cannot be in built-in group versions. */
 function isBuiltIn(context: VerbContext, { info }: Exchange): boolean {
   const [first] = context.registry().endpointsOf(info.apiGroup, info.apiVersion);
   return first !== undefined && first.custom === undefined;
 }
 
-/** To the client as a warning, to the operator in the audit event. */
-function tellDeprecation(
+/** Adds the warning for the client and the annotation of the audit event. */
+function warnOfDeprecation(
   exchange: Exchange,
   { deprecation, row }: Endpoint,
   { warningHeaders }: RequestFeatures,

@@ -29,14 +29,14 @@ function asked(encode: EncodeElement, { bytes = LARGE, hasLeft = false } = {}): 
   return elsewhere?.({ bytes: Buffer.from(json) });
 }
 
-test('only what is beyond the bounds is made elsewhere', async () => {
+test('only elements beyond the bounds are offloaded', async () => {
   const encode: EncodeElement = async ({ resource, accept }) =>
     Promise.resolve(Buffer.from(`${resource} ${String(accept)}`));
   expect(asked(encode, { bytes: LARGE - 1 })).toBeUndefined();
   expect((await asked(encode))?.toString()).toBe('configmaps application/yaml');
 });
 
-test('what cannot be made there is made here for a client that waits, and for none that has left', async () => {
+test('a failed element is encoded here for a waiting client, and for none that has left', async () => {
   const encode: EncodeElement = async () => Promise.reject(new Error('the thread is gone'));
   expect((await asked(encode))?.toString()).toContain('a: b');
   await expect(asked(encode, { hasLeft: true })).rejects.toThrow('the client has left');
@@ -54,7 +54,7 @@ function entryOf(bytes: number): Entry {
   return { key: 'a', namespace: '', name: 'a', revision: 1, bytes: json, labels: {}, fields: {}, uid: '' };
 }
 
-test('a large frame is made elsewhere once for all who watch in the same way, and what is plain JSON here', async () => {
+test('a large frame is offloaded once for all watchers of one representation, plain JSON is not', async () => {
   const made: string[] = [];
   const encode: EncodeElement = async ({ event, resource }) => {
     made.push(`${String(event)} ${resource}`);
@@ -70,7 +70,7 @@ test('a large frame is made elsewhere once for all who watch in the same way, an
   expect(frames(encode, 'application/json')).toBeUndefined();
 });
 
-test('a frame that cannot be made elsewhere is made here', async () => {
+test('a frame that cannot be offloaded is encoded here', async () => {
   const encode: EncodeElement = async () => Promise.reject(new Error('the thread is gone'));
   const frame = await frames(encode)?.('ADDED', entryOf(LARGE));
   expect(frame?.includes('ConfigMap')).toBe(true);

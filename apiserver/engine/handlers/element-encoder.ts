@@ -6,9 +6,9 @@ import type { Exchange } from '../request/exchange';
 import { converting } from '../registry/conversion-needed';
 import type { Endpoint } from '../registry/resource';
 
-/** How an object is to be written as an element of a list, or in a frame of a watch, as data. */
+/** A request to encode an object as a list element or a watch frame, as data. */
 export interface ElementRequest {
-  /** Of the event that is told in a frame; absent for an element of a list. */
+  /** The event type of a frame; absent for a list element. */
   readonly event?: ObjectEventType;
   readonly group: string;
   readonly version: string;
@@ -23,10 +23,16 @@ export interface ElementRequest {
   readonly isShown: boolean;
 }
 
-/** Writes elements of lists and frames in another thread. Rejects when that thread is lost, does not know the resource, or the signal aborts. */
+/**
+ * Encodes list elements and frames on a worker. Rejects if the worker is lost or does not know the resource,
+ * or if the signal aborts.
+ */
 export type EncodeElement = (request: ElementRequest, signal: AbortSignal) => Promise<Buffer>;
 
-/** Has elements beyond the bounds of the request made by `encode`, once for each version of an object; undefined where all are made here. */
+/**
+ * Offloads elements beyond the bounds of the request to `encode`, once for each version of an object;
+ * undefined if all are encoded here.
+ */
 export function elsewhereOf(
   exchange: Exchange,
   { endpoint, encoder }: { readonly endpoint: Endpoint; readonly encoder: ObjectEncoder },
@@ -44,10 +50,13 @@ export function elsewhereOf(
   };
 }
 
-/** How long somebody else may take for a frame. */
+/** Timeout of a worker for a frame. */
 const FRAME_MS_MAX = 60_000;
 
-/** The same for the frames of a watch. Those who watch in the same way share each, also while it is being made. */
+/**
+ * The same for the frames of a watch. Watchers with the same representation share each frame, also while it
+ * is encoded (single-flight).
+ */
 export function framesElsewhereOf(
   exchange: Exchange,
   { endpoint, encoder }: { readonly endpoint: Endpoint; readonly encoder: ObjectEncoder },
@@ -61,7 +70,7 @@ export function framesElsewhereOf(
     const known = ENCODED_OBJECTS.peek(entry, id);
     if (known !== undefined) return Promise.resolve(known);
     return madeOnce(entry, id, async () => {
-      // Others may wait for it when this client has left.
+      // Other watchers may wait for the frame after this client has left.
       const request = { ...requestOf(exchange, endpoint, entry), event };
       const frame = await encode(request, AbortSignal.timeout(FRAME_MS_MAX)).catch(() =>
         encoder.frame(event, entry),
@@ -92,7 +101,8 @@ async function orMadeHere(
   try {
     element = await made;
   } catch {
-    // Nobody holds up others for a client that has left; for one that waits it is better late than not at all.
+    // A client that has left must not hold up others; for one that waits, encoding on the event loop is
+    // better than an error.
     signal.throwIfAborted();
     element = await converting(() => encoder.element(source), signal);
   }

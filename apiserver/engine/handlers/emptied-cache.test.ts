@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe.each(Array.from({ length: 12 }, (_, turns) => turns))(
-  'a cache that is emptied %d turns after the revision that a reader waited for',
+  'a cache that is cleared %d turns after the revision of a waiting reader',
   (turns) => {
     /** Asks for the revision to come, lets it come, and empties the cache behind it. */
     async function askWhileEmptied(url: string): Promise<{ code: number; json: { items?: unknown[] } }> {

@@ -6,7 +6,7 @@ import { prune } from '../../../shared/structural/prune';
 import type { StructuralSchema } from '../../../shared/structural/structural-schema';
 import type { Endpoint } from '../registry/resource';
 
-/** Paths of the fields that are dropped from a decoded custom resource because its definition does not know them. Empty for any other kind. */
+/** Paths of the fields that are pruned from a decoded custom resource. Empty for any other kind. */
 export function droppedFields({ custom }: Pick<Endpoint, 'custom'>, object: ApiObject): readonly string[] {
   if (custom?.schema === undefined) return [];
   const { schema } = custom;
@@ -14,7 +14,7 @@ export function droppedFields({ custom }: Pick<Endpoint, 'custom'>, object: ApiO
   return [...pruned, ...embeddedFields(schema, known, '')];
 }
 
-/** Those of the metadata of objects inside the object. */
+/** Paths of unknown fields in the metadata of embedded objects. */
 function embeddedFields(
   schema: StructuralSchema | undefined,
   value: unknown,
@@ -33,7 +33,7 @@ function embeddedFields(
   return schema.isEmbedded ? [...metadataFields(value['metadata'], `${path}.metadata`), ...inner] : inner;
 }
 
-/** Metadata of the wrong types is refused in other words. */
+/** Metadata of a wrong type has another error. */
 function metadataFields(metadata: unknown, path: string): readonly string[] {
   if (!isJsonObject(metadata)) return [];
   try {

@@ -63,7 +63,7 @@ async function dataOf(): Promise<unknown> {
 
 describe.each(WAYS)('%s', (what, sendIt) => {
   test.each(['', '?fieldValidation=', '?fieldValidation=Ignore'])(
-    'with the query %j drops and takes what it finds, and says nothing',
+    'with the query %j drops unknown fields without a warning',
     async (query) => {
       const { code, warnings } = await sendIt(query);
       expect([200, 201]).toContain(code);
@@ -72,14 +72,14 @@ describe.each(WAYS)('%s', (what, sendIt) => {
     },
   );
 
-  test('with Warn does the same, and names everything once', async () => {
+  test('with Warn does the same, with one warning for each', async () => {
     const { code, warnings } = await sendIt('?fieldValidation=Warn');
     expect([200, 201]).toContain(code);
     expect(warnings).toEqual(PROBLEMS);
     expect(await dataOf()).toEqual({ x: '2' });
   });
 
-  test('with Strict is refused, with everything in one message, and stores nothing', async () => {
+  test('with Strict is refused with all problems in one message, and stores nothing', async () => {
     const { json } = await sendIt('?fieldValidation=Strict');
     // What a patch makes is refused by the patch, as upstream; what is sent whole, as a body that cannot be read.
     const isPatch = what.endsWith('patch');
@@ -101,7 +101,7 @@ describe.each(WAYS)('%s', (what, sendIt) => {
   });
 });
 
-test('an unknown field that a JSON patch adds is found in what it makes', async () => {
+test('an unknown field of a JSON patch is found in its result', async () => {
   const text = '[{"op":"add","path":"/metadata/nonsense","value":1}]';
   const strict = await patch('?fieldValidation=Strict', text, MEDIA_TYPE.jsonPatch);
   expect(strict.json).toMatchObject({
@@ -120,7 +120,7 @@ describe('an applied configuration', () => {
     return send('PATCH', `${CMS}/a?fieldManager=one`, { query, text, type: MEDIA_TYPE.applyPatch });
   }
 
-  test('with a repeated key is taken, warned of, or refused', async () => {
+  test('with a duplicate key is accepted, warned of, or refused', async () => {
     expect(await applyText('', repeated)).toMatchObject({ code: 201, warnings: [] });
     expect(await applyText('&fieldValidation=Warn', repeated)).toMatchObject({
       code: 200,
@@ -133,13 +133,13 @@ describe('an applied configuration', () => {
     });
   });
 
-  test('in JSON is looked at in the same way', async () => {
+  test('in JSON is validated in the same way', async () => {
     const text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"x":"1","x":"2"}}';
     const { json } = await applyText('&fieldValidation=Strict', text);
     expect(json.message).toBe('strict decoding error: duplicate field "data.x"');
   });
 
-  test('with an unknown field is a BadRequest in any case, because nobody could own it', async () => {
+  test('with an unknown field is a BadRequest in any mode, because it cannot have an owner', async () => {
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, nonsense: 1}\n';
     const ignored = await applyText('', text);
     expect(ignored.json).toMatchObject({ code: 400, reason: 'BadRequest' });
@@ -150,7 +150,7 @@ describe('an applied configuration', () => {
   });
 });
 
-test('the path of a problem names items of lists and keys below them', async () => {
+test('the path of a problem has list indexes and keys', async () => {
   const text = `{"metadata":{"name":"s"},"spec":{"ports":[{"port":80},{"port":81,"nonsense":1,"port":82,"name":"b"}]}}`;
   const { json } = await api.call('POST', `${SERVICES}?fieldValidation=Strict`, { text });
   expect(json.message).toBe(
@@ -158,7 +158,7 @@ test('the path of a problem names items of lists and keys below them', async () 
   );
 });
 
-test('a patch that is made again because another writer was faster warns once', async () => {
+test('a patch that is retried after a conflict warns once', async () => {
   await create();
   const patches = Array.from({ length: 8 }, async (_, index) =>
     api.call('PATCH', `${CMS}/a?fieldValidation=Warn`, {
@@ -230,19 +230,16 @@ describe('a custom resource', () => {
     return (await api.call('GET', `${THINGS}/a`)).json.spec;
   }
 
-  test.each(['', '?fieldValidation=Ignore'])(
-    'with the query %j loses what it does not know',
-    async (query) => {
-      await defineWithSchema();
-      expect(await api.call('POST', `${THINGS}${query}`, { body: BODY })).toMatchObject({
-        code: 201,
-        warnings: [],
-      });
-      expect(await specOf()).toEqual(KEPT);
-    },
-  );
+  test.each(['', '?fieldValidation=Ignore'])('with the query %j is pruned', async (query) => {
+    await defineWithSchema();
+    expect(await api.call('POST', `${THINGS}${query}`, { body: BODY })).toMatchObject({
+      code: 201,
+      warnings: [],
+    });
+    expect(await specOf()).toEqual(KEPT);
+  });
 
-  test('with Warn is told of all that it loses, by every way to write it', async () => {
+  test('with Warn lists all pruned fields, for every kind of write', async () => {
     await defineWithSchema();
     const created = await api.call('POST', `${THINGS}?fieldValidation=Warn`, { body: BODY });
     expect(created.code).toBe(201);
@@ -290,7 +287,7 @@ describe('a custom resource', () => {
     for (const problem of FOUND) expect(applied.json.message).toContain(problem);
   });
 
-  test('is told of unknown metadata of the objects inside it', async () => {
+  test('with embedded objects warns of their unknown metadata', async () => {
     await defineWithSchema();
     const template = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x', odd: 1 }, spec: { any: 1 } };
     const body = { ...BODY, metadata: { name: 'a' }, more: undefined, spec: { templates: [template] } };
@@ -302,7 +299,7 @@ describe('a custom resource', () => {
     expect(await specOf()).toEqual({ templates: [{ ...template, metadata: { name: 'x' } }] });
   });
 
-  test('whose definition keeps unknown fields is told of those of its metadata alone', async () => {
+  test('whose definition preserves unknown fields warns of unknown metadata only', async () => {
     await define({
       preserveUnknownFields: true,
       version: 'v1',

@@ -8,10 +8,10 @@ import { ownKeyMap } from '../../../shared/own-key-map';
 
 const MODES = ['Ignore', 'Warn', 'Strict'] as const;
 
-/** Takes all problems of one document, each as a sentence: refuses them or passes them on as warnings. */
+/** Reports all problems of one document, each as a sentence: refuses the request or adds warnings. */
 export type ReportProblems = (problems: readonly string[]) => void;
 
-/** The options object in whose name a method's query is refused. */
+/** The options kind of a method, for error messages. */
 const OPTIONS = ownKeyMap<string>({
   POST: 'CreateOptions',
   PUT: 'UpdateOptions',
@@ -19,14 +19,14 @@ const OPTIONS = ownKeyMap<string>({
 });
 
 /**
- * What `fieldValidation` asks to be done about unknown and repeated fields: undefined for `Ignore`, the default. `Warn` names them in
- * Warning headers, `Strict` answers BadRequest. Throws Invalid for another value.
+ * Parses `fieldValidation`, for unknown and duplicate fields: undefined for `Ignore`, the default. `Warn`
+ * lists them in Warning headers, `Strict` responds with BadRequest. Throws Invalid for another value.
  */
 export function fieldValidationOf({ query, warnings, method }: Exchange): ReportProblems | undefined {
   const mode = query.get('fieldValidation') ?? '';
   if (mode === '' || mode === 'Ignore') return undefined;
   if (mode === 'Warn') {
-    // A patch is applied again when another writer was faster, and would say the same again.
+    // A patch that is retried would repeat its warnings.
     return (problems) => warnings.push(...problems.filter((each) => !warnings.includes(each)));
   }
   if (mode === 'Strict') {
@@ -38,7 +38,7 @@ export function fieldValidationOf({ query, warnings, method }: Exchange): Report
   throw invalidObject({ group: GROUP.meta, kind: OPTIONS.get(method) ?? 'CreateOptions' }, '', [error]);
 }
 
-/** The same reporter, which also tells of keys that stand twice in one object or map of the document; that must be valid. */
+/** The same reporter, which also reports duplicate keys of the document; the document must be valid. */
 export function reportingDuplicates(
   report: ReportProblems | undefined,
   bytes: Buffer,
@@ -56,7 +56,7 @@ export function unknownFieldProblems(paths: readonly string[]): readonly string[
   return paths.map((path) => `unknown field ${JSON.stringify(path)}`);
 }
 
-/** Repeated keys beyond this are not named. */
+/** Maximum number of duplicate keys that are listed. */
 const DUPLICATES_MAX = 100;
 
 function duplicateField(path: string): string {

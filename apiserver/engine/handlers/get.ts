@@ -8,7 +8,10 @@ import { objectAnswers } from './answers';
 import type { VerbContext } from './context';
 import type { Target } from './target';
 
-/** GET of one object, or of a subresource that shows the whole object. Throws BadRequest for an export, which v1.14 has deprecated. */
+/**
+ * GET of one object, or of a subresource that shows the whole object. Throws BadRequest for an export, which
+ * v1.14 deprecated.
+ */
 export async function get(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const answers = objectAnswers(exchange, target);
   if (boolParameter(exchange.query, 'export')) {

@@ -106,7 +106,7 @@ describe.each(STORES)('over %s', (_name, open) => {
   const isExactZero = (match: string, version: string): boolean => match === 'Exact' && version === '0';
 
   test.each(['GET', 'DELETE'])(
-    'every combination of version, match, limit and token that %s of a collection can have gets its answer',
+    '%s of a collection: every combination of version, match, limit and token has the specified result',
     async (method) => {
       const dryRun = method === 'DELETE' ? 'All' : undefined;
       const wrong: unknown[] = [];
@@ -135,7 +135,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     },
   );
 
-  test('every version gets its answer from a GET of an object', async () => {
+  test('GET of an object: every version has the specified result', async () => {
     for (const version of versions) {
       const query = version === undefined ? '' : `?resourceVersion=${encodeURIComponent(version)}`;
       const { code } = await api.call('GET', `${CMS}/a${query}`);
@@ -143,7 +143,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     }
   });
 
-  test('every combination of version, match, token and initial events that a watch can have gets its answer', async () => {
+  test('watch: every combination of version, match, token and initial events has the specified result', async () => {
     const codeOfWatch = (options: Options): number => {
       const { resourceVersion: version = '', resourceVersionMatch: match = '' } = options;
       const isStreaming = options.sendInitialEvents !== undefined;
@@ -174,11 +174,11 @@ describe.each(STORES)('over %s', (_name, open) => {
   });
 
   test.each(['GET', 'DELETE', 'watch'])(
-    'of several mistakes the first is told, in the order of kube-apiserver (%s)',
+    'of several errors the first one is reported, in the order of kube-apiserver (%s)',
     async (verb) => {
       const method = verb === 'watch' ? 'GET' : verb;
       const start = verb === 'watch' ? { watch: '1' } : {};
-      const told = async (options: object): Promise<unknown> => {
+      const request = async (options: object): Promise<unknown> => {
         const { code, json } = await call(method, { ...start, ...options });
         return [code, json.message];
       };
@@ -186,23 +186,23 @@ describe.each(STORES)('over %s', (_name, open) => {
       const field = { fieldSelector: 'data.k=v' };
       const malformed = { labelSelector: 'a in' };
       const number = { limit: 'x' };
-      expect(await told({ ...field, ...misused, ...malformed, ...number })).toEqual([
+      expect(await request({ ...field, ...misused, ...malformed, ...number })).toEqual([
         400,
         expect.stringContaining('ParseInt'),
       ]);
-      expect(await told({ ...field, ...misused, ...malformed })).toEqual([
+      expect(await request({ ...field, ...misused, ...malformed })).toEqual([
         400,
         expect.stringContaining('unable to parse requirement'),
       ]);
-      expect(await told({ ...field, ...misused })).toEqual([422, expect.stringContaining('ListOptions')]);
-      expect(await told(field)).toEqual([
+      expect(await request({ ...field, ...misused })).toEqual([422, expect.stringContaining('ListOptions')]);
+      expect(await request(field)).toEqual([
         400,
         expect.stringContaining('"data.k" is not a known field selector: only'),
       ]);
     },
   );
 
-  test.each(['watch=1', 'limit=1'])('a time that is no number is a bad request (%s)', async (query) => {
+  test.each(['watch=1', 'limit=1'])('an invalid timeout is a bad request (%s)', async (query) => {
     for (const each of ['x', '', '1.5', '9223372036854775808']) {
       expect((await api.call('GET', `${CMS}?${query}&timeoutSeconds=${each}`)).code).toBe(400);
     }

@@ -1,8 +1,10 @@
 import type { ListQuery } from '../registry/list-plan';
 import { intParameter, optionalBoolParameter } from './query';
 
-/** The parameters of a list, a watch or a deletion of a collection, but for the selectors. Throws BadRequest for what is no number,
- * of several for the one that upstream reads first. */
+/**
+ * Parses the parameters of a list, a watch or a deletion of a collection, without the selectors. Throws
+ * BadRequest for an invalid number; of several, for the one that upstream parses first.
+ */
 export function listQueryOf(query: URLSearchParams): ListQuery {
   return {
     resourceVersion: query.get('resourceVersion') ?? '',

@@ -16,7 +16,7 @@ export async function list(context: VerbContext, exchange: Exchange, target: Tar
   const selectors = await selectorsOf(query);
   checkListOptions(options);
   const selected = selectionOf(selectors, target);
-  // As upstream, which takes one name for one object only where a list begins.
+  // As upstream, only the first page treats one name as one object.
   const selection = options.continue === '' ? selected : { ...selected, key: undefined };
   const plan = planList(chunked(options, context.features));
   const { endpoint } = target;

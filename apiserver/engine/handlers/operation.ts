@@ -29,7 +29,7 @@ import { writeRequestOf } from './target';
 import type { Verb } from './verb';
 import { sourceOf } from './view';
 
-/** The verb on a resource or subresource that is an operation; undefined for a target that is stored. */
+/** The verb for a resource or subresource that is an operation; undefined for a target that is stored. */
 export function operationVerb(target: Target, verb: string): Verb | undefined {
   const { endpoint, subresource } = target;
   if (subresource === '') return endpoint.virtual && virtualVerb(endpoint.virtual, verb);
@@ -71,7 +71,7 @@ function virtualVerb({ create, list, isAdmitted = true }: VirtualResource, verb:
   return async (_context, _exchange, { endpoint }) => Promise.reject(methodNotSupported(endpoint.row, verb));
 }
 
-/** 201 with what the operation answers: an object of its kind, or a Status. */
+/** 201 with the result of the operation: an object of its kind, or a Status. */
 async function run(
   context: VerbContext,
   exchange: Exchange,
@@ -83,16 +83,16 @@ async function run(
   }: {
     readonly operation: Operation;
     readonly isAdmitted: boolean;
-    /** Of the request; the target is that of what is shown. */
+    /** The place of the request; the target is that of the view. */
     readonly place: Target;
   },
 ): Promise<Answer> {
-  // The answer is a document, which is negotiated by itself: here is only refused what accepts no object of the kind.
+  // The response is negotiated as a document; this only refuses requests that accept no object of the kind.
   const { shape } = negotiate(exchange, OPERATION_OFFER);
   bodyMediaType(exchange.headers['content-type']);
   const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const sent = await readBodyObject(exchange, target.endpoint);
-  // A question says itself which place it is about.
+  // A review has its own place.
   const object = isAdmitted ? withNamespace(sent, target) : sent;
   const request = writeRequestOf(exchange, target, dryRun);
   const draft = newWriteAttempt(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
@@ -107,12 +107,12 @@ async function run(
 
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
 
-/** The metadata of an answer, for who asked for no more. */
+/** PartialObjectMetadata, for clients that request it. */
 function partialOf({ metadata }: Pick<ApiObject, 'metadata'>, { kind, version }: Shape) {
   return { kind, apiVersion: apiVersionOf({ group: GROUP.meta, version }), metadata };
 }
 
-/** What is made up for the answer, in the canonical form of its kind. */
+/** The computed object in canonical form. */
 function documentOf({ endpoint }: Target, object: ApiObject): Document & Pick<ApiObject, 'metadata'> {
   const { kind } = endpoint.row;
   const { apiVersion } = endpoint;
@@ -120,7 +120,7 @@ function documentOf({ endpoint }: Target, object: ApiObject): Document & Pick<Ap
   return { kind, apiVersion, ...canonical };
 }
 
-/** What has no name or namespace of its own has those of the path. */
+/** An object without a name or namespace gets those of the path. */
 function withLink(object: ApiObject, place: Target): ApiObject {
   const { metadata } = object;
   const { name = '', namespace = '' } = metadata;

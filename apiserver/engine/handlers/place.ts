@@ -3,7 +3,7 @@ import { badRequest } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Target } from './target';
 
-/** The object as it belongs to the path: an absent namespace is the path's. Throws BadRequest when the two contradict. */
+/** Sets the namespace of the path in the object. Throws BadRequest if the object has another one. */
 export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Target): ApiObject {
   const given = object.metadata.namespace ?? '';
   if (!endpoint.row.namespaced) return object;
@@ -14,19 +14,25 @@ export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Tar
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-/** The object of an operation, which is carried out where the path says, whatever namespace the object names, as in v1.21. */
+/**
+ * Sets the namespace of the path in the object of an operation if it has none. As in v1.21, another
+ * namespace in the object has no effect.
+ */
 export function withNamespace(object: ApiObject, { endpoint, namespace }: Target): ApiObject {
   if (!endpoint.row.namespaced || (object.metadata.namespace ?? '') !== '') return object;
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-/** The object of an update as it belongs to the path. Throws BadRequest when it names another object than the path. */
+/**
+ * Checks the name and namespace of an updated object, and sets the namespace. Throws BadRequest if the
+ * object has another name or namespace than the path.
+ */
 export function checkIdentity(object: ApiObject, target: Target): ApiObject {
   refuseOther(object, target);
   return placeInNamespace(object, target);
 }
 
-/** Throws BadRequest when the object of an update names another object than the path. */
+/** Throws BadRequest if an updated object has another name or namespace than the path. */
 export function refuseOther(object: ApiObject, { endpoint, namespace, name }: Target): void {
   const given = object.metadata.name ?? '';
   if (given === '') throw namelessObject(name);
@@ -42,7 +48,7 @@ export function refuseOther(object: ApiObject, { endpoint, namespace, name }: Ta
   }
 }
 
-/** The refusal of an object that does not say its name, where the path says `name`. */
+/** The error for an object without a name. */
 export function namelessObject(name: string): StatusError {
   return badRequest(
     `the name of the object (${name} based on URL) was undeterminable: name must be provided`,

@@ -6,7 +6,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalidObject, required } from '../../../shared/errors/field-error';
 import { dryRunErrors } from '../registry/delete-options-rules';
 
-/** Which options object a verb's query belongs to; its name stands in error messages. */
+/** The options kind of a verb, for error messages. */
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
 
 /** See {@link boolParameter}; undefined when absent. */
@@ -28,8 +28,8 @@ export function intParameter(query: URLSearchParams, name: string): number | und
 }
 
 /**
- * The options of a create or update: a manager whose name is printable and has at most 128 characters, and whether it is a dry run, which is
- * answered. Throws Invalid.
+ * Validates the options of a create or update: fieldManager must be printable and have at most 128
+ * characters. Returns whether it is a dry run. Throws Invalid.
  */
 export function writeOptions(query: URLSearchParams, kind: OptionsKind): boolean {
   const dryRun = query.getAll('dryRun');
@@ -40,7 +40,7 @@ export function writeOptions(query: URLSearchParams, kind: OptionsKind): boolean
   return dryRun.length > 0;
 }
 
-/** The same of a patch: an apply names its manager, and nothing else is forced. */
+/** The same for a patch: an apply requires fieldManager, and only an apply accepts force. */
 export function patchOptions(query: URLSearchParams, isApply: boolean): boolean {
   const dryRun = query.getAll('dryRun');
   const manager = query.get('fieldManager') ?? '';

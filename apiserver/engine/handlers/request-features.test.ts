@@ -47,7 +47,7 @@ describe.each<Partial<RequestFeatures>>([{}, { listChunking: false }])('lists wi
 });
 
 test.each<Partial<RequestFeatures>>([{}, { remainingItemCount: false }])(
-  'with %j, a page tells how many objects are behind it only where that is told',
+  'with %j, a page has remainingItemCount only if the gate is on',
   async (features) => {
     await start(features);
     const { metadata } = (await api.call('GET', `${CMS}?limit=1`)).json;

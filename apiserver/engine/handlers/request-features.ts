@@ -3,25 +3,25 @@ import type { Exchange } from '../request/exchange';
 import type { ListQuery } from '../registry/list-plan';
 import type { AnsweredPage } from './answers';
 
-/** What requests may ask for, and answers tell, of which each part is a feature gate of v1.21. */
+/** The feature gates of v1.21 for requests and responses. */
 export interface RequestFeatures {
-  /** Lists come in pages. */
+  /** APIListChunking: lists are paged. */
   readonly listChunking: boolean;
-  /** The part of a list tells how many objects are behind it. */
+  /** RemainingItemCount: a page has the number of objects after it. */
   readonly remainingItemCount: boolean;
-  /** Large answers are compressed for those who accept that. */
+  /** APIResponseCompression: large responses are compressed if the client accepts it. */
   readonly responseCompression: boolean;
-  /** Writes may be rehearsed. */
+  /** DryRun. */
   readonly dryRun: boolean;
-  /** Answers warn of deprecated versions. */
+  /** WarningHeaders: responses warn of deprecated versions. */
   readonly warningHeaders: boolean;
-  /** Discovery tells by a hash in which form a resource is stored. */
+  /** StorageVersionHash: discovery has a hash of the storage version. */
   readonly storageVersionHash: boolean;
-  /** Objects and lists tell by a link where they are. */
+  /** Objects and lists have a selfLink. */
   readonly selfLinks: boolean;
 }
 
-/** As the gates are by default. */
+/** The defaults of the gates. */
 export const ALL_FEATURES: RequestFeatures = {
   listChunking: true,
   remainingItemCount: true,
@@ -32,12 +32,12 @@ export const ALL_FEATURES: RequestFeatures = {
   selfLinks: false,
 };
 
-/** What a list that is checked goes on with: without pages it has neither a limit nor a place to go on from. */
+/** The options of a list after validation: without paging there is neither a limit nor a continue token. */
 export function chunked(query: ListQuery, { listChunking }: RequestFeatures): ListQuery {
   return listChunking ? query : { ...query, limit: 0, continue: '' };
 }
 
-/** The page with what may be told of the rest of its list. */
+/** The page, with remainingItemCount if the gate is on. */
 export function withCount<Page extends AnsweredPage>(
   page: Page,
   { remainingItemCount }: RequestFeatures,
@@ -47,7 +47,7 @@ export function withCount<Page extends AnsweredPage>(
   return { ...page, metadata };
 }
 
-/** Throws BadRequest for a write whose query asks for a rehearsal where there are none; what a body says is not looked at, as in v1.21. */
+/** Throws BadRequest for dryRun in the query if the gate is off; as in v1.21, the body is not checked. */
 export function refuseDryRun({ info, query }: Exchange, { dryRun }: RequestFeatures): void {
   if (dryRun || !WRITES.has(info.verb) || !query.has('dryRun')) return;
   throw badRequest('the dryRun feature is disabled');

@@ -274,33 +274,33 @@ describe.each(STORES)('over %s', (_name, open) => {
     });
 
     test.each(['', 'resourceVersion=0'])(
-      'that asks for initial events (%s) is told where they end',
+      'that requests initial events (%s) gets a bookmark at their end',
       async (more) => {
         const query = `sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&${more}`;
         expect(await watched(query, 4)).toEqual([...STATE, 'BOOKMARK true']);
       },
     );
 
-    test('that asks for initial events not older than a version gets them all', async () => {
+    test('that requests initial events not older than a version gets them all', async () => {
       const query = `sendInitialEvents=1&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=1&resourceVersion=${rv.a}`;
       expect(await watched(query, 4)).toEqual([...STATE, 'BOOKMARK true']);
     });
 
-    test('that asks for initial events of the future times out, too large', async () => {
+    test('that requests initial events of a future version times out, too large', async () => {
       expectTooLarge(
         await list(`watch=1&sendInitialEvents=1&resourceVersionMatch=NotOlderThan&resourceVersion=${FUTURE}`),
       );
     });
 
     test.each(['', '&resourceVersion=0'])(
-      'that wants no initial events%s begins with the next change',
+      'without initial events%s begins with the next change',
       async (more) => {
         const query = `sendInitialEvents=false&resourceVersionMatch=NotOlderThan${more}&timeoutSeconds=1&allowWatchBookmarks=true`;
         expect(await watched(query, 1)).toEqual([]);
       },
     );
 
-    test('that asks for initial events says NotOlderThan', async () => {
+    test('with initial events requires NotOlderThan', async () => {
       expectInvalid(
         await list('watch=1&sendInitialEvents=true'),
         'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
@@ -323,7 +323,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     });
   });
 
-  describe('after the store has forgotten', () => {
+  describe('after a compaction of the store', () => {
     let token: string;
     let forgotten: number;
     beforeAll(async () => {
@@ -331,21 +331,21 @@ describe.each(STORES)('over %s', (_name, open) => {
       forgotten = rv.a;
     });
 
-    test('an exact state that memory has is still there', async () => {
+    test('an exact version that memory has is still available', async () => {
       const now = await api.backend.currentRevision(patience());
       await api.backend.compact(now, patience());
       const reply = await list(`resourceVersionMatch=Exact&resourceVersion=${rv.b}`);
       expect([names(reply), version(reply)]).toEqual([['a', 'b'], rv.b]);
     });
 
-    test('an exact state that nobody has is Expired', async () => {
+    test('an exact version that is compacted is Expired', async () => {
       api.plane.cache.rebuildResource('core/configmaps/', 'the test wants an empty history');
       await api.plane.cache.resource('core/configmaps/').whenReady(patience());
       const reply = await list(`resourceVersionMatch=Exact&resourceVersion=${forgotten}`);
       expect(reply.json).toMatchObject({ code: 410, reason: 'Expired' });
     });
 
-    test('a continue token of such a state is Expired, with one that goes on in the newest state', async () => {
+    test('a continue token of such a version is Expired, with one for the newest state', async () => {
       const { json } = await list(`limit=1&${token}`);
       expect(json).toMatchObject({
         code: 410,
@@ -356,7 +356,7 @@ describe.each(STORES)('over %s', (_name, open) => {
       expect(names(reply)).toEqual(['b']);
     });
 
-    test('a watch from there is told so in its stream', async () => {
+    test('a watch from there gets an ERROR event', async () => {
       const reader = api.watch(`${CMS}?watch=1&resourceVersion=${forgotten}`, patience());
       expect((await reader.next()).value).toMatchObject({
         type: 'ERROR',

@@ -62,7 +62,7 @@ describe('pods', () => {
     expect(await selected(url, selector)).toEqual(['a']);
   });
 
-  test('can be asked for by their addresses, which select as if there were none', async () => {
+  test('can be selected by podIPs, which are always empty', async () => {
     expect(await selected(url, 'status.podIPs=192.0.2.1')).toEqual([]);
     expect(await selected(url, 'spec.hostNetwork=true')).toBe(400);
   });
@@ -105,7 +105,7 @@ describe('events', () => {
   });
 });
 
-test('a Job is selected by how many of its pods succeeded', async () => {
+test('a Job is selected by the number of succeeded pods', async () => {
   const url = `/apis/batch/v1/${NS}/jobs`;
   const body = {
     metadata: { name: 'j' },
@@ -136,7 +136,7 @@ test.each([
   ['/api/v1/nodes', 400],
   ['/api/v1/namespaces', 400],
   ['/api/v1/persistentvolumes', []],
-])('%s, which have no namespace, are asked for one', async (url, expected) => {
+])('a namespace selector for cluster-scoped %s', async (url, expected) => {
   expect(await selected(url, 'metadata.namespace=x')).toEqual(expected);
 });
 
@@ -148,7 +148,7 @@ test.each([
     '"x" is not a known field selector: only "metadata.name", "metadata.namespace"',
   ],
   [`/api/v1/${NS}/pods`, 'field label not supported: x'],
-])('%s are selected by no unknown field: %s', async (url, message) => {
+])('an unknown field of %s is refused: %s', async (url, message) => {
   const { code, json } = await api.call('GET', `${url}?fieldSelector=x%3D1`);
   expect([code, json.message]).toEqual([400, message]);
 });

@@ -16,31 +16,31 @@ import { relativeKey } from '../registry/resource';
 import type { Selection } from '../registry/read';
 import type { Target } from './target';
 
-/** What selectors look at. */
+/** The parts of an object that selectors match. */
 export type Selectable = Pick<Entry, 'name' | 'labels' | 'fields'>;
 
 export interface SelectionWithName extends Selection {
-  /** The one name that can match, from the path or from `metadata.name=`; empty when there is none. */
+  /** The only name that can match, from the path or from `metadata.name=`; empty if there is none. */
   readonly name: string;
   readonly matches: ((object: Selectable) => boolean) | undefined;
 }
 
 const METADATA_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace'];
 
-/** The selectors of a query, whatever they select from. */
+/** The selectors of a query. */
 export interface Selectors {
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
 }
 
-/** A selector of so many characters is read in slices. */
+/** Selectors from this length on are parsed in slices. */
 const LONG_SELECTOR_CHARS = 4_096;
 
-/** Reads `labelSelector` and `fieldSelector`. Rejects with BadRequest for a malformed one. */
+/** Parses `labelSelector` and `fieldSelector`. Rejects with BadRequest for a malformed one. */
 export async function selectorsOf(query: URLSearchParams): Promise<Selectors> {
   const labels = query.get('labelSelector') ?? '';
   const fields = query.get('fieldSelector') ?? '';
-  // Both within one step where there are no slices, so that the longest turn of a stage tells of either.
+  // Both in one step if there are no slices, so that the metric of the stage covers both.
   if (labels.length < LONG_SELECTOR_CHARS) {
     return STEP_TIMES.run('parse_selectors', () => ({
       labels: parseLabelSelector(labels),
@@ -51,7 +51,7 @@ export async function selectorsOf(query: URLSearchParams): Promise<Selectors> {
   return STEP_TIMES.run('parse_selectors', () => ({ labels: read, fields: parseFieldSelector(fields) }));
 }
 
-/** What selectors and the path select together. Throws BadRequest for a field that the kind cannot be selected by. */
+/** Combines the selectors with the path. Throws BadRequest for an unsupported field. */
 export function selectionOf(selectors: Selectors, target: Target): SelectionWithName {
   const { labels } = selectors;
   const fields = storedFields(selectors.fields, target.endpoint);
@@ -74,11 +74,11 @@ export function selectionOf(selectors: Selectors, target: Target): SelectionWith
   };
 }
 
-/** The terms with the names that the fields have where they are stored. Throws BadRequest for a field that cannot be selected by. */
+/** The terms with the field names of the stored version. Throws BadRequest for an unsupported field. */
 function storedFields(terms: FieldSelector, { stored, row, selectorNames, custom }: Endpoint): FieldSelector {
   const known = stored.strategy.selectableFields ?? {};
   const renamed = [...selectorNames.values()];
-  // Kinds without selectable fields of their own accept the namespace whether they have one or not.
+  // Kinds without selectable fields of their own accept metadata.namespace even if they are cluster-scoped.
   const isSelectable = Object.keys(known).length > 0;
   const hasNamespaces = row.namespaced || (custom === undefined && !isSelectable);
   return terms.map((term) => {
@@ -98,7 +98,7 @@ function formatUnknownField(field: string, hasOwnFields: boolean): string {
     : `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
-/** A term that the text of the stored field alone decides: not one that an absent field meets as well. */
+/** Whether an index of the stored field can answer the term: not if absent fields match as well. */
 function isIndexable({ field, operator, value }: FieldTerm, { strategy }: Endpoint['stored']): boolean {
   const absent = strategy.selectableFields?.[field] ?? '';
   return operator === '=' && !METADATA_FIELDS.includes(field) && (absent === '' || absent !== value);
@@ -110,7 +110,7 @@ interface Terms {
   readonly name: string;
 }
 
-/** Undefined when everything is selected, so that a list need not look at its objects. */
+/** Undefined if everything is selected, so that a list need not decode its objects. */
 function predicate(target: Target, { labels, fields, name }: Terms): SelectionWithName['matches'] {
   if (labels.length === 0 && fields.length === 0 && name === '') return undefined;
   const absent = target.endpoint.stored.strategy.selectableFields ?? {};
@@ -120,7 +120,7 @@ function predicate(target: Target, { labels, fields, name }: Terms): SelectionWi
     (fields.length === 0 || matchesFields(fields, { get: (field) => fieldOf(entry, field, absent) }));
 }
 
-/** A field that the object does not have selects like the kind's text for it. */
+/** The value of a field, or the text of the kind for an absent one. */
 function fieldOf(entry: Selectable, field: string, absent: Readonly<Record<string, string>>): string {
   const value = entry.fields[field] ?? '';
   return value === '' ? (absent[field] ?? '') : value;

@@ -31,7 +31,7 @@ describe('with links', () => {
   const get = async (url: string, headers = {}) => (await api.call('GET', url, { headers })).json;
   const createMap = async (name: string) => api.call('POST', CMS, { body: { metadata: { name } } });
 
-  test('an object has that of the path that it is read by, whatever was sent', async () => {
+  test('an object has the link of the request path, whatever was sent', async () => {
     const made = await api.call('POST', CMS, { body: { metadata: { name: 'a', selfLink: '/mine' } } });
     expect([made.code, made.json.metadata.selfLink]).toEqual([201, `${CMS}/a`]);
     expect((await get(`${CMS}/a`)).metadata.selfLink).toBe(`${CMS}/a`);
@@ -46,7 +46,7 @@ describe('with links', () => {
     expect((await api.call('DELETE', `${CMS}/a`)).text).not.toContain('selfLink');
   });
 
-  test('the name of what has no namespace is escaped as in a query', async () => {
+  test('the name of a cluster-scoped object is query-escaped', async () => {
     const roles = `/apis/${GROUP.rbac}/v1/clusterroles`;
     const made = await api.call('POST', roles, { body: { metadata: { name: 'system:a (b)' } } });
     expect(made.json.metadata.selfLink).toBe(`${roles}/system%3Aa+%28b%29`);
@@ -57,7 +57,7 @@ describe('with links', () => {
     expect(namespace.metadata.selfLink).toBe('/api/v1/namespaces/default');
   });
 
-  test('a list has the path that was asked for, and its items their own', async () => {
+  test('a list has the link of the request path, and its items their own', async () => {
     await createMap('a');
     const { metadata, items } = await get('/api/v1/configmaps?limit=500');
     expect(metadata.selfLink).toBe('/api/v1/configmaps');
@@ -78,7 +78,7 @@ describe('with links', () => {
     }
   });
 
-  test('a subresource stands in the link, also of what it shows in place of the object', async () => {
+  test('the link of a subresource or a view includes the subresource', async () => {
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const spec = { replicas: 0, selector: { matchLabels: { a: 'b' } }, template };
     await api.call('POST', DEPLOYMENTS, { body: { metadata: { name: 'd' }, spec } });
@@ -128,7 +128,7 @@ describe('with links', () => {
     stop.abort();
   });
 
-  test('what is asked of a service account has the link of the question', async () => {
+  test('a token request has the link of its path', async () => {
     const account = '/api/v1/namespaces/default/serviceaccounts';
     await api.call('POST', account, { body: { metadata: { name: 'robot' } } });
     const token = await api.call('POST', `${account}/robot/token`, { body: { spec: { audiences: ['a'] } } });
@@ -159,7 +159,7 @@ describe('with links', () => {
     expect((await get(`${other}/g`)).metadata.selfLink).toBe(`${other}/g`);
   });
 
-  test('nothing of them is stored', async () => {
+  test('links are not stored', async () => {
     await createMap('a');
     await get(`${CMS}/a`);
     const page = await api.backend.list('/', {}, new AbortController().signal);
@@ -167,7 +167,7 @@ describe('with links', () => {
   });
 });
 
-test('by default nothing has one', async () => {
+test('by default there are no links', async () => {
   api = await startInProcessApi();
   await api.call('POST', CMS, { body: { metadata: { name: 'a', selfLink: '/mine' } } });
   for (const url of [CMS, `${CMS}/a`, '/api/v1/namespaces']) {

@@ -69,7 +69,7 @@ afterEach(async () => {
   await api.close();
 });
 
-test('the deletion of a collection has ended when its failure is told', async () => {
+test('a deletion of a collection returns its error after all deletions have ended', async () => {
   for (let at = 0; at < 100; at += 1)
     await api.call('POST', CMS, { body: { metadata: { name: `x${String(at)}` } } });
   backend.undeletable = '/b';
@@ -81,7 +81,7 @@ test('the deletion of a collection has ended when its failure is told', async ()
   expect(backend.deletions).toBe(deletions);
 });
 
-describe('while the cache is built anew', () => {
+describe('while the cache is being rebuilt', () => {
   let version: string;
   let next: string;
   beforeEach(async () => {
@@ -98,7 +98,7 @@ describe('while the cache is built anew', () => {
     }
   });
 
-  test('versions that have happened are read from the store', async () => {
+  test('past versions are read from the store', async () => {
     expect((await api.call('GET', `${CMS}/a?resourceVersion=${version}`)).code).toBe(200);
     for (const query of [
       `resourceVersion=${version}`,
@@ -111,11 +111,11 @@ describe('while the cache is built anew', () => {
     expect([rest.code, rest.json.items?.length]).toEqual([200, 1]);
   });
 
-  test('a version of the future is still too large', async () => {
+  test('a future version is still too large', async () => {
     expect((await api.call('GET', `${CMS}?resourceVersion=999999`)).code).toBe(504);
   });
 
-  test('a watch of changes alone does not begin with all that ever happened', async () => {
+  test('a watch of changes alone does not replay the history', async () => {
     const query = 'watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=0';
     expect((await api.call('GET', `${CMS}?${query}`)).code).toBe(503);
   });

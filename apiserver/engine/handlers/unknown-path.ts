@@ -1,14 +1,14 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Registry } from '../registry/registry';
 
-/** What kube-apiserver says of a path it does not know. */
+/** The error of kube-apiserver for an unknown path. */
 export function unknownPath(): StatusError {
   return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
 }
 
 /**
- * What is said of an unknown path below one that is known: a Status where upstream's router looks for it (`/api`, `/version`, the groups
- * that are built in); undefined where it does not.
+ * The error for an unknown path below a known one: a Status where the router of upstream has it (`/api`,
+ * `/version`, built-in groups); undefined elsewhere.
  */
 export function unknownBelow(registry: Registry, path: string): StatusError | undefined {
   const [prefix = '', group = ''] = path.split('/').slice(1);

@@ -22,7 +22,7 @@ export async function update(context: VerbContext, exchange: Exchange, target: T
   return answers.written(written.kind === 'created' ? 201 : 200, written);
 }
 
-/** What the body makes of the object. That it is no custom resource of this kind is told of one that is there, as upstream validates it then. */
+/** The change of a PUT. As upstream, the kind of a custom resource is validated only if the object exists. */
 async function readChange(
   exchange: Exchange,
   target: Target,

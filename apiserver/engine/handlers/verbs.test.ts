@@ -20,7 +20,7 @@ async function createConfigMap(name: string, more: object = {}): Promise<Reply['
 }
 
 describe('create', () => {
-  test('sets what belongs to the server and answers with the object as stored', async () => {
+  test('sets server fields and returns the object as stored', async () => {
     const reply = await api.call('POST', CMS, {
       body: {
         kind: 'ConfigMap',
@@ -76,14 +76,14 @@ describe('create', () => {
     expect(reply.json.metadata.name).toMatch(/^gen-[a-z0-9]{5}$/);
   });
 
-  test('with dryRun=All answers as if, and stores nothing', async () => {
+  test('with dryRun=All returns the object, and stores nothing', async () => {
     const reply = await api.call('POST', `${CMS}?dryRun=All`, { body: { metadata: { name: 'a' } } });
     expect(reply.code).toBe(201);
     expect(reply.json.metadata.resourceVersion).toBeUndefined();
     expect((await api.call('GET', `${CMS}/a`)).code).toBe(404);
   });
 
-  test('tells all that is wrong with an object at once', async () => {
+  test('reports all errors of an object at once', async () => {
     const reply = await api.call('POST', CMS, {
       body: { metadata: { name: 'A_b', labels: { '-x': 'y', ok: '-no' } } },
     });
@@ -132,14 +132,14 @@ describe('bodies', () => {
     expect(evicted.code).toBe(415);
   });
 
-  test('an answer in a form that is not offered is 406', async () => {
+  test('an unsupported response format is 406', async () => {
     const reply = await api.call('GET', CMS, { headers: { accept: 'image/png' } });
     expect(reply.json).toMatchObject({ code: 406, reason: 'NotAcceptable' });
   });
 });
 
 describe('update', () => {
-  test('replaces the object and keeps what is the server’s', async () => {
+  test('replaces the object and keeps server fields', async () => {
     const { labels, ...first } = (await createConfigMap('a', { labels: { x: 'y' } }))['metadata'];
     expect(labels).toEqual({ x: 'y' });
     const reply = await api.call('PUT', `${CMS}/a`, { body: { metadata: { name: 'a' }, data: { k: '2' } } });
@@ -186,7 +186,7 @@ describe('update', () => {
     expect((await api.call('PUT', url, { body: { metadata: { name: 'e' } } })).code).toBe(201);
   });
 
-  test('counts generations of what is desired, not of metadata or status', async () => {
+  test('increments the generation for changes of the spec, not of metadata or status', async () => {
     const url = '/apis/apps/v1/namespaces/default/deployments';
     const spec = {
       selector: { matchLabels: { a: 'b' } },
@@ -253,7 +253,7 @@ describe('patch', () => {
 });
 
 describe('delete', () => {
-  test('answers with a Status that names what is gone', async () => {
+  test('returns a Status with the removed object', async () => {
     const { metadata } = await createConfigMap('a');
     const reply = await api.call('DELETE', `${CMS}/a`);
     expect(reply.json).toEqual({
@@ -277,7 +277,7 @@ describe('delete', () => {
     expect((await api.call('GET', `${CMS}/a`)).code).toBe(200);
   });
 
-  test('waits for finalizers, takes no new ones, and ends with the last', async () => {
+  test('waits for finalizers, refuses new ones, and ends with the last', async () => {
     await createConfigMap('a', { finalizers: ['x.example.com/y'] });
     const marked = await api.call('DELETE', `${CMS}/a`);
     expect(marked.json.metadata.deletionTimestamp).toEqual(expect.any(String));
@@ -296,7 +296,7 @@ describe('delete', () => {
     expect((await api.call('GET', `${CMS}/a`)).code).toBe(404);
   });
 
-  test('of a collection deletes what is selected and answers with it', async () => {
+  test('of a collection deletes and returns the selected objects', async () => {
     await createConfigMap('a', { labels: { x: 'y' } });
     await createConfigMap('b');
     const reply = await api.call('DELETE', `${CMS}?labelSelector=x%3Dy`);
@@ -316,7 +316,7 @@ describe('delete', () => {
 });
 
 describe('list', () => {
-  test('carries the version of the whole list, and items without kind and apiVersion', async () => {
+  test('has the version of the list, and items without kind and apiVersion', async () => {
     const { metadata } = await createConfigMap('a');
     const reply = await api.call('GET', CMS);
     expect(reply.json).toEqual({
@@ -327,7 +327,7 @@ describe('list', () => {
     });
   });
 
-  test('in pages shows the state of the first page, whatever happens meanwhile', async () => {
+  test('in pages shows the state of the first page despite later changes', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await createConfigMap(name);
     const first = await api.call('GET', `${CMS}?limit=2`);
     expect(first.json.metadata.remainingItemCount).toBe(3);
@@ -359,7 +359,7 @@ describe('list', () => {
     expect((await api.call('GET', `${CMS}?labelSelector=%3D%3D`)).code).toBe(400);
   });
 
-  test('at an exact past version shows that version', async () => {
+  test('at an exact past version returns that version', async () => {
     await createConfigMap('a');
     const version = (await api.call('GET', CMS)).json.metadata.resourceVersion;
     await createConfigMap('b');
@@ -370,7 +370,7 @@ describe('list', () => {
 });
 
 describe('watch', () => {
-  test('from a version shows exactly what came behind it, in order', async () => {
+  test('from a version returns exactly the changes after it, in order', async () => {
     const { metadata } = await createConfigMap('a');
     await api.call('PATCH', `${CMS}/a`, { body: { data: { k: '2' } } });
     await api.call('DELETE', `${CMS}/a`);
@@ -418,7 +418,7 @@ describe('paths', () => {
   });
 
   test.each(['/nonsense', '/ui/', '/API', '/healthz/x/y', '//api', '//api/v1/pods', '/openapi/v2/'])(
-    '%s is answered with the paths that there are',
+    '%s returns the list of paths',
     async (url) => {
       const { code, json } = await api.call('GET', url);
       expect([code, Object.keys(json), json.paths]).toEqual([
@@ -440,11 +440,11 @@ describe('paths', () => {
     },
   );
 
-  test.each(['/apis', '/apis/', '/apis/apps'])('%s is answered whatever the method', async (url) => {
+  test.each(['/apis', '/apis/', '/apis/apps'])('%s responds to any method', async (url) => {
     expect((await api.call('POST', url, { body: {} })).code).toBe(200);
   });
 
-  test.each(['GET', 'POST'])('%s of a group without a name is an unknown page', async (method) => {
+  test.each(['GET', 'POST'])('%s of a group without a name is 404', async (method) => {
     const { code, text } = await api.call(method, '/apis//');
     expect([code, text]).toEqual([404, '404 page not found\n']);
   });
@@ -468,11 +468,11 @@ describe('paths', () => {
     ['PUT', '.', { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: '.' } }, 400],
     ['PUT', '.?dryRun=odd', {}, 422],
     ['PATCH', '..?dryRun=odd', {}, 422],
-  ])('%s of %s is told of everything else first', async (method, name, body, code) => {
+  ])('%s of %s reports all other errors first', async (method, name, body, code) => {
     expect((await api.call(method, `${CMS}/${name}`, { body })).code).toBe(code);
   });
 
-  test('a path that is no percent-encoding is refused before anybody asks how to answer', async () => {
+  test('a malformed percent-encoding is refused before content negotiation', async () => {
     const reply = await api.call('GET', '/api/v1/namespaces/%zz', { headers: { accept: 'image/png' } });
     expect([reply.code, reply.text]).toEqual([400, '400 Bad Request']);
   });
@@ -494,13 +494,16 @@ describe('paths', () => {
     ['PATCH', `${CMS}/a`, { 'content-type': 'text/plain' }, '{}', [415, '415: Unsupported Media Type']],
     // As upstream: without a body, a wrong type of it leaves nothing that could answer.
     ['PATCH', `${CMS}/a`, { 'content-type': 'text/plain' }, '', [406, '406: Not Acceptable']],
-  ])('%s %s with %p is refused in the words of the router', async (method, url, headers, text, told) => {
-    const { code, json } = await api.call(method, url, { text, headers });
-    expect([code, json.message]).toEqual(told);
-    expect(json.details).toEqual({});
-  });
+  ])(
+    '%s %s with %p is refused with the message of the router',
+    async (method, url, headers, text, expected) => {
+      const { code, json } = await api.call(method, url, { text, headers });
+      expect([code, json.message]).toEqual(expected);
+      expect(json.details).toEqual({});
+    },
+  );
 
-  test('a form that does not fit the answer is refused when there is one, after everything else', async () => {
+  test('a format that does not fit the response is refused last', async () => {
     const as = (kind: string): { readonly headers: { readonly accept: string } } => ({
       headers: { accept: `application/json;as=${kind};g=${GROUP.meta};v=v1` },
     });
@@ -516,18 +519,18 @@ describe('paths', () => {
     expect([gone.code, gone.json.kind]).toEqual([200, 'Status']);
   });
 
-  test('a header that names no type is as good as none', async () => {
+  test('an Accept header without a type is ignored', async () => {
     const headers = { 'content-type': '' };
     const body = { metadata: { name: 'untyped' } };
     expect((await api.call('POST', `${CMS}?dryRun=All`, { body, headers })).code).toBe(201);
   });
 
-  test('what can only be listed warns before it says that it cannot be watched', async () => {
+  test('a deprecated resource without watch warns before it refuses a watch', async () => {
     const { code, warnings } = await api.call('GET', '/api/v1/componentstatuses?watch=1');
     expect([code, warnings]).toEqual([405, ['v1 ComponentStatus is deprecated in v1.19+']]);
   });
 
-  test('a strategic merge patch says nothing of kind and version', async () => {
+  test('a strategic merge patch cannot change kind and version', async () => {
     await api.call('POST', CMS, { body: { metadata: { name: 'typed' } } });
     const headers = { 'content-type': MEDIA_TYPE.strategicMergePatch };
     const body = { kind: 'Pod', apiVersion: 'v9', data: { a: 'b' } };
@@ -540,7 +543,7 @@ describe('paths', () => {
     expect(wrong.code).toBe(422);
   });
 
-  test('preconditions of a deletion may stand in its query', async () => {
+  test('preconditions of a deletion may be in the query', async () => {
     const { json } = await api.call('POST', CMS, { body: { metadata: { name: 'kept' } } });
     const { uid, resourceVersion } = json.metadata as Record<string, string>;
     const url = `${CMS}/kept`;
@@ -549,7 +552,7 @@ describe('paths', () => {
     expect((await api.call('DELETE', `${url}?uid=${uid}&resourceVersion=${resourceVersion}`)).code).toBe(200);
   });
 
-  test('no warning of a deprecated version comes with what the router refuses', async () => {
+  test('requests that the router refuses have no deprecation warning', async () => {
     const url = `/apis/batch/v1beta1/namespaces/default/cronjobs`;
     const unknown = { 'content-type': 'text/plain' };
     for (const [method, path, headers, code, warnings] of [
@@ -565,7 +568,7 @@ describe('paths', () => {
   });
 
   test.each(['/apis/none.example.com/v1', '/apis/none.example.com/v1/things'])(
-    '%s is an unknown page',
+    '%s is a plain 404',
     async (url) => {
       expect(await api.call('GET', url)).toMatchObject({ code: 404, text: '404 page not found\n' });
     },
@@ -580,7 +583,7 @@ describe('paths', () => {
 });
 
 describe('namespaces', () => {
-  test('the first ones exist and three of them cannot be deleted', async () => {
+  test('the bootstrap namespaces exist and three of them cannot be deleted', async () => {
     const names = (await api.call('GET', '/api/v1/namespaces')).json.items.map(
       (item: { metadata: { name: string } }) => item.metadata.name,
     );
@@ -591,14 +594,14 @@ describe('namespaces', () => {
     });
   });
 
-  test('a missing namespace takes no object', async () => {
+  test('a missing namespace refuses objects', async () => {
     const reply = await api.call('POST', '/api/v1/namespaces/none/configmaps', {
       body: { metadata: { name: 'a' } },
     });
     expect(reply.json).toMatchObject({ code: 404, details: { kind: 'namespaces', name: 'none' } });
   });
 
-  test('a terminating namespace takes no object and goes when its content finalizer is released', async () => {
+  test('a terminating namespace refuses objects and is removed with its content finalizer', async () => {
     await api.call('POST', '/api/v1/namespaces', { body: { metadata: { name: 'x' } } });
     const deleted = await api.call('DELETE', '/api/v1/namespaces/x');
     expect(deleted.json).toMatchObject({ status: { phase: 'Terminating' } });

@@ -23,7 +23,7 @@ const EVENT = {
   reportingInstance: 'i',
 };
 
-test('an event of one group is an event of the other, under its own names and selectors', async () => {
+test('an event is served in both groups, with the field names and selectors of each', async () => {
   const events = place(GROUP.events, 'v1', 'events');
   for (const name of ['a', 'b']) {
     const regarding = { kind: 'Pod', namespace: 'default', name };
@@ -65,7 +65,7 @@ test('a patch is applied in the version of its request, and changes what is stor
   });
 });
 
-test('a watch of one version tells of a write through another in its own form', async () => {
+test('a watch of one version returns writes through another in its own version', async () => {
   const stop = new AbortController();
   const frames = api.watch(`${place(GROUP.discovery, 'v1beta1', 'endpointslices')}?watch=1`, stop.signal);
   const next = frames.next();
@@ -106,7 +106,7 @@ test('each version has its own defaults, on creation and in the result of a patc
   expect(await read('v1')).toMatchObject([{ failurePolicy: 'Ignore', timeoutSeconds: 30 }]);
 });
 
-test('annotations that stand for fields but cannot be such fields are lost, as in v1.21', async () => {
+test('annotations with invalid values of fields are dropped, as in v1.21', async () => {
   const path = place(GROUP.autoscaling, 'v1', 'horizontalpodautoscalers');
   const body = {
     metadata: { name: 'h', annotations: { [ANNOTATION.autoscalerMetrics]: '[{"type":5}]' } },
@@ -118,7 +118,7 @@ test('annotations that stand for fields but cannot be such fields are lost, as i
   expect(json.spec.targetCPUUtilizationPercentage).toBe(80);
 });
 
-test('requests to a deprecated version are warned, also when they fail; others are not', async () => {
+test('requests to a deprecated version get a warning, also when they fail; others do not', async () => {
   const old = place(GROUP.extensions, 'v1beta1', 'ingresses');
   const warning = `extensions/v1beta1 Ingress is deprecated in v1.14+, unavailable in v1.22+; use ${GROUP.networking}/v1 Ingress`;
   expect((await api.call('GET', old)).warnings).toEqual([warning]);
@@ -126,7 +126,7 @@ test('requests to a deprecated version are warned, also when they fail; others a
   expect((await api.call('GET', place(GROUP.networking, 'v1', 'ingresses'))).warnings).toEqual([]);
 });
 
-test('a deletion through batch/v1beta1 leaves dependents, one through batch/v1 does not', async () => {
+test('a deletion through batch/v1beta1 orphans dependents, one through batch/v1 does not', async () => {
   const path = (version: string): string => place(GROUP.batch, version, 'cronjobs');
   const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
   const spec = { schedule: '* * * * *', jobTemplate: { spec: { template } } };
@@ -137,7 +137,7 @@ test('a deletion through batch/v1beta1 leaves dependents, one through batch/v1 d
   expect((await api.call('DELETE', `${path('v1')}/new`)).json.kind).toBe('Status');
 });
 
-test('an alpha version that nobody asked for is unknown', async () => {
+test('an alpha version is not served by default', async () => {
   const { json } = await api.call('GET', `/apis/${GROUP.rbac}/v1alpha1/clusterroles`);
   expect(json).toMatchObject({ kind: 'Status', code: 404, details: {} });
 });

@@ -31,14 +31,16 @@ import type { Target } from './target';
 import { writeRequestOf } from './target';
 import type { Verb } from './verb';
 
-/** A target that shows an object as one of another kind. `shown` is the same target, of that kind. */
+/**
+ * A target whose subresource is a view of the object. `shown` is the same target with the kind of the view.
+ */
 interface Viewed {
   readonly target: Target;
   readonly shown: Target;
   readonly view: ObjectView;
 }
 
-/** One that is known to have an answer in a form that the request accepts. */
+/** A view whose response format is negotiated. */
 interface Answered extends Viewed {
   readonly answers: ObjectAnswers;
 }
@@ -49,7 +51,7 @@ const VERBS: Readonly<
   Record<string, (context: VerbContext, exchange: Exchange, viewed: Viewed) => Promise<Answer>>
 > = { get, update, patch };
 
-/** The verb on a subresource that is a view of the object; undefined for any other target. */
+/** The verb for a subresource that is a view of the object; undefined for any other target. */
 export function viewVerb(target: Target, verb: string): Verb | undefined {
   const { endpoint, subresource } = target;
   const special = endpoint.specialSubresources?.[subresource];
@@ -86,7 +88,10 @@ async function get(context: VerbContext, exchange: Exchange, viewed: Viewed): Pr
   return answers.object(sourceOf(shown.endpoint, scale));
 }
 
-/** What names its own resource when it is missing takes whatever stops the read for just that, upstream: here only a broken version. */
+/**
+ * Upstream reports every failure of a read as NotFound for views that name their own resource; here this
+ * concerns a malformed resourceVersion only.
+ */
 function planOf({ query }: Exchange, { endpoint, name }: Target, missing: Resource): ReadPlan {
   try {
     return planGet(query.get('resourceVersion') ?? '');
@@ -99,7 +104,7 @@ async function update(context: VerbContext, exchange: Exchange, viewed: Viewed):
   const answers = answersOf(exchange, viewed);
   const dryRun = writeOptions(exchange.query, 'UpdateOptions');
   const object = await readBodyObject(exchange, viewed.shown.endpoint);
-  // What is shown is validated as it was sent: a Scale has to say its namespace.
+  // The view is validated as it was sent: a Scale must have its namespace.
   refuseOther(object, viewed.shown);
   return write(context, exchange, { ...viewed, answers }, { change: () => object, dryRun });
 }
@@ -107,7 +112,7 @@ async function update(context: VerbContext, exchange: Exchange, viewed: Viewed):
 async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
   const { target, shown, view } = viewed;
   const canApply = context.store.serverSideApply && view.canApply === true;
-  // A strategic merge needs the markers of the object that is patched in the end: a custom resource has none.
+  // A strategic merge needs the merge markers of the patched object, which a custom resource does not have.
   const supported = patchMediaTypes(target, canApply);
   const mediaType = negotiatePatch(exchange.headers['content-type'], supported);
   const answered = { ...viewed, answers: answersOf(exchange, viewed) };
@@ -133,7 +138,7 @@ async function apply(
   const { target, shown, view } = viewed;
   const request = writeRequestOf(exchange, target, dryRun);
   const read = await readApply(exchange, shown).catch(async (error: unknown) => {
-    // As upstream, which reads what is applied when it has what it is applied to.
+    // Upstream reads the configuration after the object, so NotFound comes first.
     const entry = await readObject(context.store, target, planGet(''), exchange.signal);
     throw entry === undefined ? notFound(target.endpoint.row, target.name) : error;
   });
@@ -160,7 +165,7 @@ async function writtenView({ shown, view, answers }: Answered, written: Written)
   return answers.object(sourceOf(shown.endpoint, view.show(object)));
 }
 
-/** An object that no cache holds, ready to be written. */
+/** A source for an object that is not in the cache. */
 export function sourceOf({ type, row, apiVersion }: Endpoint, object: ApiObject): Source {
   const { object: canonical } = decodeObject(type, { ...object, kind: row.kind, apiVersion });
   return writtenSource({ plain: encodeObject(canonical), revision: 0 });

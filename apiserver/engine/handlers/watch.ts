@@ -22,8 +22,9 @@ const RETRY_AFTER_SECONDS = 1;
 const AGENT_CHARACTERS_MAX = 200;
 
 /**
- * GET with `watch`: a stream of frames, also over a WebSocket. An unset version and `0` begin with the state as ADDED frames, another
- * one behind it; `sendInitialEvents` asks for the state, and for a bookmark at its end, with any of them.
+ * GET with `watch`: a stream of frames, also over a WebSocket. With no version or `0` it begins with the
+ * state as ADDED frames, with another version after that version. `sendInitialEvents` requests the state,
+ * and a bookmark at its end, with any version.
  */
 export async function watch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const { query, headers } = exchange;
@@ -65,7 +66,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       fieldSelector: query.get('fieldSelector') ?? '',
       guard: (refuse) => context.openWatches.hold(grounds, refuse),
       ended: (reason) => {
-        // A listener that waits for this client to take something never asks for more: only cutting the connection tells it.
+        // A client that does not read cannot be notified: its connection is cut.
         if (reason === 'slow') exchange.abort(new SlowReaderError());
       },
     },
@@ -82,15 +83,15 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
   };
 }
 
-/** Short enough for a line of the log, whatever the client calls itself. */
+/** The client for log lines, truncated. */
 function clientOf({ headers, user, remoteAddress }: Exchange): string {
   const agent = (headers['user-agent'] ?? 'unknown').slice(0, AGENT_CHARACTERS_MAX);
   return `${agent} (${user.name} at ${remoteAddress})`;
 }
 
 /**
- * The server goes at once: a watch that ended before anything came would make its client list anew, while 429 with a time to wait
- * makes it ask again, as kube-apiserver does (`--shutdown-send-retry-after`).
+ * Graceful shutdown: a watch that ended before its first event would make the client list again. 429 with
+ * Retry-After makes it retry the watch, as in kube-apiserver (`--shutdown-send-retry-after`).
  */
 function shuttingDown(): StatusError {
   return new StatusError('TooManyRequests', 'the server is shutting down, please try again', {
@@ -98,7 +99,10 @@ function shuttingDown(): StatusError {
   });
 }
 
-/** The revision behind which the watch begins; undefined begins with the state. Waits until the cache is as fresh as asked. */
+/**
+ * The revision after which the watch begins; undefined begins with the state. Waits until the cache is as
+ * fresh as the plan requires.
+ */
 async function startOf(
   context: VerbContext,
   plan: WatchPlan,
@@ -108,20 +112,20 @@ async function startOf(
   await requireFreshness(context, plan.read, signal);
   if (plan.kind === 'state') return undefined;
   const { revision } = context.store.cache;
-  // Behind nothing there would be everything that ever happened.
+  // Revision 0 would replay the entire history.
   if (revision === 0) throw serviceUnavailable('the watch cache is being initialized', RETRY_AFTER_SECONDS);
   return revision;
 }
 
 async function requireFreshness(context: VerbContext, plan: ReadPlan, signal: AbortSignal): Promise<void> {
-  // A watch of what is being read anew begins when that is done.
+  // A watch of a cache that is being rebuilt begins afterwards.
   if (await isAsFresh(context.store, plan, [], signal)) return;
   throw serviceUnavailable('the watch cache is behind the store', RETRY_AFTER_SECONDS);
 }
 
 /**
- * What the client asks for, else a random time in [minimum, 2 × minimum), so that watches do not all end together. It is in whole seconds, as
- * timers of the same length share what Node keeps of them.
+ * The requested timeout, else a random time in [minimum, 2 × minimum), so that watches do not all end
+ * together (thundering herd). It is in whole seconds, as timers of equal length share a list in Node.
  */
 function timeoutMs(context: VerbContext, { timeoutSeconds = 0 }: ListQuery): number {
   if (timeoutSeconds !== 0) return Math.max(0, timeoutSeconds * 1000);

@@ -36,7 +36,7 @@ test.each([
       DRY,
     ],
   ],
-])('all that is wrong with the options of a %s to %s?%s is told', async (method, url, query, messages) => {
+])('all errors in the options of a %s to %s?%s are reported', async (method, url, query, messages) => {
   const body = method === 'DELETE' ? {} : { body: { metadata: { name: 'a' } } };
   const headers = method === 'PATCH' ? { headers: { 'content-type': MEDIA_TYPE.mergePatch } } : {};
   const { code, json } = await api.call(method, `${url}?${query}`, { ...body, ...headers });

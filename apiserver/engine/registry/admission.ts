@@ -5,11 +5,11 @@ import type { WriteRequest } from './write-request';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** One attempt at a write as admission sees it. */
+/** One attempt of a write as admission sees it. */
 export interface AdmissionAttributes {
-  /** What is asked for, and by whom: the same in all attempts. */
+  /** The request, the same in all attempts. */
   readonly write: WriteRequest;
-  /** What plugins remember of the write from one attempt to the next. */
+  /** State that plugins keep between attempts of the write. */
   readonly notes: WriteNotes;
   readonly operation: AdmissionOperation;
   /** Undefined for a deletion. */
@@ -17,18 +17,25 @@ export interface AdmissionAttributes {
   /** Undefined for a creation. */
   readonly oldObject: ApiObject | undefined;
   /**
-   * Lets the object be stored only while this other object stays as it was judged. Of several calls for one object the last one counts.
-   * Absent for deletions; of what is not stored at all (operations, reviews) it has no effect.
+   * Makes the write fail if this other record changes before the object is stored. For repeated calls with
+   * one key the last one counts. Absent for deletions; without effect for objects that are not stored
+   * (operations, reviews).
    */
   readonly relyOn?: ((guard: Guard) => void) | undefined;
 }
 
-/** A check of every attempt that is no plugin. Refuses by throwing; what need not wait is no promise. */
+/**
+ * A check of every attempt that is not a plugin. It refuses by throwing, and returns a promise only if it
+ * has to wait.
+ */
 export type WriteCheck = (attributes: AdmissionAttributes, signal: AbortSignal) => Promise<void> | void;
 
-/** Runs inside every attempt of a write, so that it always judges the object that will be stored. It refuses by throwing. */
+/**
+ * Runs in every attempt of a write, so that it always sees the object that will be stored. It refuses by
+ * throwing.
+ */
 export interface Admission {
-  /** May change the object: returns what goes on. For a deletion it returns undefined. */
+  /** May change the object, and returns the new one; undefined for a deletion. */
   mutate(
     attributes: AdmissionAttributes,
     signal: AbortSignal,

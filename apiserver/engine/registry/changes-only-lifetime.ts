@@ -2,8 +2,8 @@ import { deepEqual } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
 
 /**
- * Whether a write changes nothing but what the garbage collector does before an object goes: its owners and its finalizers. Who may
- * write and delete an object may do that, whatever else is forbidden about it.
+ * Whether a write changes nothing but owner references and finalizers, as the garbage collector does before
+ * a deletion. A user who may update and delete an object may do that, whatever other rules forbid.
  */
 export function changesOnlyLifetime(next: ApiObject, previous: ApiObject): boolean {
   return deepEqual(withoutLifetime(next), withoutLifetime(previous));
@@ -21,7 +21,7 @@ function withoutLifetime(object: ApiObject): object {
   return { ...withoutEmpty(content), metadata: withoutEmpty(kept) };
 }
 
-/** An absent field and an empty one say the same; a label without a value is there all the same. */
+/** An absent field and an empty one are equal; a label with an empty value is present. */
 function withoutEmpty(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
 }

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../shared/object/object';
 import { timestamp } from './metadata';
 import { withStatus } from './strategy';
 
-/** A member of `status.conditions`, but for the time of its last transition. */
+/** A member of `status.conditions`, without its lastTransitionTime. */
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -33,7 +33,10 @@ export function isConditionTrue(object: Conditioned, type: string): boolean {
   return conditionOf(object, type)?.status === 'True';
 }
 
-/** The object with the condition; the same object where it says all that already. Its transition is now when its status is another one. */
+/**
+ * Sets a condition; returns the same object if nothing changes. The lastTransitionTime changes with the
+ * status.
+ */
 export function withCondition<T extends ApiObject & Conditioned>(
   object: T,
   condition: Condition,
@@ -54,7 +57,7 @@ export function withCondition<T extends ApiObject & Conditioned>(
   );
 }
 
-/** The object without the condition; the same object where it does not have it. */
+/** Removes a condition; returns the same object if it has none. */
 export function withoutCondition<T extends ApiObject & Conditioned>(object: T, type: string): T {
   if (conditionOf(object, type) === undefined) return object;
   return withConditions(

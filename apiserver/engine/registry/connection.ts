@@ -1,7 +1,7 @@
 import type { ApiObject, GroupVersionResource } from '../../../shared/object/object';
 import type { RandomInt } from '../../../shared/meta/generate-name';
 
-/** A server that a request goes on to, and what is asked of it there. */
+/** The server to which a request is proxied. */
 export interface Destination {
   readonly scheme: 'http' | 'https';
   /** A name or an address, without brackets. */
@@ -12,26 +12,27 @@ export interface Destination {
   /** Encoded, without the question mark. Absent: the query of the request. */
   readonly query?: string;
   /**
-   * Who is there: an agent of a node, which knows this server by its certificate, or anybody, who is told nothing of it. The certificate of
-   * an agent is verified unless it is `unverified`, that of anybody is not.
+   * The trust in the peer. An `agent` of a node gets a client certificate of this server, and its serving
+   * certificate is verified unless it is `unverified`. Peers of type `anybody` get no client certificate and
+   * are not verified.
    */
   readonly peer: 'agent' | 'unverified agent' | 'anybody';
-  /** The name may stand for addresses that nobody may reach through this server: it is looked up and checked. */
+  /** The host must be resolved and checked against the addresses that are not allowed. */
   readonly isChecked?: boolean;
 }
 
-/** How agents of nodes are found. */
+/** How to reach the agents of nodes. */
 export interface AgentRules {
   readonly scheme: 'http' | 'https';
-  /** Where a node does not say another one. */
+  /** The default port. */
   readonly port: number;
-  /** The types of addresses of a node, the first choice first. */
+  /** The preferred types of node addresses, in order. */
   readonly addressTypes: readonly string[];
 }
 
-/** What places are found by. */
+/** What `locate` uses to find a destination. */
 export interface ConnectionReader {
-  /** The object as it is now. Throws NotFound. */
+  /** Reads the current object. Throws NotFound. */
   read<T extends ApiObject>(
     resource: Pick<GroupVersionResource, 'group' | 'resource'>,
     name: string,
@@ -41,10 +42,10 @@ export interface ConnectionReader {
   readonly randomInt: RandomInt;
 }
 
-/** What one request asks for. `T` is the kind of the options. */
+/** One request. `T` is the type of the options. */
 export interface ConnectionRequest<T = unknown> {
   readonly namespace: string;
-  /** As it stands in the path: with a scheme and a port, where they may be given. */
+  /** The name in the path, possibly with a scheme and a port. */
   readonly name: string;
   /** After admission. */
   readonly options: T;
@@ -52,23 +53,26 @@ export interface ConnectionRequest<T = unknown> {
 
 export type Carried = 'upgrades' | 'requests' | 'text';
 
-/** A subresource that leads to another server. */
+/** A subresource that proxies to another server. */
 export interface Connection<T = unknown> {
   /**
-   * `upgrades`: connections that are upgraded, and nothing else. `requests`: any request, below any path, and upgrades. `text`: an answer
-   * of plain text, which may go on for as long as it likes.
+   * `upgrades`: upgraded connections only. `requests`: any request with any subpath, and upgrades. `text`: a
+   * plain text response of any duration.
    */
   readonly carries: Carried;
-  /** The options that a query says. Throws BadRequest. */
+  /** Parses the options in a query. Throws BadRequest. */
   readonly optionsIn: (query: URLSearchParams) => T;
-  /** Where the request goes; undefined for a place that has nothing to say yet. Throws what the request is refused with. */
+  /** Finds the destination; undefined if there is nothing to stream yet. Throws a StatusError to refuse. */
   readonly locate: (
     reader: ConnectionReader,
     request: ConnectionRequest<T>,
   ) => Promise<Destination | undefined>;
 }
 
-/** A connection as the registry takes it, which knows no kinds: `locate` gets only options that `optionsIn` made and admission has left so. */
+/**
+ * Erases the option type of a connection: `locate` gets only options that `optionsIn` made and admission has
+ * checked.
+ */
 export function connectionTo<T>(connection: Connection<T>): Connection {
   return connection as unknown as Connection;
 }

@@ -7,7 +7,7 @@ function tokenOf(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-test('a token says where it came from', () => {
+test('a token round-trips', () => {
   const token = { revision: 5, after: 'default/a' };
   expect(decodeContinueToken(encodeContinueToken(token))).toEqual(token);
 });
@@ -15,7 +15,7 @@ test('a token says where it came from', () => {
 test.each([
   ['/default/a\0', 5, { revision: 5, after: 'default/a' }],
   ['default/a\0', -7, { revision: undefined, after: 'default/a' }],
-])('a token that begins at %j of version %d is read as v1.21 reads it', (start, rv, token) => {
+])('a token with start %j and version %d decodes as in v1.21', (start, rv, token) => {
   expect(decodeContinueToken(tokenOf({ v: FORMAT, rv, start }))).toEqual(token);
 });
 
@@ -49,7 +49,7 @@ test.each([
   ],
   [tokenOf({ v: null, rv: null }), 'server does not recognize this encoded version ""'],
   [tokenOf(null), 'server does not recognize this encoded version ""'],
-])('the token %j is refused in the words of v1.21', (token, why) => {
+])('the token %j is refused with the message of v1.21', (token, why) => {
   expect(() => decodeContinueToken(token)).toThrow(
     `invalid continue token: continue key is not valid: ${why}`,
   );

@@ -6,21 +6,24 @@ import { getJsonTypeName } from '../../../shared/object/json';
 import { GROUP } from '../../../shared/names';
 
 /**
- * Where a paged list goes on. A token holds a version and a key relative to the request's own prefix, nothing else: resource and
- * namespace come from the path, so that a token cannot reach another place, and any replica accepts it without a shared secret.
+ * The position of a paged list. A token holds a version and a key relative to the prefix of the request.
+ * Resource and namespace come from the path, so a token cannot reach another place, and any replica accepts
+ * it without a shared secret.
  */
 export interface ContinueToken {
-  /** The version of all pages; undefined goes on in the newest state (the way out of an expired token). */
+  /**
+   * The version of all pages; undefined continues in the newest state (the recovery from an expired token).
+   */
   readonly revision: number | undefined;
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   readonly after: string;
 }
 
-/** The form that kube-apiserver gives its tokens; the key in it is the first that may come. */
+/** The token format of kube-apiserver. Its key is the first one that may follow. */
 const FORMAT = `${GROUP.meta}/v1`;
-/** The first key behind another is that one and this. */
+/** The first key after another is that key and this suffix. */
 const BEHIND = '\0';
-/** As is every other version below 0. */
+/** Any version below 0 means the newest state. */
 const LATEST = -1;
 const TOKEN_CHARACTERS_MAX = 4096;
 
@@ -52,10 +55,10 @@ function invalid(why: string): StatusError {
   return badRequest(`invalid continue token: continue key is not valid: ${why}`);
 }
 
-/** Parts of a path that leave the place, or do not stay as they are when it is made absolute. */
+/** Path segments that leave the place, or that normalization changes. */
 const NO_SEGMENT: ReadonlySet<string> = new Set(['', '.', '..']);
 
-/** What the token holds, or what is wrong with it, in the words of Go's decoders. */
+/** Decodes the token, or says what is wrong with it, with the message texts of Go. */
 function parse(text: string): { v?: unknown; rv?: unknown; start?: unknown } | string {
   if (text.length > TOKEN_CHARACTERS_MAX) return 'it was not made by this server';
   const illegal = illegalByte(text);
@@ -76,7 +79,7 @@ const FIELD_TYPES: ReadonlyMap<string, 'string' | 'int64'> = new Map([
   ['start', 'string'],
 ]);
 
-/** What in a token is of a wrong type, in the words of Go's decoder. */
+/** The type error of a token, with the message text of the Go decoder. */
 function misfitOf(token: object): string | undefined {
   for (const [field, value] of Object.entries(token) as [string, unknown][]) {
     const type = FIELD_TYPES.get(field);
@@ -90,7 +93,7 @@ function misfitOf(token: object): string | undefined {
   return undefined;
 }
 
-/** Where base64 for paths, which is not padded, stops being any; undefined where it does not. */
+/** The position at which unpadded base64url becomes invalid; undefined if it is valid. */
 function illegalByte(text: string): number | undefined {
   const found = /[^A-Za-z0-9_-]/.exec(text);
   if (found !== null) return found.index;

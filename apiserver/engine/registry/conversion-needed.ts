@@ -1,9 +1,12 @@
-/** How often one piece of work may find that it needs one more conversion: once for each version in which somebody owns fields, and some. */
+/**
+ * Maximum number of conversions for one piece of work: one for each version with field owners, and some
+ * spare.
+ */
 const ROUNDS_MAX = 64;
 
 /**
- * Work that does not wait has come to an object that only somebody else can bring into another version. Thrown by a CustomStorage, and
- * answered by {@link converting}, which has the object converted and begins the work anew.
+ * Synchronous work needs an object in another version, which only a webhook can convert. A CustomStorage
+ * throws this error; {@link converting} has the object converted and retries the work.
  */
 export class ConversionNeeded extends Error {
   readonly #convert: (signal: AbortSignal) => Promise<unknown>;
@@ -20,8 +23,9 @@ export class ConversionNeeded extends Error {
 }
 
 /**
- * What the work comes to, with all conversions that it needs. The work is begun anew after each, so that it may not have had any effect
- * before it asks for one; without any it is no promise. Throws what a conversion fails with.
+ * Runs the work and the conversions that it needs. The work is retried after each conversion, so it must not
+ * have side effects before. Returns a promise only if a conversion is needed. Throws the error of a failed
+ * conversion.
  */
 export function converting<T>(work: () => T, signal: AbortSignal): T | Promise<T> {
   try {
@@ -31,7 +35,7 @@ export function converting<T>(work: () => T, signal: AbortSignal): T | Promise<T
   }
 }
 
-/** The same for work that has been tried already: throws the error that it has thrown if that is another one. */
+/** The same for work that has thrown `error` already. Throws any other error than ConversionNeeded. */
 export function afterConversion<T>(work: () => T, error: unknown, signal: AbortSignal): Promise<T> {
   if (!(error instanceof ConversionNeeded)) throw error;
   return resumed(work, error, signal);

@@ -6,7 +6,10 @@ import type { Endpoint } from './resource';
 import { currentOfEntry, currentOfRecord, isOfEntry } from './stored-form';
 import type { Current } from './write';
 
-/** The object at least as fresh as a read index taken now: from the cache as soon as that has caught up, else from the store. */
+/**
+ * Reads the object at least as fresh as a read index requested now: from the cache once it has caught up,
+ * else from the store.
+ */
 export async function readFresh(
   context: ReadContext,
   endpoint: Endpoint,
@@ -22,7 +25,7 @@ export async function readFresh(
   return readStored(context, endpoint, key, signal);
 }
 
-/** The object as the store has it, which also tells whether it is stale. */
+/** Reads the object from the store, which also knows whether the record is stale. */
 export async function readStored(
   context: ReadContext,
   endpoint: Endpoint,
@@ -33,13 +36,13 @@ export async function readStored(
   return record === undefined ? undefined : currentWithin(context, record);
 }
 
-/** The current object from a record of the store. Throws TooLargeHereError beyond the bounds. */
+/** Decodes a record of the store. Throws TooLargeHereError beyond the bounds. */
 export function currentWithin({ bounds }: ReadContext, record: StoredRecord): Current {
   keepStoredWithin(bounds, record.value.length);
   return within(bounds, currentOfRecord(record));
 }
 
-/** What the resourceVersion takes, which is not stored. */
+/** Bytes of the resourceVersion, which is not stored. */
 const VERSION_BYTES_MAX = 64;
 
 function within(bounds: LoopBounds | undefined, current: Current): Current {
@@ -47,7 +50,7 @@ function within(bounds: LoopBounds | undefined, current: Current): Current {
   return current;
 }
 
-/** The object as the cache has it now. Throws TooLargeHereError beyond the bounds. */
+/** Reads the object from the cache. Throws TooLargeHereError beyond the bounds. */
 export function currentFromCache(
   context: ReadContext,
   endpoint: Pick<Endpoint, 'stored'>,
@@ -67,10 +70,13 @@ export function currentFromCache(
   return within(bounds, current);
 }
 
-/** How long the cache may take to hear of a write. Far too short for a store to be put back and come to the same revision again. */
+/**
+ * How long recent writes of this server are remembered, in milliseconds, until the cache has them. Too short
+ * for a restored store to reach the same revision again.
+ */
 const CACHE_LAG_MS = 1_000;
 
-/** The same, but what this server wrote itself a moment ago counts before the cache has heard of it. */
+/** The same, but a recent write of this server counts before the cache has received it. */
 export function lastSeen(
   context: ReadContext,
   endpoint: Pick<Endpoint, 'stored'>,

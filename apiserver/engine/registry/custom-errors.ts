@@ -1,7 +1,10 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import type { GroupVersionResource } from '../../../shared/object/object';
 
-/** Nothing is created any more of a resource whose definition is being deleted. In the words of v1.21. */
+/**
+ * Creations are refused while the definition of the resource is being deleted. The message text is that of
+ * v1.21.
+ */
 export function definitionTerminating({
   group,
   resource,
@@ -10,7 +13,7 @@ export function definitionTerminating({
   return new StatusError('MethodNotAllowed', message, { details: { group, kind: resource } });
 }
 
-/** An object that a webhook could not bring into another version. As in v1.21 the message stands by itself, without a reason. */
+/** A conversion webhook could not convert an object. As in v1.21, the Status has no reason. */
 export function conversionError(cause: unknown): StatusError {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new StatusError('', message, { code: INTERNAL_ERROR, cause });
@@ -19,7 +22,7 @@ export function conversionError(cause: unknown): StatusError {
 const INTERNAL_ERROR = 500;
 const RETRY_AFTER_SECONDS = 1;
 
-/** The definition changed while a request for its objects was under way, so that this must begin anew. */
+/** The definition changed during a request for its objects, which has to be retried. */
 export class DefinitionChangedError extends StatusError {
   constructor() {
     super('ServiceUnavailable', 'the definition of the resource is being changed, please try again', {

@@ -9,7 +9,10 @@ interface Propagation {
   readonly propagationPolicy?: string | null | undefined;
 }
 
-/** What becomes of dependents, as deletions and evictions ask for it: what is wrong with two answers at once, or an unknown one. */
+/**
+ * Validates the propagation policy of deletions and evictions: unknown values, and contradictions with
+ * orphanDependents.
+ */
 export function propagationErrors({
   orphanDependents: orphan,
   propagationPolicy: policy,
@@ -23,12 +26,12 @@ export function propagationErrors({
   ];
 }
 
-/** What is wrong with values of `dryRun`, in the options of any write: `All` is the only one, and the empty text is none. */
+/** Validates `dryRun` of any write: only `All` is allowed; an empty text means none. */
 export function dryRunErrors(values: readonly string[]): readonly FieldError[] {
   return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])];
 }
 
-/** Throws Invalid where there is something wrong with the options of a deletion. */
+/** Throws Invalid if the options of a deletion are invalid. */
 export function refuseDeleteOptions(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind: 'DeleteOptions' }, '', errors);
 }

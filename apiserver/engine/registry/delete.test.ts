@@ -27,7 +27,7 @@ async function newPod(name: string, spec: object = {}): Promise<string> {
 test.each([
   ['not-bound', {}, ''],
   ['now', { nodeName: 'n' }, '?gracePeriodSeconds=0'],
-])('watchers see that a pod is terminating before it goes: %s', async (name, spec, query) => {
+])('watchers see a pod terminating before it is removed: %s', async (name, spec, query) => {
   const version = await newPod(name, spec);
   const watch = api.watch(`${PODS}?watch=1&resourceVersion=${version}`, patience());
   const { code, json } = await api.call('DELETE', `${PODS}/${name}${query}`);
@@ -44,7 +44,7 @@ test.each([
   expect((await api.call('GET', `${PODS}/${name}`)).code).toBe(404);
 });
 
-test('a dry run of a deletion answers with the marked pod and leaves it alone', async () => {
+test('a dry run of a deletion returns the marked pod and does not change it', async () => {
   await newPod('dry');
   const { code, json } = await api.call('DELETE', `${PODS}/dry?dryRun=All`);
   expect(code).toBe(200);

@@ -42,7 +42,10 @@ export async function deleteObject(
   return { ...written, kind: 'deleted' };
 }
 
-/** Watchers have been told that the object is terminating; now it goes, unless somebody else was faster, or holds it. */
+/**
+ * Watchers have seen the object terminating. It is removed now, unless another writer was faster or
+ * something holds it.
+ */
 async function removeMarked(
   target: WriteTarget,
   marked: ApiObject,

@@ -22,12 +22,12 @@ function pod(fields: { spec?: object; status?: object; metadata?: ApiObject['met
 const { strategy: pods = {} } = kindOf('', 'pods');
 const { strategy: namespaces = {} } = kindOf('', 'namespaces');
 
-describe('a kind without grace', () => {
-  test('goes at once when nothing holds it', () => {
+describe('a kind without a grace period', () => {
+  test('is removed at once if nothing holds it', () => {
     expect(planDeletion(configMap(), {}, NONE, NOW).kind).toBe('remove');
   });
 
-  test('goes as it was stored, with the finalizers that the deletion would have taken away', () => {
+  test('is removed as it was stored, with the finalizers that the deletion would have removed', () => {
     const stored = configMap({ finalizers: [FINALIZER.foregroundDeletion] });
     const plan = planDeletion(stored, {}, { dryRun: false, orphanDependents: false }, NOW);
     expect(plan).toEqual({ kind: 'remove', object: stored });
@@ -43,7 +43,7 @@ describe('a kind without grace', () => {
     });
   });
 
-  test('counts the marking as a generation once, not again with each further deletion', () => {
+  test('increments the generation when it is marked, not with further deletions', () => {
     const first = planDeletion(configMap({ finalizers: ['x.example.com/y'], generation: 3 }), {}, NONE, NOW);
     const second = planDeletion(first.object, {}, NONE, NOW + 60_000);
     expect(first.object.metadata.generation).toBe(4);
@@ -64,13 +64,13 @@ describe('propagation', () => {
     },
   );
 
-  test('Background takes an earlier choice back', () => {
+  test('Background overrides an earlier policy', () => {
     const terminating = configMap({ finalizers: [FINALIZER.foregroundDeletion] });
     const plan = planDeletion(terminating, {}, { ...NONE, propagationPolicy: 'Background' }, NOW);
     expect(plan.kind).toBe('remove');
   });
 
-  test('without a word of the client the kind decides, but a choice made before stays', () => {
+  test('without options the default of the kind applies, but an earlier policy stays', () => {
     const strategy = { defaultPropagation: 'Orphan' } as const;
     expect(planDeletion(configMap(), strategy, NONE, NOW).object.metadata.finalizers).toEqual([
       FINALIZER.orphan,
@@ -93,7 +93,7 @@ describe('pods', () => {
   test.each([
     ['no node has it', pod({ spec: { nodeName: '' } })],
     ['it has finished', pod({ status: { phase: 'Succeeded' } })],
-  ])('is marked with no grace, and goes after that, when %s', (_why, object) => {
+  ])('is marked with grace period 0, and then removed, if %s', (_why, object) => {
     const plan = planDeletion(object, pods, NONE, NOW);
     expect(plan.kind).toBe('mark');
     expect(plan.object.metadata).toMatchObject({
@@ -104,7 +104,7 @@ describe('pods', () => {
     expect(planDeletion(plan.object, pods, NONE, NOW).kind).toBe('remove');
   });
 
-  test('a grace period beyond 292 years is counted in the 64 bits of nanoseconds of upstream', () => {
+  test('a grace period beyond 292 years overflows as in upstream', () => {
     const plan = planDeletion(pod(), pods, { ...NONE, gracePeriodSeconds: Number.MAX_SAFE_INTEGER }, NOW);
     expect(plan.kind).toBe('mark');
     expect(plan.object.metadata.deletionGracePeriodSeconds).toBe(Number.MAX_SAFE_INTEGER);
@@ -115,7 +115,7 @@ describe('pods', () => {
     [undefined, {}, 30],
     [undefined, { terminationGracePeriodSeconds: 7 }, 7],
     [5, { terminationGracePeriodSeconds: 7 }, 5],
-  ])('on a node gets its grace period (asked %p, spec %p)', (gracePeriodSeconds, spec, seconds) => {
+  ])('on a node gets its grace period (requested %p, spec %p)', (gracePeriodSeconds, spec, seconds) => {
     const options = gracePeriodSeconds === undefined ? NONE : { ...NONE, gracePeriodSeconds };
     const plan = planDeletion(pod({ spec }), pods, options, NOW);
     expect(plan.kind).toBe('mark');
@@ -123,7 +123,7 @@ describe('pods', () => {
     expect(Date.parse(plan.object.metadata.deletionTimestamp ?? '')).toBe(NOW + seconds * 1000);
   });
 
-  test('one whose grace is over and that a finalizer holds takes the propagation of a further deletion', () => {
+  test('a pod held by a finalizer after its grace period accepts another propagation policy', () => {
     const held = pod({
       metadata: {
         deletionTimestamp: '2029-12-31T00:00:00Z',
@@ -138,7 +138,7 @@ describe('pods', () => {
     expect(planDeletion(held, pods, NONE, NOW).object).toEqual(held);
   });
 
-  test('a second deletion may shorten the grace period, down to removal, and never lengthen it', () => {
+  test('a second deletion may shorten the grace period, down to removal, but not extend it', () => {
     const first = planDeletion(pod(), pods, NONE, NOW).object;
     expect(planDeletion(first, pods, { ...NONE, gracePeriodSeconds: 60 }, NOW).kind).toBe('wait');
     const shorter = planDeletion(first, pods, { ...NONE, gracePeriodSeconds: 10 }, NOW);
@@ -157,7 +157,7 @@ describe('namespaces', () => {
     status: { phase: 'Active' },
   };
 
-  test('a namespace with content is marked Terminating and has no grace period', () => {
+  test('a namespace with content becomes Terminating without a grace period', () => {
     const plan = planDeletion(active, namespaces, NONE, NOW);
     expect(plan.kind).toBe('mark');
     expect(plan.object['status']).toEqual({ phase: 'Terminating' });

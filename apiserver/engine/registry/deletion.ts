@@ -4,7 +4,7 @@ import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
 import { isTerminating, timestamp } from './metadata';
 import type { Strategy } from './strategy';
 
-/** The body and query of a deletion, after decoding and checking. */
+/** The decoded and validated options of a deletion. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
   readonly orphanDependents?: boolean;
@@ -14,8 +14,9 @@ export interface DeleteOptions {
 }
 
 /**
- * What a deletion does to the object as it stands. `remove`: it goes now, as it was stored; `mark`: it is written back, terminating, and removed after that
- * if it {@link isFinished}; `wait`: it is terminating already and nothing changes.
+ * The effect of a deletion. `remove`: the object is removed now, as it was stored; `mark`: it is written
+ * with a deletionTimestamp, and removed when it {@link isFinished}; `wait`: it is terminating already and
+ * does not change.
  */
 export type DeletionPlan =
   | { readonly kind: 'remove'; readonly object: ApiObject }
@@ -54,7 +55,7 @@ type Grace =
 function planGrace(object: ApiObject, strategy: Strategy, options: DeleteOptions, nowMs: number): Grace {
   const { metadata } = object;
   if (strategy.graceSeconds === undefined) return { kind: 'at once', object };
-  // One that was marked, and whose removal failed, goes now.
+  // The removal of a marked object failed before: it is removed now.
   if (isFinished(object, strategy)) return { kind: 'at once', object };
   if (isTerminating(metadata)) return planAgain(object, options);
   const seconds = strategy.graceSeconds(object, options.gracePeriodSeconds);
@@ -70,12 +71,12 @@ function planGrace(object: ApiObject, strategy: Strategy, options: DeleteOptions
   return { kind: seconds > 0 ? 'later' : 'now, marked', object: marked };
 }
 
-/** A grace period in seconds that a number can hold exactly: 285 million years are as good as any longer time. */
+/** The maximum grace period in seconds, which a number holds exactly. */
 export function graceOf(seconds: number | bigint): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(seconds)));
 }
 
-/** Seconds as milliseconds, in the 64 bits of nanoseconds in which upstream counts: what is longer than 292 years begins again at the other end. */
+/** Converts seconds to milliseconds by the 64-bit nanoseconds of upstream, which overflow after 292 years. */
 function durationMsOf(seconds: number): number {
   if (Math.abs(seconds) < SECONDS_EXACT_MAX) return seconds * 1000;
   return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
@@ -83,7 +84,10 @@ function durationMsOf(seconds: number): number {
 
 const SECONDS_EXACT_MAX = 9_000_000_000;
 
-/** A second deletion of a gracefully terminating object may only shorten the grace period; where that is over, it may choose anew what becomes of dependents. */
+/**
+ * A second deletion of a terminating object may only shorten the grace period. After the grace period it may
+ * choose another propagation policy.
+ */
 function planAgain(object: ApiObject, options: DeleteOptions): Grace {
   const { metadata } = object;
   const current = metadata.deletionGracePeriodSeconds;
@@ -98,7 +102,7 @@ function planAgain(object: ApiObject, options: DeleteOptions): Grace {
   return { kind: wanted > 0 ? 'later' : 'now, marked', object: marked };
 }
 
-/** Marks an object that only finalizers, or its content, hold back. */
+/** Marks an object that only finalizers or its content hold. */
 function markNow(object: ApiObject, strategy: Strategy, nowMs: number): ApiObject {
   const { metadata } = object;
   const first = metadata.deletionGracePeriodSeconds === undefined;
@@ -126,7 +130,10 @@ function withFinalizers(metadata: ObjectMeta, finalizers: readonly string[]): Ob
   return finalizers.length === 0 ? rest : { ...rest, finalizers };
 }
 
-/** The object's finalizers with `orphan` or `foregroundDeletion` as the options, the object or the kind's default ask for. */
+/**
+ * The finalizers with `orphan` or `foregroundDeletion`, by the options, the object, or the default of the
+ * kind.
+ */
 function finalizersForDeletion(
   metadata: ObjectMeta,
   strategy: Strategy,
@@ -156,7 +163,7 @@ function propagationOf(
   return strategy.defaultPropagation === 'Orphan' ? [FINALIZER.orphan] : [];
 }
 
-/** True when an updated object is the last thing its deletion waited for: it is removed instead of written. */
+/** Whether nothing holds a terminating object any more: it is removed instead of updated. */
 export function isFinished(object: ApiObject, strategy: Strategy): boolean {
   const { metadata } = object;
   return (

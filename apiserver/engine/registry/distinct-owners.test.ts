@@ -30,13 +30,13 @@ test.each([
   },
 );
 
-test('different owners are no reason to warn', async () => {
+test('different owners cause no warning', async () => {
   const body = { metadata: { name: 'b', ownerReferences: ONCE } };
   const { code, warnings } = await api.call('POST', MAPS, { body });
   expect([code, warnings]).toEqual([201, []]);
 });
 
-test('as many owners as a request can hold are told apart in one pass', () => {
+test('the largest list of owners is deduplicated in one pass', () => {
   const ownerReferences = Array.from({ length: 100_000 }, (_, index) => ({
     ...OWNER,
     uid: String(index % 60_000),

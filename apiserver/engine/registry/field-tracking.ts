@@ -24,8 +24,8 @@ import type { Endpoint } from './resource';
 import { fromHub, toHub, withoutLeftOut } from './hub';
 
 /**
- * The object of a create or update with managedFields as they are after it; all objects are in the version of the request. Unchanged
- * where the request tells no manager, and where server-side apply is off.
+ * The object of a create or update with its new managedFields; all objects are in the version of the
+ * request. Unchanged if the request has no manager, or if server-side apply is off.
  */
 export function tracked(
   { clock, serverSideApply }: WriteContext,
@@ -34,13 +34,13 @@ export function tracked(
 ): ApiObject {
   if (manager === undefined || !serverSideApply) return next;
   const writer = { manager, nowMs: clock.now() };
-  // A subresource is no way to say who owns what.
+  // A request for a subresource cannot set managedFields.
   const read = settled(endpoint, next);
   const own = subresource === '' ? read : withManagedFields(read, live?.metadata.managedFields);
   return trackUpdate(managedKindOf(endpoint, subresource), live, own, writer);
 }
 
-/** The object as it will be read, where that is another one than was sent. */
+/** The object as it will be read, if that differs from what was sent. */
 function settled(endpoint: Endpoint, object: ApiObject): ApiObject {
   const { stored, apiVersion, conversion } = endpoint;
   if (apiVersion === stored.apiVersion) return withoutLeftOut(stored, object);
@@ -52,7 +52,7 @@ export function withTrackedFieldsOnly({ serverSideApply }: WriteContext, object:
   return serverSideApply ? object : withoutMetadata(object, 'managedFields');
 }
 
-/** The live object with a configuration applied to it; both are in the version of the request. */
+/** Applies a configuration to the live object; both are in the version of the request. */
 export function applied(
   { clock }: WriteContext,
   { endpoint, subresource, manager = '' }: WriteRequest,
@@ -64,7 +64,7 @@ export function applied(
 
 const kinds = new WeakMap<Endpoint, Map<string, ManagedKind>>();
 
-/** How the fields of an endpoint's objects are managed by writes to this subresource (empty: to the object itself). */
+/** Field management for writes to this subresource of the endpoint; the empty name is the object itself. */
 function managedKindOf(endpoint: Endpoint, subresource: string): ManagedKind {
   const known = kinds.get(endpoint) ?? new Map<string, ManagedKind>();
   kinds.set(endpoint, known);
@@ -92,7 +92,10 @@ function hasStatus({ subresources }: ResourceRow): boolean {
   return subresources.some(({ name }) => name === 'status');
 }
 
-/** The status of a custom resource leaves metadata alone as well, but owns what a write of it says of that: so it is in v1.21. */
+/**
+ * As in v1.21, a write to the status of a custom resource does not change metadata, but owns the metadata
+ * fields that it sends.
+ */
 function resetsOf({ stored: { strategy }, custom }: Endpoint, subresource: string): readonly string[] {
   const { statusLeavesMetadata = false, resets = {} } = strategy;
   const isReset = statusLeavesMetadata && custom === undefined && subresource === 'status';
@@ -104,7 +107,7 @@ function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectSha
   return custom?.schema === undefined ? rootShape(type) : getObjectShape(custom.schema);
 }
 
-/** Another version of the endpoint's kind: of a built-in one by way of the hub. */
+/** Another version of the kind; built-in kinds convert by the hub version. */
 function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: string): OtherVersion | undefined {
   if (endpoint.custom !== undefined) return otherCustomVersion(endpoint, apiVersion);
   const there = parseGroupVersion(apiVersion);
@@ -128,14 +131,17 @@ function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: strin
   };
 }
 
-/** The schemas below `/api` and those below `/apis` do not know each other in v1.21: owners of an Event in the other half are forgotten. */
+/**
+ * The schemas of `/api` and `/apis` are separate in v1.21: owners of an Event in the other half are dropped.
+ */
 function isCore({ group }: GroupVersion): boolean {
   return group === GROUP.core;
 }
 
 /**
- * Versions of a custom resource differ in what their schemas know, of which nothing is dropped here. As in v1.21, what the request
- * cannot change is known of its own version alone: in another one its owners lose what the request says about it.
+ * Versions of a custom resource differ in their schemas; nothing is pruned here. As in v1.21, fields that
+ * the request cannot change are ignored in its own version only: in other versions their owners lose the
+ * fields that the request sets.
  */
 function otherCustomVersion(endpoint: Endpoint, apiVersion: string): OtherVersion | undefined {
   const other = endpoint.versions.get(apiVersion);
@@ -157,7 +163,7 @@ interface Version {
   readonly conversion?: Conversion | undefined;
 }
 
-/** What is applied has not been read by then, and its integers lose the bits that are too many, as they do afterwards. */
+/** A configuration is not decoded yet. Integers that overflow are truncated, as they are after decoding. */
 function converted(object: ApiObject, from: Version, to: Version): ApiObject {
   const hub = from.conversion?.toHub(object) ?? object;
   const versioned = { ...(to.conversion?.fromHub(hub) ?? hub), apiVersion: to.apiVersion };

@@ -6,8 +6,8 @@ import type { KindType } from '../../../shared/schema/types';
 import type { Endpoint, StoredResource } from './resource';
 
 /**
- * An object of the endpoint's version in the version that is stored, in canonical form. Throws BadRequest when the object carries in
- * annotations, as text, what the stored version has in fields, and that text is not what such fields can hold.
+ * Converts an object of the endpoint's version to the stored version, in canonical form. Throws BadRequest
+ * if annotations hold, as text, fields of the stored version, and the text is not valid for them.
  */
 export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   const { stored, conversion, row } = endpoint;
@@ -26,12 +26,12 @@ export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   }
 }
 
-/** An object of the stored version without what its kind leaves out; itself where that is nothing. */
+/** The object without the fields that its kind does not store; the same object if there are none. */
 export function withoutLeftOut({ strategy }: Pick<StoredResource, 'strategy'>, object: ApiObject): ApiObject {
   return strategy.dropsUnstorable === undefined ? object : strategy.dropsUnstorable(object);
 }
 
-/** A stored object in the endpoint's version, in canonical form. */
+/** Converts a stored object to the endpoint's version, in canonical form. */
 export function fromHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   const { stored, conversion, row, apiVersion, type } = endpoint;
   const isHub = apiVersion === stored.apiVersion;

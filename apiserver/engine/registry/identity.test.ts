@@ -25,17 +25,17 @@ test.each([
   ['99999999999999999999999', '', 201],
   ['7', '?dryRun=All', 201],
   ['7', '', 400],
-])('a creation that names the version %s%s is answered with %p', async (resourceVersion, query, code) => {
+])('a creation with resourceVersion %s%s returns %p', async (resourceVersion, query, code) => {
   const body = configMap({ generateName: 'v-', resourceVersion });
   expect((await api.call('POST', `${CMS}${query}`, { body })).code).toBe(code);
 });
 
-test('what is wrong with a new object is told of before its version', async () => {
+test('a new object is validated before its resourceVersion', async () => {
   const body = configMap({ name: 'B@d', resourceVersion: '7' });
   expect((await api.call('POST', CMS, { body })).code).toBe(422);
 });
 
-test('a generation that the kind does not count is kept, and changes by no update', async () => {
+test('a kind without generations keeps the generation it was created with', async () => {
   const { json } = await api.call('POST', CMS, { body: configMap({ name: 'g', generation: 7 }) });
   expect(json.metadata.generation).toBe(7);
   const next = await api.call('PUT', `${CMS}/g`, { body: configMap({ name: 'g', generation: 9 }) });
@@ -49,7 +49,7 @@ test('a generation that the kind does not count is kept, and changes by no updat
   expect([counted.code, counted.json.metadata.generation]).toEqual([201, 1]);
 });
 
-test('who knows the uid of an object that is not there is told of a conflict, who knows its version makes it', async () => {
+test('an update of a missing object with a uid is a conflict, with a resourceVersion it creates the object', async () => {
   const uid = '11111111-2222-3333-4444-555555555555';
   expect((await api.call('PUT', `${CMS}/none`, { body: configMap({ name: 'none', uid }) })).code).toBe(409);
   expect((await api.call('PUT', `${CMS}/none`, { body: configMap({ name: 'none' }) })).code).toBe(404);
@@ -58,7 +58,7 @@ test('who knows the uid of an object that is not there is told of a conflict, wh
   expect(applied.code).toBe(201);
 });
 
-test('a PUT of a Service needs its version, and its uid is a field like any other', async () => {
+test('a PUT of a Service requires a resourceVersion and validates the uid as a field', async () => {
   const spec = { ports: [{ port: 80 }] };
   const body = { kind: 'Service', apiVersion: 'v1', metadata: { name: 'a' }, spec };
   const { json } = await api.call('POST', `${CORE}/services`, { body });
@@ -89,7 +89,7 @@ test('a PUT on a missing Service is 404, and an apply creates it', async () => {
 test.each([
   ['capacity', ['Invalid capacity']],
   ['maximumVolumeSize', ['201 ']],
-])('a CSIStorageCapacity whose %s is negative is answered with %p', async (field, causes) => {
+])('a CSIStorageCapacity with a negative %s fails with %p', async (field, causes) => {
   const body = {
     kind: 'CSIStorageCapacity',
     apiVersion: `${GROUP.storage}/v1beta1`,
@@ -104,7 +104,7 @@ test.each([
 test.each([
   ['leases', '/apis/coordination.GROUP/v1/namespaces/default/leases', { spec: {} }, []],
   ['configmaps', CMS, {}, ['Invalid metadata.finalizers[0]']],
-])('a finalizer of %s may or may not be without a domain', async (_kind, url, content, causes) => {
+])('the domain of finalizers of %s is checked as in v1.21', async (_kind, url, content, causes) => {
   const path = url.replace('coordination.GROUP', GROUP.coordination);
   const reply = await api.call('POST', path, {
     body: { metadata: { name: 'f', finalizers: ['plain'] }, ...content },
@@ -112,7 +112,7 @@ test.each([
   expect(causesOf(reply).filter((each) => !each.startsWith('201'))).toEqual(causes);
 });
 
-test('metadata of a PodDisruptionBudget is looked at when nothing else is wrong', async () => {
+test('metadata of a PodDisruptionBudget is validated only if the rest is valid', async () => {
   const url = `/apis/policy/v1/namespaces/default/poddisruptionbudgets`;
   const post = async (spec: object): Promise<readonly string[]> =>
     causesOf(
@@ -122,7 +122,7 @@ test('metadata of a PodDisruptionBudget is looked at when nothing else is wrong'
   expect(await post({ minAvailable: 1 })).toEqual(['Invalid metadata.labels']);
 });
 
-test('what a name is made from is asked about in an update, too, of most kinds', async () => {
+test('an update validates generateName for most kinds', async () => {
   await api.call('POST', CMS, { body: configMap({ name: 'm' }) });
   const patched = await api.call('PATCH', `${CMS}/m`, { body: { metadata: { generateName: 'B@d' } } });
   expect(causesOf(patched)).toEqual(['Invalid metadata.generateName']);

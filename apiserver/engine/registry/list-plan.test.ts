@@ -76,7 +76,7 @@ describe('list, by the table of the specification', () => {
     expect(codeOf(() => checkListOptions({ ...QUERY, resourceVersion, resourceVersionMatch }))).toBe(422);
   });
 
-  test('a token goes on at its exact version, behind its key', () => {
+  test('a token continues at its exact version, after its key', () => {
     const token = encodeContinueToken({ revision: 9, after: 'ns/web' });
     expect(planList({ ...QUERY, limit: 2, continue: token })).toEqual({
       read: { kind: 'exact', revision: 9 },
@@ -91,7 +91,7 @@ describe('list, by the table of the specification', () => {
     expect(codeOf(() => planList({ ...QUERY, resourceVersion: '9', continue: token }))).toBe(400);
   });
 
-  test('the way out of an expired token goes on in the newest state', () => {
+  test('the replacement of an expired token continues in the newest state', () => {
     const token = encodeContinueToken({ revision: undefined, after: 'a' });
     expect(planList({ ...QUERY, continue: token }).read).toEqual({ kind: 'most recent' });
   });
@@ -116,7 +116,7 @@ describe('continue tokens', () => {
     expect(codeOf(() => decodeContinueToken(token))).toBe(400);
   });
 
-  test('that it made, and only those, are read', () => {
+  test('of this server are accepted, and no others', () => {
     for (const token of [
       { revision: 9, after: 'ns/web' },
       { revision: undefined, after: 'ä' },

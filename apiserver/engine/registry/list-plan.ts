@@ -6,7 +6,7 @@ import { GROUP } from '../../../shared/names';
 import type { ContinueToken } from './continue-token';
 import { decodeContinueToken } from './continue-token';
 
-/** The version of state that a get or list must be answered from. */
+/** The version of the state that a get or list reads. */
 export type ReadPlan =
   | { readonly kind: 'most recent' }
   | { readonly kind: 'any' }
@@ -17,7 +17,7 @@ export interface ListPlan {
   readonly read: ReadPlan;
   /** Absent: no limit. */
   readonly limit: number | undefined;
-  /** Start behind this key, relative to the request's own prefix. */
+  /** Start after this key, relative to the prefix of the request. */
   readonly after: string | undefined;
 }
 
@@ -26,9 +26,12 @@ export interface ListQuery {
   readonly resourceVersionMatch: string;
   readonly limit: number;
   readonly continue: string;
-  /** For watches: how long. 0 is what the server likes, a negative one no time at all. */
+  /** For watches: the duration; 0 or undefined is the default of the server, negative values end at once. */
   readonly timeoutSeconds: number | undefined;
-  /** For watches. Undefined: what resourceVersion says. True: the state first, whatever the version. False: never the state. */
+  /**
+   * For watches. Undefined: resourceVersion decides. True: initial events, whatever the version. False: no
+   * initial events.
+   */
   readonly sendInitialEvents: boolean | undefined;
 }
 
@@ -37,8 +40,8 @@ const MATCHES = ['Exact', 'NotOlderThan'] as const;
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
- * A resourceVersion as a number. One that no store reaches counts as the greatest there is: all of them lie in the future for ever. Throws
- * BadRequest for what is no unsigned integer of 64 bits.
+ * Parses a resourceVersion. Values beyond the safe integers are all in the future and become the largest
+ * one. Throws BadRequest if it is not an unsigned 64-bit integer.
  */
 export function parseRevision(text: string): number {
   if (text === '0') return 0;
@@ -96,8 +99,8 @@ function planContinuation(query: ListQuery, limit: number | undefined): ListPlan
 }
 
 /**
- * Throws Invalid for options of a list that say nothing, or that contradict each other. `forbidden` says why there may be no
- * resourceVersionMatch at all.
+ * Throws Invalid for options of a list that contradict each other. `forbidden` has the reasons why
+ * resourceVersionMatch is not allowed at all.
  */
 export function checkListOptions(query: ListQuery, forbidden: readonly string[] = []): void {
   const isMatching = query.resourceVersionMatch !== '';

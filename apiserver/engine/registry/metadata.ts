@@ -4,7 +4,7 @@ import type { Writable } from '../../../shared/object/values';
 import { isSemanticallyEqual } from '../../../shared/schema/same-meaning';
 import type { MessageType } from '../../../shared/schema/types';
 
-/** The parts of metadata that belong to the server, and how they come about. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
+/** Metadata that the server sets. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
 
 /** Whole seconds in UTC, the form of every timestamp in metadata. */
 export function timestamp(epochMs: number): string {
@@ -19,7 +19,7 @@ export interface NewIdentity {
   readonly generation: number | undefined;
 }
 
-/** Metadata of an object about to be created: what a client may not choose is set or taken away. */
+/** Metadata of a new object: fields that a client may not choose are set or removed. */
 export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): ObjectMeta {
   const {
     selfLink: _selfLink,
@@ -40,13 +40,13 @@ export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): Obje
 }
 
 export interface UpdateOptions {
-  /** Where the kind has none, a namespace is dropped. */
+  /** A namespace is dropped if the kind has none. */
   readonly namespaced: boolean;
-  /** In v1.21 it is the store that takes a link away, so that what is not stored shows the client's. */
+  /** In v1.21 the store removes a selfLink, so a dry run shows that of the client. */
   readonly keepsLink: boolean;
 }
 
-/** Metadata of an update: fields the client left out, and those that can never change back, come from the previous object. */
+/** Metadata of an update: absent fields and immutable ones come from the previous object. */
 export function metadataForUpdate(
   next: ObjectMeta,
   previous: ObjectMeta,
@@ -64,7 +64,7 @@ export function metadataForUpdate(
   return made;
 }
 
-/** An unconditional update is one of the object as it stands. */
+/** An update without resourceVersion applies to the current object. */
 function setResourceVersion(made: Writable<ObjectMeta>, previous: ObjectMeta): void {
   const { resourceVersion = '' } = made;
   if ((resourceVersion === '' || resourceVersion === '0') && previous.resourceVersion !== undefined) {
@@ -84,7 +84,10 @@ export function isTerminating(meta: ObjectMeta): boolean {
 
 const NOT_DESIRED_STATE: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 
-/** True when anything but metadata and (unless `countsStatus`) status says something else: what counts for `metadata.generation`. */
+/**
+ * Whether anything but metadata and (unless `countsStatus`) status differs: what increments
+ * `metadata.generation`.
+ */
 export function desiredStateDiffers(
   type: MessageType,
   next: ApiObject,

@@ -16,31 +16,35 @@ import { updateObject } from './update';
 import type { Written } from './write';
 
 /**
- * Shows a part of an object as an object of another kind, through which that part can be changed. `T` is the stored version of the kind,
- * `Shown` the kind that is shown; who calls a view knows neither, which methods allow and functions in properties would not.
+ * Shows a part of an object as an object of another kind, through which that part can be changed. `T` is the
+ * stored version of the kind, `Shown` the kind that is shown. These are methods, not function properties, so
+ * that callers need to know neither type.
  */
 export interface ObjectView<T extends ApiObject = ApiObject, Shown extends ApiObject = ApiObject> {
   show(object: T): Shown;
-  /** Why what is shown of an object cannot be read, although it can be changed. */
+  /** Why the shown object cannot be read, although it can be changed. */
   whyHidden?(shown: Shown): Error | undefined;
-  /** The object with what the shown one says. Throws Invalid. */
+  /** Merges the shown object into the object. Throws Invalid. */
   merge(shown: Shown, object: T): T;
   /**
-   * The kind's strategy has a row for the subresource, which prepares and validates the object instead of the kind's own rules.
-   * Default: the change is like one of the object itself.
+   * The strategy has a row for the subresource, which prepares and validates the object instead of the rules
+   * of the kind. Default: the change is validated like a change of the object itself.
    */
   readonly hasStrategy?: boolean;
-  /** What is not found where the object is missing. Default: the subresource, in the group of the object. */
+  /**
+   * Which resource NotFound names if the object is missing. Default: the subresource, in the group of the
+   * object.
+   */
   readonly missing?: 'object' | { readonly group: string };
   /** Whether configurations of the shown kind can be applied. */
   readonly canApply?: boolean;
-  /** Whether a uid is a precondition in a PUT alone, and without effect in what a patch makes of the shown object. */
+  /** A uid is a precondition in a PUT only; a patch of the shown object ignores it. */
   readonly patchesKeepUid?: boolean;
 }
 
 const shownEndpoints = new WeakMap<SubresourceRow, Endpoint>();
 
-/** The endpoint as bodies and answers see it: of the subresource's kind. */
+/** The endpoint of the subresource's kind, for decoding bodies and encoding responses. */
 export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): Endpoint {
   const known = shownEndpoints.get(subresource);
   if (known !== undefined) return known;
@@ -59,9 +63,9 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
 }
 
 /**
- * Changes an object through a view of it. `change` makes the next shown object from the current one; admission judges shown objects.
- * Everything else is that of an update of the object itself, but that its managedFields stay as they are: who owns what is not tracked
- * where a request does not bring the resource's own kind.
+ * Changes an object through a view of it. `change` makes the next shown object from the current one;
+ * admission sees shown objects. Otherwise it is an update of the object itself, except that managedFields do
+ * not change: fields are tracked only for requests with the resource's own kind.
  */
 export async function updateThroughView(
   context: WriteContext,
@@ -76,7 +80,7 @@ export async function updateThroughView(
       if (current === undefined) throw notFound(request.endpoint.row, request.name);
       return view.merge(change(view.show(current)), current);
     },
-    // A uid in the shown object is a precondition, as it is in a PUT.
+    // A uid in the shown object is a precondition, as in a PUT.
     options: { creates: 'kind' },
     view: {
       request: untracked,
@@ -87,7 +91,6 @@ export async function updateThroughView(
   return updateObject(context, through, write, signal);
 }
 
-/** A configuration of the shown kind, and the endpoint as it is shown. */
 export interface AppliedView {
   readonly view: ObjectView;
   readonly shown: Endpoint;
@@ -95,8 +98,9 @@ export interface AppliedView {
 }
 
 /**
- * Applies a configuration of the shown kind. What is shown has no managedFields, so that all of it is found to belong to nobody
- * known: a value that differs is a conflict, unless it is forced, and the object's managedFields stay as they are.
+ * Applies a configuration of the shown kind. The shown object has no managedFields, so its fields have no
+ * known owner: a different value is a conflict unless the apply is forced, and the object's managedFields do
+ * not change.
  */
 export async function applyThroughView(
   context: WriteContext,

@@ -3,17 +3,20 @@ import type { LoopBounds } from '../request/loop-bounds';
 import type { Backend } from '../storage/backend';
 import type { ClusterCache } from '../watch-cache/cluster-cache';
 
-/** What a read needs of the process. */
+/** The dependencies of reads. */
 export interface ReadContext {
   readonly backend: Backend;
   readonly cache: ClusterCache;
   /** `/registry`, without a trailing slash. */
   readonly prefix: string;
   readonly clock: Clock;
-  /** Of which resources records may be stale, or such that no key fits, by their prefixes below that: `core/secrets/`. Only the store tells of which. */
+  /**
+   * Prefixes (`core/secrets/`) of resources whose records may be stale or undecryptable. Only the store
+   * knows which records are.
+   */
   readonly encrypted: ReadonlySet<string>;
-  /** How long a consistent read waits for the cache before it asks the store itself. */
+  /** How long a consistent read waits for the cache before it reads the store, in milliseconds. */
   readonly cacheWaitMs: number;
-  /** How large an object may be to be parsed in this thread; absent: as large as it is. */
+  /** Size limits for objects on this thread; absent: none. */
   readonly bounds?: LoopBounds | undefined;
 }

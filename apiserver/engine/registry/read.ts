@@ -17,21 +17,21 @@ import { absoluteKey } from './current';
 import type { Endpoint } from './resource';
 import { relativeKey } from './resource';
 
-/** Records fetched at a time when a page has to be read from the store. */
+/** Records per request when a page is read from the store. */
 const STORE_PAGE_RECORDS = 500;
 const RETRY_AFTER_SECONDS = 1;
 
-/** What a list is about: a place, and which of its objects. */
+/** The place of a list, and which objects it selects. */
 export interface Selection {
   /** Empty for all namespaces and for cluster scope. */
   readonly namespace: string;
-  /** The object's key when the selection can only be that one object. */
+  /** The key of the only object that can be selected, if there is just one. */
   readonly key: string | undefined;
   /** Equality terms an index may answer. */
   readonly fieldEquals: readonly (readonly [path: string, value: string])[];
-  /** Labels that must have one certain value, which an index may answer. */
+  /** Labels with a required value, which an index may answer. */
   readonly labelEquals?: readonly (readonly [label: string, value: string])[];
-  /** Undefined: everything. */
+  /** Undefined: all objects match. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
 }
 
@@ -41,8 +41,8 @@ export interface ListPage {
 }
 
 /**
- * One object, as fresh as the plan asks; undefined when there is none. Throws StorageError `corrupt` for one that cannot be decrypted, which
- * the cache lacks as well: whoever is told that it is gone removes what depends on it.
+ * Reads one object, as fresh as the plan requires; undefined if there is none. Throws StorageError `corrupt`
+ * for an object that cannot be decrypted: NotFound would make a client remove its dependents.
  */
 export async function readObject(
   context: ReadContext,
@@ -63,8 +63,8 @@ export async function readObject(
 }
 
 /**
- * One page of a list. Throws Expired (410) when an exact version is no longer there, with a token that goes on in the newest state
- * for a client that was paging, and Timeout (504) for a version that has not happened yet.
+ * Reads one page of a list. Throws Expired (410) if an exact version is no longer available, with a token
+ * that continues in the newest state for a paging client, and Timeout (504) for a version in the future.
  */
 export async function readList(
   context: ReadContext,
@@ -82,7 +82,7 @@ export async function readList(
     return pageOfStore(context, target, { ...plan, revision: plan.read.revision }, signal);
   }
   if ((await isAsFresh(context, plan.read, [cache], signal)) && cache.isReady) {
-    // In the same step as the snapshot and as the look at readiness, so that all are of one moment.
+    // In one step with the snapshot and the readiness check, so that all are of one moment.
     const indexed = cache.byLabels(selection.labelEquals ?? []);
     return keptPage(cache, cache.snapshot(), {
       selection,
@@ -94,8 +94,9 @@ export async function readList(
 }
 
 /**
- * Waits until the cache is as fresh as the plan asks. False: it did not get there in time, or what is looked at is being read anew, and
- * the store must be asked. Throws Timeout (504) for a version from the future, and the store's error.
+ * Waits until the cache is as fresh as the plan requires (linearizable for most recent). False: it timed out
+ * or the cache is being rebuilt, and the store must be read. Throws Timeout (504) for a version in the
+ * future, and errors of the store.
  */
 export async function isAsFresh(
   { cache, cacheWaitMs: timeoutMs }: ReadContext,
@@ -107,7 +108,7 @@ export async function isAsFresh(
   const wanted = plan.kind === 'most recent' ? {} : { revision: plan.revision };
   if ((await cache.freshen({ of, ...wanted, timeoutMs, refill: 'behind' }, signal)) === 'fresh') return true;
   if (plan.kind === 'most recent' || cache.revision >= plan.revision) return false;
-  // A cache that is being filled knows of no version at all; only the store can tell whether this one has happened.
+  // A cache that is being filled has no revision; only the store knows whether this one exists.
   if (cache.notReadyReason() !== undefined && (await cache.readIndex(signal)) >= plan.revision) return false;
   throw tooLargeResourceVersion(plan.revision, cache.revision);
 }
@@ -122,7 +123,7 @@ function tooLargeResourceVersion(wanted: number, current: number): StatusError {
   });
 }
 
-/** A page from memory; a snapshot with further pages is kept for them as long as the budget allows. */
+/** Reads a page from memory. Snapshots with further pages are kept within their budget. */
 async function keptPage(cache: ResourceCache, snapshot: Snapshot, request: PageRequest): Promise<ListPage> {
   const page = await pageOfSnapshot(snapshot, request);
   if (page.metadata.continue !== undefined) cache.retain(snapshot);
@@ -132,11 +133,11 @@ async function keptPage(cache: ResourceCache, snapshot: Snapshot, request: PageR
 interface PageRequest {
   readonly selection: Selection;
   readonly plan: ListPlan;
-  /** The only objects that can be selected, in key order, when an index of labels knows them. */
+  /** The candidates in key order, if an index of labels has them. */
   readonly indexed?: readonly Entry[];
 }
 
-/** Looks at a long range in slices: the snapshot never changes, and everybody else gets a turn. */
+/** Scans a long range in slices: the snapshot never changes, and the event loop gets turns. */
 async function pageOfSnapshot(
   snapshot: Snapshot,
   { selection, plan, indexed }: PageRequest,
@@ -152,7 +153,7 @@ async function pageOfSnapshot(
     entries.push(entry);
     if (entries.length !== limit) continue;
     const rest = snapshot.count(...rangeAfter(place, entry.key));
-    return { metadata: fullPageMeta(snapshot.revision, selection, { behind: entry.key, rest }), entries };
+    return { metadata: fullPageMeta(snapshot.revision, selection, { last: entry.key, rest }), entries };
   }
   return { metadata: { resourceVersion: String(snapshot.revision) }, entries };
 }
@@ -165,19 +166,19 @@ interface Range {
 function rangeOf(namespace: string, after: string | undefined): Range {
   const [from, to] = namespace === '' ? [undefined, undefined] : namespaceRange(namespace);
   if (after === undefined) return { from, to };
-  return { from: behindKey(namespace === '' ? after : `${namespace}/${after}`), to };
+  return { from: keyAfter(namespace === '' ? after : `${namespace}/${after}`), to };
 }
 
-/** The first key behind `key` in byte order. */
-function behindKey(key: string): string {
+/** The first key after `key` in byte order. */
+function keyAfter(key: string): string {
   return `${key}\u0000`;
 }
 
 function rangeAfter({ to }: Range, key: string): [string | undefined, string | undefined] {
-  return [behindKey(key), to];
+  return [keyAfter(key), to];
 }
 
-/** Entries that may be selected, in key order: one, those of an index, or a range. */
+/** Candidate entries in key order: one, those of an index, or a range. */
 function candidates(
   snapshot: Snapshot,
   { selection, indexed }: { readonly selection: Selection; readonly indexed: readonly Entry[] | undefined },
@@ -193,7 +194,7 @@ function candidates(
   return found === undefined ? snapshot.entries(from, to) : within(found, namespace, from);
 }
 
-/** One by one, so that whoever looks at them can pause. */
+/** A generator, so that the caller can pause. */
 function* within(
   found: Iterable<Entry>,
   namespace: string,
@@ -206,16 +207,17 @@ function* within(
 }
 
 /**
- * Of a page that is full, with a number of objects behind it. As in v1.21 it goes on whether any of them is selected, unless one object was asked for by its name, and
- * who selects some is not told how many there are.
+ * The metadata of a full page with more objects after it. As in v1.21 it has a continue token even if none
+ * of those is selected, except for a list of one name; remainingItemCount is absent for lists with
+ * selectors.
  */
 function fullPageMeta(
   revision: number,
   { namespace, key, matches }: Selection,
-  { behind, rest }: { readonly behind: string; readonly rest: number },
+  { last, rest }: { readonly last: string; readonly rest: number },
 ): ListMeta {
   if (rest === 0 || key !== undefined) return { resourceVersion: String(revision) };
-  const after = namespace === '' ? behind : behind.slice(namespace.length + 1);
+  const after = namespace === '' ? last : last.slice(namespace.length + 1);
   return {
     resourceVersion: String(revision),
     continue: encodeContinueToken({ revision, after }),
@@ -223,7 +225,7 @@ function fullPageMeta(
   };
 }
 
-/** The same from the store itself, for a version that the cache does not have. */
+/** Reads a page from the store, for a version that the cache does not have. */
 async function pageOfStore(
   context: ReadContext,
   { endpoint, selection }: { readonly endpoint: Endpoint; readonly selection: Selection },
@@ -249,7 +251,7 @@ async function pageOfStore(
       entries.push(entry);
       if (entries.length !== plan.limit) continue;
       const rest = page.records.length - index - 1 + page.remaining;
-      return { metadata: fullPageMeta(revision, selection, { behind: key, rest }), entries };
+      return { metadata: fullPageMeta(revision, selection, { last: key, rest }), entries };
     }
     if (page.remaining === 0) return { metadata: { resourceVersion: String(revision) }, entries };
   }
@@ -281,7 +283,7 @@ async function listStore(
   }
 }
 
-/** 410, for a paging client with a token that goes on where it was, in the newest state. */
+/** Expired (410); a paging client gets a token that continues in the newest state. */
 function expired({ after }: ListPlan, cause?: StorageError): StatusError {
   if (after === undefined) {
     return new StatusError('Expired', 'The resourceVersion for the provided list is too old.', { cause });

@@ -12,8 +12,8 @@ export interface ServedGroup {
 }
 
 /**
- * What this server serves, as an instance: routes, discovery and codecs are derived from it. A change of custom resources
- * makes a new registry with a higher generation.
+ * The served resources, as an instance: routes, discovery and codecs are derived from it. A change of custom
+ * resources makes a new registry with a higher generation.
  */
 export interface Registry {
   readonly generation: number;
@@ -24,7 +24,7 @@ export interface Registry {
   endpointsOf(group: string, version: string): readonly Endpoint[];
 }
 
-/** Rows come in the order in which discovery shows groups and, within one, versions by preference. */
+/** Creates a registry. Definitions are in discovery order: groups by priority, versions by preference. */
 export function createRegistry(definitions: readonly ResourceDefinition[], generation: number): Registry {
   const stored = storedByPrefix(definitions);
   const endpoints = withVersions(definitions.map((each) => endpointOf(each, stored)));
@@ -39,7 +39,7 @@ export function createRegistry(definitions: readonly ResourceDefinition[], gener
   };
 }
 
-/** Versions of one kind share what is stored. */
+/** Versions of a kind share a stored resource. */
 function storedByPrefix(definitions: readonly ResourceDefinition[]): ReadonlyMap<string, StoredResource> {
   const found = new Map<string, StoredResource>();
   for (const definition of definitions) {
@@ -49,7 +49,7 @@ function storedByPrefix(definitions: readonly ResourceDefinition[]): ReadonlyMap
   return found;
 }
 
-/** What is kept in the store. */
+/** The resources that are stored. */
 function withoutVirtual(
   stored: readonly StoredResource[],
   definitions: readonly ResourceDefinition[],
@@ -58,7 +58,7 @@ function withoutVirtual(
   return stored.filter(({ keyPrefix }) => virtual.every((each) => each.keyPrefix !== keyPrefix));
 }
 
-/** Lets the versions of one kind know each other. */
+/** Gives each endpoint the map of all versions of its kind. */
 function withVersions(endpoints: readonly Omit<Endpoint, 'versions'>[]): readonly Endpoint[] {
   const versionsOf = new Map<StoredResource, Map<string, Endpoint>>();
   return endpoints.map((each) => {

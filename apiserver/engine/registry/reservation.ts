@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../shared/object/object';
 
-/** Things outside an object that a write of it must hold first, by the name under which a kind's row asks for them. */
+/** Resources outside an object that a write of it must hold first. A kind requests them by name. */
 export const RESERVED = ['service addresses'] as const;
 export type Reserved = (typeof RESERVED)[number];
 
@@ -15,18 +15,22 @@ export interface ReservedWrite {
   readonly dryRun: boolean;
 }
 
-/** What one attempt holds. Exactly one of `commit` and `release` is called, once the attempt's outcome is known. */
+/**
+ * What one attempt holds. Exactly one of `commit` and `release` is called, when the outcome of the attempt
+ * is known.
+ */
 export interface Reservation {
   /** The object with what was reserved filled in; undefined when it is removed. */
   readonly object: ApiObject | undefined;
-  /** The write happened at this revision: lets go of what the object no longer uses. Never throws. */
+  /** The write happened at this revision: releases what the object no longer uses. Never throws. */
   commit(revision: number): Promise<void>;
-  /** Nothing was written: gives back what this attempt took. Never throws. */
+  /** Nothing was written: releases what this attempt took. Never throws. */
   release(): Promise<void>;
 }
 
 /**
- * Takes what the next object needs. Throws a StatusError, with nothing held, when it cannot be had. An attempt whose outcome is
- * unknown is neither committed nor released: what it holds stays until repair has seen what became of the object.
+ * Reserves what the next object needs. Throws a StatusError, with nothing held, if it is not available. An
+ * attempt with an unknown outcome is neither committed nor released: a repair loop checks later what became
+ * of the object.
  */
 export type Reserver = (write: ReservedWrite, signal: AbortSignal) => Promise<Reservation>;

@@ -11,7 +11,7 @@ import type { Strategy } from './strategy';
 import type { SpecialSubresource } from './special-subresource';
 import type { VirtualResource } from './operation';
 
-/** One kind of object as it is stored: its hub version, its place in the store, its behaviour. */
+/** A kind as it is stored: its hub version, its place in the store, its behaviour. */
 export interface StoredResource extends CachedResource {
   readonly group: string;
   /** The hub version, the only one that is stored. */
@@ -26,37 +26,44 @@ export interface StoredResource extends CachedResource {
 }
 
 /**
- * How the objects of a custom resource stand in the store: each in the version in which objects were stored when it was written, and
- * with the fields that the definition knew then.
+ * How objects of a custom resource are stored: each in the version that was the storage version when it was
+ * written, with the fields that the definition had then.
  */
 export interface CustomStorage {
-  /** Set where a webhook converts: all that turns one version into another may then throw ConversionNeeded. */
+  /** A webhook converts: every conversion may throw ConversionNeeded. */
   readonly converts?: true;
   /**
-   * A stored object as a version shows it: what the definition does not know any more is gone, and what the version that it stands in has
-   * defaults for is filled in. Members that do not change are shared with the stored object.
+   * A stored object in this version: fields that the definition no longer has are pruned, and defaults of
+   * the version it is stored in are filled in. Unchanged members are shared with the stored object.
    */
   read(object: ApiObject, apiVersion: string): ApiObject;
-  /** The same of many objects, without ConversionNeeded: what has to be converted is. Throws InternalError (500) if that fails. */
+  /**
+   * The same for many objects, without ConversionNeeded: objects are converted by the webhook. Throws
+   * InternalError (500) if that fails.
+   */
   readAll(
     objects: readonly ApiObject[],
     apiVersion: string,
     signal: AbortSignal,
   ): Promise<readonly ApiObject[]>;
-  /** An object of one version in another one. */
+  /** Converts an object to another version. */
   convert(object: ApiObject, apiVersion: string): ApiObject;
-  /** The same, with what the other version does not know. */
+  /** Converts an object and keeps the fields that the other version does not know. */
   move(object: ApiObject, apiVersion: string): ApiObject;
-  /** What is kept of an object in the stored version; its fields stand in alphabetical order, so that equal objects have equal bytes. */
+  /**
+   * The stored form of an object in the storage version. Fields are in alphabetical order, so that equal
+   * objects have equal bytes.
+   */
   keep(object: ApiObject): ApiObject;
 }
 
 /**
- * The version of a CustomResourceDefinition that an endpoint serves. Its parts are read from the stored definition when they are asked
- * for, so that hundreds of definitions cost little: keep the endpoint rather than what it gives.
+ * The version of a CustomResourceDefinition that an endpoint serves. Its parts are computed from the stored
+ * definition on each access, so that hundreds of definitions use little memory: keep the endpoint, not its
+ * parts.
  */
 export interface CustomVersion {
-  /** No two definitions have the same one, nor a definition before and after a change of what it serves. */
+  /** Unique among all definitions; it changes whenever the definition changes what it serves. */
   readonly id: string;
   /** The whole definition, in its hub version. */
   readonly definition: ApiObject;
@@ -64,11 +71,11 @@ export interface CustomVersion {
   readonly version: Readonly<Record<string, unknown>>;
   /** Its schema, compiled; undefined for a version without one. */
   readonly schema: StructuralSchema | undefined;
-  /** Whether nothing is pruned, as definitions of apiextensions/v1beta1 can ask. */
+  /** Nothing is pruned, as definitions of apiextensions/v1beta1 can request. */
   readonly preservesUnknownFields: boolean;
-  /** The definition is being deleted: nothing is created any more. */
+  /** The definition is being deleted: creations are refused. */
   readonly isTerminating: boolean;
-  /** Whether objects may be shown otherwise than they are stored. */
+  /** Reading may change objects: pruning, defaults or conversion apply. */
   readonly changesOnRead: boolean;
   /** How objects are shown in a Table. Equal ids mean equal columns; computed at each call. */
   readTable(): { readonly table: ObjectTable; readonly id: string };
@@ -85,17 +92,17 @@ export interface GivenKind {
 /** Why an object of the given kind is none of the row's kind; undefined if it is one in another version. */
 export type ExplainMisfit = (given: GivenKind, row: ResourceRow) => string | undefined;
 
-/** One version of one resource as it is served. Several endpoints may share what is stored. */
+/** One served version of a resource. Several endpoints may share a stored resource. */
 export interface Endpoint {
   readonly row: ResourceRow;
   readonly apiVersion: string;
   readonly type: KindType;
   readonly stored: StoredResource;
-  /** To and from the hub version; absent when only the apiVersion differs, or nothing. */
+  /** To and from the hub version; absent if the fields are the same in both. */
   readonly conversion?: Conversion;
-  /** Names that field selectors of this version have for fields of the hub, by the former. */
+  /** Names of field selectors of this version, mapped to names in the hub version. */
   readonly selectorNames: ReadonlyMap<string, string>;
-  /** Fills in what a client left out of an object of this version; absent for a kind without defaults. */
+  /** Fills in defaults of this version; absent for a kind without defaults. */
   readonly applyDefaults?: ApplyDefaults;
   /** The Warning that every request to a deprecated version gets. */
   readonly deprecation?: string;
@@ -103,7 +110,7 @@ export interface Endpoint {
   readonly subresources: ReadonlyMap<string, SubresourceRow>;
   /** Those of them that are operations, or show another kind. */
   readonly specialSubresources?: Readonly<Record<string, SpecialSubresource>>;
-  /** Answers instead of the store: nothing is kept under `stored`. */
+  /** Computes objects instead of storing them. */
   readonly virtual?: VirtualResource;
   /** How objects are shown in a Table; absent for a kind without columns of its own, and for custom resources. */
   readonly table?: ObjectTable;
@@ -116,13 +123,11 @@ export interface Endpoint {
   readonly versions: ReadonlyMap<string, Endpoint>;
 }
 
-/** What the registry needs to serve one row of the tables. */
 export interface ResourceDefinition {
   readonly row: ResourceRow;
   readonly type: KindType;
   /** The version in which objects of the resource are stored; the row itself, or another one that need not be served. */
   readonly hub: { readonly row: ResourceRow; readonly type: KindType };
-  /** Of the stored kind. */
   readonly strategy: Strategy;
   readonly conversion?: Conversion;
   readonly applyDefaults?: ApplyDefaults;
@@ -135,18 +140,18 @@ export interface ResourceDefinition {
   readonly explainMisfit?: ExplainMisfit;
   readonly custom?: CustomVersion;
   readonly storage?: CustomStorage;
-  /** The Warning that every request gets, where that is not made from the row. */
+  /** The Warning of every request; the default comes from the row. */
   readonly deprecation?: string;
 }
 
-/** Where and as what the objects of a row are stored. */
+/** Describes how the objects of a definition are stored. */
 export function storedResourceOf({ hub, strategy, storage }: ResourceDefinition): StoredResource {
   const { row, type } = hub;
   return {
     name: resourceNameOf(row),
     keyPrefix: `${row.group === '' ? 'core' : row.group}/${row.resource}/`,
     namespaced: row.namespaced,
-    // Nobody can select by the version that a custom object stands in, but readers have to know it.
+    // No selector may use the stored version of a custom object, but readers need it.
     fieldPaths: storage === undefined ? Object.keys(strategy.selectableFields ?? {}) : [STORED_VERSION],
     ...(strategy.fieldSources === undefined ? {} : { fieldSources: strategy.fieldSources }),
     indexedFields: strategy.indexedFields ?? [],
@@ -161,10 +166,10 @@ export function storedResourceOf({ hub, strategy, storage }: ResourceDefinition)
   };
 }
 
-/** Of the fields of entries, the one with the version that the object stands in. */
+/** The field of cache entries that holds the version in which the object is stored. */
 const STORED_VERSION = 'apiVersion';
 
-/** The version that a cached object stands in. */
+/** The version in which a cached object is stored. */
 export function storedVersionOf(
   { apiVersion }: Pick<StoredResource, 'apiVersion'>,
   fields: Readonly<Record<string, string>> | undefined,
@@ -173,7 +178,7 @@ export function storedVersionOf(
   return found === '' ? apiVersion : found;
 }
 
-/** The kind as a refusal names it. */
+/** The group and kind for error messages. */
 export function kindInErrors({ kind, group, strategy }: StoredResource): {
   readonly group: string;
   readonly kind: string;

@@ -21,7 +21,7 @@ describe('--runtime-config', () => {
     expect([cronJobs, jobs, alpha].map((each) => isEnabled(config(), each))).toEqual([true, true, false]);
   });
 
-  test('an omitted value means true', () => {
+  test('a missing value means true', () => {
     expect(isEnabled(config(`${GROUP.rbac}/v1alpha1`), alpha)).toBe(true);
   });
 
@@ -72,7 +72,7 @@ describe('--runtime-config', () => {
   });
 });
 
-test('versions of one kind share what is stored', () => {
+test('versions of one kind share a stored resource', () => {
   const registry = createRegistry(servedDefinitions(config('api/all')), 1);
   const core = registry.endpoint(GROUP.core, 'v1', 'events');
   const events = registry.endpoint(GROUP.events, 'v1beta1', 'events');
@@ -97,7 +97,7 @@ describe('deprecation', () => {
     );
   });
 
-  test('what a later release deprecates is not deprecated yet', () => {
+  test('a version that a later release deprecates is not deprecated yet', () => {
     expect(warningOf('autoscaling/v2beta2.HorizontalPodAutoscaler')).toBeUndefined();
     expect(warningOf('apps/v1.Deployment')).toBeUndefined();
   });

@@ -4,10 +4,9 @@ import type { GroupVersionResource } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
 
-/** What `--runtime-config` says, by key: `api/all`, `batch/v1`, `extensions/v1beta1/ingresses`. */
+/** The value of `--runtime-config`, by key: `api/all`, `batch/v1`, `extensions/v1beta1/ingresses`. */
 export type RuntimeConfig = ReadonlyMap<string, boolean>;
 
-/** Everything that is served without being asked for. */
 export const DEFAULT_RUNTIME_CONFIG: RuntimeConfig = new Map();
 
 export type ParsedRuntimeConfig =
@@ -26,12 +25,12 @@ const STABILITIES: readonly (readonly [key: string, pattern: RegExp])[] = [
 
 const STABILITY_KEYS: ReadonlySet<string> = new Set(STABILITIES.map(([key]) => key));
 
-/** The one group version in which single resources can be switched; elsewhere a version's resources belong together. */
+/** The only group version in which single resources can be switched. */
 const SWITCHABLE_RESOURCES = apiVersionOf({ group: GROUP.extensions, version: 'v1beta1' });
 
 /**
- * Reads `<key>[=<value>]` items; an omitted value is true, the last of two equal keys counts. All errors are told at once. Keys for
- * single resources outside `extensions/v1beta1` have no effect and are told as warnings.
+ * Parses `<key>[=<value>]` items; the default value is true, the last of equal keys counts. Returns all
+ * errors at once. Keys of single resources outside `extensions/v1beta1` have no effect and cause warnings.
  */
 export function parseRuntimeConfig(items: readonly string[]): ParsedRuntimeConfig {
   const texts = new Map(items.map(splitItem));
@@ -56,7 +55,10 @@ export function parseRuntimeConfig(items: readonly string[]): ParsedRuntimeConfi
   return errors.length > 0 ? { ok: false, errors } : { ok: true, config, warnings };
 }
 
-/** Whether a resource is served: the most specific key decides, else alpha versions are off and others on. */
+/**
+ * Whether a resource is served: the most specific key decides. By default alpha versions are off and others
+ * on.
+ */
 export function isEnabled(config: RuntimeConfig, resource: GroupVersionResource): boolean {
   const { group, version } = resource;
   const apiVersion = apiVersionOf({ group: group === '' ? 'core' : group, version });

@@ -1,7 +1,7 @@
 import { defined } from '../../../shared/defined';
 import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
 
-/** What of an object's metadata is shown where a part of it is shown as an object of another kind. */
+/** The metadata of a view of an object. */
 export function shownMetadata({ metadata }: ApiObject): ObjectMeta {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
   return {
@@ -9,7 +9,9 @@ export function shownMetadata({ metadata }: ApiObject): ObjectMeta {
   };
 }
 
-/** The object's metadata with what the shown one demands: a uid and a version are preconditions of the change. */
+/**
+ * The object's metadata with the uid and the resourceVersion of the shown object, which are preconditions.
+ */
 export function metadataWithDemands(object: ApiObject, shown: ApiObject): ObjectMeta {
   const { uid, resourceVersion = '' } = shown.metadata;
   return { ...object.metadata, ...defined({ uid }), resourceVersion };

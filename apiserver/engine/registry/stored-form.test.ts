@@ -24,7 +24,7 @@ function configMap(value: string): ApiObject {
   return { metadata: { name: 'a', namespace: 'n', resourceVersion: '3' }, data: { x: value } };
 }
 
-test('an object reads the same after it was written, from the cache, and from the store', () => {
+test('an object is the same after a write, from the cache, and from the store', () => {
   const written = { ...encodeForStorage(stored, configMap('1')), revision: 12 };
   const current = currentOfWritten(written);
   const entry = decodeEntry(stored, { key: 'n/a', plain: written.plain, revision: 12 });
@@ -36,7 +36,7 @@ test('an object reads the same after it was written, from the cache, and from th
   expect(currentOfRecord(record)).toEqual({ ...read, stale: false });
 });
 
-test('an object is that of an entry when the revision and every byte agree', () => {
+test('an object matches an entry if the revision and every byte are equal', () => {
   const one = { ...encodeForStorage(stored, configMap('1')), revision: 12 };
   const entry = decodeEntry(stored, { key: 'n/a', plain: one.plain, revision: 12 });
   expect(isOfEntry(currentOfWritten(one), entry)).toBe(true);

@@ -27,7 +27,10 @@ export function encodeForStorage(resource: StoredResource, object: ApiObject, cu
   return { object: canonical, plain: encodeObject(canonical) };
 }
 
-/** Fields of a later release that a change would lose: which item of a list they belong to, nobody can tell after it. */
+/**
+ * A change would lose fields that a later release has stored: the item of the list they belong to is unknown
+ * after the change.
+ */
 export class NewerFieldsLostError extends Error {
   readonly paths: readonly string[];
 
@@ -38,7 +41,7 @@ export class NewerFieldsLostError extends Error {
   }
 }
 
-/** An object that changes nothing is left as the later release wrote it, byte for byte. */
+/** An unchanged object keeps the bytes that the later release wrote. */
 function withNewerFields(
   { type }: StoredResource,
   canonical: ApiObject,
@@ -51,8 +54,8 @@ function withNewerFields(
 }
 
 /**
- * The current object as this release knows it. What a later one has stored beyond that is set aside, so that no rule sees it and no client
- * takes it away, and comes back when the object is encoded.
+ * The current object as this release knows it. Fields of a later release are set aside: no rule sees them,
+ * no client can remove them, and encoding restores them.
  */
 export function asKnown(resource: StoredResource, current: Current): Current {
   const { type, custom } = resource;
@@ -62,18 +65,24 @@ export function asKnown(resource: StoredResource, current: Current): Current {
   return { ...current, object: decodeObject(type, object).object, newer: object };
 }
 
-/** What is stored of an object that was read. */
+/** The stored form of an object that was read. */
 export function plainOf(object: ApiObject): Buffer {
   return encodeObject(withoutMetadata(object, 'resourceVersion'));
 }
 
-/** The current object of a custom resource as its definition shows it, in the version in which objects are stored now. */
+/**
+ * The current object of a custom resource as its definition shows it, in the version in which objects are
+ * stored.
+ */
 export function asDefined({ custom, apiVersion }: StoredResource, current: Current): Current {
   if (custom === undefined) return current;
   return { ...current, object: custom.read(current.object, apiVersion) };
 }
 
-/** True when this is the very object that the entry holds: a revision alone may come again after a store was put back. */
+/**
+ * Whether the entry holds this very object. The revision alone does not suffice: it may repeat after a
+ * restore of the store.
+ */
 export function isOfEntry({ plain, revision }: Current, entry: Entry): boolean {
   return revision === entry.revision && isMadeOf(entry, plain);
 }
@@ -95,7 +104,10 @@ export function currentOfWritten({
   return { object: withVersion(object, revision), plain, revision, isKnown: !hasNewer };
 }
 
-/** The current object from a record of the store. Throws StorageError `corrupt` where that cannot be read. */
+/**
+ * Decodes the current object from a record of the store. Throws StorageError `corrupt` if the record cannot
+ * be read.
+ */
 export function currentOfRecord(record: StoredRecord): Current {
   const plain = valueOf(record);
   const { revision, stale = false } = record;

@@ -6,34 +6,34 @@ import type { UserInfo } from '../request/exchange';
 import type { Guard } from '../storage/backend';
 import type { Reserved } from './reservation';
 
-/** What a hook may know of the request it serves. */
+/** The request information for hooks. */
 export interface WriteInfo {
   /** The group and version that the client uses: the rules of some kinds are stricter in newer versions. */
   readonly via: GroupVersion;
-  /** The object in that version; undefined where the rules do not ask for it. */
+  /** The object in that version; undefined if the rules do not need it. */
   readonly sent?: ApiObject;
   readonly user: UserInfo;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
   readonly settings: KindSettings;
-  /** Those of the event loop that carries the request out; undefined where nobody waits for it. */
+  /** Size limits of the event loop that runs the request; undefined for background work. */
   readonly bounds?: LoopBounds | undefined;
 }
 
-/** What an operator decides about kinds, for all requests. */
+/** Settings of kinds that the operator chooses by flags. */
 export interface KindSettings {
   /** Containers may run privileged. */
   readonly allowPrivileged: boolean;
   /** Pods have ephemeral containers; else the field is dropped. */
   readonly ephemeralContainers: boolean;
-  /** The feature gates that are on, of those that fields depend on; those that v1.21 has on by default, if not given. */
+  /** The enabled feature gates among those that fields depend on. Default: those of v1.21. */
   readonly gates?: ReadonlySet<string>;
 }
 
 /** The defaults of kube-apiserver v1.21. */
 export const DEFAULT_KIND_SETTINGS: KindSettings = { allowPrivileged: false, ephemeralContainers: false };
 
-/** What deletion does with dependents when the client does not say. `Unsupported`: the kind never gets a deletion finalizer. */
+/** The default propagation policy of deletions. `Unsupported`: the kind never gets a deletion finalizer. */
 export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
 
 /**
@@ -91,9 +91,9 @@ export interface CompatibilityRules {
 }
 
 /**
- * How one kind differs from the generic object. Every hook is optional; a kind without behaviour of its own is an empty row.
- * Hooks get objects they must not change and return new ones. Defaults below are those of kube-apiserver v1.21's generic registry.
- * `T` is the stored version of the kind; objects are decoded, but for what earlier hooks and admission have made of them.
+ * How one kind differs from the generic object. Every member is optional. Hooks must not change the objects
+ * they get; they return new ones. Defaults are those of the generic registry of kube-apiserver v1.21. `T` is
+ * the stored version of the kind; objects are decoded, except for changes by earlier hooks and admission.
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Objects of the kind are namespaces: requests for one of them are in the namespace of its name. */
@@ -101,90 +101,106 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly compat?: CompatibilityRules;
   /** `metadata.generation` starts at 1 and grows with every change outside metadata and status. Default: no generation. */
   readonly tracksGeneration?: boolean;
-  /** With `tracksGeneration`: a change of the status counts as well. That of a kind with a status subresource only changes there. */
+  /**
+   * With `tracksGeneration`: changes of the status count as well. Default: they count only if the kind has
+   * no status subresource.
+   */
   readonly generationCountsStatus?: boolean;
   /** A PUT on a missing name creates it. Default: 404. */
   readonly createsOnUpdate?: boolean;
   /** A PUT without resourceVersion is refused. Default: it overwrites. */
   readonly requiresResourceVersion?: boolean;
-  /** Why an object of this name is not to be deleted by itself, if so; deletions of the collection do not ask. */
+  /** Why an object of this name must not be deleted, if so. Deletions of collections do not check it. */
   readonly refusesDeletion?: (name: string) => string | undefined;
   readonly defaultPropagation?: DefaultPropagation;
-  /** A write to `status` leaves labels, annotations and all other metadata as they are. Default: it may change them. */
+  /** A write to `status` does not change metadata. Default: it may. */
   readonly statusLeavesMetadata?: boolean;
   /**
-   * Paths that writes to the object (the empty name) or to a subresource leave as they are and so do not own, besides what is usual: the status for
-   * the object, everything but metadata and status for `status`, the spec for `approval`.
+   * Paths that writes to the object (the empty name) or to a subresource do not change and do not own, in
+   * addition to the usual ones: the status for the object, everything but metadata and status for `status`,
+   * the spec for `approval`.
    */
   readonly resets?: Readonly<Record<string, readonly string[]>>;
   /** The object is removed by the store after `--event-ttl`. */
   readonly expires?: boolean;
-  /** What its names may be. Default: a DNS subdomain. */
+  /** The rule for names. Default: a DNS subdomain. */
   readonly nameRule?: NameRule;
-  /** Field selectors of the kind beyond metadata.name and metadata.namespace, with the text of an absent value. */
+  /** Field selectors beyond metadata.name and metadata.namespace, with the text of an absent value. */
   readonly selectableFields?: Readonly<Record<string, string>>;
-  /** Where those of them are found whose names are not their paths: the first path that holds a value. */
+  /** Paths of field selectors whose name is not the path: the first one with a value counts. */
   readonly fieldSources?: Readonly<Record<string, readonly string[]>>;
-  /** Those of them that single out objects and get an index. */
+  /** Field selectors with an index. */
   readonly indexedFields?: readonly string[];
 
-  /** What a write of the kind must hold before it is stored. */
+  /** What a write must reserve before it is stored. */
   readonly reserves?: Reserved;
 
   /**
-   * A record (by its key below the store's prefix) that must stay as it is for an object of the kind to be stored; undefined for none.
-   * Throws when there is to be no such write.
+   * A record (by its key below the prefix of the store) that must not change before an object of the kind is
+   * stored; undefined for none. Throws to refuse the write.
    */
   readonly reliesOn?: (operation: 'CREATE' | 'UPDATE') => Guard | undefined;
   readonly prepareForCreate?: (object: T, info: WriteInfo) => T;
   readonly prepareForUpdate?: (next: T, previous: T, info: WriteInfo) => T;
-  /** Prepares, in slices of the event loop, what would take the rules long in one go; undefined where that is nothing. */
+  /** Prepares expensive rules in slices of the event loop; undefined if there is nothing to prepare. */
   readonly prepareRules?: (next: T, previous: T | undefined, info: WriteInfo) => Promise<void> | undefined;
   /** The rules of every write. */
   readonly validate?: (object: T, info: WriteInfo) => readonly FieldError[];
-  /** Further rules of new objects alone. */
+  /** Additional rules for new objects. */
   readonly validateNew?: (object: T, info: WriteInfo) => readonly FieldError[];
   readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
   /**
-   * What is left of the faults that the rules of objects, of changes and of subresources have found, without those that a gate allows, or what
-   * the object was before. Asked only where something was found.
+   * Ratcheting: returns the errors of objects, changes and subresources without those that a feature gate
+   * allows or the previous object had. Called only if there are errors.
    */
   readonly ratchets?: (
     faults: readonly FieldError[],
     previous: T | undefined,
     info: WriteInfo,
   ) => readonly FieldError[];
-  /** An object of the stored version without what no version takes from it: nobody owns that either. The same object where there is nothing such. */
+  /**
+   * Drops fields that no version stores, so that no manager owns them. Returns the same object if there are
+   * none.
+   */
   readonly dropsUnstorable?: (object: T) => T;
-  /** What stays of an object once it is stored, where upstream's stored version cannot say all of it. Default: everything. */
+  /**
+   * The storable form of an object, if the stored version of upstream cannot hold all of it. Default:
+   * everything.
+   */
   readonly toStorable?: (object: T) => T;
   /**
-   * The grace period of a deletion in seconds, from what the client asked for; undefined when the kind is removed at once. Only
-   * kinds with this hook are deleted gracefully.
+   * The grace period of a deletion in seconds, from the requested one; undefined if the object is removed at
+   * once. Only kinds with this hook are deleted gracefully.
    */
   readonly graceSeconds?: (object: T, requested: number | undefined) => number | undefined;
-  /** Why a terminating object without finalizers must still stay (a Namespace with content); undefined = it may go. */
+  /** Whether a terminating object without finalizers must stay (a Namespace with content). */
   readonly holdsBack?: (object: T) => boolean;
-  /** What the first deletion of an object makes of it instead of all that deletions do otherwise: a later one goes on from there. */
+  /** Replaces what the first deletion of an object usually does; later deletions continue from its result. */
   readonly beginDeletion?: (object: T, nowMs: number) => T;
   /** What a deletion that cannot finish at once changes besides metadata. */
   readonly markTerminating?: (object: T) => T;
   /**
-   * What writes to its subresources may change, by their names: `status`, `approval`, `finalize`, …. Default of each: {@link statusSubresource}, the status and
-   * metadata and no rules of their own.
+   * What writes to subresources change, by name: `status`, `approval`, `finalize`, …. Default: {@link
+   * statusSubresource}, which changes the status and metadata and has no rules of its own.
    */
   readonly subresources?: Readonly<Record<string, SubresourceStrategy<T>>>;
 }
 
-/** A subresource that is another view of the same object: what it may change is what it copies from `next`. */
+/** A subresource that is another view of the same object: it may change what it copies from `next`. */
 export interface SubresourceStrategy<T extends ApiObject = ApiObject> {
-  /** How much of metadata its rules look at. Default: `least` where finalizers of the kind need no domain when it changes, else `old names`. */
+  /**
+   * Which checks of metadata apply. Default: `least` if the kind requires no domains of finalizers in
+   * updates, else `old names`.
+   */
   readonly metadataChecks?: MetadataChecks;
   readonly prepareForUpdate: (next: T, previous: T, info: WriteInfo) => T;
   readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
 }
 
-/** The `status` subresource of most kinds: status and metadata come from the request, everything else stays. */
+/**
+ * The `status` subresource of most kinds: status and metadata come from the request, everything else is
+ * unchanged.
+ */
 export const statusSubresource = {
   prepareForUpdate: <T extends ApiObject>(next: T, previous: T): T =>
     withStatus<T>({ ...previous, metadata: next.metadata }, next['status'] as T['status']),

@@ -9,13 +9,12 @@ import { runWriteSteps } from './write-pipeline';
 import type { WriteRequest } from './write-request';
 import { writeTarget } from './write-target';
 
-/** What becomes of an object that is, or may be, there. */
 export interface Update {
   readonly change: Change;
   readonly options: UpdateOptions;
   /** Absent where admission sees the object itself. */
   readonly view?: AdmittedView;
-  /** That of the object which the client means. Absent: any. */
+  /** The uid of the object that the client means. Absent: any. */
   readonly knownUid?: string;
 }
 
@@ -44,7 +43,7 @@ export async function updateObject(
   );
 }
 
-/** Throws NotFound for an object that cannot be made by an update, and Conflict for one that its client knows by its uid. */
+/** Throws NotFound if an update cannot create the object, and Conflict if the client has sent a uid. */
 function refuseOfNothing(
   context: WriteContext,
   request: WriteRequest,

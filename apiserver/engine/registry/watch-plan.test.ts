@@ -73,7 +73,7 @@ test.each<[Partial<ListQuery>, readonly string[]]>([
   expect(refusal(() => checkWatchOptions({ ...QUERY, ...options }))).toEqual({ code: 422, causes });
 });
 
-test('a watch takes no notice of limit and continue', () => {
+test('a watch ignores limit and continue', () => {
   expect(planWatch({ ...QUERY, limit: 1, continue: 'no token', resourceVersion: '7' })).toEqual({
     kind: 'after',
     revision: 7,

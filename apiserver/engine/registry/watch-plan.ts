@@ -35,8 +35,9 @@ function stateRead(revision: number | undefined): ReadPlan {
 }
 
 /**
- * A watch has a resourceVersionMatch only to say how fresh the state is that it asks for. Throws Invalid (422) for a misuse, in v1.21's
- * words where nobody asks for the state.
+ * Validates the options of a watch. resourceVersionMatch is only allowed with sendInitialEvents, for the
+ * freshness of the initial state. Throws Invalid (422), with the message texts of v1.21 if sendInitialEvents
+ * is absent.
  */
 export function checkWatchOptions(query: ListQuery): void {
   if (query.sendInitialEvents === undefined) {

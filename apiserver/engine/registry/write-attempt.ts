@@ -8,27 +8,29 @@ import type { WriteContext } from './write-context';
 import { WriteNotes } from './write-notes';
 import type { WriteRequest } from './write-request';
 
-/** Makes the next object from the current one, both in the endpoint's version; a PUT ignores it, a PATCH builds on it. Repeatable. Throws a StatusError to refuse. */
+/**
+ * Computes the next object from the current one, both in the version of the endpoint. A PUT ignores the
+ * current one. Must be repeatable. Throws a StatusError to refuse.
+ */
 export type Change = (current: ApiObject | undefined) => ApiObject;
 
-/** What a client may demand of an update. */
 export interface UpdateOptions {
-  /** A missing object is created: `kind` where the kind allows it (PUT), `always` for every kind (apply), or never. */
+  /** Whether a missing object is created: `kind` if the kind allows it (PUT), `always` (apply), or never. */
   readonly creates: 'never' | 'kind' | 'always';
-  /** The change has brought managedFields up to date itself (apply). */
+  /** The change has updated managedFields itself (apply). */
   readonly isTracked?: boolean;
 }
 
-/** Shows the object to admission as one of another kind. */
+/** Shows the object to admission as an object of another kind. */
 export interface AdmittedView {
-  /** The write as admission is told of it. */
+  /** The write request that admission sees. */
   readonly request: WriteRequest;
   show(object: ApiObject): ApiObject;
-  /** The object with what the shown one says. Throws Invalid. */
+  /** Merges the shown object into the object. Throws Invalid. */
   merge(shown: ApiObject, object: ApiObject): ApiObject;
 }
 
-/** What one write asks for: the same in all attempts. */
+/** The parts of a write that are the same in all attempts. */
 export interface WriteSpec {
   readonly context: WriteContext;
   readonly request: WriteRequest;
@@ -41,29 +43,32 @@ export interface WriteSpec {
   readonly view?: AdmittedView;
 }
 
-/** One attempt at a write, on its pipeline: a step reads what those before it have left, and sets fields of its own. */
+/**
+ * One attempt of a write in the pipeline: each step reads what earlier steps have set, and sets its own
+ * fields.
+ */
 export interface WriteAttempt {
   readonly asked: WriteSpec;
   readonly operation: AdmissionOperation;
-  /** The object as it stands, in the version that is kept; undefined where there is none. */
+  /** The current object in the stored version; undefined if there is none. */
   readonly current: ApiObject | undefined;
-  /** The current one in the version of the request. */
+  /** The current object in the version of the request. */
   live: ApiObject | undefined;
-  /** What the client wants, in the version of the request, before anybody else has touched it. */
+  /** The object that the client sent or patched, in the version of the request, before mutation. */
   sent: ApiObject;
-  /** What goes on: what the client wants, then what will be stored. */
+  /** The object of the next step: first what the client wants, in the end what will be stored. */
   object: ApiObject;
-  /** All that is wrong with the object; nothing of it is wrong when this is empty. */
+  /** The validation errors; empty for a valid object. */
   faults: readonly FieldError[];
-  /** Records that must stay as they are for the object to be stored, by their keys. */
+  /** Records that must not change until the object is stored, by key. */
   guards: Map<string, Guard> | undefined;
-  /** What is done with the object in the end. */
+  /** What the attempt does with the object. */
   outcome: Intent['kind'];
-  /** What the write holds beyond its own key. */
+  /** What the write has reserved beyond its own key. */
   reservation: Reservation | undefined;
 }
 
-/** What a write asks for that says nothing else: that the object stays as it is. */
+/** The spec of a write; by default the object does not change. */
 export function ask(
   context: WriteContext,
   request: WriteRequest,
@@ -105,10 +110,10 @@ export function newWriteAttempt(
   };
 }
 
-/** Before the first step has made anything. */
+/** The object before the first step. */
 const NOTHING: ApiObject = { metadata: {} };
 
-/** The attempt as admission sees it at this step. */
+/** The attributes of the attempt for admission at this step. */
 export function attributesOf(draft: WriteAttempt): AdmissionAttributes {
   const { asked, operation, current, object } = draft;
   const { request, notes, view } = asked;
@@ -126,14 +131,14 @@ export function attributesOf(draft: WriteAttempt): AdmissionAttributes {
   };
 }
 
-/** Lets the draft be stored only while other records stay as they were judged. */
+/** Returns a function that makes the write depend on another record: it fails if the record has changed. */
 export function relyingOn(draft: WriteAttempt): (guard: Guard) => void {
   return (guard) => {
     (draft.guards ??= new Map()).set(guard.key, guard);
   };
 }
 
-/** What the attempt comes to. */
+/** The intent of a finished attempt. */
 export function intentOf({ outcome, object, guards, reservation }: WriteAttempt): Intent {
   const held = reservation === undefined ? {} : { reservation };
   if (outcome !== 'put' || guards === undefined) return { kind: outcome, object, ...held };

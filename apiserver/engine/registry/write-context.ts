@@ -6,27 +6,27 @@ import type { KindSettings, WriteInfo } from './strategy';
 import { DEFAULT_KIND_SETTINGS } from './strategy';
 import type { WriteRequest } from './write-request';
 
-/** What a write needs of the process. */
+/** The dependencies of writes. */
 export interface WriteContext extends ReadContext {
   readonly newUid: () => string;
   readonly randomInt: RandomInt;
   /** Plugins and webhooks. */
   readonly admission: Admission;
-  /** Forbids a write that gives away rights which its user does not have. */
+  /** Forbids privilege escalation: a write must not grant rights that its user does not have. */
   readonly refuseEscalation: WriteCheck;
-  /** Forbids a PUT or an apply that would create what its user may not create. */
+  /** Forbids a PUT or an apply that would create an object if its user may not create it. */
   readonly requireCreate: WriteCheck;
-  /** What kinds may ask for beyond their own key; a kind whose reserver is absent gets nothing. */
+  /** Reservers by the name that kinds request. */
   readonly reservers?: ReadonlyMap<Reserved, Reserver>;
-  /** Undefined: events stay. */
+  /** Undefined: events do not expire. */
   readonly eventTtlSeconds: number | undefined;
-  /** Off: managedFields are not tracked, and every create and update takes away those that the object has. */
+  /** False: managedFields are not tracked, and every create and update removes them. */
   readonly serverSideApply: boolean;
-  /** By default those of kube-apiserver. */
+  /** Default: the settings of kube-apiserver. */
   readonly kindSettings?: KindSettings;
 }
 
-/** What the hooks of the kind may know of the request. */
+/** The request information for hooks of the kind. */
 export function writeInfo(context: WriteContext, { endpoint, user, bounds }: WriteRequest): WriteInfo {
   const { clock, kindSettings = DEFAULT_KIND_SETTINGS } = context;
   return { via: endpoint.row, user, nowMs: clock.now(), settings: kindSettings, bounds };

@@ -1,13 +1,13 @@
-/** Whose note it is, and what it begins with. */
+/** The key of a note, and its initial value. */
 export interface Note<T> {
   readonly begin: () => T;
 }
 
-/** What is remembered of one write from one attempt to the next, or of one attempt from one pass to the next: each by who remembers it. */
+/** State that is kept between attempts of one write, or between passes of one attempt. */
 export class WriteNotes {
   #notes: Map<unknown, unknown> | undefined;
 
-  /** The same for every call with this note. */
+  /** Returns the same value for every call with this note. */
   of<T>(note: Note<T>): T {
     const notes = (this.#notes ??= new Map());
     if (!notes.has(note)) notes.set(note, note.begin());

@@ -83,7 +83,7 @@ function draftOf(
   );
 }
 
-test('a new object is judged after it is prepared and found valid, and holds nothing before', async () => {
+test('a creation runs validating admission after validation, and reserves last', async () => {
   const draft = draftOf('CREATE', () => ({ metadata: { name: 'e' } }));
   await runWriteSteps('create', draft, signal);
   expect(seen).toEqual([
@@ -105,7 +105,7 @@ test('a new object is judged after it is prepared and found valid, and holds not
   });
 });
 
-test('a changed object goes the same way, but nobody asks who may create it', async () => {
+test('an update runs the same steps without the check of the right to create', async () => {
   const draft = draftOf('UPDATE');
   await runWriteSteps('update', draft, signal);
   expect(seen).toEqual([
@@ -120,7 +120,7 @@ test('a changed object goes the same way, but nobody asks who may create it', as
   ]);
 });
 
-test('a wrong version is told of after plugins and rights were asked, and before faults', async () => {
+test('a wrong resourceVersion fails after mutation and escalation checks, before validation', async () => {
   const draft = draftOf('UPDATE', () => ({ metadata: { ...STANDING.metadata, resourceVersion: '6' } }));
   await expect(runWriteSteps('update', draft, signal)).rejects.toMatchObject({
     status: { reason: 'Conflict' },
@@ -128,14 +128,14 @@ test('a wrong version is told of after plugins and rights were asked, and before
   expect(seen).toEqual(['change', 'definition', 'mutate', 'escalation']);
 });
 
-test('a deletion is judged, and gives back what the object held', async () => {
+test('a deletion runs validating admission and releases reservations', async () => {
   const draft = draftOf('DELETE');
   await runWriteSteps('delete', draft, signal);
   expect(seen).toEqual(['mutate', 'judge', 'reserve']);
   expect(intentOf(draft).kind).toBe('delete');
 });
 
-test('an operation is judged and not stored, and a question is not even judged', async () => {
+test('an operation runs admission and is not stored, a question runs no admission', async () => {
   await runWriteSteps('operation', draftOf('CREATE'), signal);
   expect(seen).toEqual(['change', 'mutate', 'judge']);
   seen = [];
@@ -143,7 +143,7 @@ test('an operation is judged and not stored, and a question is not even judged',
   expect(seen).toEqual(['change']);
 });
 
-test('a step that holds the loop for long lets others have their turn before the next one', async () => {
+test('the event loop gets a turn after a long step', async () => {
   const draft = draftOf('CREATE', () => {
     const until = performance.now() + 50;
     while (performance.now() < until);

@@ -21,57 +21,60 @@ import { prepareRules } from './write-steps/prepare-rules';
 import { refuseFaults } from './write-steps/refuse-faults';
 import { reserve } from './write-steps/reserve';
 
-/** Sets its own fields of the draft, or throws a StatusError to refuse. A step that need not wait is no promise. */
+/**
+ * A step sets its own fields of the attempt, or throws a StatusError to refuse. Steps that need not wait
+ * return no promise.
+ */
 type Step = (draft: WriteAttempt, signal: AbortSignal) => Promise<void> | undefined | void;
 
 /**
- * What goes this way. A PUT or an apply of what is not there is a `create`; an `operation` is carried out and not stored, and a
- * `question` changes nothing, so that it may be asked about places that do not exist.
+ * The kind of a write. A PUT or an apply of a missing object is a `create`. An `operation` is run and not
+ * stored. A `question` changes nothing, and may be about places that do not exist.
  */
 type WriteKind = 'create' | 'update' | 'delete' | 'operation' | 'question';
 
 /**
- * The pipeline of a write, from what its client asked for to what may be stored. All of it is run in every attempt, so that what is stored
- * is what was judged. Creations, updates, views of objects, deletions and operations choose steps, and none their order.
+ * The write pipeline, from the request to the object that is stored. All steps run in every attempt, so that
+ * what is stored is what was validated. Each kind of write selects steps; the order is the same for all.
  */
-const JOURNEY: readonly (readonly [step: Step, ...ways: readonly WriteKind[]])[] = [
-  // Who means another object than the one that is there is not asked anything more.
+const WRITE_STEPS: readonly (readonly [step: Step, ...kinds: readonly WriteKind[]])[] = [
+  // Preconditions first: a wrong uid or resourceVersion fails before anything else.
   [checkDeletion, 'delete'],
-  // The version of the request: patches, and the owners of fields, are about what the client sees.
+  // The version of the request: patches and field owners are about what the client sees.
   [change, 'create', 'update', 'operation', 'question'],
   [trackFields, 'create', 'update', 'operation', 'question'],
-  // The version that is kept: from here on all rules know one form of the object alone.
+  // The stored version: from here on, all rules see one form of the object.
   [toStored, 'create', 'update'],
   [refuseUnreadableVersion, 'create'],
   [relyOnDefinition, 'create', 'update'],
-  // Plugins and webhooks may change everything, so that nothing is checked before them that they could undo.
+  // Plugins and webhooks may change everything, so validation comes after them.
   [mutate, 'create', 'update', 'delete', 'operation'],
-  // Of what plugins made of the object, but before anything is told of its faults.
+  // After mutation, before validation: escalation is checked on the mutated object.
   [refuseEscalation, 'create', 'update'],
-  // After what checks rights: who may not write the object at all is told of that, not of its version.
+  // After authorization checks: a user without the right to write gets Forbidden, not Conflict.
   [checkPreconditions, 'update'],
-  // What belongs to the server alone comes after everybody who might set it.
+  // The server sets its own fields after everyone else who might set them.
   [prepareNew, 'create'],
   [prepareChanged, 'update'],
   [prepareRules, 'create', 'update'],
-  // All faults at once, of the object as it would be stored.
+  // All errors at once, of the object as it would be stored.
   [validateNew, 'create'],
   [validateChanged, 'update'],
   [refuseFaults, 'create', 'update'],
-  // An object that is invalid is told of first, whoever may not create it.
+  // Validation errors come before a missing right to create.
   [requireCreate, 'create'],
-  // Last of those who can refuse: nobody pays a quota for an object that is refused all the same.
+  // Last of the checks that refuse: no quota is charged for an object that is refused anyway.
   [judge, 'create', 'update', 'delete', 'operation'],
-  // As in upstream's store, after everybody else.
+  // After all other checks, as in the store of upstream.
   [refuseVersion, 'create'],
-  // What becomes of the object: written, marked, or removed.
+  // Decides whether the object is written, marked or removed.
   [removeFinished, 'update'],
   [planRemoval, 'delete'],
-  // What is taken here has to be given back, so that nothing but the store comes after it.
+  // A reservation has to be released on failure, so only the store comes after it.
   [reserve, 'create', 'update', 'delete'],
 ];
 
-/** They take the same time whatever the object is, which counts with that of the next one. */
+/** Steps with a constant cost: their time counts with that of the next step. */
 const SHORT: ReadonlySet<Step> = new Set([
   checkDeletion,
   refuseUnreadableVersion,
@@ -99,8 +102,8 @@ const STEPS: Readonly<Record<WriteKind, readonly NamedStep[]>> = {
   question: stepsOf('question'),
 };
 
-function stepsOf(way: WriteKind): readonly NamedStep[] {
-  return JOURNEY.filter(([, ...ways]) => ways.includes(way)).map(([step]) => ({
+function stepsOf(kind: WriteKind): readonly NamedStep[] {
+  return WRITE_STEPS.filter(([, ...kinds]) => kinds.includes(kind)).map(([step]) => ({
     step,
     isShort: SHORT.has(step),
     stage: `write_${step.name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
@@ -108,14 +111,18 @@ function stepsOf(way: WriteKind): readonly NamedStep[] {
 }
 
 /**
- * Takes the draft its whole way. Between long steps everything else has its turn. A step that is no promise may need conversions: it sets
- * its fields last, so that it can begin anew.
+ * Runs the steps of one attempt. The event loop gets turns between long steps. A step that returns no
+ * promise may need a conversion: it sets its fields last, so that it can be retried.
  */
-export async function runWriteSteps(way: WriteKind, draft: WriteAttempt, signal: AbortSignal): Promise<void> {
+export async function runWriteSteps(
+  kind: WriteKind,
+  draft: WriteAttempt,
+  signal: AbortSignal,
+): Promise<void> {
   let pace = new Pace();
-  for (const { step, stage, isShort } of STEPS[way]) {
+  for (const { step, stage, isShort } of STEPS[kind]) {
     let waiting: unknown;
-    // Not `converting`: it would take a closure for each step of each write.
+    // Not `converting`, which would need a closure for each step of each write.
     try {
       waiting = step(draft, signal);
     } catch (error) {

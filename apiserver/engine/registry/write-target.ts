@@ -10,7 +10,7 @@ import type { Current, WriteTarget } from './write';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
 
-/** The target of one write, for the optimistic loop. */
+/** Creates the target of a write for the optimistic loop. */
 export function writeTarget(
   context: WriteContext,
   request: WriteRequest,
@@ -41,7 +41,8 @@ export function writeTarget(
       const current = currentWithin(bounded, record);
       return converting(() => readable(stored, current), signal);
     },
-    // Admission may have made anything of the object: that it is in canonical form is proved again here, on purpose (ADR 30).
+    // Admission may have changed the object in any way: this encoding proves again that it is canonical (ADR
+    // 30).
     encode: (object, signal, over) =>
       converting(() => {
         try {
@@ -67,7 +68,9 @@ function readable(stored: StoredResource, current: Current): Current {
   return asKnown(stored, asDefined(stored, current));
 }
 
-/** Contexts by their bounds, of which there are a few: to copy one for each write would cost as much as a step of it. */
+/**
+ * Contexts by their bounds, of which there are few: copying one for each write would cost as much as a step.
+ */
 const contextsWithin = new WeakMap<WriteContext, Map<LoopBounds, WriteContext>>();
 
 function within(context: WriteContext, bounds: LoopBounds): WriteContext {
@@ -82,8 +85,8 @@ function within(context: WriteContext, bounds: LoopBounds): WriteContext {
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Waits until admission cannot judge by anything older than `revision`; throws Timeout (504) when that takes too long. What admission looks
- * at is up to its plugins, whose reader refuses what is being read anew.
+ * Waits until admission cannot see anything older than `revision`; throws Timeout (504) when that takes too
+ * long. The reader of the plugins refuses to read a cache that is being rebuilt.
  */
 async function catchUp(
   { cache, cacheWaitMs: timeoutMs }: ReadContext,

@@ -77,7 +77,7 @@ test('a write on an up-to-date cache is one transaction and no read', async () =
   expect(freshReads).toBe(0);
 });
 
-test('a write on a stale cache is made again on the object that stood in the way', async () => {
+test('a write on a stale cache is retried on the current object', async () => {
   await put('1');
   cached = await stored();
   await put('2');
@@ -87,7 +87,7 @@ test('a write on a stale cache is made again on the object that stood in the way
   expect(freshReads).toBe(0);
 });
 
-test('a refusal on a stale cache is not believed', async () => {
+test('a refusal on a stale cache is retried on a fresh object', async () => {
   await put('1');
   const refuseAbsent = async (current: Current | undefined): Promise<Intent> => {
     if (current === undefined) throw notFound(RESOURCE, 'a');
@@ -97,13 +97,13 @@ test('a refusal on a stale cache is not believed', async () => {
   expect(written.object['data']).toBe('12');
 });
 
-test('a refusal on a cache that proves up to date stands, after one fresh read', async () => {
+test('a refusal on an up-to-date cache is final after one fresh read', async () => {
   const refuse = async (): Promise<Intent> => Promise.reject(notFound(RESOURCE, 'a'));
   await expect(writeOptimistically(target(), refuse, SIGNAL)).rejects.toThrow(StatusError);
   expect(freshReads).toBe(1);
 });
 
-test('a no-op on a stale cache is not believed', async () => {
+test('a no-op on a stale cache is retried on a fresh object', async () => {
   await put('1');
   cached = await stored();
   await put('2');
@@ -113,7 +113,7 @@ test('a no-op on a stale cache is not believed', async () => {
   expect((await stored())?.object['data']).toBe('1');
 });
 
-test('a no-op writes nothing and shows the version that stays', async () => {
+test('a no-op writes nothing and returns the current version', async () => {
   await put('1');
   cached = await stored();
   const setOne = async (): Promise<Intent> => Promise.resolve({ kind: 'put', object: configMap('1') });
@@ -130,7 +130,7 @@ test('an unchanged object whose stored form is stale is written all the same', a
   expect((await writeOptimistically(target(), setOne, SIGNAL)).kind).toBe('updated');
 });
 
-test('a creation that finds the key taken is shown the object', async () => {
+test('a creation whose key exists gets the existing object', async () => {
   await put('1');
   const seen: (Current | undefined)[] = [];
   const create = async (current: Current | undefined): Promise<Intent> => {
@@ -143,7 +143,7 @@ test('a creation that finds the key taken is shown the object', async () => {
   expect(freshReads).toBe(0);
 });
 
-test('a dry run changes nothing, and sees a conflict as the real write would', async () => {
+test('a dry run changes nothing and detects conflicts', async () => {
   await put('1');
   cached = await stored();
   await put('2');
@@ -152,7 +152,7 @@ test('a dry run changes nothing, and sees a conflict as the real write would', a
   expect((await stored())?.object['data']).toBe('2');
 });
 
-test('a request that loses every race gives up', async () => {
+test('a request that loses every race fails', async () => {
   await put('0');
   cached = await stored();
   let attempts = 0;
@@ -179,7 +179,7 @@ test('a deletion removes exactly the object it decided on', async () => {
   expect(await stored()).toBeUndefined();
 });
 
-test('a creation whose guard has changed is judged again once the cache knows of the change', async () => {
+test('a creation whose guard changed is retried once the cache has the change', async () => {
   const guardKey = '/registry/core/namespaces/default';
   const known = backend.put(guardKey, Buffer.from('active'));
   const changed = backend.put(guardKey, Buffer.from('labelled'));
@@ -204,7 +204,7 @@ test('a creation whose guard has changed is judged again once the cache knows of
   expect(waitedFor).toEqual([changed]);
 });
 
-test('a creation does not wait where it was the key that was taken', async () => {
+test('a creation whose key exists does not wait for the cache', async () => {
   await put('1');
   const guardKey = '/registry/core/namespaces/default';
   const guard = { key: guardKey, revision: backend.put(guardKey, Buffer.from('active')) };

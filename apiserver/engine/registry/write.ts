@@ -4,26 +4,32 @@ import { StorageError } from '../storage/backend';
 import type { KnownObject } from '../watch-cache/recent-objects';
 import type { Reservation } from './reservation';
 
-/** How often one request may lose the race for its object before it gives up. */
+/** Maximum number of attempts of one request. */
 export const WRITE_ATTEMPTS_MAX = 12;
 
-/** The object as a write finds it. What is stored is compared with what would be written, to recognise a no-op. */
+/** The object as a write finds it. The stored bytes are compared with the new ones to detect a no-op. */
 export interface Current extends KnownObject {
-  /** The stored form is not the one that would be written now, so that an unchanged object is written all the same. */
+  /** The stored form is outdated, so that an unchanged object is written all the same. */
   readonly stale?: boolean;
-  /** The object with the fields that a later release has stored and this one does not know; absent where there are none. */
+  /**
+   * The object with the fields that a later release has stored and this one does not know; absent if there
+   * are none.
+   */
   readonly newer?: ApiObject;
-  /** It has no such fields, since this server wrote it: to look for them would cost half as much as to decode it. */
+  /**
+   * This server wrote the object, so it has no such fields. Looking for them would cost half as much as
+   * decoding.
+   */
   readonly isKnown?: boolean;
 }
 
-/** What an attempt wants done with the object it was shown. */
+/** What an attempt intends to do with the object. */
 export interface Intent {
   readonly kind: 'put' | 'delete' | 'none';
   readonly object: ApiObject;
-  /** Only of a put: what must not change before it. */
+  /** Only for a put: records that must not change before it. */
   readonly guards?: readonly Guard[];
-  /** What the attempt holds beyond its key; it is told what became of it. */
+  /** What the attempt has reserved; it is committed or released in the end. */
   readonly reservation?: Reservation;
 }
 
@@ -33,11 +39,11 @@ export interface Written {
   readonly object: ApiObject;
   /** The encoded object without resourceVersion, as stored. */
   readonly plain: Buffer;
-  /** That of the object as it is stored; for a removed one, the last it had. */
+  /** The revision of the stored object; for a removed one, its last revision. */
   readonly revision: number;
 }
 
-/** An object in the form in which it is stored, without resourceVersion, and its bytes. */
+/** The stored form of an object, without resourceVersion, and its bytes. */
 export interface Encoded {
   readonly object: ApiObject;
   readonly plain: Buffer;
@@ -45,7 +51,7 @@ export interface Encoded {
   readonly hasNewer?: boolean;
 }
 
-/** What need not be waited for is no promise. */
+/** A promise only if the encoding is offloaded. */
 type Eventually<T> = T | Promise<T>;
 
 export interface WriteTarget {
@@ -54,24 +60,24 @@ export interface WriteTarget {
   readonly key: string;
   readonly ttlSeconds: number | undefined;
   readonly dryRun: boolean;
-  /** A creation: the first attempt takes the object to be absent and leaves it to the transaction to disagree. */
+  /** For creations: the first attempt assumes that the object is absent, and the transaction checks it. */
   readonly assumeAbsent: boolean;
-  /** The cache knows nothing of the resource, so that the first attempt begins with a fresh object. */
+  /** The cache does not have the resource, so the first attempt reads the object from the store. */
   readonly isUncached?: boolean;
-  /** The cached object; it may be stale, so it may lead to a transaction and to nothing else. */
+  /** The cached object. It may be stale, so it must only lead to a transaction. */
   cached(signal: AbortSignal): Eventually<Current | undefined>;
-  /** The object at least as fresh as a read index taken now. */
+  /** The object, at least as fresh as a read index requested now. */
   fresh(signal: AbortSignal): Promise<Current | undefined>;
-  /** Waits until the next attempt judges other objects as they were at this revision, or later. */
+  /** Waits until the next attempt sees other objects as of this revision or later. */
   catchUp(revision: number, signal: AbortSignal): Promise<void>;
   decode(record: StoredRecord, signal: AbortSignal): Eventually<Current>;
-  /** `over`: what the object takes the place of. Throws where that cannot be. */
+  /** `over`: the object that is replaced. Throws if the object cannot be encoded. */
   encode(object: ApiObject, signal: AbortSignal, over?: Current): Eventually<Encoded>;
-  /** Is told what is about to be sent to the store. */
+  /** Called before a write is sent to the store. */
   readonly announce?: (encoded: Encoded) => void;
-  /** Is told what stands in the store after a write; undefined: nothing does any more. */
+  /** Called with the stored object after a write; undefined after a removal. */
   readonly remember?: (written: (Encoded & { readonly revision: number }) | undefined) => void;
-  /** The error for a request that lost every race. */
+  /** The error of a request that lost every race. */
   exhausted(): Error;
 }
 
@@ -81,9 +87,10 @@ interface Seen {
 }
 
 /**
- * Runs `attempt` on the cached object and writes what it intends, guarded by the object's revision; when another writer was faster,
- * runs it again on the object that stood in the way. A refusal (an error thrown by `attempt`) or a no-op decided on a cached object
- * is decided again on a fresh one before it is believed. `attempt` must therefore be repeatable.
+ * Optimistic concurrency: runs `attempt` on the cached object and writes its intent, guarded by the object's
+ * revision. If another writer was faster, it retries on the newer object. A refusal (an error thrown by
+ * `attempt`) or a no-op that was decided on a cached object is decided again on a fresh one. `attempt` must
+ * therefore be repeatable.
  */
 export async function writeOptimistically(
   target: WriteTarget,
@@ -138,7 +145,7 @@ async function tryOnce(
   }
 }
 
-/** Another attempt, if what was refused was another object than the one that is there; else throws the refusal. */
+/** Retries if the refused object was outdated; else throws the refusal. */
 async function retryOnFreshObject(
   target: WriteTarget,
   seen: Seen,
@@ -206,12 +213,12 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
     const { object, hasNewer = false } = encoded;
     const { revision: written } = outcome;
     target.remember?.(intent.kind === 'delete' ? undefined : { object, plain, hasNewer, revision: written });
-    // What is answered about a removed object is the object as it last stood.
+    // A deletion returns the object as it was last stored.
     const revision = intent.kind === 'delete' ? (current?.revision ?? 0) : outcome.revision;
     return { written: { kind, object: intent.object, plain, revision } };
   }
   const next = outcome.current === undefined ? undefined : await target.decode(outcome.current, signal);
-  // A key that is as it was expected to be was not what stood in the way, but what the write relied on.
+  // The key did not change, so one of the guards failed.
   if (intent.kind === 'put' && sameRevision(next, current)) await target.catchUp(outcome.revision, signal);
   return { next: { current: next, fresh: true } };
 }
@@ -231,7 +238,7 @@ function send(
   return backend.update(key, value, { ...options, expected: current.revision }, signal);
 }
 
-/** Everything but the store: the guard is checked against a fresh read instead of by a transaction. */
+/** A dry run: the guard is checked by a fresh read instead of a transaction. */
 async function dryRun(target: WriteTarget, pending: Pending, signal: AbortSignal): Promise<Outcome> {
   const { intent, encoded, current } = pending;
   const { plain } = encoded;

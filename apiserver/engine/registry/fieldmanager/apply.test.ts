@@ -26,7 +26,7 @@ function refusal(run: () => unknown): {
   throw new Error('nothing was refused');
 }
 
-test('an applier that leaves a large map to thousands of others takes nothing of it away', () => {
+test('an applier that drops a large map shared with thousands of managers removes nothing', () => {
   const object = configMap();
   const keys = Array.from({ length: 5_000 }, (_, index) => `k${String(index)}`);
   const entry = (manager: string, owned: readonly string[]): ManagedFieldsEntry => ({
@@ -62,7 +62,7 @@ test('an applier owns exactly what it applied', () => {
   ]);
 });
 
-test('the same again changes nothing, not even the time', () => {
+test('a repeated apply changes nothing, not even the time', () => {
   const object = pod();
   const config = { spec: { containers: [{ name: 'c', image: 'i', env: [{ name: 'E', value: 'v' }] }] } };
   object.apply('one', config);
@@ -71,7 +71,7 @@ test('the same again changes nothing, not even the time', () => {
   expect(object.entries).toBe(before);
 });
 
-test('a value written in another way is no change', () => {
+test('a value in another spelling is no change', () => {
   const object = pod();
   const limits = (cpu: string): object => ({
     spec: { containers: [{ name: 'c', resources: { limits: { cpu } } }] },
@@ -82,7 +82,7 @@ test('a value written in another way is no change', () => {
   expect(object.entries).toBe(before);
 });
 
-test('changing what another applier owns is a conflict that names the field and the manager', () => {
+test('a change of a field of another applier is a conflict with the field and the manager', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1', y: '1' } });
   expect(refusal(() => object.apply('two', { data: { x: '2' } }))).toEqual({
@@ -96,7 +96,7 @@ test('changing what another applier owns is a conflict that names the field and 
   expect(object.data('data')).toEqual({ x: '1', y: '1' });
 });
 
-test('changing what an updater owns is a conflict that names its version', () => {
+test('a change of a field of an updater is a conflict with its version', () => {
   const object = configMap();
   object.update('one', { data: { x: '1' } });
   expect(refusal(() => object.apply('two', { data: { x: '2' } })).message).toBe(
@@ -104,7 +104,7 @@ test('changing what an updater owns is a conflict that names its version', () =>
   );
 });
 
-test('force takes the field and makes its new owner the only one', () => {
+test('force makes the applier the only owner of the field', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1', y: '1' } });
   object.apply('two', { data: { x: '2' } }, { force: true });
@@ -115,7 +115,7 @@ test('force takes the field and makes its new owner the only one', () => {
   });
 });
 
-test('who lost a field may leave it out of its configuration, which gives up the ownership', () => {
+test('an applier that lost a field may drop it from its configuration', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1', y: '1' } });
   object.apply('two', { data: { x: '2' } }, { force: true });
@@ -124,7 +124,7 @@ test('who lost a field may leave it out of its configuration, which gives up the
   expect(object.data('data')).toEqual({ x: '2', y: '1' });
 });
 
-test('appliers of one value share it; a change by any of them is a conflict', () => {
+test('appliers of one value share it; a change by one of them is a conflict', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1' } });
   object.apply('two', { data: { x: '1' } });
@@ -135,7 +135,7 @@ test('appliers of one value share it; a change by any of them is a conflict', ()
   expect(refusal(() => object.apply('one', { data: { x: '2' } })).message).toContain('"two"');
 });
 
-test('what is left out goes when nobody else owns it, and stays when somebody does', () => {
+test('a dropped field is removed unless another manager owns it', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1', y: '1' } });
   object.apply('two', { data: { x: '1' } });
@@ -161,7 +161,7 @@ test.each([
     '.endpoints[0].conditions.ok: field not declared in schema',
   ],
   ['a repeated item', { addresses: ['a', 'a'] }, '.endpoints[0].addresses: duplicate entries for key [="a"]'],
-])('%s inside what is owned as a whole is refused', (_what, endpoint, fault) => {
+])('%s inside an atomic value is refused', (_what, endpoint, fault) => {
   const object = new ManagedObject(messageType('discovery/v1.EndpointSlice'));
   object.apply('one', { endpoints: [{ addresses: ['a'] }] });
   const refused = refusal(() => object.apply('one', { endpoints: [endpoint] }));
@@ -171,7 +171,7 @@ test.each([
   ]);
 });
 
-test('what an updater owns is not taken away by an applier that leaves it out', () => {
+test('an applier that drops a field of an updater does not remove it', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1', y: '1' } });
   object.patch('two', { data: { x: '2' } });
@@ -179,7 +179,7 @@ test('what an updater owns is not taken away by an applier that leaves it out', 
   expect(object.data('data')).toEqual({ x: '2', y: '1' });
 });
 
-test('an updater takes a field from an applier, which is then in conflict', () => {
+test('an updater takes a field from an applier, whose next apply is a conflict', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1' } });
   object.patch('two', { data: { x: '2' } });
@@ -187,7 +187,7 @@ test('an updater takes a field from an applier, which is then in conflict', () =
   expect(refusal(() => object.apply('one', { data: { x: '1' } })).causes).toHaveLength(1);
 });
 
-test('items of a keyed list are merged, owned and taken away one by one', () => {
+test('items of a keyed list are merged, owned and removed one by one', () => {
   const object = service();
   const port = (number: number, name: string): object => ({ port: number, name, protocol: 'TCP' });
   object.apply('one', { spec: { ports: [port(80, 'a')] } });
@@ -201,7 +201,7 @@ test('items of a keyed list are merged, owned and taken away one by one', () => 
   expect(Object.keys(object.owners)).toEqual(['Apply two']);
 });
 
-test('an item that others have fields in stays, without those of the applier that leaves', () => {
+test('a removed item keeps the fields of other managers', () => {
   const object = pod();
   object.apply('one', { spec: { containers: [{ name: 'c', image: 'i', workingDir: '/w' }] } });
   object.apply('two', { spec: { containers: [{ name: 'c', stdin: true }] } });
@@ -210,7 +210,7 @@ test('an item that others have fields in stays, without those of the applier tha
   expect(JSON.stringify(object.data('spec'))).not.toContain('/w');
 });
 
-test('a struct that loses its last field goes, also when somebody owns the struct itself', () => {
+test('a struct that loses its last field is removed, also if a manager owns the struct', () => {
   const object = deployment();
   const probe = { exec: { command: ['a'] } };
   object.update('u', { spec: { template: { spec: { containers: [{ name: 'c', livenessProbe: probe }] } } } });
@@ -230,14 +230,14 @@ test('a struct that loses its last field goes, also when somebody owns the struc
   expect(open.data('spec')).toEqual({ map: {} });
 });
 
-test('a key that an item leaves out is its default, so that both spellings are one item', () => {
+test('a missing key of an item is its default', () => {
   const object = service();
   object.apply('one', { spec: { ports: [{ port: 53, protocol: 'TCP', name: 'a' }] } });
   object.apply('one', { spec: { ports: [{ port: 53, name: 'b' }] } });
   expect(object.data('spec')).toMatchObject({ ports: [{ port: 53, name: 'b' }] });
 });
 
-test('items of a set are owned and taken away one by one', () => {
+test('items of a set are owned and removed one by one', () => {
   const object = configMap();
   const finalizers = (...list: string[]): object => ({ metadata: { finalizers: list } });
   object.apply('one', finalizers('x/a', 'x/b'));
@@ -249,7 +249,7 @@ test('items of a set are owned and taken away one by one', () => {
   expect(object.object?.metadata.finalizers).toEqual(['x/a']);
 });
 
-test('a unit is owned as a whole: another value of it is a conflict', () => {
+test('an atomic value is owned as a whole: another value is a conflict', () => {
   const object = deployment();
   object.apply('one', { spec: { selector: { matchLabels: { a: '1' } } } });
   expect(object.owners).toEqual({ 'Apply one': { 'f:spec': { 'f:selector': {} } } });
@@ -260,7 +260,7 @@ test('a unit is owned as a whole: another value of it is a conflict', () => {
   expect(JSON.stringify(object.data('spec'))).not.toContain('"a"');
 });
 
-test('what became a unit is owned by whoever owned a part of it', () => {
+test('granular to atomic: every owner of a part becomes an owner of the whole', () => {
   const object = deployment();
   object.apply('one', { spec: { selector: { matchLabels: { a: '1' } } } });
   const [entry] = object.entries;
@@ -270,20 +270,20 @@ test('what became a unit is owned by whoever owned a part of it', () => {
   expect(refusal(() => object.apply('two', other)).causes[0]?.field).toBe('.spec.selector');
 });
 
-test('a struct without fields does not stay owned', () => {
+test('an empty struct has no owner', () => {
   const object = pod();
   object.apply('one', { spec: { securityContext: { runAsUser: 1 } } });
   object.apply('one', { spec: {} });
   expect(object.data('spec')).not.toHaveProperty('securityContext.runAsUser');
 });
 
-test('apply creates what is missing and owns it', () => {
+test('apply creates a missing object and owns it', () => {
   const object = custom();
   object.apply('one', { spec: { n: 1 } });
   expect(object.owners).toEqual({ 'Apply one': { 'f:spec': { '.': {}, 'f:n': {} } } });
 });
 
-test('the first apply to an object without owners leaves what it has to a manager of its own', () => {
+test('the first apply to an object without owners assigns its fields to before-first-apply', () => {
   const object = configMap();
   object.update('one', { data: { x: '1' } });
   object.patch('one', { metadata: { managedFields: [{}] } });
@@ -294,7 +294,7 @@ test('the first apply to an object without owners leaves what it has to a manage
   expect(Object.keys(object.owners)).toEqual(['Apply two', 'Update before-first-apply']);
 });
 
-test('an apply to a subresource owns nothing of what it cannot change', () => {
+test('an apply to a subresource does not own reset fields', () => {
   const object = pod();
   object.apply('one', { spec: { nodeName: 'n' }, status: { phase: 'x' } });
   expect(object.owners).toEqual({ 'Apply one': { 'f:spec': { 'f:nodeName': {} } } });
@@ -305,7 +305,7 @@ test('an apply to a subresource owns nothing of what it cannot change', () => {
   });
 });
 
-test('kubectl takes over from client-side apply what is still as that set it', () => {
+test('kubectl takes over unchanged fields of client-side apply', () => {
   const object = configMap();
   const name = ANNOTATION.lastAppliedConfiguration;
   const last = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { x: '1', y: '1' } };
@@ -322,7 +322,7 @@ test('kubectl takes over from client-side apply what is still as that set it', (
   expect(JSON.parse(object.object?.metadata.annotations?.[name] ?? '')).toMatchObject({ data: { x: '3' } });
 });
 
-test('without a schema lists are one unit and maps are not', () => {
+test('without a schema lists are atomic and maps are granular', () => {
   const object = custom();
   object.apply('one', { spec: { list: ['a'], map: { a: '1' } } });
   object.apply('two', { spec: { map: { b: '1' } } });
@@ -334,7 +334,7 @@ test('without a schema lists are one unit and maps are not', () => {
   expect(object.data('spec')).toEqual({ list: ['a'], map: { b: '1' } });
 });
 
-test('nothing is applied to an object with items that cannot be told apart, until an update has mended them', () => {
+test('an object with ambiguous items cannot be applied to until an update fixes them', () => {
   const object = pod();
   const env = [
     { name: 'E', value: '1' },

@@ -46,9 +46,10 @@ export interface ApplyRequest {
 }
 
 /**
- * Lays the configuration over the live object. The applier owns afterwards exactly what it applied; what it applied last time, not
- * this time, and nobody else owns is taken away. Throws BadRequest for a configuration that does not fit the kind, and Conflict when it
- * changes fields of others and `force` is not set; a live object that cannot be tracked or merged is a BadRequest as well.
+ * Server-side apply: merges the configuration into the live object. The applier then owns exactly what it
+ * applied; fields that it applied last time, not this time, and that no other manager owns are removed.
+ * Throws BadRequest for a configuration that does not fit the kind or a live object that cannot be tracked
+ * or merged, and Conflict when it changes fields of others and `force` is not set.
  */
 export function applyConfiguration(request: ApplyRequest): ApiObject {
   const { kind, config, writer } = request;
@@ -76,7 +77,8 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const changes = new ChangesByVersion(kind, bare, pruned);
   if (!request.force) refuseConflicts(request, conflictsOf(others, changes));
   const after = [...takeAway(others, changes), ...(isEmptySet(set) ? [] : [own])];
-  // What changes nothing but what a write here resets changes nothing, and is not looked at further: as upstream, whose updater compares without it.
+  // A change of reset fields alone is no change and is not validated further: the updater of upstream
+  // compares without them.
   const isChange =
     request.live === undefined ||
     set === said ||
@@ -95,8 +97,8 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
 }
 
 /**
- * What a write here resets has to be of its types all the same, as far as the published schema tells them: it knows nothing of the forms of
- * times and amounts, and of no number how large it may be.
+ * Checks the types of reset fields, as far as the published schema has them: it does not know the formats of
+ * times and quantities, nor the ranges of numbers.
  */
 function refuseMisfits({ read }: ApplyRequest, merged: ApiObject): void {
   try {
@@ -116,7 +118,7 @@ function isOfSchemaType({ wanted, given }: Misfit): boolean {
 const FORMS: ReadonlySet<string> = new Set([TIME, MICRO_TIME, QUANTITY, INT_OR_STRING]);
 const NUMBER = /^(?:int|float|uint)\d+$/;
 
-/** All that it says, with what a write here resets. */
+/** The fields of the configuration, including reset fields. */
 function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefined): FieldSet {
   if (last?.apiVersion === kind.apiVersion && ownsExactly(kind.shape, config, last.set)) {
     return last.set;
@@ -129,7 +131,7 @@ function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefin
   }
 }
 
-/** An object that nobody is known to own was written by somebody: what it has belongs to a manager of its own. */
+/** The fields of an object without managedFields belong to the manager `before-first-apply`. */
 function liveOf({ kind, live, writer }: ApplyRequest): ApiObject {
   if (live === undefined) return kind.blank;
   if ((live.metadata.managedFields ?? []).length > 0) return live;
@@ -138,7 +140,10 @@ function liveOf({ kind, live, writer }: ApplyRequest): ApiObject {
   return owned;
 }
 
-/** An object whose lists have items that cannot be told apart is tracked by nobody, and nothing can be applied to it before they are mended. */
+/**
+ * Throws BadRequest for an object with ambiguous list items: it cannot be tracked or applied to until an
+ * update fixes them.
+ */
 function refuseUnnamed(kind: ManagedKind, live: ApiObject): void {
   const error = misshapen(kind, live);
   if (error === undefined) return;
@@ -147,7 +152,10 @@ function refuseUnnamed(kind: ManagedKind, live: ApiObject): void {
   throw badRequest(`failed to create manager for existing fields: ${why}`, error);
 }
 
-/** Of an object that somebody owns, only what the configuration speaks of has to be good: upstream asks it of all lists. */
+/**
+ * For a tracked object, only the lists in the configuration must be valid; upstream requires it of all
+ * lists.
+ */
 function mergedWith(kind: ManagedKind, live: ApiObject, config: ApiObject): ApiObject {
   try {
     return mergeConfig(kind.shape, live, config) as unknown as ApiObject;
@@ -180,7 +188,7 @@ function conflictsOf(others: readonly Entry[], changes: ChangesByVersion): reado
   });
 }
 
-/** `kubectl` may change what client-side apply set last, as long as nobody changed it since. */
+/** `kubectl` may change fields that client-side apply set last and that no manager changed since. */
 function refuseConflicts({ kind, live, writer }: ApplyRequest, conflicts: readonly Conflict[]): void {
   if (conflicts.length === 0) return;
   const allowed =

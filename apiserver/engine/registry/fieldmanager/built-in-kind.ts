@@ -10,19 +10,19 @@ import type { ManagedKind, OtherVersion } from './managed-kind';
 export interface KindOptions {
   readonly apiVersion: string;
   readonly type: KindType;
-  /** That of the type, if it is not given: the schema of a custom resource says more than its type. */
+  /** Default: the shape of the type. A custom resource has a more specific schema. */
   readonly shape?: ObjectShape;
-  /** The kind has a status subresource, so that a write to the object itself does not change the status. */
+  /** The kind has a status subresource, so a write to the object does not change the status. */
   readonly hasStatus: boolean;
   /** Empty for the object itself. */
   readonly subresource: string;
-  /** Paths (`status.conditions`) that writes to this place do not change besides what they never do. */
+  /** Additional paths (`status.conditions`) that writes to this place do not change. */
   readonly resets?: readonly string[];
-  /** Absent where a kind has one version only. */
+  /** Absent for a kind with one version. */
   readonly otherVersion?: (apiVersion: string) => OtherVersion | undefined;
 }
 
-/** How fields of a kind with a schema are managed by writes to the object or to one of its subresources. */
+/** Field management for writes to the object or one of its subresources. */
 export function managedKind(options: KindOptions): ManagedKind {
   const { apiVersion, type, shape = rootShape(type) } = options;
   return {
@@ -35,7 +35,7 @@ export function managedKind(options: KindOptions): ManagedKind {
   };
 }
 
-/** What a write to this place does not change, after the reset fields of the strategies of v1.21. */
+/** The fields that a write to this place does not change, by the reset fields of the strategies of v1.21. */
 export function ignoredFields({
   resets = [],
   ...place

@@ -2,7 +2,7 @@ import { unionAll } from '../../../../shared/fieldset/field-set';
 import type { Entry } from './entries';
 import { compareText, identityOf } from './entries';
 
-/** More updaters than this are merged, the oldest first, into one entry for each version. */
+/** Maximum number of updaters; the oldest ones beyond it are merged into one entry for each version. */
 export const UPDATE_MANAGERS_MAX = 10;
 
 const BUCKET_MANAGER = 'ancient-changes';
@@ -32,7 +32,7 @@ export function capUpdaters(entries: readonly Entry[]): readonly Entry[] {
   return [...entries.filter((entry) => !gone.has(entry)), ...merging.flatMap(mergedEntry)];
 }
 
-/** What was merged before is merged again, however new its time says that it is: no version has two such entries. */
+/** Merges with the former bucket, however new its time is: a version has at most one bucket. */
 function withFormerBucket(bucket: readonly Entry[], updaters: readonly Entry[]): readonly Entry[] {
   const former = updaters.find(
     ({ manager, apiVersion }) => manager === BUCKET_MANAGER && apiVersion === bucket[0]?.apiVersion,
@@ -40,7 +40,7 @@ function withFormerBucket(bucket: readonly Entry[], updaters: readonly Entry[]):
   return former === undefined || bucket.includes(former) ? bucket : [...bucket, former];
 }
 
-/** One entry for all of a bucket, the oldest of which come first: it is as old as the youngest. */
+/** One entry for a bucket, in order of age: it has the time of the youngest. */
 function mergedEntry(bucket: readonly Entry[]): readonly Entry[] {
   const youngest = bucket.at(-1);
   if (youngest === undefined) return [];

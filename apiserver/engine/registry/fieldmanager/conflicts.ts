@@ -3,13 +3,13 @@ import { displayPath } from '../../../../shared/fieldset/path-element';
 import type { Entry } from './entries';
 import { compareText } from './entries';
 
-/** A field that an apply would change and somebody else owns. */
+/** A field that an apply would change and another manager owns. */
 export interface Conflict {
   readonly entry: Entry;
   readonly path: readonly string[];
 }
 
-/** More causes than this are counted in the message and not listed. */
+/** Maximum number of listed causes; the message has the total. */
 const CONFLICT_CAUSES_MAX = 1_000;
 
 /** The 409 of an apply, with one cause for each field that names the other manager. */

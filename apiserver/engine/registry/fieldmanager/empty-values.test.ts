@@ -29,7 +29,7 @@ test('an empty list in a field that is always written is owned by its writer, an
 test.each([
   ['left out', {}],
   ['null', { rules: null }],
-])('one that is %s is nobody’s', async (what, rules) => {
+])('an empty list that is %s has no owner', async (what, rules) => {
   const created = await call('POST', ROLES, {
     metadata: { name: `none-${what.slice(0, 4)}`.trim() },
     ...rules,
@@ -38,7 +38,7 @@ test.each([
   expect(fieldsOf(created)).toBeUndefined();
 });
 
-test('so is one that a patch makes, and one that is nested', async () => {
+test('an empty list of a patch and a nested one are owned as well', async () => {
   await call('POST', ROLES, {
     metadata: { name: 'nested' },
     rules: [{ apiGroups: [''], verbs: ['get'], resources: ['x'] }],
@@ -55,7 +55,7 @@ test('so is one that a patch makes, and one that is nested', async () => {
   expect(created.json.spec.template.spec.containers).toBeNull();
 });
 
-test('writing it again changes nothing: no new version, no new generation', async () => {
+test('a repeated write changes neither the version nor the generation', async () => {
   const name = { metadata: { name: 'again' } };
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [] } };
   const spec = { replicas: 0, serviceName: 's', selector: { matchLabels: { a: 'b' } }, template };
@@ -65,7 +65,7 @@ test('writing it again changes nothing: no new version, no new generation', asyn
   expect(again.json.metadata).toEqual(created.json.metadata);
 });
 
-test('an empty list in a field that is left out when empty is nobody’s', async () => {
+test('an empty list in an omitempty field has no owner', async () => {
   const created = await call('POST', '/api/v1/namespaces/default/serviceaccounts', {
     metadata: { name: 'no-secrets' },
     secrets: [],
@@ -73,7 +73,7 @@ test('an empty list in a field that is left out when empty is nobody’s', async
   expect([created.code, fieldsOf(created)]).toEqual([201, undefined]);
 });
 
-test('whoever wrote an empty struct owns it alone, and not what admission filled in', async () => {
+test('the writer of an empty struct owns the struct, not the fields that admission sets', async () => {
   const limits = [{ type: 'Container', default: { cpu: '500m' }, defaultRequest: { cpu: '250m' } }];
   const made = await call('POST', '/api/v1/namespaces', { metadata: { name: 'limited' } });
   expect(made.code).toBe(201);

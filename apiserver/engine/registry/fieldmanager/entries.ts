@@ -5,7 +5,7 @@ import type { FieldSet } from '../../../../shared/fieldset/field-set';
 import { EMPTY_SET } from '../../../../shared/fieldset/field-set';
 import { parseFieldSet } from '../../../../shared/fieldset/parse';
 
-/** What one manager owns, by one kind of operation, in one version. */
+/** The fields of one manager, operation and version. */
 export interface Entry {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -17,7 +17,7 @@ export interface Entry {
 
 const FIELDS_TYPE = 'FieldsV1';
 
-/** The entries that a client wrote, one for each manager; undefined when they cannot be read. */
+/** Parses the entries that a client sent, one for each manager; undefined if they are invalid. */
 export function readEntries(managed: readonly ManagedFieldsEntry[]): readonly Entry[] | undefined {
   const entries = new Map<string, Entry>();
   for (const wire of managed) {
@@ -28,7 +28,7 @@ export function readEntries(managed: readonly ManagedFieldsEntry[]): readonly En
   return [...entries.values()];
 }
 
-/** The entries of an object as it is stored. Their sets were brought into canonical form before, and are taken as they are. */
+/** The entries of a stored object. Their sets are canonical and not validated again. */
 export function storedEntries({ managedFields = [] }: ObjectMeta): readonly Entry[] {
   return managedFields.map(({ manager = '', operation, apiVersion = '', time, fieldsV1 }) => ({
     manager,
@@ -48,12 +48,12 @@ function readEntry(wire: ManagedFieldsEntry): Entry | undefined {
   return set === undefined ? undefined : { manager, operation, apiVersion, time: time ?? undefined, set };
 }
 
-/** An applier is the same in every version; an updater has one entry for each version it used. */
+/** An applier has one entry in all versions; an updater has one for each version. */
 export function identityOf({ manager, operation, apiVersion }: Omit<Entry, 'set' | 'time'>): string {
   return operation === 'Apply' ? `Apply ${manager}` : `Update ${apiVersion} ${manager}`;
 }
 
-/** The object with these entries as its managedFields, in the canonical order, or without the field when there are none. */
+/** Sets managedFields to these entries, in canonical order; without entries it removes the field. */
 export function withEntries(object: ApiObject, entries: readonly Entry[]): ApiObject {
   return withManagedFields(object, entries.length === 0 ? undefined : [...entries].sort(byAge).map(wireOf));
 }
@@ -70,7 +70,10 @@ export function withManagedFields(
   return { ...object, metadata };
 }
 
-/** Nearly all have every field; to leave some out of a literal takes a hundred times as long. */
+/**
+ * Nearly all entries have every field; building a literal with optional fields takes a hundred times as
+ * long.
+ */
 function wireOf({ manager, operation, apiVersion, time, set }: Entry): ManagedFieldsEntry {
   if (manager !== '' && time !== undefined) {
     return { manager, operation, apiVersion, time, fieldsType: FIELDS_TYPE, fieldsV1: set };

@@ -9,10 +9,13 @@ import { DecodeError, decodeJson } from '../../../../shared/schema/decode';
 import { stringifyExact } from '../../../../shared/object/exact-text';
 import type { ManagedKind } from './managed-kind';
 
-/** Annotations together may have so many bytes. */
+/** Maximum total size of annotations. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024;
 
-/** The fields that client-side apply set last and that still have the value it gave them; undefined when it kept no record. */
+/**
+ * The fields that client-side apply set last and that still have that value; undefined without a last-
+ * applied annotation.
+ */
 export function ownedByLastApplied(kind: ManagedKind, live: ApiObject): FieldSet | undefined {
   const record = live.metadata.annotations?.[ANNOTATION.lastAppliedConfiguration] ?? '';
   if (record === '') return undefined;
@@ -27,7 +30,10 @@ export function ownedByLastApplied(kind: ManagedKind, live: ApiObject): FieldSet
   }
 }
 
-/** Keeps the record of client-side apply current when `kubectl` applies on the server, so that one may go back. */
+/**
+ * Updates the last-applied annotation when `kubectl` uses server-side apply, so that a user can return to
+ * client-side apply.
+ */
 export function refreshLastApplied(
   { config, writer }: { readonly config: ApiObject; readonly writer: { readonly manager: string } },
   next: ApiObject,

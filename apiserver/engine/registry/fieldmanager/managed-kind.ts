@@ -7,19 +7,22 @@ import type { ObjectShape } from '../../../../shared/fieldset/shape';
 export interface ManagedVersion {
   readonly apiVersion: string;
   readonly shape: ObjectShape;
-  /** Fields that a write of this kind to this place does not change, whatever it says, and so does not own. */
+  /** Fields that a write of this kind to this place does not change, and so does not own. */
   readonly ignored: FieldSet;
 }
 
 /** A kind in the version of a request. */
 export interface ManagedKind extends ManagedVersion {
-  /** What an object of this kind is before anything was written into it. */
+  /** An empty object of the kind. */
   readonly blank: ApiObject;
-  /** What becomes of what an applier takes the last field or item out of. Built-in kinds read null as absent, and its owners keep it. */
+  /**
+   * The value of a field that loses its last member. Built-in kinds read null as absent, and its owners keep
+   * it.
+   */
   readonly emptied: Emptied;
   /**
-   * Another version in which somebody owns fields, with the way of an object there and back. Undefined for a version that is not
-   * served any more: its owners are forgotten.
+   * Another version with field owners, and its conversions. Undefined for a version that is not served: its
+   * entries are dropped.
    */
   otherVersion(apiVersion: string): OtherVersion | undefined;
 }

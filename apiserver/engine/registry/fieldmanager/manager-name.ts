@@ -1,11 +1,14 @@
-/** A manager's name is at most this long. */
+/** Maximum length of a manager name in bytes. */
 export const MANAGER_BYTES_MAX = 128;
 
 const UNKNOWN_MANAGER = 'unknown';
 
 const NOT_PRINTABLE = /[\p{C}\p{Z}]/u;
 
-/** The manager of a request: `fieldManager`, else the printable beginning of its user agent, up to the first slash; `unknown` if that is nothing. */
+/**
+ * The manager of a request: `fieldManager`, else the printable part of its user agent before the first
+ * slash, else `unknown`.
+ */
 export function managerOf(fieldManager: string, userAgent: string): string {
   if (fieldManager !== '') return fieldManager;
   let name = '';

@@ -100,7 +100,7 @@ const MARKERS: readonly (readonly [
   ],
 ];
 
-describe('rule 7: the markers say what is one unit', () => {
+describe('rule 7: markers make values atomic', () => {
   test.each(MARKERS)('%s', (_what, type, one, two, conflict) => {
     const object = new ManagedObject(type);
     object.apply('one', one);
@@ -119,7 +119,7 @@ describe('rule 8: a change of the markers', () => {
   const DEPLOYMENT = kindType('apps/v1.Deployment');
   const PARTS = { 'f:spec': { 'f:selector': { 'f:matchLabels': { 'f:a': {} } } } };
 
-  test('into one unit makes everybody who owned a part of it an owner of the whole', () => {
+  test('granular to atomic: every owner of a part becomes an owner of the list', () => {
     const object = new ManagedObject(DEPLOYMENT, 'apps/v1');
     object.apply('one', { spec: { selector: { matchLabels: { a: '1' } } } });
     const [entry] = object.entries;
@@ -130,7 +130,7 @@ describe('rule 8: a change of the markers', () => {
     expect(object.owners).toEqual({ 'Apply one': { 'f:spec': { 'f:selector': {} } } });
   });
 
-  test('into parts makes no conflict, because nobody is known to own them', () => {
+  test('atomic to granular: no conflict, because the parts have no known owner', () => {
     const object = new ManagedObject(UNSTRUCTURED, 'example.com/v1');
     object.apply('one', { spec: { map: { a: '1' } } });
     const [entry] = object.entries;
@@ -142,7 +142,7 @@ describe('rule 8: a change of the markers', () => {
 });
 
 describe('rule 10: a subresource', () => {
-  test('that shows the object owns what it can change, and nothing else', () => {
+  test('of the object itself owns only what it can change', () => {
     const object = new ManagedObject(POD, 'v1', { hasStatus: true });
     object.apply('one', container({ image: 'i' }));
     object.apply(

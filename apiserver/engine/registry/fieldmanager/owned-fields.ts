@@ -7,20 +7,20 @@ import { reconcileWithShape } from '../../../../shared/fieldset/schema-changes';
 import type { Entry } from './entries';
 import type { ManagedKind, ManagedVersion } from './managed-kind';
 
-/** What a write changes, as the owners of one version see it. */
+/** The changes of a write, in one version. */
 export interface VersionedChange {
   /** Without the fields that the write cannot change. */
   readonly comparison: Comparison;
-  /** Added and modified: what nobody else owns any more. */
+  /** Added and modified fields: other managers no longer own them. */
   readonly changed: FieldSet;
-  /** Everything that others lose: `changed` and removed. */
+  /** All fields that other managers lose: `changed` and removed. */
   readonly touched: FieldSet;
 }
 
-/** Where so many owners are compared with one change, it pays to go through that once more. */
+/** From this number of owners on, one more pass over the change pays. */
 const OWNERS_MANY = 32;
 
-/** Compares two objects of the request's version in each version that is asked for, once. */
+/** Compares two objects in each requested version, once per version. */
 export class ChangesByVersion {
   readonly #kind: ManagedKind;
   readonly #old: ApiObject;
@@ -42,7 +42,7 @@ export class ChangesByVersion {
     return (this.#own ??= changeOf(this.comparison, this.#kind.ignored));
   }
 
-  /** Undefined for a version that is not served any more. To be asked once for each owner. */
+  /** Undefined for a version that is not served. Call it once per owner. */
   in(apiVersion: string): VersionedChange | undefined {
     let known = this.#known.get(apiVersion);
     if (known === undefined)
@@ -70,7 +70,7 @@ function changeOf(whole: Comparison, ignored: FieldSet): VersionedChange {
   return { comparison, changed, touched: union(changed, comparison.removed) };
 }
 
-/** Entries as they read under the shapes of today; those in versions that are gone are left out. */
+/** Entries reconciled with the current shapes; entries in versions that are not served are dropped. */
 export function reconcileEntries(kind: ManagedKind, entries: readonly Entry[]): readonly Entry[] {
   return entries.flatMap((entry) => {
     const version = versionOf(kind, entry.apiVersion);
@@ -80,7 +80,7 @@ export function reconcileEntries(kind: ManagedKind, entries: readonly Entry[]): 
   });
 }
 
-/** Whether some of the owners are in versions that are gone. */
+/** Whether some entries are in versions that are not served. */
 export function hasForgotten(kind: ManagedKind, entries: readonly ManagedFieldsEntry[] = []): boolean {
   return entries.some(({ apiVersion = '' }) => versionOf(kind, apiVersion) === undefined);
 }
@@ -89,7 +89,7 @@ export function versionOf(kind: ManagedKind, apiVersion: string): ManagedVersion
   return apiVersion === kind.apiVersion ? kind : kind.otherVersion(apiVersion);
 }
 
-/** The entries without what they lose by the change; an entry that owns nothing any more goes. */
+/** Removes the changed fields from the entries, and entries without fields. */
 export function takeAway(entries: readonly Entry[], changes: ChangesByVersion): readonly Entry[] {
   return entries.flatMap((entry) => {
     const change = changes.in(entry.apiVersion);

@@ -157,7 +157,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   }),
 });
 
-test('random writes through two versions leave what the plain rules say', () => {
+test('random writes through two versions match the reference model', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 14 }), (steps) => {
       const stored = new Stored();
@@ -175,7 +175,7 @@ test('random writes through two versions leave what the plain rules say', () => 
   );
 });
 
-test('an owned key changes only by its owner, by force, by an update or by giving it up', () => {
+test('an owned key changes only by its owner, by force, by an update or when it is dropped', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 2, maxLength: 14 }), (steps) => {
       const stored = new Stored();

@@ -22,7 +22,7 @@ const WHOLE = '';
 class Model {
   data: Data = {};
   owners = new Map<string, Set<string>>();
-  /** Whoever applies the map empty owns it, and as it is not stored then, who fills it changes it. */
+  /** The applier of an empty map owns it. As it is not stored then, a manager that fills it changes it. */
   readonly #ownsEmpty: boolean;
   /** An apply has emptied the map, which stands there all the same: who fills it changes only keys. */
   #isLeftEmpty = false;
@@ -136,7 +136,7 @@ function write(object: ManagedObject, { verb, manager, data }: Step, field: stri
 test.each<[string, KindType, string, boolean]>([
   ['a config map', kindType('core/v1.ConfigMap'), 'data', true],
   ['an object without schema', UNSTRUCTURED, 'spec', false],
-])('random writes to %s leave what the plain rules say', (_what, type, field, ownsEmpty) => {
+])('random writes to %s match the reference model', (_what, type, field, ownsEmpty) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 14 }), (steps) => {
       const object = new ManagedObject(type, 'v1');
@@ -157,7 +157,7 @@ test.each<[string, KindType, string, boolean]>([
   );
 });
 
-test('random writes of keyed items: only what was owned goes, and the same again changes nothing', () => {
+test('random writes of keyed items: only owned items are removed, and a repeated apply changes nothing', () => {
   const type = kindType('core/v1.Service');
   const ports = (data: Data): object[] =>
     Object.entries(data).map(([key, value]) => ({ port: key.charCodeAt(0), protocol: 'TCP', name: value }));

@@ -9,18 +9,18 @@ import type { ManagedKind, OtherVersion } from './managed-kind';
 
 export interface Pruning {
   readonly kind: ManagedKind;
-  /** The live object with the new configuration laid over it. */
+  /** The live object with the new configuration merged into it. */
   readonly merged: ApiObject;
   /** What the applier owned before. */
   readonly last: Entry | undefined;
-  /** Everybody who owns anything now, the applier with its new set included. */
+  /** All entries, including the new one of the applier. */
   readonly owners: readonly Entry[];
 }
 
 /**
- * Takes away what the applier applied last time, does not apply now, and nobody else owns: fields, keys of maps, items of lists. What
- * stands below a thing that goes and was not the applier's alone keeps it. A struct that loses its last field so becomes null, also when
- * somebody owns the struct itself.
+ * Removes fields, map keys and list items that the applier applied last time, does not apply now, and no
+ * other manager owns. A removed item keeps members that another manager owns. A struct that loses its last
+ * field becomes null, also if a manager owns the struct itself.
  */
 export function prune({ kind, merged, last, owners }: Pruning): ApiObject {
   if (last === undefined || isEmptySet(last.set) || isStillOwned(last, owners)) return merged;
@@ -36,7 +36,7 @@ export function prune({ kind, merged, last, owners }: Pruning): ApiObject {
   return version.convertBack(removeFields(version.shape, full, gone, kind.emptied) as unknown as ApiObject);
 }
 
-/** The common case: everything that was applied last time is applied again, or somebody else's. */
+/** The common case: everything that was applied last time is applied again, or owned by another manager. */
 function isStillOwned({ set, apiVersion }: Entry, owners: readonly Entry[]): boolean {
   if (owners.some((owner) => owner.apiVersion === apiVersion && owner.set === set)) return true;
   return isEmptySet(difference(set, ownedIn(apiVersion, owners)));
@@ -46,7 +46,7 @@ function ownedIn(apiVersion: string, owners: readonly Entry[]): FieldSet {
   return unionAll(owners.filter((entry) => entry.apiVersion === apiVersion).map(({ set }) => set));
 }
 
-/** Of what was removed, everything that somebody owns, in whatever version. */
+/** The removed fields that a manager owns, in any version. */
 function addBackOwned(
   {
     kind,

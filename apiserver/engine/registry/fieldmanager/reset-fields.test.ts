@@ -40,14 +40,14 @@ test.each([
     { spec: template.spec },
     { 'f:metadata': { 'f:annotations': { '.': {}, 'f:c': {} }, 'f:labels': { '.': {}, 'f:a': {} } } },
   ],
-])('what a write to a status changes and owns: %s', async (_what, path, object, owned) => {
+])('a write to a status changes and owns: %s', async (_what, path, object, owned) => {
   const created = await api.call('POST', path, { body: { metadata: { name: 'o' }, ...object } });
   expect(created.code).toBe(201);
   const patched = await api.call('PATCH', `${path}/o/status?fieldManager=s`, { body: { metadata: meta } });
   expect([patched.code, fieldsOf(patched, 's')]).toEqual([200, owned]);
 });
 
-test('what a strategy resets is owned by nobody', () => {
+test('reset fields have no owner', () => {
   const request = messageType('certificates/v1.CertificateSigningRequest');
   const object = new ManagedObject(request, `${GROUP.certificates}/v1`, {
     hasStatus: true,
@@ -57,7 +57,7 @@ test('what a strategy resets is owned by nobody', () => {
   expect(object.owners).toEqual({ 'Apply one': { 'f:metadata': { 'f:labels': { 'f:a': {} } } } });
 });
 
-test('an apply of nothing but what a write here resets is no change, however odd it is', async () => {
+test('an apply of reset fields alone is no change', async () => {
   const path = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;
   const row = resourceOf({ group: GROUP.certificates, version: 'v1' }, 'certificatesigningrequests');
   const least = row && minimalObject(row, '');
@@ -80,7 +80,7 @@ test('an apply of nothing but what a write here resets is no change, however odd
   expect(more.code).toBe(422);
 });
 
-describe('what an apply says of fields that a write here resets', () => {
+describe('the types of reset fields in an apply', () => {
   const apply = async (path: string, body: object): Promise<Reply> =>
     api.call('PATCH', `${path}?fieldManager=types`, {
       headers: { 'content-type': 'application/apply-patch+yaml' },
@@ -117,7 +117,7 @@ describe('what an apply says of fields that a write here resets', () => {
     expect((await apply('/api/v1/nodes/types', { ...NODE, status })).code).toBe(code);
   });
 
-  test('the spec of a certificate request is of its types, though it never changes', async () => {
+  test('the spec of a certificate request is type-checked, although it never changes', async () => {
     const path = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;
     const row = resourceOf({ group: GROUP.certificates, version: 'v1' }, 'certificatesigningrequests');
     const least: object = row === undefined ? {} : minimalObject(row, '');

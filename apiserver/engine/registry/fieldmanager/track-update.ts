@@ -18,10 +18,11 @@ import type { FieldWriter, ManagedKind } from './managed-kind';
 import { ChangesByVersion, hasForgotten, reconcileEntries, takeAway } from './owned-fields';
 
 /**
- * The object of a write that is no apply (create, update, any other patch), with managedFields that say who owns what after it: the
- * writer takes what it changed from everybody else. `live` is the object as stored, undefined when it is created. managedFields in the
- * new object count where they can be read; absent or broken ones are those of the live object, and `[]` or `[{}]` takes them away. Nobody is
- * known to own fields of an object whose lists have items that cannot be told apart.
+ * The object of a write other than apply (create, update, any other patch) with new managedFields: the
+ * writer takes the fields that it changed from all other managers. `live` is the stored object, undefined
+ * for a creation. managedFields in the new object count if they are valid; absent or invalid ones are those
+ * of the live object, and `[]` or `[{}]` removes them. An object with ambiguous list items gets no
+ * managedFields.
  */
 export function trackUpdate(
   kind: ManagedKind,
@@ -44,20 +45,20 @@ export function trackUpdate(
 }
 
 /**
- * What the client says about owners; undefined when it says nothing that can be read. Tracking begins with an object's creation or its
- * first apply: one whose owners were taken away, or that never had any, stays untracked through other updates, as upstream keeps it.
+ * The entries that the client sent; undefined if they are absent or invalid. Tracking begins with the
+ * creation or the first apply: as upstream, an object without managedFields is not tracked by other updates.
  */
 function entriesGiven(given: readonly ManagedFieldsEntry[] | undefined): readonly Entry[] | undefined {
   if (given === undefined || given.length === 0) return undefined;
   return isReset(given) ? [] : readEntries(given);
 }
 
-/** What is the name of no version in any group costs everybody all that he owns; one that is only unknown costs its own entry. */
+/** An apiVersion that is malformed removes all entries; an unknown one removes its own entry. */
 function isOfNoVersion({ apiVersion }: Entry): boolean {
   return apiVersion.split('/', 3).length > 2;
 }
 
-/** The decoder leaves out an empty list, so that one with nothing in its only entry stands for it. */
+/** The decoder drops an empty list, so a list with one empty entry represents it. */
 function isReset(given: readonly ManagedFieldsEntry[]): boolean {
   return (
     given.length === 1 && Object.values(given[0] ?? {}).every((value) => value === undefined || value === '')
@@ -78,7 +79,9 @@ function entriesAfter(
   return capUpdaters(withOwned(others, reconciled, { kind, taken, writer }));
 }
 
-/** The writer's entry has what it owned before and what it took now. Its time tells when that last became another set. */
+/**
+ * The writer's entry has what it owned before and what it took now. Its time changes when the set changes.
+ */
 function withOwned(
   entries: readonly Entry[],
   before: readonly Entry[],

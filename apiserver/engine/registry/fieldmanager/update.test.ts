@@ -7,7 +7,7 @@ import { ManagedObject } from './testing/managed-object';
 const configMap = (): ManagedObject => new ManagedObject(messageType('core/v1.ConfigMap'));
 const pod = (): ManagedObject => new ManagedObject(messageType('core/v1.Pod'), 'v1', { hasStatus: true });
 
-test('who creates an object owns what it sent, in the version it used', () => {
+test('the creator of an object owns the sent fields, in its version', () => {
   const object = configMap();
   object.update('one', { metadata: { name: 'a', labels: { l: '1' } }, data: { x: '1' } });
   expect(object.entries).toEqual([
@@ -22,7 +22,7 @@ test('who creates an object owns what it sent, in the version it used', () => {
   ]);
 });
 
-test('structs that every object has are owned by nobody themselves, those that may be absent are', () => {
+test('mandatory structs have no owner, optional ones do', () => {
   const object = pod();
   object.update('one', { spec: { containers: [{ name: 'c', securityContext: { privileged: true } }] } });
   expect(object.owners).toEqual({
@@ -41,7 +41,7 @@ test('structs that every object has are owned by nobody themselves, those that m
   });
 });
 
-test('an update takes what it changes from everybody, and leaves them the rest', () => {
+test('an update takes the changed fields from all managers, and no others', () => {
   const object = configMap();
   object.update('one', { data: { x: '1', y: '1' } });
   object.patch('two', { data: { x: '2', z: '1' } });
@@ -51,7 +51,7 @@ test('an update takes what it changes from everybody, and leaves them the rest',
   });
 });
 
-test('what is removed is owned by nobody any more, and a manager without fields is forgotten', () => {
+test('a removed field has no owner, and a manager without fields is dropped', () => {
   const object = configMap();
   object.update('one', { data: { x: '1' } });
   object.patch('two', { data: { z: '1' } });
@@ -71,7 +71,7 @@ test('an update that changes nothing changes nothing in managedFields either', (
   expect(object.entries).toBe(before);
 });
 
-test('the time of an entry is that of the last change of its fields, not of their values', () => {
+test('the time of an entry changes with its set of fields, not with their values', () => {
   const object = configMap();
   object.update('one', { data: { x: '1' } });
   object.patch('one', { data: { x: '2' } });
@@ -80,7 +80,7 @@ test('the time of an entry is that of the last change of its fields, not of thei
   expect(object.entries.map(({ time }) => time)).toEqual(['2021-04-08T00:00:03Z']);
 });
 
-test('managedFields in the object count where they can be read', () => {
+test('valid managedFields in the object count', () => {
   const object = configMap();
   object.update('one', { data: { x: '1', y: '1' } });
   const [entry] = object.entries;
@@ -113,7 +113,7 @@ test.each<[string, unknown]>([
       },
     ],
   ],
-])('managedFields with %s are those of before', (_what, managedFields) => {
+])('managedFields with %s are ignored', (_what, managedFields) => {
   const object = configMap();
   object.update('one', { data: { x: '1' } });
   const before = object.owners;
@@ -121,7 +121,7 @@ test.each<[string, unknown]>([
   expect(object.owners).toEqual(before);
 });
 
-test('one empty entry takes all owners away, and nobody is tracked by further updates', () => {
+test('one empty entry removes all owners, and further updates track none', () => {
   const object = configMap();
   object.update('one', { data: { x: '1' } });
   object.patch('two', { metadata: { managedFields: [{}] }, data: { y: '1' } });
@@ -137,7 +137,7 @@ test.each([
     'a key twice inside an item',
     { spec: { containers: [{ name: 'c', env: [{ name: 'E' }, { name: 'E' }] }] } },
   ],
-])('nobody owns fields of an object whose lists have items with %s', (_what, change) => {
+])('an object whose lists have items with %s is not tracked', (_what, change) => {
   const created = pod();
   created.update('one', change);
   expect(created.owners).toEqual({});
@@ -157,13 +157,13 @@ test.each([
     { endpoints: [{ addresses: ['1.2.3.4', '1.2.3.5'] }] },
     { 'Update one': { 'f:endpoints': {} } },
   ],
-])('a list inside what is owned as a whole has %s', (_what, change, owners) => {
+])('a list inside an atomic value has %s', (_what, change, owners) => {
   const object = new ManagedObject(messageType('discovery/v1.EndpointSlice'));
   object.update('one', change);
   expect(object.owners).toEqual(owners);
 });
 
-test('a write to the object does not own its status, one to the status owns nothing but it', () => {
+test('a write to the object does not own the status, one to the status owns only that', () => {
   const object = pod();
   object.update('one', { spec: { nodeName: 'n' }, status: { phase: 'Pending' } });
   expect(object.owners).toEqual({ 'Update one': { 'f:spec': { 'f:nodeName': {} } } });
@@ -174,7 +174,7 @@ test('a write to the object does not own its status, one to the status owns noth
   });
 });
 
-test('the eleventh updater makes the two oldest one', () => {
+test('the eleventh updater merges the two oldest ones', () => {
   const object = configMap();
   object.update('m0', { data: { k0: '1' } });
   for (let index = 1; index <= UPDATE_MANAGERS_MAX; index += 1) {
@@ -193,7 +193,7 @@ test('the eleventh updater makes the two oldest one', () => {
   });
 });
 
-test('what was merged before is merged with what is merged now, also where a clock was ahead', () => {
+test('the former bucket is merged again, also if a clock was ahead', () => {
   const object = configMap();
   const managers = [
     'ancient-changes',
@@ -215,7 +215,7 @@ test('what was merged before is merged with what is merged now, also where a clo
   });
 });
 
-test('thousands of updaters that a client wrote become few, one of each version', () => {
+test('thousands of updaters sent by a client are merged, one for each version', () => {
   const object = configMap();
   const given = (index: number): ManagedFieldsEntry => ({
     manager: `m${String(index)}`,
@@ -235,7 +235,7 @@ test('thousands of updaters that a client wrote become few, one of each version'
   expect(Object.keys(merged['f:data'] ?? {})).toHaveLength(20_000 - UPDATE_MANAGERS_MAX + 2);
 });
 
-test('appliers are not counted and not merged', () => {
+test('appliers are neither counted nor merged', () => {
   const object = configMap();
   for (let index = 0; index <= UPDATE_MANAGERS_MAX + 1; index += 1) {
     object.apply(`m${String(index)}`, { data: { [`k${String(index)}`]: '1' } });
@@ -244,7 +244,7 @@ test('appliers are not counted and not merged', () => {
   expect(object.entries).toHaveLength(UPDATE_MANAGERS_MAX + 3);
 });
 
-test('entries stand in one order: appliers first, then the oldest', () => {
+test('entries are sorted: appliers first, then the oldest', () => {
   const object = configMap();
   object.update('u', { data: { u: '1' } });
   object.apply('b', { data: { b: '1' } });
@@ -278,7 +278,7 @@ test.each<[apiVersion: string, left: readonly string[]]>([
   ['a/b', ['one', 'two']],
   ['a/b/c', []],
   ['//', []],
-])('an entry of the version %s leaves the owners %j', (apiVersion, left) => {
+])('an entry with apiVersion %s keeps the owners %j', (apiVersion, left) => {
   const object = configMap();
   object.update('one', { data: { x: '1' } });
   const strange: ManagedFieldsEntry = {

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../../shared/object/object';
 import type { WriteAttempt } from '../write-attempt';
 import { attributesOf } from '../write-attempt';
 
-/** What plugins and webhooks make of the object. */
+/** Runs mutating plugins and webhooks. */
 export function mutate(draft: WriteAttempt, signal: AbortSignal): Promise<void> | void {
   const mutated = draft.asked.context.admission.mutate(attributesOf(draft), signal);
   if (!(mutated instanceof Promise)) {
@@ -20,17 +20,17 @@ function take(draft: WriteAttempt, mutated: ApiObject | undefined): void {
   draft.object = view === undefined ? mutated : view.merge(mutated, draft.object);
 }
 
-/** Nobody gives anybody rights that they do not have themselves. */
+/** Refuses privilege escalation: a write must not grant rights that its user does not have. */
 export function refuseEscalation(draft: WriteAttempt, signal: AbortSignal): Promise<void> | void {
   return draft.asked.context.refuseEscalation(attributesOf(draft), signal);
 }
 
-/** Whoever makes an object by a change of what is not there must be allowed to create. */
+/** An update that creates a missing object requires the right to create. */
 export function requireCreate(draft: WriteAttempt, signal: AbortSignal): Promise<void> | void {
   return draft.asked.context.requireCreate(attributesOf(draft), signal);
 }
 
-/** What plugins, webhooks and quotas say of the object as it will be stored. */
+/** Runs validating plugins, webhooks and quotas on the object as it will be stored. */
 export function judge(draft: WriteAttempt, signal: AbortSignal): Promise<void> | void {
   return draft.asked.context.admission.validate(attributesOf(draft), signal);
 }

@@ -5,7 +5,9 @@ import { relyingOn } from '../write-attempt';
 import { tracked } from '../field-tracking';
 import { fromHub, toHub } from '../hub';
 
-/** What the client wants of the object as it stands: a body, or what a patch or a configuration makes of it. */
+/**
+ * Computes the object that the client wants: a body, or the result of a patch or an applied configuration.
+ */
 export function change(draft: WriteAttempt): void {
   const { asked, current } = draft;
   draft.live = current === undefined ? undefined : fromHub(asked.request.endpoint, current);
@@ -13,21 +15,21 @@ export function change(draft: WriteAttempt): void {
   draft.object = draft.sent;
 }
 
-/** managedFields as they are after the write. */
+/** Updates managedFields. */
 export function trackFields(draft: WriteAttempt): void {
   const { context, request, options } = draft.asked;
   if (options.isTracked === true) return;
   draft.object = tracked(context, request, { live: draft.live, next: draft.object });
 }
 
-/** The version that is kept. */
+/** Converts the object to the stored version. */
 export function toStored(draft: WriteAttempt): void {
   draft.object = copyEmptied(draft.sent, toHub(draft.asked.request.endpoint, draft.object));
 }
 
 /**
- * Throws BadRequest for an update that would create and whose version is none: upstream reads it before it looks at the object, and answers
- * 500.
+ * Throws BadRequest for an update that would create and whose resourceVersion is malformed. Upstream parses
+ * it before it looks at the object, and responds with 500.
  */
 export function refuseUnreadableVersion({ asked: { options }, object }: WriteAttempt): void {
   const { resourceVersion = '' } = object.metadata;
@@ -35,16 +37,19 @@ export function refuseUnreadableVersion({ asked: { options }, object }: WriteAtt
   throw badRequest(`the resourceVersion ${JSON.stringify(resourceVersion)} is no version`);
 }
 
-/** A number of 64 bits. */
+/** Whether the text is an unsigned 64-bit number. */
 export function isVersion(text: string): boolean {
   return /^\d{1,20}$/.test(text) && BigInt.asUintN(64, BigInt(text)) === BigInt(text);
 }
 
-/** What is told of an object that is another than its client has seen. */
+/** The message of a conflict with a newer version of the object. */
 export const MODIFIED =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-/** What the object is judged by must stand when it is stored: the definition of a custom resource. Throws when there is to be no such write. */
+/**
+ * Makes the write depend on a record of the kind: the definition of a custom resource. Throws to refuse the
+ * write.
+ */
 export function relyOnDefinition(draft: WriteAttempt): void {
   const { context, request } = draft.asked;
   const base = request.endpoint.stored.strategy.reliesOn?.(draft.current === undefined ? 'CREATE' : 'UPDATE');

@@ -20,7 +20,10 @@ import type { WriteRequest } from '../write-request';
 import { nameRuleOf } from './new-object';
 import { MODIFIED } from './change';
 
-/** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
+/**
+ * The uid in a PUT is a precondition. In the result of a patch another uid is a change that validation
+ * refuses.
+ */
 export function checkPreconditions(draft: WriteAttempt): void {
   const { context, request, options } = draft.asked;
   const current = requireCurrent(draft);
@@ -40,19 +43,19 @@ export function checkPreconditions(draft: WriteAttempt): void {
   }
 }
 
-/** Whether the rules see what the client says of the object's uid and version. */
+/** Whether validation, not a precondition, checks the uid and the resourceVersion. */
 function judgesIdentity({ asked: { request } }: WriteAttempt): boolean {
   return request.subresource === '' && request.endpoint.stored.strategy.compat?.checksIdentityLast === true;
 }
 
-/** The value is upstream's way to write an unsigned zero; people search for these words. */
+/** The value is upstream's form of an unsigned zero. */
 const NO_VERSION: FieldError = {
   reason: 'FieldValueInvalid',
   field: 'metadata.resourceVersion',
   message: 'Invalid value: 0x0: must be specified for an update',
 };
 
-/** What only the server sets of an object that was there. */
+/** Sets the fields of an updated object that only the server sets. */
 export function prepareChanged(draft: WriteAttempt): void {
   const { context, request } = draft.asked;
   const current = requireCurrent(draft);
@@ -95,7 +98,7 @@ function isEmptied(object: ApiObject, counted: NamesByField = {}): boolean {
   );
 }
 
-/** Every fault of the object, and of the change that it is. */
+/** Collects all validation errors: metadata, its change, the rules of the kind, the rules for changes. */
 export function validateChanged(draft: WriteAttempt): void {
   const { asked, object: next } = draft;
   const current = requireCurrent(draft);
@@ -118,7 +121,10 @@ export function validateChanged(draft: WriteAttempt): void {
   draft.faults = [...metadata, ...moved, ...always, ...changes];
 }
 
-/** What is asked of a change: as with the kind, but that a subresource says nothing of names unless it is known to. */
+/**
+ * The checks of metadata: those of the kind; a subresource without its own setting does not validate
+ * generateName.
+ */
 function metadataChecksOf(
   { custom, strategy }: StoredResource,
   subresource: SubresourceStrategy | undefined,
@@ -129,23 +135,23 @@ function metadataChecksOf(
   return DOMAIN_CHECKS.has(metadataChecks) ? 'old names' : 'least';
 }
 
-/** A stored name is good; what it was made from may have come later. */
+/** Checks that validate generateName in updates. */
 const NAME_CHECKS: ReadonlySet<MetadataChecks> = new Set(['all', 'no domains']);
 
 const DOMAIN_CHECKS: ReadonlySet<MetadataChecks> = new Set(['all', 'old names']);
 
-/** An object that only waited for this change is removed with it. */
+/** A terminating object that only waited for this change is removed. */
 export function removeFinished(draft: WriteAttempt): void {
   if (isFinished(draft.object, draft.asked.request.endpoint.stored.strategy)) draft.outcome = 'delete';
 }
 
-/** These steps are of objects that are there. */
+/** Returns the current object; these steps run for existing objects only. */
 function requireCurrent({ current }: WriteAttempt): ApiObject {
   if (current === undefined) throw new Error('an update of nothing');
   return current;
 }
 
-/** Metadata as it was, but for the owners of fields and what the kind's status takes. */
+/** The previous metadata with the new managedFields and the fields that the status of the kind changes. */
 function metadataLeft(previous: ObjectMeta, next: ObjectMeta, { compat = {} }: Strategy): ObjectMeta {
   const { statusTakes = [] } = compat;
   const left: Writable<ObjectMeta> = { ...previous };

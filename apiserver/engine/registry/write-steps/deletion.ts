@@ -8,7 +8,7 @@ import type { Endpoint } from '../resource';
 import { kindInErrors } from '../resource';
 import type { Strategy } from '../strategy';
 
-/** Throws Conflict for an object that is not the one that the client means. */
+/** Checks the preconditions of a deletion. Throws Conflict. */
 export function checkDeletion({ asked: { request }, object }: WriteAttempt): void {
   const { name, deleteOptions } = request;
   const { resource, group, strategy } = request.endpoint.stored;
@@ -24,7 +24,7 @@ export function checkDeletion({ asked: { request }, object }: WriteAttempt): voi
   throw conflict({ group: named.group, resource: named.kind }, name, why);
 }
 
-/** Whether the object goes now, or is marked as one that will, or stays as it is since it is marked already. */
+/** Decides whether the object is removed, marked, or unchanged because it is terminating already. */
 export function planRemoval(draft: WriteAttempt): void {
   const { context, request } = draft.asked;
   const options = request.deleteOptions ?? NO_OPTIONS;
@@ -36,7 +36,7 @@ export function planRemoval(draft: WriteAttempt): void {
 const NO_OPTIONS: DeleteOptions = { dryRun: false };
 const OUTCOMES = { remove: 'delete', mark: 'put', wait: 'none' } as const;
 
-/** The strategy of the kind as requests to this version find it. */
+/** The strategy of the kind for requests to this version. */
 function strategyOf({ row, stored }: Endpoint): Strategy {
   const { strategy } = stored;
   const own = strategy.compat?.defaultPropagationIn?.[row.version];

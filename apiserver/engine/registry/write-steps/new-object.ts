@@ -12,7 +12,7 @@ import { withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import { isVersion } from './change';
 
-/** What only the server sets of a new object. */
+/** Sets the fields of a new object that only the server sets. */
 export function prepareNew(draft: WriteAttempt): void {
   const { context, request, uid } = draft.asked;
   const { endpoint, namespace, name } = request;
@@ -34,7 +34,7 @@ export function prepareNew(draft: WriteAttempt): void {
   draft.object = strategy.prepareForCreate?.(prepared, writeInfo(context, request)) ?? prepared;
 }
 
-/** Every fault of a new object. */
+/** Collects all validation errors of a new object. */
 export function validateNew(draft: WriteAttempt): void {
   const { asked, object } = draft;
   const { stored } = asked.request.endpoint;
@@ -55,7 +55,10 @@ export function validateNew(draft: WriteAttempt): void {
   draft.faults = isLater ? others : [...metadata, ...others];
 }
 
-/** Throws BadRequest for a creation that names a version, as upstream's store does: a number above 0, and only when it is asked to store. */
+/**
+ * Throws BadRequest for a creation with a resourceVersion above 0, as the store of upstream does; not in a
+ * dry run.
+ */
 export function refuseVersion({ asked: { request, options }, sent }: WriteAttempt): void {
   const { resourceVersion = '' } = sent.metadata;
   if (options.creates !== 'never' || request.dryRun) return;
@@ -67,7 +70,7 @@ export function nameRuleOf({ nameRule = subdomainName }: Strategy): NameRule {
   return nameRule;
 }
 
-/** Finalizers of such a kind need no domain, and need be no standard ones. */
+/** Whether finalizers need neither a domain nor a standard name. */
 function asksNoDomains({ custom, strategy: { compat = {} } }: StoredResource): boolean {
   const { metadataChecks = 'all' } = compat;
   return custom !== undefined || FREE_WHEN_NEW.has(metadataChecks);

@@ -1,7 +1,7 @@
 import type { WriteAttempt } from '../write-attempt';
 import { writeInfo } from '../write-context';
 
-/** Lets the kind prepare what would hold the event loop for long in the steps that judge the object. */
+/** Lets the kind prepare expensive rules without blocking the event loop. */
 // An async function would make a promise for each write of kinds that prepare nothing.
 // eslint-disable-next-line typescript/promise-function-async -- see above
 export function prepareRules({ asked, object, current }: WriteAttempt): Promise<void> | undefined {

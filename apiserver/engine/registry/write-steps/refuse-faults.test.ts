@@ -9,7 +9,7 @@ const draftOf = (faults: readonly FieldError[]): WriteAttempt =>
     faults,
   }) as unknown as WriteAttempt;
 
-/** One that takes longer to be told than a request may hold the loop in one go. */
+/** An error whose message takes longer to format than a request may block the event loop. */
 function longFault(): FieldError {
   return {
     reason: 'FieldValueInvalid',
@@ -22,16 +22,16 @@ function longFault(): FieldError {
   };
 }
 
-test('an object without faults is let through at once', () => {
+test('a valid object passes at once', () => {
   expect(refuseFaults(draftOf([]))).toBeUndefined();
 });
 
-test('faults that take long to be told leave the loop a turn before they are written', async () => {
+test('errors that take long to format leave the event loop a turn before the response', async () => {
   const order: string[] = [];
   const refused = Promise.resolve(refuseFaults(draftOf([longFault()]))).catch((error: unknown) => {
     order.push(String(error));
   });
-  // Behind what is done in this turn, and in front of the next one.
+  // After the current turn, and before the next one.
   setImmediate(() => order.push('a turn of others'));
   await refused;
   expect(order).toEqual([

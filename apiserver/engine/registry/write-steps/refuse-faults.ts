@@ -4,8 +4,8 @@ import type { WriteAttempt } from '../write-attempt';
 import { kindInErrors } from '../resource';
 
 /**
- * Rejects with Invalid (422) where something is wrong with the object. To tell a thousand faults takes as long as to find them, and so does
- * to write what is told: it comes after a turn of the loop, and before one.
+ * Rejects with Invalid (422) if there are validation errors. Formatting a thousand errors takes as long as
+ * finding them, and so does encoding the response: the event loop gets a turn before and after.
  */
 export function refuseFaults(draft: WriteAttempt): Promise<void> | undefined {
   return draft.faults.length === 0 ? undefined : refuse(draft);

@@ -1,6 +1,6 @@
 import type { WriteAttempt } from '../write-attempt';
 
-/** Takes what the object needs beyond its own key, and fills it in: addresses and ports of a Service. */
+/** Reserves what the object needs beyond its own key, and fills it in: addresses and ports of a Service. */
 export function reserve(draft: WriteAttempt, signal: AbortSignal): Promise<void> | void {
   const { context, request } = draft.asked;
   const { reserves } = request.endpoint.stored.strategy;
