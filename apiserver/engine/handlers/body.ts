@@ -23,8 +23,9 @@ import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './
 import { droppedFields } from './field-validation-custom';
 
 /**
- * The object in a request's body (JSON, YAML or Protobuf), checked against the endpoint's kind and version and brought into canonical
- * form. Throws UnsupportedMediaType (415), and BadRequest for malformed bytes, another kind or version, and fields of a wrong type.
+ * Reads the object in the body of a request (JSON, YAML or Protobuf), checks its kind and version, and
+ * brings it into canonical form. Throws UnsupportedMediaType (415), and BadRequest for malformed bytes,
+ * another kind or version, and fields of a wrong type.
  */
 export async function readBodyObject(exchange: Exchange, endpoint: Endpoint): Promise<ApiObject> {
   const mediaType = bodyMediaType(exchange.headers['content-type']);
@@ -40,15 +41,18 @@ export async function readBodyObject(exchange: Exchange, endpoint: Endpoint): Pr
   return object;
 }
 
-/** Bytes of a body, and what reads them. */
+/** The bytes of a body, and their parser. */
 interface BoundedBody {
   readonly bytes: Buffer;
   readonly mediaType: string;
-  /** Throws TooLargeHereError for a body that is not to be parsed in this thread, or has turned out to hold too much. */
+  /** Throws TooLargeHereError for a body that is too large for this thread or contains too many values. */
   readonly parse: (expected: ExpectedObject) => ParsedBody;
 }
 
-/** The body of a request that must keep to its bounds. Throws TooLargeHereError for one that is too long to be parsed here. */
+/**
+ * Reads a body within the bounds of the request. Throws TooLargeHereError for one that is too long for this
+ * thread.
+ */
 export function boundedBody({ bounds }: Exchange, bytes: Buffer, mediaType: string): BoundedBody {
   const syntax = SYNTAX_OF.get(mediaType) ?? 'json';
   keepBodyWithin(bounds, bytes.length, syntax);
@@ -81,7 +85,7 @@ function decodeReporting(
   return decodeValue(value, endpoint, reportAll, { bytes, parseFractions });
 }
 
-/** The text that a value was parsed from. */
+/** The text from which a value was parsed. */
 interface BodyText extends Pick<ParsedBody, 'parseFractions'> {
   readonly bytes: Buffer;
 }
@@ -125,8 +129,9 @@ function refuseFractions({ custom, type }: Endpoint, body: BodyText | undefined)
 }
 
 /**
- * An empty list of managedFields takes all owners away, as one with an empty entry does; only that comes through the decoder. In a custom
- * resource it is none, since upstream writes their metadata once more before it looks.
+ * An empty list of managedFields removes all entries, as a list with one empty entry does; the decoder keeps
+ * only the latter. For custom resources an empty list has no effect, since upstream encodes their metadata
+ * again before it looks.
  */
 function withReset(value: unknown, { custom }: Endpoint): unknown {
   if (custom !== undefined || !isJsonObject(value)) return value;
@@ -167,7 +172,7 @@ export function typeMetaProblem(value: unknown): string | undefined {
 
 const TYPE_META = ['kind', 'apiVersion'] as const;
 
-/** An absent kind or apiVersion is taken to be the endpoint's. */
+/** Checks the kind and apiVersion; absent ones default to those of the endpoint. */
 function checkKind(value: unknown, endpoint: Endpoint, body: Buffer | undefined): void {
   checkTypeMeta(value, endpoint, body);
   const { kind } = endpoint.row;
@@ -182,10 +187,13 @@ function checkKind(value: unknown, endpoint: Endpoint, body: Buffer | undefined)
   throw mismatch({ kind: givenKind, version: givenVersion }, endpoint, body);
 }
 
-/** What upstream reads as neither a group nor a version. */
+/** apiVersions that upstream parses as neither a group nor a version. */
 const NO_VERSION: ReadonlySet<string> = new Set(['', '/']);
 
-/** What is wrong with an object of another kind or version than the endpoint's; the cause says it without naming them. */
+/**
+ * The error for another kind or version than that of the endpoint; its cause has the message without naming
+ * them.
+ */
 function mismatch(
   given: { readonly kind: string; readonly version: string },
   { row, apiVersion, custom, explainMisfit }: Endpoint,
@@ -208,7 +216,7 @@ function mismatch(
   );
 }
 
-/** What is wrong with the kind or version that an object says it has. */
+/** The kind or apiVersion of an object is invalid. */
 export class KindError extends Error {
   override readonly name = 'KindError';
 }
@@ -233,7 +241,7 @@ function checkCustomKind(value: object, { row, apiVersion }: Endpoint, body: Buf
   }
   const { kind = '', apiVersion: version = '', metadata } = value as Readonly<Record<string, unknown>>;
   if (typeof kind !== 'string' || typeof version !== 'string') return;
-  // Another group or version of a body is refused in other words.
+  // Another group or version in a body has another error.
   if (version !== apiVersion && version !== '' && (body !== undefined || kind !== row.kind)) return;
   const name = text(record(metadata)['name']);
   const group = version.includes('/') ? version.slice(0, version.indexOf('/')) : '';

@@ -47,7 +47,7 @@ test.each([
   [mergePatch, '{"apiVersion":null}'],
   [mergePatch, '{"apiVersion":"","metadata":{"labels":5}}'],
   [jsonPatch, '[{"op":"remove","path":"/apiVersion"}]'],
-])('a %s that takes the version away loses the name: %s', async (type, text) => {
+])('a %s that removes the apiVersion loses the name: %s', async (type, text) => {
   const { json } = await patch(type, text);
   expect([json.code, json.message]).toEqual([
     400,
@@ -79,7 +79,7 @@ test.each([
   expect(json.message).toContain(JSON.stringify(text));
 });
 
-test('a whole number that is written as a fraction is one in a strategic merge patch alone', async () => {
+test('an integer written as a fraction is accepted in a strategic merge patch only', async () => {
   const text = '{"spec":{"replicas":3.0}}';
   const { code, json } = await patch(strategicMergePatch, text, '&dryRun=All');
   expect([code, json.spec.replicas]).toEqual([200, 3]);
@@ -93,7 +93,7 @@ test.each([
   [mergePatch, '1e400', 400],
   [jsonPatch, '[{"op":"add","path":"/nonsense","value":1e400}]', 422],
   [jsonPatch, '[{"op":"test","path":"/spec/replicas","value":1e400}]', 422],
-])('a %s with a number that is too large does not fit: %s', async (type, text, code) => {
+])('a %s with a number out of range is refused: %s', async (type, text, code) => {
   expect((await patch(type, text)).code).toBe(code);
 });
 
@@ -116,7 +116,7 @@ test('a refusal shows the beginning of a long patch', async () => {
   expect(json.message.length).toBeLessThan(5_000);
 });
 
-test('a number that is too large and does not stay matters to no JSON patch', async () => {
+test('a JSON patch may hold a temporary number that is out of range', async () => {
   const path = '/metadata/annotations';
   const operations = `[{"op":"add","path":"${path}","value":1e400},{"op":"remove","path":"${path}"}]`;
   expect((await patch(jsonPatch, operations)).code).toBe(200);
@@ -138,7 +138,7 @@ test.each([
 });
 
 test.each([[{ kind: 'Other' }], [{ apiVersion: 'v2' }], [{ apiVersion: null, kind: 'ConfigMap' }]])(
-  'a strategic merge patch says nothing of the kind (%j)',
+  'a strategic merge patch cannot change the kind (%j)',
   async (document) => {
     const { code, text } = await patch(strategicMergePatch, JSON.stringify(document));
     expect([code, text]).toEqual([200, before]);
@@ -149,7 +149,7 @@ test.each([
   [mergePatch, { apiVersion: '' }],
   [mergePatch, { apiVersion: null, kind: null }],
   [jsonPatch, [{ op: 'remove', path: '/apiVersion' }]],
-])('another patch that leaves no apiVersion leaves no name (%s)', async (type, document) => {
+])('another patch that removes the apiVersion removes the name (%s)', async (type, document) => {
   const { json } = await patch(type, JSON.stringify(document));
   const why = 'the name of the object (d based on URL) was undeterminable: name must be provided';
   expect([json.code, json.reason, json.message]).toEqual([400, 'BadRequest', why]);
@@ -374,7 +374,7 @@ test.each([
   });
 });
 
-test('a few aliases that stand for gigabytes are refused as a configuration', async () => {
+test('a few aliases that expand to gigabytes are refused as a configuration', async () => {
   const levels = Array.from({ length: 20 }, (_, level) => {
     const below = level === 0 ? '"lol"' : `*l${String(level - 1)}`;
     return `l${String(level)}: &l${String(level)} [${Array.from({ length: 9 }, () => below).join(', ')}]`;

@@ -50,7 +50,10 @@ const PATCHERS = ownKeyMap<Patcher>({
   [MEDIA_TYPE.strategicMergePatch]: applyStrategicPatch,
 });
 
-/** PATCH on an object or a subresource: 200 with the object as stored, 201 when an applied configuration created it. The patch is applied again whenever another writer was faster. */
+/**
+ * PATCH of an object or a subresource: 200 with the object as stored, 201 if an applied configuration
+ * created it. The patch is applied again whenever another writer was faster.
+ */
 export async function patch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const supported = patchMediaTypes(target, context.store.serverSideApply);
   const mediaType = negotiatePatch(exchange.headers['content-type'], supported);
@@ -66,7 +69,10 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
   return answers.written(written.kind === 'created' ? 201 : 200, written);
 }
 
-/** The change that the body of a PATCH asks for; every type but an applied configuration. Of one that cannot be read the change throws BadRequest, as what is not there comes first. */
+/**
+ * The change of a PATCH of any type but apply. For a malformed patch, the change throws BadRequest, so that
+ * NotFound comes first.
+ */
 export async function readPatch(exchange: Exchange, target: PatchTarget, mediaType: string): Promise<Change> {
   const asked = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
@@ -104,7 +110,7 @@ interface Patch {
   readonly bounds: LoopBounds | undefined;
 }
 
-/** What a PATCH changes: an object, or what a subresource shows of one. */
+/** The target of a PATCH: an object, or a view of one. */
 export type PatchTarget = Target & { readonly isShown?: boolean };
 
 function changeBy(target: PatchTarget, asked: Patch): Change {
@@ -115,26 +121,26 @@ function changeBy(target: PatchTarget, asked: Patch): Change {
     const { value, hasInfinite, parseFractions } = asked.document;
     const patched = applied(versioned, value, asked, target);
     if (hasInfinite && containsInfinite(patched)) throw invalidPatch(OUT_OF_RANGE, asked);
-    // Upstream's converter, which makes objects of what a strategic merge patch has merged, takes 1.0 for 1.
+    // The converter of upstream, which makes objects of strategic merge results, accepts 1.0 as an integer.
     const isConverted = endpoint.custom !== undefined || asked.mediaType === MEDIA_TYPE.strategicMergePatch;
     if (!isConverted && parseFractions !== undefined) {
       const whole = asOwnKind(applied(versioned, parseFractions(), asked, target), target, asked);
       decodePatched(whole, target, { ...asked, report: undefined });
     }
-    // Copies are the only way in which little makes much.
+    // Only copy operations can amplify a small patch (denial of service).
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
     const next = decodePatched(asOwnKind(patched, target, asked), target, asked);
     if (target.isShown !== true) return checkIdentity(next, target);
-    // As in a PUT: what is shown has to say its namespace itself.
+    // As in a PUT, a view must have its namespace.
     refuseOther(next, target);
     return next;
   };
 }
 
 /**
- * A strategic merge patch is laid over an object whose kind is known, whatever it says of that. Upstream reads what another patch leaves
- * without an apiVersion as its internal version, which has no place for metadata, and so for a name; of what is shown of a custom resource
- * there is none.
+ * The kind of a strategic merge patch is that of the object, whatever the patch says. Upstream reads the
+ * result of another patch without an apiVersion as its internal version, which has no metadata and so no
+ * name; the views of custom resources have no internal version.
  */
 function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch): unknown {
   if (endpoint.stored.custom !== undefined || !isJsonObject(patched)) return patched;
@@ -169,7 +175,7 @@ function decodePatched(value: unknown, target: Target, asked: Patch): ApiObject 
     if (!(error instanceof StatusError)) throw error;
     const { cause } = error;
     if (cause instanceof DecodeError) throw invalidPatch(cause.message, asked, cause);
-    // Another kind or version than that of the object.
+    // The result has another kind or version than the object.
     const isOther = error.status.reason === 'BadRequest' && target.endpoint.custom === undefined;
     if (!isOther) throw error;
     throw invalidPatch(cause instanceof KindError ? cause.message : error.message, asked, error);
@@ -189,7 +195,10 @@ function invalidPatch(why: string, { bytes }: Pick<Patch, 'bytes'>, cause?: unkn
   });
 }
 
-/** A malformed patch is a BadRequest, one that does not apply is Invalid, too many operations are refused by their number. */
+/**
+ * A malformed patch is a BadRequest, one that does not apply is Invalid, and too many operations are
+ * refused.
+ */
 function applied(current: ApiObject, document: unknown, asked: Patch, target: Target): unknown {
   const { mediaType } = asked;
   try {
@@ -207,7 +216,7 @@ function applied(current: ApiObject, document: unknown, asked: Patch, target: Ta
       throw invalidPatch(typeMetaProblem(document) ?? error.message, asked, error);
     }
     if (mediaType !== MEDIA_TYPE.jsonPatch) throw invalidPatch(error.message, asked, error);
-    // Upstream does not say which operation failed.
+    // Upstream does not report the cause.
     throw new StatusError('Invalid', 'the server rejected our request due to an error in our request', {
       details: {},
       cause: error,
