@@ -1,6 +1,6 @@
 import type { Build } from '../../shared/build';
 import { MEDIA_TYPE } from '../../shared/names';
-import { pageNotFound } from '../engine/handlers/answers';
+import { pageNotFound, jsonAnswer } from '../engine/handlers/answers';
 import type { Aggregator } from '../kubernetes/aggregation/aggregator';
 import { closeWhenAccessRevoked } from '../engine/proxy/close-when-access-revoked';
 import { confirmedRegistry } from '../kubernetes/discovery/confirmed-registry';
@@ -15,12 +15,10 @@ import { METRICS_PATHS } from './metrics/metrics-endpoints';
 import type { OtherDocuments } from '../kubernetes/openapi/aggregated/other-documents';
 import type { ProfilingEndpoints } from '../engine/observability/profiling/profiling-endpoints';
 import { createOpenApi, OPENAPI_PATHS } from '../kubernetes/openapi/openapi';
-import { jsonAnswer } from '../engine/handlers/answers';
 import type { VerbContext } from '../engine/handlers/context';
 import { answerResource } from '../engine/handlers/dispatch';
-import { READ_VERBS, methodNotAllowed } from '../engine/handlers/target';
+import { READ_VERBS, methodNotAllowed, unknownBelow } from '../engine/handlers/target';
 import { refuseUnrouted } from '../engine/encoding/routing';
-import { unknownBelow } from '../engine/handlers/unknown-path';
 import type { Registry } from '../engine/registry/registry';
 import { LOOP_BOUNDS, LOOP_BOUNDS_OF_YAML, TooLargeHereError } from '../engine/request/loop-bounds';
 

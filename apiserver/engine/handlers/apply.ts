@@ -18,10 +18,13 @@ import type { Update } from '../registry/update';
 import type { WriteRequest } from '../registry/write-request';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
-import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
-import { droppedFields } from './field-validation-custom';
-import { checkIdentity } from './place';
-import { refusalOf } from './refusal-of';
+import {
+  fieldValidationOf,
+  reportingDuplicates,
+  unknownFieldProblems,
+  droppedFields,
+} from './field-validation';
+import { checkIdentity, refusalOf } from './place';
 import type { Target } from './target';
 
 /**

@@ -19,8 +19,12 @@ import { getOwn, isJsonObject } from '../../../shared/object/clone';
 import { record, text } from '../../../shared/object/accessors';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
-import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
-import { droppedFields } from './field-validation-custom';
+import {
+  fieldValidationOf,
+  reportingDuplicates,
+  unknownFieldProblems,
+  droppedFields,
+} from './field-validation';
 
 /**
  * Reads the object in the body of a request (JSON, YAML or Protobuf), checks its kind and version, and

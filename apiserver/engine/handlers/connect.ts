@@ -3,8 +3,7 @@ import type { Answer, Exchange } from '../request/exchange';
 import type { Carried, Connection } from '../registry/connection';
 import type { Endpoint } from '../registry/resource';
 import type { VerbContext } from './context';
-import { isInNamespace, methodNotAllowed } from './target';
-import { unknownPath } from './unknown-path';
+import { isInNamespace, methodNotAllowed, unknownPath } from './target';
 
 const METHODS: Readonly<Record<Carried, ReadonlySet<string>>> = {
   upgrades: new Set(['GET', 'POST']),

@@ -11,7 +11,7 @@ import type { Entry } from '../watch-cache/state/entry';
 import { convertedBefore, listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';
-import { listQueryOf } from './list-options';
+import { listQueryOf } from './query';
 import { chunked, withCount } from './request-features';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';

@@ -9,7 +9,7 @@ import { patchMediaTypes } from './apply';
 import { connect, connectionAt } from './connect';
 import type { VerbContext } from './context';
 import { create } from './create';
-import { hasPlace } from './custom-target';
+import { hasPlace, findTarget, isListedOnly, methodNotAllowed, unknownBelow } from './target';
 import { remove } from './delete';
 import { removeCollection } from './delete-collection';
 import { get } from './get';
@@ -18,12 +18,9 @@ import { operationVerb } from './operation';
 import { patch } from './patch';
 import type { RequestFeatures } from './request-features';
 import { refuseDryRun } from './request-features';
-import { findTarget, isListedOnly, methodNotAllowed } from './target';
-import { unknownBelow } from './unknown-path';
 import { update } from './update';
 import { viewVerb } from './view';
-import type { Target } from './target';
-import type { Verb } from './verb';
+import type { Target, Verb } from './target';
 import { watch } from './watch';
 
 const VERBS: ReadonlyMap<string, Verb> = new Map([

@@ -3,7 +3,7 @@ import { checkListOptions, planList } from '../registry/list-plan';
 import { readList } from '../registry/read';
 import { listAnswer } from './answers';
 import type { VerbContext } from './context';
-import { listQueryOf } from './list-options';
+import { listQueryOf } from './query';
 import { chunked, withCount } from './request-features';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';

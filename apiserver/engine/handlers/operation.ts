@@ -18,15 +18,13 @@ import type { Operation, VirtualResource } from '../registry/operation';
 import { listAnswer, objectAnswers } from './answers';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
-import { listQueryOf } from './list-options';
+import { listQueryOf, writeOptions } from './query';
 import { withNamespace } from './place';
 import { withoutMetadata } from '../registry/metadata';
-import { writeOptions } from './query';
 import type { Selectable } from './selection';
 import { selectionOf, selectorsOf } from './selection';
-import type { Target } from './target';
+import type { Target, Verb } from './target';
 import { writeRequestOf } from './target';
-import type { Verb } from './verb';
 import { sourceOf } from './view';
 
 /** The verb for a resource or subresource that is an operation; undefined for a target that is stored. */

@@ -28,17 +28,15 @@ import type { Update } from '../registry/update';
 import { updateObject } from '../registry/update';
 import { objectAnswers } from './answers';
 import { patchMediaTypes, readApplyPatch } from './apply';
-import { refusalOf } from './refusal-of';
+import { refusalOf, checkIdentity, refuseOther, namelessObject } from './place';
 import { KindError, decodeValue, missingTypeMeta, typeMetaProblem } from './body';
 import type { VerbContext } from './context';
-import { nameRequired } from './custom-target';
+import { nameRequired, writeRequestOf } from './target';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates } from './field-validation';
-import { checkIdentity, refuseOther, namelessObject } from './place';
 import { patchOptions } from './query';
 import type { Target } from './target';
-import { writeRequestOf } from './target';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
 /** Applies a patch document to an object and returns the result; neither is changed. Throws PatchError. */

@@ -1,7 +1,8 @@
 import type { StatusError } from '../../../shared/errors/status-error';
-import { badRequest } from '../../../shared/errors/status-error';
+import { badRequest, notFound } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Target } from './target';
+import type { Change } from '../registry/write-attempt';
 
 /** Sets the namespace of the path in the object. Throws BadRequest if the object has another one. */
 export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Target): ApiObject {
@@ -53,4 +54,14 @@ export function namelessObject(name: string): StatusError {
   return badRequest(
     `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
   );
+}
+
+/**
+ * The change of a patch that is malformed. Upstream reads the patch after the object, so NotFound comes
+ * first.
+ */
+export function refusalOf({ endpoint, name }: Target, error: StatusError): Change {
+  return (current) => {
+    throw current === undefined ? notFound(endpoint.row, name) : error;
+  };
 }

@@ -5,6 +5,7 @@ import { badRequest } from '../../../shared/errors/status-error';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalidObject, required } from '../../../shared/errors/field-error';
 import { dryRunErrors } from '../registry/delete-options-rules';
+import type { ListQuery } from '../registry/list-plan';
 
 /** The options kind of a verb, for error messages. */
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
@@ -57,4 +58,19 @@ export function patchOptions(query: URLSearchParams, isApply: boolean): boolean 
 
 function refuse(kind: OptionsKind, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind }, '', errors);
+}
+
+/**
+ * Parses the parameters of a list, a watch or a deletion of a collection, without the selectors. Throws
+ * BadRequest for an invalid number; of several, for the one that upstream parses first.
+ */
+export function listQueryOf(query: URLSearchParams): ListQuery {
+  return {
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    timeoutSeconds: intParameter(query, 'timeoutSeconds'),
+    limit: intParameter(query, 'limit') ?? 0,
+    continue: query.get('continue') ?? '',
+    sendInitialEvents: optionalBoolParameter(query, 'sendInitialEvents'),
+  };
 }

@@ -1,12 +1,13 @@
-import { StatusError } from '../../../shared/errors/status-error';
-import type { Exchange } from '../request/exchange';
+import { StatusError, badRequest, methodNotSupported, notFound } from '../../../shared/errors/status-error';
+import type { Exchange, Answer } from '../request/exchange';
 import type { RequestInfo } from '../request/request-info';
-import { managerOf } from '../registry/fieldmanager/manager-name';
+import { managerOf } from '../registry/fieldmanager/managed-kind';
 import type { Endpoint } from '../registry/resource';
 import { namespaceRequired, refuseImpossiblePlace } from '../request/store-place';
 import type { WriteRequest } from '../registry/write-request';
-import { customTarget } from './custom-target';
-import { unknownPath } from './unknown-path';
+import type { Registry } from '../registry/registry';
+import { definitionTerminating } from '../registry/custom-errors';
+import type { VerbContext } from './context';
 
 /** A request whose path was found in the registry. */
 export interface Target {
@@ -147,3 +148,74 @@ export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boole
   };
   return fieldManager === '' ? request : { ...request, fieldManager };
 }
+
+/** The error of kube-apiserver for an unknown path. */
+export function unknownPath(): StatusError {
+  return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+}
+
+/**
+ * The error for an unknown path below a known one: a Status where the router of upstream has it (`/api`,
+ * `/version`, built-in groups); undefined elsewhere.
+ */
+export function unknownBelow(registry: Registry, path: string): StatusError | undefined {
+  const [prefix = '', group = ''] = path.split('/').slice(1);
+  const isGroup = registry.groups.some((each) => {
+    const [version = ''] = each.versions;
+    return each.group === group && registry.endpointsOf(group, version)[0]?.custom === undefined;
+  });
+  if (prefix === 'api' || prefix === 'version' || (prefix === 'apis' && group !== '' && isGroup)) {
+    return unknownPath();
+  }
+  return undefined;
+}
+
+/** Objects in all namespaces can only be listed and watched. */
+const ACROSS_NAMESPACES: ReadonlySet<string> = new Set(['list', 'watch']);
+const VERBS: ReadonlySet<string> = new Set([
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+]);
+
+/**
+ * Whether such paths of a custom resource exist. A path of the wrong scope is as unknown as a path without a
+ * resource.
+ */
+export function hasPlace({ row }: Endpoint, { namespace, verb }: RequestInfo): boolean {
+  if (!row.namespaced) return namespace === '';
+  return namespace !== '' || ACROSS_NAMESPACES.has(verb);
+}
+
+/**
+ * The target of a custom resource. Throws NotFound for an unknown subresource, and MethodNotAllowed (405)
+ * for an unsupported verb, with another message than for built-in resources. As upstream, segments after the
+ * subresource are ignored.
+ */
+function customTarget(endpoint: Endpoint, { verb, namespace, parts, subresource }: RequestInfo): Target {
+  const { row, custom } = endpoint;
+  const name = parts[1] ?? '';
+  if (subresource !== '') {
+    const found = endpoint.subresources.get(subresource);
+    if (found === undefined) throw notFound(row, name);
+    if (!found.verbs.includes(verb)) throw methodNotSupported(row, verb);
+  }
+  if (!VERBS.has(verb)) throw methodNotSupported(row, verb);
+  if (verb === 'create' && custom?.isTerminating === true) throw definitionTerminating(row);
+  // The media type of a patch is checked before.
+  if (name === '' && verb === 'update') throw nameRequired();
+  return { endpoint, namespace: row.namespaced ? namespace : '', name, subresource };
+}
+
+/** Custom resources have no router that detects a missing name by the path alone. */
+export function nameRequired(): Error {
+  return badRequest('name must be provided');
+}
+
+/** Handles one verb for a target. */
+export type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;

@@ -5,9 +5,8 @@ import { updateObject } from '../registry/update';
 import { objectAnswers } from './answers';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
-import { checkIdentity } from './place';
+import { checkIdentity, refusalOf } from './place';
 import { writeOptions } from './query';
-import { refusalOf } from './refusal-of';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 

@@ -27,9 +27,8 @@ import type { VerbContext } from './context';
 import { readPatch } from './patch';
 import { refuseOther } from './place';
 import { patchOptions, writeOptions } from './query';
-import type { Target } from './target';
+import type { Target, Verb } from './target';
 import { writeRequestOf } from './target';
-import type { Verb } from './verb';
 
 /**
  * A target whose subresource is a view of the object. `shown` is the same target with the kind of the view.

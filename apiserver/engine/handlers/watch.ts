@@ -14,7 +14,7 @@ import { checkWatchOptions, planWatch } from '../registry/watch-plan';
 import { SlowReaderError } from '../request/slow-reader-error';
 import type { VerbContext } from './context';
 import { framesElsewhereOf } from './element-encoder';
-import { listQueryOf } from './list-options';
+import { listQueryOf } from './query';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 

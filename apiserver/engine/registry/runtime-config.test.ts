@@ -1,7 +1,6 @@
 import { RESOURCES } from '../../../shared/api/resources';
 import { GROUP } from '../../../shared/names';
-import { deprecationOf } from './deprecation';
-import { createRegistry } from './registry';
+import { deprecationOf, createRegistry } from './registry';
 import { isEnabled, parseRuntimeConfig } from './runtime-config';
 import { servedDefinitions } from '../../kubernetes/kinds/served';
 

@@ -17,8 +17,7 @@ import {
 } from './write-steps/changed-object';
 import { checkDeletion, planRemoval } from './write-steps/deletion';
 import { prepareNew, refuseVersion, validateNew } from './write-steps/new-object';
-import { prepareRules } from './write-steps/prepare-rules';
-import { refuseFaults } from './write-steps/refuse-faults';
+import { prepareRules, refuseFaults } from './write-steps/refuse-faults';
 import { reserve } from './write-steps/reserve';
 
 /**

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
 import { formatTime } from '../../../../shared/meta/time';
-import { badRequest } from '../../../../shared/errors/status-error';
+import { badRequest, StatusError } from '../../../../shared/errors/status-error';
 import { computeAppliedSet, ShapeError } from '../../../../shared/fieldset/applied';
 import { ownsExactly } from '../../../../shared/fieldset/same-ownership';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
@@ -17,15 +17,14 @@ import { mergeConfig } from '../../../../shared/fieldset/merge';
 import { DecodeError } from '../../../../shared/schema/decode';
 import type { Misfit } from '../../../../shared/schema/decode-error';
 import { BASE64_TEXT, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME } from '../../../../shared/schema/scalars';
-import type { Conflict } from './conflicts';
-import { applyConflict } from './conflicts';
 import type { Entry } from './entries';
-import { identityOf, storedEntries, withEntries, withManagedFields } from './entries';
+import { identityOf, storedEntries, withEntries, withManagedFields, compareText } from './entries';
 import { ownedByLastApplied, refreshLastApplied } from './last-applied';
 import type { FieldWriter, ManagedKind } from './managed-kind';
 import { ChangesByVersion, hasForgotten, reconcileEntries, takeAway } from './owned-fields';
 import { prune } from './prune';
 import { trackUpdate } from './track-update';
+import { displayPath } from '../../../../shared/fieldset/path-element';
 
 /** Who owned what there was before the first apply to an object without managedFields. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
@@ -218,4 +217,50 @@ function withoutTypeMeta(bare: ApiObject, { kind, apiVersion }: ApiObject): ApiO
     ...(kind === undefined ? {} : { kind }),
     ...(apiVersion === undefined ? {} : { apiVersion }),
   };
+}
+
+/** A field that an apply would change and another manager owns. */
+interface Conflict {
+  readonly entry: Entry;
+  readonly path: readonly string[];
+}
+
+/** Maximum number of listed causes; the message has the total. */
+const CONFLICT_CAUSES_MAX = 1_000;
+
+/** The 409 of an apply, with one cause for each field that names the other manager. */
+function applyConflict(conflicts: readonly Conflict[]): StatusError {
+  const listed = conflicts.slice(0, CONFLICT_CAUSES_MAX);
+  return new StatusError('Conflict', messageOf(conflicts), {
+    details: {
+      causes: listed.map(({ entry, path }) => ({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${nameOf(entry)}`,
+        field: displayPath(path),
+      })),
+    },
+  });
+}
+
+function messageOf(conflicts: readonly Conflict[]): string {
+  const [only] = conflicts;
+  if (conflicts.length === 1 && only !== undefined) {
+    return `Apply failed with 1 conflict: conflict with ${nameOf(only.entry)}: ${displayPath(only.path)}`;
+  }
+  const byManager = new Map<string, string[]>();
+  for (const { entry, path } of conflicts.slice(0, CONFLICT_CAUSES_MAX)) {
+    const name = nameOf(entry);
+    const paths = byManager.get(name) ?? [];
+    byManager.set(name, paths);
+    paths.push(`- ${displayPath(path)}`);
+  }
+  const lines = [...byManager]
+    .sort(([a], [b]) => compareText(a, b))
+    .flatMap(([name, paths]) => [`conflicts with ${name}:`, ...paths]);
+  return `Apply failed with ${String(conflicts.length)} conflicts: ${lines.join('\n')}`;
+}
+
+function nameOf({ manager, operation, apiVersion }: Entry): string {
+  const name = JSON.stringify(manager);
+  return operation === 'Update' ? `${name} using ${apiVersion}` : name;
 }

@@ -1,7 +1,7 @@
 import type { ManagedFieldsEntry } from '../../../../shared/object/object';
 import { messageType, UNSTRUCTURED } from '../../../../shared/schema/types';
-import { UPDATE_MANAGERS_MAX } from './cap';
-import { managerOf, MANAGER_BYTES_MAX } from './manager-name';
+import { UPDATE_MANAGERS_MAX } from './track-update';
+import { managerOf, MANAGER_BYTES_MAX } from './managed-kind';
 import { ManagedObject } from './testing/managed-object';
 
 const configMap = (): ManagedObject => new ManagedObject(messageType('core/v1.ConfigMap'));

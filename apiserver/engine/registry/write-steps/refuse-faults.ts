@@ -2,6 +2,7 @@ import { Pace } from '../../../../shared/concurrency/pace';
 import { invalidObject } from '../../../../shared/errors/field-error';
 import type { WriteAttempt } from '../write-attempt';
 import { kindInErrors } from '../resource';
+import { writeInfo } from '../write-context';
 
 /**
  * Rejects with Invalid (422) if there are validation errors. Formatting a thousand errors takes as long as
@@ -16,4 +17,12 @@ async function refuse({ asked: { request }, faults }: WriteAttempt): Promise<voi
   const refusal = invalidObject(kindInErrors(request.endpoint.stored), request.name, faults);
   if (pace.isDueAfter('write_refuse_faults')) await pace.rest();
   throw refusal;
+}
+
+/** Lets the kind prepare expensive rules without blocking the event loop. */
+// An async function would make a promise for each write of kinds that prepare nothing.
+// eslint-disable-next-line typescript/promise-function-async -- see above
+export function prepareRules({ asked, object, current }: WriteAttempt): Promise<void> | undefined {
+  const { strategy } = asked.request.endpoint.stored;
+  return strategy.prepareRules?.(object, current, writeInfo(asked.context, asked.request));
 }

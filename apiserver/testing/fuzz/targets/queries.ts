@@ -13,7 +13,7 @@ import { parseAccept, parseMediaType } from '../../../engine/encoding/media-type
 import { DOCUMENT_OFFER, negotiate, OUTCOME_OFFER } from '../../../engine/encoding/negotiation';
 import { parseRequestInfo } from '../../../engine/request/request-info';
 import { decodeContinueToken, encodeContinueToken } from '../../../engine/registry/continue-token';
-import { listQueryOf } from '../../../engine/handlers/list-options';
+import { listQueryOf } from '../../../engine/handlers/query';
 import { selectorsOf } from '../../../engine/handlers/selection';
 import { mutateBytes } from '../mutators/mutate-bytes';
 import { mutateInside } from '../mutators/mutate-json';
