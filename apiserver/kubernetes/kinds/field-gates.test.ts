@@ -627,7 +627,7 @@ test('a node port that is asked for is taken by a balancer that wants no others'
   expect(causesOf(again)).toEqual(['Invalid spec.ports[0].nodePort']);
 });
 
-test('TopologyAwareHints keeps hints, and zones are told apart', async () => {
+test('TopologyAwareHints keeps hints of several zones', async () => {
   await start(['TopologyAwareHints']);
   const hints = { forZones: [{ name: 'a' }] };
   const endpoints = [{ addresses: ['192.0.2.1'], hints }];
@@ -726,10 +726,10 @@ test('without ExpandPersistentVolumes, classes do not allow it, and no claim gro
     const bound = { ...json, status: { phase: 'Bound' } };
     await api.call('PUT', `${url}/c/status`, { body: bound });
     await start([], backend);
-    const { json: told } = await api.call('PUT', `${url}/c/status`, {
+    const { json: updated } = await api.call('PUT', `${url}/c/status`, {
       body: { ...bound, metadata: { name: 'c' }, status: { phase: 'Bound', conditions } },
     });
-    expect(told.status).toEqual({ phase: 'Bound' });
+    expect(updated.status).toEqual({ phase: 'Bound' });
     const resources = { requests: { storage: '2Gi' } };
     const body = { metadata: { name: 'c' }, spec: { ...json.spec, resources } };
     const grown = await api.call('PUT', `${url}/c`, { body });

@@ -22,7 +22,7 @@ import { validateWebhookRule } from './admissionregistration/webhook-configurati
 
 /*
  * Lists as long as a request can hold them. Looking through a list once for each of its items took up to half a minute, in which the
- * server answered nobody: far more than a test may take.
+ * server answered no request: far more than a test may take.
  */
 const LENGTH = 60_000;
 
@@ -91,7 +91,7 @@ test('the one resource of very many that another one before it covers is found, 
   expect(fieldsOf(validateWebhookRule(rule, 'at'))).toEqual([`at.resources[${String(LENGTH + 2)}]`]);
 });
 
-test('scopes that are wrong in the same way are told once, with all of them', () => {
+test('one error lists all invalid scopes', () => {
   const scopes = numbered(() => 'x');
   const hard = Object.fromEntries(numbered((index) => [`requests.hugepages-${String(index + 1)}Ki`, '1']));
   const scopeSelector = {
@@ -105,7 +105,7 @@ test('scopes that are wrong in the same way are told once, with all of them', ()
   ]);
 });
 
-test('keys of a list that are wrong in the same way are told once, with all of them', () => {
+test('one error lists all invalid keys of a list', () => {
   const keys = numbered((index) => `k${String(index % (LENGTH / 2))}`);
   const schema = {
     type: 'array',
@@ -150,13 +150,13 @@ test.each([
     'expressions of a selector',
     () => validateLabelSelector({ matchExpressions: numbered(() => ({})) }, 'at'),
   ],
-])('of very many bad %s no more are looked at than could be told', (_what, errorsOf) => {
+])('validation of very many bad %s stops at the limit of reported errors', (_what, errorsOf) => {
   const { length } = errorsOf();
   expect(length).toBeGreaterThan(ERRORS_SHOWN_MAX);
   expect(length).toBeLessThan(LENGTH / 2);
 });
 
-test('rules of one list that nearly all is wrong with are not asked for more than could be told', () => {
+test('rules of one list stop at the limit of reported errors', () => {
   const ports = numbered(() => ({}));
   const found = judge(serviceRules, { metadata: { name: 's' }, spec: { ports } });
   expect(found.length).toBeGreaterThan(ERRORS_SHOWN_MAX);

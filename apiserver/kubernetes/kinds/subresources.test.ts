@@ -296,7 +296,7 @@ describe('eviction', () => {
     expect((await api.call('GET', `${PODS}/b`)).code).toBe(200);
   });
 
-  test('is told of as such to who accepts metadata alone', async () => {
+  test('is returned as PartialObjectMetadata to a client that accepts only metadata', async () => {
     await pod('a');
     const headers = { accept: `*/*;as=PartialObjectMetadata;v=v1;g=${GROUP.meta}` };
     const body = { metadata: { name: 'a' } };
@@ -319,7 +319,7 @@ describe('eviction', () => {
     expect([code, json.details.retryAfterSeconds]).toEqual([429, 10]);
   });
 
-  test('several budgets over one pod are not supported, which is told as 500', async () => {
+  test('an eviction of a pod with several budgets fails with 500', async () => {
     await pod('a');
     await budget('one', ONE_TO_SPARE);
     await budget('two', ONE_TO_SPARE);
@@ -521,7 +521,7 @@ test('the status of a built-in kind has no columns, and can be had as metadata a
   expect([await get('Table'), await get('PartialObjectMetadata')]).toEqual([406, 200]);
 });
 
-test('the deletion of a Service that something holds is told like one that is over', async () => {
+test('the deletion of a Service with a finalizer returns the same Status as a finished one', async () => {
   const services = '/api/v1/namespaces/default/services';
   const metadata = { name: 'held', finalizers: ['example.com/hold'] };
   const spec = { ports: [{ port: 80 }] };

@@ -228,7 +228,7 @@ test('the label of empty selectors stands in a disruption budget alone, or not a
   expect(patched.json.spec.selector).toEqual({ matchLabels: { a: 'b' } });
 });
 
-test('nobody is known to own an EndpointSlice with an endpoint of two equal addresses', async () => {
+test('an EndpointSlice with duplicate addresses gets no managedFields', async () => {
   const url = `/apis/${GROUP.discovery}/v1/namespaces/default/endpointslices`;
   const make = (name: string, addresses: readonly string[]): Promise<Reply> =>
     api.call('POST', url, { body: { metadata: { name }, addressType: 'IPv4', endpoints: [{ addresses }] } });
@@ -238,7 +238,7 @@ test('nobody is known to own an EndpointSlice with an endpoint of two equal addr
   expect([equal.code, equal.json.metadata.managedFields]).toEqual([201, undefined]);
 });
 
-test('whoever writes what an old version keeps in an annotation owns the annotation', async () => {
+test('a field that an old version keeps in an annotation is owned as the annotation', async () => {
   const url = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
   const spec = { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' } };
   await api.call('POST', url, { body: { metadata: { name: 'scaled' }, spec } });

@@ -129,7 +129,7 @@ describe.each(VERSIONS)('access reviews in %s', (version) => {
     expect([code, json.status.allowed]).toEqual([201, true]);
   });
 
-  test('refuse questions about two things, about none, and about nobody', async () => {
+  test('refuse a review with two attributes, with none, and without a user', async () => {
     const nonResourceAttributes = { path: '/', verb: 'get' };
     const fieldsOf = async (spec: object): Promise<unknown> =>
       (await api.call('POST', `${base}/subjectaccessreviews`, { body: { spec } })).json.details.causes.map(
@@ -152,7 +152,7 @@ describe.each(VERSIONS)('access reviews in %s', (version) => {
     expect(other.json.details.causes[0].field).toBe('spec.resourceAttributes.namespace');
   });
 
-  test('list the rules of whoever asks, for a namespace', async () => {
+  test('list the rules of the requesting user in a namespace', async () => {
     const path = `${base}/selfsubjectrulesreviews`;
     const { json } = await api.call('POST', path, { body: { spec: { namespace: 'default' } } });
     expect(json.status).toEqual({

@@ -27,7 +27,7 @@ export interface Demands {
   readonly defaults: boolean;
   /** A conversion webhook must be asked in a version that the server speaks. */
   readonly reviewVersion: boolean;
-  /** What is told as a part of the spec: what the client has said there, in v1 what all versions have in common. */
+  /** Parts that are validated at the path of the spec: in v1beta1 those the client sent there, in v1 those that all versions share. */
   readonly inSpec: IsInSpec;
   /** What is wrong with saying parts for all versions, which only the version of the request shows. */
   readonly shared: SharedProblems;

@@ -84,7 +84,7 @@ function validateKeys(items: JSONSchemaProps, path: string, keys: readonly strin
   });
   const distinct = new Set(keys);
   const known = keyProperties(items, distinct);
-  // What is wrong is told once, however many of the keys it is wrong with: the refusal shows all of them.
+  // One error is enough for any number of invalid keys: it shows all of them.
   return [
     ...known.flatMap(([key, property]) => validateKeyType(property, `${path}.items.properties[${key}].type`)),
     ...(known.length < distinct.size ? [wrong('entries must all be names of item properties')] : []),

@@ -73,7 +73,7 @@ export function validateSchema(
       : []),
     ...allowedParts(schema, path, { demands, isRoot: true, isInMeta: false, whyNoDefaults: '' }),
   ];
-  // What cannot be read as a structural schema has been told already.
+  // A schema that is not structural was reported before.
   if (!demands.structure || isUnreadable(schema)) return errors;
   if (namesMetaSchema(schema)) return errors.length > 0 ? errors : [metaSchemaRefused(path)];
   const structure = validateStructure(schema, path, demands.patterns);

@@ -84,7 +84,7 @@ function inNewerVersion(version: CustomResourceDefinitionVersion): StoredVersion
   return { ...rest, additionalPrinterColumns: renamed };
 }
 
-/** Whether a part is told as one of the spec, and not as one of each version. */
+/** Whether errors of a part name the spec instead of each version. */
 export type IsInSpec = (shared: SharedName) => boolean;
 
 /** The parts that stand in the spec of a definition as it was sent; in v1, where none do, those that all versions have in common. */

@@ -68,7 +68,7 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
   ];
 }
 
-/** What all versions share is told once, as a part of the spec. */
+/** Parts that all versions share are validated once, at the path of the spec. */
 export function validateCommonParts(
   { versions }: CustomResourceDefinitionSpec,
   demands: Demands,

@@ -29,7 +29,7 @@ const good = {
 
 const client = { service: { namespace: 'n', name: 's' } };
 
-test('that defaults need v1 is told', async () => {
+test('a default in a v1beta1 schema is refused because defaults need v1', async () => {
   const api = await startInProcessApi();
   const properties = { a: { type: 'string', default: 'x' } };
   const validation = { openAPIV3Schema: { type: 'object', properties } };

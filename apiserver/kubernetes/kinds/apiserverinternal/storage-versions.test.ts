@@ -41,10 +41,13 @@ test.each([
   ],
   [[server('v1')], undefined, 'Invalid value: "null": the common encoding version is v1'],
   [[server('v1')], 'v2', 'Invalid value: "v2": the actual common encoding version is v1'],
-])('the version that all have in common is told as it is (%j, %s)', (storageVersions, told, message) => {
-  const status = { storageVersions, ...(told === undefined ? {} : { commonEncodingVersion: told }) };
-  expect(faultsOf(status)).toEqual([`status.commonEncodingVersion: ${message}`]);
-});
+])(
+  'commonEncodingVersion must be the version that all servers share (%j, %s)',
+  (storageVersions, given, message) => {
+    const status = { storageVersions, ...(given === undefined ? {} : { commonEncodingVersion: given }) };
+    expect(faultsOf(status)).toEqual([`status.commonEncodingVersion: ${message}`]);
+  },
+);
 
 test.each([
   ['/v1', ['group part: must be non-empty']],

@@ -104,22 +104,22 @@ const NEITHER_FORM =
   "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?') " +
   "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')";
 
-/** The version that all agree on is told when they do, and only then. */
+/** `commonEncodingVersion` is set if and only if all servers agree on one version. */
 function validateCommonVersion(
-  { commonEncodingVersion: told }: StorageVersionStatus,
+  { commonEncodingVersion: given }: StorageVersionStatus,
   servers: readonly ServerStorageVersion[],
 ): FieldError[] {
   const versions = new Set(servers.map(({ encodingVersion: version = '' }) => version));
   const [agreed] = versions.size === 1 ? versions : [];
-  if (agreed === told) return [];
-  return [invalid('status.commonEncodingVersion', told, whyNotCommon(told, agreed))];
+  if (agreed === given) return [];
+  return [invalid('status.commonEncodingVersion', given, whyNotCommon(given, agreed))];
 }
 
-function whyNotCommon(told: string | undefined, agreed: string | undefined): string {
+function whyNotCommon(given: string | undefined, agreed: string | undefined): string {
   if (agreed === undefined) {
     return 'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet';
   }
-  return `${told === undefined ? 'the' : 'the actual'} common encoding version is ${agreed}`;
+  return `${given === undefined ? 'the' : 'the actual'} common encoding version is ${agreed}`;
 }
 
 const storageVersionTable = tableOf<StorageVersion>([

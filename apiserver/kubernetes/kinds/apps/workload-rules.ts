@@ -64,7 +64,7 @@ const TYPES = {
   StatefulSet: ['StatefulSetUpdateStrategy', 'RollingUpdateStatefulSetStrategy'],
 } as const;
 
-/** How a workload is updated, as refusals show it; parameters that are there are shown by where they lie, which nobody can know. */
+/** Formats an update strategy as upstream error messages do. Go prints the pointer to the parameters, so any address will do. */
 export function strategyInGo(
   kind: keyof typeof TYPES,
   { type = '', rollingUpdate }: { readonly type?: string; readonly rollingUpdate?: object },

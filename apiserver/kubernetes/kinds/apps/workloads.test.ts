@@ -545,7 +545,7 @@ describe('the server', () => {
     expect(await generation(url, { spec: { replicas: 2 } })).toBe(3);
   });
 
-  test('counts the templates of a DaemonSet in an annotation that nobody else may change', async () => {
+  test('counts the templates of a DaemonSet in an annotation that clients cannot change', async () => {
     const key = 'deprecated.daemonset.template.generation';
     const { url, json } = await created('DaemonSet', workload('DaemonSet', {}));
     expect(json['metadata']).toMatchObject({ annotations: { [key]: '1' }, generation: 1 });

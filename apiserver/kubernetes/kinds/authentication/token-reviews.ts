@@ -4,7 +4,7 @@ import type { OperationServices, TokenQuestion } from '../../../engine/registry/
 import { operationOn } from '../../../engine/registry/operation';
 import type { Kind } from '../kind';
 
-/** Says whose token it is. A token that nobody knows is an answer, not a failure. */
+/** Authenticates the token of a review. An unknown token yields `authenticated: false`, not an error. */
 const reviewToken = operationOn<TokenReview>(async ({ services }, { object }, signal) => {
   const { token = '', audiences: asked = [] } = object.spec;
   if (token === '') throw badRequest('token is required for TokenReview in authentication');

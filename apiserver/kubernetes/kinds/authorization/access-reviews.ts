@@ -34,7 +34,7 @@ const reviewAccess = operationOn<SubjectAccessReview>(async (context, request, s
   return decided(context, { request, user: subjectOf(spec) }, signal);
 });
 
-/** The same within the namespace of the path: whoever may ask here need not be allowed to ask about other places. */
+/** Like `reviewAccess`, restricted to the namespace of the path: the right to create local reviews does not cover other namespaces. */
 const reviewLocalAccess = operationOn<LocalSubjectAccessReview>(async (context, request, signal) => {
   const { spec } = request.object;
   refuse(request, [
@@ -49,14 +49,14 @@ const reviewLocalAccess = operationOn<LocalSubjectAccessReview>(async (context, 
   return decided(context, { request, user: subjectOf(spec) }, signal);
 });
 
-/** The same about whoever asks. */
+/** Like `reviewAccess`, for the requesting user. */
 const reviewOwnAccess = operationOn<SelfSubjectAccessReview>(async (context, request, signal) => {
   const { spec } = request.object;
   refuse(request, [...attributeErrors(spec), ...metadataErrors(request.object)]);
   return decided(context, { request, user: request.user }, signal);
 });
 
-/** What whoever asks may do in a namespace. */
+/** Lists the rules of the requesting user in a namespace. */
 const reviewOwnRules = operationOn<SelfSubjectRulesReview>(async ({ services }, request, signal) => {
   const { object, user } = request;
   const { namespace = '' } = object.spec;
@@ -185,7 +185,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || Object.keys(value).length === 0;
 }
 
-/** These errors name no kind, as the API has always told them. */
+/** As upstream, these errors name no kind. */
 function refuse({ endpoint }: OperationRequest, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: endpoint.row.group, kind: '' }, '', errors);
 }

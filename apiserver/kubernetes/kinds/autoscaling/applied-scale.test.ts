@@ -63,7 +63,7 @@ describe.each(PARENTS)('the scale of a %s', (kind, apiVersion, collection, rest)
     expect((await applyTo(url, 'deployer', parent(2))).json.spec.replicas).toBe(2);
   });
 
-  test('is in conflict with what is there, which belongs to nobody known, unless it says the same', async () => {
+  test('conflicts with a current value without a known owner, unless the values are equal', async () => {
     await applyTo(url, 'deployer', parent(2));
     const before = await api.call('GET', url);
     const refused = await applyTo(`${url}/scale`, 'scaler', scale({ replicas: 3 }));
@@ -76,7 +76,7 @@ describe.each(PARENTS)('the scale of a %s', (kind, apiVersion, collection, rest)
     expect((await api.call('GET', url)).text).toBe(before.text);
   });
 
-  test('is in conflict with nobody where there are no replicas', async () => {
+  test('does not conflict when there are no replicas', async () => {
     await applyTo(url, 'deployer', parent(0));
     const reply = await applyTo(`${url}/scale`, 'scaler', scale({ replicas: 3 }));
     expect([reply.code, reply.json.spec]).toEqual([200, { replicas: 3 }]);

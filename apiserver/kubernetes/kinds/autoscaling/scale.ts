@@ -43,7 +43,7 @@ function scaleWith<Selector>(
         kind: SCALE.kind,
         apiVersion: apiVersionOf(SCALE),
         metadata: shownMetadata(object),
-        // None are left out, as by upstream, so that they are nobody's when the scale is applied.
+        // As upstream, 0 replicas are omitted, so that no manager owns them after an apply of the scale.
         spec: replicas === 0 ? {} : { replicas },
         status: {
           replicas: object.status?.replicas ?? 0,

@@ -124,7 +124,7 @@ export function jobSpec(spec: JobSpec, path: string): FieldError[] {
 
 const ENDING = ['OnFailure', 'Never'];
 
-/** Pods of a Job end; those that nobody gave a policy would always be restarted. */
+/** The pods of a Job end, so the default restart policy `Always` is not allowed. */
 function endingPolicy(policy: string | undefined, path: string): FieldError[] {
   if (policy === undefined || policy === '' || policy === 'Always')
     return [required(path, 'valid values: "OnFailure", "Never"')];
@@ -154,7 +154,7 @@ function validateCompletionMode(
 }
 
 /**
- * A Job whose pods are told from all others: unless `manualSelector` says that the client does it, its template gets labels with
+ * Makes the pods of a Job distinguishable from all others: unless `manualSelector` says that the client does it, its template gets labels with
  * the Job's uid and name, and its selector wants that uid. Wrong values that are already there are left for validation to refuse.
  * A Job that got its labels from its template by default has these, too.
  */

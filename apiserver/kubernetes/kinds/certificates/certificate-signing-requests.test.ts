@@ -13,7 +13,7 @@ QbcR2mQAG7bFzJM=
 `,
 ).toString('base64');
 
-test('nobody owns what a request says, since it never changes', async () => {
+test('managedFields do not list the spec of a request, which is immutable', async () => {
   const api = await startInProcessApi();
   const path = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;
   const spec = { request: REQUEST, usages: ['client auth'], signerName: 'example.com/signer' };

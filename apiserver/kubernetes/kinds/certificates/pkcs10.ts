@@ -9,7 +9,7 @@ export function certificateRequestProblem(pem: string): string | undefined {
     return parseCertificateRequest(pem).isSignedByItself() ? undefined : 'the signature does not match';
   } catch (error) {
     if (error instanceof CertificateRequestError) return error.message;
-    // The key or the algorithm is one that nobody here knows.
+    // The key or the algorithm is unknown to this server.
     return `malformed request: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -236,8 +236,8 @@ function parsed(given: string): { readonly value: unknown; readonly problem?: st
 function notInto(value: unknown, type: string): string {
   const kinds = { boolean: 'bool', object: Array.isArray(value) ? 'array' : 'object' } as const;
   const kind = typeof value;
-  const told = kind === 'boolean' || kind === 'object' ? kinds[kind] : kind;
-  return `json: cannot unmarshal ${told} into Go value of type ${type}`;
+  const jsonType = kind === 'boolean' || kind === 'object' ? kinds[kind] : kind;
+  return `json: cannot unmarshal ${jsonType} into Go value of type ${type}`;
 }
 
 /** Where the agent of a node finds its configuration; upstream looks at it when a node changes, and not at a new one. */

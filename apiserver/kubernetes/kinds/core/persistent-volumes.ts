@@ -56,7 +56,7 @@ function validateVolume(volume: PersistentVolume): FieldError[] {
   ];
 }
 
-/** The spec of a volume inside an attachment: a CSI volume that nobody claims, gives back or schedules by. */
+/** Validates the volume spec inside an attachment: a CSI volume without a claim, a reclaim policy or node affinity. */
 export function validateInlineVolumeSpec(spec: PersistentVolumeSpec, path: string): FieldError[] {
   const { csi, accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode } = spec;
   return [
@@ -108,10 +108,10 @@ function validateCapacity(
   const path = 'spec.capacity';
   const names = Object.keys(capacity);
   const shown = isEmptied ? 'core.ResourceList{}' : 'core.ResourceList(nil)';
-  const told = names.length === 0 ? new GoValue(() => shown) : capacity;
+  const capacityInGo = names.length === 0 ? new GoValue(() => shown) : capacity;
   return [
     ...(names.length === 0 ? [required(path)] : []),
-    ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, told, ['storage'])]),
+    ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, capacityInGo, ['storage'])]),
     ...forEachItem(Object.entries(capacity), path, ([name, value]) => [
       ...basicResource(value, `${path}[${name}]`),
       ...positiveQuantity(value, `${path}[${name}]`),
@@ -126,7 +126,7 @@ function validateNodeAffinity({ required: selector }: VolumeNodeAffinity): Field
     : validateNodeSelector(selector, path);
 }
 
-/** What is wrong with a source that comes after another one is told of a flex volume alone; which is no surplus then, as upstream. */
+/** As upstream, a second source is not validated, except a flex volume, which in turn is not reported as surplus. */
 function volumeSource(spec: PersistentVolumeSpec, path: string, name: string): FieldError[] {
   const [first, ...others] = membersOf(spec, PERSISTENT_SOURCES);
   const { flexVolume, ...withoutFlex } = spec;

@@ -99,7 +99,7 @@ const VALUELESS = [
   'CrossNamespacePodAffinity',
 ];
 
-/** What is wrong is told once, however many of the scopes it is wrong with: the refusal shows all of them. */
+/** One error is enough for any number of invalid scopes: it shows all of them. */
 function validateScopes(spec: ResourceQuotaSpec, isSupported: IsSupported): FieldError[] {
   const { scopes = [] } = spec;
   const path = 'spec.scopes';

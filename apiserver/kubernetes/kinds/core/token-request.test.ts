@@ -52,7 +52,7 @@ async function makePod(name: string, serviceAccountName: string): Promise<string
 describe('a token', () => {
   beforeEach(async () => start());
 
-  test('is for the API and for an hour where nobody says otherwise, and says whose it is', async () => {
+  test('defaults to the audience of the API and to one hour, and names its account', async () => {
     const before = Math.floor(Date.now() / 1_000);
     const { code, json } = await ask({});
     expect(code).toBe(201);
@@ -120,10 +120,10 @@ describe('a token', () => {
   });
 
   test('needs its account', async () => {
-    const { code, json } = await api.call('POST', `${CORE}/serviceaccounts/nobody/token`, {
+    const { code, json } = await api.call('POST', `${CORE}/serviceaccounts/missing/token`, {
       body: { spec: {} },
     });
-    expect([code, json.details]).toEqual([404, { name: 'nobody', kind: 'serviceaccounts' }]);
+    expect([code, json.details]).toEqual([404, { name: 'missing', kind: 'serviceaccounts' }]);
   });
 
   test('is written in the status by the server alone, and kept nowhere', async () => {

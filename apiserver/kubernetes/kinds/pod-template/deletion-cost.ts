@@ -47,5 +47,5 @@ function wrongCost(cost: string | undefined, path: string): FieldError[] {
   return isCost ? [] : [invalid(`${path}[${ANNOTATION.podDeletionCost}]`, cost, 'must be a 32bit integer')];
 }
 
-/** Nobody writes so many zeros; numbers of any length would take their time. */
+/** Bounds the parsing time: no client needs that many leading zeros. */
 const MAX_LENGTH = 64;

@@ -80,15 +80,18 @@ function keyedProjection({ name, items = [] }: ConfigMapProjection, path: string
   return [...needed(name, `${path}.name`), ...forEachItem(items, `${path}.items`, keyToPath)];
 }
 
-/** Two sources may not write one file. As upstream, the file of a token counts for nothing, and a named source is told by its name. */
+/** Two sources must not write one file. As upstream, token files are ignored, and the error shows the name of a named source. */
 function clashes(
   { secret, configMap, downwardAPI }: VolumeProjection,
   { taken, path }: { readonly taken: Set<string>; readonly path: string },
 ): FieldError[] {
-  const clashesOf = (files: readonly Pick<KeyToPath, 'path'>[] | undefined, told?: string): FieldError[] =>
+  const clashesOf = (
+    files: readonly Pick<KeyToPath, 'path'>[] | undefined,
+    sourceName?: string,
+  ): FieldError[] =>
     forEachItem(files ?? [], path, ({ path: file }) => {
       if (file === '') return [];
-      if (taken.has(file)) return [invalid(path, told ?? file, 'conflicting duplicate paths')];
+      if (taken.has(file)) return [invalid(path, sourceName ?? file, 'conflicting duplicate paths')];
       taken.add(file);
       return [];
     });

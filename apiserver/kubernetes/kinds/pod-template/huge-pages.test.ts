@@ -11,7 +11,7 @@ const info = (...gates: readonly string[]): WriteInfo => ({
   settings: { ...DEFAULT_KIND_SETTINGS, gates: new Set(gates) },
 });
 
-/** A pod whose containers nobody may look at. */
+/** A pod whose containers throw when they are read. */
 const unread: ApiObject = {
   metadata: { name: 'x' },
   get spec(): never {

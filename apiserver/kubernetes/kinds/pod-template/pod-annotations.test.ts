@@ -10,20 +10,22 @@ function pod(annotations: Record<string, string>, spec: object = {}): Pod {
   return decodeObject(messageType('core/v1.Pod'), { metadata: { name: 'p', annotations }, spec }).object;
 }
 
-const told = (next: Pod, previous: Pod): string[] =>
+const getFields = (next: Pod, previous: Pod): string[] =>
   validatePodAnnotationsUpdate(next, previous).map(({ field, message }) => `${field}: ${message}`);
 
 test('a pod that becomes a mirror is refused, and judged as a new one besides', () => {
-  expect(told(pod({ [MIRROR]: 'y' }), pod({}))).toEqual([
+  expect(getFields(pod({ [MIRROR]: 'y' }), pod({}))).toEqual([
     `metadata.annotations[${MIRROR}]: Forbidden: may not add mirror pod annotation`,
     `metadata.annotations[${MIRROR}]: Invalid value: "y": must set spec.nodeName if mirror pod annotation is set`,
   ]);
-  expect(told(pod({ [MIRROR]: 'y' }, { nodeName: 'n' }), pod({}))).toEqual([
+  expect(getFields(pod({ [MIRROR]: 'y' }, { nodeName: 'n' }), pod({}))).toEqual([
     `metadata.annotations[${MIRROR}]: Forbidden: may not add mirror pod annotation`,
   ]);
 });
 
 test('annotations that stay, and those that mean nothing, may be written', () => {
   const mirror = { [MIRROR]: 'y', note: 'a' };
-  expect(told(pod({ ...mirror, note: 'b' }, { nodeName: 'n' }), pod(mirror, { nodeName: 'n' }))).toEqual([]);
+  expect(getFields(pod({ ...mirror, note: 'b' }, { nodeName: 'n' }), pod(mirror, { nodeName: 'n' }))).toEqual(
+    [],
+  );
 });

@@ -71,7 +71,7 @@ function goKindOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** Nobody has decoded what stands in an annotation: what is no toleration reads as an empty one. */
+/** The content of the annotation is not decoded by the schema: an item that is no toleration reads as an empty one. */
 function tolerationsIn(value: unknown): readonly Toleration[] {
   return records(value).map(({ key, operator, value: wanted, effect, tolerationSeconds: seconds }) => ({
     key: text(key),

@@ -35,7 +35,7 @@ export function validateVolumes(
 
 const OF_ANOTHER_VOLUME = 'must not reference a PVC that gets created for an ephemeral volume';
 
-/** The names of the claims that are made for the ephemeral volumes of a pod; none can be told of a template. */
+/** The names of the claims that are created for the ephemeral volumes of a pod. They are unknown for a template. */
 function claimsToBeMade(volumes: readonly Volume[], podName: string): ReadonlySet<string> {
   if (podName === '') return new Set();
   return new Set(

@@ -143,7 +143,7 @@ function validateCapabilities(spec: PodSecurityPolicySpec): FieldError[] {
 function validateAllowed(spec: PodSecurityPolicySpec): FieldError[] {
   const { allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec;
   const isEmpty = ({ pathPrefix = '' }: (typeof allowedHostPaths)[number]): boolean => pathPrefix === '';
-  // Nothing is told of those after an empty one.
+  // As upstream, validation stops at the first empty profile.
   const seen = allowedHostPaths.slice(0, allowedHostPaths.findIndex(isEmpty) + 1 || Infinity);
   return [
     ...forEachItem(seen, 'spec.allowedHostPaths', ({ pathPrefix = '' }, path) =>

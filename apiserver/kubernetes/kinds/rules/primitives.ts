@@ -50,7 +50,7 @@ export function forEachItem<Item>(
 
 /**
  * What is wrong by each of the rules, in their order. Where one list is judged by many of them and nearly all of it is wrong, those at the
- * end are not asked: nothing that they find would be told.
+ * end are not evaluated: their errors would not be reported.
  */
 export function untilEnough(rules: readonly (() => readonly FieldError[])[]): FieldError[] {
   const errors: FieldError[] = [];

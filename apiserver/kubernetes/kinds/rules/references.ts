@@ -3,7 +3,7 @@ import { required } from '../../../../shared/errors/field-error';
 import { dns1123SubdomainProblems, pathSegmentProblems } from '../../../../shared/meta/dns-names';
 import { invalidForEach, optionalForm } from './primitives';
 
-/** The kind and name of any object, which may be of a kind that nobody here knows. */
+/** The kind and name of any object; the kind may be unknown to this server. */
 export function kindAndName({ kind, name }: Reference, path: string): FieldError[] {
   return [...part(kind, `${path}.kind`, ''), ...part(name, `${path}.name`, '')];
 }

@@ -36,7 +36,7 @@ export function positiveQuantity(value: unknown, path: string): FieldError[] {
     : [invalid(path, value, 'must be greater than zero')];
 }
 
-/** An amount that is not negative, told as a whole number. */
+/** A quantity that is not negative; errors show it as an integer. */
 export function basicResource(value: unknown, path: string): FieldError[] {
   const amount = wholeValue(quantityOf(value));
   return amount < 0n ? [invalid(path, amount, 'must be a valid resource quantity')] : [];

@@ -66,7 +66,7 @@ const ISCSI_FORMS: readonly (readonly [beginning: string, form: RegExp])[] = [
   ['naa', /^naa.[A-Za-z0-9]{32}$/],
 ];
 
-/** What is told of a name that begins like none of them, in a pod and in a persistent volume. */
+/** The errors for a name with an unknown prefix, in a pod and in a persistent volume. */
 type Otherwise = 'must be valid format starting with iqn, eui, or naa' | 'must be valid format';
 
 /** An iSCSI volume: the target, who asks for it, and the secret that its authentication needs. */

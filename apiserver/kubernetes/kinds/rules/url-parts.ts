@@ -14,7 +14,8 @@ interface ReadUrl {
 
 export function urlPartsOf(url: string): UrlParts {
   // eslint-disable-next-line no-control-regex
-  if (/[\x00-\x1f\x7f]/.test(url)) return { problem: told(url, 'net/url: invalid control character in URL') };
+  if (/[\x00-\x1f\x7f]/.test(url))
+    return { problem: formatUrlError(url, 'net/url: invalid control character in URL') };
   const [beforeFragment, fragment] = cut(url, '#');
   const found = /^([a-zA-Z][a-zA-Z0-9+.-]*):(.*)$/s.exec(beforeFragment);
   const scheme = found?.[1] ?? '';
@@ -26,7 +27,7 @@ export function urlPartsOf(url: string): UrlParts {
   const host = authority.slice(at + 1);
   const user = at < 0 ? undefined : authority.slice(0, at);
   const why = startProblem(rest) ?? hostProblem(host) ?? userProblem(user ?? '') ?? escapeProblem(path);
-  return why === undefined ? { ...ends, host, user } : { problem: told(beforeFragment, why) };
+  return why === undefined ? { ...ends, host, user } : { problem: formatUrlError(beforeFragment, why) };
 }
 
 /** What is before and after the first such mark. */
@@ -45,7 +46,7 @@ function startProblem(rest: string): string | undefined {
   return /^[^/:]*:/.test(rest) ? 'first path segment in URL cannot contain colon' : undefined;
 }
 
-function told(url: string, why: string): string {
+function formatUrlError(url: string, why: string): string {
   return `parse ${goQuote(url)}: ${why}`;
 }
 

@@ -35,8 +35,8 @@ function webhookUrl(url: string, path: string): FieldError[] {
 function webhookService(service: ServiceReference, path: string): FieldError[] {
   const { path: url, port } = service;
   return [
-    ...MISSING.filter(([field]) => service[field] === '').map(([, told]) =>
-      required(`${path}.${told}`, `service ${told} is required`),
+    ...MISSING.filter(([field]) => service[field] === '').map(([, name]) =>
+      required(`${path}.${name}`, `service ${name} is required`),
     ),
     ...(port === undefined ? [] : servicePort(port, `${path}.port`)),
     ...(url === undefined ? [] : servicePath(url, `${path}.path`)),

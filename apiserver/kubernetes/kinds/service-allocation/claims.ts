@@ -41,8 +41,8 @@ export class Claims {
   }
 
   /**
-   * Makes the value the owner's. With `adopts`, a claim the owner has already is written anew, so that its revision shows that it was
-   * wanted again: whoever is about to let go of it for an older version of the object finds it changed.
+   * Makes the value the owner's. With `adopts`, a claim the owner already has is rewritten. Its new revision
+   * makes a concurrent release, which was decided on an older version of the object, fail.
    */
   async claim(
     value: string,
@@ -115,7 +115,7 @@ export class Claims {
   }
 }
 
-/** A record that is no claim belongs to nobody; repair removes it. */
+/** A record that cannot be parsed has no owner; repair removes it. */
 function ownerOf({ value }: StoredRecord): Owner {
   let parsed: unknown;
   try {

@@ -18,7 +18,7 @@ export type TakeOutcome =
 const GUESSES = 8;
 /** How often a value that was seen free may be gone when it is claimed, before the range counts as full. */
 const CONTESTED_TRIES_MAX = 32;
-/** A free value is one that nobody has, the owner itself included. */
+/** A free value has no owner, not even the requesting one. */
 const FRESH = { adopts: false } as const;
 
 /** The values of one range, each given to one owner at a time, over all replicas. */

@@ -16,9 +16,9 @@ export interface RepairedRange {
 
 /** What one round found and did. */
 export interface RepairReport {
-  /** Claims of nobody that were removed. */
+  /** Leaked claims that were removed. */
   readonly freed: number;
-  /** Claims of nobody that are left for the next round: their object may be about to be written. */
+  /** Claims without an object that wait for the next round: their object may be written soon. */
   readonly suspected: number;
   /** Values in use without a claim, or with a void one, that were claimed for their user. */
   readonly claimed: number;

@@ -214,7 +214,7 @@ test('a Service that no node leads to any more loses what that came with, whatev
   expect(await claims('nodeport')).toEqual([]);
 });
 
-test('a Service of an unknown type is told of that alone', async () => {
+test('a Service of an unknown type is refused for its type only', async () => {
   const api = await start(1);
   await api.call('POST', SERVICES, { body: service('web') });
   const { json } = await api.call('PATCH', `${SERVICES}/web`, { body: { spec: { type: 'Odd' } } });

@@ -13,7 +13,7 @@ import { heldAddresses, heldPorts } from './service-spec';
 import type { AddressRange, ValueRange } from './value-range';
 import { unionOf } from './value-range';
 
-/** Rounds of repair lie further apart than a request can last, so that a claim seen twice without a user is nobody's. */
+/** The interval between repair rounds exceeds the longest request. A claim seen twice without a user is therefore leaked. */
 const REPAIR_INTERVAL_MS = 180_000;
 /** Replicas that started together shall not look at everything together. */
 const REPAIR_SPREAD_MS = 30_000;

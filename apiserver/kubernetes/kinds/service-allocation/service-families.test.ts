@@ -253,7 +253,7 @@ describe('on a cluster of two families', () => {
 });
 
 describe('on a cluster of one family', () => {
-  test('who prefers two gets one, and who needs two is told what is missing', async () => {
+  test('PreferDualStack gets one family, and RequireDualStack is refused with the missing family', async () => {
     const api = await start(V4);
     const { json } = await create(api, 's', { ipFamilyPolicy: 'PreferDualStack' });
     expect(json.spec).toMatchObject({
@@ -285,7 +285,7 @@ describe('when the cluster gets a second family', () => {
     expect([code, kept.spec.clusterIPs]).toEqual([200, both.spec.clusterIPs]);
   });
 
-  test('repair frees what nobody uses and claims what is used, of both families', async () => {
+  test('repair releases unused addresses and claims used ones, of both families', async () => {
     const api = await start(`${V4},${V6}`);
     const { json } = await create(api, 's', { ipFamilyPolicy: 'RequireDualStack' });
     const [four, six] = json.spec.clusterIPs as [string, string];
@@ -293,9 +293,9 @@ describe('when the cluster gets a second family', () => {
     const signal = patience();
     const { record } = await backend.get(`${prefix}${six}`, signal);
     await backend.delete(`${prefix}${six}`, record?.revision ?? 0, signal);
-    const nobody = Buffer.from(JSON.stringify({ namespace: 'default', name: 'gone', uid: 'gone' }));
-    await backend.create(`${prefix}fd00::99`, nobody, {}, signal);
-    await backend.create(`${prefix}10.0.0.99`, nobody, {}, signal);
+    const deletedOwner = Buffer.from(JSON.stringify({ namespace: 'default', name: 'gone', uid: 'gone' }));
+    await backend.create(`${prefix}fd00::99`, deletedOwner, {}, signal);
+    await backend.create(`${prefix}10.0.0.99`, deletedOwner, {}, signal);
     await api.plane.serviceAllocation.repair(signal);
     const [addresses] = await api.plane.serviceAllocation.repair(signal);
     expect(addresses).toMatchObject({ freed: 2, outside: 0, duplicates: 0 });
@@ -303,7 +303,7 @@ describe('when the cluster gets a second family', () => {
   });
 });
 
-test("an address may be written in another way than the usual one, and is nobody else's all the same", async () => {
+test('an address in a non-canonical form is claimed like the canonical one', async () => {
   const api = await start(`${V6},${V4}`);
   const { code, json } = await create(api, 's', { clusterIP: 'FD00::0042' });
   expect([code, json]).toMatchObject([201, { spec: { clusterIPs: ['FD00::0042'] } }]);

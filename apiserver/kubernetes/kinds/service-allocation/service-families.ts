@@ -66,15 +66,15 @@ function surplusErrors({ spec }: Service): readonly FieldError[] {
   });
 }
 
-/** An address that was asked for tells its family. The first one that cannot be had is told of alone. */
+/** Derives families from requested addresses. Only the first family that the cluster lacks is reported. */
 function withFamiliesOfAddresses(service: Service, families: readonly Family[]): FamilyOutcome {
   const { clusterIPs: addresses = [], ipFamilies: asked = [] } = service.spec;
   if (addresses[0] === HEADLESS || addresses.length <= asked.length) return { service, errors: [] };
-  const told = addresses.slice(asked.length).map((each): Family => (isIP(each) === 6 ? 'IPv6' : 'IPv4'));
-  const missing = told.findIndex((family) => !families.includes(family));
-  if (missing < 0) return { service: withSpec(service, { ipFamilies: [...asked, ...told] }), errors: [] };
+  const derived = addresses.slice(asked.length).map((each): Family => (isIP(each) === 6 ? 'IPv6' : 'IPv4'));
+  const missing = derived.findIndex((family) => !families.includes(family));
+  if (missing < 0) return { service: withSpec(service, { ipFamilies: [...asked, ...derived] }), errors: [] };
   const path = `spec.clusterIPs[${String(asked.length + missing)}]`;
-  const why = `may not use ${told[missing] ?? ''} on a cluster which is not configured for it`;
+  const why = `may not use ${derived[missing] ?? ''} on a cluster which is not configured for it`;
   return { service, errors: [invalid(path, addresses, why)] };
 }
 

@@ -55,7 +55,7 @@ export function normalizeNewService(service: Service): Service {
 
 /**
  * A changed Service: what was allocated and is left out stays, linked fields follow the one that was changed, and what the new type
- * has no use for is dropped unless the client changed it. Without families (the gate IPv6DualStack) nobody gives up a second one.
+ * has no use for is dropped unless the client changed it. Without the gate IPv6DualStack no Service loses its second family.
  */
 export function normalizeChangedService(
   next: Service,
@@ -78,7 +78,7 @@ function keepAllocated(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   };
 }
 
-/** Whoever names an address and leaves out its families gets those of the address. */
+/** A Service with an address and without families gets the families of the address. */
 function keptAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   const isLeftOut = spec.clusterIP === undefined && spec.clusterIPs === undefined;
   return {

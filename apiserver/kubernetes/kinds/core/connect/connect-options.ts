@@ -30,7 +30,7 @@ export interface LogOptions {
   readonly previous: boolean;
   readonly timestamps: boolean;
   readonly sinceSeconds: number | undefined;
-  /** As the agent is told. */
+  /** The form that the node agent expects. */
   readonly sinceTime: string | undefined;
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;

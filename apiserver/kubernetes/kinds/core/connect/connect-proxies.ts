@@ -96,10 +96,10 @@ function noEndpoints(name: string): StatusError {
   return new StatusError('ServiceUnavailable', `no endpoints available for service ${JSON.stringify(name)}`);
 }
 
-/** Those that are looked at: whoever writes Endpoints must not have the server read a thousand pods for one request. */
+/** Bounds the reads per request: a client that writes Endpoints must not make the server read a thousand pods. */
 const ADDRESSES_TRIED_MAX = 16;
 
-/** An address of a pod of the namespace: whoever may write Endpoints must not reach by them what no pod has. */
+/** Only addresses of pods in the namespace are allowed. Otherwise the right to write Endpoints would reach any host. */
 async function addressOfPod(
   reader: ConnectionReader,
   { namespace, addresses }: { readonly namespace: string; readonly addresses: readonly EndpointAddress[] },

@@ -85,7 +85,7 @@ describe('with the feature on', () => {
     expect(causesOf(await api.call('PUT', URL, { body: await list(...containers) }))).toEqual(causes);
   });
 
-  test('what of one would have changed is told', async () => {
+  test('a change of an existing ephemeral container is reported', async () => {
     await api.call('PUT', URL, { body: await list(DEBUGGER) });
     const { json } = await api.call('PUT', URL, {
       body: await list({ ...DEBUGGER, name: 'new' }, { ...DEBUGGER, image: 'other:1', workingDir: '/w' }),

@@ -91,7 +91,7 @@ async function tryDeletion(
   try {
     await deleteObject(
       { ...store, admission: NO_FURTHER_ADMISSION },
-      // The budget may be spent by now, so that the eviction cannot begin anew elsewhere.
+      // The budget may already be spent, so the eviction is not retried on another server.
       { ...request, endpoint: pods, subresource: '', dryRun: options.dryRun, bounds: undefined },
       { ...options, preconditions },
       signal,

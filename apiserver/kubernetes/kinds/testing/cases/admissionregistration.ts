@@ -65,7 +65,7 @@ export const admissionregistrationCases: readonly KindCases[] = [
         [`Required ${AT}.admissionReviewVersions`],
       ],
       [
-        'versions of reviews that nobody speaks',
+        'only unknown review versions',
         withHook({ admissionReviewVersions: ['v9'] }),
         [`Invalid ${AT}.admissionReviewVersions`],
       ],

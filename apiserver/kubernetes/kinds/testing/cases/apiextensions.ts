@@ -103,7 +103,7 @@ export const apiextensionsCases: readonly KindCases[] = [
         ['NotSupported spec.conversion.strategy'],
       ],
       [
-        'a conversion by nobody',
+        'a conversion without a webhook',
         { spec: { conversion: { strategy: 'Webhook' } } },
         ['Required spec.conversion.conversionReviewVersions', 'Required spec.conversion.webhookClientConfig'],
       ],

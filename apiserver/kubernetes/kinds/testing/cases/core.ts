@@ -40,7 +40,7 @@ export const coreCases: readonly KindCases[] = [
       ['a key with a space', { data: { 'a b': 'AA==' } }, ['Invalid data[a b]']],
       ['too much data', { data: { big: base64('x'.repeat(1024 * 1024 + 1)) } }, ['TooLong data']],
       [
-        'a token of nobody',
+        'a token without an account',
         { type: SECRET_TYPE.serviceAccountToken },
         [`Required metadata.annotations[${ANNOTATION.serviceAccountName}]`],
       ],
@@ -259,7 +259,7 @@ export const coreCases: readonly KindCases[] = [
     url: `${CORE}/resourcequotas`,
     good: { spec: { hard: { pods: '10', 'requests.cpu': '4', 'count/deployments.apps': '5' } } },
     bad: [
-      ['a resource nobody knows', { spec: { hard: { gold: '1' } } }, ['Invalid spec.hard[gold]']],
+      ['an unknown resource', { spec: { hard: { gold: '1' } } }, ['Invalid spec.hard[gold]']],
       ['plain storage', { spec: { hard: { storage: '1' } } }, ['Invalid spec.hard[storage]']],
       ['a negative amount', { spec: { hard: { cpu: '-1' } } }, ['Invalid spec.hard[cpu]']],
       ['half a pod', { spec: { hard: { pods: '500m' } } }, ['Invalid spec.hard[pods]']],

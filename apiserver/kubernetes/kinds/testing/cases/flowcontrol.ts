@@ -28,7 +28,7 @@ export const flowcontrolCases: readonly KindCases[] = [
         ['Required spec.priorityLevelConfiguration.name'],
       ],
       ['the first place', { spec: { matchingPrecedence: 1 } }, ['Invalid spec.matchingPrecedence']],
-      ['nobody', withFlowRule({ subjects: [] }), ['Required spec.rules[0].subjects']],
+      ['no subjects', withFlowRule({ subjects: [] }), ['Required spec.rules[0].subjects']],
       [
         'an unknown subject',
         withFlowRule({ subjects: [{ kind: 'Odd' }] }),

@@ -61,7 +61,11 @@ export const rbacCases: readonly KindCases[] = [
       ['an unknown kind of role', { roleRef: { kind: 'Odd' } }, ['NotSupported roleRef.kind']],
       ['a role of another group', { roleRef: { apiGroup: 'x' } }, ['NotSupported roleRef.apiGroup']],
       ['an unknown subject', { subjects: [{ kind: 'Odd', name: 'x' }] }, ['NotSupported subjects[0].kind']],
-      ['nobody', { subjects: [{ kind: 'Group', name: '' }] }, ['Required subjects[0].name']],
+      [
+        'a subject without a name',
+        { subjects: [{ kind: 'Group', name: '' }] },
+        ['Required subjects[0].name'],
+      ],
       [
         'an account with a group',
         { subjects: [{ kind: 'ServiceAccount', name: 'a', apiGroup: GROUP.rbac }] },
@@ -74,7 +78,7 @@ export const rbacCases: readonly KindCases[] = [
       ],
     ],
     badChanges: [['another role', { roleRef: { name: 'edit' } }, ['Invalid roleRef']]],
-    goodChanges: [['nobody left', { subjects: null }]],
+    goodChanges: [['no subjects left', { subjects: null }]],
   },
   {
     kind: 'ClusterRoleBinding',
