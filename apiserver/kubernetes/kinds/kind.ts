@@ -22,7 +22,7 @@ export interface Kind<T extends ApiObject = ApiObject> {
   readonly rowConditions?: (object: T) => readonly object[];
   /**
    * Subresources of another kind (`scale`, `eviction`), by name. Not here: `status`, `approval` and `finalize`, which show the object itself. A row in
-   * `resources.json` is enough for them; what differs from the usual status stands in the strategy's `subresources`.
+   * `resources.json` is enough for them; deviations from the usual status are in the strategy's `subresources`.
    */
   readonly subresources?: Readonly<Record<string, SpecialSubresource>>;
   /** The resource is an operation, or made up on demand: nothing is stored. */
@@ -32,7 +32,7 @@ export interface Kind<T extends ApiObject = ApiObject> {
    * belong, and what only some servers fill in is filled in.
    */
   readonly received?: (object: T, settings: KindSettings) => T;
-  /** Annotations that stand for fields of the kind, and are no part of its metadata where that is shown by itself. */
+  /** Annotations that encode fields of the kind. PartialObjectMetadata omits them. */
   readonly fieldAnnotations?: readonly string[];
 }
 
@@ -50,8 +50,8 @@ export type KindsOf<Group extends keyof StoredKinds> = {
 };
 
 /**
- * A group's kinds as the registry takes them, which knows no kinds; `virtual` are those that are not stored. The one place where a kind's
- * type is let go: each gets only objects that were decoded as the kind that is stored under this resource.
+ * A group's kinds as the registry takes them, which knows no kinds; `virtual` are those that are not stored. The kind's
+ * type is erased only here: each kind gets only objects that were decoded as the kind stored under this resource.
  */
 export function kindsOf<Group extends keyof StoredKinds>(
   group: Group,

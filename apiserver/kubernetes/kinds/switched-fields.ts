@@ -8,7 +8,7 @@ import type { FieldGate } from './field-gates';
 import { isOn } from './field-gates';
 import { POD_PLACES } from './pod-template/pod-places';
 
-/** A field that objects lose while the gate is off, unless they have had it: every object is asked about as a whole. */
+/** A field that is dropped while its gate is off, unless the previous object has it anywhere. */
 interface SwitchedField {
   readonly gate: FieldGate;
   /** The members from the object to the field; {@link EACH} is each element of a list, {@link CONTAINERS} any list of containers, {@link OTHERS} all elements but the first, and a last name that ends in `*` all that begin so. */
@@ -40,7 +40,7 @@ const OF_PODS: readonly SwitchedField[] = [
   { gate: 'VolumeSubpath', path: ['spec', CONTAINERS, EACH, 'volumeMounts', EACH, 'subPathExpr'] },
 ];
 
-/** By group and resource. Fields of features that are off by default stand with their kinds. */
+/** By group and resource. Fields of features that are off by default are in the files of their kinds. */
 const FIELDS = ownKeyMap<readonly SwitchedField[]>({
   'core/nodes': [
     { gate: 'DynamicKubeletConfig', path: ['spec', 'configSource'] },

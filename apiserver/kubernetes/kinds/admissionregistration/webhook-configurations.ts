@@ -19,7 +19,7 @@ import { webhookClient } from '../rules/webhook-clients';
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
-/** Which requests a webhook sees. An asterisk stands for everything and therefore alone. */
+/** Validates a rule of a webhook. An asterisk must be the only item of its list. */
 export function validateWebhookRule(rule: RuleWithOperations, path: string): FieldError[] {
   const { operations = [], apiGroups = [], apiVersions: versions = [], resources = [], scope } = rule;
   return [
@@ -53,7 +53,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     ...(resources.length > 1 && resources.includes('*/*')
       ? [invalid(path, resources, "if '*/*' is present, must not specify other resources")]
       : []),
-    // Upstream notices the others only behind the asterisk.
+    // Upstream reports other items only after the asterisk.
     ...(whole.includes('*') && whole.at(-1) !== '*'
       ? [invalid(path, resources, "if '*' is present, must not specify other resources without subresources")]
       : []),
@@ -70,7 +70,7 @@ function coveredBefore(resource: string, isBefore: (other: string) => boolean, p
     .map((each) => invalid(path, resource, `if '${each}' is present, must not specify ${resource}`));
 }
 
-/** What v1 demands and the older version did not. An object that already broke it may go on breaking it. */
+/** Rules that v1 adds to v1beta1. They ratchet: an object that already violated one may keep doing so. */
 interface Strictness {
   readonly uniqueNames: boolean;
   readonly noSideEffects: boolean;

@@ -18,7 +18,7 @@ export function validateDefaults(schema: JSONSchemaProps, path: string, budget: 
   return errors;
 }
 
-/** Where a default stands. */
+/** The position of a default in the schema. */
 interface Place {
   /** The innermost object with metadata, and the way from it: names, or undefined for the items of a list. */
   readonly resource: StructuralSchema;
@@ -57,7 +57,7 @@ function problems(schema: StructuralSchema, path: string, { budget }: Place): re
 
 const SOME_RESOURCE = { apiVersion: 'validation/v1', kind: 'Validation' };
 
-/** A default in metadata is judged in an object that has nothing else. */
+/** A default in metadata is validated as part of an otherwise empty object. */
 function metaProblems(
   schema: StructuralSchema,
   path: string,

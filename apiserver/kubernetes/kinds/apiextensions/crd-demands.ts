@@ -13,7 +13,7 @@ import { newPatternBudget, validateStructure } from './crd-structure';
 import type { IsInSpec, SharedProblems } from './crd-shared-parts';
 import { partsInSpec, sharedProblems } from './crd-shared-parts';
 
-/** What is asked of a definition beside the form of what is there: more of new ones, and of those that come in the newer version. */
+/** Requirements of a definition that depend on the write: new definitions and those sent in v1 have more of them. */
 export interface Demands {
   /** Unknown fields must be pruned. */
   readonly pruning: boolean;

@@ -58,7 +58,7 @@ interface SchemaDemands {
 }
 
 /**
- * The schema of a custom resource: the parts of OpenAPI that are allowed, then, if it is asked for, that it is structural: every field has a
+ * The schema of a custom resource: the parts of OpenAPI that are allowed, then, if required, that it is structural: every field has a
  * type, and says in one place what it looks like; then that the defaults fit it.
  */
 export function validateSchema(
@@ -121,7 +121,7 @@ function walkedChildrenOf(schema: JSONSchemaProps, path: string): ReturnType<typ
   );
 }
 
-/** Where in the schema a part stands, and what is asked of it. */
+/** The position of a part in the schema, and its requirements. */
 interface Place {
   readonly demands: SchemaDemands;
   readonly isRoot: boolean;

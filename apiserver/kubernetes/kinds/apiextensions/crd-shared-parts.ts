@@ -33,7 +33,7 @@ const PARTS: readonly SharedPart[] = [
 ];
 
 /**
- * What a definition of apiextensions/v1beta1 says twice: there a part can stand in the spec for all versions, or in each version, and
+ * Parts that a definition of apiextensions/v1beta1 sets twice: a part can be in the spec for all versions, or in each version, and
  * the first version has a second name. In v1, in which definitions are stored, none of this can be seen any more.
  */
 export function sharedProblems({ via, sent }: Pick<WriteInfo, 'via' | 'sent'>): SharedProblems {
@@ -87,7 +87,7 @@ function inNewerVersion(version: CustomResourceDefinitionVersion): StoredVersion
 /** Whether errors of a part name the spec instead of each version. */
 export type IsInSpec = (shared: SharedName) => boolean;
 
-/** The parts that stand in the spec of a definition as it was sent; in v1, where none do, those that all versions have in common. */
+/** The parts in the spec of a definition as it was sent; in v1, which has none there, the parts that all versions share. */
 export function partsInSpec(
   { versions }: StoredSpec,
   { via, sent }: Pick<WriteInfo, 'via' | 'sent'>,

@@ -134,7 +134,7 @@ function metaProblems(schema: JSONSchemaProps, path: string, level: Level): Fiel
   ];
 }
 
-/** What upstream does not see in the metadata of the whole object: documentation, and what is judged elsewhere. */
+/** What upstream does not see in the metadata of the whole object: documentation, and what other rules validate. */
 const UNSEEN = new Set(['type', 'default', 'externalDocs', 'example']);
 
 function saysMoreThanNames(metadata: JSONSchemaProps): boolean {

@@ -13,7 +13,7 @@ const VERSION = 'apiextensions.CustomResourceDefinitionVersion';
 const COLUMN = 'apiextensions.CustomResourceColumnDefinition';
 
 /**
- * Versions as upstream's internal form shows them: what the spec says for all of them stands in none. What it shows as an address in memory
+ * Versions as upstream's internal form shows them: values that the spec sets for all versions are in none of them. What it shows as an address in memory
  * makes all of them JSON.
  */
 export function shownVersions(versions: readonly Version[], inSpec: IsInSpec): GoValue | readonly Version[] {

@@ -17,7 +17,7 @@ import { forEachItem } from '../rules/primitives';
 
 const WARNING_BYTES_MAX = 256;
 
-/** That versions have a schema, where one is asked for. */
+/** Checks that versions have a schema where one is required. */
 export function validatePresence(spec: CustomResourceDefinitionSpec, demands: Demands): FieldError[] {
   const isPruned = spec.preserveUnknownFields !== true;
   const { asSent } = demands.shared;
@@ -135,7 +135,7 @@ function unprintable(warning: string): readonly string[] {
 
 interface Part {
   readonly field: 'schema' | 'subresources' | 'additionalPrinterColumns';
-  /** Where the part stands in the spec when all versions share it. */
+  /** The path of the part in the spec when all versions share it. */
   readonly shared: SharedName;
   readonly rule: (
     version: CustomResourceDefinitionVersion,
@@ -205,7 +205,7 @@ function pathUnder(
   return [invalid(path, value, `should be a json path under ${where}`)];
 }
 
-/** Upstream looks no further than that here; who follows a path finds out whether it is one. */
+/** As upstream, only the beginning of a path is validated here. */
 function notSimple(value: string, path: string): FieldError[] {
   return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')];
 }

@@ -71,7 +71,7 @@ function validateStatus(object: CustomResourceDefinition, demands: Demands): Fie
   return [...validateAcceptedNames(object), ...validateStoredVersions(object, demands)];
 }
 
-/** What is asked of the status, also where it is written alone. */
+/** Validates the status, of the whole object and of the status subresource. */
 function validateAcceptedNames({ status = NEW_STATUS }: CustomResourceDefinition): FieldError[] {
   return validateNames(status.acceptedNames, 'status.acceptedNames');
 }
@@ -227,7 +227,7 @@ const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
   },
 };
 
-/** A webhook that says nothing of how it is asked is none: upstream's internal version has its parts alone. */
+/** Drops a webhook without client config and review versions: the internal version of upstream cannot represent it. */
 function withoutEmptyWebhook(object: CustomResourceDefinition): CustomResourceDefinition {
   const { spec } = object;
   const { webhook, ...conversion } = spec.conversion ?? NO_CONVERSION;

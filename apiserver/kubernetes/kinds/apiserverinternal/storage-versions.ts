@@ -32,7 +32,7 @@ function validateStatus(status: StorageVersionStatus = {}): FieldError[] {
   const path = 'status.storageVersions';
   const { storageVersions: servers = [], conditions = [] } = status;
   return [
-    // A server may stand there twice.
+    // A server may be listed twice.
     ...forEachItem(servers, path, validateServer),
     ...validateCommonVersion(status, servers),
     ...validateConditions(conditions),

@@ -31,7 +31,7 @@ export function workloadStatus<Resource extends keyof Workloads>(
 
 /**
  * The same of a kind that has by default the labels of its template: an applier that leaves its spec out takes both away, and gets the spec
- * back alone. So the defaults are asked again.
+ * back alone. So the defaults are applied again.
  */
 export function labelledWorkloadStatus<Resource extends 'jobs' | 'replicationcontrollers'>(
   resource: Resource,

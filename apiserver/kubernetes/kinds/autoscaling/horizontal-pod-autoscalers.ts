@@ -342,7 +342,7 @@ const horizontalPodAutoscalerTable = tableOf<HorizontalPodAutoscaler>([
   AGE,
 ]);
 
-/** Current value and target of each metric. The current ones stand at the same place of their own list. */
+/** Current value and target of each metric. A current value has the same index in its own list. */
 function metricsText({ spec: { metrics = [] }, status }: HorizontalPodAutoscaler): string {
   if (metrics.length === 0) return NONE;
   const texts = metrics.map((metric, index) => metricText(metric, status?.currentMetrics?.[index]));

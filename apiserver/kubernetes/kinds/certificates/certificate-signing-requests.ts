@@ -129,7 +129,7 @@ function wrongLabels(value: string, path: string, problemsOf: Problems): FieldEr
   );
 }
 
-/** A block ends at the next mark, as Go reads it; looking for ends behind that would take minutes where there are many beginnings. */
+/** A block ends at the next mark, as Go reads it; searching beyond it would take minutes for many unclosed blocks. */
 const BLOCKS = /-----BEGIN ([^-\n]+)-----\r?\n((?:[^-]|-(?!----))*)-----END \1-----/g;
 
 /** Each is parsed, in one turn of the loop. A chain of this length is none. */
@@ -190,7 +190,7 @@ const certificateRequestStrategy: Strategy<CertificateSigningRequest> = {
   subresources: { approval: csrApproval, status: withCertificateRules(csrStatus) },
 };
 
-/** Who asks for a certificate is who sent the request, whatever it says. */
+/** Sets the requester to the authenticated user; values from the client are ignored. */
 function ofRequester(object: CertificateSigningRequest, { user }: WriteInfo): CertificateSigningRequest {
   const { username: _1, uid: _2, groups: _3, extra: _4, ...spec } = object.spec;
   return {

@@ -40,7 +40,7 @@ export const csrApproval: SubresourceStrategy<CertificateSigningRequest> = {
   ],
 };
 
-/** `status`: the certificate and other conditions; who decided, and how, stays. */
+/** `status`: updates the certificate and conditions other than the decisions. */
 export const csrStatus: SubresourceStrategy<CertificateSigningRequest> = {
   prepareForUpdate(next, previous, info) {
     const before = conditionsOf(previous);

@@ -6,10 +6,10 @@ import { NAME } from '../columns/common';
 import { derivedTableOf } from '../columns/table';
 import type { Kind } from '../kind';
 
-/** How long a component may take to say that it is well. */
+/** The time limit of one health check. */
 const CHECK_TIMEOUT_MS = 5_000;
 
-/** The health of the parts behind this server, asked at the moment of the request. */
+/** The health of the backends of this server, checked for each request. */
 const componentStatusResource: VirtualResource = {
   list: ({ services }, signal) => Promise.all(services.components.map((each) => statusOf(each, signal))),
 };

@@ -14,7 +14,7 @@ import { configKeyProblems, forEachItem, invalidForEach } from '../rules/primiti
 /** All values of one ConfigMap or Secret together, in bytes. */
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 
-/** Keys are file names, no key stands in both maps, and the whole is of bounded size. */
+/** Keys are file names, no key is in both maps, and the total size is bounded. */
 const configMapRules: Pick<Strategy<ConfigMap>, 'validate' | 'validateUpdate'> = {
   validate: ({ data = {}, binaryData: binary = {} }) => {
     const bytes = [
@@ -41,7 +41,7 @@ export function configKeys(map: Readonly<Record<string, unknown>>, path: string)
   );
 }
 
-/** How many bytes a base64 text stands for, or null, which is how a map holds no bytes. */
+/** The decoded length of a base64 text in bytes; null counts as empty. */
 export function decodedBytes(base64: Base64 | null): number {
   return Buffer.byteLength(base64 ?? '', 'base64');
 }

@@ -19,7 +19,7 @@ const NOTE_BYTES_MAX = 1024;
 
 /**
  * The rules of every Event, and the strict ones of those that are made through events v1. Field paths are those of core, which
- * is the stored form. Of a change nothing but finalizers is asked further: upstream compares the new event with itself.
+ * is the stored form. On update only finalizers are validated further: upstream compares the new event with itself.
  */
 const eventRules: Pick<Strategy<Event>, 'validate' | 'validateNew' | 'validateUpdate'> = {
   validate: (event) => [
@@ -38,7 +38,7 @@ function isStrict({ group, version }: GroupVersion): boolean {
   return group === GROUP.events && version !== 'v1beta1';
 }
 
-/** An event of the old kind stands in the namespace of its object, or in the default one if that has none. */
+/** A core/v1 event must be in the namespace of its object, or in `default` for an object without one. */
 function namespaceAgrees(event: Event): FieldError[] {
   const own = event.metadata.namespace ?? '';
   const { namespace: involved = '' } = event.involvedObject;
@@ -125,7 +125,7 @@ function lastSeen({ series, lastTimestamp }: Event, first: Age): Age {
   return last.isUnknown ? first : last;
 }
 
-/** An event that stands for itself has no count in the newer API, and in a series v1.21 takes the first one for not counted. */
+/** A single event has no count in events.k8s.io. As in v1.21, the count of a series excludes its first event. */
 function count({ series, count: own = 0 }: Event): number {
   if (series !== undefined) return (series.count ?? 0) + 1;
   return own === 0 ? 1 : own;

@@ -131,7 +131,7 @@ function sizeOf({ spec }: PersistentVolumeClaim): Quantity | undefined {
   return spec.resources.requests?.[STORAGE];
 }
 
-/** Capacity and modes are those of the volume that was bound, not those that were asked for. */
+/** Capacity and modes are those of the volume that was bound, not the requested ones. */
 const persistentVolumeClaimTable = tableOf<PersistentVolumeClaim>([
   NAME,
   { name: 'Status', cell: phaseOf },

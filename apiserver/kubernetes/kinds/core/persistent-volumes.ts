@@ -31,7 +31,7 @@ import { PERSISTENT_SOURCES } from './persistent-volume-sources';
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
 
-/** Where a volume is can never change; how much of it there is and who gets it can. */
+/** The source of a volume is immutable; its capacity and claim are not. */
 const persistentVolumeRules: Pick<
   Strategy<PersistentVolume>,
   'prepareForCreate' | 'validate' | 'validateUpdate'

@@ -25,12 +25,12 @@ const TOKEN_REQUEST = { group: GROUP.authentication, kind: 'TokenRequest' } as c
 const EXPIRATION_SECONDS_MIN = 600;
 const EXPIRATION_SECONDS_MAX = 2 ** 32;
 
-/** What the token volume that admission adds to pods asks for: by this number its requests are known. */
+/** The expiration that the token volume added by admission requests; the number identifies such requests. */
 const VOLUME_EXPIRATION_SECONDS = 3_607;
 const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 60 * 60;
 const SECOND_MS = 1_000;
 
-/** `serviceaccounts/token`: a signed token of the account, for the audiences and the time asked for. */
+/** `serviceaccounts/token`: a signed token of the account, for the requested audiences and lifetime. */
 export const requestToken: Operation = async (context, request, signal) => {
   const { accountTokens, apiAudiences } = context.services;
   const { spec } = request.object as TokenRequest;

@@ -184,7 +184,7 @@ function validateVerbs(given: readonly string[] | null, path: string): FieldErro
   ];
 }
 
-/** A list that is not empty, and in which an asterisk stands for everything and therefore alone. The words complete the refusals. */
+/** Checks that a list is not empty, and that an asterisk is its only item. The texts complete the messages. */
 function asteriskAlone(
   values: readonly string[],
   path: string,

@@ -69,7 +69,7 @@ const PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
 const PATH_PROBLEM = `Invalid path (regex used for validation is '${PATH.source.slice(1, -1)}')`;
 
-/** `example.com/some/path`: who is meant, under a name that is theirs. */
+/** A domain-prefixed path such as `example.com/some/path` names the controller. */
 function domainPrefixedPath(value: string, path: string): FieldError[] {
   if (value === '') return [required(path)];
   const slash = value.indexOf('/');

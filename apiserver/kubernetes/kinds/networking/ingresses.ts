@@ -157,7 +157,7 @@ function validateHttp({ http }: IngressRule, path: string, names: Names): FieldE
   if (paths.length === 0) return [required(`${path}.http.paths`)];
   return forEachItem(paths, `${path}.http.paths`, (each, at) => [
     ...validatePath(each, at),
-    // Of a path without a type nothing more is asked.
+    // As upstream, a path without a type is not validated further.
     ...(each.pathType === undefined ? [] : validateBackend(each.backend, `${at}.backend`, names)),
   ]);
 }

@@ -39,7 +39,7 @@ function containerPort(given: number, path: string): FieldError[] {
   return given === 0 ? [required(path)] : portNumber(given, path);
 }
 
-/** Containers share the host's ports: no two of them may ask for the same one. */
+/** Containers share the host's ports: no two of them may use the same one. */
 export function hostPortConflicts(containers: readonly Container[], path: string): FieldError[] {
   const taken = new Set<string>();
   return eachPort(containers, path, (port, at) => {

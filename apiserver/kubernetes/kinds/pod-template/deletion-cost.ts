@@ -36,7 +36,7 @@ function costOf(object: ReadonlyJson, place: readonly string[]): string | undefi
   return has(annotations, ANNOTATION.podDeletionCost) ? cost : undefined;
 }
 
-/** A decimal number of 32 bits, without a plus sign and without zeros in front. A minus may stand before zeros. */
+/** A decimal number of 32 bits, without a plus sign and without zeros in front. A minus may precede zeros. */
 const COST = /^(?:0|[1-9]\d*|-\d+)$/u;
 const BITS = 32;
 

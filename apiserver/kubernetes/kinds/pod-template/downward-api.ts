@@ -77,7 +77,7 @@ function splitSubscript(given: string): Subscripted | undefined {
 const OPENING = "['";
 const CLOSING = "']";
 
-/** Why there is no such field; `map` is what a subscript stands behind, where there is one. */
+/** Explains why a field is not supported; `map` is the field before a subscript, if any. */
 function labelProblem(apiVersion: string, label: string, map: string | undefined): string | undefined {
   if (apiVersion !== 'v1') return `unsupported pod version: ${apiVersion}`;
   if (map === undefined) {

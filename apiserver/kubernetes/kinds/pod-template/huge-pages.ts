@@ -11,7 +11,7 @@ import { isHugePages } from './resource-requirements';
 
 /**
  * The strategy that follows the gates of huge pages: pods and templates show their amounts to containers only with DownwardAPIHugePages,
- * and pods have several sizes only with HugePageStorageMediumSize. Who did so while the gate was on goes on doing so.
+ * and pods have several sizes only with HugePageStorageMediumSize. An object that has several sizes keeps them when the gate is switched off.
  */
 export function withHugePages(resource: string, strategy: Strategy | undefined): Strategy | undefined {
   const place = POD_PLACES.get(resource);

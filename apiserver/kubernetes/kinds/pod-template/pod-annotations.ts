@@ -92,7 +92,7 @@ export function seccompProfileRule(profile: string, path: string): FieldError[] 
   return [invalid(path, profile, 'must be a valid seccomp profile')];
 }
 
-/** Collects the names when the first is asked for. */
+/** Collects the names lazily, on first use. */
 function containerFinder(spec: PodSpec): (name: string) => boolean {
   let names: ReadonlySet<string> | undefined;
   return (name) => {
@@ -121,7 +121,7 @@ export function appArmorProfileRule(profile: string, path: string): FieldError[]
 }
 
 /**
- * What may not change about a pod's annotations: who confines its containers, and whether it is a mirror. The rules of a new pod follow
+ * Annotations of a pod that are immutable: the AppArmor and seccomp profiles, and the mirror mark. The rules of a new pod follow
  * once more, as upstream, where they hold for a change of the status, too.
  */
 export function validatePodAnnotationsUpdate(pod: Pod, former: Pod): FieldError[] {
@@ -144,7 +144,7 @@ function changedAnnotations(next: Annotations, previous: Annotations, path: stri
   });
 }
 
-/** A seccomp profile that stands both in an annotation and in its field must be one. `path` is that of the spec. */
+/** A seccomp profile that is set both in an annotation and in its field must be the same. `path` is that of the spec. */
 export function validateSeccompTwins(annotations: Annotations, spec: PodSpec, path: string): FieldError[] {
   const places = [
     { context: spec.securityContext, key: ANNOTATION.seccompPod, path },

@@ -65,21 +65,21 @@ const otherFields = fields<PodSpec>({
   overhead: ifPresent((limits, path) => validateResourceRequirements({ limits }, path)),
 });
 
-interface Judged {
+interface ValidatedSpec {
   readonly spec: PodSpec;
   readonly path: string;
   readonly podName: string;
 }
 
 /** Specs without a fault, by their list of containers: writes that leave a spec alone share its members with the stored object. */
-const faultless = new WeakMap<object, Judged>();
+const faultless = new WeakMap<object, ValidatedSpec>();
 
-/** The spec of a pod, wherever it stands. `podName` is empty for a template. One that was just found faultless is not judged again. */
+/** Validates the spec of a pod or of a template (`podName` is empty). A spec that just passed is not validated again. */
 export function validatePodSpec(spec: PodSpec, path: string, podName: string): FieldError[] {
   const key = spec.containers ?? undefined;
   const known = key === undefined ? undefined : faultless.get(key);
   if (known?.path === path && known.podName === podName && haveSameMembers(known.spec, spec)) return [];
-  const errors = judgePodSpec(spec, path, podName);
+  const errors = collectPodSpecErrors(spec, path, podName);
   if (key !== undefined && errors.length === 0) faultless.set(key, { spec, path, podName });
   return errors;
 }
@@ -95,7 +95,7 @@ function haveSameMembers(a: ReadonlyJson, b: ReadonlyJson): boolean {
   return surplus === 0;
 }
 
-function judgePodSpec(spec: PodSpec, path: string, podName: string): FieldError[] {
+function collectPodSpecErrors(spec: PodSpec, path: string, podName: string): FieldError[] {
   const { errors, volumes } = validateVolumes(spec.volumes, `${path}.volumes`, podName);
   return [
     ...errors,

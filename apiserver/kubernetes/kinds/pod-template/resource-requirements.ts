@@ -119,7 +119,7 @@ export function validateResourceRequirements(
 ): FieldError[] {
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   const lonelyHugePages = names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory');
-  // Requests are their limits by default: what is good there is not judged again.
+  // Requests default to the limits; an amount that is valid there is not validated again.
   const goodLimits = new Set<string>();
   return [
     ...forEachItem(Object.entries(limits), path, ([name, amount]) => {

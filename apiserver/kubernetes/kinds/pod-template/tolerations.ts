@@ -78,7 +78,7 @@ export function validateTolerationsUpdate(
   return validateTolerations(next, path);
 }
 
-/** As text, in which what is equal looks alike: fields stand in the order of the schema. */
+/** As text, in which what is equal looks alike: fields are in the order of the schema. */
 function withoutSeconds({ tolerationSeconds: _seconds, ...rest }: Toleration): string {
   return JSON.stringify(rest);
 }

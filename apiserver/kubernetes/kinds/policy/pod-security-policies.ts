@@ -187,7 +187,7 @@ function runtimeClassName(name: string, path: string): FieldError[] {
 interface ProfileAnnotation {
   readonly key: string;
   readonly rule: Rule<string>;
-  /** Several, with commas between them; this one stands for each. */
+  /** A comma-separated list; the asterisk allows every profile. */
   readonly any?: string;
   readonly isList: boolean;
 }

@@ -41,7 +41,7 @@ export function reachableAddress(address: string, path: string): FieldError[] {
     .map(({ problem }) => invalid(path, address, problem));
 }
 
-/** True when both are networks of one family and the second lies inside the first and is smaller. */
+/** True when both are networks of one family and the second is a strict subset of the first. */
 export function isStrictlyInside(outer: string, inner: string): boolean {
   if (!isCidr(outer) || !isCidr(inner)) return false;
   const [outerAddress = '', outerBits = ''] = outer.split('/');
@@ -51,7 +51,7 @@ export function isStrictlyInside(outer: string, inner: string): boolean {
   return parseIpAddress(innerAddress).match(parseIpAddress(outerAddress), Number(outerBits));
 }
 
-/** What is wrong with more than one address or network: only one of each family may stand there, and two at most. */
+/** Validates a list of addresses or networks: at most one of each family. */
 export function dualStackErrors(
   values: readonly string[],
   path: string,

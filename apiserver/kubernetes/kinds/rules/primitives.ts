@@ -156,7 +156,7 @@ function firstIndexIn(values: readonly string[]): (index: number) => number {
   return (index) => firsts.get(values[index] ?? '') ?? index;
 }
 
-/** Whether the value at an index also stands at an earlier one. */
+/** Returns a predicate: does the value at an index also occur at an earlier one? */
 export function repeatsIn(values: readonly string[]): (index: number) => boolean {
   const firstIndexOf = firstIndexIn(values);
   return (index) => firstIndexOf(index) < index;
@@ -211,7 +211,7 @@ export function ipAddress(value: unknown, path: string): FieldError[] {
     : [invalid(path, given, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
 }
 
-/** `10.0.0.0/8` or `fd00::/8`; bits behind the prefix may be set. */
+/** `10.0.0.0/8` or `fd00::/8`; bits after the prefix may be set. */
 export function isCidr(value: string): boolean {
   const [address = '', bits = '', ...more] = value.split('/');
   if (more.length > 0 || !/^\d+$/.test(bits) || !isIpAddress(address)) return false;

@@ -19,7 +19,7 @@ export function quotaResourceName(name: string, path: string): FieldError[] {
   return [...errors, invalid(path, name, 'must be a standard resource for quota')];
 }
 
-/** Everything standard but plain storage, which is asked for by `requests.storage`. */
+/** Everything standard but plain storage, which is requested as `requests.storage`. */
 export function isQuotaResource(name: string): boolean {
   return isStandardResource(name) && name !== 'storage';
 }

@@ -19,7 +19,7 @@ export function intOrPercent(value: unknown, path: string): FieldError[] {
   return [invalid(path, shareInGo(value), why)];
 }
 
-/** A share of at most the whole; numbers are not judged. */
+/** Checks that a percentage is at most 100 %; absolute numbers are not limited. */
 export function atMostAll(value: unknown, path: string): FieldError[] {
   const isMore = PERCENT.test(text(value)) && Number.parseInt(text(value), 10) > 100;
   return isMore ? [invalid(path, shareInGo(value), 'must not be greater than 100%')] : [];

@@ -9,7 +9,7 @@ import { labelsInGo, selectorInGo } from './selector-in-go';
 
 /** The selector of a workload, which must select the pods of its own template. */
 
-/** As it stands in a spec, where it may be missing. */
+/** A selector of a spec, which may be missing. */
 type Given = LabelSelectorObject | null | undefined;
 
 /** What the selector selects (nothing, where it is absent), or undefined if it is malformed. */

@@ -57,7 +57,7 @@ export function isLongIscsiName(volumeName: string, iscsi: ISCSIVolumeSource | u
 }
 
 /**
- * By their beginnings. Upstream also takes an IQN that stands somewhere behind its beginning; looking for one from each character of a
+ * By their beginnings. Upstream also takes an IQN anywhere after the beginning; looking for one from each character of a
  * name as long as a request would take minutes.
  */
 const ISCSI_FORMS: readonly (readonly [beginning: string, form: RegExp])[] = [
@@ -69,7 +69,7 @@ const ISCSI_FORMS: readonly (readonly [beginning: string, form: RegExp])[] = [
 /** The errors for a name with an unknown prefix, in a pod and in a persistent volume. */
 type Otherwise = 'must be valid format starting with iqn, eui, or naa' | 'must be valid format';
 
-/** An iSCSI volume: the target, who asks for it, and the secret that its authentication needs. */
+/** Validates an iSCSI volume: target, initiator, and the secret for its authentication. */
 export function iscsiVolume(otherwise: Otherwise): (source: ISCSIVolumeSource, path: string) => FieldError[] {
   return (source, path) => {
     const { iqn, initiatorName: initiator, secretRef } = source;

@@ -1,6 +1,6 @@
 import { goQuote } from '../../../../shared/errors/go-quote';
 
-/** The parts of a URL as they are written, or why Go's `url.Parse` does not read it. A parser for browsers mends what it reads. */
+/** The parts of a URL as they are written, or why Go's `url.Parse` does not read it. A WHATWG parser would correct errors silently. */
 export type UrlParts = ReadUrl | { readonly problem: string };
 
 interface ReadUrl {

@@ -15,7 +15,7 @@ const SYSTEM_CLASSES = ownKeyMap<number>({
   'system-node-critical': 2 * USER_VALUE_MAX + 1000,
 });
 
-/** What a class is never changes, so that an update is asked about nothing else. */
+/** The value and preemption policy are immutable, so an update is validated for nothing else. */
 const priorityClassRules: Pick<
   Strategy<PriorityClass>,
   'refusesDeletion' | 'validateNew' | 'validateUpdate'

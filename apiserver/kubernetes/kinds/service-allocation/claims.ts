@@ -25,7 +25,7 @@ const LIST_PAGE_RECORDS = 1_000;
 
 /**
  * One record in the store for each value that is taken, named by the value: that the store creates a key only once is what makes an
- * allocation unique over all replicas. Claims stand outside the prefix of API objects, so that no cache or watch sees them.
+ * allocation unique over all replicas. Claims are outside the prefix of API objects, so that no cache or watch sees them.
  */
 export class Claims {
   readonly #backend: Backend;
@@ -80,7 +80,7 @@ export class Claims {
     return (await this.#backend.delete(this.#prefix + value, revision, signal)).ok;
   }
 
-  /** Gives back the owner's value, unless it was claimed again behind this revision. */
+  /** Releases the owner's value, unless it was claimed again after this revision. */
   async releaseBefore(
     value: string,
     { uid }: Pick<Owner, 'uid'>,

@@ -2,9 +2,9 @@ import { StorageError } from '../../../engine/storage/backend';
 import type { Owner } from './claims';
 import type { Pool, TakeOutcome, Taken } from './pool';
 
-/** How long giving something back may take. It goes on when the request is over; what is not given back in time is left to repair. */
+/** The time limit of a release. It continues after the request ends; repair finds values that were not released in time. */
 const GIVE_BACK_TIMEOUT_MS = 5_000;
-/** Before the first port that a dry run shows for one that would be filled in: they lie outside every usual range. */
+/** Dry runs show made-up ports above this number, outside every usual range. */
 const DRY_RUN_BEFORE_FIRST_PORT = 32_768;
 
 /** What one attempt to write an object has taken so far. */
@@ -88,7 +88,7 @@ function show(shown: Shown[], pool: Pool, value: string): TakeOutcome {
   return { ok: true, taken };
 }
 
-/** The object is what the client asked for; a value that stays taken for a while is not worth a failed answer. Repair finds it. */
+/** A failed release does not fail the request, because the object was written as requested. Repair releases the value later. */
 async function quietly(giveBack: Promise<unknown>): Promise<void> {
   try {
     await giveBack;

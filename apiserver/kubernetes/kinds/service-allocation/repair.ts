@@ -24,12 +24,12 @@ export interface RepairReport {
   readonly claimed: number;
   /** Values that two objects use: only people can decide which one keeps it. */
   readonly duplicates: number;
-  /** Values in use that lie outside the range. */
+  /** Values in use outside the range. */
   readonly outside: number;
 }
 
 /**
- * Compares the claims of one range with the objects that use its values. Rounds must lie further apart than any write can take: a
+ * Compares the claims of one range with the objects that use its values. The interval between rounds must exceed the longest write: a
  * claim without a user is removed only when the round before had found the very same claim without one.
  */
 export class RangeRepair {

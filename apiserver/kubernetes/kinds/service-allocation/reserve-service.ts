@@ -38,7 +38,7 @@ export interface AddressPool {
 
 const SERVICE = { group: '', kind: 'Service' } as const;
 
-/** A write of a Service: no other kind asks for what is reserved here. */
+/** A write of a Service: no other kind reserves these values. */
 interface ServiceWrite extends ReservedWrite {
   readonly next: Service | undefined;
   readonly previous: Service | undefined;
@@ -47,7 +47,7 @@ interface ServiceWrite extends ReservedWrite {
 /**
  * The reserver of Services: cluster addresses, node ports and health check ports. What the client asks for is taken or refused, what
  * it leaves open is filled in; what the previous version held stays its own without a look at the store. A dry run takes nothing: its
- * answer shows no address, and made-up ports behind the range.
+ * answer shows no address, and made-up ports beyond the range.
  */
 export function createServiceReserver(pools: ServicePools): Reserver {
   return async (reserved, signal) => {

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import type { Family } from './value-range';
 import { HEADLESS, needsClusterIp, withSpec } from './service-spec';
 
-/** The Service with its families, or what it asks for that the cluster cannot give. */
+/** The Service with its families, or the errors for families that the cluster lacks. */
 export interface FamilyOutcome {
   readonly service: Service;
   readonly errors: readonly FieldError[];

@@ -46,7 +46,7 @@ export function heldPorts({ ports = [], healthCheckNodePort = 0 }: ServiceSpec):
   return [...new Set(all.filter((port) => port !== 0).map(String))];
 }
 
-/** A new Service: an old client's `clusterIP` stands for `clusterIPs`. */
+/** A new Service: the `clusterIP` of an old client fills `clusterIPs`. */
 export function normalizeNewService(service: Service): Service {
   const { clusterIP: single = '', clusterIPs = [] } = service.spec;
   if (single === '' || clusterIPs.length > 0) return service;
@@ -93,7 +93,7 @@ function keptAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   };
 }
 
-/** A port keeps the node port that the port of its name had, unless another port asks for that one. */
+/** A port keeps the node port that the port of its name had, unless another port requests it. */
 function keptNodePorts(
   { ports = [] }: ServiceSpec,
   { ports: formerPorts = [] }: ServiceSpec,

@@ -7,7 +7,7 @@ export interface ValueRange {
   readonly size: number;
   /** The value with this index, from 0 to size − 1, in its one canonical writing. */
   at(index: number): string;
-  /** The index of a value, undefined when it lies outside. */
+  /** The index of a value, undefined when it is outside. */
   indexOf(value: string): number | undefined;
   /** How people write the range: `10.0.0.0/24`, `30000-32767`. */
   readonly text: string;

@@ -16,7 +16,7 @@ const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
 const TOKEN_SECONDS_MIN = 600;
 const TOKEN_SECONDS_MAX = 2 ** 32;
 
-/** What a driver is never changes, only what tokens it gets, so that an update is asked about nothing else. */
+/** Only the token requests of a driver are mutable, so an update is validated for nothing else. */
 const csiDriverRules: Pick<Strategy<CSIDriver>, 'prepareForUpdate' | 'validateNew' | 'validateUpdate'> = {
   /** A driver has no generation before its first change. */
   prepareForUpdate(next, previous) {

@@ -89,7 +89,7 @@ function validateSource(source: VolumeAttachmentSource, hasInline: boolean): Fie
     : [];
 }
 
-/** The forms that v1beta1 did not ask for. */
+/** Validates formats that v1beta1 does not require. */
 function validateNames({ attacher, source }: VolumeAttachmentSpec): FieldError[] {
   const { persistentVolumeName: volume } = source;
   return [

@@ -83,7 +83,7 @@ function nodeOf({ spec: { nodeName = '' } }: Pod, name: string): string {
   return nodeName;
 }
 
-/** The container that is asked for, or the only one. */
+/** The requested container, or the only one. */
 function containerOf({ spec }: Pod, name: string, wanted: string): string {
   const { initContainers = [], ephemeralContainers = [] } = spec;
   const containers = spec.containers ?? [];

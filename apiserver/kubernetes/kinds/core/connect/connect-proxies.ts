@@ -74,7 +74,7 @@ export const proxyToService = connectionTo<ProxyOptions>({
   },
 });
 
-/** Where dots lead is decided here, and not by who gets the path. A slash at the end stays. */
+/** Resolves dot segments here, so that the backend cannot interpret them differently. A trailing slash stays. */
 function pathOf({ path = '' }: ProxyOptions): string {
   return path === '' ? '' : posix.normalize(path);
 }

@@ -24,7 +24,7 @@ const PODS = { group: GROUP.core, resource: 'pods' } as const;
 /** Pods that run no more: removing them disrupts nothing, nor does removing those that do not run yet. */
 const ENDED: readonly string[] = ['Succeeded', 'Failed'];
 
-/** How often an eviction is judged again because its pod changed. */
+/** How often an eviction is retried because its pod changed. */
 const TRIES_MAX = 5;
 
 /**
@@ -44,26 +44,26 @@ export const evictPod: Operation = async (context, request, signal) => {
     if (pod === undefined) throw notFound(PODS, name);
     // Before a disruption is spent on what would be refused in the end.
     refuseDeleteOptions([...propagationErrors(options), ...dryRunErrors(dryRunOf(request))]);
-    const judged = await judge(context, { request, pod, dryRun: options.dryRun }, signal);
-    const outcome = await tryDeletion(context, { request, pods, options, pod, judged }, signal);
+    const decision = await evaluateEviction(context, { request, pod, dryRun: options.dryRun }, signal);
+    const outcome = await tryDeletion(context, { request, pods, options, pod, decision }, signal);
     if (outcome === 'deleted') return undefined;
-    if (judged.kind === 'unhealthy') throw changedMeanwhile(judged.budget);
+    if (decision.kind === 'unhealthy') throw changedMeanwhile(decision.budget);
     if (tries >= TRIES_MAX) throw outcome;
   }
 };
 
 /** What an eviction takes. A pod that costs nothing because of its state must still be in it when it is deleted. */
-type Judgement =
+type EvictionDecision =
   | { readonly kind: 'ended' }
   | { readonly kind: 'pending' }
   | { readonly kind: 'unhealthy'; readonly budget: string }
   | { readonly kind: 'allowed' };
 
-async function judge(
+async function evaluateEviction(
   context: OperationContext,
   subject: { readonly request: OperationRequest; readonly pod: Pod; readonly dryRun: boolean },
   signal: AbortSignal,
-): Promise<Judgement> {
+): Promise<EvictionDecision> {
   const phase = phaseOf(subject.pod);
   if (ENDED.includes(phase)) return { kind: 'ended' };
   return phase === 'Pending' ? { kind: 'pending' } : passBudget(context, subject, signal);
@@ -74,17 +74,17 @@ interface Deletion {
   readonly pods: Endpoint;
   readonly options: DeleteOptions;
   readonly pod: Pod;
-  readonly judged: Judgement;
+  readonly decision: EvictionDecision;
 }
 
-/** Deletes the pod; a conflict over a version that the client did not ask for is a value, for the eviction to be judged again. */
+/** Deletes the pod. A conflict on a version that the client did not request is returned, so that the eviction is retried. */
 async function tryDeletion(
   { store }: OperationContext,
-  { request, pods, options, pod, judged }: Deletion,
+  { request, pods, options, pod, decision }: Deletion,
   signal: AbortSignal,
 ): Promise<'deleted' | StatusError> {
   const mustBeAsJudged =
-    (judged.kind === 'pending' || judged.kind === 'unhealthy') &&
+    (decision.kind === 'pending' || decision.kind === 'unhealthy') &&
     options.preconditions?.resourceVersion === undefined;
   const { resourceVersion = '' } = pod.metadata;
   const preconditions = { ...options.preconditions, ...(mustBeAsJudged ? { resourceVersion } : {}) };
@@ -104,7 +104,7 @@ async function tryDeletion(
   }
 }
 
-/** Admission has judged the Eviction; the deletion it stands for is not judged again. */
+/** Admission has evaluated the Eviction and does not run again for the deletion. */
 const NO_FURTHER_ADMISSION: Admission = {
   mutate: async () => Promise.resolve(undefined),
   validate: async () => Promise.resolve(),
@@ -149,7 +149,7 @@ async function freshPod(
 
 /**
  * Spends one disruption of the pod's budget. A pod that is not ready does not count as healthy, so that removing it costs nothing as
- * long as enough others are; then the deletion must find the pod as it was judged.
+ * long as enough others are; then the deletion requires that the pod has not changed.
  */
 async function passBudget(
   context: OperationContext,
@@ -159,7 +159,7 @@ async function passBudget(
     dryRun,
   }: { readonly request: OperationRequest; readonly pod: Pod; readonly dryRun: boolean },
   signal: AbortSignal,
-): Promise<Judgement> {
+): Promise<EvictionDecision> {
   const budgets = await budgetsOf(context, pod, signal);
   const [budget] = budgets;
   if (budgets.length > 1) {

@@ -6,7 +6,7 @@ import { quantityOf } from '../../pod-template/resource-requirements';
 const COMPUTE = ['cpu', 'memory'];
 
 /**
- * The quality of service that the containers' resources ask for: `Guaranteed` if each of them limits cpu and memory and requests
+ * The quality of service class of the containers' resources: `Guaranteed` if each of them limits cpu and memory and requests
  * as much, `BestEffort` if none names either, else `Burstable`.
  */
 export function qosClassOf({

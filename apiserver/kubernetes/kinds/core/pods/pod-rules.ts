@@ -122,7 +122,7 @@ interface Change {
   readonly type: MessageType;
   readonly next: unknown;
   readonly previous: unknown;
-  /** Where the two stand. */
+  /** The path of both objects. */
   readonly place: string;
 }
 

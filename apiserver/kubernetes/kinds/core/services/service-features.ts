@@ -103,7 +103,7 @@ export function topologyKeys({ topologyKeys: keys = [], externalTrafficPolicy }:
   ];
 }
 
-/** What only a balancer has: whether its ports get ports of nodes, and who provides it. */
+/** Validates the fields of load balancers: node port allocation and the balancer class. */
 export function balancerFields({
   type,
   allocateLoadBalancerNodePorts: allocates,
