@@ -536,7 +536,7 @@ const SWITCHED: readonly Switched[] = [
 ];
 
 test.each(SWITCHED)(
-  'after $gate is switched off, what had its field in $url goes on as upstream',
+  'after $gate is switched off, an object at $url keeps its field as upstream',
   async ({ gate, url, spec, changes, kept }) => {
     const backend = new MemoryBackend();
     await start([gate], backend);
@@ -613,7 +613,7 @@ test('a balancer that becomes another Service loses what only balancers say, and
   });
 });
 
-test('a node port that is asked for is taken by a balancer that wants no others', async () => {
+test('a balancer without node port allocation takes a requested node port', async () => {
   await start(FIELD_GATES);
   const ports = [
     { name: 'a', port: 80, nodePort: 31_999 },

@@ -39,14 +39,14 @@ const judge = (
   object: object,
 ): string[] => fieldsOf((rules.validate ?? rules.validateNew)?.(object as never, { settings: {} } as never));
 
-test('the one taint of very many that stands there twice is found', () => {
+test('one duplicate among very many taints is found', () => {
   const taints = numbered((index) => ({ key: `k${String(index % (LENGTH - 1))}`, effect: 'NoSchedule' }));
   expect(judge(nodeRules, { metadata: { name: 'n' }, spec: { taints } })).toEqual([
     `metadata.taints[${String(LENGTH - 1)}]`,
   ]);
 });
 
-test('the one constraint of very many that stands there twice is found where it stands first', () => {
+test('one duplicate among very many topology constraints is found at its first index', () => {
   const constraints = numbered((index) => ({
     maxSkew: 1,
     topologyKey: `k${String(index % (LENGTH - 1))}`,
@@ -69,7 +69,7 @@ test('the one toleration of very many that a change takes away is missed', () =>
   expect(fieldsOf(validateTolerationsUpdate(longer.slice(0, -1), tolerations, 'at'))).toEqual(['at']);
 });
 
-test('the one term of very many that stands there twice is found', () => {
+test('one duplicate among very many terms is found', () => {
   const allowedTopologies = numbered((index) => ({
     matchLabelExpressions: [{ key: 'zone', values: [String(index % (LENGTH - 1))] }],
   }));
@@ -85,7 +85,7 @@ test('the one term of very many that stands there twice is found', () => {
   ]);
 });
 
-test('the one resource of very many that another one before it covers is found, and not one behind it', () => {
+test('a resource that an earlier one covers is found among very many, and a later one is not', () => {
   const resources = ['b/log', ...numbered((index) => `r${String(index)}/status`), 'a/*', 'a/status', 'b/*'];
   const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources };
   expect(fieldsOf(validateWebhookRule(rule, 'at'))).toEqual([`at.resources[${String(LENGTH + 2)}]`]);
@@ -119,7 +119,7 @@ test('one error lists all invalid keys of a list', () => {
   ]);
 });
 
-test('the one condition of very many that stands there twice is found', () => {
+test('one duplicate among very many conditions is found', () => {
   const conditions = numbered((index) => ({ type: `t${String(index % (LENGTH - 1))}` }));
   expect(fieldsOf(validateFlowConditions({ status: { conditions } }))).toEqual([
     `status.conditions[${String(LENGTH - 1)}].type`,

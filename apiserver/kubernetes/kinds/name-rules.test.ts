@@ -42,7 +42,7 @@ test.each([
   expect(nameRuleOf({ group: GROUP.core, resource })(prefix, true).length === 0).toBe(isGood);
 });
 
-test('a long prefix of a CronJob is judged by the name that is made of it', () => {
+test('a long generateName of a CronJob is validated as the generated name', () => {
   const rule = nameRuleOf({ group: GROUP.batch, resource: 'cronjobs' });
   expect(rule('a'.repeat(60), true)).toEqual([]);
 });

@@ -420,7 +420,7 @@ describe('approval of certificate requests', () => {
   };
   const approved = { type: 'Approved', status: 'True', reason: 'ByHand', message: 'fine' };
 
-  test('the requester is who sent the request', async () => {
+  test('the requester of a new request is the authenticated user', async () => {
     const { json } = await api.call('POST', REQUESTS, { body: request });
     expect(json.spec).toMatchObject({ username: 'tester' });
   });

@@ -39,7 +39,7 @@ describe('an update of an object', () => {
     [GROUP.apps, 'deployments', '/status', false],
     [GROUP.storage, 'volumeattachments', '/status', true],
     [GROUP.flowcontrol, 'flowschemas', '/status', false],
-  ])('%s %s%s: asks what its name was made from: %s', async (group, resource, subresource, asks) => {
+  ])('%s %s%s: validates generateName: %s', async (group, resource, subresource, asks) => {
     const fields = await refusedFields({ group, resource }, { generateName: 'Always' }, subresource);
     expect(fields).toEqual(asks ? ['metadata.generateName'] : []);
   });
@@ -49,7 +49,7 @@ describe('an update of an object', () => {
     [GROUP.coordination, 'leases', '', false],
     [GROUP.batch, 'cronjobs', '/status', false],
     [GROUP.batch, 'jobs', '/status', true],
-  ])('%s %s%s: asks for the domains of finalizers: %s', async (group, resource, subresource, asks) => {
+  ])('%s %s%s: validates the domains of finalizers: %s', async (group, resource, subresource, asks) => {
     const fields = await refusedFields({ group, resource }, { finalizers: ['none'] }, subresource);
     expect(fields).toEqual(asks ? ['metadata.finalizers[0]'] : []);
   });
@@ -60,7 +60,7 @@ describe('an update of an object', () => {
     [GROUP.storage, 'volumeattachments', ['deletionGracePeriodSeconds']],
     [GROUP.flowcontrol, 'flowschemas', []],
   ])(
-    '%s %s/status: refuses the marks of a deletion that it does not leave: %s',
+    '%s %s/status: refuses deletion fields that the subresource does not keep: %s',
     async (group, resource, refused) => {
       const marks = { deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 5 };
       const fields = await refusedFields({ group, resource }, marks, '/status');
@@ -120,7 +120,7 @@ describe('an integer with too many bits', () => {
     ['9223372036854775807', -1],
     // Beyond 64 bits it is floating point first.
     ['9223372036854775809', 0],
-  ])('%s keeps its lowest ones where a converter makes the object: %i', async (replicas, expected) => {
+  ])('%s keeps its lowest bits in a strategic merge patch or apply: %i', async (replicas, expected) => {
     for (const type of [MEDIA_TYPE.strategicMergePatch, MEDIA_TYPE.applyPatch]) {
       const { code, json } = await patched(type, replicas);
       expect(expected < 0 ? [code, fieldsOf({ code, json } as Reply)] : json.spec.replicas).toEqual(
@@ -129,12 +129,12 @@ describe('an integer with too many bits', () => {
     }
   });
 
-  test('is refused where the object is read from text', async () => {
+  test('is refused in a merge patch', async () => {
     expect((await patched(MEDIA_TYPE.mergePatch, '4294967299')).code).toBe(422);
   });
 });
 
-test('a Namespace that says another namespace than itself is another object', async () => {
+test('an update of a Namespace with metadata.namespace of another one fails', async () => {
   const body = { metadata: { name: 'default', namespace: 'other' } };
   const { code, json } = await api.call('PUT', '/api/v1/namespaces/default', { body });
   expect([code, json.message]).toEqual([
@@ -143,7 +143,7 @@ test('a Namespace that says another namespace than itself is another object', as
   ]);
 });
 
-test('an apply that changes nothing but what it cannot names its object all the same', async () => {
+test('an apply with another name fails even without a change', async () => {
   const url = '/apis/apps/v1/namespaces/default/deployments';
   const spec = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } } } };
   const containers = [{ name: 'c', image: 'i' }];
@@ -163,7 +163,7 @@ test('an apply that changes nothing but what it cannot names its object all the 
   ]);
 });
 
-test('what owns an Event by way of its other group is forgotten with the next write', async () => {
+test('the managers of an Event in its other group are dropped on the next write', async () => {
   const name = 'owned';
   const core = `/api/v1/namespaces/default/events`;
   const involvedObject = { kind: 'Pod', namespace: 'default', name: 'p' };
@@ -189,7 +189,7 @@ test('a scope that is dropped from an IngressClass counts as a change', async ()
   expect([scoped.json.spec.parameters.scope, scoped.json.metadata.generation]).toEqual([null, 2]);
 });
 
-test('the deletion of a Service that something holds answers with a Status', async () => {
+test('the deletion of a Service with a finalizer returns a Status', async () => {
   const url = '/api/v1/namespaces/default/services';
   const metadata = { name: 'held', finalizers: ['example.com/f'] };
   await api.call('POST', url, { body: { metadata, spec: { ports: [{ port: 80 }] } } });
@@ -202,7 +202,7 @@ test('the deletion of a Service that something holds answers with a Status', asy
 test.each([
   [9_007_199_254_740_991, '9007199254740992'],
   [9_223_372_036_854_775_000, '9223372036854775001'],
-])('the mark of deletion counts a generation of %d as well', async (generation, next) => {
+])('setting deletionTimestamp increments a generation of %d', async (generation, next) => {
   const url = '/api/v1/namespaces/default/resourcequotas';
   const metadata = { name: 'counted', generation, finalizers: ['example.com/hold'] };
   expect((await api.call('POST', url, { body: { metadata } })).code).toBe(201);
@@ -213,7 +213,7 @@ test.each([
   );
 });
 
-test('the label of empty selectors stands in a disruption budget alone, or not at all', async () => {
+test('the label of empty selectors is dropped from a disruption budget with other selectors', async () => {
   const url = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
   const matchExpressions = [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }];
   const make = (name: string, selector: object): Promise<Reply> =>
@@ -251,7 +251,7 @@ test('a field that an old version keeps in an annotation is owned as the annotat
   });
 });
 
-test('what an old version says and no version keeps is no change', async () => {
+test('a field of an old version that is not stored does not count as a change', async () => {
   const url = `/apis/${GROUP.rbac}/v1alpha1/namespaces/default/rolebindings`;
   const roleRef = { apiGroup: GROUP.rbac, kind: 'Role', name: 'r' };
   const subject = { kind: 'ServiceAccount', name: 's', namespace: 'default' };
@@ -264,12 +264,12 @@ test('what an old version says and no version keeps is no change', async () => {
   expect(again.json).toEqual(made.json);
 });
 
-describe('what is not there', () => {
+describe('a write of a missing object', () => {
   const services = '/api/v1/namespaces/default/services';
   const service = { kind: 'Service', apiVersion: 'v1', metadata: { name: 's' } };
   const applied = { headers: { 'content-type': MEDIA_TYPE.applyPatch } };
 
-  test('is a Service that its status can create, if it is a good one', async () => {
+  test('creates a valid Service through its status', async () => {
     const url = `${services}/s/status?fieldManager=a`;
     const bad = await api.call('PATCH', url, { ...applied, body: { ...service, status: {} } });
     expect([bad.code, bad.json.details.causes[0].field]).toEqual([422, 'spec.ports']);
@@ -278,19 +278,19 @@ describe('what is not there', () => {
     expect((await api.call('PATCH', `${services}/s/status`, { body: {} })).code).toBe(404);
   });
 
-  test('is no Service for a PUT, whatever that says of its uid', async () => {
+  test('returns 404 for a PUT of a Service with a uid', async () => {
     const body = { ...service, metadata: { name: 's', uid: 'u' }, spec: { ports: [{ port: 80 }] } };
     expect((await api.call('PUT', `${services}/s`, { body })).code).toBe(404);
   });
 
-  test('is refused with a version that is none, where an update would create it', async () => {
+  test('is refused with an invalid resourceVersion where an update would create the object', async () => {
     const url = '/api/v1/namespaces/default/endpoints/e';
     const body = { kind: 'Endpoints', apiVersion: 'v1', metadata: { name: 'e', resourceVersion: 'x' } };
     expect((await api.call('PUT', url, { body })).code).toBe(400);
     expect((await api.call('PATCH', `${url}?fieldManager=a`, { ...applied, body })).code).toBe(400);
   });
 
-  test('is not what an apply means by a uid, whatever name that says', async () => {
+  test('returns 409 for an apply with a uid, whatever its name', async () => {
     const body = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'other', uid: 'u' } };
     const url = '/api/v1/namespaces/default/configmaps/c?fieldManager=a';
     expect((await api.call('PATCH', url, { ...applied, body })).code).toBe(409);
@@ -300,7 +300,7 @@ describe('what is not there', () => {
 test.each([
   ['?dryRun=All', '/old'],
   ['', undefined],
-])('an update%s shows the link %s of the client', async (query, shown) => {
+])('an update%s returns the selfLink %s of the client', async (query, shown) => {
   const collection = '/api/v1/namespaces/default/configmaps';
   await api.call('POST', collection, { body: { metadata: { name: 'linked' } } });
   const body = { metadata: { name: 'linked', selfLink: '/old' } };
@@ -309,14 +309,14 @@ test.each([
   expect([reply.code, (reply.json.metadata as { selfLink?: string }).selfLink]).toEqual([200, shown]);
 });
 
-describe('an amount in another unit is no change', () => {
+describe('an equal quantity in another unit is no change', () => {
   const APPS = '/apis/apps/v1/namespaces/default/statefulsets';
   const JOBS = '/apis/batch/v1/namespaces/default/jobs';
   const containers = (memory: string): object[] => [
     { name: 'c', image: 'i', resources: { requests: { memory } } },
   ];
 
-  test('of the claims of a StatefulSet', async () => {
+  test('in the claim templates of a StatefulSet', async () => {
     const spec = (storage: string): object => ({
       serviceName: 's',
       selector: { matchLabels: { a: 'b' } },
@@ -336,7 +336,7 @@ describe('an amount in another unit is no change', () => {
   });
 
   test.each(['deployments', 'replicasets', 'daemonsets', 'statefulsets'])(
-    'that counts in %s',
+    'that increments the generation of %s',
     async (resource) => {
       const url = `/apis/apps/v1/namespaces/default/${resource}`;
       const spec = (memory: string): object => ({
@@ -358,7 +358,7 @@ describe('an amount in another unit is no change', () => {
     },
   );
 
-  test('of the pods of a Job', async () => {
+  test('in the pod template of a Job', async () => {
     const pods = (memory: string): object => ({
       spec: { template: { spec: { restartPolicy: 'Never', containers: containers(memory) } } },
     });

@@ -18,7 +18,7 @@ test.each<[string, object, () => boolean, string]>([
     '[]apiextensions.CustomResourceColumnDefinition{apiextensions.CustomResourceColumnDefinition{Name:"A", Type:"string", Format:"", Description:"", Priority:1, JSONPath:".a"}}',
   ],
   [
-    'parts that stand in the spec',
+    'parts in the spec',
     { additionalPrinterColumns: columns, schema: { openAPIV3Schema: {} }, subresources: {} },
     () => true,
     '[]apiextensions.CustomResourceColumnDefinition(nil)',

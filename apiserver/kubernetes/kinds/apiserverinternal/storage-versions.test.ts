@@ -54,7 +54,7 @@ test.each([
   ['apps/', ['version part: must be non-empty']],
   ['a/b/c', ['an apiVersion is a DNS-1035 label']],
   ['A/1', ['group part: a lowercase RFC 1123', 'version part: a DNS-1035 label must']],
-])('each part of a version is judged by itself (%s)', (encodingVersion, beginnings) => {
+])('each part of a version is validated (%s)', (encodingVersion, beginnings) => {
   const [first = ''] = faultsOf({
     storageVersions: [server(encodingVersion)],
     commonEncodingVersion: encodingVersion,
@@ -71,7 +71,7 @@ test('what a server reads holds what it writes', () => {
   expect(faultsOf(status)).toEqual([`${PATH}.decodableVersions: Invalid value: []string{"v2"}: ${why}`]);
 });
 
-test('a condition that stands there again names the one before it', () => {
+test('a repeated condition is a duplicate of the earlier one', () => {
   const condition = { type: 'A', status: 'True', lastTransitionTime: null, reason: 'r', message: 'm' };
   const why = 'the type of the condition is not unique, it also appears in conditions';
   expect(faultsOf({ conditions: [condition, condition, { ...condition, status: '?' }] })).toEqual([

@@ -13,7 +13,7 @@ const reviewToken = operationOn<TokenReview>(async ({ services }, { object }, si
   return { ...object, status: { ...givenStatus(object.status), ...status } };
 });
 
-/** What the client itself says the outcome was stands wherever nothing else is known, but for the outcome, as upstream. */
+/** As upstream, status fields from the client are kept unless authentication sets them; `authenticated` is always overwritten. */
 function givenStatus(given: TokenReviewStatus = { user: {} }): TokenReviewStatus {
   const { authenticated: _claimed, ...status } = given;
   return status;

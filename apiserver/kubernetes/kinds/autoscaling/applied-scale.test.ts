@@ -52,7 +52,7 @@ describe.each(PARENTS)('the scale of a %s', (kind, apiVersion, collection, rest)
     spec: { ...rest, template: TEMPLATE, ...(replicas === undefined ? {} : { replicas }) },
   });
 
-  test('is applied by force, and who owns the fields of the object is not touched', async () => {
+  test('a forced apply does not change the other owners of the object', async () => {
     await applyTo(url, 'deployer', parent(2));
     const before = await owners(url);
     const reply = await applyTo(`${url}/scale`, 'scaler', scale({ replicas: 3 }), '&force=true');

@@ -30,7 +30,7 @@ function tableAt(key: string): ObjectTable {
   return kindOf(group, resource).table ?? CREATED_AT_TABLE;
 }
 
-/** The cells of an object that is given in part, as they stand in JSON. */
+/** The cells of a partial object, as JSON. */
 function cellsOf(key: string, value: ApiObject): readonly unknown[] {
   const row = RESOURCES.find(({ hub, resource }) => `${hub.group}/${resource}` === key);
   const hub = row && resourceOf(row.hub, row.resource);
@@ -79,7 +79,7 @@ describe('every kind', () => {
     }
   });
 
-  test('shows its name where the column of the format name stands, and its age in the column Age', () => {
+  test('shows the name in the column with format name, and the age in the column Age', () => {
     for (const { key } of WITH_TABLES) {
       const cells = shown(key, object({}));
       expect(cells['Name']).toBe('a');
@@ -153,7 +153,7 @@ describe('a pod', () => {
       0,
     ],
     [
-      'is not ready while one of two goes on',
+      'is not ready while one of two containers runs',
       { containerStatuses: [running, ended({ reason: 'Completed' })] },
       {},
       'NotReady',
@@ -161,7 +161,7 @@ describe('a pod', () => {
       1,
     ],
     [
-      'runs while one of two goes on and it is ready',
+      'is Running while one of two containers runs and the pod is ready',
       {
         conditions: [{ type: 'Ready', status: 'True' }],
         containerStatuses: [running, ended({ reason: 'Completed' })],
@@ -763,7 +763,7 @@ test.each<[string, string, ApiObject, Record<string, unknown>]>([
     { AssuredConcurrencyShares: 5, Queues: 8, HandSize: 2, QueueLengthLimit: 50 },
   ],
   [
-    'an API service elsewhere',
+    'an API service of an extension API server',
     `${GROUP.apiregistration}/apiservices`,
     object({
       spec: { service: { namespace: 'n', name: 's' } },
@@ -795,7 +795,7 @@ test('a node shows its roles, each once, from both forms of the label', () => {
   expect(shown('/nodes', object({}))['Roles']).toBe('<none>');
 });
 
-test('the default storage class says so behind its name', () => {
+test('the default storage class is marked after its name', () => {
   const annotations = { [ANNOTATION.isDefaultStorageClass]: 'true' };
   expect(shown(`${GROUP.storage}/storageclasses`, object({}, { annotations }))['Name']).toBe('a (default)');
 });

@@ -82,7 +82,7 @@ describe('a token', () => {
     expect(Date.parse(json.status.expirationTimestamp)).toBe(exp * 1_000);
   });
 
-  test('is for the audiences and the time asked for', async () => {
+  test('has the requested audiences and lifetime', async () => {
     const { json } = await ask({ audiences: ['b', 'a'], expirationSeconds: 600 });
     expect(json.spec).toEqual({ audiences: ['b', 'a'], expirationSeconds: 600, boundObjectRef: null });
     const { aud, iat, exp } = JSON.parse(json.status.token);
@@ -109,7 +109,7 @@ describe('a token', () => {
     });
   });
 
-  test('is given in Protobuf to who asks in it', async () => {
+  test('is returned in Protobuf to a Protobuf client', async () => {
     const { headers, code, text } = await api.call('POST', TOKEN, {
       body: { spec: {} },
       headers: { accept: MEDIA_TYPE.protobuf },
@@ -134,7 +134,7 @@ describe('a token', () => {
     expect((await api.call('GET', TOKEN)).code).toBe(405);
   });
 
-  test('stands in discovery with the group and version of its kind', async () => {
+  test('is in discovery with the group and version of its kind', async () => {
     const { json } = await api.call('GET', '/api/v1');
     const rows: readonly { readonly name: string }[] = json.resources;
     expect(rows.find(({ name }) => name === 'serviceaccounts/token')).toEqual({
@@ -214,7 +214,7 @@ describe('the token that pods get by themselves', () => {
     ['for others than the API', { audiences: ['api', 'x'] }, 3607],
     ['without a pod', { boundObjectRef: null }, 3607],
     ['for a Secret', { boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 's' } }, 3607],
-  ])('%s is as long as it was asked for', async (_what, change, seconds) => {
+  ])('%s has the requested lifetime', async (_what, change, seconds) => {
     await start();
     await makePod('p', 'robot');
     await api.call('POST', `${CORE}/secrets`, { body: { metadata: { name: 's' } } });
@@ -223,7 +223,7 @@ describe('the token that pods get by themselves', () => {
     expect(own).not.toHaveProperty('warnafter');
   });
 
-  test('is as long as it was asked for where that is switched off', async () => {
+  test('has the requested lifetime when extended tokens are switched off', async () => {
     await start({ extendsExpiration: false });
     await makePod('p', 'robot');
     const { iat, exp } = await claims(bound);

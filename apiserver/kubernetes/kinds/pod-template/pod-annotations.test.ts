@@ -13,7 +13,7 @@ function pod(annotations: Record<string, string>, spec: object = {}): Pod {
 const getFields = (next: Pod, previous: Pod): string[] =>
   validatePodAnnotationsUpdate(next, previous).map(({ field, message }) => `${field}: ${message}`);
 
-test('a pod that becomes a mirror is refused, and judged as a new one besides', () => {
+test('a pod that becomes a mirror pod is refused, and validated like a new pod', () => {
   expect(getFields(pod({ [MIRROR]: 'y' }), pod({}))).toEqual([
     `metadata.annotations[${MIRROR}]: Forbidden: may not add mirror pod annotation`,
     `metadata.annotations[${MIRROR}]: Invalid value: "y": must set spec.nodeName if mirror pod annotation is set`,

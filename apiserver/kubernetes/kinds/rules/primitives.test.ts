@@ -2,7 +2,7 @@ import type { FieldError } from '../../../../shared/errors/field-error';
 import { required } from '../../../../shared/errors/field-error';
 import { forEachItem, noDuplicates, repeatsIn, untilEnough } from './primitives';
 
-test('a value repeats where it stood before, and not where it stands first', () => {
+test('a repeated value is reported at every index but the first', () => {
   const isRepeated = repeatsIn(['a', 'b', 'a', '', 'b', 'a', '']);
   expect([0, 1, 2, 3, 4, 5, 6].filter((index) => isRepeated(index))).toEqual([2, 4, 5, 6]);
 });
@@ -18,7 +18,7 @@ test('of keys that are empty none is a duplicate', () => {
   ]);
 });
 
-test('a list of which everything is wrong is given up behind what a refusal shows', () => {
+test('validation of an invalid list stops at the limit of reported errors', () => {
   let seen = 0;
   const errors = forEachItem(
     Array.from({ length: 100_000 }, () => ''),

@@ -19,7 +19,7 @@ function ranges(cidr: string, ports: string): ServiceRanges {
 let backend: MemoryBackend;
 let apis: readonly InProcessApi[];
 
-/** As many servers as asked for on one store, as replicas are. */
+/** Starts the given number of servers on one store, like replicas. */
 async function start(count: number, given = ranges('10.0.0.0/24', '30000-32767')): Promise<InProcessApi> {
   backend = new MemoryBackend();
   const started: InProcessApi[] = [];
@@ -182,7 +182,7 @@ test('a dry run takes nothing', async () => {
   expect(await claims('nodeport')).toEqual([]);
 });
 
-test('a dry run shows ports that follow the greatest one that was asked for', async () => {
+test('a dry run shows made-up ports above the greatest requested one', async () => {
   const api = await start(1);
   const ports = [
     { name: 'a', port: 80, nodePort: 30_001 },
@@ -267,7 +267,7 @@ test('a creation that finds its name taken gives back what it took for it', asyn
 
 test('what a server took before it was killed is free again after two rounds of repair', async () => {
   const api = await start(1);
-  // The store dies behind the claim and before the Service: what a killed server leaves is exactly this.
+  // The store fails after the claim and before the Service, as when the server is killed.
   const create = backend.create.bind(backend);
   backend.create = async (...asked) => {
     if (asked[0].startsWith('/registry/core/services/')) throw new StorageError('unknown-outcome', 'killed');
@@ -326,7 +326,7 @@ test('repair claims a value in use that lost its claim, and tells of one that tw
   expect(next).toMatchObject({ duplicates: 1, claimed: 0, freed: 0 });
 });
 
-test('a value given up by one version of a Service and asked for by the next stays its own', async () => {
+test('a value that one version of a Service releases and the next requests stays claimed', async () => {
   const api = await start(1);
   const spec = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_001 }] };
   await api.call('POST', SERVICES, { body: service('web', spec) });

@@ -55,7 +55,7 @@ const other = expect.stringMatching(SIX) as unknown;
 describe('on a cluster of two families', () => {
   test.each<readonly [what: string, ranges: string, given: object, expected: object]>([
     [
-      'who asks for nothing gets an address of the first',
+      'a Service without a request gets an address of the first family',
       `${V4},${V6}`,
       {},
       { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', clusterIP: one, clusterIPs: [one] },
@@ -67,25 +67,25 @@ describe('on a cluster of two families', () => {
       { ipFamilies: ['IPv6'], clusterIP: other, clusterIPs: [other] },
     ],
     [
-      'who prefers both gets both',
+      'PreferDualStack gets both families',
       `${V4},${V6}`,
       { ipFamilyPolicy: 'PreferDualStack' },
       { ipFamilies: ['IPv4', 'IPv6'], clusterIP: one, clusterIPs: [one, other] },
     ],
     [
-      'in the order asked for',
+      'families are in the requested order',
       `${V4},${V6}`,
       { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6'] },
       { ipFamilies: ['IPv6', 'IPv4'], clusterIP: other, clusterIPs: [other, one] },
     ],
     [
-      'who names one alone gets that',
+      'a Service that names one family gets that family',
       `${V4},${V6}`,
       { ipFamilies: ['IPv6'] },
       { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack', clusterIPs: [other] },
     ],
     [
-      'who names two needs both',
+      'a Service that names two families requires both',
       `${V4},${V6}`,
       { ipFamilies: ['IPv4', 'IPv6'] },
       { ipFamilyPolicy: 'RequireDualStack', clusterIPs: [one, other] },
@@ -208,7 +208,7 @@ describe('on a cluster of two families', () => {
     expect(same.spec).toEqual(json.spec);
   });
 
-  test('who lets the second address go has to say so', async () => {
+  test('the second address is released only if the policy becomes SingleStack', async () => {
     const api = await start(`${V4},${V6}`);
     const { json } = await create(api, 's', { ipFamilyPolicy: 'RequireDualStack' });
     const [first] = json.spec.clusterIPs as string[];
