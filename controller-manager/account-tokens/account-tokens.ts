@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import { randomInt } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Secret, ServiceAccount } from '../../shared/api/types/core-v1';
@@ -12,15 +13,7 @@ import { generateName } from '../../shared/meta/generate-name';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
 import type { TokenParts } from './token-secrets';
-import {
-  ACCOUNTS,
-  SECRETS,
-  TOKEN_SECRETS,
-  accountKeyOf,
-  filled,
-  isOf,
-  newTokenSecret,
-} from './token-secrets';
+import { TOKEN_SECRETS, accountKeyOf, filled, isOf, newTokenSecret } from './token-secrets';
 
 const WORKERS = 5;
 /** Secrets that were made and that no event has told of yet; the oldest are forgotten. */
@@ -61,7 +54,7 @@ class AccountTokens {
     this.#context = context;
     this.#client = client;
     this.#parts = parts;
-    this.#accounts = createInformer({ client: reader, resource: ACCOUNTS, log });
+    this.#accounts = createInformer({ client: reader, resource: RESOURCE.serviceaccounts, log });
     this.#secrets = createInformer({ ...TOKEN_SECRETS, client: reader, log });
     this.#queue = createQueue();
     const onAccount = (account: ServiceAccount): void => this.#accountChanged(keyOfObject(account));
@@ -136,16 +129,16 @@ class AccountTokens {
     const account = this.#accounts.store.get(key);
     if (account === undefined || this.#listsToken(account)) return;
     const { namespace = '', name = '', uid, resourceVersion } = account.metadata;
-    const live = await this.#client.get(ACCOUNTS, { namespace, name }, { signal });
+    const live = await this.#client.get(RESOURCE.serviceaccounts, { namespace, name }, { signal });
     // Whoever changed it since has an event on its way.
     if (live.metadata.uid !== uid || live.metadata.resourceVersion !== resourceVersion) return;
     const secretName = generateName(`${name}-token-`, (bound) => randomInt(bound));
     const secret = await newTokenSecret(live, secretName, this.#parts);
-    const made = await this.#client.create(SECRETS, secret, { signal });
+    const made = await this.#client.create(RESOURCE.secrets, secret, { signal });
     this.#made.set(keyOfObject(made), true);
     try {
       const secrets = [...(live.secrets ?? []), { name: secretName }];
-      await this.#client.update(ACCOUNTS, { ...live, secrets }, { signal });
+      await this.#client.update(RESOURCE.serviceaccounts, { ...live, secrets }, { signal });
     } catch (error) {
       await this.#delete(made, signal);
       if (!hasCode(error, 404, 409)) throw error;
@@ -170,10 +163,10 @@ class AccountTokens {
     }
     if ((await filled(secret, account, this.#parts)) === undefined) return;
     const { namespace, name = '', uid } = secret.metadata;
-    const live = await this.#client.get(SECRETS, { namespace, name }, { signal });
+    const live = await this.#client.get(RESOURCE.secrets, { namespace, name }, { signal });
     if (live.metadata.uid !== uid) return;
     const better = await filled(live, account, this.#parts);
-    if (better !== undefined) await this.#client.update(SECRETS, better, { signal });
+    if (better !== undefined) await this.#client.update(RESOURCE.secrets, better, { signal });
   }
 
   async #accountOf(secret: Secret, signal: AbortSignal): Promise<ServiceAccount | undefined> {
@@ -182,7 +175,7 @@ class AccountTokens {
     const [namespace = '', name = ''] = accountKeyOf(secret).split('/');
     if (name === '') return undefined;
     try {
-      const live = await this.#client.get(ACCOUNTS, { namespace, name }, { signal });
+      const live = await this.#client.get(RESOURCE.serviceaccounts, { namespace, name }, { signal });
       return isOf(secret, live) ? live : undefined;
     } catch (error) {
       if (hasCode(error, 404)) return undefined;
@@ -194,17 +187,17 @@ class AccountTokens {
     const known = this.#accounts.store.get(accountKey);
     if (known === undefined || !lists(known, secretName)) return;
     const { namespace = '', name = '' } = known.metadata;
-    const live = await this.#client.get(ACCOUNTS, { namespace, name }, { signal });
+    const live = await this.#client.get(RESOURCE.serviceaccounts, { namespace, name }, { signal });
     if (live.metadata.uid !== known.metadata.uid || !lists(live, secretName)) return;
     // One of that name may have been made anew.
     if (await this.#isThere(namespace, secretName, signal)) return;
     const secrets = (live.secrets ?? []).filter((each) => each.name !== secretName);
-    await this.#client.update(ACCOUNTS, { ...live, secrets }, { signal });
+    await this.#client.update(RESOURCE.serviceaccounts, { ...live, secrets }, { signal });
   }
 
   async #isThere(namespace: string, name: string, signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#client.get(SECRETS, { namespace, name }, { signal });
+      await this.#client.get(RESOURCE.secrets, { namespace, name }, { signal });
       return true;
     } catch (error) {
       if (hasCode(error, 404)) return false;
@@ -215,7 +208,12 @@ class AccountTokens {
   async #delete({ metadata }: Secret, signal: AbortSignal): Promise<void> {
     const { namespace, name = '', uid = '' } = metadata;
     try {
-      await this.#client.delete(SECRETS, { namespace, name }, { preconditions: { uid } }, { signal });
+      await this.#client.delete(
+        RESOURCE.secrets,
+        { namespace, name },
+        { preconditions: { uid } },
+        { signal },
+      );
     } catch (error) {
       if (!hasCode(error, 404, 409)) throw error;
     }

@@ -1,20 +1,14 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { Secret, ServiceAccount } from '../../shared/api/types/core-v1';
-import type { ResourceOf, Sent } from '../../shared/object/object';
+import type { Sent } from '../../shared/object/object';
 import { accountUserName } from '../../shared/meta/account-user-name';
-import { ACCOUNT_TOKEN, ANNOTATION, GROUP, SECRET_TYPE } from '../../shared/names';
+import { ACCOUNT_TOKEN, ANNOTATION, SECRET_TYPE } from '../../shared/names';
 import { signToken } from '../../shared/tokens/json-web-token';
 import type { SigningKey } from '../../shared/tokens/token-key';
 
-export const SECRETS: ResourceOf<Secret> = { group: GROUP.core, version: 'v1', resource: 'secrets' };
-export const ACCOUNTS: ResourceOf<ServiceAccount> = {
-  group: GROUP.core,
-  version: 'v1',
-  resource: 'serviceaccounts',
-};
-
 /** Which Secrets hold the tokens of service accounts. */
 export const TOKEN_SECRETS = {
-  resource: SECRETS,
+  resource: RESOURCE.secrets,
   fieldSelector: `type=${SECRET_TYPE.serviceAccountToken}`,
 } as const;
 

@@ -1,20 +1,17 @@
-import type { ConfigMap } from '../../shared/api/types/core-v1';
+import { RESOURCE } from '../../shared/api/resource-names';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import { deepEqual } from '../../shared/object/clone';
-import type { ResourceOf } from '../../shared/object/object';
 import { CLUSTER_INFO } from '../../shared/client/cluster-info';
-import { GROUP, NAMESPACE } from '../../shared/names';
+import { NAMESPACE } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { detachedSignature } from './detached-signature';
 import type { BootstrapToken } from './token-secret';
 import { TOKEN_SECRETS, expirationOf, signingToken } from './token-secret';
-
-const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: GROUP.core, version: 'v1', resource: 'configmaps' };
 const SIGNATURE_PREFIX = 'jws-kubeconfig-';
 const WORKERS = 1;
 
@@ -31,7 +28,7 @@ export async function runClusterInfoSigner(
   const secrets = createInformer({ ...TOKEN_SECRETS, client: reader, log });
   const maps = createInformer({
     client: reader,
-    resource: CONFIG_MAPS,
+    resource: RESOURCE.configmaps,
     namespace: NAMESPACE.public,
     fieldSelector: `metadata.name=${CLUSTER_INFO.configMap}`,
     log,
@@ -51,7 +48,7 @@ export async function runClusterInfoSigner(
     const data = signed(map.data, { content, tokens });
     if (!deepEqual(data, map.data)) {
       try {
-        await client.update(CONFIG_MAPS, { ...map, data }, { signal: stop });
+        await client.update(RESOURCE.configmaps, { ...map, data }, { signal: stop });
         log.info({ tokens: tokens.length }, 'cluster-info signed');
       } catch (error) {
         // One that has gone, or that is another by now, is told of by an event.

@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { Secret } from '../../shared/api/types/core-v1';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
@@ -6,7 +7,7 @@ import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import { SECRETS, TOKEN_SECRETS, expirationOf } from './token-secret';
+import { TOKEN_SECRETS, expirationOf } from './token-secret';
 
 const WORKERS = 1;
 
@@ -25,7 +26,7 @@ export async function runTokenCleaner(
     try {
       // One whose life is made longer at this moment stays.
       const preconditions = { uid, resourceVersion };
-      await client.delete(SECRETS, { namespace, name }, { preconditions }, { signal: stop });
+      await client.delete(RESOURCE.secrets, { namespace, name }, { preconditions }, { signal: stop });
       log.info({ secret: name }, 'expired bootstrap token deleted');
     } catch (error) {
       if (!hasCode(error, 404, 409)) throw error;

@@ -1,13 +1,11 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { Secret } from '../../shared/api/types/core-v1';
-import type { ResourceOf } from '../../shared/object/object';
 import { parseTime } from '../../shared/meta/time';
-import { GROUP, NAMESPACE, SECRET_TYPE } from '../../shared/names';
-
-export const SECRETS: ResourceOf<Secret> = { group: GROUP.core, version: 'v1', resource: 'secrets' };
+import { NAMESPACE, SECRET_TYPE } from '../../shared/names';
 
 /** Which Secrets hold bootstrap tokens: the only ones that controllers of tokens need to see. */
 export const TOKEN_SECRETS = {
-  resource: SECRETS,
+  resource: RESOURCE.secrets,
   namespace: NAMESPACE.system,
   fieldSelector: `type=${SECRET_TYPE.bootstrapToken}`,
 } as const;

@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
@@ -6,22 +7,15 @@ import type { CertificateRequest } from '../../shared/certs/certificate-request'
 import { parseCertificateRequest } from '../../shared/certs/certificate-request';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
-import type { ResourceOf, Sent } from '../../shared/object/object';
-import { GROUP } from '../../shared/names';
+import type { Sent } from '../../shared/object/object';
 import type { ControllerContext } from '../runtime/controller';
-
-export const CERTIFICATE_REQUESTS: ResourceOf<CertificateSigningRequest> = {
-  group: GROUP.certificates,
-  version: 'v1',
-  resource: 'certificatesigningrequests',
-};
 
 /** All requests, as they are now. */
 export function requestInformer({
   reader: client,
   log,
 }: ControllerContext): Informer<CertificateSigningRequest> {
-  return createInformer({ client, resource: CERTIFICATE_REQUESTS, log });
+  return createInformer({ client, resource: RESOURCE.certificatesigningrequests, log });
 }
 
 export function conditionsOf({

@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { SubjectAccessReview } from '../../shared/api/types/authorization-v1';
 import type { CertificateSigningRequest } from '../../shared/api/types/certificates-v1';
 import { CertificateRequestError } from '../../shared/certs/certificate-request';
@@ -12,14 +13,7 @@ import { parseTime } from '../../shared/meta/time';
 import { GROUP, SIGNER } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import {
-  CERTIFICATE_REQUESTS,
-  isDecided,
-  isIssued,
-  requestIn,
-  requestInformer,
-  withCondition,
-} from './certificate-request';
+import { isDecided, isIssued, requestIn, requestInformer, withCondition } from './certificate-request';
 import { nodeClientProblem } from '../../shared/certs/signer-rules';
 
 /** A kind of request that needs nobody's look: who may create it, as if it were a resource, gets it approved. */
@@ -110,7 +104,7 @@ async function isAllowed(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { username, uid, groups, extra } = request.spec;
-  const { group, resource } = CERTIFICATE_REQUESTS;
+  const { group, resource } = RESOURCE.certificatesigningrequests;
   const review: Sent<SubjectAccessReview> = {
     apiVersion: apiVersionOf(REVIEWS),
     kind: 'SubjectAccessReview',
@@ -134,7 +128,7 @@ async function approve(
 ): Promise<boolean> {
   const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message };
   try {
-    await client.update(CERTIFICATE_REQUESTS, withCondition(request, condition), {
+    await client.update(RESOURCE.certificatesigningrequests, withCondition(request, condition), {
       subresource: 'approval',
       signal,
     });

@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { CertificateSigningRequest } from '../../shared/api/types/certificates-v1';
 import { X509Certificate } from 'node:crypto';
 import { hasCode } from '../../shared/client/status';
@@ -7,7 +8,7 @@ import type { Requeue } from '../../shared/concurrency/work-loop';
 import { parseTime } from '../../shared/meta/time';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import { CERTIFICATE_REQUESTS, conditionsOf, requestInformer } from './certificate-request';
+import { conditionsOf, requestInformer } from './certificate-request';
 
 /** How long a request stays after its state changed for the last time, whatever its state, in milliseconds. */
 const UNCHANGED_MS = 3_600_000;
@@ -41,7 +42,7 @@ async function deleteWhenOld(
   try {
     // One that somebody decides at this moment stays.
     const preconditions = { uid, resourceVersion };
-    await client.delete(CERTIFICATE_REQUESTS, { name }, { preconditions }, { signal: stop });
+    await client.delete(RESOURCE.certificatesigningrequests, { name }, { preconditions }, { signal: stop });
     log.info({ request: name }, 'old certificate signing request deleted');
   } catch (error) {
     if (!hasCode(error, 404, 409)) throw error;

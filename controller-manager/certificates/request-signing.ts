@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { CertificateSigningRequest } from '../../shared/api/types/certificates-v1';
 import type { CertificateRequest } from '../../shared/certs/certificate-request';
 import { CertificateRequestError } from '../../shared/certs/certificate-request';
@@ -9,14 +10,7 @@ import { systemClock } from '../../shared/concurrency/clock';
 import type { Sent } from '../../shared/object/object';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import {
-  CERTIFICATE_REQUESTS,
-  hasCondition,
-  isIssued,
-  requestIn,
-  requestInformer,
-  withCondition,
-} from './certificate-request';
+import { hasCondition, isIssued, requestIn, requestInformer, withCondition } from './certificate-request';
 import { SIGNER_RULES } from '../../shared/certs/signer-rules';
 import type { Signing } from '../runtime/controller-options';
 
@@ -125,7 +119,7 @@ async function writeStatus(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    await client.updateStatus(CERTIFICATE_REQUESTS, request, { signal });
+    await client.updateStatus(RESOURCE.certificatesigningrequests, request, { signal });
     return true;
   } catch (error) {
     if (!hasCode(error, 404, 409)) throw error;

@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { Namespace } from '../../shared/api/types/core-v1';
 import { hasCode, hasReason } from '../../shared/client/status';
 import type { Requeue } from '../../shared/concurrency/work-loop';
@@ -5,7 +6,7 @@ import { createInformer } from '../../shared/informer/informer';
 import type { ApiObject, ResourceOf, Sent } from '../../shared/object/object';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
-import { NAMESPACES, isTerminating } from '../runtime/namespace-object';
+import { isTerminating } from '../runtime/namespace-object';
 
 /** An object that every namespace has. */
 export interface KeptObject<T extends ApiObject> {
@@ -25,7 +26,7 @@ export async function keepInEveryNamespace<T extends ApiObject>(
   signal: AbortSignal,
 ): Promise<void> {
   const queue = createQueue();
-  const namespaces = createInformer({ client: reader, resource: NAMESPACES, log });
+  const namespaces = createInformer({ client: reader, resource: RESOURCE.namespaces, log });
   const fieldSelector = `metadata.name=${name}`;
   const objects = createInformer({ client: reader, resource, fieldSelector, log });
   const enqueue = (namespace: Namespace): void => {

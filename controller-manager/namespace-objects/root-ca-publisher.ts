@@ -1,11 +1,8 @@
-import type { ConfigMap } from '../../shared/api/types/core-v1';
+import { RESOURCE } from '../../shared/api/resource-names';
 import { deepEqual } from '../../shared/object/clone';
-import type { ResourceOf } from '../../shared/object/object';
-import { GROUP, ROOT_CA } from '../../shared/names';
+import { ROOT_CA } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { keepInEveryNamespace } from './keep-in-every-namespace';
-
-const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: GROUP.core, version: 'v1', resource: 'configmaps' };
 
 /** Keeps the certificate by which pods know the API server in a ConfigMap of every namespace, and puts it right when it is changed. */
 export async function runRootCaPublisher(context: ControllerContext, signal: AbortSignal): Promise<void> {
@@ -13,7 +10,7 @@ export async function runRootCaPublisher(context: ControllerContext, signal: Abo
   await keepInEveryNamespace(
     context,
     {
-      resource: CONFIG_MAPS,
+      resource: RESOURCE.configmaps,
       name: ROOT_CA.configMap,
       objectIn: (namespace) => ({ metadata: { namespace, name: ROOT_CA.configMap }, data }),
       corrected: (current) => (deepEqual(current.data, data) ? undefined : { ...current, data }),

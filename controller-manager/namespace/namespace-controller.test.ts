@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import {
   ALL_VERBS,
   CONFIG_MAPS,
@@ -15,7 +16,6 @@ import { eventually } from '../../shared/testing/eventually';
 import type { Bench } from '../testing/bench';
 import { TEST_NAMESPACE, createBench } from '../testing/bench';
 import { runNamespaceController } from './namespace-controller';
-import { DEFINITIONS } from './unserved-types';
 
 let bench: Bench;
 beforeEach(async () => {
@@ -156,7 +156,7 @@ test('a type that vanishes between discovery and deletion is no failure', async 
 
 const CUSTOM_DEFINITIONS: FakeResource = {
   ...NAMESPACES,
-  ...DEFINITIONS,
+  ...RESOURCE.customresourcedefinitions,
   kind: 'CustomResourceDefinition',
 };
 const CRON_TABS: FakeResource = {

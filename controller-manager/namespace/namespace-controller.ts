@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { Namespace } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import type { Discovery } from '../../shared/client/discovery';
@@ -18,7 +19,7 @@ import type { ControllerContext } from '../runtime/controller';
 import type { DeletionReport } from './conditions';
 import { FAILURES, conditionsAfter } from './conditions';
 import { deleteContent } from './content';
-import { NAMESPACES, isTerminating } from '../runtime/namespace-object';
+import { isTerminating } from '../runtime/namespace-object';
 import { recordWarning } from '../runtime/record-event';
 import { unservedTypes } from './unserved-types';
 
@@ -43,7 +44,7 @@ export async function runNamespaceController(
 ): Promise<void> {
   const queue = createQueue();
   const deleter = new NamespaceDeleter({ client, events: reader, log }, timings);
-  const informer = createInformer({ client, resource: NAMESPACES, log });
+  const informer = createInformer({ client, resource: RESOURCE.namespaces, log });
   const enqueue = (namespace: Namespace): void => {
     if (!isTerminating(namespace)) return;
     deleter.noteSeen(namespace);
@@ -150,7 +151,7 @@ class NamespaceDeleter {
     const parts = { client: this.#events, clock: this.#wallClock, log: this.#log };
     for (const { type, status, reason = '', message = '' } of namespace.status?.conditions ?? []) {
       if (status !== 'True' || !FAILURES.has(type)) continue;
-      const about = { resource: { ...NAMESPACES, kind: 'Namespace' }, object: namespace };
+      const about = { resource: { ...RESOURCE.namespaces, kind: 'Namespace' }, object: namespace };
       await recordWarning(parts, { about, reason, message, component: COMPONENT, key: reason }, signal);
     }
   }
@@ -188,7 +189,7 @@ class NamespaceDeleter {
         phase: 'Terminating',
         ...defined({ conditions }),
       };
-      return this.#client.updateStatus<Namespace>(NAMESPACES, { ...current, status }, { signal });
+      return this.#client.updateStatus<Namespace>(RESOURCE.namespaces, { ...current, status }, { signal });
     });
   }
 
@@ -199,7 +200,7 @@ class NamespaceDeleter {
         (each) => each !== FINALIZER.namespaceContent,
       );
       return this.#client.update<Namespace>(
-        NAMESPACES,
+        RESOURCE.namespaces,
         { ...current, spec: { ...current.spec, finalizers } },
         { subresource: 'finalize', signal },
       );
@@ -228,7 +229,7 @@ class NamespaceDeleter {
 
   async #find(name: string, signal: AbortSignal): Promise<Namespace | undefined> {
     try {
-      return await this.#client.get<Namespace>(NAMESPACES, { name }, { signal });
+      return await this.#client.get<Namespace>(RESOURCE.namespaces, { name }, { signal });
     } catch (error) {
       if (hasCode(error, 404)) return undefined;
       throw error;

@@ -1,17 +1,10 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { CustomResourceDefinition } from '../../shared/api/types/apiextensions-v1';
 import type { Client } from '../../shared/client/client';
 import { METADATA_ONLY } from '../../shared/client/client';
 import type { GroupVersionFailure, ResourceRow } from '../../shared/client/discovery';
 import { hasCode } from '../../shared/client/status';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import type { ResourceOf } from '../../shared/object/object';
-import { GROUP } from '../../shared/names';
-
-export const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
-  group: GROUP.apiextensions,
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
 
 const PARALLEL_READS = 8;
 
@@ -25,8 +18,14 @@ export async function unservedTypes(
   signal: AbortSignal,
 ): Promise<readonly GroupVersionFailure[]> {
   const known = new Set(served.map(({ group, resource }) => `${resource}.${group}`));
-  if (!known.has(`${DEFINITIONS.resource}.${DEFINITIONS.group}`)) return [];
-  const { items } = await client.listAll(DEFINITIONS, { accept: METADATA_ONLY.list, signal });
+  if (
+    !known.has(`${RESOURCE.customresourcedefinitions.resource}.${RESOURCE.customresourcedefinitions.group}`)
+  )
+    return [];
+  const { items } = await client.listAll(RESOURCE.customresourcedefinitions, {
+    accept: METADATA_ONLY.list,
+    signal,
+  });
   const names = items.map(({ metadata }) => metadata.name ?? '').filter((name) => !known.has(name));
   const missing: GroupVersionFailure[] = [];
   await forEachLimited(names, PARALLEL_READS, async (name) => {
@@ -41,7 +40,7 @@ export async function unservedTypes(
 async function servedVersion(client: Client, name: string, signal: AbortSignal): Promise<string | undefined> {
   let definition: CustomResourceDefinition;
   try {
-    definition = await client.get(DEFINITIONS, { name }, { signal });
+    definition = await client.get(RESOURCE.customresourcedefinitions, { name }, { signal });
   } catch (error) {
     if (hasCode(error, 404)) return undefined;
     throw error;

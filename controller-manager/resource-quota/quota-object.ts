@@ -1,14 +1,6 @@
 import type { ResourceQuota } from '../../shared/api/types/core-v1';
-import type { ResourceOf } from '../../shared/object/object';
-import { GROUP } from '../../shared/names';
 import type { Amounts } from '../../shared/quota/amounts';
 import { parseAmounts } from '../../shared/quota/amounts';
-
-export const RESOURCE_QUOTAS: ResourceOf<ResourceQuota> = {
-  group: GROUP.core,
-  version: 'v1',
-  resource: 'resourcequotas',
-};
 
 /** What is asked for. */
 export function hardOf({ spec }: ResourceQuota): Amounts {

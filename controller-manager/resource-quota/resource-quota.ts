@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
@@ -21,7 +22,7 @@ import type { Countable, CountedObject } from './counted-objects';
 import { CountedObjects } from './counted-objects';
 import type { NextStatus } from './next-status';
 import { nextStatus } from './next-status';
-import { RESOURCE_QUOTAS, hardOf, statusOf } from './quota-object';
+import { hardOf, statusOf } from './quota-object';
 import { RecentCharges } from './recent-charges';
 import { tally } from './tally';
 
@@ -119,7 +120,7 @@ class QuotaKeeper {
     this.#charges = new RecentCharges(monotonicClock, this.#settleMs);
     this.quotas = createInformer({
       client,
-      resource: RESOURCE_QUOTAS,
+      resource: RESOURCE.resourcequotas,
       log,
       indexers: { [BY_NAMESPACE]: ({ metadata: { namespace = '' } }) => [namespace] },
     });
@@ -238,7 +239,11 @@ class QuotaKeeper {
   async #write(quota: ResourceQuota, { hard, used }: NextStatus, signal: AbortSignal): Promise<boolean> {
     const status = { hard: formatResourceList(hard), used: formatResourceList(used) };
     try {
-      const { metadata } = await this.#client.updateStatus(RESOURCE_QUOTAS, { ...quota, status }, { signal });
+      const { metadata } = await this.#client.updateStatus(
+        RESOURCE.resourcequotas,
+        { ...quota, status },
+        { signal },
+      );
       this.#charges.wrote(keyOfObject(quota), Number(metadata.resourceVersion));
       return true;
     } catch (error) {

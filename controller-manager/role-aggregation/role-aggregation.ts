@@ -1,20 +1,14 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { ClusterRole, PolicyRule } from '../../shared/api/types/rbac-v1';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import { createInformer } from '../../shared/informer/informer';
 import { deepEqual } from '../../shared/object/clone';
-import type { ResourceOf } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
-import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import { MEDIA_TYPE } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { aggregatedRules } from './aggregated-rules';
-
-const CLUSTER_ROLES: ResourceOf<ClusterRole> = {
-  group: GROUP.rbac,
-  version: 'v1',
-  resource: 'clusterroles',
-};
 const WORKERS = 5;
 /** The index of the roles that gather others', and its only value. */
 const GATHERING = 'gathering';
@@ -28,7 +22,7 @@ export async function runRoleAggregation(
   const queue = createQueue();
   const roles = createInformer({
     client,
-    resource: CLUSTER_ROLES,
+    resource: RESOURCE.clusterroles,
     log,
     indexers: { [GATHERING]: ({ aggregationRule }) => (aggregationRule === undefined ? [] : [GATHERING]) },
   });
@@ -57,20 +51,20 @@ async function writeRules(
 ): Promise<void> {
   const { name = '' } = role.metadata;
   const body = {
-    apiVersion: apiVersionOf(CLUSTER_ROLES),
+    apiVersion: apiVersionOf(RESOURCE.clusterroles),
     kind: 'ClusterRole',
     metadata: { name, uid: role.metadata.uid },
     rules,
   };
   try {
     await client.patch(
-      CLUSTER_ROLES,
+      RESOURCE.clusterroles,
       { name },
       { contentType: MEDIA_TYPE.applyPatch, body, force: true },
       { fieldManager: FIELD_MANAGER, signal },
     );
   } catch (error) {
-    if (hasCode(error, 415)) await client.update(CLUSTER_ROLES, { ...role, rules }, { signal });
+    if (hasCode(error, 415)) await client.update(RESOURCE.clusterroles, { ...role, rules }, { signal });
     // One that has gone, or that is another by now, is told of by an event.
     else if (!hasCode(error, 404, 409)) throw error;
   }

@@ -1,19 +1,13 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { TokenRequest } from '../../shared/api/types/authentication-v1';
-import type { ServiceAccount } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import type { ObjectRef, TokenSource } from '../../shared/client/options';
 import { hasCode, hasReason } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
-import type { ResourceOf, Sent } from '../../shared/object/object';
+import type { Sent } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
-
-const ACCOUNTS: ResourceOf<ServiceAccount> = {
-  group: GROUP.core,
-  version: 'v1',
-  resource: 'serviceaccounts',
-};
 const LIFETIME_SECONDS = 3_600;
 const SECOND_MS = 1_000;
 /** A token is replaced long before its end, so that a server that is out of reach for a while does no harm. */
@@ -67,12 +61,12 @@ async function requestToken(
     spec: { expirationSeconds: LIFETIME_SECONDS },
   };
   try {
-    return tokenIn(await client.createSubresource<TokenRequest>(ACCOUNTS, place, body));
+    return tokenIn(await client.createSubresource<TokenRequest>(RESOURCE.serviceaccounts, place, body));
   } catch (error) {
     if (!hasCode(error, 404)) throw error;
   }
   await createAccount(client, account);
-  return tokenIn(await client.createSubresource<TokenRequest>(ACCOUNTS, place, body));
+  return tokenIn(await client.createSubresource<TokenRequest>(RESOURCE.serviceaccounts, place, body));
 }
 
 async function createAccount(
@@ -80,7 +74,7 @@ async function createAccount(
   { namespace, name }: ObjectRef & { readonly namespace: string },
 ): Promise<void> {
   try {
-    await client.create(ACCOUNTS, { metadata: { namespace, name } });
+    await client.create(RESOURCE.serviceaccounts, { metadata: { namespace, name } });
   } catch (error) {
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }

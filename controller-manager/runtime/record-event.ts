@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import { createHash } from 'node:crypto';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
@@ -6,9 +7,7 @@ import type { Log } from '../../shared/log/log';
 import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { formatTime } from '../../shared/meta/time';
-import { GROUP, NAMESPACE } from '../../shared/names';
-
-const EVENTS: GroupVersionResource = { group: GROUP.core, version: 'v1', resource: 'events' };
+import { NAMESPACE } from '../../shared/names';
 const NAME_HASH_CHARS = 16;
 
 export interface EventParts {
@@ -64,7 +63,7 @@ export async function recordWarning(
     count: 1,
   };
   try {
-    await client.create(EVENTS, event, { signal });
+    await client.create(RESOURCE.events, event, { signal });
   } catch (error) {
     signal.throwIfAborted();
     if (hasCode(error, 409)) return;

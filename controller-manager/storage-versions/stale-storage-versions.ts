@@ -1,20 +1,13 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { ServerStorageVersion, StorageVersion } from '../../shared/api/types/apiserverinternal-v1alpha1';
 import type { Lease } from '../../shared/api/types/coordination-v1';
 import { hasCode } from '../../shared/client/status';
 import { systemClock } from '../../shared/concurrency/clock';
 import { createInformer } from '../../shared/informer/informer';
 import { withServers } from '../../shared/meta/storage-versions';
-import { API_SERVER_MANAGER, GROUP, LABEL, NAMESPACE } from '../../shared/names';
-import type { ResourceOf } from '../../shared/object/object';
+import { API_SERVER_MANAGER, LABEL, NAMESPACE } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
-
-const STORAGE_VERSIONS: ResourceOf<StorageVersion> = {
-  group: GROUP.apiserverinternal,
-  version: 'v1alpha1',
-  resource: 'storageversions',
-};
-const LEASES: ResourceOf<Lease> = { group: GROUP.coordination, version: 'v1', resource: 'leases' };
 const WORKERS = 1;
 
 /** Takes out of StorageVersions what API servers have said that are gone: those without a lease of identity. */
@@ -23,8 +16,13 @@ export async function runStaleStorageVersions(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, reader, log, createQueue } = context;
-  const leases = createInformer({ resource: LEASES, namespace: NAMESPACE.system, client: reader, log });
-  const versions = createInformer({ resource: STORAGE_VERSIONS, client: reader, log });
+  const leases = createInformer({
+    resource: RESOURCE.leases,
+    namespace: NAMESPACE.system,
+    client: reader,
+    log,
+  });
+  const versions = createInformer({ resource: RESOURCE.storageversions, client: reader, log });
   const queue = createQueue();
   const isKnown = (id: string): boolean => isIdentity(leases.store.get(`${NAMESPACE.system}/${id}`));
   const enqueue = (version: StorageVersion): void => {
@@ -40,25 +38,25 @@ export async function runStaleStorageVersions(
   });
   const reconcile = async (name: string, stop: AbortSignal): Promise<undefined> => {
     // Two informers are not equally current: nothing is taken away that the server has not confirmed.
-    const version = await found(client.get(STORAGE_VERSIONS, { name }, { signal: stop }));
+    const version = await found(client.get(RESOURCE.storageversions, { name }, { signal: stop }));
     if (version === undefined) return;
     const servers = version.status?.storageVersions ?? [];
     const alive: ServerStorageVersion[] = [];
     for (const server of servers) {
       const address = { namespace: NAMESPACE.system, name: server.apiServerID ?? '' };
-      if (isIdentity(await found(client.get(LEASES, address, { signal: stop })))) alive.push(server);
+      if (isIdentity(await found(client.get(RESOURCE.leases, address, { signal: stop })))) alive.push(server);
     }
     if (alive.length === servers.length) return;
     log.info({ storageVersion: name, gone: servers.length - alive.length }, 'stale servers taken out');
     if (alive.length > 0) {
-      await client.updateStatus(STORAGE_VERSIONS, withServers(version, alive, systemClock.now()), {
+      await client.updateStatus(RESOURCE.storageversions, withServers(version, alive, systemClock.now()), {
         signal: stop,
       });
       return;
     }
     const { uid = '', resourceVersion = '' } = version.metadata;
     const options = { preconditions: { uid, resourceVersion } };
-    await found(client.delete(STORAGE_VERSIONS, { name }, options, { signal: stop }));
+    await found(client.delete(RESOURCE.storageversions, { name }, options, { signal: stop }));
   };
   await runInformedLoop({ informers: [leases, versions], queue, workers: WORKERS, log, reconcile }, signal);
 }

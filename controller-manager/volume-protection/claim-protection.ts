@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { PersistentVolumeClaim } from '../../shared/api/types/core-v1';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
@@ -8,7 +9,7 @@ import { withoutFinalizer } from '../runtime/live-object';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { changeFinalizers, isLeaving, withFinalizer } from './protection';
 import type { PodWithClaims } from './storage-objects';
-import { CLAIMS, PODS, claimKeysOf, isUsing, podOf } from './storage-objects';
+import { claimKeysOf, isUsing, podOf } from './storage-objects';
 
 const WORKERS = 5;
 const LOOK_AGAIN_MS = 5_000;
@@ -21,10 +22,10 @@ export async function runClaimProtection(
   { lookAgainMs = LOOK_AGAIN_MS }: { readonly lookAgainMs?: number } = {},
 ): Promise<void> {
   const queue = createQueue();
-  const claims = createInformer({ client, resource: CLAIMS, log });
+  const claims = createInformer({ client, resource: RESOURCE.persistentvolumeclaims, log });
   const pods = createInformer({
     client,
-    resource: PODS,
+    resource: RESOURCE.pods,
     log,
     transform: podOf,
     indexers: { [BY_CLAIM]: claimKeysOf },
@@ -43,14 +44,14 @@ export async function runClaimProtection(
   /** Asked of the server itself: the informer may not know a pod yet. */
   const isUsedByUnknown = async (claim: PersistentVolumeClaim, stop: AbortSignal): Promise<boolean> => {
     const { namespace = '' } = claim.metadata;
-    const { items } = await client.listAll(PODS, { namespace, signal: stop });
+    const { items } = await client.listAll(RESOURCE.pods, { namespace, signal: stop });
     return items.some((pod) => isUsing(podOf(pod), claim));
   };
 
   const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
     const claim = claims.store.get(key);
     if (claim === undefined) return undefined;
-    const target = { resource: CLAIMS, known: claim };
+    const target = { resource: RESOURCE.persistentvolumeclaims, known: claim };
     if (!isLeaving(claim)) {
       await changeFinalizers(client, { ...target, change: withFinalizer(FINALIZER.claimProtection) }, stop);
       return undefined;

@@ -1,12 +1,5 @@
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../shared/api/types/core-v1';
-import type { ApiObject, GroupVersionResource, ResourceOf } from '../../shared/object/object';
-import { GROUP } from '../../shared/names';
-
-const core = (resource: string): GroupVersionResource => ({ group: GROUP.core, version: 'v1', resource });
-
-export const CLAIMS: ResourceOf<PersistentVolumeClaim> = core('persistentvolumeclaims');
-export const VOLUMES: ResourceOf<PersistentVolume> = core('persistentvolumes');
-export const PODS: ResourceOf<Pod> = core('pods');
+import type { Pod } from '../../shared/api/types/core-v1';
+import type { ApiObject } from '../../shared/object/object';
 
 /** What of a pod says which claims it uses. */
 export interface PodWithClaims extends ApiObject {

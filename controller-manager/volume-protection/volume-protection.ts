@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { PersistentVolume } from '../../shared/api/types/core-v1';
 import { createInformer } from '../../shared/informer/informer';
 import { FINALIZER } from '../../shared/names';
@@ -5,16 +6,15 @@ import type { ControllerContext } from '../runtime/controller';
 import { withoutFinalizer } from '../runtime/live-object';
 import { runObjectLoop } from '../runtime/object-loop';
 import { changeFinalizers, isLeaving, withFinalizer } from './protection';
-import { VOLUMES } from './storage-objects';
 
 const WORKERS = 5;
 
 /** Lets volumes that are being deleted go once no claim is bound to them, and protects those that are not protected. */
 export async function runVolumeProtection(context: ControllerContext, signal: AbortSignal): Promise<void> {
   const { client, log } = context;
-  const informer = createInformer({ client, resource: VOLUMES, log });
+  const informer = createInformer({ client, resource: RESOURCE.persistentvolumes, log });
   const reconcile = async (volume: PersistentVolume, stop: AbortSignal): Promise<undefined> => {
-    const target = { resource: VOLUMES, known: volume };
+    const target = { resource: RESOURCE.persistentvolumes, known: volume };
     if (!isLeaving(volume)) {
       await changeFinalizers(client, { ...target, change: withFinalizer(FINALIZER.volumeProtection) }, stop);
     } else if (volume.status?.phase !== 'Bound') {

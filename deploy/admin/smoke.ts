@@ -1,11 +1,10 @@
+import { RESOURCE } from '../../shared/api/resource-names';
 import { randomUUID } from 'node:crypto';
-import type { ConfigMap } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import { createClient } from '../../shared/client/client';
 import { loadKubeconfig } from '../../shared/client/kubeconfig';
 import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
 import { NAMESPACE } from '../../shared/names';
-import type { ResourceOf } from '../../shared/object/object';
 import type { Command } from './command';
 import { parsedCommand } from './command';
 import { OUTPUT_FLAG, told } from './output';
@@ -46,15 +45,13 @@ export const SMOKE_COMMAND: Command = parsedCommand({
   },
 });
 
-const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', version: 'v1', resource: 'configmaps' };
-
 /** Writes one object three times, and waits for each of the writes in a watch that began before them. */
 async function smoke(client: Client, signal: AbortSignal): Promise<readonly string[]> {
   const ref = { namespace: NAMESPACE.default, name: `orch-smoke-${randomUUID()}` };
   const selection = { namespace: ref.namespace, fieldSelector: `metadata.name=${ref.name}` };
-  const before = await client.list(CONFIG_MAPS, { ...selection, signal });
+  const before = await client.list(RESOURCE.configmaps, { ...selection, signal });
   const { resourceVersion } = before.metadata;
-  const watch = client.watch(CONFIG_MAPS, { ...selection, resourceVersion, signal });
+  const watch = client.watch(RESOURCE.configmaps, { ...selection, resourceVersion, signal });
   const events = watch[Symbol.asyncIterator]();
   const lines = ['listed'];
   const expectEvent = async (type: string): Promise<void> => {
@@ -64,15 +61,19 @@ async function smoke(client: Client, signal: AbortSignal): Promise<readonly stri
     lines.push(`watched ${type}`);
   };
   try {
-    const made = await client.create(CONFIG_MAPS, { metadata: ref, data: { step: 'created' } }, { signal });
+    const made = await client.create(
+      RESOURCE.configmaps,
+      { metadata: ref, data: { step: 'created' } },
+      { signal },
+    );
     await expectEvent('ADDED');
-    await client.update(CONFIG_MAPS, { ...made, data: { step: 'updated' } }, { signal });
+    await client.update(RESOURCE.configmaps, { ...made, data: { step: 'updated' } }, { signal });
     await expectEvent('MODIFIED');
-    await client.delete(CONFIG_MAPS, ref, {}, { signal });
+    await client.delete(RESOURCE.configmaps, ref, {}, { signal });
     await expectEvent('DELETED');
     return lines;
   } catch (error) {
-    await client.delete(CONFIG_MAPS, ref).catch(() => undefined);
+    await client.delete(RESOURCE.configmaps, ref).catch(() => undefined);
     throw error;
   } finally {
     await events.return?.(undefined);

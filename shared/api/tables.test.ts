@@ -4,6 +4,7 @@ import { GROUP } from '../names';
 import { messageNames, messageType } from '../schema/types';
 import type * as Groups from './groups';
 import type * as Resources from './resources';
+import { RESOURCE } from './resource-names';
 import { parseGroupVersion, resourceOf, RESOURCES } from './resources';
 import { SCHEMA_DATA } from './tables';
 
@@ -186,4 +187,11 @@ test('the core group comes first, falling priority decides, and stable versions 
 test('an apiVersion is a version in the core group, or a group and a version', () => {
   expect(parseGroupVersion('v1')).toEqual({ group: '', version: 'v1' });
   expect(parseGroupVersion('apps/v1')).toEqual({ group: 'apps', version: 'v1' });
+});
+
+test('RESOURCE has one entry for each stored resource', () => {
+  const stored = RESOURCES.filter(
+    ({ group, version, hub }) => group === hub.group && version === hub.version,
+  );
+  expect(Object.keys(RESOURCE).toSorted()).toEqual(stored.map(({ resource }) => resource).toSorted());
 });

@@ -1,5 +1,4 @@
-import type { ConfigMap } from '../api/types/core-v1';
-import type { Role, RoleBinding } from '../api/types/rbac-v1';
+import { RESOURCE } from '../api/resource-names';
 import { dialect, GROUP, NAMESPACE, USER } from '../names';
 import type { ApiObject, ResourceOf } from '../object/object';
 import type { Client } from './client';
@@ -25,10 +24,6 @@ export const CLUSTER_INFO = {
    */
   signedWith: dialect === 'orch' ? 'token' : 'secret',
 } as const;
-
-const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: GROUP.core, version: 'v1', resource: 'configmaps' };
-const ROLES: ResourceOf<Role> = { group: GROUP.rbac, version: 'v1', resource: 'roles' };
-const ROLE_BINDINGS: ResourceOf<RoleBinding> = { group: GROUP.rbac, version: 'v1', resource: 'rolebindings' };
 /** How often it is begun with anew because somebody else, such as who signs it, writes at the same time. */
 const TRIES_MAX = 5;
 
@@ -45,7 +40,7 @@ export async function ensureClusterInfo(
   const metadata = { name: CLUSTER_INFO.grant, namespace: NAMESPACE.public };
   await createMissing(
     client,
-    ROLES,
+    RESOURCE.roles,
     {
       metadata,
       rules: [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: [NAME] }],
@@ -54,7 +49,7 @@ export async function ensureClusterInfo(
   );
   await createMissing(
     client,
-    ROLE_BINDINGS,
+    RESOURCE.rolebindings,
     {
       metadata,
       roleRef: { apiGroup: GROUP.rbac, kind: 'Role', name: CLUSTER_INFO.grant },
@@ -87,10 +82,10 @@ async function ensureText(client: Client, text: string, signal: AbortSignal): Pr
   for (let tries = 1; ; tries += 1) {
     try {
       const data = { [CLUSTER_INFO.key]: text };
-      if (await createMissing(client, CONFIG_MAPS, { metadata: REF, data }, signal)) return;
-      const found = await client.get(CONFIG_MAPS, REF, { signal });
+      if (await createMissing(client, RESOURCE.configmaps, { metadata: REF, data }, signal)) return;
+      const found = await client.get(RESOURCE.configmaps, REF, { signal });
       if (found.data?.[CLUSTER_INFO.key] === text) return;
-      await client.update(CONFIG_MAPS, { ...found, data: { ...found.data, ...data } }, { signal });
+      await client.update(RESOURCE.configmaps, { ...found, data: { ...found.data, ...data } }, { signal });
       return;
     } catch (error) {
       if (tries === TRIES_MAX || !hasCode(error, 404, 409)) throw error;

@@ -1,3 +1,4 @@
+import { RESOURCE } from '../api/resource-names';
 import type { Lease } from '../api/types/coordination-v1';
 import { sleep } from '../concurrency/abort';
 import type { Clock } from '../concurrency/clock';
@@ -9,7 +10,7 @@ import type { Log } from '../log/log';
 import { silentLog } from '../log/log';
 import type { Client } from './client';
 import type { LeaseRef } from './lease-record';
-import { LEASES, claimedLease, newLease, releasedLease } from './lease-record';
+import { claimedLease, newLease, releasedLease } from './lease-record';
 import { hasCode } from './status';
 
 export interface LeaderElectionOptions {
@@ -202,8 +203,8 @@ class Elector {
       }
       const written =
         current === undefined
-          ? await this.#client.create<Lease>(LEASES, newLease(this.#ref, claim), call)
-          : await this.#client.update<Lease>(LEASES, claimedLease(current, claim), call);
+          ? await this.#client.create<Lease>(RESOURCE.leases, newLease(this.#ref, claim), call)
+          : await this.#client.update<Lease>(RESOURCE.leases, claimedLease(current, claim), call);
       this.#observe(written);
       this.#renewedMs = sentMs;
       return true;
@@ -221,7 +222,7 @@ class Elector {
     readonly timeoutMs: number;
   }): Promise<Lease | undefined> {
     try {
-      return await this.#client.get<Lease>(LEASES, this.#ref, call);
+      return await this.#client.get<Lease>(RESOURCE.leases, this.#ref, call);
     } catch (error) {
       if (hasCode(error, 404)) return undefined;
       throw error;
@@ -246,7 +247,7 @@ class Elector {
       try {
         const current = await this.#find(call);
         if (current?.spec?.holderIdentity !== this.#identity) return;
-        await this.#client.update(LEASES, releasedLease(current, this.#wallClock.now()), call);
+        await this.#client.update(RESOURCE.leases, releasedLease(current, this.#wallClock.now()), call);
         this.#log.info({ identity: this.#identity }, 'lease released');
         return;
       } catch (error) {

@@ -1,9 +1,6 @@
+import { RESOURCE } from '../api/resource-names';
 import type { Lease, LeaseSpec } from '../api/types/coordination-v1';
-import type { ResourceOf } from '../object/object';
 import { apiVersionOf } from '../object/object';
-import { GROUP } from '../names';
-
-export const LEASES: ResourceOf<Lease> = { group: GROUP.coordination, version: 'v1', resource: 'leases' };
 
 export interface LeaseRef {
   readonly namespace: string;
@@ -20,7 +17,7 @@ interface Claim {
 /** The Lease to create when there is none. */
 export function newLease({ namespace, name }: LeaseRef, claim: Claim): Lease {
   return {
-    apiVersion: apiVersionOf(LEASES),
+    apiVersion: apiVersionOf(RESOURCE.leases),
     kind: 'Lease',
     metadata: { namespace, name },
     spec: { ...heldBy(claim), acquireTime: microTime(claim.nowMs), leaseTransitions: 0 },

@@ -1,9 +1,8 @@
+import { RESOURCE } from '../../../shared/api/resource-names';
 import type { Secret } from '../../../shared/api/types/core-v1';
-import type { Deployment } from '../../../shared/api/types/apps-v1';
 import type { Client } from '../../../shared/client/client';
 import { hasCode } from '../../../shared/client/status';
 import { MEDIA_TYPE, RESTARTED_AT, SECRET_TYPE } from '../../../shared/names';
-import type { ResourceOf } from '../../../shared/object/object';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 
@@ -20,7 +19,7 @@ export function openSecretStore({ client, namespace, labels }: SecretStoreOption
   const versions = new Map<string, string>();
   return {
     read: async (name) => {
-      const secret = await found(client.get(SECRETS, { namespace, name }));
+      const secret = await found(client.get(RESOURCE.secrets, { namespace, name }));
       versions.set(name, secret?.metadata.resourceVersion ?? '');
       return secret === undefined ? undefined : decoded(secret);
     },
@@ -30,9 +29,12 @@ export function openSecretStore({ client, namespace, labels }: SecretStoreOption
       const secret = { apiVersion: 'v1', kind: 'Secret', type, data: encoded(bundle) };
       try {
         if (resourceVersion === '')
-          await client.create(SECRETS, { ...secret, metadata: { namespace, name, labels } });
+          await client.create(RESOURCE.secrets, { ...secret, metadata: { namespace, name, labels } });
         else
-          await client.update(SECRETS, { ...secret, metadata: { namespace, name, labels, resourceVersion } });
+          await client.update(RESOURCE.secrets, {
+            ...secret,
+            metadata: { namespace, name, labels, resourceVersion },
+          });
         return true;
       } catch (error) {
         if (hasCode(error, CONFLICT)) return false;
@@ -44,7 +46,11 @@ export function openSecretStore({ client, namespace, labels }: SecretStoreOption
       const body = { spec: { template: { metadata: { annotations } } } };
       // A deployment that does not exist yet reads what it needs when it starts.
       await found(
-        client.patch(DEPLOYMENTS, { namespace, name }, { contentType: MEDIA_TYPE.strategicMergePatch, body }),
+        client.patch(
+          RESOURCE.deployments,
+          { namespace, name },
+          { contentType: MEDIA_TYPE.strategicMergePatch, body },
+        ),
       );
     },
     close: () => {
@@ -52,9 +58,6 @@ export function openSecretStore({ client, namespace, labels }: SecretStoreOption
     },
   };
 }
-
-const SECRETS: ResourceOf<Secret> = { group: '', version: 'v1', resource: 'secrets' };
-const DEPLOYMENTS: ResourceOf<Deployment> = { group: 'apps', version: 'v1', resource: 'deployments' };
 const NOT_FOUND = 404;
 const CONFLICT = 409;
 

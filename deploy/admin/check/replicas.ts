@@ -1,9 +1,8 @@
-import type { Endpoints } from '../../../shared/api/types/core-v1';
+import { RESOURCE } from '../../../shared/api/resource-names';
 import type { Client } from '../../../shared/client/client';
 import { createClient } from '../../../shared/client/client';
 import type { ClientOptions } from '../../../shared/client/options';
 import { API_SERVICE_NAME, NAMESPACE } from '../../../shared/names';
-import type { ResourceOf } from '../../../shared/object/object';
 
 /** One API server. */
 export interface Replica {
@@ -21,8 +20,6 @@ export interface ReplicaState {
   /** Why it is not ready; else empty. */
   readonly problem: string;
 }
-
-const ENDPOINTS: ResourceOf<Endpoints> = { group: '', version: 'v1', resource: 'endpoints' };
 
 /** Those that are named, or else those that the Endpoints of the API name. Rejects where nobody can be asked for these. */
 export async function findReplicas(
@@ -65,7 +62,7 @@ function failedChecks(text: string): string {
 async function endpointsOf(options: ClientOptions): Promise<readonly string[]> {
   const client = createClient(options);
   try {
-    const { subsets = [] } = await client.get(ENDPOINTS, {
+    const { subsets = [] } = await client.get(RESOURCE.endpoints, {
       namespace: NAMESPACE.default,
       name: API_SERVICE_NAME,
     });

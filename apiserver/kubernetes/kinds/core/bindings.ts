@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../../../shared/api/resource-names';
 import type { Binding, Pod, PodStatus } from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalidObject, notSupported, required } from '../../../../shared/errors/field-error';
@@ -10,7 +11,6 @@ import { writeTarget } from '../../../engine/registry/write-target';
 import type { Kind } from '../kind';
 
 const BINDING = { group: GROUP.core, resource: 'pods/binding' } as const;
-const PODS = { group: GROUP.core, resource: 'pods' } as const;
 
 /** Puts a pod on a node, once: `pods/binding`, and `bindings`, where the Binding alone names the pod. */
 export const bindPod: Operation = async ({ store, registry }, request, signal) => {
@@ -24,12 +24,12 @@ export const bindPod: Operation = async ({ store, registry }, request, signal) =
   const errors = validateBinding(binding);
   if (errors.length > 0) throw invalidObject({ group: GROUP.core, kind: 'Binding' }, name, errors);
   const endpoint = registry().endpoint(GROUP.core, 'v1', 'pods');
-  if (endpoint === undefined) throw notFound(PODS, name);
+  if (endpoint === undefined) throw notFound(RESOURCE.pods, name);
   const target = writeTarget(store, { ...request, endpoint, name, subresource: '' }, { assumeAbsent: false });
   await writeOptimistically(
     target,
     async (current) => {
-      if (current === undefined) throw notFound(PODS, name);
+      if (current === undefined) throw notFound(RESOURCE.pods, name);
       return Promise.resolve({
         kind: 'put',
         object: bound(current.object as Pod, binding, store.clock.now()),

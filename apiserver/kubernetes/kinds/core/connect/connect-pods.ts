@@ -1,8 +1,8 @@
+import { RESOURCE } from '../../../../../shared/api/resource-names';
 import type { Pod } from '../../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../../shared/errors/field-error';
 import { forbiddenField, invalid, invalidObject } from '../../../../../shared/errors/field-error';
 import { badRequest } from '../../../../../shared/errors/status-error';
-import { GROUP } from '../../../../../shared/names';
 import type {
   ConnectionReader,
   ConnectionRequest,
@@ -12,10 +12,6 @@ import { connectionTo } from '../../../../engine/registry/connection';
 import type { ExecOptions, LogOptions, PortForwardOptions, StreamOptions } from './connect-options';
 import { execOptionsIn, logOptionsIn, portForwardOptionsIn, streamOptionsIn } from './connect-options';
 import { agentOf } from './node-agent';
-
-/** The ways to the containers of a pod, which lead through the agent of its node. Rules and texts are those of v1.21. */
-
-export const PODS = { group: GROUP.core, resource: 'pods' } as const;
 
 export const execInPod = connectionTo<ExecOptions>({
   carries: 'upgrades',
@@ -40,7 +36,7 @@ export const forwardToPod = connectionTo<PortForwardOptions>({
   carries: 'upgrades',
   optionsIn: portForwardOptionsIn,
   locate: async (reader, { namespace, name, options: { ports = [] } }) => {
-    const pod = await reader.read<Pod>(PODS, name, namespace);
+    const pod = await reader.read<Pod>(RESOURCE.pods, name, namespace);
     const agent = await agentOf(reader, nodeOf(pod, name));
     const query = ports.length === 0 ? '' : encoded([['port', ports.join(',')]]);
     return { ...agent, path: `/portForward/${namespace}/${name}`, query };
@@ -53,7 +49,7 @@ export const logOfPod = connectionTo<LogOptions>({
   locate: async (reader, { namespace, name, options }) => {
     const errors = logOptionProblems(options);
     if (errors.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, errors);
-    const pod = await reader.read<Pod>(PODS, name, namespace);
+    const pod = await reader.read<Pod>(RESOURCE.pods, name, namespace);
     const container = containerOf(pod, name, options.container);
     const { nodeName = '' } = pod.spec;
     if (nodeName === '') return undefined;
@@ -72,7 +68,7 @@ async function streamsOf(
   { namespace, name, options }: ConnectionRequest<StreamOptions>,
   asked: { readonly path: string; readonly query: readonly (readonly [string, string])[] },
 ): Promise<Destination> {
-  const pod = await reader.read<Pod>(PODS, name, namespace);
+  const pod = await reader.read<Pod>(RESOURCE.pods, name, namespace);
   const container = containerOf(pod, name, options.container ?? '');
   const agent = await agentOf(reader, nodeOf(pod, name));
   return { ...agent, path: `/${asked.path}/${namespace}/${name}/${container}`, query: encoded(asked.query) };

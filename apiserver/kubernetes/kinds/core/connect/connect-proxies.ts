@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../../../../shared/api/resource-names';
 import { posix } from 'node:path';
 import type {
   EndpointAddress,
@@ -8,25 +9,18 @@ import type {
 } from '../../../../../shared/api/types/core-v1';
 import { badRequest, StatusError } from '../../../../../shared/errors/status-error';
 import { isGlobalUnicast } from '../../../../../shared/meta/ip-address';
-import { GROUP } from '../../../../../shared/names';
 import type { ConnectionReader } from '../../../../engine/registry/connection';
 import { connectionTo } from '../../../../engine/registry/connection';
 import type { ProxyOptions } from './connect-options';
 import { proxyOptionsIn } from './connect-options';
-import { PODS } from './connect-pods';
 import { agentOf } from './node-agent';
-
-/** The proxies to what pods, Services and agents of nodes serve over HTTP. Rules and texts are those of v1.21. */
-
-const SERVICES = { group: GROUP.core, resource: 'services' } as const;
-const ENDPOINTS = { group: GROUP.core, resource: 'endpoints' } as const;
 
 export const proxyToPod = connectionTo<ProxyOptions>({
   carries: 'requests',
   optionsIn: proxyOptionsIn,
   locate: async (reader, { namespace, name: id, options }) => {
     const { scheme, name, port } = schemeNamePortOf(id, 'pod');
-    const { spec, status } = await reader.read<Pod>(PODS, name, namespace);
+    const { spec, status } = await reader.read<Pod>(RESOURCE.pods, name, namespace);
     const [first] = (spec.containers ?? []).flatMap(({ ports = [] }) => ports);
     const address = status?.podIPs?.[0]?.ip ?? '';
     if (!isGlobalUnicast(address)) throw badRequest('address not allowed');
@@ -60,7 +54,7 @@ export const proxyToService = connectionTo<ProxyOptions>({
   locate: async (reader, { namespace, name: id, options }) => {
     const { scheme, name, port } = schemeNamePortOf(id, 'service');
     const portName = /^\d+$/.test(port) ? await nameOfPort(reader, { namespace, name, port }) : port;
-    const { subsets = [] } = await reader.read<Endpoints>(ENDPOINTS, name, namespace);
+    const { subsets = [] } = await reader.read<Endpoints>(RESOURCE.endpoints, name, namespace);
     if (subsets.length === 0) throw noEndpoints(name);
     for (const subset of fromRandomPlace(reader, subsets)) {
       const found = subset.ports?.find((each) => (each.name ?? '') === portName);
@@ -83,7 +77,7 @@ async function nameOfPort(
   reader: ConnectionReader,
   { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: string },
 ): Promise<string> {
-  const { spec } = await reader.read<Service>(SERVICES, name, namespace);
+  const { spec } = await reader.read<Service>(RESOURCE.services, name, namespace);
   const found = spec.ports?.find((each) => each.port === Number(port));
   if (found !== undefined) return found.name ?? '';
   throw new StatusError(
@@ -114,7 +108,7 @@ async function addressOfPod(
 
 async function podOf(reader: ConnectionReader, name: string, namespace: string): Promise<Pod | undefined> {
   try {
-    return await reader.read<Pod>(PODS, name, namespace);
+    return await reader.read<Pod>(RESOURCE.pods, name, namespace);
   } catch (error) {
     if (error instanceof StatusError && error.status.reason === 'NotFound') return undefined;
     throw error;

@@ -1,9 +1,7 @@
+import { RESOURCE } from '../../../../../shared/api/resource-names';
 import type { Node, NodeAddress } from '../../../../../shared/api/types/core-v1';
 import { StatusError } from '../../../../../shared/errors/status-error';
-import { GROUP } from '../../../../../shared/names';
 import type { ConnectionReader, Destination } from '../../../../engine/registry/connection';
-
-const NODES = { group: GROUP.core, resource: 'nodes' } as const;
 
 /** Where the agent of a node listens. Throws NotFound, and an error of the server for a node without an address of a wanted type. */
 export async function agentOf(
@@ -11,7 +9,7 @@ export async function agentOf(
   nodeName: string,
 ): Promise<Omit<Destination, 'path'>> {
   const { agents } = reader;
-  const { status } = await reader.read<Node>(NODES, nodeName);
+  const { status } = await reader.read<Node>(RESOURCE.nodes, nodeName);
   const port = status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
   return {
     scheme: agents.scheme,

@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../../../../shared/api/resource-names';
 import type { Pod } from '../../../../../shared/api/types/core-v1';
 import type { Eviction } from '../../../../../shared/api/types/policy-v1beta1';
 import { defined } from '../../../../../shared/defined';
@@ -19,8 +20,6 @@ import { relativeKey } from '../../../../engine/registry/resource';
 import type { Budget } from '../../policy/spent-disruption';
 import { budgetsOf, changedMeanwhile, spendDisruption } from '../../policy/spent-disruption';
 
-const PODS = { group: GROUP.core, resource: 'pods' } as const;
-
 /** Pods that run no more: removing them disrupts nothing, nor does removing those that do not run yet. */
 const ENDED: readonly string[] = ['Succeeded', 'Failed'];
 
@@ -38,10 +37,10 @@ export const evictPod: Operation = async (context, request, signal) => {
   }
   const options = deleteOptionsOf(request);
   const pods = context.registry().endpoint(GROUP.core, 'v1', 'pods');
-  if (pods === undefined) throw notFound(PODS, name);
+  if (pods === undefined) throw notFound(RESOURCE.pods, name);
   for (let tries = 1; ; tries += 1) {
     const pod = await freshPod(context, { request, pods }, signal);
-    if (pod === undefined) throw notFound(PODS, name);
+    if (pod === undefined) throw notFound(RESOURCE.pods, name);
     // Before a disruption is spent on what would be refused in the end.
     refuseDeleteOptions([...propagationErrors(options), ...dryRunErrors(dryRunOf(request))]);
     const decision = await evaluateEviction(context, { request, pod, dryRun: options.dryRun }, signal);
