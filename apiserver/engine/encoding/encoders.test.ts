@@ -422,15 +422,15 @@ describe('bodies', () => {
 
   test('the same object is read from JSON, YAML and Protobuf', () => {
     const protobuf = encoder(MEDIA_TYPE.protobuf).object(a);
-    const read = parseBody(protobuf, MEDIA_TYPE.protobuf, expected);
+    const read = parseBody(protobuf, MEDIA_TYPE.protobuf, expected).value;
     expect(read).toMatchObject(JSON.parse(JSON.stringify(OBJECT)) as object);
-    expect(parseBody(encoder(MEDIA_TYPE.yaml).object(a), MEDIA_TYPE.yaml, expected)).toEqual(OBJECT);
-    expect(parseBody(encoder(MEDIA_TYPE.json).object(a), MEDIA_TYPE.json, expected)).toEqual(OBJECT);
+    expect(parseBody(encoder(MEDIA_TYPE.yaml).object(a), MEDIA_TYPE.yaml, expected).value).toEqual(OBJECT);
+    expect(parseBody(encoder(MEDIA_TYPE.json).object(a), MEDIA_TYPE.json, expected).value).toEqual(OBJECT);
   });
 
   test('another kind in the envelope is told, without its content', () => {
     const other = encoder(MEDIA_TYPE.protobuf, pods).object(entryOf(pods, 'p'));
-    expect(parseBody(other, MEDIA_TYPE.protobuf, expected)).toEqual({ kind: 'Pod', apiVersion: 'v1' });
+    expect(parseBody(other, MEDIA_TYPE.protobuf, expected).value).toEqual({ kind: 'Pod', apiVersion: 'v1' });
   });
 
   test('malformed bytes are a bad request in every format', () => {
