@@ -28,6 +28,7 @@ import { RecentConfigurationWrites } from '../kubernetes/admission/webhooks/sour
 import { WebhookMetrics } from '../kubernetes/admission/webhooks/webhook-metrics';
 import { quotaRecords } from '../kubernetes/admission/resource-quota/quota-records';
 import { timeout } from '../../shared/errors/status-error';
+import { isConfigurationResource } from './configuration-resources';
 import { ConversionCalls } from './conversion-calls';
 import { createMissing } from '../kubernetes/bootstrap/create-missing';
 import type { Admission } from '../engine/registry/admission';
@@ -170,6 +171,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     admission,
     refuseEscalation: refuseEscalation({ authorize, policies }),
     requireCreate: requireCreate(authorize),
+    appliesAtOnce: isConfigurationResource,
     reservers: new Map([['service addresses', serviceAllocation.reserve]]),
     eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
     serverSideApply: options.serverSideApply ?? true,

@@ -11,12 +11,10 @@ import { SharedLimits } from '../engine/fairness/shared-limits';
 import { createFlowStage } from '../engine/fairness/stage';
 import { LoopPressure } from '../engine/fairness/loop-pressure';
 import { createEstimate } from '../engine/fairness/work';
+import { MANDATORY_FLOW_OBJECTS, findFlowResources } from '../kubernetes/kinds/flowcontrol/mandatory-flow';
 import type { FlowReport } from './metrics/add-flow-metrics';
 import type { ControlPlane } from './control-plane';
 import type { FlowOptions } from './options/flow-options';
-
-/** How soon a change of the configuration counts. */
-const LOOK_MS = 250;
 
 export interface FlowParts {
   readonly plane: Pick<ControlPlane, 'registry' | 'cache' | 'divided'>;
@@ -35,7 +33,7 @@ export interface Flow {
   readonly report?: FlowReport;
 }
 
-/** Limits the requests in flight as the options say; follows the configuration in the watch cache until `life` aborts. */
+/** Limits the requests in flight as the options say. A change of the configuration applies as soon as the watch cache has it. */
 export function startFlowControl(options: FlowOptions, parts: FlowParts, shutdownSignal: AbortSignal): Flow {
   const { plane, log, dropped } = parts;
   const { max, waitMsMax } = options;
@@ -44,14 +42,14 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, shutdow
   const isLong = (exchange: Exchange): boolean => estimate(exchange).seats > 1;
   if (!options.isFair) return { stage: createInFlightStage({ max, dropped, random }), isLong };
   const now = (): number => performance.now();
-  const control = new FlowControl({ seats: max.mutating + max.readOnly, log, now });
-  const { cache } = plane;
-  const configuration = new FlowConfiguration({ stored: plane.registry().stored, cache, log });
-  const timer = setInterval(() => {
-    const objects = configuration.changed();
-    if (objects !== undefined) control.configure(objects.levels, objects.schemas);
-  }, LOOK_MS).unref();
-  shutdownSignal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  const resources = findFlowResources(plane.registry().stored);
+  const control = new FlowControl({
+    seats: max.mutating + max.readOnly,
+    mandatory: MANDATORY_FLOW_OBJECTS,
+    configuration: new FlowConfiguration({ resources, cache: plane.cache, log }),
+    log,
+    now,
+  });
   if (options.sharedBy !== undefined) {
     const board = new RedisBoard(openRedis(options.sharedBy), `${parts.storePrefix}:limits:`);
     new SharedLimits({ limits: [control, ...plane.divided], board, log }).run(shutdownSignal);

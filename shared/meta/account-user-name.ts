@@ -4,3 +4,8 @@ import { SERVICE_ACCOUNT } from '../names';
 export function accountUserName(namespace: string, name: string): string {
   return `${SERVICE_ACCOUNT.userPrefix}${namespace}:${name}`;
 }
+
+/** Returns the groups that every service account of the namespace is a member of. */
+export function accountGroups(namespace: string): readonly string[] {
+  return [SERVICE_ACCOUNT.group, `${SERVICE_ACCOUNT.groupPrefix}${namespace}`];
+}

@@ -1,6 +1,5 @@
 import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1beta1';
 import type { Log } from '../../../shared/log/log';
-import { GROUP } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Entry } from '../watch-cache/state/entry';
 import type { FollowerTarget } from '../watch-cache/cache-follower';
@@ -10,7 +9,7 @@ import type { ResourceCache } from '../watch-cache/resource-cache';
 import type { StoredResource } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
 
-/** A larger object is as if it were not there: to read it would hold up all requests. */
+/** Larger objects are ignored: decoding one would block the event loop for all requests. */
 export const FLOW_OBJECT_BYTES_MAX = 128 * 1_024;
 
 type WarnLog = Pick<Log, 'warn'>;
@@ -20,29 +19,33 @@ export interface FlowObjects {
   readonly schemas: readonly FlowSchema[];
 }
 
+/** The resources that configure flow control; undefined: not served. */
+export interface FlowResources {
+  readonly levels: StoredResource | undefined;
+  readonly schemas: StoredResource | undefined;
+}
+
 export interface FlowSources {
-  /** What is stored; kinds that are not served are absent. */
-  readonly stored: readonly StoredResource[];
+  readonly resources: FlowResources;
   readonly cache: Pick<ClusterCache, 'resource'>;
   readonly log: WarnLog;
 }
 
-/** The FlowSchemas and PriorityLevelConfigurations as the watch cache has them; each is parsed once for every state. */
+/** The FlowSchemas and PriorityLevelConfigurations of the watch cache. Each version of an object is decoded once. */
 export class FlowConfiguration {
   readonly #levels: Follower<PriorityLevelConfiguration> | undefined;
   readonly #schemas: Follower<FlowSchema> | undefined;
 
-  constructor({ stored, cache, log }: FlowSources) {
-    const find = <T extends ApiObject>(resource: string): Follower<T> | undefined => {
-      const found = stored.find((each) => each.group === GROUP.flowcontrol && each.resource === resource);
-      return found === undefined ? undefined : new Follower<T>(found, cache.resource(found.keyPrefix), log);
-    };
-    this.#levels = find('prioritylevelconfigurations');
-    this.#schemas = find('flowschemas');
+  constructor({ resources: { levels, schemas }, cache, log }: FlowSources) {
+    this.#levels = levels && new Follower(levels, cache.resource(levels.keyPrefix), log);
+    this.#schemas = schemas && new Follower(schemas, cache.resource(schemas.keyPrefix), log);
   }
 
-  /** All of them if something has changed since the last call; undefined if not, or while they are being read anew. */
-  changed(): FlowObjects | undefined {
+  /**
+   * Returns all objects if one has changed since the last call. Returns undefined if none has, or while the cache is being refilled. Without
+   * a change a call costs a few comparisons, so that it can be made for every request.
+   */
+  takeChanges(): FlowObjects | undefined {
     if (this.#levels?.isReady !== true || this.#schemas?.isReady !== true) return undefined;
     const hasChanged = [this.#levels.catchUp(), this.#schemas.catchUp()].includes(true);
     return hasChanged ? { levels: this.#levels.objects, schemas: this.#schemas.objects } : undefined;

@@ -6,6 +6,7 @@ import { NOBODY } from '../request/initial-values';
 import { parseRequestInfo } from '../request/request-info';
 import { newExchange } from '../request/testing/new-exchange';
 import { Deliveries, PAY_EVERY_MS } from './deliveries';
+import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
 import { FlowControl } from './fairness';
 import type { QueueSet } from './queue-set';
 import { createFlowStage } from './stage';
@@ -54,7 +55,7 @@ function schemaTo(level: string): FlowSchema {
 
 function bench(queuing: Queuing = QUEUING) {
   const now = (): number => performance.now();
-  const control = new FlowControl({ seats: SEATS, log: silentLog, now });
+  const control = new FlowControl({ mandatory: MANDATORY_FLOW_OBJECTS, seats: SEATS, log: silentLog, now });
   control.configure([levelNamed('l', queuing)], [schemaTo('l')]);
   const strain = { seatTimeFactor: 1 };
   const deliveries = new Deliveries({

@@ -3,6 +3,7 @@ import { silentLog } from '../../../shared/log/log';
 import { NOBODY } from '../request/initial-values';
 import { parseRequestInfo } from '../request/request-info';
 import { flowDump } from './dumps';
+import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
 import { FlowControl, RULES_COST_MAX } from './fairness';
 import { dealHand } from './hand';
 
@@ -39,7 +40,12 @@ function newControl(
   levels: readonly PriorityLevelConfiguration[] = [],
   schemas: readonly FlowSchema[] = [],
 ): FlowControl {
-  const control = new FlowControl({ seats: 600, log: silentLog, now: () => 0 });
+  const control = new FlowControl({
+    mandatory: MANDATORY_FLOW_OBJECTS,
+    seats: 600,
+    log: silentLog,
+    now: () => 0,
+  });
   control.configure(levels, schemas);
   return control;
 }

@@ -2,10 +2,7 @@ import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api
 import type { SharedLimit } from '../../../shared/concurrency/shared-limit';
 import type { Log } from '../../../shared/log/log';
 import type { Exchange, UserInfo } from '../request/exchange';
-import {
-  MANDATORY_FLOW_SCHEMAS,
-  MANDATORY_PRIORITY_LEVELS,
-} from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
+import type { FlowConfiguration, FlowObjects } from './configuration';
 import { Flow } from './flow';
 import { FlowCounts } from './flow-counts';
 import { Level, isUsable } from './level';
@@ -13,36 +10,40 @@ import type { CompiledRules } from './rules';
 import { compileRules } from './rules';
 
 export interface FlowControlOptions {
-  /** That all levels have together. */
+  /** The seats of all levels together. */
   readonly seats: number;
+  /** Objects that are in force even if the configuration lacks them; one schema and one level among them are named `catch-all`. */
+  readonly mandatory: FlowObjects;
+  /** Where the objects come from; absent: only calls of `configure` change them. */
+  readonly configuration?: Pick<FlowConfiguration, 'takeChanges'>;
   readonly log: Pick<Log, 'warn'>;
-  /** Milliseconds from any beginning. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 
-/** The rules of all schemas together, in parts that are looked at one after the other: those beyond would hold up every request. */
+/** Upper bound of the cost of all rules together; the rules beyond it are ignored, because they would delay every request. */
 export const RULES_COST_MAX = 10_000;
-/** What so many parts say is asked anew each time; beyond, what they said is kept. */
-const ASKED_COST_MAX = 32;
-const KEPT_USERS_MAX = 10_000;
-const KEPT_ANSWERS_MAX = 10_000;
+/** Rules of at most this cost are evaluated for each request; the results of more expensive ones are cached. */
+const UNCACHED_COST_MAX = 32;
+const CACHED_USERS_MAX = 10_000;
+const CACHED_RESULTS_MAX = 10_000;
 
 interface Candidate {
   readonly flow: Flow;
   readonly rules: CompiledRules;
 }
 
-/** The rules that are about a user, in the order in which they are asked. */
+/** The rules whose subjects include a user, in the order in which they are evaluated. */
 interface Candidates {
   readonly groups: readonly string[];
   readonly list: readonly Candidate[];
-  /** Undefined where asking is cheap. */
-  readonly answers: Map<string, Flow> | undefined;
+  /** Cached results by request attributes; undefined where evaluating the rules is cheap. */
+  readonly results: Map<string, Flow> | undefined;
 }
 
 /**
- * Which schema and level a request belongs to, as kube-apiserver's API Priority and Fairness has it. The schemas are read when they change;
- * a request asks the few rules that are about its user.
+ * Classifies requests by FlowSchema and priority level, as kube-apiserver's API Priority and Fairness does. Schemas are compiled when they
+ * change; a request evaluates only the rules whose subjects include its user. A change that the watch cache has applies to the next request.
  */
 export class FlowControl implements SharedLimit {
   readonly #options: FlowControlOptions;
@@ -60,6 +61,7 @@ export class FlowControl implements SharedLimit {
   }
 
   get levels(): Iterable<Level> {
+    this.#applyChanges();
     return this.#levels.values();
   }
 
@@ -67,10 +69,11 @@ export class FlowControl implements SharedLimit {
     return this.#counts.values();
   }
 
-  /** The schemas in use, with what was counted of each. */
+  /** Returns the flow of the first schema that matches the request. */
   classify({ user, info }: Pick<Exchange, 'user' | 'info'>): Flow {
-    const { list, answers } = this.#candidatesOf(user);
-    if (answers === undefined) {
+    this.#applyChanges();
+    const { list, results } = this.#candidatesOf(user);
+    if (results === undefined) {
       for (const { flow, rules } of list) if (rules.matches(info)) return flow;
       return this.#catchAll;
     }
@@ -78,20 +81,20 @@ export class FlowControl implements SharedLimit {
     const key = info.isResourceRequest
       ? `${verb} ${apiGroup} ${resource} ${subresource} ${namespace}`
       : `${verb} ${path}`;
-    const known = answers.get(key);
+    const known = results.get(key);
     if (known !== undefined) return known;
-    if (answers.size >= KEPT_ANSWERS_MAX) answers.clear();
+    if (results.size >= CACHED_RESULTS_MAX) results.clear();
     const found = list.find(({ rules }) => rules.matches(info))?.flow ?? this.#catchAll;
-    answers.set(key, found);
+    results.set(key, found);
     return found;
   }
 
-  /** Follows new objects, all that there are. What is mandatory is there whether they name it or not. Returns the flow of last resort. */
+  /** Applies all objects of a configuration, and the mandatory ones that it lacks. Returns the flow `catch-all`. */
   configure(levels: readonly PriorityLevelConfiguration[], schemas: readonly FlowSchema[]): Flow {
     this.#levels = this.#nextLevels(levels);
     this.#divide();
     const counts = new Map<string, FlowCounts>();
-    const flows = inOrder(schemas).flatMap((schema) => {
+    const flows = inOrder(schemas, this.#options.mandatory.schemas).flatMap((schema) => {
       const level = this.#levelOf(schema);
       return level === undefined ? [] : [{ schema, flow: this.#flow(schema, level, counts) }];
     });
@@ -100,12 +103,12 @@ export class FlowControl implements SharedLimit {
     this.#candidates = this.#compile(flows);
     this.#users = new Map();
     const last = flows.findLast(({ schema }) => schema.metadata.name === CATCH_ALL);
-    if (last === undefined) throw new Error('there is no schema of last resort');
+    if (last === undefined) throw new Error('no FlowSchema catch-all');
     this.#catchAll = last.flow;
     return last.flow;
   }
 
-  /** The most seats of each level that were taken and waited for at one time. */
+  /** Returns the peak demand of each level since the last call, in seats taken or waited for. */
   takeDemands(): ReadonlyMap<string, number> {
     return new Map(
       [...this.levels].flatMap(({ name, queues }) =>
@@ -114,14 +117,14 @@ export class FlowControl implements SharedLimit {
     );
   }
 
-  /** Gives each level only a part of its seats: the others are other replicas'. */
+  /** Limits each level to a part of its seats, from 0 to 1; `even` applies to levels that `parts` lacks. Other replicas have the rest. */
   divide(parts: ReadonlyMap<string, number>, even: number): void {
     this.#parts = parts;
     this.#evenPart = even;
     this.#divide();
   }
 
-  /** To be called when a level has become idle: one that nobody wants any more goes, and leaves its seats to the others. */
+  /** Removes a level without an object once it is idle, and gives its seats to the others. Call it when a request of the level ends. */
   retire(level: Level): void {
     if (!level.isQuiescing || level.queues?.isIdle === false || this.#levels.get(level.name) !== level)
       return;
@@ -129,7 +132,12 @@ export class FlowControl implements SharedLimit {
     this.#divide();
   }
 
-  /** The schema of last resort always has a level, whatever is stored: without one nobody could be served. */
+  #applyChanges(): void {
+    const objects = this.#options.configuration?.takeChanges();
+    if (objects !== undefined) this.configure(objects.levels, objects.schemas);
+  }
+
+  /** Returns undefined if the level does not exist, except for `catch-all`, which must always classify. */
   #levelOf({ metadata, spec }: FlowSchema): Level | undefined {
     const level = this.#levels.get(spec.priorityLevelConfiguration.name);
     if (level?.isQuiescing === false) return level;
@@ -138,7 +146,7 @@ export class FlowControl implements SharedLimit {
 
   #nextLevels(objects: readonly PriorityLevelConfiguration[]): ReadonlyMap<string, Level> {
     const next = new Map<string, Level>();
-    for (const object of [...objects.filter(isUsable), ...MANDATORY_LEVELS]) {
+    for (const object of [...objects.filter(isUsable), ...this.#options.mandatory.levels]) {
       const { name = '' } = object.metadata;
       if (next.has(name)) continue;
       const known = this.#levels.get(name);
@@ -153,7 +161,7 @@ export class FlowControl implements SharedLimit {
     return next;
   }
 
-  /** By shares, rounded up: together they may have a few more seats than there are. */
+  /** Divides the seats by shares and rounds up, so that the sum may exceed the total by a few seats. */
   #divide(): void {
     const all = [...this.#levels.values()];
     const sum = all.reduce((shares, level) => shares + level.shares, 0);
@@ -193,13 +201,13 @@ export class FlowControl implements SharedLimit {
   #candidatesOf(user: UserInfo): Candidates {
     const known = this.#users.get(user.name);
     if (known !== undefined && isSame(known.groups, user.groups)) return known;
-    if (this.#users.size >= KEPT_USERS_MAX) this.#users.clear();
+    if (this.#users.size >= CACHED_USERS_MAX) this.#users.clear();
     const list = this.#candidates.filter(({ rules }) => rules.isAbout(user));
     const cost = list.reduce((sum, { rules }) => sum + rules.cost, 0);
     const made = {
       groups: user.groups,
       list,
-      answers: cost > ASKED_COST_MAX ? new Map<string, Flow>() : undefined,
+      results: cost > UNCACHED_COST_MAX ? new Map<string, Flow>() : undefined,
     };
     this.#users.set(user.name, made);
     return made;
@@ -208,15 +216,10 @@ export class FlowControl implements SharedLimit {
 
 const CATCH_ALL = 'catch-all';
 
-const MANDATORY_LEVELS: readonly PriorityLevelConfiguration[] = Object.entries(MANDATORY_PRIORITY_LEVELS).map(
-  ([name, spec]) => ({ metadata: { name }, spec }),
-);
-
-/** By precedence, then by name; with those that must not be missing. */
-function inOrder(schemas: readonly FlowSchema[]): readonly FlowSchema[] {
+/** Sorts by precedence, then by name, and adds the mandatory schemas that are missing. */
+function inOrder(schemas: readonly FlowSchema[], mandatory: readonly FlowSchema[]): readonly FlowSchema[] {
   const names = new Set(schemas.map(({ metadata }) => metadata.name));
-  const missing = Object.entries(MANDATORY_FLOW_SCHEMAS).filter(([name]) => !names.has(name));
-  return [...schemas, ...missing.map(([name, spec]) => ({ metadata: { name }, spec }))].sort(
+  return [...schemas, ...mandatory.filter(({ metadata }) => !names.has(metadata.name))].sort(
     (a, b) =>
       a.spec.matchingPrecedence - b.spec.matchingPrecedence ||
       compareNames(a.metadata.name ?? '', b.metadata.name ?? ''),

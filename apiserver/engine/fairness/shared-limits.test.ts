@@ -11,6 +11,7 @@ import { eventually } from '../../../shared/testing/eventually';
 import type { SharedLimit } from '../../../shared/concurrency/shared-limit';
 import { eventRateLimit } from '../../kubernetes/admission/plugins/event-rate-limit';
 import { attributesOf, outcomeOf, verdictOf } from '../../kubernetes/admission/testing/plugin-bench';
+import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
 import { FlowControl } from './fairness';
 import type { Level } from './level';
 import { RedisBoard } from './redis-board';
@@ -20,7 +21,12 @@ import { partOf, SharedLimits } from './shared-limits';
 const SEATS = 600;
 
 function newReplica(board: DemandBoard) {
-  const control = new FlowControl({ seats: SEATS, log: silentLog, now: () => 0 });
+  const control = new FlowControl({
+    mandatory: MANDATORY_FLOW_OBJECTS,
+    seats: SEATS,
+    log: silentLog,
+    now: () => 0,
+  });
   const level = [...control.levels].find(({ name }) => name === 'catch-all');
   if (level === undefined) throw new Error('there is no level');
   return { level, limits: new SharedLimits({ limits: [control], board, log: silentLog }), board };

@@ -3,6 +3,7 @@ import { StatusError } from '../../../shared/errors/status-error';
 import { NOBODY } from '../request/initial-values';
 import { parseRequestInfo } from '../request/request-info';
 import { newExchange } from '../request/testing/new-exchange';
+import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
 import { FlowControl } from './fairness';
 import { createInFlightStage } from './in-flight-stage';
 import { retryAfterSeconds } from '../request/retry-after';
@@ -31,7 +32,12 @@ function held() {
 function flowBench(seats: number, estimate: EstimateWork = () => LEAST_WORK, seatTimeFactor = 1) {
   const dropped = { mutating: 0, readOnly: 0 };
   const inQueue = { mutating: 0, readOnly: 0 };
-  const control = new FlowControl({ seats, log: silentLog, now: () => performance.now() });
+  const control = new FlowControl({
+    mandatory: MANDATORY_FLOW_OBJECTS,
+    seats,
+    log: silentLog,
+    now: () => performance.now(),
+  });
   const parts = {
     control,
     estimate,

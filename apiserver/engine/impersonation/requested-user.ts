@@ -1,6 +1,6 @@
+import { accountGroups } from '../../../shared/meta/account-user-name';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { GROUP, SERVICE_ACCOUNT } from '../../../shared/names';
-import { accountGroups } from '../../kubernetes/auth/service-account/account-user';
 import { userExtra } from '../authn/user-extra';
 import type { Exchange, UserInfo } from '../request/exchange';
 import { headersWithPrefix, headerValues, unescapedKey } from '../request/header-values';

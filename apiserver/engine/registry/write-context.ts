@@ -2,6 +2,7 @@ import type { RandomInt } from '../../../shared/meta/generate-name';
 import type { Admission, WriteCheck } from './admission';
 import type { Reserved, Reserver } from './reservation';
 import type { ReadContext } from './read-context';
+import type { StoredResource } from './resource';
 import type { KindSettings, WriteInfo } from './strategy';
 import { DEFAULT_KIND_SETTINGS } from './strategy';
 import type { WriteRequest } from './write-request';
@@ -18,6 +19,11 @@ export interface WriteContext extends ReadContext {
   readonly requireCreate: WriteCheck;
   /** Reservers by the name that kinds request. */
   readonly reservers?: ReadonlyMap<Reserved, Reserver>;
+  /**
+   * Selects resources whose writes are acknowledged only once the watch cache has them, so that they apply to every request that begins
+   * after the response. Absent: none.
+   */
+  readonly appliesAtOnce?: (stored: StoredResource) => boolean;
   /** Undefined: events do not expire. */
   readonly eventTtlSeconds: number | undefined;
   /** False: managedFields are not tracked, and every create and update removes them. */

@@ -4,6 +4,7 @@ import type { LoopBounds } from '../request/loop-bounds';
 import { converting } from './conversion-needed';
 import type { ReadContext } from './read-context';
 import type { StoredResource } from './resource';
+import { API_SERVER_USER } from './api-server-user';
 import { relativeKey } from './resource';
 import { asDefined, asKnown, currentOfWritten, encodeForStorage, NewerFieldsLostError } from './stored-form';
 import type { Current, WriteTarget } from './write';
@@ -59,6 +60,9 @@ export function writeTarget(
       if (written === undefined) recent.delete(absolute);
       else recent.written(absolute, currentOfWritten(written), context.clock.now());
     },
+    ...(context.appliesAtOnce?.(stored) === true && mustSettle(context, request)
+      ? { settle: async (revision, signal) => settle(context, revision, signal) }
+      : {}),
     exhausted: () =>
       conflict(endpoint.row, name, 'too many other writers changed it at the same time; please try again'),
   };
@@ -80,6 +84,19 @@ function within(context: WriteContext, bounds: LoopBounds): WriteContext {
   const all = contextsWithin.get(context) ?? new Map<LoopBounds, WriteContext>();
   contextsWithin.set(context, all.set(bounds, bounded));
   return bounded;
+}
+
+/** Bootstrap waits once for all of its objects. A cache that fills on demand does not follow these resources. */
+function mustSettle({ cache }: ReadContext, { user }: WriteRequest): boolean {
+  return user !== API_SERVER_USER && !cache.fillsOnDemand;
+}
+
+/** A stalled feed delays the acknowledgement of a write by at most this time. */
+const SETTLE_MS_MAX = 1_000;
+
+/** Waits until the cache has the revision. Never rejects: the write has succeeded, even if its effect is late. */
+async function settle({ cache }: ReadContext, revision: number, signal: AbortSignal): Promise<void> {
+  await cache.waitForRevision(revision, { timeoutMs: SETTLE_MS_MAX, signal }).catch(() => false);
 }
 
 const RETRY_AFTER_SECONDS = 1;

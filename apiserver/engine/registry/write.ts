@@ -77,6 +77,8 @@ export interface WriteTarget {
   readonly announce?: (encoded: Encoded) => void;
   /** Called with the stored object after a write; undefined after a removal. */
   readonly remember?: (written: (Encoded & { readonly revision: number }) | undefined) => void;
+  /** Waits, after a write, until it applies to later requests. Absent: its effect may be seen later. Never rejects. */
+  readonly settle?: (revision: number, signal: AbortSignal) => Promise<void>;
   /** The error of a request that lost every race. */
   exhausted(): Error;
 }
@@ -213,6 +215,7 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
     const { object, hasNewer = false } = encoded;
     const { revision: written } = outcome;
     target.remember?.(intent.kind === 'delete' ? undefined : { object, plain, hasNewer, revision: written });
+    if (target.settle !== undefined) await target.settle(written, signal);
     // A deletion returns the object as it was last stored.
     const revision = intent.kind === 'delete' ? (current?.revision ?? 0) : outcome.revision;
     return { written: { kind, object: intent.object, plain, revision } };

@@ -1,6 +1,7 @@
 import { Backoff } from '../../../shared/concurrency/backoff';
 import { systemClock } from '../../../shared/concurrency/clock';
 import { pause } from '../../../shared/concurrency/pause';
+import { timeout } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
 import type { HealthCheck } from '../../engine/observability/health/health-check';
@@ -99,7 +100,16 @@ async function ensureBootstrapObjects(
   await retrying(async () => createFirstObjects(store, registry(), signal));
   hooks.done('priorityClasses');
   await policyHook.run(signal);
+  // A replica must not report ready before its own cache has the roles and the flow control configuration.
+  await retrying(async () => waitForCache(plane, signal));
   hooks.done('policy');
+}
+
+/** Waits until the watch cache has every write that was acknowledged before the call. Rejects with Timeout (504) when that takes too long. */
+async function waitForCache({ cache, store }: ControlPlane, signal: AbortSignal): Promise<void> {
+  const needs = { of: [], timeoutMs: store.cacheWaitMs, refill: 'wait' } as const;
+  if ((await cache.freshen(needs, signal)) === 'behind')
+    throw timeout('the watch cache is behind the store', 1);
 }
 
 /** The namespaces are read anew with everything else. */

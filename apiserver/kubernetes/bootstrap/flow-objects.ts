@@ -8,7 +8,7 @@ import type { ResourceCache } from '../../engine/watch-cache/resource-cache';
 import type { FlowObjects } from '../../engine/fairness/configuration';
 import { FlowConfiguration } from '../../engine/fairness/configuration';
 import { isUsable } from '../../engine/fairness/level';
-import { MANDATORY_PRIORITY_LEVELS } from '../kinds/flowcontrol/mandatory-flow';
+import { MANDATORY_PRIORITY_LEVELS, findFlowResources } from '../kinds/flowcontrol/mandatory-flow';
 import type { Registry } from '../../engine/registry/registry';
 import type { Endpoint } from '../../engine/registry/resource';
 import { updateObject } from '../../engine/registry/update';
@@ -50,14 +50,18 @@ export function createFlowObjects({
   isBootstrapped,
   log,
 }: FlowObjectsOptions): FlowObjectsKeeper {
-  const configuration = new FlowConfiguration({ stored: registry().stored, cache: store.cache, log: SILENT });
+  const configuration = new FlowConfiguration({
+    resources: findFlowResources(registry().stored),
+    cache: store.cache,
+    log: SILENT,
+  });
   const writes = new RecentWrites(() => store.clock.now());
   let objects: FlowObjects | undefined;
   const reconcile = async (signal: AbortSignal): Promise<void> => {
     const endpoints = endpointsOf(registry());
     if (endpoints === undefined) return;
     await restoreMandatory({ store, endpoints, isBootstrapped, writes }, signal);
-    objects = configuration.changed() ?? objects;
+    objects = configuration.takeChanges() ?? objects;
     if (objects !== undefined)
       await writeConditions({ store, endpoint: endpoints.schemas, writes }, objects, signal);
   };

@@ -1,14 +1,17 @@
-import { accountUserName } from '../../../../shared/meta/account-user-name';
+import { accountGroups, accountUserName } from '../../../../shared/meta/account-user-name';
 import { SERVICE_ACCOUNT } from '../../../../shared/names';
 import type { UserInfo } from '../../../engine/request/exchange';
 
-/** An object that a token names. */
+/** An object that a token is bound to. */
 export interface Reference {
   readonly name: string;
   readonly uid: string;
 }
 
-/** A service account as a user. A pod is told in the extra, so that authorizers and audit know whose token it is. */
+/**
+ * Returns the user that a token of the service account authenticates as. A pod that the token is bound to is named in the extra, so that
+ * authorizers and audit events can name it.
+ */
 export function accountUser(namespace: string, account: Reference, pod?: Reference): UserInfo {
   return {
     name: accountUserName(namespace, account.name),
@@ -17,9 +20,4 @@ export function accountUser(namespace: string, account: Reference, pod?: Referen
     extra:
       pod === undefined ? {} : { [SERVICE_ACCOUNT.podName]: [pod.name], [SERVICE_ACCOUNT.podUid]: [pod.uid] },
   };
-}
-
-/** The groups of all service accounts of a namespace. */
-export function accountGroups(namespace: string): readonly string[] {
-  return [SERVICE_ACCOUNT.group, `${SERVICE_ACCOUNT.groupPrefix}${namespace}`];
 }

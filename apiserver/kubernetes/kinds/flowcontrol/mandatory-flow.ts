@@ -4,11 +4,13 @@ import type {
   PolicyRulesWithSubjects,
   PriorityLevelConfigurationSpec,
 } from '../../../../shared/api/types/flowcontrol-v1beta1';
-import { USER_GROUP } from '../../../../shared/names';
+import { GROUP, USER_GROUP } from '../../../../shared/names';
 import type { ObjectMeta } from '../../../../shared/object/object';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
 import { deepEqual } from '../../../../shared/object/clone';
+import type { FlowObjects, FlowResources } from '../../../engine/fairness/configuration';
+import type { StoredResource } from '../../../engine/registry/resource';
 import { forEachItem, repeatsIn } from '../rules/primitives';
 
 const EVERYTHING = {
@@ -48,6 +50,25 @@ export const MANDATORY_PRIORITY_LEVELS: Specs<PriorityLevelConfigurationSpec> = 
     limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' } },
   },
 };
+
+/** The mandatory objects as flow control takes them. They are in force even if the store lacks them. */
+export const MANDATORY_FLOW_OBJECTS: FlowObjects = {
+  levels: objectsOf(MANDATORY_PRIORITY_LEVELS),
+  schemas: objectsOf(MANDATORY_FLOW_SCHEMAS),
+};
+
+function objectsOf<Spec>(
+  specs: Specs<Spec>,
+): readonly { readonly metadata: ObjectMeta; readonly spec: Spec }[] {
+  return Object.entries(specs).map(([name, spec]) => ({ metadata: { name }, spec }));
+}
+
+/** Finds the resources that configure flow control; those that are not served are undefined. */
+export function findFlowResources(stored: readonly StoredResource[]): FlowResources {
+  const find = (resource: string): StoredResource | undefined =>
+    stored.find((each) => each.group === GROUP.flowcontrol && each.resource === resource);
+  return { levels: find('prioritylevelconfigurations'), schemas: find('flowschemas') };
+}
 
 /** An object that the server relies on has the spec it expects, and no other. */
 export function validateMandatory<Spec>(

@@ -1,0 +1,23 @@
+import type { StoredResource } from '../engine/registry/resource';
+import { GROUP } from '../../shared/names';
+
+/**
+ * Resources that configure the server itself. A write of one is acknowledged once the watch cache of this replica has it, so that it applies
+ * to every request that begins after the response.
+ */
+const CONFIGURATION_RESOURCES: Readonly<Record<string, readonly string[]>> = {
+  [GROUP.flowcontrol]: ['flowschemas', 'prioritylevelconfigurations'],
+  [GROUP.rbac]: ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
+  [GROUP.admissionregistration]: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+  [GROUP.policy]: ['podsecuritypolicies'],
+  [GROUP.core]: ['limitranges'],
+  [GROUP.scheduling]: ['priorityclasses'],
+  [GROUP.storage]: ['storageclasses'],
+  [GROUP.networking]: ['ingressclasses'],
+  [GROUP.node]: ['runtimeclasses'],
+};
+
+/** Returns whether the resource configures the server itself. */
+export function isConfigurationResource({ group, resource }: StoredResource): boolean {
+  return CONFIGURATION_RESOURCES[group]?.includes(resource) === true;
+}
