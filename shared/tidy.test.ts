@@ -35,6 +35,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['apiserver/kubernetes/aggregation'],
   ['apiserver/kubernetes/custom-resources', 'apiserver/kubernetes/admission'],
   ['apiserver/kubernetes/auth', 'apiserver/kubernetes/kinds'],
+  ['apiserver/kubernetes/cluster'],
   ['apiserver/engine'],
   ['apiserver/engine/workers', 'apiserver/engine/observability'],
   ['apiserver/engine/handlers', 'apiserver/engine/audit'],

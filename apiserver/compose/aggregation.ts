@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
-import { clusterReadings } from '../kubernetes/admission/cluster-reader';
+import { clusterReadings } from '../kubernetes/cluster/cluster-reader';
 import { AggregatedServices } from '../kubernetes/aggregation/aggregated-services';
 import { Aggregator } from '../kubernetes/aggregation/aggregator';
 import type { AvailabilityCounts } from '../kubernetes/aggregation/availability';
-import { keepAvailability } from '../kubernetes/aggregation/availability';
+import { runAvailabilityChecks } from '../kubernetes/aggregation/availability';
 import type { BackendTls } from '../engine/proxy/backend-call';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
 import { keepDocuments } from '../kubernetes/openapi/aggregated/keep-documents';
@@ -19,18 +19,18 @@ export interface AggregationParts {
   readonly client: () => BackendTls;
   readonly byEndpoints: boolean;
   readonly log: Log;
-  /** How often documents are read anew, in milliseconds; a minute if not given. */
+  /** The interval at which documents are read again, in milliseconds; a minute if not given. */
   readonly documentsMs?: number;
 }
 
 export interface Aggregation {
   readonly aggregator: Aggregator;
   readonly documents: OtherDocuments;
-  /** Checks the servers, and reads their documents, until the signal aborts. */
+  /** Checks the extension API servers and reads their documents, until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The way to API servers behind this one. */
+/** Creates the aggregation layer, which forwards requests to extension API servers. */
 export function createAggregation({
   plane,
   availability,
@@ -52,7 +52,7 @@ export function createAggregation({
     documents,
     run: async (signal) => {
       await Promise.all([
-        keepAvailability({ aggregator, newReading, store, registry, counts: availability, log }, signal),
+        runAvailabilityChecks({ aggregator, newReading, store, registry, counts: availability, log }, signal),
         keepDocuments({ aggregator, documents, log, ...defined({ refreshMs: documentsMs }) }, signal),
       ]);
     },

@@ -1,5 +1,5 @@
 import { StatusError } from '../../shared/errors/status-error';
-import type { Reading } from '../kubernetes/admission/cluster-reader';
+import type { Reading } from '../kubernetes/cluster/cluster-reader';
 import type { CallerOptions } from '../kubernetes/admission/webhooks/call';
 import { WebhookCaller } from '../kubernetes/admission/webhooks/call';
 import { CallFailure } from '../kubernetes/admission/webhooks/call-failure';

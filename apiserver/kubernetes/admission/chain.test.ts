@@ -3,10 +3,10 @@ import type { ApiObject } from '../../../shared/object/object';
 import type { AdmissionMetrics, Decision } from './admission-metrics';
 import { AdmissionMetrics as Metrics } from './admission-metrics';
 import { createAdmission } from './chain';
-import type { Reading } from './cluster-reader';
+import type { Reading } from '../cluster/cluster-reader';
 import type { AdmissionPlugin, NamedPlugin } from './plugin';
 import { writesOf } from './plugin';
-import { PODS } from './plugins/resources';
+import { PODS } from '../cluster/resources';
 import { attributesOf, clusterOf } from './testing/plugin-bench';
 
 const { signal } = new AbortController();

@@ -3,7 +3,7 @@ import { StatusError } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Admission, AdmissionAttributes } from '../../engine/registry/admission';
 import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';
-import type { Reading } from './cluster-reader';
+import type { Reading } from '../cluster/cluster-reader';
 import type { AdmissionPlugin, NamedPlugin } from './plugin';
 import { firstInvocation } from './plugin';
 import { WriteKinds } from './write-kinds';

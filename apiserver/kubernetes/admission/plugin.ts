@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../shared/object/object';
 import type { AdmissionAttributes, AdmissionOperation } from '../../engine/registry/admission';
 import { WriteNotes } from '../../engine/registry/write-notes';
-import type { ClusterReader } from './cluster-reader';
+import type { ClusterReader, ResourceName } from '../cluster/cluster-reader';
 
 /** What a write is about, as far as a plugin's concern in it goes. */
 export interface Subject {
@@ -83,13 +83,6 @@ export function firstInvocation(): Reinvocation {
 export interface NamedPlugin {
   readonly name: string;
   readonly plugin: AdmissionPlugin;
-}
-
-/** A resource by its name, whatever the version. `T` is what its objects are in the version that is stored, which plugins see. */
-export interface ResourceName<out T extends ApiObject = ApiObject> {
-  readonly group: string;
-  readonly resource: string;
-  readonly [OBJECT]?: T;
 }
 
 /** Concern for these operations on the object itself, or on one of the subresources that show it. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { silentLog } from '../../../shared/log/log';
 import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
-import type { Reading } from './cluster-reader';
+import type { Reading } from '../cluster/cluster-reader';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES, choosePlugins } from './plugins';
 import { DEFAULT_CALL_LIMITS } from './webhooks/call';
 import { RecentConfigurationWrites } from './webhooks/source';

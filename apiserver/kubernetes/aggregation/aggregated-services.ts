@@ -12,7 +12,7 @@ import { LOCAL_CONDITION } from '../kinds/apiregistration/api-services';
 import type { StoredResource } from '../../engine/registry/resource';
 import { currentOfEntry } from '../../engine/registry/stored-form';
 
-/** A group version that another server answers for. */
+/** A group version that an extension API server serves. */
 export interface AggregatedService {
   readonly name: string;
   readonly group: string;
@@ -20,22 +20,22 @@ export interface AggregatedService {
   readonly groupPriorityMinimum: number;
   readonly versionPriority: number;
   readonly service: Required<ServiceReference>;
-  /** PEM; empty where the authorities of the system are trusted. */
+  /** Trusted certificate authorities as PEM; empty: those of the system. */
   readonly authorities: string;
   readonly isVerified: boolean;
-  /** Whether its last check found it so. */
+  /** The result of the last availability check. */
   readonly isAvailable: boolean;
   readonly object: APIService;
 }
 
 const HTTPS_PORT = 443;
 
-/** The APIServices, as the watch cache has them. Those that name no Service are of interest by their conditions alone. */
+/** The APIServices of the watch cache. Of those without a Service only the conditions matter. */
 export class AggregatedServices {
   readonly #follower: CacheFollower | undefined;
   readonly #changes: ChangeSignal;
   readonly #byName = new Map<string, AggregatedService>();
-  /** Those that this server answers itself and that do not say so. */
+  /** APIServices without a Service whose condition is not `Local` yet. */
   readonly #unmarked = new Set<string>();
 
   constructor(stored: readonly StoredResource[], cache: ClusterCache) {
@@ -50,12 +50,12 @@ export class AggregatedServices {
         this.#unmarked.clear();
       },
       changed: (name, entry) => {
-        this.#note(name, entry && (currentOfEntry(found, entry).object as APIService));
+        this.#update(name, entry && (currentOfEntry(found, entry).object as APIService));
       },
     });
   }
 
-  #note(name: string, object: APIService | undefined): void {
+  #update(name: string, object: APIService | undefined): void {
     const service = object && aggregatedServiceOf(object, name);
     if (service === undefined) this.#byName.delete(name);
     else this.#byName.set(name, service);
@@ -63,18 +63,18 @@ export class AggregatedServices {
     else this.#unmarked.add(name);
   }
 
-  /** The names of those that this server answers itself and whose condition does not say so. */
+  /** Returns the names of APIServices without a Service whose condition is not `Local` yet. */
   unmarked(): readonly string[] {
     this.#follower?.catchUp();
     return [...this.#unmarked];
   }
 
-  /** Rests, and then waits for `ms`, or less if an APIService has changed since the last wait, or the signal aborts. For one loop. */
+  /** Waits for at most `ms`, until an APIService changes or the signal aborts. Only one loop may call it; see {@link ChangeSignal}. */
   async nextChange(ms: number, signal: AbortSignal): Promise<void> {
     await this.#changes.wait(ms, signal);
   }
 
-  get areNone(): boolean {
+  get isEmpty(): boolean {
     this.#follower?.catchUp();
     return this.#byName.size === 0;
   }
@@ -95,7 +95,7 @@ function saysLocal({ status }: APIService): boolean {
   return known !== undefined && isSameFinding(known, LOCAL_CONDITION);
 }
 
-/** Whether two conditions of one type say the same, whenever it became so. */
+/** Returns whether two conditions of one type are equal apart from their transition times. */
 export function isSameFinding(
   known: Omit<APIServiceCondition, 'lastTransitionTime'>,
   found: Omit<APIServiceCondition, 'lastTransitionTime' | 'type'>,
@@ -126,7 +126,7 @@ function aggregatedServiceOf(object: APIService, name: string): AggregatedServic
   };
 }
 
-/** Of the group version, as discovery has it: that of the core group stands at another place. */
+/** Returns the discovery path of a group version. */
 export function discoveryPath({ group, version }: GroupVersion): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 }

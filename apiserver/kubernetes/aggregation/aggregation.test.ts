@@ -91,7 +91,7 @@ async function becomes(reason: string, message: RegExp): Promise<void> {
   });
 }
 
-test('what keeps a server from answering stands in its APIService, and requests get 503 at once', async () => {
+test('an unavailable extension API server is reported in its APIService, and requests get 503 at once', async () => {
   await becomes('ServiceNotFound', /^service\/wardle in "default" is not present$/);
   expect(await api.call('GET', `${ROOT}/flunders`)).toMatchObject({
     code: 503,
@@ -114,7 +114,7 @@ test('what keeps a server from answering stands in its APIService, and requests 
   expect(availability.unavailable.get(NAME)).toBe(false);
 });
 
-test('what somebody else says of a server is put right where it stands, and one without a Service is local', async () => {
+test('a foreign change of the condition Available is reverted in place, and an APIService without a Service is Local', async () => {
   await becomes('ServiceNotFound', /is not present$/);
   const condition = (type: string): object => ({ type, status: 'True', reason: 'Odd', message: 'odd' });
   const status = { conditions: [condition('Available'), condition('Other')] };
@@ -133,7 +133,7 @@ test('what somebody else says of a server is put right where it stands, and one 
   expect(await types()).toEqual(['Available', 'Other']);
 });
 
-test('a change of an APIService ends the wait for one', async () => {
+test('a changed APIService ends a wait for changes', async () => {
   const { registry, cache } = api.plane;
   const services = new AggregatedServices(registry().stored, cache);
   await api.call('DELETE', `${SERVICES}/${NAME}`);
@@ -142,7 +142,7 @@ test('a change of an APIService ends the wait for one', async () => {
   expect(isThere()).toBe(false);
 });
 
-test('a Service that does not listen, or that nobody is behind, is told of', async () => {
+test('a Service without the port or without ready endpoints is reported in the condition', async () => {
   await create(`${PLACE}/services`, { metadata: { name: 'wardle' }, spec: { ports: [{ port: 1 }] } });
   await becomes('ServicePortError', /^service\/wardle in "default" is not listening on port \d+$/);
   const { port } = server.address() as AddressInfo;
@@ -156,7 +156,7 @@ test('a Service that does not listen, or that nobody is behind, is told of', asy
   expect(seen).toEqual([]);
 });
 
-test('requests go on as the user who asks, and nobody else can say who that is', async () => {
+test('requests are forwarded with the authenticated user, and user headers of the client are dropped', async () => {
   await lead();
   await becomes('Passed', /passed/);
   seen = [];
@@ -176,7 +176,7 @@ test('requests go on as the user who asks, and nobody else can say who that is',
   expect(headers).not.toHaveProperty('x-remote-extra-a');
 });
 
-test('a path in which authorization finds another group does not go on', async () => {
+test('a path with empty segments, in which authorization sees another group, is not forwarded', async () => {
   await lead();
   await becomes('Passed', /passed/);
   seen = [];
@@ -186,7 +186,7 @@ test('a path in which authorization finds another group does not go on', async (
   expect(seen.filter((each) => each.url?.includes('flunders'))).toEqual([]);
 });
 
-test('discovery has its group, in the place that its priority gives it', async () => {
+test('discovery lists the aggregated group in the order of its priority', async () => {
   const { json } = await api.call('GET', '/apis');
   const names: string[] = json.groups.map(({ name }: { name: string }) => name);
   expect(names.at(-1)).toBe('wardle.example.com');
@@ -196,7 +196,7 @@ test('discovery has its group, in the place that its priority gives it', async (
   });
 });
 
-test('all of the core group goes to the server that its APIService names', async () => {
+test('an APIService for the core group receives all of its requests', async () => {
   await lead();
   await becomes('Passed', /passed/);
   const { json } = await api.call('GET', `${SERVICES}/${NAME}`);
@@ -212,7 +212,7 @@ test('all of the core group goes to the server that its APIService names', async
   expect((await api.call('GET', '/apis')).code).toBe(200);
 });
 
-test('a watch ends once its next request would be refused', async () => {
+test('a proxied watch ends when access is revoked', async () => {
   await lead();
   await becomes('Passed', /passed/);
   const rbac = `/apis/${GROUP.rbac}/v1`;
@@ -232,7 +232,7 @@ test('a watch ends once its next request would be refused', async () => {
   await expect(last).rejects.toThrow('aborted');
 });
 
-test('a watch streams, and leaves nothing behind once its client has gone', async () => {
+test('a proxied watch streams, and its connection closes when the client disconnects', async () => {
   await lead();
   await becomes('Passed', /passed/);
   const gone = new AbortController();

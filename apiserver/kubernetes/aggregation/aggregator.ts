@@ -1,5 +1,5 @@
 import { causeText } from '../../engine/remote/call-text';
-import type { ClusterReader } from '../admission/cluster-reader';
+import type { ClusterReader } from '../cluster/cluster-reader';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { hostPort } from '../../../shared/meta/ip-address';
 import { MEDIA_TYPE } from '../../../shared/names';
@@ -13,45 +13,49 @@ import { CONNECTIONS_MAX, DIAL_MS_MAX } from '../../engine/proxy/limits';
 import { proxiedAnswer, tunnelAnswer } from '../../engine/proxy/proxied-answer';
 import type { Answer, Exchange, UserInfo } from '../../engine/request/exchange';
 import type { AggregatedService, AggregatedServices } from './aggregated-services';
-import type { PlaceRules } from './service-place';
-import { placeOf } from './service-place';
+import type { RandomInt } from '../../../shared/meta/generate-name';
+import type { ServiceAddress } from '../cluster/service-resolver';
+import { getServiceHost, resolveCluster, resolveEndpoint } from '../cluster/service-resolver';
 
-export interface AggregatorOptions extends PlaceRules {
+export interface AggregatorOptions {
   readonly services: AggregatedServices;
-  /** Services and their endpoints, as the watch cache has them. */
+  /** Whether requests go to a ready endpoint of the Service instead of its cluster IP. */
+  readonly byEndpoints: boolean;
+  readonly randomInt: RandomInt;
+  /** Returns a reader of Services and Endpoints. */
   readonly newReading: () => Pick<ClusterReader, 'get'>;
-  /** The certificate by which servers behind this one know that it is this one that says who asks. */
+  /** The client certificate by which extension API servers recognise this server as their front proxy. */
   readonly client: () => BackendTls;
   readonly counts: ConnectCounts;
 }
 
-/** In the core group there is no other. */
+/** The only version of the core group. */
 const CORE_VERSION = 'v1';
-/** What stands before the first slash, and `api` or `apis`. */
+/** The empty segment before the first slash, and `api` or `apis`. */
 const SEGMENTS_BEFORE_GROUP = 2;
-/** The group and the version, or the version alone. */
+/** Group and version. */
 const DISCOVERY_SEGMENTS = 2;
 const DISCOVERY_MS_MAX = 5_000;
 const DOCUMENT_BYTES_MAX = 8 * 1024 * 1024;
 const UNAVAILABLE = 503;
 const SWITCHING_PROTOCOLS = 101;
 
-/** What this server itself wants to read of one behind it. */
+/** A document of an extension API server, such as its OpenAPI. */
 export interface DocumentRequest {
   readonly path: string;
-  /** Of what is known already; empty where nothing is. */
+  /** The ETag of the known version; empty: none. */
   readonly etag: string;
   readonly user: UserInfo;
 }
 
 export interface ReadDocument {
   readonly code: number;
-  /** Empty where there is none. */
+  /** Empty if the answer has none. */
   readonly etag: string;
   readonly body: Buffer;
 }
 
-/** Leads requests for group versions that other servers answer for to these, as the user who asks. */
+/** Forwards requests to the extension API servers that serve their group versions, with the user in headers (front proxy). */
 export class Aggregator {
   readonly #options: AggregatorOptions;
 
@@ -63,45 +67,50 @@ export class Aggregator {
     return this.#options.services;
   }
 
-  /** Whose path it is; undefined for one that is this server's own. */
+  /** Returns the service that serves the path; undefined for paths of this server. */
   serviceFor(path: string): AggregatedService | undefined {
-    if (this.services.areNone) return undefined;
-    // Segments count as for authorization, which finds another group behind an empty one.
+    if (this.services.isEmpty) return undefined;
+    // Count segments as authorization does, which would find another group after an empty segment.
     const [before, root = '', group = '', version = ''] = path.split('/');
     if (before !== '') return undefined;
     const { services } = this.#options;
-    // The whole of the core group is one version, discovery included.
+    // The core group has one version, discovery included.
     if (root === 'api') return services.find('', CORE_VERSION);
     return root === 'apis' && group !== '' && version !== '' ? services.find(group, version) : undefined;
   }
 
-  /** Leads a request to the service of its path. Whatever keeps that from answering is a 503 in plain text, as in v1.21. */
+  /** Forwards a request to the service of its path. Every failure is a 503 in plain text, as in v1.21. */
   async answer(exchange: Exchange, service: AggregatedService): Promise<Answer> {
     if (!service.isAvailable) return unavailable('service unavailable');
     const { counts } = this.#options;
     if (openConnections(counts) >= CONNECTIONS_MAX) {
       counts.refused += 1;
-      return unavailable('too many connections lead through this server');
+      return unavailable('too many proxied connections');
     }
-    const behind = exchange.path.split('/').slice(SEGMENTS_BEFORE_GROUP + DISCOVERY_SEGMENTS);
+    const rest = exchange.path.split('/').slice(SEGMENTS_BEFORE_GROUP + DISCOVERY_SEGMENTS);
     const answer = await this.#send(
       exchange,
       service,
-      behind.every((each) => each === ''),
+      rest.every((each) => each === ''),
     );
     if (typeof answer === 'string') return unavailable(answer);
     exchange.whenOver(answer.end);
     return answer.is === 'upgraded' ? tunnelAnswer(answer) : proxiedAnswer(answer, undefined);
   }
 
-  /** The code of the answer to a path of a server, asked by this one itself; for checks. Throws an Error with what went wrong. */
-  async ask(service: AggregatedService, path: string, user: UserInfo, signal: AbortSignal): Promise<number> {
-    const answer = await this.#ask(service, { path, user, headers: {} }, signal);
+  /** Sends a GET of this server itself and returns the status code of the answer. Throws an Error if there is no answer. */
+  async check(
+    service: AggregatedService,
+    path: string,
+    user: UserInfo,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const answer = await this.#get(service, { path, user, headers: {} }, signal);
     answer.end();
     return answer.is === 'answer' ? answer.code : SWITCHING_PROTOCOLS;
   }
 
-  /** A document of a server (JSON), asked by this one itself. Throws an Error with what went wrong, also if it is larger than 8 MiB. */
+  /** Reads a JSON document of an extension API server. Throws an Error if it cannot be read or is larger than 8 MiB. */
   async read(
     service: AggregatedService,
     { path, etag, user }: DocumentRequest,
@@ -109,9 +118,9 @@ export class Aggregator {
   ): Promise<ReadDocument> {
     const known = etag === '' ? {} : { 'if-none-match': etag };
     const headers = { accept: MEDIA_TYPE.json, ...known };
-    const answer = await this.#ask(service, { path, user, headers }, signal);
+    const answer = await this.#get(service, { path, user, headers }, signal);
     try {
-      if (answer.is === 'upgraded') throw new Error('a document was upgraded');
+      if (answer.is === 'upgraded') throw new Error('the server switched protocols');
       const { code, rawHeaders, body } = answer;
       return { code, etag: headerIn(rawHeaders, 'etag'), body: await wholeBody(body) };
     } finally {
@@ -119,7 +128,7 @@ export class Aggregator {
     }
   }
 
-  async #ask(
+  async #get(
     service: AggregatedService,
     {
       path,
@@ -128,13 +137,13 @@ export class Aggregator {
     }: { readonly path: string; readonly user: UserInfo; readonly headers: ForwardedHeaders },
     signal: AbortSignal,
   ): Promise<BackendAnswer> {
-    const place = placeOf(service, this.#options.newReading(), this.#options);
+    const { address, serverName } = this.#resolve(service);
     return callBackend(
       {
-        ...this.#callTo(service, place),
+        ...this.#callTo(service, address),
         method: 'GET',
         target: path,
-        headers: { host: hostPort(place.serverName, place.port), ...headers, ...userHeaders(user) },
+        headers: { host: hostPort(serverName, address.port), ...headers, ...userHeaders(user) },
         upgrade: false,
         dialMsMax: DISCOVERY_MS_MAX,
         headMsMax: DISCOVERY_MS_MAX,
@@ -145,7 +154,7 @@ export class Aggregator {
     );
   }
 
-  /** Text says why there is none. */
+  /** Returns the reason as text if there is no answer. */
   async #send(
     exchange: Exchange,
     service: AggregatedService,
@@ -153,18 +162,18 @@ export class Aggregator {
   ): Promise<BackendAnswer | string> {
     let dialled = '';
     try {
-      const place = placeOf(service, this.#options.newReading(), this.#options);
-      dialled = hostPort(place.host, place.port);
+      const { address, serverName } = this.#resolve(service);
+      dialled = hostPort(address.host, address.port);
       const { method, path, search = '', upgrade } = exchange;
       return await callBackend(
         {
-          ...this.#callTo(service, place),
+          ...this.#callTo(service, address),
           method,
           target: search === '' ? path : `${path}?${search}`,
           headers: {
             ...withoutUser(forwardedHeaders(exchange)),
             ...userHeaders(exchange.user),
-            host: hostPort(place.serverName, place.port),
+            host: hostPort(serverName, address.port),
           },
           body: exchange.bodyStream(),
           upgrade,
@@ -182,9 +191,21 @@ export class Aggregator {
     }
   }
 
+  #resolve({ service }: AggregatedService): {
+    readonly address: ServiceAddress;
+    readonly serverName: string;
+  } {
+    const { byEndpoints, newReading, randomInt } = this.#options;
+    const cluster = newReading();
+    const address = byEndpoints
+      ? resolveEndpoint(service, cluster, randomInt)
+      : resolveCluster(service, cluster);
+    return { address, serverName: getServiceHost(service) };
+  }
+
   #callTo(
-    { authorities, isVerified }: AggregatedService,
-    { host, port, serverName }: ReturnType<typeof placeOf>,
+    { authorities, isVerified, service }: AggregatedService,
+    { host, port }: ServiceAddress,
   ): {
     readonly scheme: 'https';
     readonly host: string;
@@ -193,7 +214,9 @@ export class Aggregator {
     readonly tls: BackendTls;
   } {
     const trust = authorities === '' ? {} : { ca: authorities };
-    const verification = isVerified ? { ...trust, servername: serverName } : { rejectUnauthorized: false };
+    const verification = isVerified
+      ? { ...trust, servername: getServiceHost(service) }
+      : { rejectUnauthorized: false };
     return {
       scheme: 'https',
       host,
@@ -214,7 +237,7 @@ async function wholeBody(body: AsyncIterable<Buffer>): Promise<Buffer> {
   let bytes = 0;
   for await (const piece of body) {
     bytes += piece.length;
-    if (bytes > DOCUMENT_BYTES_MAX) throw new Error('it is larger than 8 MiB');
+    if (bytes > DOCUMENT_BYTES_MAX) throw new Error('the document is larger than 8 MiB');
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
@@ -224,7 +247,7 @@ const USER = 'x-remote-user';
 const GROUPS = 'x-remote-group';
 const EXTRA = 'x-remote-extra-';
 
-/** Nobody but this server says who asks. */
+/** Removes user headers of the client, which could otherwise impersonate any user. */
 function withoutUser(headers: ForwardedHeaders): ForwardedHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name !== USER && name !== GROUPS && !name.startsWith(EXTRA)),
@@ -239,7 +262,7 @@ function userHeaders({ name, groups, extra }: UserInfo): ForwardedHeaders {
   return { [USER]: latin1(name), [GROUPS]: groups.map(latin1), ...Object.fromEntries(extras) };
 }
 
-/** HTTP has one character for each byte of UTF-8. */
+/** Encodes text for a header: one character for each byte of its UTF-8 form. */
 function latin1(text: string): string {
   return Buffer.from(text).toString('latin1');
 }

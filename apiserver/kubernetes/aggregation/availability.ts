@@ -14,8 +14,9 @@ import { formatTime } from '../../../shared/meta/time';
 import { API_SERVER_MANAGER, GROUP, USER_GROUP } from '../../../shared/names';
 import { deepEqual } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
-import type { ClusterReader } from '../admission/cluster-reader';
-import { SERVICES } from '../admission/plugins/resources';
+import type { ClusterReader } from '../cluster/cluster-reader';
+import { ENDPOINTS, SERVICES } from '../cluster/resources';
+import { getServiceHost } from '../cluster/service-resolver';
 import { causeText } from '../../engine/remote/call-text';
 import { LOCAL_CONDITION } from '../kinds/apiregistration/api-services';
 import { API_SERVER_USER } from '../../engine/registry/api-server-user';
@@ -25,9 +26,8 @@ import type { WriteContext } from '../../engine/registry/write-context';
 import type { AggregatedService } from './aggregated-services';
 import { discoveryPath, isSameFinding } from './aggregated-services';
 import type { Aggregator } from './aggregator';
-import { ENDPOINTS } from './service-place';
 
-/** How often each server is asked, in milliseconds. */
+/** The interval between checks of each server, in milliseconds. */
 const ROUND_MS = 2_000;
 const CHECKS_AT_ONCE = 16;
 const CHECKS_IN_A_ROUND_MAX = 8;
@@ -45,11 +45,11 @@ export interface AvailabilityOptions {
   readonly log: Log;
 }
 
-/** For metrics. */
+/** Counters for metrics. */
 export interface AvailabilityCounts {
-  /** Whether each was found unavailable when it was last checked. */
+  /** Whether the last check found the APIService unavailable, by its name. */
   readonly unavailable: Map<string, boolean>;
-  /** How often it became so, by name and reason. */
+  /** How often an APIService became unavailable, by name and reason. */
   readonly total: Map<string, { readonly name: string; readonly reason: string; count: number }>;
 }
 
@@ -60,15 +60,18 @@ export function newAvailabilityCounts(): AvailabilityCounts {
 type Finding = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;
 
 /**
- * Asks the servers behind this one again and again, and writes into their APIServices what it finds, until the signal aborts. A change of
- * an APIService is looked at when it comes, as upstream's controller does.
+ * Checks the extension API servers periodically and writes the results into their APIServices, until the signal aborts. A changed APIService
+ * is checked at once, as upstream's controller does.
  */
-export async function keepAvailability(options: AvailabilityOptions, signal: AbortSignal): Promise<void> {
+export async function runAvailabilityChecks(
+  options: AvailabilityOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { services } = options.aggregator;
   while (!signal.aborted) {
     const round: Round = { options, checked: new Map(), nextAtMs: monotonicClock.now() + ROUND_MS };
     await checkAll(round, services.all(), signal);
-    forgetGone(options);
+    dropRemoved(options);
     while (!signal.aborted && monotonicClock.now() < round.nextAtMs) {
       await markLocal(options, signal);
       await checkAll(round, services.all().filter(mustBeChecked(round)), signal);
@@ -79,9 +82,9 @@ export async function keepAvailability(options: AvailabilityOptions, signal: Abo
 
 interface Round {
   readonly options: AvailabilityOptions;
-  /** The last check of each. */
+  /** The last check of each APIService in this round. */
   readonly checked: Map<string, Checked>;
-  /** By the monotonic clock. */
+  /** When the next round begins, by the monotonic clock. */
   readonly nextAtMs: number;
 }
 
@@ -91,7 +94,10 @@ interface Checked {
   readonly times: number;
 }
 
-/** Whether it is another one than was checked, or somebody has written another condition. Replicas that disagree take turns only so often. */
+/**
+ * Selects APIServices whose spec or condition has changed since the check. The number of checks in a round is bounded, because replicas that
+ * disagree would overwrite each other without end.
+ */
 function mustBeChecked({ checked }: Round): (service: AggregatedService) => boolean {
   return ({ name, object }) => {
     const last = checked.get(name);
@@ -112,12 +118,12 @@ async function checkAll(
   signal: AbortSignal,
 ): Promise<void> {
   await forEachLimited(services, CHECKS_AT_ONCE, async (service) =>
-    unlessFailed(round.options, service.name, signal, async () => check(round, service, signal)),
+    runLogged(round.options, service.name, signal, async () => check(round, service, signal)),
   );
 }
 
-/** What goes wrong with one of them is logged. */
-async function unlessFailed(
+/** Logs the failure of a step, so that the others continue. */
+async function runLogged(
   { log }: AvailabilityOptions,
   name: string,
   signal: AbortSignal,
@@ -144,14 +150,14 @@ async function check(
   if (!says(object, finding)) await write(options, name, finding, signal);
 }
 
-/** Those that this server answers itself say so, whatever they said while they named a Service. */
+/** Writes the condition `Local` into APIServices without a Service, which may have another one from the time when they had a Service. */
 async function markLocal(options: AvailabilityOptions, signal: AbortSignal): Promise<void> {
   await forEachLimited(options.aggregator.services.unmarked(), CHECKS_AT_ONCE, async (name) =>
-    unlessFailed(options, name, signal, async () => write(options, name, LOCAL_CONDITION, signal)),
+    runLogged(options, name, signal, async () => write(options, name, LOCAL_CONDITION, signal)),
   );
 }
 
-/** What the Service says, without anybody being asked. */
+/** Returns why the Service cannot be reached; undefined if it has ready endpoints, or if only a request can show it. */
 function findingOfService(
   { newReading }: AvailabilityOptions,
   { service: { namespace, name, port } }: AggregatedService,
@@ -192,12 +198,13 @@ async function findingOfServer(
 ): Promise<Finding> {
   const path = discoveryPath(service);
   const { namespace, name, port } = service.service;
-  const url = `https://${name}.${namespace}.svc:${String(port)}${path}`;
+  const host = `${getServiceHost({ namespace, name })}:${String(port)}`;
+  const url = `https://${host}${path}`;
   const failed = (message: string): Finding => ({ status: 'False', reason: 'FailedDiscoveryCheck', message });
   const missing = `failing or missing response from ${url}`;
   try {
     const code = await withTimeLimit(signal, CHECK_MS_MAX, async (inTime) =>
-      untilAborted(aggregator.ask(service, path, CHECKER, inTime), inTime),
+      untilAborted(aggregator.check(service, path, CHECKER, inTime), inTime),
     );
     if (code >= OK && code < REDIRECT) {
       return { status: 'True', reason: 'Passed', message: 'all checks passed' };
@@ -205,10 +212,7 @@ async function findingOfServer(
     return failed(`${missing}: bad status from ${url}: ${String(code)}`);
   } catch (error) {
     if (signal.aborted) throw error;
-    const text =
-      error instanceof ConnectionError
-        ? causeText(error, `${name}.${namespace}.svc:${String(port)}`)
-        : (error as Error).message;
+    const text = error instanceof ConnectionError ? causeText(error, host) : (error as Error).message;
     return failed(`${missing}: Get ${JSON.stringify(url)}: ${text}`);
   }
 }
@@ -222,7 +226,7 @@ async function write(
   const endpoint = registry().endpoint(GROUP.apiregistration, 'v1', 'apiservices');
   if (endpoint === undefined) return;
   const change = (current: ApiObject | undefined): ApiObject => {
-    if (current === undefined) throw new StatusError('NotFound', 'it is gone');
+    if (current === undefined) throw new StatusError('NotFound', 'the APIService was deleted');
     return withFinding(current as APIService, finding);
   };
   const request = {
@@ -242,7 +246,10 @@ async function write(
   }
 }
 
-/** Its condition stays in its place, and as old as it was if only words change. What was found of another kind of APIService is not said of this one. */
+/**
+ * Sets the condition `Available`. Its position stays, and so does its transition time while the status is the same. A result for an APIService
+ * with a Service does not apply to one without, and vice versa.
+ */
 function withFinding(current: APIService, finding: Finding): APIService {
   if ((finding.reason === LOCAL_CONDITION.reason) !== (current.spec.service === undefined)) return current;
   const conditions = current.status?.conditions ?? [];
@@ -275,7 +282,7 @@ function count(
   total.set(key, row);
 }
 
-function forgetGone({ aggregator, counts }: AvailabilityOptions): void {
+function dropRemoved({ aggregator, counts }: AvailabilityOptions): void {
   const names = new Set(aggregator.services.all().map(({ name }) => name));
   for (const name of counts.unavailable.keys()) if (!names.has(name)) counts.unavailable.delete(name);
 }

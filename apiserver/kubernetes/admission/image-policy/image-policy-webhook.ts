@@ -8,7 +8,7 @@ import type { ReviewCall } from '../../../engine/remote/review-call';
 import { createReviewCall } from '../../../engine/remote/review-call';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
-import { PODS } from '../plugins/resources';
+import { PODS } from '../../cluster/resources';
 import { refusal } from '../refusal';
 import type { ImagePolicyConfiguration } from './configuration';
 import { imagePolicyConfiguration } from './configuration';

@@ -2,7 +2,7 @@ import type { Container, EphemeralContainer, Pod, PodSpec } from '../../../../sh
 import type { WriteOf } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { PODS } from './resources';
+import { PODS } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 const ALWAYS = 'Always';

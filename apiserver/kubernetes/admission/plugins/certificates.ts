@@ -7,7 +7,7 @@ import { certificateRequestOrganizations } from '../../kinds/certificates/pkcs10
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { CERTIFICATE_REQUESTS } from './resources';
+import { CERTIFICATE_REQUESTS } from '../../cluster/resources';
 
 /** Only who may `approve` for its signer decides about a certificate request. */
 export function certificateApproval(authorize: Authorizer): AdmissionPlugin {

@@ -1,7 +1,7 @@
+import type { ResourceName } from '../../cluster/cluster-reader';
 import { ANNOTATION, GROUP } from '../../../../shared/names';
 import { defaultIngressClass, defaultStorageClass } from './default-class';
-import type { ResourceName } from '../plugin';
-import { INGRESS_CLASSES, STORAGE_CLASSES } from './resources';
+import { INGRESS_CLASSES, STORAGE_CLASSES } from '../../cluster/resources';
 import { attributesOf, clusterOf, outcomeOf } from '../testing/plugin-bench';
 
 const classOf = (resource: ResourceName, name: string, annotations: Record<string, string> = {}) =>

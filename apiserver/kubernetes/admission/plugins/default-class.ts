@@ -2,11 +2,11 @@ import { internalError } from '../../../../shared/errors/status-error';
 import type { ApiObject } from '../../../../shared/object/object';
 import { ANNOTATION } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { ClusterReader } from '../cluster-reader';
-import type { AdmissionPlugin, ResourceName } from '../plugin';
+import type { ClusterReader, ResourceName } from '../../cluster/cluster-reader';
+import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { CLAIMS, INGRESSES, INGRESS_CLASSES, STORAGE_CLASSES } from './resources';
+import { CLAIMS, INGRESSES, INGRESS_CLASSES, STORAGE_CLASSES } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 interface Defaulted<T extends ApiObject> {

@@ -2,7 +2,7 @@ import type { Toleration } from '../../../../shared/api/types/core-v1';
 import { TAINT } from '../../../../shared/names';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
-import { PODS } from './resources';
+import { PODS } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 const NO_EXECUTE = 'NoExecute';

@@ -2,7 +2,7 @@ import type { Pod } from '../../../../shared/api/types/core-v1';
 import type { Concern } from '../plugin';
 import { pluginOf } from '../plugin';
 import { refusal } from '../refusal';
-import { PODS } from './resources';
+import { PODS } from '../../cluster/resources';
 
 const SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec']);
 

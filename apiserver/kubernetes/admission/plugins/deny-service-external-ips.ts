@@ -1,6 +1,6 @@
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { SERVICES } from './resources';
+import { SERVICES } from '../../cluster/resources';
 
 /** A Service may not take over traffic to an address of its choice; those that it has already may stay. */
 export const denyServiceExternalIps = pluginOf(writesOf(SERVICES, ['CREATE', 'UPDATE']), {

@@ -11,7 +11,7 @@ import type { Unchecked } from '../../../../shared/object/values';
 import type { AdmissionPlugin, WriteOf } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
 import { joinProblems } from '../../../../shared/errors/field-error';
-import { EVENTS } from './resources';
+import { EVENTS } from '../../cluster/resources';
 
 /** What has a budget of its own under each type of limit. */
 const KEY_OF = {

@@ -1,7 +1,7 @@
 import type { PodSpec, Toleration } from '../../../../shared/api/types/core-v1';
 import { isExtendedResource } from '../../kinds/pod-template/resource-requirements';
 import { pluginOf, writesOf } from '../plugin';
-import { PODS } from './resources';
+import { PODS } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 /** A pod that asks for a device tolerates the taint that keeps others off the nodes that have it. */

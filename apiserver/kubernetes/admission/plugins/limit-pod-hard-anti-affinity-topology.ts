@@ -1,7 +1,7 @@
 import { LABEL } from '../../../../shared/names';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { PODS } from './resources';
+import { PODS } from '../../cluster/resources';
 
 /** A pod may keep others off its node, and not off a whole zone or region. */
 export const limitPodHardAntiAffinityTopology = pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { ANNOTATION } from '../../../../shared/names';
 import { limitRanger } from './limit-ranger';
-import { LIMIT_RANGES } from './resources';
+import { LIMIT_RANGES } from '../../cluster/resources';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 
 const clock = { now: () => 0 };

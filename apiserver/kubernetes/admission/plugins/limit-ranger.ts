@@ -3,7 +3,7 @@ import type { Clock } from '../../../../shared/concurrency/clock';
 import type { LimitRangeItem, PersistentVolumeClaim, Pod } from '../../../../shared/api/types/core-v1';
 import { isTerminating } from '../../../engine/registry/metadata';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 import type { ContainerDefaults } from './limit-range-defaults';
 import { withContainerDefaults } from './limit-range-defaults';
 import { claimExcesses, podExcesses } from './limit-range-limits';
@@ -11,7 +11,7 @@ import type { AdmissionPlugin, WriteOf } from '../plugin';
 import { anyOf, isWriteOf, pluginOf, writesOf } from '../plugin';
 import { joinProblems } from '../../../../shared/errors/field-error';
 import { refusal } from '../refusal';
-import { CLAIMS, LIMIT_RANGES, PODS } from './resources';
+import { CLAIMS, LIMIT_RANGES, PODS } from '../../cluster/resources';
 
 /**
  * The LimitRanges of a namespace: what containers get that say nothing, and what pods, containers and claims may ask for. Pods are

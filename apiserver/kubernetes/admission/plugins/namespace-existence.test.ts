@@ -1,5 +1,5 @@
 import { namespaceAutoProvision, namespaceExists } from './namespace-existence';
-import { NAMESPACES } from './resources';
+import { NAMESPACES } from '../../cluster/resources';
 import { attributesOf, clusterOf, outcomeOf } from '../testing/plugin-bench';
 
 const object = { metadata: { name: 'x' } };

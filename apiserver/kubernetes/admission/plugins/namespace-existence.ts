@@ -1,6 +1,6 @@
 import { notFound } from '../../../../shared/errors/status-error';
 import type { AdmissionPlugin, Concern } from '../plugin';
-import { NAMESPACES } from './resources';
+import { NAMESPACES } from '../../cluster/resources';
 
 const inNamespaces: Concern = ({ namespaced }) => namespaced;
 

@@ -1,6 +1,6 @@
 import { NAMESPACE } from '../../../../shared/names';
 import { namespaceLifecycle } from './namespace-lifecycle';
-import { NAMESPACES } from './resources';
+import { NAMESPACES } from '../../cluster/resources';
 import { attributesOf, clusterOf, outcomeOf } from '../testing/plugin-bench';
 
 const cluster = clusterOf([

@@ -2,10 +2,10 @@ import { NAMESPACE } from '../../../../shared/names';
 import { StatusError, forbidden, notFound } from '../../../../shared/errors/status-error';
 import { isTerminating } from '../../../engine/registry/metadata';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { refusal } from '../refusal';
-import { NAMESPACES } from './resources';
+import { NAMESPACES } from '../../cluster/resources';
 
 const PROTECTED: ReadonlySet<string> = new Set([NAMESPACE.default, NAMESPACE.system, NAMESPACE.public]);
 

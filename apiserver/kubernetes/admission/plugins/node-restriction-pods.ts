@@ -2,10 +2,10 @@ import { notFound } from '../../../../shared/errors/status-error';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { Pod } from '../../../../shared/api/types/core-v1';
 import { ANNOTATION } from '../../../../shared/names';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 import type { WriteOf } from '../plugin';
 import { usesConfigMaps, usesSecrets } from './pod-secrets';
-import { NODES, PODS } from './resources';
+import { NODES, PODS } from '../../cluster/resources';
 
 /** A node may show the pods that it runs from files of its own, which have nothing that is not the node's. */
 export function mirrorPodCreationProblem(node: string, pod: Pod, cluster: ClusterReader): string | undefined {

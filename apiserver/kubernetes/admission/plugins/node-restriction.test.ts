@@ -1,7 +1,7 @@
 import type { ApiObject, OwnerReference } from '../../../../shared/object/object';
 import { ANNOTATION, LABEL, NAMESPACE, NODE_LABEL, NODE_USER } from '../../../../shared/names';
 import { nodeRestriction } from './node-restriction';
-import { NODES, PODS } from './resources';
+import { NODES, PODS } from '../../cluster/resources';
 import type { GivenWrite } from '../testing/plugin-bench';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 

@@ -5,13 +5,13 @@ import { notFound } from '../../../../shared/errors/status-error';
 import { NAMESPACE } from '../../../../shared/names';
 import { nodeOf } from '../../auth/node/node-user';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader, ResourceName } from '../../cluster/cluster-reader';
 import { claimStatusProblem, nodeProblem } from './node-restriction-nodes';
 import { mirrorPodCreationProblem, podOnNodeProblem, podStatusProblem } from './node-restriction-pods';
-import type { AdmissionPlugin, ResourceName, WriteOf } from '../plugin';
+import type { AdmissionPlugin, WriteOf } from '../plugin';
 import { isWriteOf } from '../plugin';
 import { refusal } from '../refusal';
-import { CLAIMS, CSI_NODES, LEASES, NODES, PODS, SERVICE_ACCOUNTS } from './resources';
+import { CLAIMS, CSI_NODES, LEASES, NODES, PODS, SERVICE_ACCOUNTS } from '../../cluster/resources';
 
 /** Why a node may not do this; undefined where it may. */
 type Rule<T extends ApiObject> = (

@@ -1,9 +1,10 @@
+import type { ResourceName } from '../../cluster/cluster-reader';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject, GroupVersionKind, OwnerReference } from '../../../../shared/object/object';
 import { parseGroupVersion } from '../../../../shared/api/resources';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Authorizer } from '../../../engine/request/access';
-import type { AdmissionPlugin, ResourceName } from '../plugin';
+import type { AdmissionPlugin } from '../plugin';
 import { refusal } from '../refusal';
 
 const ANYTHING = {

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize';
-import { STORAGE_CLASSES } from './resources';
+import { STORAGE_CLASSES } from '../../cluster/resources';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 
 const cluster = clusterOf([

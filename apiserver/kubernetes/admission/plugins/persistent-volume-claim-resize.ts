@@ -2,10 +2,10 @@ import type { PersistentVolumeClaim } from '../../../../shared/api/types/core-v1
 import type { Quantity } from '../../../../shared/meta/quantity';
 import { ZERO_QUANTITY, compareQuantity, parseQuantity } from '../../../../shared/meta/quantity';
 import { ANNOTATION } from '../../../../shared/names';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { CLAIMS, STORAGE_CLASSES } from './resources';
+import { CLAIMS, STORAGE_CLASSES } from '../../cluster/resources';
 
 const STORAGE = 'storage';
 

@@ -7,7 +7,7 @@ import type {
 import { ANNOTATION, VOLUME_TOPOLOGY_LABELS } from '../../../../shared/names';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { VOLUMES } from './resources';
+import { VOLUMES } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 /**

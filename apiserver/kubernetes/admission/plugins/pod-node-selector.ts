@@ -4,11 +4,11 @@ import { labelValueProblems, qualifiedNameProblems } from '../../../../shared/me
 import { ANNOTATION } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import { fieldsOf, stringMap, text } from '../../../../shared/object/accessors';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { NAMESPACES, PODS } from './resources';
+import { NAMESPACES, PODS } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 type Labels = Readonly<Record<string, string>>;

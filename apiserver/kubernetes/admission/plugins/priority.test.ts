@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { priority } from './priority';
-import { PRIORITY_CLASSES } from './resources';
+import { PRIORITY_CLASSES } from '../../cluster/resources';
 import { attributesOf, clusterOf, outcomeOf } from '../testing/plugin-bench';
 
 const classOf = (name: string, value: number, more: object = {}) =>

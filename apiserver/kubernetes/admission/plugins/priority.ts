@@ -2,11 +2,11 @@ import { defined } from '../../../../shared/defined';
 import type { Pod, PodSpec } from '../../../../shared/api/types/core-v1';
 import type { PriorityClass } from '../../../../shared/api/types/scheduling-v1';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { anyOf, isWriteOf, pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { PODS, PRIORITY_CLASSES } from './resources';
+import { PODS, PRIORITY_CLASSES } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 interface Resolved {

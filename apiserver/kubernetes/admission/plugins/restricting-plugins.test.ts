@@ -7,7 +7,7 @@ import { extendedResourceToleration } from './extended-resource-toleration';
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology';
 import { podNodeSelector, podNodeSelectorProblem } from './pod-node-selector';
 import { podTolerationRestriction } from './pod-toleration-restriction';
-import { NAMESPACES } from './resources';
+import { NAMESPACES } from '../../cluster/resources';
 import { securityContextDeny } from './security-context-deny';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../../shared/object/object';
-import { RUNTIME_CLASSES } from './resources';
+import { RUNTIME_CLASSES } from '../../cluster/resources';
 import { runtimeClass } from './runtime-class';
 import { attributesOf, clusterOf, outcomeOf } from '../testing/plugin-bench';
 

@@ -2,11 +2,11 @@ import { deepEqual } from '../../../../shared/object/clone';
 import type { Pod } from '../../../../shared/api/types/core-v1';
 import type { RuntimeClass } from '../../../../shared/api/types/node-v1';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { PODS, RUNTIME_CLASSES } from './resources';
+import { PODS, RUNTIME_CLASSES } from '../../cluster/resources';
 import { mergedTolerations } from './tolerations';
 import { withSpec } from './with-spec';
 

@@ -1,7 +1,7 @@
 import type { Pod } from '../../../../shared/api/types/core-v1';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { PODS } from './resources';
+import { PODS } from '../../cluster/resources';
 
 const OF_PODS = [
   ['supplementalGroups', 'pod.Spec.SecurityContext.SupplementalGroups'],

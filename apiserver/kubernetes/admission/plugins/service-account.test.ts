@@ -1,10 +1,10 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { ANNOTATION, ROOT_CA, SECRET_TYPE, SERVICE_ACCOUNT_MOUNT_PATH } from '../../../../shared/names';
-import * as RESOURCES from './resources';
-import { SECRETS, SERVICE_ACCOUNTS } from './resources';
+import * as RESOURCES from '../../cluster/resources';
+import { SECRETS, SERVICE_ACCOUNTS } from '../../cluster/resources';
 import { serviceAccount } from './service-account';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 
 const PODS = 'v1/pods';
 const plugin = serviceAccount({ randomInt: () => 0, boundTokens: true });

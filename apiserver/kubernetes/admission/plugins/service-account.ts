@@ -4,12 +4,12 @@ import { pause } from '../../../../shared/concurrency/pause';
 import type { RandomInt } from '../../../../shared/meta/generate-name';
 import { ANNOTATION } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader, ResourceName } from '../../cluster/cluster-reader';
 import { mirrorPodProblem, unlistedEphemeralSecretProblem, unlistedSecretProblem } from './pod-secrets';
-import type { AdmissionPlugin, ResourceName, WriteOf } from '../plugin';
+import type { AdmissionPlugin, WriteOf } from '../plugin';
 import { anyOf, pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { PODS, SECRETS, SERVICE_ACCOUNTS } from './resources';
+import { PODS, SECRETS, SERVICE_ACCOUNTS } from '../../cluster/resources';
 import { tokenSecretOf, withServiceAccountToken, withTokenOfSecret } from './service-account-token';
 import { withSpec } from './with-spec';
 

@@ -2,7 +2,7 @@ import { FINALIZER } from '../../../../shared/names';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionPlugin } from '../plugin';
 import { anyOf, pluginOf, writesOf } from '../plugin';
-import { CLAIMS, VOLUMES } from './resources';
+import { CLAIMS, VOLUMES } from '../../cluster/resources';
 
 /**
  * New claims and volumes get a finalizer, so that none goes while it is in use; the controller-manager takes it away again. Where the feature

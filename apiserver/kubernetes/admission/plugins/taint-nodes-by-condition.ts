@@ -1,6 +1,6 @@
 import { TAINT } from '../../../../shared/names';
 import { pluginOf, writesOf } from '../plugin';
-import { NODES } from './resources';
+import { NODES } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 const EFFECT = 'NoSchedule';

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { ANNOTATION, AUDIT_ANNOTATION } from '../../../../shared/names';
 import type { AccessQuestion } from '../../../engine/request/access';
-import { POD_SECURITY_POLICIES } from '../plugins/resources';
+import { POD_SECURITY_POLICIES } from '../../cluster/resources';
 import type { GivenWrite } from '../testing/plugin-bench';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 import { podSecurityPolicy } from './pod-security-policy';

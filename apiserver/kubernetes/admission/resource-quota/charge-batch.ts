@@ -3,7 +3,7 @@ import { conflict } from '../../../../shared/errors/status-error';
 import type { RandomInt } from '../../../../shared/meta/generate-name';
 import type { Amounts } from '../../../../shared/quota/amounts';
 import { NOTHING, addAmounts } from '../../../../shared/quota/amounts';
-import { RESOURCE_QUOTAS } from '../plugins/resources';
+import { RESOURCE_QUOTAS } from '../../cluster/resources';
 import type { LimitedResource } from './configuration';
 import type { Account, Charge } from './quota-evaluation';
 import { accountOf, evaluate } from './quota-evaluation';

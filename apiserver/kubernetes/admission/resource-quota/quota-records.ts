@@ -17,7 +17,7 @@ import {
 } from '../../../engine/registry/stored-form';
 import type { Current } from '../../../engine/registry/write';
 import { StorageError } from '../../../engine/storage/backend';
-import { RESOURCE_QUOTAS } from '../plugins/resources';
+import { RESOURCE_QUOTAS } from '../../cluster/resources';
 
 /** The quotas as they are stored. */
 export interface QuotaRecords {

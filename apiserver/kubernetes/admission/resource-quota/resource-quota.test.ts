@@ -2,7 +2,7 @@ import type { ResourceQuota } from '../../../../shared/api/types/core-v1';
 import { STORAGE_CLASS_QUOTA } from '../../../../shared/names';
 import { WriteNotes } from '../../../engine/registry/write-notes';
 import type { AdmissionPlugin } from '../plugin';
-import { PODS, RESOURCE_QUOTAS } from '../plugins/resources';
+import { PODS, RESOURCE_QUOTAS } from '../../cluster/resources';
 import type { FakeCluster, GivenWrite } from '../testing/plugin-bench';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 import { resourceQuotaProblem } from './configuration';

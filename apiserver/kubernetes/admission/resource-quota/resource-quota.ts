@@ -7,7 +7,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../../engine/re
 import type { Note } from '../../../engine/registry/write-notes';
 import type { AdmissionPlugin } from '../plugin';
 import { refusal } from '../refusal';
-import { RESOURCE_QUOTAS } from '../plugins/resources';
+import { RESOURCE_QUOTAS } from '../../cluster/resources';
 import type { Refusal } from './charge-batch';
 import { Charging } from './charging';
 import { limitedResourcesIn } from './configuration';

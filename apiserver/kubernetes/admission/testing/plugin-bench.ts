@@ -8,8 +8,8 @@ import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Endpoint } from '../../../engine/registry/resource';
 import { WriteNotes } from '../../../engine/registry/write-notes';
 import type { WriteRequest } from '../../../engine/registry/write-request';
-import type { ClusterReader } from '../cluster-reader';
-import type { AdmissionPlugin, ResourceName } from '../plugin';
+import type { ClusterReader, ResourceName } from '../../cluster/cluster-reader';
+import type { AdmissionPlugin } from '../plugin';
 
 const registry = createRegistry(servedDefinitions(DEFAULT_RUNTIME_CONFIG), 1);
 

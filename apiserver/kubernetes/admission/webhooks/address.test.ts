@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../../shared/object/object';
-import { SERVICES } from '../plugins/resources';
+import { SERVICES } from '../../cluster/resources';
 import { clusterOf } from '../testing/plugin-bench';
 import { targetOf } from './address';
 

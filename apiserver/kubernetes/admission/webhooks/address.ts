@@ -1,5 +1,5 @@
-import type { ClusterReader } from '../cluster-reader';
-import { SERVICES } from '../plugins/resources';
+import type { ClusterReader } from '../../cluster/cluster-reader';
+import { getServiceHost, resolveCluster } from '../../cluster/service-resolver';
 import type { WebhookAddress } from './webhook';
 
 /** Where a webhook is asked. */
@@ -19,7 +19,7 @@ const HTTPS_PORT = 443;
 /** Throws an Error that says why there is nowhere to go. */
 export function targetOf(address: WebhookAddress, cluster: Pick<ClusterReader, 'get'>): Target {
   if ('url' in address) return targetOfUrl(address.url);
-  return { ...namedTarget(address), connectTo: placeOf(address, cluster) };
+  return { ...namedTarget(address), connectTo: resolveCluster(address, cluster) };
 }
 
 /** Where a webhook behind a Service is asked, whether or not there is such a Service; undefined for one with a URL. */
@@ -30,7 +30,7 @@ export function urlOfService(address: WebhookAddress): string | undefined {
 }
 
 function namedTarget({ namespace, name, port, path }: ServiceAddress): Target {
-  const host = `${name}.${namespace}.svc`;
+  const host = getServiceHost({ namespace, name });
   return { origin: `https://${host}:${String(port)}`, host, port, path: withoutSlash(path) };
 }
 
@@ -49,21 +49,3 @@ function withoutSlash(path: string): string {
 }
 
 type ServiceAddress = Exclude<WebhookAddress, { readonly url: string }>;
-
-/** As kube-apiserver finds Services without a proxy: by the cluster's address, or by the name that stands for one outside. */
-function placeOf(
-  { namespace, name, port }: ServiceAddress,
-  cluster: Pick<ClusterReader, 'get'>,
-): { host: string; port: number } {
-  const service = cluster.get(SERVICES, name, namespace);
-  if (service === undefined) throw new Error(`service ${JSON.stringify(name)} not found`);
-  const { type = '', externalName = '', clusterIP: address = '', ports = [] } = service.spec;
-  if (type === 'ExternalName') return { host: externalName, port };
-  if (!BY_ADDRESS.has(type)) throw new Error(`unsupported service type ${JSON.stringify(type)}`);
-  if (address === 'None') throw new Error('cannot route to service with ClusterIP "None"');
-  const isServed = ports.some((each) => each.port === port);
-  if (!isServed) throw new Error(`no service port ${String(port)} found for service ${JSON.stringify(name)}`);
-  return { host: address, port };
-}
-
-const BY_ADDRESS: ReadonlySet<string> = new Set(['ClusterIP', 'LoadBalancer', 'NodePort']);

@@ -6,7 +6,7 @@ import { AUDIT_ANNOTATION } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import { converting } from '../../../engine/registry/conversion-needed';
 import { optionalRecord, text } from '../../../../shared/object/accessors';
-import type { Reading } from '../cluster-reader';
+import type { Reading } from '../../cluster/cluster-reader';
 import type { WebhookCaller } from './call';
 import { CallFailure } from './call-failure';
 import type { WebhookVerdict } from './review';

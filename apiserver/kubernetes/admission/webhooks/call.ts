@@ -7,7 +7,7 @@ import { untilAborted } from '../../../../shared/concurrency/abort';
 import { linkedAbort } from '../../../../shared/concurrency/linked-abort';
 import type { Log } from '../../../../shared/log/log';
 import { OWN_REQUESTS } from '../../../engine/remote/own-requests';
-import type { ClusterReader } from '../cluster-reader';
+import type { ClusterReader } from '../../cluster/cluster-reader';
 import type { Target } from './address';
 import { targetOf, urlOfService } from './address';
 import { Bulkhead, BulkheadFullError } from './bulkhead';

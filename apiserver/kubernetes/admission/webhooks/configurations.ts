@@ -1,3 +1,4 @@
+import type { ResourceName } from '../../cluster/cluster-reader';
 import { withTimeLimit } from '../../../../shared/concurrency/time-limit';
 import { serviceUnavailable } from '../../../../shared/errors/status-error';
 import type { Log } from '../../../../shared/log/log';
@@ -7,7 +8,6 @@ import type { StoredResource } from '../../../engine/registry/resource';
 import { currentOfEntry } from '../../../engine/registry/stored-form';
 import type { ClusterCache } from '../../../engine/watch-cache/cluster-cache';
 import type { Entry } from '../../../engine/watch-cache/state/entry';
-import type { ResourceName } from '../plugin';
 import type { Webhook, WebhookType } from './webhook';
 import { webhooksOf } from './webhook';
 

@@ -8,7 +8,7 @@ import { decodeJson } from '../../../../shared/schema/decode';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Note } from '../../../engine/registry/write-notes';
 import { withDistinctOwners } from '../../../engine/registry/distinct-owners';
-import type { Reading } from '../cluster-reader';
+import type { Reading } from '../../cluster/cluster-reader';
 import type { AdmissionPlugin, Reinvocation } from '../plugin';
 import { firstInvocation } from '../plugin';
 import { ask } from './asking';

@@ -2,7 +2,7 @@ import type { Clock } from '../../../../shared/concurrency/clock';
 import type { Log } from '../../../../shared/log/log';
 import type { StoredResource } from '../../../engine/registry/resource';
 import type { ClusterCache } from '../../../engine/watch-cache/cluster-cache';
-import type { Reading } from '../cluster-reader';
+import type { Reading } from '../../cluster/cluster-reader';
 import type { AskingParts } from './asking';
 import type { CallLimits } from './call';
 import { WebhookCaller } from './call';

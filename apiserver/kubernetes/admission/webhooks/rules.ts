@@ -1,7 +1,7 @@
 import type { GroupVersionKind, GroupVersionResource } from '../../../../shared/object/object';
 import type { AdmissionAttributes, AdmissionOperation } from '../../../engine/registry/admission';
 import type { Endpoint } from '../../../engine/registry/resource';
-import { NAMESPACES } from '../plugins/resources';
+import { NAMESPACES } from '../../cluster/resources';
 import type { Rule, Webhook } from './webhook';
 
 /** A webhook that wants to see a kind of write, and as what. */

@@ -3,8 +3,8 @@ import type { LabelSelector } from '../../../../shared/meta/labels';
 import { matchesLabels } from '../../../../shared/meta/labels';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { Reading } from '../cluster-reader';
-import { NAMESPACES } from '../plugins/resources';
+import type { Reading } from '../../cluster/cluster-reader';
+import { NAMESPACES } from '../../cluster/resources';
 import { namespaceOf } from './rules';
 import type { Webhook } from './webhook';
 

@@ -9,11 +9,11 @@ import { ensureServingCertificate } from '../../../../shared/certs/serving-certi
 import { GROUP } from '../../../../shared/names';
 import type { InProcessApi } from '../../../testing/in-process-api';
 
-/** An API server behind the one that is tested, as far as the test's function answers. */
+/** An extension API server that answers with a function of the test. */
 export interface OtherServer {
   readonly port: number;
   readonly caBundle: string;
-  /** Ends it, its connections too. */
+  /** Stops the server and closes its connections. */
   close(): Promise<void>;
 }
 
@@ -47,15 +47,15 @@ export async function startOtherServer(
   };
 }
 
-/** The Service that leads to it, by the name of this host. */
+/** Creates the Service of the extension API server, which resolves to this host. */
 export async function leadToOtherServer(api: InProcessApi): Promise<void> {
-  await created(api, '/api/v1/namespaces/default/services', {
+  await create(api, '/api/v1/namespaces/default/services', {
     metadata: { name: SERVICE.name },
     spec: { type: 'ExternalName', externalName: 'localhost' },
   });
 }
 
-/** Its APIService, as whatever other things say. */
+/** Creates an APIService for the extension API server. */
 export async function registerOtherServer(
   api: InProcessApi,
   { port, caBundle }: OtherServer,
@@ -65,7 +65,7 @@ export async function registerOtherServer(
     priority = 100,
   }: { readonly group?: string; readonly version: string; readonly priority?: number },
 ): Promise<void> {
-  await created(api, `/apis/${GROUP.apiregistration}/v1/apiservices`, {
+  await create(api, `/apis/${GROUP.apiregistration}/v1/apiservices`, {
     metadata: { name: `${version}.${group ?? ''}` },
     spec: {
       group,
@@ -78,7 +78,7 @@ export async function registerOtherServer(
   });
 }
 
-async function created(api: InProcessApi, url: string, body: object): Promise<void> {
+async function create(api: InProcessApi, url: string, body: object): Promise<void> {
   const { code, text } = await api.call('POST', url, { body });
   if (code !== 201) throw new Error(`${url} was answered with ${String(code)}: ${text}`);
 }

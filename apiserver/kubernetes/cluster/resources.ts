@@ -1,12 +1,13 @@
-import type { StoredKinds } from '../../../../shared/api/types/message-types';
-import { GROUP } from '../../../../shared/names';
-import type { ApiObject } from '../../../../shared/object/object';
-import type { ResourceName } from '../plugin';
+import type { ResourceName } from './cluster-reader';
+import type { StoredKinds } from '../../../shared/api/types/message-types';
+import { GROUP } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/object/object';
 
-/** The resources that plugins look at. */
+/** Resources whose objects the server itself reads: for admission, aggregation and webhooks. */
 export const CERTIFICATE_REQUESTS = resourceOf('certificates', 'certificatesigningrequests');
 export const CLAIMS = resourceOf('core', 'persistentvolumeclaims');
 export const CSI_NODES = resourceOf('storage', 'csinodes');
+export const ENDPOINTS = resourceOf('core', 'endpoints');
 export const EVENTS = resourceOf('core', 'events');
 export const INGRESS_CLASSES = resourceOf('networking', 'ingressclasses');
 export const INGRESSES = resourceOf('networking', 'ingresses');
@@ -25,7 +26,7 @@ export const SERVICES = resourceOf('core', 'services');
 export const STORAGE_CLASSES = resourceOf('storage', 'storageclasses');
 export const VOLUMES = resourceOf('core', 'persistentvolumes');
 
-/** A stored resource, with the type of its objects. */
+/** Names a stored resource; the result carries the type of its objects. */
 function resourceOf<Group extends keyof StoredKinds, Resource extends string & keyof StoredKinds[Group]>(
   group: Group,
   resource: Resource,

@@ -9,40 +9,48 @@ import { currentOfEntry } from '../../engine/registry/stored-form';
 import type { Guard } from '../../engine/storage/backend';
 import type { Entry } from '../../engine/watch-cache/state/entry';
 import type { ResourceCache } from '../../engine/watch-cache/resource-cache';
-import type { ResourceName } from './plugin';
 
-/** How plugins see other objects, in their stored versions. Nobody may change what it returns. */
+/** A key for the type system alone; no value has it. */
+declare const OBJECT: unique symbol;
+
+/** A resource by its name, whatever the version. `T` is the type of its objects in the stored version. */
+export interface ResourceName<out T extends ApiObject = ApiObject> {
+  readonly group: string;
+  readonly resource: string;
+  readonly [OBJECT]?: T;
+}
+
+/** Reads objects in their stored versions from the watch cache. Callers must not change what it returns. */
 export interface ClusterReader {
-  /** The object, as the watch cache has it, or as this server wrote it a moment ago. */
+  /** Returns the object of the watch cache, or a newer one that this server has just written. */
   get<T extends ApiObject>(resource: ResourceName<T>, name: string, namespace?: string): T | undefined;
-  /** For a write that relies on this object of the whole cluster, which `get` returned, to stay as it is. */
+  /** Returns a guard that fails a write if this cluster-scoped object, which `get` returned, has changed. */
   guardOf(resource: ResourceName, object: ApiObject): Guard;
-  /** All objects, or those of one namespace, in the order of their names. */
+  /** Returns all objects, or those of one namespace, sorted by name. */
   list<T extends ApiObject>(resource: ResourceName<T>, namespace?: string): readonly T[];
   /**
-   * Waits until the cache is as fresh as a read index taken now, and what was read from it is not being filled anew; throws Timeout
-   * (504) when that takes too long.
+   * Waits until the cache is as fresh as a read index taken now and the resources that were read are filled. Throws Timeout (504) when that
+   * takes too long.
    */
   freshen(signal: AbortSignal): Promise<void>;
 }
 
-/** A reader that remembers what its answers were worth. */
+/** A reader for one decision, which records how fresh the objects it returned were. */
 export interface Reading extends ClusterReader {
-  /** Something was read, and not after `freshen`. */
+  /** Whether objects were read, and `freshen` was not called. */
   isStale(): boolean;
-  /** Something was read of a state that may be older than {@link UNCONFIRMED_MS_MAX}: then it is not even good enough to admit. */
+  /** Whether objects were read from a state that may be older than {@link UNCONFIRMED_MS_MAX}, which is too old even to admit. */
   isOutdated(): boolean;
 }
 
 const RETRY_AFTER_SECONDS = 1;
 /**
- * For so long a cache is believed without a sign that it still follows the store. A replica whose feed has stalled would else go on
- * admitting by limits, classes and accounts that have changed since. Where nothing else asks for a sign, it costs the store one small
- * read in this time.
+ * How long a cache is trusted without confirmation that it still follows the store. Without this bound a replica with a stalled feed would
+ * continue to admit by outdated limits, classes and accounts. The confirmation costs the store at most one small read in this time.
  */
 export const UNCONFIRMED_MS_MAX = 1_000;
 
-/** Makes a reader for each decision. Objects are parsed once for each of their versions, when they are first looked at. */
+/** Creates a factory of readers, one for each decision. Each version of an object is decoded once, when it is first read. */
 export function clusterReadings(registry: Registry, context: ReadContext): () => Reading {
   const storedByName = new Map(registry.stored.map((stored) => [keyOf(stored), stored]));
   const parsed = new WeakMap<Entry, ApiObject>();
@@ -58,7 +66,7 @@ class CacheReading implements Reading {
   readonly #storedByName: ReadonlyMap<string, StoredResource>;
   readonly #parsed: WeakMap<Entry, ApiObject>;
   readonly #context: ReadContext;
-  /** What was read while it was being filled anew. */
+  /** The resources that were being refilled when they were read. */
   #filling: Set<ResourceCache> | undefined;
   #hasRead = false;
   #isFresh = false;
@@ -90,7 +98,7 @@ class CacheReading implements Reading {
 
   guardOf(resource: ResourceName, { metadata }: ApiObject): Guard {
     const stored = this.#storedByName.get(keyOf(resource));
-    if (stored === undefined) throw new Error(`nothing is stored as ${keyOf(resource)}`);
+    if (stored === undefined) throw new Error(`resource ${keyOf(resource)} is not stored`);
     const key = absoluteKey(this.#context, { stored }, relativeKey(stored, '', metadata.name ?? ''));
     return { key, revision: Number(metadata.resourceVersion) };
   }

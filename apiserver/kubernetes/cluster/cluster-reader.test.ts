@@ -6,8 +6,8 @@ import { silentLog } from '../../../shared/log/log';
 import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
 import type { Reading } from './cluster-reader';
 import { clusterReadings } from './cluster-reader';
-import { PLUGIN_NAMES } from './plugins';
-import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from './plugins/resources';
+import { PLUGIN_NAMES } from '../admission/plugins';
+import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from './resources';
 
 const shutdown = new AbortController();
 const { signal } = shutdown;
