@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { systemClock } from '../shared/concurrency/clock';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
 import type { Log } from '../shared/log/log';
+import { ClientRequests } from '../shared/metrics/rest-client';
 import { openAudit } from './engine/audit/open-audit';
 import type { AuthorityBundles } from './compose/authentication';
 import type { ApiService } from './kubernetes/bootstrap/api-service';
@@ -56,20 +57,24 @@ const READERS_OF_CACHE = [
  */
 export async function runServer(context: ServerProcess, stop: AbortSignal): Promise<void> {
   const { options, log } = context;
-  // A policy that cannot be used is told before anything else is done.
+  const requests = new ClientRequests();
+  // Fail on an invalid audit policy before anything else is started.
   const audit =
     options.audit === undefined
       ? undefined
-      : await openAudit(options.audit, { log, statusOf: statusErrorOf });
+      : await openAudit(options.audit, { log, statusOf: statusErrorOf, requests });
   try {
-    await serve({ ...context, audit }, stop);
+    await serve({ ...context, audit, requests }, stop);
   } finally {
     await audit?.close(AbortSignal.timeout(AUDIT_FLUSH_MS));
   }
 }
 
-async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> {
-  const { options, log } = context;
+async function serve(
+  context: AuditedProcess & { readonly requests: ClientRequests },
+  stop: AbortSignal,
+): Promise<void> {
+  const { options, log, requests } = context;
   const shutdown = new AbortController();
   const { signal: shutdownSignal } = shutdown;
   // Every part that goes on in the background listens to it.
@@ -82,7 +87,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     await retryUntilAvailable(async () => checkDialect(opened.backend, prefix, stop), start, stop);
     const { backend } = opened;
     const answersOf = await openClusterAnswers(options, { log, backend, shutdownSignal }, stop);
-    const plane = planeOfOptions(options, { backend, log, shutdownSignal, answersOf });
+    const plane = planeOfOptions(options, { backend, log, shutdownSignal, answersOf, requests });
     const { store, registry } = plane;
     const policyHook = createPolicyHook({ store, registry, log, kindSettings: options.kindSettings });
     const hooks = startHooksOf(options);

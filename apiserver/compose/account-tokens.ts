@@ -27,7 +27,7 @@ export interface AccountTokenParts {
 }
 
 export interface AccountTokenContext {
-  readonly plane: Pick<ControlPlane, 'store' | 'registry'>;
+  readonly plane: Pick<ControlPlane, 'store' | 'registry' | 'requests'>;
   readonly clock: Clock;
   readonly log: Log;
   /** `host:port` at which clients reach this server. */

@@ -100,7 +100,7 @@ function tokenKinds(
       : [
           webhookTokens({
             ...tokenWebhook,
-            ask: createTokenReviewCall(tokenWebhook),
+            ask: createTokenReviewCall({ ...tokenWebhook, requests: plane.requests }),
             apiAudiences,
             counts: counts.cache,
             clock,

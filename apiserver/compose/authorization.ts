@@ -2,11 +2,13 @@ import { policyRules } from '../kubernetes/auth/rbac/policy-rule';
 import type { PolicyRule } from '../kubernetes/auth/rbac/policy-rule';
 import { abacAccess } from '../kubernetes/auth/abac/abac-access';
 import type { RemoteOptions } from '../engine/remote/questions';
+import type { RemoteReviewOptions } from '../engine/remote/review-call';
 import type { ModeAccess } from './authorization-modes';
 import { accessControlOf } from './authorization-modes';
 import { nodeAccess } from '../kubernetes/auth/node/node-access';
+import type { GraphSources } from '../kubernetes/auth/node/node-graph';
 import { NodeGraph } from '../kubernetes/auth/node/node-graph';
-import type { Policies, PolicySources } from '../kubernetes/auth/rbac/policies';
+import type { Policies } from '../kubernetes/auth/rbac/policies';
 import { createAccessReviewCall } from '../engine/authz/webhook/access-review-call';
 import { webhookAccess } from '../engine/authz/webhook/webhook-access';
 import type { ClusterRole } from '../../shared/api/types/rbac-v1';
@@ -25,8 +27,8 @@ type AuthorizationOptions = Pick<
 /** Who may do what, given the roles and bindings. Throws KubeconfigError for a file of the webhook that cannot be used. */
 export function createAuthorization(
   options: AuthorizationOptions,
-  remote: RemoteOptions,
-): (policies: Policies, sources: PolicySources) => AccessControl {
+  remote: RemoteOptions & Pick<RemoteReviewOptions, 'requests'>,
+): (policies: Policies, sources: GraphSources) => AccessControl {
   const { authorizationModes: modes, authorizationPolicies, authorizationWebhook, kindSettings } = options;
   const others: ModeAccess = defined({
     ABAC: authorizationPolicies === undefined ? undefined : abacAccess(authorizationPolicies),
@@ -36,7 +38,7 @@ export function createAuthorization(
         : webhookAccess({
             ...remote,
             ...authorizationWebhook,
-            ask: createAccessReviewCall(authorizationWebhook),
+            ask: createAccessReviewCall({ ...authorizationWebhook, requests: remote.requests }),
           }),
   });
   return (policies, sources) => {
@@ -47,7 +49,7 @@ export function createAuthorization(
 }
 
 function createNodeAccess(
-  sources: PolicySources,
+  sources: GraphSources,
   settings: KindSettings,
   { log, shutdownSignal }: RemoteOptions,
 ): AccessControl {

@@ -9,7 +9,6 @@ import { GROUP } from '../../shared/names';
 import { AdmissionMetrics } from '../kubernetes/admission/admission-metrics';
 import { requireCreate } from '../engine/authz/create-permission';
 import { refuseEscalation } from '../kubernetes/auth/rbac/escalation';
-import type { PolicySources } from '../kubernetes/auth/rbac/policies';
 import { Policies } from '../kubernetes/auth/rbac/policies';
 import { OpenWatches } from '../engine/authz/open-watches';
 import type { AccessControl, Authorizer } from '../engine/request/access';
@@ -25,6 +24,9 @@ import type { CallLimits } from '../kubernetes/admission/webhooks/call';
 import { DEFAULT_CALL_LIMITS } from '../kubernetes/admission/webhooks/call';
 import { credentialsOf } from '../kubernetes/admission/webhooks/credentials';
 import { RecentConfigurationWrites } from '../kubernetes/admission/webhooks/source';
+import { GraphTimes } from '../kubernetes/auth/node/graph-times';
+import type { GraphSources } from '../kubernetes/auth/node/node-graph';
+import { ClientRequests } from '../../shared/metrics/rest-client';
 import { WebhookMetrics } from '../kubernetes/admission/webhooks/webhook-metrics';
 import { quotaRecords } from '../kubernetes/admission/resource-quota/quota-records';
 import { timeout } from '../../shared/errors/status-error';
@@ -86,7 +88,9 @@ export interface ControlPlaneOptions {
   /** By default the plugins of kube-apiserver's defaults. */
   readonly admission?: AdmissionOptions;
   /** Who may do what; `policies` are the roles and bindings of the cluster, `sources` what else may be looked at. */
-  readonly accessControl: (policies: Policies, sources: PolicySources) => AccessControl;
+  readonly accessControl: (policies: Policies, sources: GraphSources) => AccessControl;
+  /** Counts the requests of this server to webhooks; by default by a counter of its own. */
+  readonly requests?: ClientRequests;
 }
 
 export interface AdmissionOptions
@@ -116,6 +120,9 @@ export interface ControlPlane {
   readonly serviceAllocation: ServiceAllocation;
   readonly admissionMetrics: AdmissionMetrics;
   readonly webhookMetrics: WebhookMetrics;
+  /** The requests of this server to webhooks of every kind. */
+  readonly requests: ClientRequests;
+  readonly graphTimes: GraphTimes;
   readonly queues: QueueTimes;
   /** What admission limits and replicas may divide among them. */
   readonly divided: readonly SharedLimit[];
@@ -133,10 +140,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     clock,
     ...defined({ limits: options.limits, fills: options.fills }),
   });
-  const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
+  const { requests = new ClientRequests() } = options;
+  const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics(), requests };
   const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
   const newReading = clusterReadings(registry, read);
-  const custom = convertedResources(options, { registry, cache, newReading, webhooks: metrics.webhooks });
+  const custom = convertedResources(options, { registry, cache, newReading, metrics });
   const serviceAllocation = createServiceAllocation({
     backend,
     storePrefix: prefix,
@@ -146,7 +154,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     log,
     services: servicesIn(registry, { cache, cacheWaitMs }),
   });
-  const sources = { stored: registry.stored, cache };
+  const graphTimes = new GraphTimes();
+  const sources = { stored: registry.stored, cache, times: graphTimes };
   const policies = new Policies(sources);
   const access = options.accessControl(policies, sources);
   const { authorize } = access;
@@ -189,6 +198,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     serviceAllocation,
     admissionMetrics: metrics.plugins,
     webhookMetrics: metrics.webhooks,
+    requests,
+    graphTimes,
     queues,
     divided,
   };
@@ -209,19 +220,19 @@ function convertedResources(
     registry,
     cache,
     newReading,
-    webhooks,
+    metrics,
   }: {
     readonly registry: Registry;
     readonly cache: ClusterCache;
     readonly newReading: () => Reading;
-    readonly webhooks: WebhookMetrics;
+    readonly metrics: CallMetrics;
   },
 ): CustomResources {
   const { webhookCalls: limits = DEFAULT_CALL_LIMITS } = admission;
   const credentials = credentialsOf(webhookConfiguration(admission.configurations));
   const calls = new ConversionCalls({
-    caller: { credentials, limits, clock, log },
-    metrics: webhooks,
+    caller: { credentials, limits, clock, log, requests: metrics.requests },
+    metrics: metrics.webhooks,
     newReading,
   });
   const custom = new CustomResources({ builtIn: registry, cache, log, callConversion: calls.call });
@@ -231,11 +242,16 @@ function convertedResources(
   return custom;
 }
 
+interface CallMetrics {
+  readonly webhooks: WebhookMetrics;
+  readonly requests: ClientRequests;
+}
+
 interface AdmissionSources extends Pick<PluginContext, 'registerSharedLimit'> {
   readonly registry: Registry;
   readonly custom: CustomResources;
   readonly authorize: Authorizer;
-  readonly metrics: { readonly plugins: AdmissionMetrics; readonly webhooks: WebhookMetrics };
+  readonly metrics: CallMetrics & { readonly plugins: AdmissionMetrics };
   readonly read: ReadContext;
   readonly newReading: () => Reading;
   readonly provideNamespace: ProvideNamespace;
@@ -269,6 +285,7 @@ function admissionOf(
         newReading,
         limits: admission.webhookCalls ?? DEFAULT_CALL_LIMITS,
         metrics: metrics.webhooks,
+        requests: metrics.requests,
         clock,
         log,
         recentWrites: new RecentConfigurationWrites(),

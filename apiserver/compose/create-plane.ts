@@ -18,7 +18,7 @@ const SECOND_MS = 1_000;
 /** Of the bytes in flight. */
 const WATCH_QUEUES_SHARE = 1 / 16;
 
-export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills'> {
+export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills' | 'requests'> {
   readonly log: Log;
   /** Absent: what webhooks answer is told to no other replica. */
   readonly answersOf?: AnswersOf | undefined;
@@ -42,7 +42,13 @@ export function planeOfOptions(options: ServerOptions, parts: PlaneParts): Contr
     services: options.services,
     ...defined({ encrypted: encryptedPrefixes(options) }),
     admission: options.admission,
-    accessControl: createAuthorization(options, { clock: systemClock, log, shutdownSignal, answersOf }),
+    accessControl: createAuthorization(options, {
+      clock: systemClock,
+      log,
+      shutdownSignal,
+      answersOf,
+      requests: over.requests,
+    }),
   });
 }
 

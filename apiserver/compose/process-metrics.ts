@@ -30,7 +30,7 @@ export function createProcessMetrics(
   { options, build, servingFile }: MeasuredProcess,
   { plane, authentication, ...parts }: MeasuredParts,
 ): MetricsEndpoints {
-  const { registry, cache, admissionMetrics, webhookMetrics, queues } = plane;
+  const { registry, cache, admissionMetrics, webhookMetrics, requests, graphTimes, queues } = plane;
   return createMetricsEndpoints({
     ...parts,
     registry,
@@ -38,6 +38,8 @@ export function createProcessMetrics(
     statusOf: statusErrorOf,
     admission: admissionMetrics,
     webhooks: webhookMetrics,
+    clientRequests: requests,
+    graphTimes,
     queues,
     authentication: authentication.counts,
     tokens: authentication.accountTokens.counts,

@@ -194,6 +194,8 @@ export async function startInProcessApi(
     statusOf: statusErrorOf,
     admission: plane.admissionMetrics,
     webhooks: plane.webhookMetrics,
+    clientRequests: plane.requests,
+    graphTimes: plane.graphTimes,
     processMetrics: false,
     build,
   });

@@ -1,9 +1,9 @@
 import type { MetricSet } from '../../../shared/metrics/metric-set';
-import { graphTimes } from '../../kubernetes/auth/node/graph-times';
+import type { GraphTimes } from '../../kubernetes/auth/node/graph-times';
 import { CONVERSION_TIMES } from '../../kubernetes/custom-resources/conversion/conversion-times';
 
 /** Shows how long conversion webhooks took, and changes of the graph of nodes, under kube-apiserver's names. */
-export function addDurationMetrics(metrics: MetricSet): void {
+export function addDurationMetrics(metrics: MetricSet, graphTimes: GraphTimes): void {
   metrics.histogram({
     name: 'apiserver_crd_webhook_conversion_duration_seconds',
     help: 'The latency of reviews of conversion webhooks, by definition and versions.',
@@ -15,7 +15,7 @@ export function addDurationMetrics(metrics: MetricSet): void {
     help: 'The latency of changes of the graph that the mode Node decides on, by operation.',
     labels: ['operation'],
     *read() {
-      for (const [operation, durations] of graphTimes()) yield [{ operation }, durations];
+      for (const [operation, durations] of graphTimes.read()) yield [{ operation }, durations];
     },
   });
 }

@@ -43,7 +43,8 @@ import type { StoreReport } from './add-store-metrics';
 import { addStoreMetrics } from './add-store-metrics';
 import { addTokenMetrics } from './add-token-metrics';
 import { addWebhookMetrics } from './add-webhook-metrics';
-import { OWN_REQUESTS } from '../../engine/remote/own-requests';
+import type { GraphTimes } from '../../kubernetes/auth/node/graph-times';
+import type { ClientRequests } from '../../../shared/metrics/rest-client';
 import { addRestClientMetrics } from '../../../shared/metrics/rest-client';
 import type { RequestMetricsOptions } from '../../engine/observability/metrics/request-metrics';
 import { RequestMetrics } from '../../engine/observability/metrics/request-metrics';
@@ -66,6 +67,8 @@ export interface MetricsEndpointsOptions {
   readonly statusOf: RequestMetricsOptions['statusOf'];
   readonly admission: AdmissionMetrics;
   readonly webhooks: WebhookMetrics;
+  readonly clientRequests: ClientRequests;
+  readonly graphTimes: GraphTimes;
   /** Absent: nobody times the work queues. */
   readonly queues?: QueueTimes;
   /** Absent: no request has to be authenticated. */
@@ -103,6 +106,8 @@ export function createMetricsEndpoints({
   statusOf,
   admission,
   webhooks,
+  clientRequests,
+  graphTimes,
   authentication,
   tokens,
   audit,
@@ -129,11 +134,11 @@ export function createMetricsEndpoints({
   const metrics = new MetricSet(defined({ choice }));
   addBuildInfo(metrics, build);
   addRequestMetrics(metrics, requests);
-  addDurationMetrics(metrics);
+  addDurationMetrics(metrics, graphTimes);
   addDeprecatedApis(metrics, { requests, registry });
   addAdmissionMetrics(metrics, admission);
   addWebhookMetrics(metrics, webhooks);
-  addRestClientMetrics(metrics, OWN_REQUESTS);
+  addRestClientMetrics(metrics, clientRequests);
   const stats = metrics.oncePerReading(() => cache.stats());
   addCacheMetrics(metrics, { stats, kindOf: kindsOf(registry) });
   if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);

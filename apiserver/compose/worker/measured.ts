@@ -1,7 +1,6 @@
 import type { AdmissionMetrics, TakenAdmission } from '../../kubernetes/admission/admission-metrics';
 import type { TakenWebhookCounts, WebhookMetrics } from '../../kubernetes/admission/webhooks/webhook-metrics';
 import type { ClientRequests, TakenRequests } from '../../../shared/metrics/rest-client';
-import { OWN_REQUESTS } from '../../engine/remote/own-requests';
 
 /** Where plugins, webhooks and clients of other servers are counted. */
 export interface Measures {
@@ -14,11 +13,12 @@ export interface Measures {
 export interface CountedPlane {
   readonly admissionMetrics: AdmissionMetrics;
   readonly webhookMetrics: WebhookMetrics;
+  readonly requests: ClientRequests;
 }
 
-/** Those of a server. Clients of other servers are counted for the whole thread. */
+/** Returns the counters of a server. */
 export function measuresOf(plane: CountedPlane): Measures {
-  return { plugins: plane.admissionMetrics, webhooks: plane.webhookMetrics, requests: OWN_REQUESTS };
+  return { plugins: plane.admissionMetrics, webhooks: plane.webhookMetrics, requests: plane.requests };
 }
 
 /** What a thread has counted, on its way to the thread that shows it. */

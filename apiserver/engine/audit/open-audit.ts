@@ -1,4 +1,5 @@
 import type { Log } from '../../../shared/log/log';
+import type { ClientRequests } from '../../../shared/metrics/rest-client';
 import { GROUP } from '../../../shared/names';
 import type { Audit, AuditParts } from './audit';
 import { createAudit } from './audit';
@@ -23,9 +24,13 @@ import { readPolicyFile } from './policy-file';
 import type { Backend, Sink } from './sink';
 import { union } from './sink';
 import { truncating } from './truncation';
+import type { WebhookSinkOptions } from './webhook-sink';
 import { createWebhookSink } from './webhook-sink';
 
-export type OpenAuditParts = Pick<AuditParts, 'log' | 'statusOf'>;
+export interface OpenAuditParts extends Pick<AuditParts, 'log' | 'statusOf'> {
+  /** Counts the requests to the audit webhook; absent: they are not counted. */
+  readonly requests?: ClientRequests;
+}
 
 /** An object that is longer is left out of its event, whatever the flags say: events are whole in memory. */
 const OBJECT_BYTES_MAX = 10 * 1024 * 1024;
@@ -41,7 +46,10 @@ const SENDING = {
  * Reads the policy and opens the backends. Rejects with a sentence for the operator when the policy or a configuration cannot be used,
  * or the log cannot be written.
  */
-export async function openAudit(options: AuditOptions, { log, statusOf }: OpenAuditParts): Promise<Audit> {
+export async function openAudit(
+  options: AuditOptions,
+  { log, statusOf, requests }: OpenAuditParts,
+): Promise<Audit> {
   const { policy, version } = readPolicyFile(options.policyFile);
   if (version !== 'v1') {
     log.warn(
@@ -52,7 +60,7 @@ export async function openAudit(options: AuditOptions, { log, statusOf }: OpenAu
   const counts = new AuditCounts();
   const loss = new LostEventCounter(counts, log);
   const backends: Backend[] = [];
-  if (options.webhook !== undefined) backends.push(webhookBackend(options.webhook, loss));
+  if (options.webhook !== undefined) backends.push(webhookBackend({ ...options.webhook, requests }, loss));
   if (options.log !== undefined) backends.push(await logBackend(options.log, loss, log));
   const audit = createAudit({
     decide: decideBy(policy),
@@ -77,7 +85,10 @@ async function logBackend(options: AuditLogOptions, loss: LostEventCounter, log:
   return backendOf('log', new LogSink(lines, lineOf(format, version)), { options, loss });
 }
 
-function webhookBackend(options: AuditWebhookOptions, loss: LostEventCounter): Backend {
+function webhookBackend(
+  options: AuditWebhookOptions & Pick<WebhookSinkOptions, 'requests'>,
+  loss: LostEventCounter,
+): Backend {
   return backendOf('webhook', createWebhookSink(options), { options, loss });
 }
 

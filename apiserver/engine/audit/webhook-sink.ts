@@ -3,7 +3,8 @@ import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { pause } from '../../../shared/concurrency/pause';
 import type { Connection } from '../../../shared/client/connection';
 import { GROUP } from '../../../shared/names';
-import { TRIES_MAX, backoffMs, connectTo, isTaken } from '../remote/remote-service';
+import { TRIES_MAX, backoffMs, connectTo, isSuccess } from '../remote/remote-service';
+import type { ClientRequests } from '../../../shared/metrics/rest-client';
 import type { AuditEvent, AuditVersion } from './event';
 import type { Sink } from './sink';
 
@@ -13,14 +14,20 @@ export interface WebhookSinkOptions {
   readonly version: AuditVersion;
   /** How long to wait before the first repetition, in milliseconds. */
   readonly initialBackoffMs: number;
+  readonly requests?: Pick<ClientRequests, 'observerOf'> | undefined;
 }
 
 const HURRIED_WAIT_MS = 250;
 const SOCKETS_MAX = 16;
 
 /** Sends events as an EventList. Throws KubeconfigError for a file that cannot be used. */
-export function createWebhookSink({ configFile, version, initialBackoffMs }: WebhookSinkOptions): Sink {
-  const connection = connectTo({ configFile, socketsMax: SOCKETS_MAX });
+export function createWebhookSink({
+  configFile,
+  version,
+  initialBackoffMs,
+  requests,
+}: WebhookSinkOptions): Sink {
+  const connection = connectTo({ configFile, socketsMax: SOCKETS_MAX, requests });
   const hurry = new AbortController();
   return {
     write: async (events, signal) => {
@@ -62,7 +69,7 @@ async function wait(
 
 async function post(connection: Connection, body: Buffer, signal: AbortSignal): Promise<void> {
   const answer = await connection.send({ method: 'POST', path: '', body, signal });
-  if (!isTaken(answer)) throw new Error(`the audit webhook answered ${String(answer.code)}`);
+  if (!isSuccess(answer)) throw new Error(`the audit webhook answered ${String(answer.code)}`);
 }
 
 function eventList(events: readonly AuditEvent[], version: AuditVersion): Buffer {

@@ -4,7 +4,7 @@ import { sleep } from '../../../shared/concurrency/abort';
 import { fieldsOf, optionalRecord } from '../../../shared/object/accessors';
 import type { Unchecked } from '../../../shared/object/values';
 import type { RemoteServiceOptions } from './remote-service';
-import { TRIES_MAX, backoffMs, connectTo, isTaken } from './remote-service';
+import { TRIES_MAX, backoffMs, connectTo, isSuccess } from './remote-service';
 
 /** The versions of questions; the answer has to be of the same. */
 export const REVIEW_VERSIONS = ['v1beta1', 'v1'] as const;
@@ -50,7 +50,7 @@ export function createReviewCall<Status extends object>(options: ReviewCallOptio
       const answer = await answerOrReset(
         connection.send({ method: 'POST', path: '', body: Buffer.from(body), signal }),
       );
-      if (answer !== undefined && isTaken(answer)) return statusOf(answer, options);
+      if (answer !== undefined && isSuccess(answer)) return statusOf(answer, options);
       if (tries >= TRIES_MAX || (answer !== undefined && !isPassing(answer))) throw refused(answer, options);
       await sleep(backoffMs(initialBackoffMs, tries), signal);
     }

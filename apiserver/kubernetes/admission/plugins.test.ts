@@ -1,3 +1,4 @@
+import { ClientRequests } from '../../../shared/metrics/rest-client';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -39,6 +40,7 @@ const context = {
     metrics: new WebhookMetrics(),
     clock: { now: () => 0 },
     log: silentLog,
+    requests: new ClientRequests(),
     recentWrites: new RecentConfigurationWrites(),
   },
   registerSharedLimit: () => undefined,

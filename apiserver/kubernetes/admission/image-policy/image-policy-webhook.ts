@@ -1,6 +1,7 @@
 import type { Clock } from '../../../../shared/concurrency/clock';
 import type { Log } from '../../../../shared/log/log';
 import type { Pod } from '../../../../shared/api/types/core-v1';
+import type { ClientRequests } from '../../../../shared/metrics/rest-client';
 import { ANNOTATION, AUDIT_ANNOTATION, GROUP } from '../../../../shared/names';
 import { stringMap, text } from '../../../../shared/object/accessors';
 import { Questions } from '../../../engine/remote/questions';
@@ -26,16 +27,20 @@ interface ImageReviewStatus {
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
+interface ImagePolicyParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Counts the requests to the webhook; absent: they are not counted. */
+  readonly requests?: ClientRequests;
+}
+
 type Ask = (spec: ImageReviewSpec, signal: AbortSignal) => Promise<ImageReviewStatus>;
 
 /** A question ends by its own deadline, also when the server is stopped. */
 const NEVER = new AbortController().signal;
 
 /** A webhook decides whether the images of a pod may be run. Throws an Error for a configuration that cannot be used. */
-export function imagePolicyWebhook(
-  configuration: unknown,
-  parts: { readonly clock: Clock; readonly log: Log },
-): AdmissionPlugin {
+export function imagePolicyWebhook(configuration: unknown, parts: ImagePolicyParts): AdmissionPlugin {
   const options = imagePolicyConfiguration(configuration);
   const ask = remembered(options, parts);
   return pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {
@@ -81,7 +86,7 @@ function specOf({ metadata, spec }: Pod, namespace: string): ImageReviewSpec {
 
 function remembered(
   { kubeConfigFile: configFile, allowTtlMs, denyTtlMs, retryBackoffMs }: ImagePolicyConfiguration,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log, requests }: ImagePolicyParts,
 ): Ask {
   const call = createReviewCall<ImageReviewStatus>({
     configFile,
@@ -89,6 +94,7 @@ function remembered(
     who: 'the image policy webhook',
     apiVersion: `${GROUP.imagepolicy}/v1alpha1`,
     kind: 'ImageReview',
+    requests,
   });
   const questions = new Questions<ImageReviewSpec, ImageReviewStatus>({
     ask: async (spec, signal) => statusOf(call, spec, signal),

@@ -6,7 +6,7 @@ import type { Clock } from '../../../../shared/concurrency/clock';
 import { untilAborted } from '../../../../shared/concurrency/abort';
 import { linkedAbort } from '../../../../shared/concurrency/linked-abort';
 import type { Log } from '../../../../shared/log/log';
-import { OWN_REQUESTS } from '../../../engine/remote/own-requests';
+import type { ClientRequests } from '../../../../shared/metrics/rest-client';
 import type { ClusterReader } from '../../cluster/cluster-reader';
 import type { Target } from './address';
 import { targetOf, urlOfService } from './address';
@@ -42,6 +42,8 @@ export interface CallerOptions {
   readonly limits: CallLimits;
   readonly clock: Clock;
   readonly log: Log;
+  /** Counts the calls of this server. */
+  readonly requests: ClientRequests;
 }
 
 export interface Call {
@@ -238,11 +240,11 @@ export class WebhookCaller {
     if (state.connection?.to === to) return state.connection.connection;
     state.connection?.connection.close();
     const { authorities } = state.hook;
-    const { limits, credentials } = this.#options;
+    const { limits, credentials, requests } = this.#options;
     const connection = createConnection({
       ...credentials(host, port),
       server: origin,
-      observe: OWN_REQUESTS.observerOf(origin),
+      observe: requests.observerOf(origin),
       ...(authorities === '' ? {} : { ca: authorities }),
       ...(connectTo === undefined ? {} : { connectTo, tlsServerName: host }),
       userAgent: USER_AGENT,

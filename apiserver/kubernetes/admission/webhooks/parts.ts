@@ -1,4 +1,5 @@
 import type { Clock } from '../../../../shared/concurrency/clock';
+import type { ClientRequests } from '../../../../shared/metrics/rest-client';
 import type { Log } from '../../../../shared/log/log';
 import type { StoredResource } from '../../../engine/registry/resource';
 import type { ClusterCache } from '../../../engine/watch-cache/cluster-cache';
@@ -20,6 +21,8 @@ export interface WebhookContext {
   readonly newReading: () => Reading;
   readonly limits: CallLimits;
   readonly metrics: WebhookMetrics;
+  /** Counts the calls of this server to webhooks. */
+  readonly requests: ClientRequests;
   readonly clock: Clock;
   readonly log: Log;
   /** One for the plugins of both types. */
@@ -28,8 +31,14 @@ export interface WebhookContext {
 
 /** The parts of a plugin, with what `--admission-control-config-file` says about it. */
 export function webhookParts(context: WebhookContext, configuration: unknown): WebhookParts {
-  const { stored, cache, newReading, limits, metrics, clock, log, recentWrites } = context;
-  const caller = new WebhookCaller({ credentials: credentialsOf(configuration), limits, clock, log });
+  const { stored, cache, newReading, limits, metrics, requests, clock, log, recentWrites } = context;
+  const caller = new WebhookCaller({
+    credentials: credentialsOf(configuration),
+    limits,
+    clock,
+    log,
+    requests,
+  });
   metrics.read(() => caller.reports());
   return { configurations: { stored, cache, log }, cache, newReading, caller, metrics, log, recentWrites };
 }

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { exponentialBounds } from '../../../../shared/metrics/buckets';
 import { DurationHistogram } from '../../../../shared/metrics/duration-histogram';
 
-/** Changes of the graph of nodes, as kube-apiserver calls them. */
+/** Changes of the node authorizer's graph, by kube-apiserver's names. */
 const ACTIONS = [
   'AddPod',
   'DeletePod',
@@ -14,17 +14,20 @@ const ACTIONS = [
 ] as const;
 export type GraphAction = (typeof ACTIONS)[number];
 
-/** Those of kube-apiserver: from 0.1 ms to 200 ms. */
+/** The buckets of kube-apiserver, from 0.1 ms to 200 ms. */
 const BOUNDS_SECONDS = exponentialBounds(0.0001, 2, 12);
 
-const times = new Map(ACTIONS.map((action) => [action, new DurationHistogram(BOUNDS_SECONDS)]));
+/** How long changes of the node authorizer's graph take, for metrics. */
+export class GraphTimes {
+  readonly #times = new Map(ACTIONS.map((action) => [action, new DurationHistogram(BOUNDS_SECONDS)]));
 
-/** Says that the action is over, which began at `startedAt` of `performance`. */
-export function noteGraphAction(action: GraphAction, startedAt: number): void {
-  times.get(action)?.observe(performance.now() - startedAt);
-}
+  /** Records an action that began at `startedAt` of `performance.now()` and ends now. */
+  record(action: GraphAction, startedAt: number): void {
+    this.#times.get(action)?.observe(performance.now() - startedAt);
+  }
 
-/** Those of this process that there were. */
-export function* graphTimes(): IterableIterator<readonly [GraphAction, DurationHistogram]> {
-  for (const row of times) if (row[1].count > 0) yield row;
+  /** Yields the actions that were recorded. */
+  *read(): IterableIterator<readonly [GraphAction, DurationHistogram]> {
+    for (const row of this.#times) if (row[1].count > 0) yield row;
+  }
 }

@@ -10,11 +10,16 @@ import type { StoredResource } from '../../../engine/registry/resource';
 import { currentOfEntry } from '../../../engine/registry/stored-form';
 import { CacheFollowers } from '../cache-followers';
 import type { PolicySources } from '../rbac/policies';
-import { noteGraphAction } from './graph-times';
+import { GraphTimes } from './graph-times';
 import type { NodeFeatures } from './node-features';
 import { NodeUses } from './node-uses';
 import type { ReferenceKind } from './references';
 import { referencesOfNode, referencesOfPod, referencesOfVolume } from './references';
+
+export interface GraphSources extends PolicySources {
+  /** Where changes of the graph are timed; by default in an object of its own. */
+  readonly times?: GraphTimes;
+}
 
 type GraphFeatures = Pick<NodeFeatures, 'ephemeralVolumes' | 'nodeConfiguration'>;
 
@@ -32,8 +37,10 @@ export class NodeGraph {
   readonly #attachments = new Map<string, string>();
 
   readonly #features: GraphFeatures;
+  readonly #times: GraphTimes;
 
-  constructor({ stored, cache }: PolicySources, features: GraphFeatures) {
+  constructor({ stored, cache, times = new GraphTimes() }: GraphSources, features: GraphFeatures) {
+    this.#times = times;
     this.#features = features;
     const nodes = [GROUP.core, 'nodes', (each: StoredResource) => this.#nodeTarget(each)] as const;
     const rows: readonly (readonly [group: string, resource: string, make: TargetOf])[] = [
@@ -95,7 +102,7 @@ export class NodeGraph {
         if (entry === undefined || node === '') {
           const wasKnown = uids.delete(key);
           this.#uses.release(POD + key);
-          if (wasKnown) noteGraphAction('DeletePod', startedAt);
+          if (wasKnown) this.#times.record('DeletePod', startedAt);
         } else if (uids.get(key) !== entry.uid || this.#uses.nodeOf(POD + key) !== node || mayGrow(entry)) {
           uids.set(key, entry.uid);
           this.#uses.hold(
@@ -103,7 +110,7 @@ export class NodeGraph {
             node,
             referencesOfPod(currentOfEntry(pods, entry).object as Pod, this.#features),
           );
-          noteGraphAction('AddPod', startedAt);
+          this.#times.record('AddPod', startedAt);
         }
       },
     };
@@ -122,7 +129,7 @@ export class NodeGraph {
         if (references.length === 0) this.#uses.release(NODE + key);
         else {
           this.#uses.hold(NODE + key, key, references);
-          noteGraphAction('SetNodeConfigMap', startedAt);
+          this.#times.record('SetNodeConfigMap', startedAt);
         }
       },
     };
@@ -138,7 +145,7 @@ export class NodeGraph {
             ? undefined
             : referencesOfVolume(currentOfEntry(volumes, entry).object as PersistentVolume);
         this.#uses.setVolume(key, volume);
-        noteGraphAction(entry === undefined ? 'DeletePV' : 'AddPV', startedAt);
+        this.#times.record(entry === undefined ? 'DeletePV' : 'AddPV', startedAt);
       },
     };
   }
@@ -153,7 +160,7 @@ export class NodeGraph {
           const { spec } = currentOfEntry(attachments, entry).object as VolumeAttachment;
           this.#attachments.set(key, spec.nodeName);
         }
-        noteGraphAction(entry === undefined ? 'DeleteVolumeAttachment' : 'AddVolumeAttachment', startedAt);
+        this.#times.record(entry === undefined ? 'DeleteVolumeAttachment' : 'AddVolumeAttachment', startedAt);
       },
     };
   }

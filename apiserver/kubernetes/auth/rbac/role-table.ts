@@ -19,7 +19,7 @@ export class RoleSlot {
   /** `<namespace>/<name>`, or `<name>`. */
   readonly key: string;
   readonly name: string;
-  /** The decision that has looked at it last; see {@link nextDecision}. */
+  /** The number of the last decision that evaluated the role, so that each decision evaluates it once. */
   seenBy = 0;
   /** How many bindings keep it. */
   holders = 0;
@@ -49,14 +49,6 @@ export class RoleSlot {
   get isIdle(): boolean {
     return this.#source === undefined && this.holders === 0;
   }
-}
-
-let decisions = 0;
-
-/** The number of a decision, by which it knows the roles it has looked at already. */
-export function nextDecision(): number {
-  decisions += 1;
-  return decisions;
 }
 
 /** The roles of one kind. */
