@@ -145,15 +145,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
   const newReading = clusterReadings(registry, read);
   const custom = convertedResources(options, { registry, cache, newReading, metrics });
-  const serviceAllocation = createServiceAllocation({
-    backend,
-    storePrefix: prefix,
-    ...(options.services ?? defaultServiceRanges()),
-    ...serviceFeatures(kindSettings),
-    randomInt: (bound) => randomInt(bound),
-    log,
-    services: servicesIn(registry, { cache, cacheWaitMs }),
-  });
+  const serviceAllocation = allocationOf(options, servicesIn(registry, { cache, cacheWaitMs }));
   const graphTimes = new GraphTimes();
   const sources = { stored: registry.stored, cache, times: graphTimes };
   const policies = new Policies(sources);
@@ -304,6 +296,21 @@ function admissionOf(
     }),
     newReading,
     metrics: metrics.plugins,
+  });
+}
+
+function allocationOf(
+  { backend, prefix, log, services, kindSettings = DEFAULT_KIND_SETTINGS }: ControlPlaneOptions,
+  readServices: ServiceAllocationOptions['services'],
+): ServiceAllocation {
+  return createServiceAllocation({
+    backend,
+    storePrefix: prefix,
+    ...(services ?? defaultServiceRanges()),
+    ...serviceFeatures(kindSettings),
+    randomInt: (bound) => randomInt(bound),
+    log,
+    services: readServices,
   });
 }
 

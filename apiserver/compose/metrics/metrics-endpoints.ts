@@ -106,8 +106,6 @@ export function createMetricsEndpoints({
   statusOf,
   admission,
   webhooks,
-  clientRequests,
-  graphTimes,
   authentication,
   tokens,
   audit,
@@ -123,6 +121,7 @@ export function createMetricsEndpoints({
   processMetrics,
   build,
   choice,
+  ...others
 }: MetricsEndpointsOptions): MetricsEndpoints {
   const requests = new RequestMetrics({
     statusOf,
@@ -134,11 +133,11 @@ export function createMetricsEndpoints({
   const metrics = new MetricSet(defined({ choice }));
   addBuildInfo(metrics, build);
   addRequestMetrics(metrics, requests);
-  addDurationMetrics(metrics, graphTimes);
+  addDurationMetrics(metrics, others.graphTimes);
   addDeprecatedApis(metrics, { requests, registry });
   addAdmissionMetrics(metrics, admission);
   addWebhookMetrics(metrics, webhooks);
-  addRestClientMetrics(metrics, clientRequests);
+  addRestClientMetrics(metrics, others.clientRequests);
   const stats = metrics.oncePerReading(() => cache.stats());
   addCacheMetrics(metrics, { stats, kindOf: kindsOf(registry) });
   if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);
