@@ -120,7 +120,6 @@ export function createMetricsEndpoints({
   certificates = [],
   processMetrics,
   build,
-  choice,
   ...others
 }: MetricsEndpointsOptions): MetricsEndpoints {
   const requests = new RequestMetrics({
@@ -130,7 +129,7 @@ export function createMetricsEndpoints({
       return endpoint !== undefined && (subresource === '' || endpoint.subresources.has(subresource));
     },
   });
-  const metrics = new MetricSet(defined({ choice }));
+  const metrics = new MetricSet(defined({ choice: others.choice }));
   addBuildInfo(metrics, build);
   addRequestMetrics(metrics, requests);
   addDurationMetrics(metrics, others.graphTimes);
