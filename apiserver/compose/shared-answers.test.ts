@@ -61,7 +61,7 @@ test('what a webhook answered is heard by replicas on the same store that ask th
   const store = memoryStore();
   const backend = new MemoryBackend();
   const teller = await answersOfReplica(store, { backend });
-  teller('tokens').tell('question', 'yes', { isGood: true, ttlMs: PATIENCE_MS });
+  teller('tokens').share('question', 'yes', { isGood: true, ttlMs: PATIENCE_MS });
   const heardBy = async (replica: Replica, purpose: 'tokens' | 'access' = 'tokens'): Promise<unknown> => {
     const answers = await answersOfReplica(store, replica);
     return (await answers(purpose).find('question'))?.verdict;

@@ -6,7 +6,7 @@ import type { AccessCondition } from '../request/access-condition';
 import { addAccessCondition } from '../request/access-condition';
 import { questionOf } from './authorizer';
 
-/** The stage that lets a request through or answers 403. It covers every path, health and version included. */
+/** Creates the authorization stage, which answers 403 to requests that are not allowed. It covers every path, health and version included. */
 export function createAuthorizationStage(authorizer: Authorizer): Stage {
   return async (exchange, next) => {
     const question = questionOf(exchange);
@@ -18,7 +18,7 @@ export function createAuthorizationStage(authorizer: Authorizer): Stage {
   };
 }
 
-/** That the user may do this. */
+/** Returns the condition that the user is still allowed to do this. */
 export function accessGround(authorizer: Authorizer, question: AccessQuestion): AccessCondition {
   return {
     key: JSON.stringify(question),
@@ -26,19 +26,19 @@ export function accessGround(authorizer: Authorizer, question: AccessQuestion): 
     refusal: async (signal) => {
       const verdict = await authorizer(question, signal);
       if (verdict.decision === 'allow') return undefined;
-      // Nobody is turned away where that is not known.
+      // An authorizer error does not revoke access.
       if (verdict.error !== undefined) throw new Error(verdict.error);
       return refusal(question, verdict.reason);
     },
   };
 }
 
-/** Nobody is told that they may not where that is not known. */
+/** An authorizer error is a 500, never a 403. */
 function refusalOf(question: AccessQuestion, { reason, error }: AccessVerdict): StatusError {
   return error === undefined ? refusal(question, reason) : internalError(error);
 }
 
-/** What is not known is no decision, in the audit event neither. */
+/** Annotates the audit event; an authorizer error is recorded as such and not as a decision. */
 function note({ audit }: Pick<Exchange, 'audit'>, { decision, reason, error }: AccessVerdict): void {
   const isDecided = decision === 'allow' || error === undefined;
   if (isDecided) {
@@ -47,7 +47,7 @@ function note({ audit }: Pick<Exchange, 'audit'>, { decision, reason, error }: A
   audit?.annotate(AUDIT_ANNOTATION.authorizationReason, isDecided ? reason : 'internal error');
 }
 
-/** The 403 as Kubernetes words it; also for checks inside verbs, such as impersonation. */
+/** Returns the 403 with upstream's message text; also for checks outside this stage, such as impersonation. */
 export function refusal(question: AccessQuestion, reason: string): StatusError {
   const sentence = withoutMarkup(sentenceOf(question));
   const why = reason === '' ? sentence : `${sentence}: ${reason}`;
@@ -57,7 +57,7 @@ export function refusal(question: AccessQuestion, reason: string): StatusError {
   return forbidden({ group: question.apiGroup, resource: question.resource }, question.name, why, UNGUESSED);
 }
 
-/** The words hold what a client said, so that browsers are told not to guess what they are. */
+/** The message contains text of the client, so that browsers must not sniff its content type. */
 const UNGUESSED = { headers: { 'X-Content-Type-Options': 'nosniff' } } as const;
 
 function sentenceOf({ user, verb, isResourceRequest, path, ...rest }: AccessQuestion): string {
@@ -70,7 +70,7 @@ function sentenceOf({ user, verb, isResourceRequest, path, ...rest }: AccessQues
     : `${what} in the namespace ${JSON.stringify(rest.namespace)}`;
 }
 
-/** Names and paths come from the client; what it says must not become markup in a browser. */
+/** Escapes names and paths of the client, which must not become markup in a browser. */
 export function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -2,7 +2,7 @@ import type { AccessQuestion, Authorizer } from '../request/access';
 import { joinProblems } from '../../../shared/errors/field-error';
 import type { Exchange } from '../request/exchange';
 
-/** Asks in order until one allows or denies. The reasons of those without an opinion are kept, one a line. */
+/** Calls the authorizers in order until one allows or denies. Otherwise the reasons are joined, one per line. */
 export function firstOpinionOf(authorizers: readonly Authorizer[]): Authorizer {
   return async (question, signal) => {
     const reasons: string[] = [];
@@ -22,7 +22,7 @@ export function firstOpinionOf(authorizers: readonly Authorizer[]): Authorizer {
   };
 }
 
-/** What is asked about a request. */
+/** Returns the authorization attributes of a request. */
 export function questionOf({ user, info }: Pick<Exchange, 'user' | 'info'>): AccessQuestion {
   const { verb, isResourceRequest, path, apiGroup, apiVersion, namespace, resource, subresource, name } =
     info;

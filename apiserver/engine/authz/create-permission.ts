@@ -4,14 +4,14 @@ import type { WriteRequest } from '../registry/write-request';
 import { forbidden, internalError } from '../../../shared/errors/status-error';
 
 /**
- * Whoever may change objects may not make them by a change: where a PUT or an apply creates what is not there, its user must be allowed
- * to create as well. Forbidden otherwise, and InternalError where that is not known.
+ * Requires the `create` permission for a PUT or an apply that creates its object. Rejects with Forbidden, or InternalError after an authorizer
+ * error.
  */
 export function requireCreate(authorize: Authorizer): WriteCheck {
   return ({ write }, signal) => (isByChange(write) ? checkCreate(authorize, write, signal) : undefined);
 }
 
-/** A POST has the name of the new object in its body, and not in its path; what the server makes by itself has no path. */
+/** A POST names the new object in its body, not in its path; writes of the server itself have no path. */
 function isByChange({ subresource, nameInPath = '' }: WriteRequest): boolean {
   return subresource === '' && nameInPath !== '';
 }

@@ -101,7 +101,7 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
     const anns = await watch('ann');
     const first = anns();
     await unbind('ann');
-    await api.plane.openWatches.look('at what changed', patience());
+    await api.plane.openWatches.check('changed', patience());
     await make('one');
     expect((await first).value).toMatchObject({ object: { metadata: { name: 'one' } } });
     const last = anns();
@@ -157,9 +157,9 @@ describe('what open watches stand on', () => {
   let generation = 1;
   let watches: OpenWatches;
   const [right, identity] = [new Answering('right', 'access'), new Answering('identity', 'identity')];
-  const look = async (scope: 'at all' | 'at what changed' = 'at what changed'): Promise<string> => {
+  const look = async (scope: 'all' | 'changed' = 'changed'): Promise<string> => {
     const before = [right.asked, identity.asked];
-    await watches.look(scope, patience());
+    await watches.check(scope, patience());
     return [right.asked, identity.asked].map((asked, at) => asked - (before[at] ?? 0)).join(' ');
   };
 
@@ -177,7 +177,7 @@ describe('what open watches stand on', () => {
     generation += 1;
     expect(await look()).toBe('1 0');
     expect(await look()).toBe('0 0');
-    expect(await look('at all')).toBe('1 1');
+    expect(await look('all')).toBe('1 1');
     watches.hold([right], end);
     expect(await look()).toBe('1 0');
     expect(end).not.toHaveBeenCalled();
@@ -193,24 +193,24 @@ describe('what open watches stand on', () => {
     overAnn();
     overBen();
     expect(watches.size).toBe(0);
-    expect(await look('at all')).toBe('0 0');
+    expect(await look('all')).toBe('0 0');
   });
 
   test('stays where nobody can tell whether it does', async () => {
     const end = jest.fn();
     watches.hold([right, identity], end);
     right.answer = async () => Promise.reject(new Error('the webhook does not answer'));
-    expect(await look('at all')).toBe('1 1');
+    expect(await look('all')).toBe('1 1');
     expect(end).not.toHaveBeenCalled();
     right.answer = async () => Promise.resolve(refusal);
-    await look('at all');
+    await look('all');
     expect(end).toHaveBeenCalledTimes(1);
   });
 
   test('is looked at the next time if there was no time for it', async () => {
     watches.hold([right], jest.fn());
     const over = AbortSignal.abort(new Error('no time'));
-    await watches.look('at what changed', over);
+    await watches.check('changed', over);
     expect(right.asked).toBe(0);
     expect(await look()).toBe('1 0');
   });

@@ -6,83 +6,83 @@ import type { StatusError } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import type { AccessCondition } from '../request/access-condition';
 
-/** How often it is asked whether roles or bindings have changed, and what watches that are new stand on is looked at once more. */
-const LOOK_MS = 1_000;
-/** How often everything is looked at: credentials, and what a remote service allows, end without anybody telling. */
-const LOOK_AT_ALL_MS = 10_000;
-/** How many grounds are looked at together, so that a remote service gets no more questions at once. */
-const LOOKS_AT_ONCE = 16;
-/** What was not looked at by then has its turn another time. */
-const LOOK_MS_MAX = 5_000;
+/** The interval between checks for changed roles and bindings, and of the conditions of new watches. */
+const CHECK_MS = 1_000;
+/** The interval between checks of all conditions: credentials and webhook results expire without an event. */
+const CHECK_ALL_MS = 10_000;
+/** Concurrent checks, which bounds the concurrent calls of an authorization webhook. */
+const CONCURRENT_CHECKS = 16;
+/** The time limit of one round; the remaining conditions are checked in the next one. */
+const ROUND_MS_MAX = 5_000;
 
 export interface OpenWatchesOptions {
-  /** Grows with every change of roles and bindings that may change a decision. Rejects while it is not known. */
+  /** A counter that grows with every change of roles and bindings. Rejects while they are unavailable. */
   readonly generation: (signal: AbortSignal) => Promise<number>;
   readonly log: Log;
 }
 
-/** Ends one watch with the refusal. */
+/** Closes one watch with the error. */
 type Refuse = (refusal: StatusError) => void;
 
-/** A ground and the watches that stand on it. */
+/** An access condition and the watches that depend on it. */
 interface Held {
-  readonly ground: AccessCondition;
+  readonly condition: AccessCondition;
   readonly watches: Set<Refuse>;
 }
 
 /**
- * The watches that are open, by what they were let in on: a watch ends, within seconds, once its next request would be refused. What many
- * stand on is looked at once, in slices of the event loop.
+ * Access revocation for open watches: a watch is closed within seconds after its user lost access or its credential expired. A condition that
+ * many watches share is checked once. The checks run in slices of the event loop.
  */
 export class OpenWatches {
   readonly #options: OpenWatchesOptions;
   readonly #held = new Map<unknown, Held>();
   /**
-   * Those that are due: something may have changed since they were looked at, or between the authorization of a watch and its beginning. What
-   * there was no time for stays among them.
+   * The conditions to check: access may have changed since the last check, or between the authorization of a watch and its registration. What
+   * one round has no time for stays here.
    */
-  readonly #unseen = new Set<Held>();
+  readonly #due = new Set<Held>();
   #generation: number | undefined;
 
   constructor(options: OpenWatchesOptions) {
     this.#options = options;
   }
 
-  /** Keeps a watch on its grounds until what this returns is called; `refuse` is called at most once for each ground that is lost. */
-  hold(grounds: readonly AccessCondition[], refuse: Refuse): () => void {
-    const all = grounds.map((ground) => this.#heldOn(ground));
+  /** Registers a watch and returns the function that unregisters it. `refuse` is called at most once for each condition that fails. */
+  hold(conditions: readonly AccessCondition[], refuse: Refuse): () => void {
+    const all = conditions.map((condition) => this.#getHeld(condition));
     for (const held of all) {
       held.watches.add(refuse);
-      this.#unseen.add(held);
+      this.#due.add(held);
     }
     return () => {
       for (const held of all) this.#release(held, refuse);
     };
   }
 
-  /** Looks again and again, until the signal aborts. */
+  /** Checks periodically until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    let nextOfAll = performance.now() + LOOK_AT_ALL_MS;
+    let nextOfAll = performance.now() + CHECK_ALL_MS;
     for (;;) {
-      await pause(LOOK_MS, signal);
+      await pause(CHECK_MS, signal);
       if (signal.aborted) return;
       const isForAll = performance.now() >= nextOfAll;
-      if (isForAll) nextOfAll = performance.now() + LOOK_AT_ALL_MS;
-      await this.look(isForAll ? 'at all' : 'at what changed', signal);
+      if (isForAll) nextOfAll = performance.now() + CHECK_ALL_MS;
+      await this.check(isForAll ? 'all' : 'changed', signal);
     }
   }
 
-  /** Looks once, and ends the watches that have lost a ground. Never rejects: what cannot be told now is looked at another time. */
-  async look(scope: 'at all' | 'at what changed', signal: AbortSignal): Promise<void> {
+  /** Runs one round and closes the watches whose conditions fail. Never rejects; a failed check is repeated in a later round. */
+  async check(scope: 'all' | 'changed', signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     const problems: unknown[] = [];
     try {
-      await withTimeLimit(signal, LOOK_MS_MAX, async (inTime) => {
-        const due = await this.#due(scope, inTime);
+      await withTimeLimit(signal, ROUND_MS_MAX, async (inTime) => {
+        const due = await this.#collectDue(scope, inTime);
         const slices = new Slices();
-        await forEachLimited(due, LOOKS_AT_ONCE, async (held) => {
+        await forEachLimited(due, CONCURRENT_CHECKS, async (held) => {
           if (slices.due()) await slices.pause();
-          await this.#lookAt(held, inTime).catch((error: unknown) => problems.push(error));
+          await this.#checkOne(held, inTime).catch((error: unknown) => problems.push(error));
         });
       });
     } catch (error) {
@@ -90,32 +90,32 @@ export class OpenWatches {
     }
     if (problems.length > 0 && !signal.aborted) {
       log.debug(
-        { grounds: problems.length, error: String(problems[0]) },
-        'failed to look whether watches may stay open; they stay for now',
+        { conditions: problems.length, error: String(problems[0]) },
+        'failed to check whether watches may stay open; they stay open',
       );
     }
   }
 
-  /** What many watches stand on counts once. */
+  /** The number of distinct conditions. */
   get size(): number {
     return this.#held.size;
   }
 
-  async #due(scope: 'at all' | 'at what changed', signal: AbortSignal): Promise<readonly Held[]> {
+  async #collectDue(scope: 'all' | 'changed', signal: AbortSignal): Promise<readonly Held[]> {
     if (this.#held.size === 0) return [];
     const generation = await this.#options.generation(signal).catch(() => this.#generation);
     const isChanged = generation !== this.#generation;
     this.#generation = generation;
     for (const held of this.#held.values()) {
-      if (scope === 'at all' || (isChanged && held.ground.of === 'access')) this.#unseen.add(held);
+      if (scope === 'all' || (isChanged && held.condition.of === 'access')) this.#due.add(held);
     }
-    return [...this.#unseen];
+    return [...this.#due];
   }
 
-  async #lookAt(held: Held, signal: AbortSignal): Promise<void> {
+  async #checkOne(held: Held, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    this.#unseen.delete(held);
-    const refusal = await held.ground.refusal(signal);
+    this.#due.delete(held);
+    const refusal = await held.condition.refusal(signal);
     if (refusal === undefined || signal.aborted) return;
     const watches = [...held.watches];
     const slices = new Slices();
@@ -126,22 +126,22 @@ export class OpenWatches {
     const { message } = refusal;
     this.#options.log.info(
       { watches: watches.length, reason: message },
-      'watches ended: what let them in is lost',
+      'terminating watches: access was revoked',
     );
   }
 
-  #heldOn(ground: AccessCondition): Held {
-    const known = this.#held.get(ground.key);
+  #getHeld(condition: AccessCondition): Held {
+    const known = this.#held.get(condition.key);
     if (known !== undefined) return known;
-    const held: Held = { ground, watches: new Set() };
-    this.#held.set(ground.key, held);
+    const held: Held = { condition, watches: new Set() };
+    this.#held.set(condition.key, held);
     return held;
   }
 
   #release(held: Held, refuse: Refuse): void {
     held.watches.delete(refuse);
     if (held.watches.size > 0) return;
-    this.#unseen.delete(held);
-    if (this.#held.get(held.ground.key) === held) this.#held.delete(held.ground.key);
+    this.#due.delete(held);
+    if (this.#held.get(held.condition.key) === held) this.#held.delete(held.condition.key);
   }
 }

@@ -3,7 +3,7 @@ import { joinProblems } from '../../../shared/errors/field-error';
 
 export const NO_RULES: AccessRules = { resourceRules: [], nonResourceRules: [], incomplete: false };
 
-/** What all of them allow, one after the other. */
+/** Concatenates the rules of all listers. */
 export function allRulesOf(listers: readonly RuleLister[]): RuleLister {
   return async (user, namespace, signal) => {
     const lists = await Promise.all(listers.map(async (lister) => lister(user, namespace, signal)));

@@ -8,8 +8,8 @@ import type { Guise, RequestedUser } from './requested-user';
 import { isImpersonationHeader, requestedUser } from './requested-user';
 
 /**
- * The stage that makes a request another user's, where its headers ask for it and the one who sent it may: it sets `exchange.user` and
- * takes the headers off, or answers 403. Whoever comes later sees only the other user; the audit event tells both.
+ * Creates the impersonation stage. If the Impersonate headers are allowed, it sets `exchange.user` and removes the headers, or else answers 403.
+ * Later stages see only the impersonated user; the audit event records both.
  */
 export function createImpersonationStage(authorizer: Authorizer): Stage {
   const actAs = async (requested: RequestedUser, ...[exchange, next]: Parameters<Stage>): Promise<void> => {
@@ -25,7 +25,7 @@ export function createImpersonationStage(authorizer: Authorizer): Stage {
     removeHeaders(exchange, isImpersonationHeader);
     await next();
   };
-  // No promise of its own for those who stay themselves: this is on the path of everything.
+  // Requests without impersonation create no promise here: every request passes this stage.
   return (exchange, next) => {
     const requested = requestedUser(exchange);
     if (requested === undefined) return next();
@@ -40,14 +40,14 @@ function questionOf(user: UserInfo, guise: Guise): AccessQuestion {
   return { user, verb: 'impersonate', isResourceRequest: true, path: '', ...asked };
 }
 
-/** Somebody with a name is authenticated and somebody without is not, unless the groups asked for say it already. */
+/** Adds `system:authenticated`, or `system:unauthenticated` for the anonymous user, unless the headers contain one of them. */
 function withImpliedGroup(user: UserInfo): UserInfo {
   const { name, groups } = user;
   const isAnonymous = name === USER.anonymous;
-  const isSaid =
+  const isGiven =
     groups.includes(USER_GROUP.unauthenticated) ||
     (!isAnonymous && groups.includes(USER_GROUP.authenticated));
-  if (isSaid) return user;
+  if (isGiven) return user;
   return {
     ...user,
     groups: [...groups, isAnonymous ? USER_GROUP.unauthenticated : USER_GROUP.authenticated],
@@ -56,7 +56,7 @@ function withImpliedGroup(user: UserInfo): UserInfo {
 
 const INTERNAL_ERROR = 500;
 
-/** Groups and extras of nobody: what clients of kube-apiserver get for it, which is text and no Status. */
+/** Answers groups or extras without a user as kube-apiserver does: plain text instead of a Status. */
 function withoutUser({ path, search, query }: Exchange, guises: readonly Guise[]): Answer {
   const asked = search ?? query.toString();
   const target = JSON.stringify(asked === '' ? path : `${path}?${asked}`);
@@ -69,7 +69,7 @@ function withoutUser({ path, search, query }: Exchange, guises: readonly Guise[]
   };
 }
 
-/** A reference to an object, as Go prints it: kind, namespace, name, uid, version, resource version and field. */
+/** Formats an ObjectReference as Go's `%v` does: kind, namespace, name, uid, version, resource version and field. */
 function referenceText({ kind, namespace, name, apiGroup, apiVersion, subresource }: Guise): string {
   const version = apiGroup === '' ? apiVersion : `${apiGroup}/${apiVersion}`;
   return `{${[kind, namespace, name, '', version, '', subresource].join(' ')}}`;

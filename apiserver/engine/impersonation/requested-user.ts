@@ -8,11 +8,11 @@ import { headersWithPrefix, headerValues, unescapedKey } from '../request/header
 const IMPERSONATE_HEADER = {
   user: 'impersonate-user',
   group: 'impersonate-group',
-  /** Followed by the key, percent-encoded where a header's name could not hold it. */
+  /** Followed by the percent-encoded key. */
   extraPrefix: 'impersonate-extra-',
 } as const;
 
-/** One part of somebody else that a request wants to take on; each has to be allowed. */
+/** One part of the requested identity, which must be allowed by itself. */
 export interface Guise {
   readonly kind: 'User' | 'ServiceAccount' | 'Group' | 'UserExtra';
   readonly apiGroup: string;
@@ -24,16 +24,16 @@ export interface Guise {
   readonly name: string;
 }
 
-/** What a request asks for in its headers. */
+/** The identity that the headers of a request ask for. */
 export interface RequestedUser {
-  /** Whether it says who it wants to be, and not only in which groups. */
+  /** Whether the headers name a user, and not only groups or extras. */
   readonly hasUser: boolean;
   readonly guises: readonly Guise[];
-  /** As the guises say it, with the groups that go without saying for a service account. */
+  /** The requested user; a service account without requested groups has its default groups. */
   readonly user: UserInfo;
 }
 
-/** True for the lower-case name of a header that is about impersonation. */
+/** Returns whether a lower-case header name is an impersonation header. */
 export function isImpersonationHeader(name: string): boolean {
   return (
     name === IMPERSONATE_HEADER.user ||
@@ -42,7 +42,7 @@ export function isImpersonationHeader(name: string): boolean {
   );
 }
 
-/** Undefined for a request that wants to be nobody else. An empty user name counts as none. */
+/** Parses the impersonation headers; undefined if there are none. An empty user name counts as none. */
 export function requestedUser(exchange: Pick<Exchange, 'headers' | 'rawHeaders'>): RequestedUser | undefined {
   if (!hasImpersonation(exchange)) return undefined;
   const [name = ''] = headerValues(exchange, IMPERSONATE_HEADER.user);
@@ -73,7 +73,7 @@ export function requestedUser(exchange: Pick<Exchange, 'headers' | 'rawHeaders'>
   };
 }
 
-/** Nearly all requests carry nothing of the kind. */
+/** A fast check, because nearly all requests have no such header. */
 function hasImpersonation({ headers }: Pick<Exchange, 'headers'>): boolean {
   for (const name in headers) if (isImpersonationHeader(name)) return true;
   return false;
@@ -83,7 +83,7 @@ function guise(kind: Guise['kind'], parts: Pick<Guise, 'resource' | 'name'> & Pa
   return { kind, apiGroup: '', apiVersion: '', subresource: '', namespace: '', ...parts };
 }
 
-/** The name of a service account says whose it is; one that is malformed is the name of some user. */
+/** Parses the user name of a service account; undefined if malformed, which makes it an ordinary user. */
 function accountOf(user: string): Guise | undefined {
   if (!user.startsWith(SERVICE_ACCOUNT.userPrefix)) return undefined;
   const [namespace = '', name = '', ...more] = user.slice(SERVICE_ACCOUNT.userPrefix.length).split(':');

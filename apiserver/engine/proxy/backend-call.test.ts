@@ -8,7 +8,7 @@ import { callBackend } from './backend-call';
 import { newConnectCounts, openConnections } from './connect-counts';
 
 let server: Server;
-/** What came on each connection. */
+/** The bytes received on all connections. */
 let received: string;
 let answer: (socket: Socket) => void;
 const counts = newConnectCounts();
@@ -53,7 +53,7 @@ const call = async (changes: Partial<BackendCall>): ReturnType<typeof callBacken
 const SMUGGLED = 'DELETE /other HTTP/1.1\r\nx-remote-user: root\r\n\r\n';
 
 test.each(['GET', 'DELETE', 'OPTIONS', 'POST'])(
-  'the body of %s without a length goes on in chunks, never as what may be another request',
+  'the body of %s without a length is sent in chunks, so that it cannot smuggle a request',
   async (method) => {
     answer = (socket) => {
       if (received.endsWith('0\r\n\r\n')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
@@ -66,16 +66,16 @@ test.each(['GET', 'DELETE', 'OPTIONS', 'POST'])(
   },
 );
 
-test('a length is not announced for a body that does not go on', async () => {
+test('a content length without a body is not forwarded', async () => {
   answer = (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
   const { end } = await call({ headers: { host: 'backend', 'content-length': '5' } });
   end();
   expect(received.toLowerCase()).not.toContain('content-length');
 });
 
-test('a server that switches protocols unasked is no answer, and its connection goes', async () => {
+test('a server that switches protocols without an upgrade request fails the call, and the connection closes', async () => {
   answer = (socket) =>
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
-  await expect(call({})).rejects.toThrow('the server switched protocols without having been asked to');
+  await expect(call({})).rejects.toThrow('the server switched protocols without an upgrade request');
   await eventually('no connection is left', () => openConnections(counts) === 0);
 });

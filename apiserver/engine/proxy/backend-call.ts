@@ -14,30 +14,30 @@ import { countOpened } from './connect-counts';
 import type { ForwardedHeaders } from './forwarded-headers';
 import { IDLE_MS_MAX, TCP_KEEP_ALIVE_MS, UPGRADE_MS_MAX } from './limits';
 
-/** How this server shows itself, and knows the other one. */
+/** The client certificate of this server, and how the other server is verified. */
 export type BackendTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
 
-/** One request to another server, of which both directions stream. */
+/** A request to another server; both directions are streamed. */
 export interface BackendCall {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly port: number;
-  /** The name may stand for addresses that nobody may reach through this server. */
+  /** Whether the resolved addresses are checked: loopback and link-local ones are not allowed. */
   readonly isChecked: boolean;
   readonly tls: BackendTls;
   readonly method: string;
-  /** Encoded, with the query. */
+  /** The encoded path with the query. */
   readonly target: string;
   readonly headers: ForwardedHeaders;
-  /** Absent: there is none. */
+  /** Absent: no body. */
   readonly body?: Readable | undefined;
-  /** The connection is to be upgraded. */
+  /** Whether to upgrade the connection. */
   readonly upgrade: boolean;
-  /** How long it may take to connect, the handshake of TLS included. */
+  /** The time limit to connect in milliseconds, TLS handshake included. */
   readonly dialMsMax: number;
-  /** How long the head of the answer may take; absent: as long as the connection may be idle. */
+  /** The time limit for the response headers in milliseconds; absent: the idle timeout. */
   readonly headMsMax?: number | undefined;
-  /** What the connection counts as. */
+  /** The label of the connection in metrics. */
   readonly purpose: string;
 }
 
@@ -46,28 +46,28 @@ export type BackendAnswer =
       readonly is: 'answer';
       readonly code: number;
       readonly rawHeaders: readonly string[];
-      /** Its connection ends with it, and when its reader leaves it. */
+      /** The connection closes with the body, and when the reader stops early. */
       readonly body: AsyncIterable<Buffer>;
-      /** Ends the connection whatever was read. */
+      /** Closes the connection. */
       readonly end: () => void;
     }
   | {
       readonly is: 'upgraded';
       readonly rawHeaders: readonly string[];
       readonly socket: Duplex;
-      /** What came behind the head. */
+      /** Bytes received after the response headers. */
       readonly head: Buffer;
       readonly end: () => void;
     };
 
-const UNASKED = 'the server switched protocols without having been asked to';
+const UNASKED = 'the server switched protocols without an upgrade request';
 
-/** What was taken from the client is still delivered, for so long. */
-const LAST_MS_MAX = 1_000;
+/** How long bytes of the client are still delivered after the end, in milliseconds. */
+const FLUSH_MS_MAX = 1_000;
 
 /**
- * Sends the request and resolves with the head of the answer. Each call has a connection of its own, which ends with it: what is left of a
- * request whose signal aborts is nothing. Throws ConnectionError where there is no answer, or the signal's reason.
+ * Sends a request and resolves with the response headers. Each call has its own connection, which closes with it or when the signal aborts.
+ * Throws ConnectionError if there is no answer, or the signal's reason.
  */
 export async function callBackend(
   call: BackendCall,
@@ -94,8 +94,8 @@ export async function callBackend(
 }
 
 /**
- * The headers, which always say where the body ends: Node would write one of GET or DELETE without its length as it comes, and its bytes would be
- * the next request for the other server, one that nobody here has authorized.
+ * Adds headers that delimit the body, against request smuggling: Node writes the body of a GET or DELETE without a length as it is, and the
+ * other server would parse it as another request, which was not authorized.
  */
 function framedHeaders({ headers, body }: BackendCall): Record<string, string | string[]> {
   const framed = Object.fromEntries(
@@ -110,7 +110,7 @@ function notAllowed(): ConnectionError {
   return new ConnectionError('address not allowed', { code: 'EADDRNOTALLOWED', outcomeUnknown: false });
 }
 
-/** Connects to one of the very addresses that were checked: a name may stand for others by the time it is looked up again. */
+/** Connects to the addresses that were checked. A second lookup could return others (DNS rebinding). */
 const checkedLookup: LookupFunction = (hostname, options, callback) => {
   lookUp(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     const [first] = addresses ?? [];
@@ -129,7 +129,7 @@ interface PendingParts {
   readonly signal: AbortSignal;
 }
 
-/** A call until the head of its answer is there. */
+/** A call that waits for its response headers. */
 class Pending {
   readonly #call: BackendCall;
   readonly #parts: PendingParts;
@@ -179,7 +179,7 @@ class Pending {
       request.end();
       return;
     }
-    // One that breaks off in the middle must not look like the whole of it.
+    // A truncated body must not look complete.
     body.on('error', (error) => request.destroy(error));
     body.on('close', () => {
       if (!body.readableEnded) request.destroy();
@@ -226,7 +226,7 @@ function answerOf(response: IncomingMessage): BackendAnswer {
 function endSoon(socket: Duplex): void {
   if (socket.destroyed) return;
   socket.end();
-  setTimeout(() => socket.destroy(), LAST_MS_MAX).unref();
+  setTimeout(() => socket.destroy(), FLUSH_MS_MAX).unref();
 }
 
 function connectionErrorOf(error: Error): ConnectionError {

@@ -1,7 +1,7 @@
 import type { OpenWatches } from '../authz/open-watches';
 import type { Answer, Exchange } from '../request/exchange';
 
-/** An answer of another server that goes on ends, as a watch does, once its next request would be refused. */
+/** Closes a streamed or upgraded answer when access is revoked, as a watch is closed. */
 export function closeWhenAccessRevoked(
   { openWatches }: { readonly openWatches: Pick<OpenWatches, 'hold'> },
   exchange: Exchange,

@@ -27,7 +27,7 @@ beforeEach(async () => {
     urls.push(request.url ?? '');
     response.end('an answer');
   });
-  // What is upgraded is not looked at: that it comes is enough.
+  // Recording the upgrade request is enough.
   agent.on('upgrade', (request, socket) => {
     urls.push(request.url ?? '');
     socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
@@ -60,7 +60,7 @@ async function create(url: string, body: object): Promise<void> {
   if (code !== 201) throw new Error(text);
 }
 
-/** A webhook that is asked of everything that leads to another server. */
+/** Configures a webhook for all CONNECT operations. */
 async function configure(type: 'Mutating' | 'Validating'): Promise<void> {
   const rules = [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['*/*'] }];
   const { path, body } = configurationOf(type, 'conf', [{ ...hookAt(webhook), rules }]);
@@ -78,32 +78,29 @@ test.each([
   ['pods', 'attach', 'attach?stdout=true', 'PodAttachOptions', { stdout: true }],
   ['pods', 'portforward', 'portforward?ports=80&ports=81', 'PodPortForwardOptions', { ports: [80, 81] }],
   ['pods', 'proxy', 'proxy/a/b', 'PodProxyOptions', { path: '/a/b' }],
-])(
-  'a webhook is asked of CONNECT to %s/%s with its options',
-  async (resource, subresource, path, kind, options) => {
-    await configure('Validating');
-    await api.call('POST', `${POD}/${path}`, {
-      upgrade: true,
-      headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1' },
-    });
-    const { object, ...asked } = webhook.asked[0]?.review.request ?? {};
-    expect(asked).toMatchObject({
-      operation: 'CONNECT',
-      kind: { group: '', version: 'v1', kind },
-      resource: { group: '', version: 'v1', resource },
-      subResource: subresource,
-      namespace: 'default',
-      name: 'one',
-      userInfo: { username: 'tester' },
-      oldObject: null,
-      options: null,
-      dryRun: false,
-    });
-    expect(object).toMatchObject({ kind, apiVersion: 'v1', ...options });
-  },
-);
+])('CONNECT to %s/%s calls webhooks with its options', async (resource, subresource, path, kind, options) => {
+  await configure('Validating');
+  await api.call('POST', `${POD}/${path}`, {
+    upgrade: true,
+    headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1' },
+  });
+  const { object, ...asked } = webhook.asked[0]?.review.request ?? {};
+  expect(asked).toMatchObject({
+    operation: 'CONNECT',
+    kind: { group: '', version: 'v1', kind },
+    resource: { group: '', version: 'v1', resource },
+    subResource: subresource,
+    namespace: 'default',
+    name: 'one',
+    userInfo: { username: 'tester' },
+    oldObject: null,
+    options: null,
+    dryRun: false,
+  });
+  expect(object).toMatchObject({ kind, apiVersion: 'v1', ...options });
+});
 
-test('a proxy of a node or of a Service is asked of, too, and a log is not', async () => {
+test('proxies of nodes and Services call CONNECT webhooks, and logs do not', async () => {
   await configure('Validating');
   await api.call('GET', '/api/v1/nodes/n1/proxy/metrics');
   await api.call('GET', '/api/v1/namespaces/default/services/s/proxy/x');
@@ -118,7 +115,7 @@ test('a proxy of a node or of a Service is asked of, too, and a log is not', asy
   ]);
 });
 
-test('what a webhook refuses never reaches the agent', async () => {
+test('a request that a webhook refuses does not reach the kubelet', async () => {
   await configure('Validating');
   webhook.behave = () => ({ allowed: false, status: { code: 403, message: 'not here' } });
   const reply = await api.call('POST', `${POD}/exec?command=ls`, { upgrade: true });
@@ -129,7 +126,7 @@ test('what a webhook refuses never reaches the agent', async () => {
   expect(urls).toEqual([]);
 });
 
-test('what a webhook makes of the options is what the agent is asked for', async () => {
+test('the kubelet receives the options as a mutating webhook changed them', async () => {
   await configure('Mutating');
   webhook.behave = patching({ op: 'replace', path: '/command', value: ['whoami'] });
   await api.call('POST', `${POD}/exec?command=ls&stdout=true`, {
@@ -139,7 +136,7 @@ test('what a webhook makes of the options is what the agent is asked for', async
   expect(urls).toEqual(['/exec/default/one/a?command=whoami&output=1']);
 });
 
-test('a webhook that fails refuses, unless its failures are ignored', async () => {
+test('a failing webhook with failurePolicy Fail refuses the connection', async () => {
   await configure('Validating');
   webhook.behave = () => {
     throw new Error('broken');

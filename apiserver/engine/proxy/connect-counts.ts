@@ -1,10 +1,10 @@
-/** Connections to other servers that requests of clients go on to. */
+/** Counters of connections to other servers, to which requests of clients are proxied. */
 export interface ConnectCounts {
-  /** Those that are open now, by what they are for: `exec`, `proxy`, `apiservice`. */
+  /** Open connections by purpose: `exec`, `proxy`, `apiservice`. */
   readonly open: Map<string, number>;
-  /** All there were. */
+  /** All connections since the start, by purpose. */
   readonly opened: Map<string, number>;
-  /** Requests for which there was no room. */
+  /** Requests refused because of the connection limit. */
   refused: number;
 }
 
@@ -12,13 +12,14 @@ export function newConnectCounts(): ConnectCounts {
   return { open: new Map(), opened: new Map(), refused: 0 };
 }
 
-/** How many are open now, whatever they are for. */
+/** Returns the number of open connections. */
 export function openConnections({ open }: Pick<ConnectCounts, 'open'>): number {
   let sum = 0;
   for (const count of open.values()) sum += count;
   return sum;
 }
 
+/** Counts a connection as open until the returned function is called. */
 export function countOpened({ open, opened }: ConnectCounts, purpose: string): () => void {
   open.set(purpose, (open.get(purpose) ?? 0) + 1);
   opened.set(purpose, (opened.get(purpose) ?? 0) + 1);

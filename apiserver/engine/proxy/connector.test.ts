@@ -70,7 +70,7 @@ async function status(url: string, body: object): Promise<void> {
   expect((await api.call('PATCH', `${url}/status`, { body: { status: body } })).code).toBe(200);
 }
 
-test('no connection can be rehearsed, whatever is at its end; logs are read all the same', async () => {
+test('dryRun is refused for connections and ignored for logs', async () => {
   for (const url of [
     `${PODS}/none/proxy`,
     `${PODS}/one/exec`,
@@ -84,7 +84,7 @@ test('no connection can be rehearsed, whatever is at its end; logs are read all 
 });
 
 describe('logs', () => {
-  test('of the only container need no name, and say to the agent what was asked for', async () => {
+  test('a pod with one container needs no container name, and the options reach the kubelet', async () => {
     const query = 'follow=true&tailLines=3&sinceSeconds=5&timestamps=true&limitBytes=9&previous=true';
     const reply = await api.call('GET', `${PODS}/one/log?${query}`);
     expect(reply).toMatchObject({ code: 200, text: 'a line\n', headers: { 'Content-Type': 'text/plain' } });
@@ -94,7 +94,7 @@ describe('logs', () => {
     await eventually('its connection is gone', () => openConnections(counts) === 0);
   });
 
-  test('of one container of many, since a moment, name both', async () => {
+  test('container and sinceTime reach the kubelet', async () => {
     const query = 'container=i&sinceTime=2021-04-08T00:00:00Z&insecureSkipTLSVerifyBackend=true&pretty=true';
     expect(await api.call('GET', `${PODS}/two/log?${query}`)).toMatchObject({ code: 200, text: 'a line\n' });
     expect(seen[0]?.url).toBe('/containerLogs/default/two/i?sinceTime=2021-04-08T00%3A00%3A00Z');
@@ -154,7 +154,7 @@ describe('logs', () => {
     ['x/portforward', 400, 'Namespace parameter required.'],
     ['x/proxy', 400, 'Namespace parameter required.'],
     ['x/proxy/a/b', 400, 'Namespace parameter required.'],
-  ])('in a namespace without a name %s is %d', async (path, code, message) => {
+  ])('with an empty namespace %s is %d', async (path, code, message) => {
     const reply = await api.call('GET', `/api/v1/namespaces//pods/${path}`);
     expect(reply.json).toMatchObject({ code, message });
   });
@@ -171,14 +171,14 @@ describe('logs', () => {
     expect((await api.call(method, path)).json).toMatchObject({ code });
   });
 
-  test('of a pod whose name cannot be one', async () => {
+  test('an invalid pod name is 400', async () => {
     expect((await api.call('GET', `${PODS}/%2E/log`)).json).toMatchObject({
       code: 400,
       message: 'Name parameter invalid: ".": may not be \'.\'',
     });
   });
 
-  test('of a pod without a node are empty', async () => {
+  test('the log of an unscheduled pod is empty', async () => {
     expect(await api.call('GET', `${PODS}/waiting/log`)).toMatchObject({ code: 204, text: '' });
   });
 });
@@ -206,7 +206,7 @@ test('addresses of this host cannot be reached through a pod or a Service', asyn
   expect(seen).toEqual([]);
 });
 
-test('a node whose name nobody knows is no way to a port of its own', async () => {
+test('a node with an address that cannot be resolved is an error', async () => {
   await create('/api/v1/nodes', { metadata: { name: 'n2' } });
   await status('/api/v1/nodes/n2', { addresses: [{ type: 'InternalIP', address: 'nobody.invalid' }] });
   expect((await api.call('GET', '/api/v1/nodes/n2:1/proxy/')).json).toMatchObject({
@@ -220,12 +220,12 @@ test('a node whose name nobody knows is no way to a port of its own', async () =
   });
 });
 
-test('where dots lead in a path is decided before the agent sees it', async () => {
+test('dot segments of a path are resolved before it is proxied', async () => {
   await api.call('GET', '/api/v1/nodes/n1/proxy/a/%2e%2e/b/');
   expect(seen[0]?.url).toBe('/b/');
 });
 
-test('DenyEscalatingExec refuses commands in pods that have what is their hostâ€™s', async () => {
+test('DenyEscalatingExec refuses commands in pods with host namespaces', async () => {
   await create(PODS, podOf('host', ['a'], { nodeName: 'n1', hostPID: true }));
   expect((await api.call('POST', `${PODS}/host/exec?command=ls`)).json).toMatchObject({
     code: 403,
@@ -234,7 +234,7 @@ test('DenyEscalatingExec refuses commands in pods that have what is their hostâ€
 });
 
 test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-  'the folder without its slash is answered with where it is, also to %s',
+  '%s of a proxy path without a trailing slash is redirected',
   async (method) => {
     const { code, headers, text } = await api.call(method, '/api/v1/nodes/n1/proxy?a=b');
     const Location = '/api/v1/nodes/n1/proxy/?a=b';

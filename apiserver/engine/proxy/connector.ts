@@ -25,14 +25,14 @@ import { CONNECTIONS_MAX, DIAL_MS_MAX } from './limits';
 import { errorOfText, logAnswer } from './log-answer';
 import { emptyPathAnswer, proxiedAnswer, tunnelAnswer } from './proxied-answer';
 import type { RedirectRules } from './redirects';
-import { DEFAULT_REDIRECTS, following } from './redirects';
+import { DEFAULT_REDIRECTS, followRedirects } from './redirects';
 import { encodedPath, forwardedUri, prefixOf } from './proxied-path';
 
 export interface ConnectorOptions {
   readonly agents: AgentRules;
-  /** How this server shows itself to agents of nodes, and knows them. */
+  /** The TLS options for kubelets. */
   readonly agentTls: () => BackendTls;
-  /** How long it may take to connect to an agent, in milliseconds. */
+  /** The time limit to connect to a kubelet, in milliseconds. */
   readonly agentDialMsMax: number;
   /** By default those of v1.21. */
   readonly redirects?: RedirectRules;
@@ -40,25 +40,25 @@ export interface ConnectorOptions {
   readonly randomInt: RandomInt;
 }
 
-/** What a connector needs of the process, as verbs have it. */
+/** What a connector needs from the server. */
 export interface ConnectContext {
   readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly openWatches: Pick<OpenWatches, 'hold'>;
 }
 
-/** A request for a subresource that leads to another server. */
+/** A request for a subresource that is proxied to another server. */
 export interface ConnectPlace {
   readonly endpoint: Endpoint;
   readonly connection: Connection;
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
-  /** What stands behind the subresource in the path, not encoded; empty, or with a leading slash. */
+  /** The decoded path after the subresource; empty, or with a leading slash. */
   readonly subPath: string;
 }
 
-/** Takes requests to agents of nodes, pods and Services, and gives back what they answer, as it comes. */
+/** Proxies requests to kubelets, pods and Services, and streams their answers. */
 export class Connector {
   readonly #options: ConnectorOptions;
 
@@ -66,7 +66,7 @@ export class Connector {
     this.#options = options;
   }
 
-  /** Throws what the request is refused with: by admission, for its options, or because the other server cannot be reached. */
+  /** Throws a StatusError when admission refuses, the options are invalid, or the other server cannot be reached. */
   async answer(context: ConnectContext, exchange: Exchange, place: ConnectPlace): Promise<Answer> {
     const { connection, namespace, name } = place;
     const options = await admitted(context, exchange, place);
@@ -84,7 +84,7 @@ export class Connector {
   ): Promise<Answer> {
     const { carries } = place.connection;
     if (carries === 'text' && exchange.upgrade) {
-      throw badRequest('Upgrade request is not possible here: a log is sent as plain text');
+      throw badRequest('logs cannot be upgraded: they are sent as plain text');
     }
     if (destination === undefined) return NO_LOG;
     if (carries === 'upgrades' && !exchange.upgrade) throw badRequest('Upgrade request required');
@@ -92,7 +92,7 @@ export class Connector {
     const call = this.#callOf(exchange, destination);
     if (carries === 'upgrades') {
       const { redirects = DEFAULT_REDIRECTS } = this.#options;
-      const answer = await following(call, redirects, async (each) =>
+      const answer = await followRedirects(call, redirects, async (each) =>
         this.#send(exchange, each, (text) => new StatusError('', `error dialing backend: ${text}`)),
       );
       return answer.is === 'upgraded' ? tunnelAnswer(answer) : refusedUpgrade(answer);
@@ -104,8 +104,11 @@ export class Connector {
       { ...call, method: 'GET', headers: { accept: '*/*', host: hostPort(host, port) }, body: undefined },
       (text) => new StatusError('', `Get ${JSON.stringify(url)}: ${text}`),
     );
-    if (answer.is === 'upgraded') throw new Error('a log was upgraded');
-    const refusal = await errorOfText(answer, place.name);
+    if (answer.is === 'upgraded') throw new Error('the log request was upgraded');
+    const refusal = await errorOfText(answer, {
+      name: place.name,
+      kind: `${place.endpoint.row.resource}/${place.subresource}`,
+    });
     if (refusal !== undefined) throw refusal;
     return logAnswer(answer.body);
   }
@@ -161,20 +164,20 @@ export class Connector {
     const { counts } = this.#options;
     if (openConnections(counts) >= CONNECTIONS_MAX) {
       counts.refused += 1;
-      throw new StatusError('TooManyRequests', 'too many connections lead through this server', {
+      throw new StatusError('TooManyRequests', 'too many proxied connections', {
         details: { retryAfterSeconds: 1 },
       });
     }
     try {
       const answer = await callBackend(call, counts, exchange.signal);
-      // Whatever becomes of the answer, nothing is left of the connection.
+      // Close the connection with the request, however the answer ends.
       exchange.whenOver(answer.end);
       return answer;
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       if (error.code === 'EADDRNOTALLOWED') throw badRequest(error.message, error);
       const why = causeText(error, hostPort(call.host, call.port));
-      // As upstream, which looks up the names of such hosts before it connects.
+      // As upstream, which resolves such names before it connects.
       if (call.isChecked && LOOKUP_FAILURES.has(error.code))
         throw badRequest(why.replace(/^dial tcp: /, ''), error);
       throw unreachable(why);
@@ -183,7 +186,7 @@ export class Connector {
 
   #reader({ store, registry }: ConnectContext, { info, signal }: Exchange): ConnectionReader {
     const { agents, randomInt } = this.#options;
-    // As upstream, which names what is missing by the resource of the request: the node of a pod is one of `pods`.
+    // As upstream, which reports a missing object by the resource of the request: a missing node as `pods`.
     const asked = { group: info.apiGroup, resource: info.resource };
     return {
       agents,
@@ -207,24 +210,24 @@ export class Connector {
 
 const LOOKUP_FAILURES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
-/** The log of a pod that runs nowhere yet. */
+/** The log of an unscheduled pod. */
 const NO_LOG: Answer = { code: 204, headers: {}, body: Buffer.alloc(0) };
 
 const CLIENT_ERROR = 400;
 
-/** What a server says that does not upgrade. Only a refusal is an answer. */
+/** Handles a server that does not upgrade: an error is passed on, a success is invalid. */
 function refusedUpgrade(answer: Extract<BackendAnswer, { is: 'answer' }>): Answer {
   if (answer.code >= CLIENT_ERROR) return proxiedAnswer(answer, undefined);
   void answer.body[Symbol.asyncIterator]().return?.();
   throw new StatusError('', `invalid upgrade response: status code ${String(answer.code)}`);
 }
 
-/** A path that is no percent-encoding has been refused before. */
+/** Malformed percent-encodings were refused before. */
 function decodedPath(path: string): string {
   return decodeURIComponent(path);
 }
 
-/** The options that the request asks with, as admission leaves them. */
+/** Returns the options of the request after admission. */
 async function admitted(
   { store: { admission } }: ConnectContext,
   exchange: Exchange,
@@ -249,7 +252,7 @@ async function admitted(
     },
     annotate: (key, value, from) => exchange.audit?.annotate(key, value, from),
   };
-  // It is no object that is stored: it has no metadata.
+  // The options are not a stored object and have no metadata.
   const object = { kind, apiVersion, ...(options as object) } as unknown as ApiObject;
   const attributes = {
     write,

@@ -1,10 +1,10 @@
 import { WEB_SOCKET_TOKEN_PREFIX } from '../../../shared/names';
 import type { Exchange } from '../request/exchange';
 
-/** Headers by their lower-case names; what was sent several times has all its values. */
+/** Headers by lower-case name; a repeated header has a list of values. */
 export type ForwardedHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Of one connection only: RFC 9110, 7.6.1, and those that a proxy of before 1997 has. */
+/** Hop-by-hop headers: RFC 9110, section 7.6.1, and obsolete ones. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'proxy-connection',
@@ -17,14 +17,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** For this server alone: as whom it is asked is nobody else's business. */
+/** Headers for this server alone, such as credentials. */
 const OWN: ReadonlySet<string> = new Set(['authorization', 'expect', 'http2-settings']);
 const IMPERSONATION = 'impersonate-';
 
 const SUBPROTOCOLS = 'sec-websocket-protocol';
 const FORWARDED_FOR = 'x-forwarded-for';
 
-/** What of a request's headers goes on, and what is said of the client. */
+/** Returns the headers to forward, with `X-Forwarded-For`. */
 export function forwardedHeaders(exchange: Exchange): ForwardedHeaders {
   const { headers, rawHeaders, remoteAddress } = exchange;
   const dropped = namedBy(headers.connection);
@@ -41,7 +41,7 @@ export function forwardedHeaders(exchange: Exchange): ForwardedHeaders {
   };
 }
 
-/** What of an answer's headers goes back. Their names stay as they were written. */
+/** Returns the headers of an answer to pass back, with the spelling of their names. */
 export function answeredHeaders(rawHeaders: readonly string[]): Record<string, string | readonly string[]> {
   const connection = rawHeaders.flatMap((name, at) =>
     at % 2 === 0 && name.toLowerCase() === 'connection' ? [rawHeaders[at + 1] ?? ''] : [],
@@ -54,7 +54,7 @@ function isForwarded(name: string): boolean {
   return !HOP_BY_HOP.has(name) && !OWN.has(name) && !name.startsWith(IMPERSONATION);
 }
 
-/** A header may name others that are meant for the same connection only. */
+/** Returns the further hop-by-hop headers that a Connection header names. */
 function namedBy(connection = ''): ReadonlySet<string> {
   return new Set(connection.split(',').map((each) => each.trim().toLowerCase()));
 }
@@ -81,7 +81,7 @@ function collected(
   );
 }
 
-/** Without the one that carries a token. */
+/** Removes the subprotocol that carries a bearer token. */
 function subprotocols(offered: string | readonly string[] | undefined): string {
   return [offered ?? []]
     .flat()

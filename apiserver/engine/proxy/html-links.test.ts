@@ -1,7 +1,7 @@
 import { assert, asyncProperty, integer, string } from 'fast-check';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { withLinks } from './html-links';
+import { rewriteLinks } from './html-links';
 
 async function rewritten(page: string, pieceBytes = page.length + 1): Promise<string> {
   async function* pieces(): AsyncGenerator<Buffer> {
@@ -12,7 +12,7 @@ async function rewritten(page: string, pieceBytes = page.length + 1): Promise<st
   }
   const out: Buffer[] = [];
   const rewrite = (link: string): string => (link.startsWith('/') ? `/proxy${link}` : link);
-  for await (const piece of withLinks(pieces(), rewrite)) out.push(piece);
+  for await (const piece of rewriteLinks(pieces(), rewrite)) out.push(piece);
   return Buffer.concat(out).toString();
 }
 
@@ -32,7 +32,7 @@ test.each([
   for (let bytes = 1; bytes < page.length; bytes += 1) expect(await rewritten(page, bytes)).toBe(expected);
 });
 
-test('what has no links of its own comes through byte for byte', async () => {
+test('a page without links stays byte for byte the same', async () => {
   await assert(
     asyncProperty(string(), integer({ min: 1, max: 8 }), async (text, bytes) => {
       const page = text.replaceAll('/', '');
@@ -41,7 +41,7 @@ test('what has no links of its own comes through byte for byte', async () => {
   );
 });
 
-test('an attribute without an end is passed on, and never gathered', async () => {
+test('an endless attribute is passed on and not buffered', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const piece = Buffer.alloc(16 * 1024, 'x');
@@ -51,7 +51,7 @@ test('an attribute without an end is passed on, and never gathered', async () =>
   }
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
-  const page = withLinks(pieces(), (link) => link);
+  const page = rewriteLinks(pieces(), (link) => link);
   let bytes = 0;
   let held = 0;
   for await (const each of page) {
@@ -62,6 +62,6 @@ test('an attribute without an end is passed on, and never gathered', async () =>
     }
   }
   expect(bytes).toBe(10 + 1_024 * piece.length);
-  // Each megabyte that goes through would leave thirty behind if its cuts were kept.
+  // Retained slices would keep 30 MB alive for each megabyte of the page.
   expect(held).toBeLessThan(16 * 1024 * 1024);
 });

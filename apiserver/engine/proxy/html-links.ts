@@ -1,7 +1,7 @@
 import { Tokenizer } from 'htmlparser2';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
-/** The attributes that hold links, by the names of elements; those that v1.21 rewrites. */
+/** The attributes with links that v1.21 rewrites, by element. */
 const LINKS = ownKeyMap<readonly string[]>({
   a: ['href'],
   applet: ['codebase'],
@@ -30,32 +30,32 @@ const LINKS = ownKeyMap<readonly string[]>({
   video: ['poster', 'src'],
 });
 
-/** A tag that is longer is passed on as it is: a page is never held back for its end. */
-const HELD_CHARS_MAX = 1024 * 1024;
+/** A longer tag is passed on unchanged, so that a page is never buffered as a whole. */
+const BUFFERED_CHARS_MAX = 1024 * 1024;
 
 /**
- * A page whose links are rewritten while it streams through: everything else stays byte for byte as it is, as the page is read one
- * character per byte, which tags are in every encoding that the web has.
+ * Rewrites the links of a page while it is streamed. Everything else stays byte for byte the same: the page is read as latin1, in which tags
+ * look the same as in every encoding of the web.
  */
-export async function* withLinks(
+export async function* rewriteLinks(
   page: AsyncIterable<Buffer>,
   rewrite: (link: string) => string,
 ): AsyncGenerator<Buffer> {
   const links = new Links(rewrite);
   for await (const piece of page) {
-    const done = links.take(piece.toString('latin1'));
+    const done = links.write(piece.toString('latin1'));
     if (done !== '') yield Buffer.from(done, 'latin1');
   }
-  yield Buffer.from(links.rest(), 'latin1');
+  yield Buffer.from(links.end(), 'latin1');
 }
 
 class Links {
   readonly #rewrite: (link: string) => string;
   readonly #tokenizer: Tokenizer;
-  /** What was taken and not given back yet, and where in the page it begins. */
+  /** The buffered text, and its offset in the page. */
   #held = '';
   #heldAt = 0;
-  /** What was taken last, and where it begins. */
+  /** The last piece, and its offset. */
   #piece = '';
   #pieceAt = 0;
   #done = '';
@@ -63,9 +63,9 @@ class Links {
   #attribute = '';
   #value = '';
   #valueAt = -1;
-  /** Unknown (-1) behind an entity. */
+  /** Unknown (-1) after an entity. */
   #valueEnd = -1;
-  /** Up to where nothing more will be rewritten. */
+  /** The offset up to which nothing more will be rewritten. */
   #settledAt = 0;
 
   constructor(rewrite: (link: string) => string) {
@@ -90,13 +90,13 @@ class Links {
         },
         onattribdata: (start, end) => {
           if (this.#valueAt < 0) this.#valueAt = start;
-          if (this.#isValueLost()) return;
+          if (this.#isValueTooLong()) return;
           this.#value += this.#newText(start, end);
           this.#valueEnd = end;
         },
         onattribentity: (codepoint) => {
           this.#valueEnd = -1;
-          if (!this.#isValueLost()) this.#value += String.fromCodePoint(codepoint);
+          if (!this.#isValueTooLong()) this.#value += String.fromCodePoint(codepoint);
         },
         onattribend: () => this.#attributeEnds(),
         onopentagend: closed,
@@ -113,27 +113,27 @@ class Links {
     );
   }
 
-  /** What can be passed on, now that this is here. */
-  take(text: string): string {
+  /** Adds text and returns what can be passed on. */
+  write(text: string): string {
     this.#piece = text;
     this.#pieceAt = this.#heldAt + this.#held.length;
     this.#held += text;
     this.#tokenizer.write(text);
     const until = this.#heldAt + this.#held.length;
-    if (until - this.#settledAt > HELD_CHARS_MAX) this.#settledAt = until;
+    if (until - this.#settledAt > BUFFERED_CHARS_MAX) this.#settledAt = until;
     this.#pass(this.#settledAt);
     return this.#given();
   }
 
-  rest(): string {
+  end(): string {
     this.#tokenizer.end();
     this.#pass(this.#heldAt + this.#held.length);
     return this.#given();
   }
 
   #attributeEnds(): void {
-    // Where a value begins or ends with an entity nobody has said: links do not.
-    if (this.#valueAt < this.#heldAt || this.#valueEnd < 0 || this.#isValueLost()) return;
+    // The extent of a value that begins or ends with an entity is unknown; links do not.
+    if (this.#valueAt < this.#heldAt || this.#valueEnd < 0 || this.#isValueTooLong()) return;
     if (LINKS.get(this.#element)?.includes(this.#attribute) !== true) return;
     const rewritten = this.#rewrite(this.#value);
     if (rewritten === this.#value) return;
@@ -142,13 +142,13 @@ class Links {
     this.#drop(this.#valueEnd);
   }
 
-  /** Whether it is too long to be rewritten: an endless one must not be gathered. */
-  #isValueLost(): boolean {
+  /** Returns whether the value is too long to be rewritten; an endless one must not be buffered. */
+  #isValueTooLong(): boolean {
     const isPassed = this.#valueAt >= 0 && this.#valueAt < this.#heldAt;
-    return isPassed || this.#value.length > HELD_CHARS_MAX;
+    return isPassed || this.#value.length > BUFFERED_CHARS_MAX;
   }
 
-  /** A cut of all that is held would copy it for each piece, and keep every copy for as long as the cut. */
+  /** Cuts from the last piece, because a slice of the whole buffer would copy it and keep it alive. */
   #newText(start: number, end: number): string {
     if (start < this.#pieceAt) return this.#text(start, end);
     return this.#piece.slice(start - this.#pieceAt, end - this.#pieceAt);

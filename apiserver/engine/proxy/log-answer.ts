@@ -4,30 +4,36 @@ import type { BackendAnswer } from './backend-call';
 
 const OK = 200;
 const OK_MAX = 206;
-/** As much of what an agent says is told. */
-const SAID_BYTES_MAX = 2_048;
+/** The maximum of an error text of a kubelet that is passed on. */
+const TEXT_BYTES_MAX = 2_048;
+
+interface LogPlace {
+  readonly name: string;
+  /** Resource and subresource: `pods/log`. */
+  readonly kind: string;
+}
 
 export function logAnswer(body: AsyncIterable<Buffer>): Answer {
   return { code: OK, headers: { 'Content-Type': 'text/plain' }, body };
 }
 
-/** What the client is told where an agent has no log to give; undefined where it has. */
+/** Returns the error for a kubelet's answer; undefined for a log. The message texts are those of v1.21. */
 export async function errorOfText(
   { code, body }: Extract<BackendAnswer, { is: 'answer' }>,
-  name: string,
+  about: LogPlace,
 ): Promise<StatusError | undefined> {
   if (code >= OK && code <= OK_MAX) return undefined;
   const said = await beginningOf(body);
   if (code >= 300 && code < 400) return new StatusError('', 'redirects forbidden');
   if (code === 500) return internalError(new Error(said));
   if (code === 400) return badRequest(said);
-  return ofOtherCode(code, said, name);
+  return ofOtherCode(code, said, about);
 }
 
-function ofOtherCode(code: number, said: string, name: string): StatusError {
-  const details = { name, kind: 'pods/log', causes: [{ reason: 'UnexpectedServerResponse', message: said }] };
+function ofOtherCode(code: number, said: string, { name, kind }: LogPlace): StatusError {
+  const details = { name, kind, causes: [{ reason: 'UnexpectedServerResponse', message: said }] };
   const [reason, message] = OTHER_CODES.get(code) ?? ['', unknownCode(code, said)];
-  return new StatusError(reason, `${message} ( pods/log ${name})`, { code, details });
+  return new StatusError(reason, `${message} ( ${kind} ${name})`, { code, details });
 }
 
 type Reason = ConstructorParameters<typeof StatusError>[0];
@@ -53,7 +59,7 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   for await (const piece of body) {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes >= SAID_BYTES_MAX) break;
+    if (bytes >= TEXT_BYTES_MAX) break;
   }
-  return Buffer.concat(pieces).toString('utf8', 0, SAID_BYTES_MAX);
+  return Buffer.concat(pieces).toString('utf8', 0, TEXT_BYTES_MAX);
 }

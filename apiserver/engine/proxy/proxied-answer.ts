@@ -5,21 +5,21 @@ import type { Answer, Exchange } from '../request/exchange';
 import type { BackendAnswer } from './backend-call';
 import type { ForwardedHeaders } from './forwarded-headers';
 import { answeredHeaders } from './forwarded-headers';
-import { withLinks } from './html-links';
+import { rewriteLinks } from './html-links';
 import { encodedPath, rewrittenLink } from './proxied-path';
 
-/** What links of an answer are rewritten with. */
+/** How links of an answer are rewritten. */
 export interface Rewriting {
-  /** What stands before the path of the other server in that of the request. */
+  /** The path of the request up to the path of the other server. */
   readonly prefix: string;
-  /** Of the other server, with its port. */
+  /** Host and port of the other server. */
   readonly host: string;
 }
 
 type HttpAnswer = Extract<BackendAnswer, { is: 'answer' }>;
 
-/** Whom this server trusts is not for others to say: a page of a pod must not be read with the credentials of its viewer. */
-const NOT_FOR_PROXIES: ReadonlySet<string> = new Set([
+/** CORS headers of proxied servers are dropped: a page of a pod must not be read with the credentials of its viewer. */
+const DROPPED_HEADERS: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-allow-headers',
   'access-control-allow-methods',
@@ -28,12 +28,12 @@ const NOT_FOR_PROXIES: ReadonlySet<string> = new Set([
 
 const NOTHING = Buffer.alloc(0);
 
-/** The answer of another server as it comes. With `rewriting`, its redirects and the links of its pages lead through the proxy again. */
+/** Streams the answer of another server. With `rewriting`, redirects and links in HTML pages lead through the proxy again. */
 export function proxiedAnswer(answer: HttpAnswer, rewriting: Rewriting | undefined): Answer {
   const { code, rawHeaders, body } = answer;
   const headers = new Headers(answeredHeaders(rawHeaders));
   if (rewriting === undefined) return { code, headers: headers.written(), body };
-  for (const name of NOT_FOR_PROXIES) headers.delete(name);
+  for (const name of DROPPED_HEADERS) headers.delete(name);
   const rewrite = (link: string): string => rewrittenLink(link, rewriting.prefix, rewriting.host);
   const location = headers.get('location');
   if (location !== '') {
@@ -47,7 +47,7 @@ export function proxiedAnswer(answer: HttpAnswer, rewriting: Rewriting | undefin
   return { code, headers: headers.written(), body: rewritten(body, coding, rewrite) };
 }
 
-/** Hands over the connection. */
+/** Creates an answer that hands over the upgraded connection. */
 export function tunnelAnswer({
   rawHeaders,
   socket,
@@ -63,7 +63,7 @@ export function tunnelAnswer({
   };
 }
 
-/** A browser that asks for the folder without its slash would look for its links in the wrong one. v1.21 sends away whatever the method. */
+/** Redirects an empty path to `/`, so that relative links resolve. v1.21 does so for every method. */
 export function emptyPathAnswer({ path, search = '' }: Exchange, proxied: string): Answer | undefined {
   if (proxied !== '') return undefined;
   const query = search === '' ? '' : `?${search}`;
@@ -87,19 +87,19 @@ function rewritten(
   { decode, encode }: Coding,
   rewrite: (link: string) => string,
 ): AsyncIterable<Buffer> {
-  return through(withLinks(through(body, decode()), rewrite), encode());
+  return through(rewriteLinks(through(body, decode()), rewrite), encode());
 }
 
-/** Whoever leaves one end makes the other end go. */
+/** Pipes the body through the transform; closing one end destroys the other. */
 function through(body: AsyncIterable<Buffer>, transform: Transform | undefined): AsyncIterable<Buffer> {
   if (transform === undefined) return body;
   pipeline(Readable.from(body, { objectMode: false }), transform, () => {
-    // Whoever reads it is told of the error.
+    // The reader receives the error.
   });
   return transform;
 }
 
-/** Headers whose names keep their letters, found by any. */
+/** Headers with case-insensitive lookup and their original spelling. */
 class Headers {
   readonly #values = new Map<string, { readonly name: string; readonly value: string | readonly string[] }>();
 
@@ -108,7 +108,7 @@ class Headers {
       this.#values.set(name.toLowerCase(), { name, value });
     }
     const caching = this.#values.get('cache-control');
-    // As every answer of this server says it, beside what the other server says.
+    // Add the Cache-Control of this server's answers to that of the other server.
     if (caching !== undefined) {
       const value = ['no-cache, private', ...[caching.value].flat()];
       this.#values.set('cache-control', { name: 'Cache-Control', value });

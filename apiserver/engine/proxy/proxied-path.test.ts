@@ -13,7 +13,7 @@ test.each([
   expect(encodedPath(path)).toBe(sent);
 });
 
-test('the prefix is what stands before the path of the other server', () => {
+test('the prefix is the request path without the path of the other server', () => {
   expect(prefixOf(`${PREFIX}/metrics`, '/metrics')).toBe(PREFIX);
   expect(prefixOf(`${PREFIX}/`, '/')).toBe(PREFIX);
   expect(prefixOf(PREFIX, '')).toBe(PREFIX);
@@ -31,6 +31,6 @@ test.each([
   ['#top', '#top'],
   ['http://[', 'http://['],
 ])('the link %s becomes %s', (link, expected) => {
-  // A default port does not stand in a parsed link.
+  // A parsed URL omits the default port.
   expect(rewrittenLink(link.replace(':80', ':8080'), PREFIX, '10.1.1.1:8080')).toBe(expected);
 });

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** A path as it is sent: everything but what may stand in a path is percent-encoded, as Go does it. */
+/** Percent-encodes a path as Go does. */
 export function encodedPath(path: string): string {
   const sent = path === '' ? '/' : path;
   return encodeURI(sent).replaceAll(
@@ -9,10 +9,7 @@ export function encodedPath(path: string): string {
   );
 }
 
-/**
- * What stands in front of the path of the other server in the path of the request: `/api/v1/nodes/n/proxy` of
- * `/api/v1/nodes/n/proxy/metrics`.
- */
+/** Returns the request path without the path of the other server: `/api/v1/nodes/n/proxy` of `/api/v1/nodes/n/proxy/metrics`. */
 export function prefixOf(requestPath: string, path: string): string {
   const suffix = requestPath.endsWith('/') && !path.endsWith('/') ? `${path}/` : path;
   return requestPath.endsWith(suffix)
@@ -20,7 +17,7 @@ export function prefixOf(requestPath: string, path: string): string {
     : requestPath;
 }
 
-/** The path as the client has it, for the server that wants to make links. */
+/** Returns the path as the client sees it, for the header `X-Forwarded-Uri`. */
 export function forwardedUri(prefix: string, path: string): string {
   const joined = posix.normalize(`${prefix}/${path}`);
   const trimmed =
@@ -28,13 +25,10 @@ export function forwardedUri(prefix: string, path: string): string {
   return encodedPath(trimmed);
 }
 
-/** The host that the other server was asked by, and by which it would link to itself. */
+/** A base for relative links; its host never occurs. */
 const BASE = 'http://relative.invalid';
 
-/**
- * A link as it has to be for the client: one that begins with a slash, or leads to the host of the other server, leads through the proxy
- * again. Others stay as they are.
- */
+/** Rewrites a link that begins with a slash, or names the host of the other server, to lead through the proxy. Others stay unchanged. */
 export function rewrittenLink(link: string, prefix: string, host: string): string {
   const url = parsed(link);
   if (url === undefined) return link;

@@ -6,9 +6,9 @@ import type { BackendAnswer, BackendCall } from './backend-call';
 import { callBackend } from './backend-call';
 import { newConnectCounts } from './connect-counts';
 import type { RedirectRules } from './redirects';
-import { DEFAULT_REDIRECTS, following } from './redirects';
+import { DEFAULT_REDIRECTS, followRedirects } from './redirects';
 
-/** Where each path leads; those that lead nowhere upgrade. */
+/** Redirect targets by path; other paths upgrade. */
 const LEADS = new Map<string, string>([
   ['/exec?a=1', '/there?b=2'],
   ['/relative', 'there'],
@@ -62,12 +62,14 @@ async function ask(target: string, rules: RedirectRules = DEFAULT_REDIRECTS): Pr
     purpose: 'exec',
   };
   const { signal } = new AbortController();
-  const answer = await following(call, rules, async (each) => callBackend(each, newConnectCounts(), signal));
+  const answer = await followRedirects(call, rules, async (each) =>
+    callBackend(each, newConnectCounts(), signal),
+  );
   answer.end();
   return answer;
 }
 
-test('an upgrade goes on to where the agent sends it, by GET and with the name of that place', async () => {
+test('a redirected upgrade is repeated by GET with the host of the target', async () => {
   expect(await ask('/exec?a=1')).toMatchObject({ is: 'upgraded' });
   expect(seen).toEqual(['POST /exec?a=1 SPDY/3.1 client.example', 'GET /there?b=2 SPDY/3.1 127.0.0.1:PORT']);
   expect(await ask('/relative')).toMatchObject({ is: 'upgraded' });
@@ -79,16 +81,16 @@ test.each([
   ['/nowhere', '302 response missing Location header'],
   ['/odd', 'malformed Location header: "ftp://127.0.0.1/there"'],
   ['/around', 'too many redirects (10)'],
-])('one to %s is refused: %s', async (target, message) => {
+])('a redirect of %s is refused: %s', async (target, message) => {
   await expect(ask(target)).rejects.toThrow(message);
 });
 
-test('nine redirects are followed, and no tenth', async () => {
+test('the tenth redirect is refused', async () => {
   await expect(ask('/around')).rejects.toThrow('too many');
   expect(seen).toHaveLength(10);
 });
 
-test('without ValidateProxyRedirects any host may be led to', async () => {
+test('without ValidateProxyRedirects a redirect to another host is followed', async () => {
   expect(await ask('/elsewhere', { areFollowed: true, isHostKept: false })).toMatchObject({ is: 'upgraded' });
   expect(seen.at(-1)).toContain('localhost:PORT');
 });

@@ -2,23 +2,23 @@ import { StatusError } from '../../../shared/errors/status-error';
 import { hostPort } from '../../../shared/meta/ip-address';
 import type { BackendAnswer, BackendCall } from './backend-call';
 
-/** What becomes of an agent that sends an upgrade elsewhere, as the feature gates of v1.21 say. */
+/** How redirects of upgrade requests are handled, by feature gates of v1.21. */
 export interface RedirectRules {
   /** StreamingProxyRedirects. */
   readonly areFollowed: boolean;
-  /** ValidateProxyRedirects: only to the host that was asked first, whatever the port. */
+  /** ValidateProxyRedirects: only redirects to the original host, with any port, are followed. */
   readonly isHostKept: boolean;
 }
 
 export const DEFAULT_REDIRECTS: RedirectRules = { areFollowed: true, isHostKept: true };
 
-/** The next one is an error. */
+/** One more is an error. */
 const REDIRECTS_MAX = 9;
 const FOUND = 302;
 const PORTS = { http: 80, https: 443 } as const;
 
-/** Sends the call, and again to where its answers lead. Throws the words of v1.21 for what leads nowhere. Source: ConnectWithRedirects. */
-export async function following(
+/** Sends the call and follows redirects. Throws the errors of v1.21 for invalid ones. Source: ConnectWithRedirects. */
+export async function followRedirects(
   first: BackendCall,
   { areFollowed, isHostKept }: RedirectRules,
   send: (call: BackendCall) => Promise<BackendAnswer>,
@@ -49,7 +49,7 @@ function redirected(call: BackendCall, location: string): BackendCall {
   return {
     ...call,
     scheme: next,
-    // An address of IPv6 stands in brackets in a URL, and nowhere else.
+    // Only in a URL is an IPv6 address in brackets.
     host: url.hostname.replace(/^\[(.*)\]$/u, '$1'),
     port: url.port === '' ? PORTS[next] : Number(url.port),
     target: `${url.pathname}${url.search}`,

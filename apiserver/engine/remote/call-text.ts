@@ -4,13 +4,13 @@ import { fieldsOf, text } from '../../../shared/object/accessors';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
 export interface CallPlace {
-  /** As it is asked, with the query. */
+  /** The request URL with its query. */
   readonly url: string;
-  /** Host and port that are connected to. */
+  /** Host and port of the connection. */
   readonly dialled: string;
 }
 
-/** Why there was no answer, in the words that kube-apiserver's users know. */
+/** Formats a failed call with the message text of Go's HTTP client, which operators grep for. */
 export function unansweredText(error: unknown, { url, dialled }: CallPlace): string {
   return `Post ${JSON.stringify(url)}: ${causeText(error, dialled)}`;
 }
@@ -36,7 +36,7 @@ const TEXTS = ownKeyMap<(dialled: string) => string>({
 
 const UNKNOWN_AUTHORITY = 'x509: certificate signed by unknown authority';
 
-/** The same without what was asked. */
+/** Formats the cause alone, without the request. */
 export function causeText(error: unknown, dialled: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ConnectionError)) return message;
@@ -44,13 +44,13 @@ export function causeText(error: unknown, dialled: string): string {
   return TEXTS.get(error.code)?.(dialled) ?? withoutRequest(message);
 }
 
-/** Node says which names the certificate has. */
+/** Extracts the names of the certificate from Node's message. */
 function altNameText(message: string): string {
   const [, why = message] = /altnames: (.*)$/s.exec(message) ?? [];
   return `the certificate is for another name: ${why}`;
 }
 
-/** The client's own errors begin with the request, which stands in the text already. */
+/** Removes the request from errors of the client, because the text already contains it. */
 function withoutRequest(message: string): string {
   return message.replace(/^POST [^ ]*: /, '').replace(/ \(the write's outcome is unknown\)$/, '');
 }
@@ -75,7 +75,7 @@ const OK = 200;
 const OK_MAX = 206;
 const SERVER_ERROR = 500;
 
-/** What is wrong with the HTTP code of an answer; undefined for one that says that all is well. */
+/** Formats the error for the HTTP status code of an answer; undefined for a success. */
 export function refusedText({
   code,
   body,

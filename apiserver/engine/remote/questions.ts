@@ -7,23 +7,23 @@ import type { Log } from '../../../shared/log/log';
 import type { AnswersOf, SharedAnswers } from './shared-answers';
 
 export interface QuestionsOptions<Question, Verdict> {
-  /** Rejects when there is no answer, or one that cannot be understood. */
+  /** Calls the service. Rejects if there is no answer, or a malformed one. */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<Verdict>;
-  /** Good verdicts are kept apart from the others, so that questions that somebody makes up do not push them out. */
+  /** Good results have a cache of their own, so that a flood of invalid requests does not evict them. */
   readonly isGood: (verdict: Verdict) => boolean;
-  /** How long a verdict stands; 0 for one that is not remembered. */
+  /** How long a result is cached, in milliseconds; 0: not at all. */
   readonly ttlMsOf: (verdict: Verdict) => number;
-  /** Whether what was said of the question may be remembered; by default of each. */
+  /** Whether the result of a request may be cached; by default each is. */
   readonly isRemembered?: (question: Question) => boolean;
-  /** What other replicas were told; absent: each asks for itself. */
+  /** Results shared with other replicas; absent: none. */
   readonly shared?: {
     readonly answers: SharedAnswers;
-    /** Undefined for what is no verdict. */
+    /** Parses a shared result; undefined if malformed. */
     readonly parse: (value: unknown) => Verdict | undefined;
   };
-  /** Trouble with the service, at most once a second, and how many questions it concerned. */
+  /** Reports failed calls, at most once a second, with their number since the last report. */
   readonly onTrouble: (trouble: { readonly error: string; readonly questions: number }) => void;
-  /** Told of what was known, and of what had to be asked. */
+  /** Counts cache hits and misses. */
   readonly counts?: {
     hit(): void;
     miss<T>(ask: () => Promise<T>, isGood: (verdict: T) => boolean): Promise<T>;
@@ -33,24 +33,24 @@ export interface QuestionsOptions<Question, Verdict> {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** What whoever asks a remote service needs of the process. */
+/** What callers of remote services need from the server. */
 export type RemoteOptions = Pick<QuestionsOptions<unknown, unknown>, 'clock' | 'shutdownSignal'> & {
   readonly log: Log;
-  /** Absent: replicas tell each other nothing. */
+  /** Absent: results are not shared with other replicas. */
   readonly answersOf?: AnswersOf | undefined;
 };
 
-/** Verdicts of one kind, good or not, that are remembered: about 1 KB each. */
+/** The size of each cache, in results of about 1 KB. */
 export const REMEMBERED_MAX = 4_096;
-/** Far above what a user of whom a service tells all groups takes; a larger one is asked for again each time. */
+/** Larger results are not cached; a user with all groups is far below. */
 const REMEMBERED_CHARS_MAX = 65_536;
-/** Questions under way at once; what is beyond is refused, so that a service that hangs does not fill this server with waiting requests. */
+/** The maximum of concurrent calls. More are rejected, so that a hanging service does not accumulate waiting requests (bulkhead). */
 export const QUESTIONS_MAX = 256;
-/** For what was good a while ago there is more room: whoever makes up questions must not keep those out. */
+/** The limit for requests with a recent good result is higher, so that a flood of invalid requests does not starve them. */
 const QUESTIONS_OF_KNOWN_MAX = 2 * QUESTIONS_MAX;
-/** How long a question may take, with all repetitions. */
+/** The time limit of a call with all retries. */
 const QUESTION_MS_MAX = 30_000;
-/** Trouble with the service is told this often. */
+/** The interval between reports of failed calls. */
 const TROUBLE_INTERVAL_MS = 1_000;
 
 interface Remembered<Verdict> {
@@ -60,44 +60,44 @@ interface Remembered<Verdict> {
 }
 
 interface Asked<Question> {
-  /** A digest of the text. */
+  /** The digest of the text. */
   readonly key: string;
   readonly text: string;
   readonly question: Question;
 }
 
-/** Questions to a remote service: equal ones are one, and what was said stands for a while. */
+/** Calls of a remote service with single-flight and caching: concurrent equal requests share one call, and results are cached. */
 export class Questions<Question, Verdict> {
   readonly #options: QuestionsOptions<Question, Verdict>;
-  /** That of the server, fit for as many questions as there may be. */
+  /** Linked to the server's signal, without a limit of listeners. */
   readonly #shutdownSignal: AbortSignal;
-  /** By the digest of the question, so that no secret stays in memory. */
+  /** By the digest of the request, so that no secret stays in memory. */
   readonly #good = new LRUCache<string, Remembered<Verdict>>({ max: REMEMBERED_MAX });
   readonly #others = new LRUCache<string, Remembered<Verdict>>({ max: REMEMBERED_MAX });
   readonly #asking = new Map<string, Promise<Verdict>>();
-  #toldAtMs = -Infinity;
-  #untold = 0;
+  #reportedAtMs = -Infinity;
+  #unreported = 0;
 
   constructor(options: QuestionsOptions<Question, Verdict>) {
     this.#options = options;
     this.#shutdownSignal = linkedAbort(options.shutdownSignal).signal;
   }
 
-  /** Rejects with what `ask` rejects with, with an Error where too many wait, or with the signal's reason. */
+  /** Returns a cached or new result. Rejects with the error of `ask`, with an Error when too many calls are pending, or with the signal's reason. */
   async verdict(question: Question, signal: AbortSignal): Promise<Verdict> {
     const text = JSON.stringify(question);
     const key = createHash('sha256').update(text).digest('base64');
     const known = this.#good.get(key) ?? this.#others.get(key);
-    if (known !== undefined && this.#stands(known)) {
+    if (known !== undefined && this.#isValid(known)) {
       this.#options.counts?.hit();
       return known.verdict;
     }
-    // A request that is given up must not take the answer from the others.
+    // An aborted request must not abort the call that others share.
     return untilAborted(this.#asking.get(key) ?? this.#begin({ key, text, question }), signal);
   }
 
-  /** Not where the clock was set back meanwhile: then nobody knows for how long it would stand. */
-  #stands({ atMs, ttlMs }: Remembered<Verdict>): boolean {
+  /** Returns false also when the clock was set back, because the age is unknown then. */
+  #isValid({ atMs, ttlMs }: Remembered<Verdict>): boolean {
     const ageMs = this.#options.clock.now() - atMs;
     return ageMs >= 0 && ageMs < ttlMs;
   }
@@ -106,12 +106,12 @@ export class Questions<Question, Verdict> {
     const { key } = asked;
     const asking = this.#find(asked).finally(() => this.#asking.delete(key));
     this.#asking.set(key, asking);
-    // Nobody may be left to hear how it ends.
+    // All requests that share the call may have been aborted.
     asking.catch(() => undefined);
     return asking;
   }
 
-  /** What another replica was told, if that stands; else what the service says. */
+  /** Uses a valid result of another replica, or else calls the service. */
   async #find(asked: Asked<Question>): Promise<Verdict> {
     const { shared, counts, isRemembered } = this.#options;
     if (shared === undefined || isRemembered?.(asked.question) === false) return this.#ask(asked);
@@ -119,7 +119,7 @@ export class Questions<Question, Verdict> {
     const verdict = found === undefined ? undefined : shared.parse(found.verdict);
     if (found === undefined || verdict === undefined) return this.#ask(asked);
     const remembered = { verdict, atMs: found.atMs, ttlMs: this.#options.ttlMsOf(verdict) };
-    if (!this.#stands(remembered)) return this.#ask(asked);
+    if (!this.#isValid(remembered)) return this.#ask(asked);
     counts?.hit();
     this.#keep(asked.key, remembered);
     return verdict;
@@ -129,18 +129,18 @@ export class Questions<Question, Verdict> {
     const { ask } = this.#options;
     const { signal, abort, unlink } = linkedAbort(this.#shutdownSignal);
     const timer = setTimeout(() => {
-      abort(new Error(`there was no answer within ${String(QUESTION_MS_MAX)} ms`));
+      abort(new Error(`no answer within ${String(QUESTION_MS_MAX)} ms`));
     }, QUESTION_MS_MAX).unref();
     try {
       const questionsMax = this.#good.has(key) ? QUESTIONS_OF_KNOWN_MAX : QUESTIONS_MAX;
-      if (this.#asking.size >= questionsMax) throw new Error('too many questions wait for the webhook');
+      if (this.#asking.size >= questionsMax) throw new Error('too many pending calls of the webhook');
       const { counts, isGood } = this.#options;
       const asked = async (): Promise<Verdict> => ask(question, signal);
       const verdict = counts === undefined ? await asked() : await counts.miss(asked, isGood);
       if (this.#options.isRemembered?.(question) !== false) this.#remember({ key, text }, verdict);
       return verdict;
     } catch (error) {
-      this.#tell(error);
+      this.#report(error);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -150,13 +150,13 @@ export class Questions<Question, Verdict> {
 
   #remember({ key, text }: Omit<Asked<Question>, 'question'>, verdict: Verdict): void {
     const { ttlMsOf, isGood, clock, shared } = this.#options;
-    // What was said before is outdated in any case.
+    // The previous result is outdated in any case.
     this.#good.delete(key);
     this.#others.delete(key);
     const ttlMs = ttlMsOf(verdict);
     if (ttlMs === 0 || JSON.stringify(verdict).length > REMEMBERED_CHARS_MAX) return;
     this.#keep(key, { verdict, atMs: clock.now(), ttlMs });
-    shared?.answers.tell(text, verdict, { isGood: isGood(verdict), ttlMs });
+    shared?.answers.share(text, verdict, { isGood: isGood(verdict), ttlMs });
   }
 
   #keep(key: string, remembered: Remembered<Verdict>): void {
@@ -164,13 +164,13 @@ export class Questions<Question, Verdict> {
     verdicts.set(key, remembered);
   }
 
-  #tell(error: unknown): void {
+  #report(error: unknown): void {
     const { clock, onTrouble, shutdownSignal } = this.#options;
     if (shutdownSignal.aborted) return;
-    this.#untold += 1;
-    if (clock.now() - this.#toldAtMs < TROUBLE_INTERVAL_MS) return;
-    this.#toldAtMs = clock.now();
-    onTrouble({ error: String(error), questions: this.#untold });
-    this.#untold = 0;
+    this.#unreported += 1;
+    if (clock.now() - this.#reportedAtMs < TROUBLE_INTERVAL_MS) return;
+    this.#reportedAtMs = clock.now();
+    onTrouble({ error: String(error), questions: this.#unreported });
+    this.#unreported = 0;
   }
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { AnswerStore } from './shared-answers';
 
-/** Answers in Redis, each of which goes by itself when its time is up. Replicas of one cluster share what the keys begin with. */
+/** Creates a store of shared results in Redis, where they expire. Replicas of one cluster have the same key prefix. */
 export function redisAnswers(redis: Redis, keyPrefix: string): AnswerStore {
   return {
     get: async (name) => (await redis.getBuffer(`${keyPrefix}${name}`)) ?? undefined,

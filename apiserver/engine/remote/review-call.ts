@@ -6,18 +6,18 @@ import type { Unchecked } from '../../../shared/object/values';
 import type { RemoteServiceOptions } from './remote-service';
 import { TRIES_MAX, backoffMs, connectTo, isSuccess } from './remote-service';
 
-/** The versions of questions; the answer has to be of the same. */
+/** The API versions of reviews; an answer must have the version of its request. */
 export const REVIEW_VERSIONS = ['v1beta1', 'v1'] as const;
 export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
 
 export interface RemoteReviewOptions extends Omit<RemoteServiceOptions, 'socketsMax'> {
   readonly version: ReviewVersion;
-  /** How long to wait before the first repetition, in milliseconds; 500 if not given. */
+  /** The backoff before the first retry, in milliseconds; 500 if not given. */
   readonly initialBackoffMs?: number;
 }
 
 export interface ReviewCallOptions extends Omit<RemoteReviewOptions, 'version'> {
-  /** Who is asked, as errors name it: `the token webhook`. */
+  /** The name of the service in errors: `the token webhook`. */
   readonly who: string;
   readonly apiVersion: string;
   readonly kind: string;
@@ -29,7 +29,7 @@ interface Review {
   readonly status: object;
 }
 
-/** Sends a review, and gives the status of the answer. Rejects with an Error when there is no answer, or one that cannot be understood. */
+/** Sends a review and returns the status of the answer. Rejects with an Error if there is no answer, or a malformed one. */
 export type ReviewCall<Status extends object> = (
   review: { readonly spec: object; readonly status: object },
   signal: AbortSignal,
@@ -37,10 +37,10 @@ export type ReviewCall<Status extends object> = (
 
 const INITIAL_BACKOFF_MS = 500;
 const SOCKETS_MAX = 32;
-/** Internal error, gateway timeout, too many requests: it may go better the next time. */
-const PASSING_CODES: ReadonlySet<number> = new Set([429, 500, 504]);
+/** Status codes that are retried: too many requests, internal error, gateway timeout. */
+const RETRIED_CODES: ReadonlySet<number> = new Set([429, 500, 504]);
 
-/** Throws KubeconfigError for a file that cannot be used. */
+/** Creates a call with retries and backoff. Throws KubeconfigError for a file that cannot be used. */
 export function createReviewCall<Status extends object>(options: ReviewCallOptions): ReviewCall<Status> {
   const { kind, apiVersion, initialBackoffMs = INITIAL_BACKOFF_MS } = options;
   const connection = connectTo({ ...options, socketsMax: SOCKETS_MAX });
@@ -51,13 +51,13 @@ export function createReviewCall<Status extends object>(options: ReviewCallOptio
         connection.send({ method: 'POST', path: '', body: Buffer.from(body), signal }),
       );
       if (answer !== undefined && isSuccess(answer)) return statusOf(answer, options);
-      if (tries >= TRIES_MAX || (answer !== undefined && !isPassing(answer))) throw refused(answer, options);
+      if (tries >= TRIES_MAX || (answer !== undefined && !isRetried(answer))) throw refused(answer, options);
       await sleep(backoffMs(initialBackoffMs, tries), signal);
     }
   };
 }
 
-/** Undefined when the other side cut the connection. */
+/** Returns undefined when the connection was reset. */
 async function answerOrReset(sending: Promise<RawAnswer>): Promise<RawAnswer | undefined> {
   try {
     return await sending;
@@ -67,12 +67,12 @@ async function answerOrReset(sending: Promise<RawAnswer>): Promise<RawAnswer | u
   }
 }
 
-function isPassing({ code, headers }: RawAnswer): boolean {
-  return PASSING_CODES.has(code) || headers['retry-after'] !== undefined;
+function isRetried({ code, headers }: RawAnswer): boolean {
+  return RETRIED_CODES.has(code) || headers['retry-after'] !== undefined;
 }
 
 function refused(answer: RawAnswer | undefined, { who }: ReviewCallOptions): Error {
-  const what = answer === undefined ? 'cut the connection' : `answered ${String(answer.code)}`;
+  const what = answer === undefined ? 'reset the connection' : `answered ${String(answer.code)}`;
   return new Error(`${who} ${what}`);
 }
 

@@ -3,8 +3,8 @@ import { loadKubeconfig } from '../../../shared/client/kubeconfig';
 import type { RemoteReviewOptions } from './review-call';
 
 /**
- * A digest of which service is asked, and in which version: its address and its authorities, not the credentials by which one replica is known to
- * it. Throws KubeconfigError for a file that cannot be used.
+ * Returns a digest of the address, the authorities and the API version of a service. It leaves out the credentials, which differ between
+ * replicas. Throws KubeconfigError for a file that cannot be used.
  */
 export function serviceIdentity({
   configFile,

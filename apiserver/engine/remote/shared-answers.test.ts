@@ -199,7 +199,7 @@ test('replicas with another secret, and questions of another purpose, have nothi
   await replica(store).whose(TOKEN);
   await replica(store, { secret: 'another one, which is also 32 bytes or more' }).whose(TOKEN);
   expect([asked.length, kept.size]).toEqual([2, 2]);
-  answersOver(store)('tokens').tell('q', 'yes', { isGood: true, ttlMs: 1 });
+  answersOver(store)('tokens').share('q', 'yes', { isGood: true, ttlMs: 1 });
   expect(await answersOver(store)('access').find('q')).toBeUndefined();
   expect(await answersOver(store)('tokens').find('q')).toEqual({ verdict: 'yes', atMs: now });
 });
@@ -226,15 +226,15 @@ test('a store that never answers is waited for by one request, and then left alo
 test('what a replica writes is bounded: large answers are left out, and made-up questions keep no good ones out', async () => {
   const { store, kept } = openStore();
   const answers = answersOver(store)('tokens');
-  answers.tell('large', 'x'.repeat(10_000), { isGood: true, ttlMs: TTL_MS });
+  answers.share('large', 'x'.repeat(10_000), { isGood: true, ttlMs: TTL_MS });
   expect(kept.size).toBe(0);
-  for (let at = 0; at < 2_000; at += 1) answers.tell(String(at), 'no', { isGood: false, ttlMs: TTL_MS });
+  for (let at = 0; at < 2_000; at += 1) answers.share(String(at), 'no', { isGood: false, ttlMs: TTL_MS });
   expect(kept.size).toBe(500);
-  answers.tell('good', 'yes', { isGood: true, ttlMs: TTL_MS });
+  answers.share('good', 'yes', { isGood: true, ttlMs: TTL_MS });
   expect(kept.size).toBe(501);
   elapsed += 1_000;
   for (let at = 0; at < 2_000; at += 1)
-    answers.tell(`later ${String(at)}`, 'no', { isGood: false, ttlMs: TTL_MS });
+    answers.share(`later ${String(at)}`, 'no', { isGood: false, ttlMs: TTL_MS });
   expect(kept.size).toBe(551);
 });
 

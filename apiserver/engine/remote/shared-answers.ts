@@ -6,54 +6,54 @@ import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
 
-/** Where replicas keep answers for each other. Whoever reads or writes there is trusted with nothing. */
+/** A store in which replicas share results. It is not trusted. */
 export interface AnswerStore {
-  /** Undefined for a name that is not known. Rejects when there is no store. */
+  /** Returns undefined for an unknown name. Rejects when the store is unreachable. */
   get(name: string): Promise<Buffer | undefined>;
-  /** Keeps the bytes for so long. Rejects when there is no store. */
+  /** Stores the bytes for `ttlMs`. Rejects when the store is unreachable. */
   set(name: string, bytes: Buffer, ttlMs: number): Promise<void>;
 }
 
 export interface SharedAnswersOptions {
   readonly store: AnswerStore;
-  /** That all replicas have and the store has not. */
+  /** A secret that all replicas have and the store does not. */
   readonly secret: KeyObject;
-  /** What is asked about, of whom: answers of one purpose are unknown to another. */
+  /** Separates the results of different services and uses. */
   readonly purpose: string;
   readonly clock: Clock;
-  /** For durations; by default that of the process. */
+  /** The clock for durations; by default that of the process. */
   readonly monotonic?: Clock;
-  /** How long a request waits for the store; 5 ms if not given. */
+  /** The time limit of a lookup in milliseconds; 5 if not given. */
   readonly lookMsMax?: number;
 }
 
-/** Whose tokens are whose, and who may do what. */
+/** Token reviews and access reviews. */
 export type AnswerPurpose = 'tokens' | 'access';
 
-/** The answers of one purpose. */
+/** Returns the shared results of one purpose. */
 export type AnswersOf = (purpose: AnswerPurpose) => SharedAnswers;
 
-/** An answer that some replica was given. */
+/** A result that another replica received. */
 export interface SharedAnswer {
   readonly verdict: unknown;
-  /** When it was given, in milliseconds since the epoch by the clock of that replica. */
+  /** When it was received, in milliseconds since the epoch by the clock of that replica. */
   readonly atMs: number;
 }
 
 const LOOK_MS_MAX = 5;
-/** After a look that was in vain because the store is slow or away, nobody looks for so long. */
+/** The pause after a failed or slow lookup, during which the store is not used. */
 const AVOIDED_MS = 1_000;
-/** Looks that the store has not answered; one that is stuck must not gather more. */
+/** The maximum of pending lookups, so that a stuck store does not accumulate more. */
 const LOOKS_MAX = 256;
-/** A larger answer is not kept, so that what one replica writes is bounded with the next. */
+/** Larger results are not shared, which bounds the write rate together with the next limit. */
 const BYTES_MAX = 4_096;
-/** That one replica writes, good answers apart from others: made-up questions must not keep those out. */
+/** The write rate limit of one replica, separate for good results, so that a flood of invalid requests does not exhaust it. */
 const WRITES: Rate = { perSecond: 50, burst: 500 };
 
 /**
- * Answers of a remote service that replicas tell each other over a store that they do not trust. The name of an answer is a keyed hash of its
- * question, and what is kept is encrypted and bound to that name: the store learns neither tokens nor users, cannot make up an answer or pass one
- * for that to another question, and whoever writes there can at most show again what was answered a short time ago.
+ * Webhook results that replicas share over an untrusted store. The name of a result is a keyed hash of its request, and the result is encrypted
+ * and bound to that name. The store learns neither tokens nor users and cannot forge a result or move it to another request; at most it can
+ * replay a recent one.
  */
 export class SharedAnswers {
   readonly #options: SharedAnswersOptions;
@@ -73,7 +73,7 @@ export class SharedAnswers {
     this.#writes = { good: newBucket(), other: newBucket() };
   }
 
-  /** Undefined when nobody has an answer, or the store has none within a few milliseconds; never rejects. */
+  /** Returns undefined if there is no result, or the lookup takes too long. Never rejects. */
   async find(question: string): Promise<SharedAnswer | undefined> {
     const { store, lookMsMax = LOOK_MS_MAX } = this.#options;
     if (this.#monotonic.now() < this.#avoidedUntilMs || this.#looks >= LOOKS_MAX) return undefined;
@@ -83,15 +83,15 @@ export class SharedAnswers {
       this.#looks -= 1;
     });
     const sealed = await withinMs(look, lookMsMax);
-    if (sealed === 'in vain') {
+    if (sealed === 'failed') {
       this.#avoidedUntilMs = this.#monotonic.now() + AVOIDED_MS;
       return undefined;
     }
     return sealed === undefined ? undefined : this.#open(name, sealed);
   }
 
-  /** Tells the others, if there is a store; nobody waits for it. */
-  tell(question: string, verdict: unknown, how: { readonly isGood: boolean; readonly ttlMs: number }): void {
+  /** Shares a result in the background. Errors are ignored. */
+  share(question: string, verdict: unknown, how: { readonly isGood: boolean; readonly ttlMs: number }): void {
     const plain = Buffer.from(
       JSON.stringify({ verdict, atMs: this.#options.clock.now() } satisfies SharedAnswer),
     );
@@ -109,7 +109,7 @@ export class SharedAnswers {
     return Buffer.concat([nonce, this.#cipher(name, nonce).encrypt(plain)]);
   }
 
-  /** Undefined for what was not sealed for this name by a replica with the same secret. */
+  /** Returns undefined for bytes that no replica with the same secret sealed for this name. */
   #open(name: string, sealed: Buffer): SharedAnswer | undefined {
     if (sealed.length < NONCE_BYTES + TAG_BYTES || sealed.length > BYTES_MAX + NONCE_BYTES + TAG_BYTES) {
       return undefined;
@@ -131,7 +131,7 @@ export class SharedAnswers {
 const NONCE_BYTES = 24;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
-/** Of what is kept: replicas of versions that keep something else do not understand each other. */
+/** The format version: replicas with different formats ignore each other's results. */
 const FORM = 'webhook-answers/1';
 
 function derivedKey({ secret, purpose }: SharedAnswersOptions, use: 'name' | 'seal'): Uint8Array {
@@ -140,14 +140,14 @@ function derivedKey({ secret, purpose }: SharedAnswersOptions, use: 'name' | 'se
   );
 }
 
-/** What the promise gives; `in vain` when it rejects, or takes longer. */
-async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T | 'in vain'> {
+/** Resolves with the value, or with `failed` when the promise rejects or takes longer. */
+async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T | 'failed'> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, 'in vain');
-    const settle = (outcome: T | 'in vain'): void => {
+    const timer = setTimeout(resolve, ms, 'failed');
+    const settle = (outcome: T | 'failed'): void => {
       clearTimeout(timer);
       resolve(outcome);
     };
-    promise.then(settle, () => settle('in vain'));
+    promise.then(settle, () => settle('failed'));
   });
 }

@@ -20,9 +20,9 @@ import { isSameSecret } from '../../engine/authn/same-secret';
 export type ReadSystemSecret = (name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 
 export interface SystemSecrets {
-  /** As this replica knows it. */
+  /** Reads the watch cache. */
   readonly cached: ReadSystemSecret;
-  /** At least as fresh as a read index taken now. */
+  /** Reads at least as fresh as a read index taken now. */
   readonly fresh: ReadSystemSecret;
 }
 
@@ -39,15 +39,15 @@ const GROUP_OF_ALL = 'system:bootstrappers';
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
 /**
- * Knows the tokens with which nodes join, by the Secrets that hold them. Undefined for every other token. What this replica knows of
- * the Secret lets somebody in; nobody is turned away before a fresh look.
+ * Authenticates bootstrap tokens, with which nodes join, by their Secrets. Returns undefined for other tokens. A cached Secret can accept a
+ * token, but a rejection always follows a fresh read.
  */
 export function bootstrapTokenLookup({
   secrets,
   clock,
   log,
 }: BootstrapTokenOptions): (token: string, signal: AbortSignal) => Promise<AuthResult | undefined> {
-  /** The Secret must go on to say the same about the same token; the token itself is not kept. */
+  /** The Secret must continue to grant the same user for the same token; only a digest of the token is stored. */
   const groundOf = (known: Secret, user: UserInfo): AccessCondition => {
     const { name = '' } = known.metadata;
     const digest = digestOf(known);
@@ -57,14 +57,14 @@ export function bootstrapTokenLookup({
         if (object === undefined || digestOf(object) !== digest) continue;
         if (deepEqual(userOf(object, ownTokenOf(object, clock.now())), user)) return undefined;
       }
-      return 'the bootstrap token is gone, has expired, or is another than it was';
+      return 'the bootstrap token was deleted, changed or has expired';
     });
   };
   return async (token, signal) => {
     const [, id, secret] = TOKEN.exec(token) ?? [];
     if (id === undefined || secret === undefined) return undefined;
     const name = `${SECRET_PREFIX}${id}`;
-    let problem = 'there is no such Secret';
+    let problem = 'the Secret does not exist';
     for (const read of [secrets.cached, secrets.fresh]) {
       const object = await read(name, signal);
       if (object === undefined) continue;
@@ -77,7 +77,7 @@ export function bootstrapTokenLookup({
   };
 }
 
-/** The token that the Secret is of. */
+/** Returns the token that the Secret holds. */
 function ownTokenOf({ data = {} }: Secret, now: number): Parameters<typeof userOf>[1] {
   const [id = '', secret = ''] = ['token-id', 'token-secret'].map((key) =>
     Buffer.from(data[key] ?? '', 'base64').toString(),
@@ -90,33 +90,34 @@ function digestOf(object: Secret): string {
   return hash('sha256', `${id}.${secret}`, 'base64');
 }
 
-/** The user of a token, or why the Secret is not for it. */
+/** Returns the user of a token, or why the Secret does not accept it. */
 function userOf(
   { metadata, type, data = {} }: Secret,
   token: { readonly id: string; readonly secret: string; readonly now: number },
 ): UserInfo | string {
   if (metadata.deletionTimestamp !== undefined) return 'the Secret is being deleted';
-  if (type !== SECRET_TYPE.bootstrapToken) return 'the Secret is of another type';
+  if (type !== SECRET_TYPE.bootstrapToken) return 'the Secret has another type';
   const valueOf = (key: string): Buffer => Buffer.from(data[key] ?? '', 'base64');
-  if (!isSameSecret(valueOf('token-secret'), Buffer.from(token.secret))) return 'the secret is another';
-  if (valueOf('token-id').toString() !== token.id) return 'the id in the Secret is another';
+  if (!isSameSecret(valueOf('token-secret'), Buffer.from(token.secret)))
+    return 'the token secret does not match';
+  if (valueOf('token-id').toString() !== token.id) return 'the token id does not match';
   if (hasExpired(valueOf('expiration').toString(), token.now)) return 'the token has expired';
   if (valueOf('usage-bootstrap-authentication').toString() !== 'true') {
     return 'the token is not for authentication';
   }
   const groups = groupsOf(valueOf('auth-extra-groups').toString());
-  if (groups === undefined) return 'an extra group has a name that it may not have';
+  if (groups === undefined) return 'an extra group has an invalid name';
   return { name: `${USER_PREFIX}${token.id}`, uid: '', groups, extra: {} };
 }
 
-/** What cannot be read counts as past. */
+/** A malformed time counts as expired. */
 function hasExpired(expiration: string, now: number): boolean {
   if (expiration === '') return false;
   const at = parseTime(expiration);
   return at === undefined || at <= now;
 }
 
-/** Sorted, and each once; undefined if one of them is none that a bootstrap token may give. */
+/** Returns the distinct groups, sorted; undefined if one is not allowed for bootstrap tokens. */
 function groupsOf(extra: string): readonly string[] | undefined {
   if (extra === '') return [GROUP_OF_ALL];
   const named = extra.split(',');
@@ -125,7 +126,7 @@ function groupsOf(extra: string): readonly string[] | undefined {
     : undefined;
 }
 
-/** Reads the Secrets from the watch cache. */
+/** Creates readers of Secrets in the system namespace. */
 export function systemSecrets(context: ReadContext, registry: () => Registry): SystemSecrets {
   const placeOf = (name: string): { readonly endpoint: Endpoint; readonly key: string } => {
     const endpoint = registry().endpoint(GROUP.core, 'v1', 'secrets');

@@ -4,51 +4,54 @@ import type { CacheFollower } from '../../engine/watch-cache/cache-follower';
 import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
 import { StorageError } from '../../engine/storage/backend';
 
-/** How long a request waits for what is being read anew, or for news of it. */
+/** How long a request waits for a refill of the cache, or for fresh data. */
 const WAIT_MS_MAX = 1_000;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Several followers of one cache that a decision needs, all of them. */
+/** A group of followers of one cache that a decision needs together. */
 export class CacheFollowers {
   readonly #cache: ClusterCache;
   readonly #followers: readonly CacheFollower[];
   readonly #what: string;
 
-  /** `what` they follow is named in refusals: `roles`. */
+  /** `what` names the followed objects in errors: `roles`. */
   constructor(cache: ClusterCache, followers: readonly CacheFollower[], what: string) {
     this.#cache = cache;
     this.#followers = followers;
     this.#what = what;
   }
 
-  /** How often any of them forgot everything. */
+  /** The number of resets of all followers. */
   get starts(): number {
     return this.#followers.reduce((sum, { starts }) => sum + starts, 0);
   }
 
-  /** Throws ServiceUnavailable (503) when what they follow is not there in time: nobody is let through meanwhile. */
+  /** Waits until all followers are prepared. Throws ServiceUnavailable (503) when that takes too long. */
   async whenReady(signal: AbortSignal): Promise<void> {
     if (this.#followers.every(({ isPrepared }) => isPrepared)) return;
     try {
       await withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => this.whenPrepared(inTime));
     } catch (error) {
       if (signal.aborted) throw error;
-      throw serviceUnavailable(`authorization waits for ${this.#what} to be read anew`, RETRY_AFTER_SECONDS);
+      throw serviceUnavailable(
+        `authorization is waiting for ${this.#what}: the watch cache is being refilled`,
+        RETRY_AFTER_SECONDS,
+      );
     }
   }
 
-  /** The same, for however long it takes. */
+  /** Waits without a time limit until all followers are prepared. */
   async whenPrepared(signal: AbortSignal): Promise<void> {
     for (const follower of this.#followers) await follower.whenPrepared(signal);
   }
 
-  /** Waits until everything that was written before this call is known; false when that takes too long. */
+  /** Waits until every write acknowledged before this call is applied; false when that takes too long. */
   async freshen(signal: AbortSignal): Promise<boolean> {
     return withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
       try {
         const needs = { of: [], timeoutMs: WAIT_MS_MAX, refill: 'wait' } as const;
         if ((await this.#cache.freshen(needs, inTime)) === 'behind') return false;
-        // What follows the cache is prepared some time after it.
+        // Followers are prepared some time after the cache is filled.
         await this.whenReady(inTime);
         return true;
       } catch (error) {
@@ -59,7 +62,7 @@ export class CacheFollowers {
     });
   }
 
-  /** Takes over what has changed, and tells of how many that is true. Call `whenReady` before. */
+  /** Applies all changes and returns the number of followers that had some. Call `whenReady` first. */
   catchUp(): number {
     return this.#followers.reduce((sum, follower) => sum + (follower.catchUp() ? 1 : 0), 0);
   }

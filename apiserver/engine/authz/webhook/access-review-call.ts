@@ -6,10 +6,10 @@ import type { AccessQuestion, AccessVerdict } from '../../request/access';
 import { text } from '../../../../shared/object/accessors';
 import type { Unchecked } from '../../../../shared/object/values';
 
-/** Asks the remote service. Rejects with an Error when there is no answer, or one that cannot be understood. */
+/** Calls the authorization webhook. Rejects with an Error if there is no answer, or a malformed one. */
 export type AccessReviewCall = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessVerdict>;
 
-/** Throws KubeconfigError for a file that cannot be used. */
+/** Creates the call. Throws KubeconfigError for a file that cannot be used. */
 export function createAccessReviewCall({ version, ...options }: RemoteReviewOptions): AccessReviewCall {
   const call = createReviewCall<SubjectAccessReviewStatus>({
     ...options,
@@ -17,7 +17,7 @@ export function createAccessReviewCall({ version, ...options }: RemoteReviewOpti
     apiVersion: `${GROUP.authorization}/${version}`,
     kind: 'SubjectAccessReview',
   });
-  // v1beta1 has another name for the groups.
+  // v1beta1 names the groups `group`.
   const groupsField = version === 'v1' ? 'groups' : 'group';
   return async (question, signal) => {
     const spec = specOf(question, groupsField);
@@ -31,26 +31,26 @@ function specOf(
 ): object {
   const { namespace, apiGroup: group, apiVersion: version, resource, subresource, name } = about;
   const attributes = isResourceRequest
-    ? { resourceAttributes: given({ namespace, verb, group, version, resource, subresource, name }) }
-    : { nonResourceAttributes: given({ path, verb }) };
+    ? { resourceAttributes: omitEmpty({ namespace, verb, group, version, resource, subresource, name }) }
+    : { nonResourceAttributes: omitEmpty({ path, verb }) };
   return {
     ...attributes,
-    ...given({ user: user.name, uid: user.uid }),
+    ...omitEmpty({ user: user.name, uid: user.uid }),
     ...(user.groups.length === 0 ? {} : { [groupsField]: user.groups }),
     ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
   };
 }
 
-/** Without what is empty. */
-function given(fields: Readonly<Record<string, string>>): object {
+/** Omits empty fields. */
+function omitEmpty(fields: Readonly<Record<string, string>>): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-/** Whoever says yes and no at once says no. */
+/** `denied` takes precedence over `allowed`. */
 function verdictOf(status: Unchecked<SubjectAccessReviewStatus>): AccessVerdict {
   const { allowed = false, denied = false } = status;
   if (typeof allowed !== 'boolean' || typeof denied !== 'boolean') {
-    throw new Error('the authorization webhook said neither yes nor no');
+    throw new Error('the authorization webhook returned neither allowed nor denied');
   }
   const reason = text(status.reason);
   if (denied) return { decision: 'deny', reason };

@@ -181,7 +181,7 @@ describe('a service that does not answer', () => {
   const silent = {
     decision: 'no-opinion',
     reason: '',
-    error: 'the authorization webhook could not be asked',
+    error: 'the authorization webhook call failed',
   };
   const policies = new Policies({ stored: [], cache: { resource: () => undefined } as never });
 

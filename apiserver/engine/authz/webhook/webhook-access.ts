@@ -8,18 +8,18 @@ import type { AccessReviewCall } from './access-review-call';
 
 export interface WebhookAccessOptions extends RemoteOptions {
   readonly ask: AccessReviewCall;
-  /** How long a yes stands; 0 asks each time. */
+  /** How long an allowed result is cached, in milliseconds; 0: not at all. */
   readonly authorizedTtlMs: number;
-  /** How long everything else stands; 0 asks each time. */
+  /** How long other results are cached, in milliseconds; 0: not at all. */
   readonly unauthorizedTtlMs: number;
 }
 
-/** What a question may hold to be remembered, in characters: whoever asks may write paths and names of any length. */
+/** The maximum size of a cached request in characters, because clients choose paths and names of any length. */
 const REMEMBERED_QUESTION_MAX = 10_000;
 
 /**
- * Asks a remote service who may do what. Equal questions are one, and what was said stands for a while. A service that does not answer
- * has no opinion, and the request fails if nobody else allows it. It cannot list rules.
+ * Creates the webhook authorizer. Equal requests share one call (single-flight), and results are cached. A failed call is no opinion with an
+ * error, so that the request gets a 500 unless another authorizer allows it. It cannot list rules.
  */
 export function webhookAccess(options: WebhookAccessOptions): AccessControl {
   const { ask, authorizedTtlMs, unauthorizedTtlMs, clock, log, shutdownSignal, answersOf } = options;
@@ -47,7 +47,7 @@ export function webhookAccess(options: WebhookAccessOptions): AccessControl {
         return await questions.verdict(question, signal);
       } catch (error) {
         if (signal.aborted) throw error;
-        return { decision: 'no-opinion', reason: '', error: 'the authorization webhook could not be asked' };
+        return { decision: 'no-opinion', reason: '', error: 'the authorization webhook call failed' };
       }
     },
     rulesOf: async () =>
@@ -59,7 +59,7 @@ export function webhookAccess(options: WebhookAccessOptions): AccessControl {
   };
 }
 
-/** Without the user, who is known. */
+/** The size without the user, which the client cannot choose. */
 function lengthOf({
   verb,
   path,
@@ -75,7 +75,7 @@ function lengthOf({
 
 const DECISIONS = ['allow', 'deny', 'no-opinion'] as const;
 
-/** A verdict that a replica wrote down; undefined for what is none. */
+/** Parses a result that a replica shared; undefined if malformed. */
 function parseVerdict(value: unknown): AccessVerdict | undefined {
   const { decision, reason } = fieldsOf<AccessVerdict>(value);
   const known = DECISIONS.find((each) => each === decision);

@@ -73,5 +73,5 @@ test('while the service is gone, what it allowed a moment ago stands, and the re
   service.closeAllConnections();
   await new Promise((resolve) => service.close(resolve));
   expect((await listAs('bob'))[0]).toBe(200);
-  expect(await listAs('zoe')).toEqual([500, expect.stringContaining('webhook could not be asked')]);
+  expect(await listAs('zoe')).toEqual([500, expect.stringContaining('webhook call failed')]);
 });

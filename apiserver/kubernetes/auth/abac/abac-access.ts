@@ -9,7 +9,7 @@ const NO_OPINION: AccessVerdict = { decision: 'no-opinion', reason: 'No policy m
 const READ_VERBS: readonly string[] = ['get', 'list', 'watch'];
 const EVERY = '*';
 
-/** The mode `ABAC`: allows what any of the policies says. */
+/** Creates the ABAC authorizer, which allows what any policy allows. */
 export function abacAccess(policies: readonly AbacPolicy[]): AccessControl {
   return {
     authorize: async (question) =>
@@ -42,7 +42,7 @@ function allows(policy: AbacPolicy, question: AccessQuestion): boolean {
   );
 }
 
-/** A policy that names neither a user nor a group is nobody's. */
+/** A policy with neither user nor group matches no user. */
 function isOf({ user, group }: AbacPolicy, { name, groups }: UserInfo): boolean {
   if (user === '' && group === '') return false;
   return (user === '' || user === name) && (group === '' || groups.includes(group));

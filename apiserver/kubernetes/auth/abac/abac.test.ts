@@ -76,7 +76,7 @@ test('each line that cannot be read is told by its number', () => {
     ok: false,
     problems: [
       expect.stringMatching(/^error reading policy file .*, line 2: \{"user":: /),
-      `error reading policy file ${file}, line 3: []: it is no object`,
+      `error reading policy file ${file}, line 3: []: not an object`,
       `error reading policy file ${file}, line 4: {"readonly":"yes"}: readonly must be true or false`,
       `error reading policy file ${file}, line 5: ${versioned({ user: 7 })}: user must be a string`,
       `error reading policy file ${file}, line 6: ${wrong}: it is "Policy" of "x/v9", not "Policy" of "${ABAC_GROUP}/v1beta1"`,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isJsonObject } from '../../../../shared/object/clone';
 import { ABAC_GROUP, USER_GROUP } from '../../../../shared/names';
 
-/** One line of a policy file: who may do what, where `*` is anything. What is empty matches nothing, or what has none. */
+/** One line of a policy file. `*` matches everything; an empty field matches only the empty value. */
 export interface AbacPolicy {
   readonly user: string;
   readonly group: string;
@@ -15,14 +15,14 @@ export interface AbacPolicy {
 
 export interface PolicyFile {
   readonly policies: readonly AbacPolicy[];
-  /** How many lines are of the form before v1beta1. */
+  /** The number of lines without a version. */
   readonly unversioned: number;
 }
 
 export type ParsedPolicies =
   ({ readonly ok: true } & PolicyFile) | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the file of `--authorization-policy-file`: a policy on each line. Every line that cannot be read is told. */
+/** Reads the file of `--authorization-policy-file`, one policy per line. Reports every malformed line. */
 export function readPolicyFile(file: string): ParsedPolicies {
   let text: string;
   try {
@@ -55,18 +55,18 @@ interface Line {
 
 function parseLine(line: string): Line {
   const value: unknown = JSON.parse(line);
-  if (!isJsonObject(value)) throw new Error('it is no object');
+  if (!isJsonObject(value)) throw new Error('not an object');
   const { apiVersion = '', kind = '', spec = {} } = value as Written;
   if (apiVersion === '' && kind === '') {
-    return { policy: ofUnversioned(fieldsOf(value, UNVERSIONED_FIELDS)), isVersioned: false };
+    return { policy: convertUnversioned(fieldsOf(value, UNVERSIONED_FIELDS)), isVersioned: false };
   }
   if (kind !== 'Policy' || apiVersion !== VERSION) {
     throw new Error(
       `it is ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}, not "Policy" of "${VERSION}"`,
     );
   }
-  if (!isJsonObject(spec)) throw new Error('spec is no object');
-  return { policy: ofAuthenticated(fieldsOf(spec, FIELDS)), isVersioned: true };
+  if (!isJsonObject(spec)) throw new Error('spec is not an object');
+  return { policy: expandWildcards(fieldsOf(spec, FIELDS)), isVersioned: true };
 }
 
 interface Written {
@@ -80,7 +80,7 @@ const VERSION = `${ABAC_GROUP}/v1beta1`;
 const UNVERSIONED_FIELDS = ['user', 'group', 'resource', 'namespace'] as const;
 const FIELDS = [...UNVERSIONED_FIELDS, 'apiGroup', 'nonResourcePath'] as const;
 
-/** The fields of the policy, as far as the form has them; the others are passed over. */
+/** Reads the known fields of a policy and ignores the others. */
 function fieldsOf(value: object, known: readonly (typeof FIELDS)[number][]): AbacPolicy {
   const found = new Map<string, unknown>(Object.entries(value));
   const text = (field: (typeof FIELDS)[number]): string => {
@@ -101,16 +101,16 @@ function fieldsOf(value: object, known: readonly (typeof FIELDS)[number][]): Aba
   };
 }
 
-/** Anybody is everybody who is known. */
-function ofAuthenticated(policy: AbacPolicy): AbacPolicy {
+/** `*` for user or group means all authenticated users. */
+function expandWildcards(policy: AbacPolicy): AbacPolicy {
   if (policy.user !== '*' && policy.group !== '*') return policy;
   return { ...policy, user: '', group: USER_GROUP.authenticated };
 }
 
-/** In the old form, what is not said is anything. */
-function ofUnversioned(policy: AbacPolicy): AbacPolicy {
+/** Without a version, an absent field matches everything. */
+function convertUnversioned(policy: AbacPolicy): AbacPolicy {
   const { user, group, resource, namespace } = policy;
-  return ofAuthenticated({
+  return expandWildcards({
     ...policy,
     group: user === '' && group === '' ? USER_GROUP.authenticated : group,
     apiGroup: '*',

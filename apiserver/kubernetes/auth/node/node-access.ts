@@ -10,8 +10,8 @@ import type { NeededKind, NodeGraph } from './node-graph';
 const ALLOWED: AccessVerdict = { decision: 'allow', reason: '' };
 
 /**
- * The mode `Node`: agents of nodes may read what their own pods need, renew their own Lease and CSINode, and do what `rules` allows all
- * nodes. It has no opinion about anybody else. A refusal is decided again on everything that was written before.
+ * Creates the node authorizer: kubelets may read the objects that their own pods refer to, renew their own Lease and CSINode, and do what
+ * `rules` allows all nodes. It has no opinion about other users. A refusal is decided again after the cache was freshened.
  */
 export function nodeAccess(
   graph: NodeGraph,
@@ -62,15 +62,15 @@ function noOpinion(reason: string): AccessVerdict {
 interface Row {
   readonly group: string;
   readonly resource: string;
-  /** What the graph is asked for; absent: it is not. */
+  /** The kind of object that the graph looks up; absent: no lookup. */
   readonly kind?: NeededKind;
-  /** Why a node may not ask this at all; undefined where it may. */
+  /** Returns why no node may do this; undefined if the graph decides. */
   readonly problem: (node: string, question: AccessQuestion) => string | undefined;
 }
 
 const CLAIMS = 'persistentvolumeclaims';
 
-/** What is not the same for all nodes. */
+/** The resources for which the answer depends on the node. */
 const ROWS: readonly Row[] = [
   { group: GROUP.core, resource: 'secrets', kind: 'secret', problem: readProblem },
   { group: GROUP.core, resource: 'configmaps', kind: 'configmap', problem: readProblem },
@@ -118,7 +118,7 @@ function tokenProblem(_node: string, { verb, subresource, name }: AccessQuestion
 
 const OWN_VERBS: readonly string[] = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** The name of what is created is not known here: the plugin NodeRestriction looks at that. */
+/** The name of a created object is not known yet; the plugin NodeRestriction checks it. */
 function isOthers(node: string, { verb, name }: AccessQuestion): boolean {
   return verb !== 'create' && name !== node;
 }

@@ -1,9 +1,9 @@
-/** The features, each a gate of v1.21, on which it depends what nodes may do. */
+/** The feature gates of v1.21 that change what nodes may do. */
 export interface NodeFeatures {
-  /** Nodes tell how far volumes have grown. */
+  /** Gate ExpandPersistentVolumes: nodes report the resized capacity of claims. */
   readonly volumesGrow: boolean;
-  /** Volumes are made for pods. */
+  /** Gate GenericEphemeralVolume: pods own claims. */
   readonly ephemeralVolumes: boolean;
-  /** The agents of nodes are configured by ConfigMaps. */
+  /** Gate DynamicKubeletConfig: ConfigMaps configure kubelets. */
   readonly nodeConfiguration: boolean;
 }

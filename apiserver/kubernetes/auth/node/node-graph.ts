@@ -23,12 +23,12 @@ export interface GraphSources extends PolicySources {
 
 type GraphFeatures = Pick<NodeFeatures, 'ephemeralVolumes' | 'nodeConfiguration'>;
 
-/** How often the graph is brought up to date when nobody asks: long before the cache forgets what has changed. */
-const KEEP_MS = 250;
+/** The update interval without requests: well below the time for which the cache keeps events. */
+const UPDATE_MS = 250;
 
 /**
- * What nodes need of what is stored, as the watch cache has it: pods and what they refer to, volumes and their secrets, and attachments. It
- * follows the cache, and parses a pod when it comes to a node, and not again.
+ * The graph of the node authorizer: pods and the objects that they refer to, volumes and their secrets, and attachments. It follows the watch
+ * cache and decodes a pod once, when it is scheduled.
  */
 export class NodeGraph {
   readonly #followers: CacheFollowers;
@@ -57,7 +57,7 @@ export class NodeGraph {
     this.#followers = new CacheFollowers(cache, followers, 'pods');
   }
 
-  /** Reads everything, and stays up to date until the signal aborts, so that nobody waits for it. */
+  /** Keeps the graph current until the signal aborts, so that requests need not wait for it. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -67,21 +67,21 @@ export class NodeGraph {
         if (!signal.aborted) throw error;
         return;
       }
-      await pause(KEEP_MS, signal);
+      await pause(UPDATE_MS, signal);
     }
   }
 
-  /** Throws ServiceUnavailable (503) when what is stored is not there in time. */
+  /** Waits until the graph is complete. Throws ServiceUnavailable (503) when that takes too long. */
   async whenReady(signal: AbortSignal): Promise<void> {
     await this.#followers.whenReady(signal);
   }
 
-  /** Waits until everything that was written before this call is known; false when that takes too long. */
+  /** Waits until the graph has every write acknowledged before this call; false when that takes too long. */
   async freshen(signal: AbortSignal): Promise<boolean> {
     return this.#followers.freshen(signal);
   }
 
-  /** Whether the node needs the object. Call `whenReady` before. */
+  /** Returns whether the node needs the object. Call `whenReady` first. */
   needs(node: string, kind: NeededKind, at: Place): boolean {
     this.#followers.catchUp();
     if (kind === 'volume') return this.#uses.needsVolume(node, at.name);
@@ -121,7 +121,7 @@ export class NodeGraph {
       reset: () => this.#uses.releaseAll(NODE),
       changed: (key, entry) => {
         const startedAt = performance.now();
-        // A heartbeat is no reason to parse a node.
+        // Do not decode a node for a heartbeat.
         const references =
           entry?.bytes.includes(CONFIG_SOURCE) === true
             ? referencesOfNode(currentOfEntry(nodes, entry).object as Node)
@@ -166,11 +166,11 @@ export class NodeGraph {
   }
 }
 
-/** What a node may ask for by what runs there. */
+/** The kinds of objects that the graph can look up. */
 export type NeededKind = ReferenceKind | 'volume' | 'attachment';
 
 interface Place {
-  /** Empty for what has none. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
 }
@@ -183,7 +183,7 @@ const NODE_NAME = 'spec.nodeName';
 const CONFIG_SOURCE = Buffer.from('"configSource"');
 const EPHEMERAL_CONTAINERS = Buffer.from('"ephemeralContainers"');
 
-/** What a pod refers to is settled once it has a node, but for what its ephemeral containers add. */
+/** The references of a scheduled pod are immutable, except that ephemeral containers add some. */
 function mayGrow({ bytes }: Entry): boolean {
   return bytes.includes(EPHEMERAL_CONTAINERS);
 }

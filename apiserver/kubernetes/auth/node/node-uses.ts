@@ -1,19 +1,19 @@
 import type { Reference, ReferenceKind, VolumeReferences } from './references';
 import { referenceTo } from './references';
 
-/** A node that something runs on, or is configured for. */
+/** A node with pods, or with a configuration. */
 interface NodeUse {
   readonly name: string;
-  /** How many holders there are. */
+  /** The number of holders. */
   holders: number;
-  /** The claims of its pods, and how many of them use each. */
+  /** The claims of its pods, with the number of pods that use each. */
   readonly claims: Map<Target, number>;
 }
 
-/** An object that something refers to. */
+/** An object that holders refer to. */
 interface Target {
   readonly reference: Reference;
-  /** The nodes where it is needed, and by how many. */
+  /** The nodes that need the object, with the number of holders. */
   readonly nodes: Map<NodeUse, number>;
 }
 
@@ -23,20 +23,20 @@ interface Holder {
 }
 
 /**
- * Which objects which nodes need, answered in the time of a few lookups. What is kept of a pod is its node and its references, which all pods
- * that refer to the same objects share; nothing is kept of what runs nowhere.
+ * An index of the objects that each node needs; a query takes a few lookups. For a pod it stores the node and the references, which pods with
+ * the same references share. Unscheduled pods are not stored.
  */
 export class NodeUses {
   readonly #nodes = new Map<string, NodeUse>();
   readonly #targets = new Map<Reference, Target>();
-  /** By the key of a pod, or of a node that has a configuration. */
+  /** By the key of a pod, or of a node with a configuration. */
   readonly #holders = new Map<string, Holder>();
   readonly #volumes = new Map<string, VolumeReferences>();
-  /** By the claim that they are bound to, and by the secrets that they need. */
+  /** Volumes by the claim that they are bound to, and by the secrets that they need. */
   readonly #volumesOfClaim = new Map<Reference, Set<string>>();
   readonly #volumesOfSecret = new Map<Reference, Set<string>>();
 
-  /** What the holder needs on the node, in the place of what it needed before. */
+  /** Replaces the references of the holder. */
   hold(holder: string, node: string, references: readonly Reference[]): void {
     this.release(holder);
     const use = this.#nodes.get(node) ?? { name: node, holders: 0, claims: new Map() };
@@ -64,7 +64,7 @@ export class NodeUses {
     if (node.holders === 0) this.#nodes.delete(node.name);
   }
 
-  /** The node where the holder is; undefined if it is nowhere. */
+  /** Returns the node of the holder; undefined if it has none. */
   nodeOf(holder: string): string | undefined {
     return this.#holders.get(holder)?.node.name;
   }
@@ -73,7 +73,7 @@ export class NodeUses {
     for (const holder of this.#holders.keys()) if (holder.startsWith(prefix)) this.release(holder);
   }
 
-  /** What a volume refers to, in the place of what it referred to before; undefined: nothing. */
+  /** Replaces the references of a volume; undefined: none. */
   setVolume(name: string, references: VolumeReferences | undefined): void {
     const before = this.#volumes.get(name);
     if (before !== undefined) {
@@ -93,7 +93,7 @@ export class NodeUses {
     this.#volumesOfSecret.clear();
   }
 
-  /** Whether the node needs the object for what runs there, be it for mounting a volume. */
+  /** Returns whether a pod of the node needs the object, directly or to mount a volume. */
   needs(
     node: string,
     kind: ReferenceKind,
@@ -106,7 +106,7 @@ export class NodeUses {
     return kind === 'secret' && this.#mountsBy(use, reference);
   }
 
-  /** Whether a pod on the node uses the claim that the volume is bound to. */
+  /** Returns whether a pod on the node uses the claim that the volume is bound to. */
   needsVolume(node: string, volume: string): boolean {
     const use = this.#nodes.get(node);
     const claim = this.#volumes.get(volume)?.claim;
@@ -114,7 +114,7 @@ export class NodeUses {
     return this.#targets.get(claim)?.nodes.has(use) === true;
   }
 
-  /** Thousands of volumes may need one secret, and a node may have hundreds of claims: the fewer are looked through. */
+  /** Iterates over the smaller set: the volumes with the secret (thousands), or the claims of the node (hundreds). */
   #mountsBy(use: NodeUse, secret: Reference): boolean {
     const volumes = this.#volumesOfSecret.get(secret);
     if (volumes === undefined) return false;

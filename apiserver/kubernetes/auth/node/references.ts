@@ -2,17 +2,17 @@ import type { Node, PersistentVolume, Pod, PodSpec, Volume } from '../../../../s
 import { ANNOTATION } from '../../../../shared/names';
 import type { NodeFeatures } from './node-features';
 
-/** What a node may need for what runs on it. */
+/** The kinds of objects that pods refer to. */
 export type ReferenceKind = 'secret' | 'configmap' | 'claim' | 'account';
 
-/** One object, as `<kind>:<namespace>/<name>`. */
+/** The key of an object: `<kind>:<namespace>/<name>`. */
 export type Reference = `${ReferenceKind}:${string}/${string}`;
 
 export function referenceTo(kind: ReferenceKind, namespace: string, name: string): Reference {
   return `${kind}:${namespace}/${name}`;
 }
 
-/** What the pod refers to, each once. A node shows mirror pods itself, which give it nothing. */
+/** Returns the distinct objects that the pod refers to. Mirror pods grant nothing, because the node itself creates them. */
 export function referencesOfPod(
   { metadata, spec }: Pod,
   { ephemeralVolumes }: Pick<NodeFeatures, 'ephemeralVolumes'>,
@@ -48,7 +48,7 @@ function namedByContainer({ env = [], envFrom = [] }: AnyContainer): readonly Na
   ];
 }
 
-/** A volume that is made for the pod has a claim by both their names. */
+/** The claim of a generic ephemeral volume is named after pod and volume. */
 function claimMadeFor(pod: string, { ephemeral, name }: Volume): Named {
   return ['claim', ephemeral === undefined ? undefined : `${pod}-${name}`];
 }
@@ -63,20 +63,20 @@ function namedByVolume(volume: Volume): readonly Named[] {
   ];
 }
 
-/** What the node's agent is configured by. */
+/** Returns the ConfigMap that configures the kubelet. */
 export function referencesOfNode({ spec }: Node): readonly Reference[] {
   const { namespace = '', name = '' } = spec.configSource?.configMap ?? {};
   return name === '' ? [] : [referenceTo('configmap', namespace, name)];
 }
 
 export interface VolumeReferences {
-  /** The claim that it is bound to. */
+  /** The claim that the volume is bound to. */
   readonly claim: Reference;
   /** The secrets that a node needs to mount it. */
   readonly secrets: readonly Reference[];
 }
 
-/** What a volume refers to; undefined while it is bound to nothing. */
+/** Returns the objects that a volume refers to; undefined if it is not bound. */
 export function referencesOfVolume({ spec }: PersistentVolume): VolumeReferences | undefined {
   const { namespace: ofClaim = '', name: claim = '' } = spec.claimRef ?? {};
   if (claim === '') return undefined;

@@ -7,19 +7,19 @@ import { holderOf, roleRefOf, subjectsOf } from './binding';
 import type { FollowerTarget } from '../../../engine/watch-cache/cache-follower';
 import type { RoleSlot } from './role-table';
 
-/** Finds and gives back the places of roles. */
+/** Acquires and releases role slots. */
 export interface RoleHolder {
   hold(ref: RoleRef, namespace: string): RoleSlot;
   release(role: RoleSlot): void;
 }
 
-/** The bindings of one kind, found by whom they concern. */
+/** The bindings of one kind, indexed by subject. */
 export class BindingTable implements FollowerTarget {
   readonly #kind: Binding['kind'];
   readonly #stored: StoredResource | undefined;
   readonly #roles: RoleHolder;
   readonly #byKey = new Map<string, Binding>();
-  /** By namespace; the whole cluster's under the empty one. */
+  /** By namespace; cluster-wide bindings have the empty one. */
   readonly #scopes = new Map<string, Scope>();
 
   constructor(kind: Binding['kind'], stored: StoredResource | undefined, roles: RoleHolder) {
@@ -44,7 +44,7 @@ export class BindingTable implements FollowerTarget {
     this.#add(key, { kind: this.#kind, name, namespace, subjects: subjectsOf(binding), role });
   }
 
-  /** Lists of bindings, each in the order of their names, that concern the user; one binding may be in several. */
+  /** Yields lists of bindings for the user and each group, sorted by name; a binding may be in several lists. */
   *of({ name, groups }: UserInfo, namespace: string): Generator<readonly Binding[]> {
     const scope = this.#scopes.get(namespace);
     if (scope === undefined) return;
@@ -72,7 +72,7 @@ export class BindingTable implements FollowerTarget {
   }
 }
 
-/** The bindings of one namespace, or of the cluster, by the names of users and of groups. */
+/** The bindings of one namespace, or of the cluster, by user name and by group. */
 class Scope {
   readonly user = new Map<string, Binding[]>();
   readonly group = new Map<string, Binding[]>();
@@ -86,8 +86,8 @@ class Scope {
       const list = lists.get(holder);
       if (list === undefined) lists.set(holder, [binding]);
       else {
-        const at = placeOf(list, binding.name);
-        // The same subject may stand in a binding twice.
+        const at = findIndex(list, binding.name);
+        // A binding may list the same subject twice.
         if (list[at] !== binding) list.splice(at, 0, binding);
       }
     });
@@ -97,7 +97,7 @@ class Scope {
     this.#forEachList(binding, (lists, holder) => {
       const list = lists.get(holder);
       if (list === undefined) return;
-      const at = placeOf(list, binding.name);
+      const at = findIndex(list, binding.name);
       if (list[at] !== binding) return;
       if (list.length === 1) lists.delete(holder);
       else list.splice(at, 1);
@@ -115,8 +115,8 @@ class Scope {
   }
 }
 
-/** Where the binding of that name is in the list, or belongs. */
-function placeOf(list: readonly Binding[], name: string): number {
+/** Returns the index of the binding with the name, or where to insert it (binary search). */
+function findIndex(list: readonly Binding[], name: string): number {
   let low = 0;
   let high = list.length;
   while (low < high) {

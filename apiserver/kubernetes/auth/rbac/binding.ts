@@ -10,11 +10,11 @@ export interface Subject {
   readonly namespace: string;
 }
 
-/** Who has which role. */
+/** A RoleBinding or ClusterRoleBinding, ready for decisions. */
 export interface Binding {
   readonly kind: 'ClusterRoleBinding' | 'RoleBinding';
   readonly name: string;
-  /** Empty for the whole cluster. */
+  /** Empty for a ClusterRoleBinding. */
   readonly namespace: string;
   readonly subjects: readonly Subject[];
   readonly role: RoleSlot;
@@ -39,7 +39,7 @@ export function roleRefOf({ roleRef: { kind, name } }: StoredBinding): RoleRef {
   return { kind, name };
 }
 
-/** By whose name a subject is found: a user's or a group's. Undefined for a subject that is nobody. */
+/** Returns the user or group that a subject stands for; undefined for an unknown kind, or an account without a namespace. */
 export function holderOf(
   subject: Subject,
   bindingNamespace: string,
@@ -59,7 +59,7 @@ export function holderOf(
   }
 }
 
-/** `ClusterRoleBinding "x" of ClusterRole "y" to User "z"`, with the first subject of the binding that is this user. */
+/** Formats `ClusterRoleBinding "x" of ClusterRole "y" to User "z"` with the first subject that matches the user. */
 export function describeBinding(binding: Binding, user: UserInfo): string {
   const { kind, name, namespace, role, subjects } = binding;
   const shown = namespace === '' ? name : `${name}/${namespace}`;

@@ -4,7 +4,7 @@ import { urlPrefixOf } from './policy-rule';
 
 const EVERY = '*';
 
-/** A question in the form in which rules are compared with it. */
+/** The attributes of a request in the form that rules are compared with. */
 export interface Asked {
   readonly verb: string;
   readonly isResourceRequest: boolean;
@@ -12,7 +12,7 @@ export interface Asked {
   readonly apiGroup: string;
   /** `pods`, or `pods/log`. */
   readonly resource: string;
-  /** What stands for the subresource of whatever resource, or empty. */
+  /** The pattern that matches the subresource of any resource; empty without a subresource. */
   readonly anyWithSubresource: string;
   readonly name: string;
 }
@@ -30,12 +30,12 @@ export function askedBy(question: AccessQuestion): Asked {
   };
 }
 
-/** A rule that is compared with many questions. */
+/** A rule with sets instead of lists, for comparison with many requests. */
 export class CompiledRule {
   readonly #verbs: ReadonlySet<string>;
   readonly #apiGroups: ReadonlySet<string>;
   readonly #resources: ReadonlySet<string>;
-  /** Undefined: whatever the name. */
+  /** Undefined: any name. */
   readonly #names: ReadonlySet<string> | undefined;
   readonly #urls: ReadonlySet<string>;
   readonly #urlPrefixes: readonly string[];

@@ -11,28 +11,28 @@ const NOTHING: PolicyRule = {
   nonResourceURLs: [],
 };
 
-/** What a check of rules may cost: so often something is looked for in one rule. */
+/** A budget of comparisons between rules. */
 export interface Comparisons {
   left: number;
 }
 
 /**
- * What of the wanted rules no held rule allows, taken apart: each has one verb and one resource or URL. Several held rules together
- * never make up for a wider one: holding every verb by name is not holding `*`. Where nothing is left of `comparisons` in the end, not
- * everything was compared: lists of a few thousand names each fit into one request, and are billions of parts.
+ * Returns the parts of the wanted rules that no held rule covers; each part has one verb and one resource or URL. Several held rules never
+ * combine into a wider one: all verbs by name do not cover `*`. If `comparisons.left` is exhausted, the result is incomplete: lists of a few
+ * thousand names each fit into one request and expand to billions of parts. Source: validation.Covers in k8s.io/component-helpers.
  */
 export function missingRules(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
   comparisons: Comparisons = { left: Infinity },
 ): readonly PolicyRule[] {
-  const search = { held: held.map(lookedUp), comparisons };
+  const search = { held: held.map(indexRule), comparisons };
   return wanted.flatMap((rule) =>
-    comparisons.left <= 0 ? [] : missingParts(search, withoutRepetitions(rule)),
+    comparisons.left <= 0 ? [] : missingParts(search, removeDuplicates(rule)),
   );
 }
 
-/** A held rule, in which much is looked for. */
+/** A held rule with sets for fast lookups. */
 interface HeldRule {
   readonly verbs: ReadonlySet<string>;
   readonly apiGroups: ReadonlySet<string>;
@@ -46,7 +46,7 @@ interface Search {
   readonly comparisons: Comparisons;
 }
 
-function lookedUp({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): HeldRule {
+function indexRule({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): HeldRule {
   return {
     verbs: new Set(verbs),
     apiGroups: new Set(apiGroups),
@@ -56,11 +56,11 @@ function lookedUp({ verbs, apiGroups, resources, resourceNames, nonResourceURLs 
   };
 }
 
-/** As long as a rule has no more parts than this, what it says again is told again. */
+/** Rules with at most this number of parts report duplicates as often as they occur, as upstream does. */
 const REPEATED_PARTS_MAX = 1_000;
 
-/** What is said ten thousand times is compared once. */
-function withoutRepetitions(rule: PolicyRule): PolicyRule {
+/** Removes duplicates from large rules, so that ten thousand equal entries cost one comparison. */
+function removeDuplicates(rule: PolicyRule): PolicyRule {
   const { verbs, apiGroups, resources, resourceNames } = rule;
   const parts = verbs.length * apiGroups.length * resources.length * Math.max(1, resourceNames.length);
   if (parts > 0 && parts <= REPEATED_PARTS_MAX && rule.nonResourceURLs.length === 0) return rule;
@@ -73,14 +73,14 @@ function withoutRepetitions(rule: PolicyRule): PolicyRule {
   };
 }
 
-/** A rule that one held rule allows as a whole is not taken apart. */
+/** Expands a rule into parts only if no single held rule covers it. */
 function missingParts(search: Search, rule: PolicyRule): readonly PolicyRule[] {
   const { held, comparisons } = search;
   if (held.some((each) => coversWhole(each, rule, comparisons))) return [];
   return [...missingOfResources(search, rule), ...missingOfUrls(search, rule)];
 }
 
-/** List by list, so that each part is compared only with the rules that say something of its group and resource. */
+/** Filters held rules by group, resource and name in turn, so that each part is compared with few rules. */
 function missingOfResources(search: Search, rule: PolicyRule): readonly PolicyRule[] {
   const { apiGroups: groups, resources, resourceNames } = rule;
   const { comparisons } = search;
@@ -90,7 +90,7 @@ function missingOfResources(search: Search, rule: PolicyRule): readonly PolicyRu
     for (const resource of resources) {
       const held = filtered(ofGroup, comparisons, (each) => coversResource(each.resources, resource));
       const about = { ...NOTHING, apiGroups: [group], resources: [resource] };
-      for (const [name, times] of timesEach(resourceNames)) {
+      for (const [name, times] of countNames(resourceNames)) {
         const each = name === undefined ? [] : [name];
         const ofName = filtered(held, comparisons, (one) => coversNames(one.resourceNames, each));
         const verbs =
@@ -103,8 +103,8 @@ function missingOfResources(search: Search, rule: PolicyRule): readonly PolicyRu
   return parts;
 }
 
-/** How often each name is said: a verb is told as often of it. No names are all of them, said once. */
-function timesEach(names: readonly string[]): ReadonlyMap<string | undefined, number> {
+/** Counts each name, because duplicates are reported. An empty list means all names, once. */
+function countNames(names: readonly string[]): ReadonlyMap<string | undefined, number> {
   if (names.length === 0) return ALL_NAMES;
   const times = new Map<string, number>();
   for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
@@ -126,10 +126,10 @@ function missingOfUrls({ held, comparisons }: Search, rule: PolicyRule): readonl
   return parts;
 }
 
-/** What it takes to note a part that is missing, and to tell of it. */
+/** The cost of recording and formatting a missing part, in comparisons. */
 const MISSING_COMPARISONS = 500;
 
-/** Adds a part for each verb that none of the held rules has, all of which are about that part. */
+/** Adds a part for each verb that no held rule has; `held` was filtered for the part. */
 function addVerbs(parts: PolicyRule[], { held, comparisons }: Search, { verbs, ...about }: PolicyRule): void {
   for (const verb of verbs) {
     if (comparisons.left <= 0) return;
@@ -149,7 +149,7 @@ function filtered(
   return comparisons.left <= 0 ? [] : held.filter(test);
 }
 
-/** Whether a rule allows all that another one does. Nearly all of them are about other groups. */
+/** Returns whether one held rule covers the whole rule. Checks the group first, since most rules have other groups. */
 function coversWhole(held: HeldRule, rule: PolicyRule, comparisons: Comparisons): boolean {
   comparisons.left -= 1;
   if (comparisons.left <= 0) return false;
@@ -178,7 +178,7 @@ function coversResource(held: ReadonlySet<string>, wanted: string): boolean {
   return slash >= 0 && held.has(`${EVERY}${wanted.slice(slash)}`);
 }
 
-/** A rule without names is about all of them; one with names never covers all. */
+/** A rule without names covers all names; one with names never covers all. */
 function coversNames(held: ReadonlySet<string>, wanted: readonly string[]): boolean {
   if (held.size === 0) return true;
   return wanted.length > 0 && wanted.every((name) => held.has(name));
@@ -194,7 +194,7 @@ function coversUrl(held: string, wanted: string): boolean {
   return prefix !== undefined && wanted.startsWith(prefix);
 }
 
-/** Such parts as texts, those that differ in the verb alone as one, in the order of the texts. */
+/** Formats missing parts, merges those that differ in the verb alone, and sorts the texts. */
 export function describeMissing(missing: readonly PolicyRule[]): readonly string[] {
   const byTarget = new Map<string, PolicyRule & { readonly verbs: string[] }>();
   for (const rule of missing) {
@@ -220,7 +220,7 @@ function describe({ apiGroups, resources, nonResourceURLs, resourceNames, verbs 
   return `{${given.map(([name, list]) => `${name}:${quotedList(list)}`).join(', ')}}`;
 }
 
-/** A list of texts as Go shows it: `["a" "b"]`. */
+/** Formats a list as Go's `%q` does: `["a" "b"]`. */
 export function quotedList(texts: readonly string[]): string {
   return `[${texts.map((each) => JSON.stringify(each)).join(' ')}]`;
 }

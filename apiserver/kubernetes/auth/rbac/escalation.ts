@@ -36,7 +36,7 @@ type Check<T extends ApiObject> = (
   signal: AbortSignal,
 ) => Promise<void>;
 
-/** What is written, and by whom. */
+/** A write of a role or binding. */
 interface RoleWrite<T extends ApiObject = ApiObject> {
   readonly user: UserInfo;
   readonly resource: string;
@@ -48,8 +48,8 @@ interface RoleWrite<T extends ApiObject = ApiObject> {
 }
 
 /**
- * Nobody gives anybody, not even themselves, rights that they do not have: not by writing a role, and not by binding one. That holds
- * whatever the modes of authorization are.
+ * Refuses privilege escalation: a user can neither write nor bind a role with rights that the user does not hold. This applies in every
+ * authorization mode. Source: pkg/registry/rbac/escalation_check.go.
  */
 export function refuseEscalation(parts: EscalationParts): WriteCheck {
   return ({ write: { endpoint, user, namespace, nameInPath = '' }, object, oldObject }, signal) => {
@@ -69,10 +69,10 @@ const CHECKS: { readonly [Resource in keyof RbacKinds]: Check<RbacKinds[Resource
   rolebindings: checkBinding,
 };
 
-/** Lets go of the kind: the objects of a resource were decoded as what is stored there. */
+/** The cast is safe: objects of a resource were decoded as its stored kind. */
 const CHECK_OF = ownKeyMap(CHECKS as unknown as Readonly<Record<string, Check<ApiObject>>>);
 
-/** A Role is like a ClusterRole that gathers nothing. */
+/** A Role is checked like a ClusterRole without aggregation. */
 async function checkRole(
   parts: EscalationParts,
   write: RoleWrite<ClusterRole>,
@@ -82,7 +82,7 @@ async function checkRole(
   if (await mayDo(parts, { write, verb: 'escalate', resource, name: nameInPath }, signal)) return;
   await confirmHeld(parts, { write, rules: policyRules(object.rules) }, signal);
   if (!hasAggregation(object) && !hasAggregation(oldObject)) return;
-  // What aggregation will gather is not known yet: whoever asks for it must hold everything.
+  // The rules that aggregation will add are unknown, so that the user must hold everything.
   const { rules: held } = parts.policies.rulesOf(write.user, write.namespace);
   if (missingRules(held, EVERYTHING).length > 0) {
     throw refusal(write, 'must have cluster-admin privileges to use the aggregationRule');
@@ -97,7 +97,7 @@ async function checkBinding(
   const { namespace, object } = write;
   const ref = roleRefOf(object);
   const resource = ROLE_RESOURCES.get(ref.kind);
-  // Validation refuses what is no role, and a role of a namespace that the binding has none of.
+  // Validation refuses unknown kinds, and a Role in a ClusterRoleBinding.
   if (resource === undefined || (resource === 'roles' && namespace === '')) return;
   if (await mayDo(parts, { write, verb: 'bind', resource, name: ref.name }, signal)) return;
   refuseNoName(ref.name);
@@ -107,7 +107,7 @@ async function checkBinding(
   await confirmHeld(parts, { write, rules }, signal);
 }
 
-/** The role is looked for before validation asks what it is called: throws BadRequest for what cannot be looked for. */
+/** Throws BadRequest for a role name that cannot be looked up; this check runs before validation. */
 function refuseNoName(name: string): void {
   if (name === '') throw badRequest('Name parameter required.');
   const problems = pathSegmentProblems(name);
@@ -117,7 +117,7 @@ function refuseNoName(name: string): void {
 
 const ROLE_RESOURCES = ownKeyMap({ ClusterRole: 'clusterroles', Role: 'roles' });
 
-/** Whether the user is trusted with roles of any content: to write them (`escalate`), or to bind them (`bind`). */
+/** Returns whether the user may write (`escalate`) or bind (`bind`) roles with any rules. */
 async function mayDo(
   { authorize }: EscalationParts,
   {
@@ -143,10 +143,10 @@ async function mayDo(
   return (await authorize(question, signal)).decision === 'allow';
 }
 
-/** They take 0.2 s. A role of a thousand rules, each of which its writer holds by two others, needs half of them. */
+/** The bound on comparisons, which take 0.2 s; a role with a thousand rules, each held by two others, needs half of them. */
 export const COMPARISONS_MAX = 10_000_000;
 
-/** Refuses on rights as they are now, like every reader of the store would see them. */
+/** Throws Forbidden if the user lacks one of the rules. The rights are read after the cache was freshened. */
 async function confirmHeld(
   { policies }: EscalationParts,
   { write, rules }: { readonly write: RoleWrite; readonly rules: readonly PolicyRule[] },
@@ -176,7 +176,7 @@ async function confirmHeld(
 
 async function freshen(policies: Policies, signal: AbortSignal): Promise<void> {
   if (await policies.freshen(signal)) return;
-  throw timeout('the check of the rights that are given waits for the newest roles', RETRY_AFTER_SECONDS);
+  throw timeout('the escalation check timed out waiting for the newest roles', RETRY_AFTER_SECONDS);
 }
 
 function refusal({ resource, object }: RoleWrite, why: string): Error {

@@ -14,25 +14,25 @@ import type { PolicyRule } from './policy-rule';
 import { RoleSlot, RoleTable } from './role-table';
 
 export interface PolicySources {
-  /** What is stored; kinds that are not served are absent. */
+  /** The stored resources; kinds that are not served are absent. */
   readonly stored: readonly StoredResource[];
   readonly cache: ClusterCache;
 }
 
-/** What the roles say to a question. */
+/** The result of evaluating the roles for a request. */
 export interface Decision {
-  /** The binding that allows it. */
+  /** The binding that allows the request. */
   readonly allowedBy: Binding | undefined;
-  /** Roles that bindings of the user name and that are not there. */
+  /** Missing roles that bindings of the user refer to. */
   readonly missing: readonly RoleSlot[];
 }
 
 /**
- * Roles and bindings as the watch cache has them, ready for decisions: bindings are found by user and by group, and rules are compiled
- * once for each state of a role. A change costs what it changes; see {@link CacheFollower}.
+ * Roles and bindings of the watch cache, indexed for decisions: bindings by user and group, rules compiled once for each version of a role.
+ * Changes are applied incrementally; see {@link CacheFollower}.
  */
 export class Policies {
-  /** By kind, as bindings write it. */
+  /** By the kind in a roleRef. */
   readonly #roles: ReadonlyMap<string, RoleTable>;
   readonly #clusterBindings: BindingTable;
   readonly #bindings: BindingTable;
@@ -69,23 +69,23 @@ export class Policies {
     this.#followers = new CacheFollowers(cache, followers, 'roles');
   }
 
-  /** Grows with every change that may change a decision. */
+  /** A counter that grows with every change that may affect a decision. */
   get generation(): number {
     this.#catchUp();
     return this.#followers.starts + this.#changes;
   }
 
-  /** Throws ServiceUnavailable (503) when roles and bindings are not there in time: nobody is let through meanwhile. */
+  /** Waits for roles and bindings. Throws ServiceUnavailable (503) when that takes too long, so that no request is allowed meanwhile. */
   async whenReady(signal: AbortSignal): Promise<void> {
     await this.#followers.whenReady(signal);
   }
 
-  /** Waits until everything that was written before this call is known; false when that takes too long. */
+  /** Waits until every write acknowledged before this call is applied; false when that takes too long. */
   async freshen(signal: AbortSignal): Promise<boolean> {
     return this.#followers.freshen(signal);
   }
 
-  /** Bindings of the cluster are looked at before those of the namespace, and every role once. Call `whenReady` before. */
+  /** Evaluates cluster-wide bindings before those of the namespace, and each role once. Call `whenReady` first. */
   decide(question: AccessQuestion): Decision {
     this.#catchUp();
     const asked = askedBy(question);
@@ -105,7 +105,7 @@ export class Policies {
     return { allowedBy: undefined, missing };
   }
 
-  /** All that the user may do in the namespace, binding by binding, and which roles are missing. Call `whenReady` before. */
+  /** Returns the rules of the user in the namespace, binding by binding, and the missing roles. Call `whenReady` first. */
   rulesOf(
     user: UserInfo,
     namespace: string,
@@ -122,7 +122,7 @@ export class Policies {
     return { rules, missing: [...missing] };
   }
 
-  /** What the role allows that a binding in the namespace means; undefined when there is none. Call `whenReady` before. */
+  /** Returns the rules of the role that a binding in the namespace refers to; undefined if it is missing. Call `whenReady` first. */
   rulesOfRole(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     this.#catchUp();
     return this.#roles.get(ref.kind)?.get(keyOf(ref, namespace))?.content()?.rules;

@@ -1,6 +1,6 @@
 import type { PolicyRule as StoredRule } from '../../../../shared/api/types/rbac-v1';
 
-/** One rule of a role, with an empty list for what it does not say. */
+/** One rule of a role; absent lists are empty. */
 export interface PolicyRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
@@ -9,7 +9,7 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** The stored `rules` of a role. */
+/** Converts the stored `rules` of a role. */
 export function policyRules(rules: readonly StoredRule[] | null): readonly PolicyRule[] {
   return (rules ?? []).map(
     ({ verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }) => ({
@@ -22,7 +22,7 @@ export function policyRules(rules: readonly StoredRule[] | null): readonly Polic
   );
 }
 
-/** The rule as it is written into an object: lists that are empty are left out. */
+/** Converts a rule to its JSON form, which omits empty lists. */
 export function ruleAsJson({ verbs, ...lists }: PolicyRule): WrittenRule {
   const given = Object.entries(lists).filter(([, list]) => list.length > 0);
   return { verbs, ...Object.fromEntries(given) };
@@ -30,7 +30,7 @@ export function ruleAsJson({ verbs, ...lists }: PolicyRule): WrittenRule {
 
 export type WrittenRule = Pick<PolicyRule, 'verbs'> & Partial<PolicyRule>;
 
-/** A trailing `*`, or several, stands for anything. */
+/** Returns the prefix of a URL pattern with trailing `*`; undefined for a pattern without. */
 export function urlPrefixOf(pattern: string): string | undefined {
   return pattern.endsWith('*') ? pattern.replace(/\*+$/u, '') : undefined;
 }

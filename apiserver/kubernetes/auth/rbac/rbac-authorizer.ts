@@ -7,8 +7,8 @@ import { ruleAsJson } from './policy-rule';
 import { notFoundError } from './role-errors';
 
 /**
- * Allows what a role says that is bound to the user or to one of the groups. A request that would be refused is decided again on
- * everything that was written before, so that whoever was just given a role need not know which replica heard of it.
+ * Creates the RBAC authorizer. A refusal is decided again after the cache was freshened, so that a new binding takes effect on every replica
+ * with the next request.
  */
 export function rbacAuthorizer(policies: Policies): Authorizer {
   return async (question, signal) => {
@@ -23,7 +23,7 @@ export function rbacAuthorizer(policies: Policies): Authorizer {
   };
 }
 
-/** Lists what roles allow. Those that are missing are told, and the rest is complete. */
+/** Lists the rules of a user. Missing roles are reported in `evaluationError`; the rest is complete. */
 export function rbacRules(policies: Policies): RuleLister {
   return async (user, namespace, signal) => {
     await policies.freshen(signal);

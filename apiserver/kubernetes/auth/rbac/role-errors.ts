@@ -2,10 +2,10 @@ import { resourceNameOf } from '../../../../shared/object/object';
 import { GROUP } from '../../../../shared/names';
 import type { RoleSlot } from './role-table';
 
-/** How the kind is called in the text: requests are told of `clusterrole.…`, checks of what is given away of `clusterroles.…`. */
+/** Upstream writes `clusterrole.…` in authorization reasons and `clusterroles.…` in escalation errors. */
 type Number = 'singular' | 'plural';
 
-/** What is said of a role that a binding names and that is not there. */
+/** Formats the error for a role that a binding refers to and that does not exist. */
 export function notFoundError({ kind, name }: RoleSlot, number: Number): string {
   if (kind !== 'ClusterRole' && kind !== 'Role') {
     return `unsupported role reference kind: ${JSON.stringify(kind)}`;

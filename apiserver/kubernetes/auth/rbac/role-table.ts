@@ -7,13 +7,13 @@ import { CompiledRule } from './compiled-rule';
 import type { PolicyRule } from './policy-rule';
 import { policyRules } from './policy-rule';
 
-/** What a role allows. */
+/** The rules of a role. */
 export interface RoleRules {
   readonly rules: readonly PolicyRule[];
   readonly compiled: readonly CompiledRule[];
 }
 
-/** The place of a role, whether the role is there or not: bindings that name it keep the place. */
+/** The slot of a role. Bindings that refer to a missing role hold its slot too. */
 export class RoleSlot {
   readonly kind: string;
   /** `<namespace>/<name>`, or `<name>`. */
@@ -21,7 +21,7 @@ export class RoleSlot {
   readonly name: string;
   /** The number of the last decision that evaluated the role, so that each decision evaluates it once. */
   seenBy = 0;
-  /** How many bindings keep it. */
+  /** The number of bindings that hold the slot. */
   holders = 0;
   #source: { readonly stored: StoredResource; readonly entry: Entry } | undefined;
   #content: RoleRules | undefined;
@@ -32,7 +32,7 @@ export class RoleSlot {
     this.name = key.slice(key.indexOf('/') + 1);
   }
 
-  /** Parsed when somebody asks first, and kept as long as the role stays as it is; undefined when there is no such role. */
+  /** Returns the rules, decoded at first use and cached until the role changes; undefined if the role does not exist. */
   content(): RoleRules | undefined {
     if (this.#content !== undefined || this.#source === undefined) return this.#content;
     const { object } = currentOfEntry(this.#source.stored, this.#source.entry);
@@ -57,7 +57,7 @@ export class RoleTable implements FollowerTarget {
   readonly #stored: StoredResource | undefined;
   readonly #slots = new Map<string, RoleSlot>();
 
-  /** Without a resource there are no roles: the kind is not served. */
+  /** Without a resource the kind is not served, and the table stays empty. */
   constructor(kind: string, stored: StoredResource | undefined) {
     this.#kind = kind;
     this.#stored = stored;
@@ -77,7 +77,7 @@ export class RoleTable implements FollowerTarget {
     this.#drop(slot);
   }
 
-  /** The place of a role, which may come to be there later. Give it back with `release`. */
+  /** Acquires the slot of a role, which may be created later. Call `release` when the binding is gone. */
   hold(key: string): RoleSlot {
     const slot = this.#slotOf(key);
     slot.holders += 1;

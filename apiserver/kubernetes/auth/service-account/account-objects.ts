@@ -10,15 +10,15 @@ import type { Entry } from '../../../engine/watch-cache/state/entry';
 
 const TOKEN = 'token';
 
-/** What a token may hang on. */
+/** The resources that a token can be bound to. */
 export type AccountResource = 'serviceaccounts' | 'secrets' | 'pods';
 
-/** What is asked about such an object. */
+/** The fields of such an object that matter to tokens. */
 export interface AccountObject {
   readonly uid: string;
-  /** Milliseconds since the epoch; undefined for an object that nobody deletes. */
+  /** The deletion timestamp in milliseconds since the epoch; undefined if the object is not being deleted. */
   readonly deletedAtMs: number | undefined;
-  /** The `token` in the data of a Secret, in base64; empty where there is none. */
+  /** The `token` in the data of a Secret, in base64; empty if there is none. */
   readonly token: string;
 }
 
@@ -27,14 +27,15 @@ export type ReadAccountObject = (
   place: { readonly namespace: string; readonly name: string },
 ) => Promise<AccountObject | undefined>;
 
-/** The objects that tokens hang on, as this replica knows them and as they are. */
+/** Reads the objects that tokens are bound to. */
 export interface AccountObjects {
+  /** Reads the watch cache. */
   readonly cached: ReadAccountObject;
-  /** At least as fresh as a read index taken now: nobody is refused for what this replica has not heard of yet. */
+  /** Reads at least as fresh as a read index taken now, so that a stale cache never rejects a token. */
   readonly fresh: (signal: AbortSignal) => ReadAccountObject;
 }
 
-/** Reads them from the watch cache, where each is looked into once. */
+/** Creates the readers. Each cached version of an object is decoded once. */
 export function accountObjects(context: ReadContext, registry: () => Registry): AccountObjects {
   const seen = new WeakMap<Entry, AccountObject>();
   const endpointOf = (resource: AccountResource): Endpoint => {
@@ -69,7 +70,7 @@ export function accountObjects(context: ReadContext, registry: () => Registry): 
   };
 }
 
-/** Of what tokens hang on only Secrets have data. */
+/** Only Secrets have data. */
 function accountObjectOf({ metadata, data }: Pick<Secret, 'metadata' | 'data'>): AccountObject {
   const { uid = '', deletionTimestamp } = metadata;
   return {

@@ -103,9 +103,9 @@ describe('a watch with a token of a service account', () => {
     const of = await standing(await newToken());
     expect(await of()).toBe('holds');
     await remove('serviceaccounts', 'robot');
-    expect(await of()).toBe('the service account is gone');
+    expect(await of()).toBe('the service account does not exist');
     await make('serviceaccounts', 'robot');
-    expect(await of()).toBe('the service account is another than it was');
+    expect(await of()).toBe('the service account was replaced');
   });
 
   test('ends with the token’s time', async () => {
@@ -175,9 +175,9 @@ describe('a token of a service account', () => {
     const by = authenticator();
     expect(await outcome(token, { by })).toMatchObject({ audiences: AUDIENCES });
     await remove('serviceaccounts', 'robot');
-    expect(await outcome(token, { by })).toBe('the service account is gone');
+    expect(await outcome(token, { by })).toBe('the service account does not exist');
     await make('serviceaccounts', 'robot');
-    expect(await outcome(token, { by })).toBe('the service account is another than it was');
+    expect(await outcome(token, { by })).toBe('the service account was replaced');
   });
 
   test('survives a minute of its account being deleted and not more', async () => {
@@ -200,9 +200,9 @@ describe('a token of a service account', () => {
       kind === 'Pod' ? { [SERVICE_ACCOUNT.podName]: ['bound'], [SERVICE_ACCOUNT.podUid]: [uid] } : {};
     expect(await outcome(token)).toMatchObject({ user: { extra } });
     await remove(resource, 'bound');
-    expect(await outcome(token)).toBe(`the ${what} is gone`);
+    expect(await outcome(token)).toBe(`the ${what} does not exist`);
     await make(resource, 'bound', body);
-    expect(await outcome(token)).toBe(`the ${what} is another than it was`);
+    expect(await outcome(token)).toBe(`the ${what} was replaced`);
   });
 
   test('is not refused for what this replica has not heard of yet', async () => {
@@ -265,7 +265,7 @@ describe('a token of a service account', () => {
 
   test('that names no account is nobody', async () => {
     const token = await signToken(TOKEN_KEY, { iss: ACCOUNT_TOKEN.issuer, aud: AUDIENCES });
-    expect(await outcome(token)).toBe('the service account is gone');
+    expect(await outcome(token)).toBe('the service account does not exist');
   });
 });
 
@@ -326,9 +326,7 @@ describe('a token of a Secret', () => {
     await remove('serviceaccounts', 'robot');
     expect(await outcome(token, { by: legacyAuthenticator() })).toBe('the service account has been deleted');
     await make('serviceaccounts', 'robot');
-    expect(await outcome(token, { by: legacyAuthenticator() })).toBe(
-      'the service account is another than it was',
-    );
+    expect(await outcome(token, { by: legacyAuthenticator() })).toBe('the service account was replaced');
   });
 
   test.each([

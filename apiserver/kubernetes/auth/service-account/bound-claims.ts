@@ -3,7 +3,7 @@ import { ACCOUNT_TOKEN } from '../../../../shared/names';
 import { fieldsOf, optionalRecord, text } from '../../../../shared/object/accessors';
 import type { Reference } from './account-user';
 
-/** What a token of a service account says. Times are milliseconds since the epoch, undefined where the token says none. */
+/** The claims of a service account token. Times are milliseconds since the epoch, undefined if absent. */
 export interface BoundClaims {
   readonly audiences: readonly string[];
   readonly expiresAtMs: number | undefined;
@@ -16,7 +16,7 @@ export interface BoundClaims {
   readonly secret: Reference | undefined;
 }
 
-/** What is particular to these tokens; `claimsOf` writes it. */
+/** The private claims of these tokens, which `claimsOf` writes. */
 interface OwnClaims {
   readonly namespace: string;
   readonly serviceaccount: Reference;
@@ -25,7 +25,7 @@ interface OwnClaims {
   readonly warnafter: number;
 }
 
-/** Undefined for claims of other types than they must have. */
+/** Parses the claims; undefined if one has the wrong type. */
 export function boundClaimsOf(claims: Claims): BoundClaims | undefined {
   const { namespace, serviceaccount, ...own } = fieldsOf<OwnClaims>(claims[ACCOUNT_TOKEN.claim]);
   const { aud, exp, nbf, iat } = claims;
@@ -42,7 +42,7 @@ export function boundClaimsOf(claims: Claims): BoundClaims | undefined {
     issuedAtMs,
     warnAfterMs: warnAfterMs === 0 ? undefined : warnAfterMs,
     namespace: text(namespace),
-    account: account ?? NOBODY,
+    account: account ?? NO_REFERENCE,
     pod,
     secret,
   };
@@ -50,22 +50,22 @@ export function boundClaimsOf(claims: Claims): BoundClaims | undefined {
 
 const SECOND_MS = 1_000;
 
-/** Null for what is no time. Seconds may have fractions. */
+/** Parses a time in seconds, possibly with a fraction; null for another type. */
 function timeOf(value: unknown): number | undefined | null {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'number' ? value * SECOND_MS : null;
 }
 
-/** One audience, a list of them, or none. */
+/** Parses one audience, a list of audiences, or none. */
 function audiencesOf(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null) return [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.every((each) => typeof each === 'string') ? list : undefined;
 }
 
-const NOBODY: Reference = { name: '', uid: '' };
+const NO_REFERENCE: Reference = { name: '', uid: '' };
 
-/** Null for what is none: a token whose pod cannot be read must not pass for one that is bound to no pod. */
+/** Parses a reference; null if malformed, because such a token must not pass as one that is not bound. */
 function referenceOf(value: unknown): Reference | undefined | null {
   if (value === undefined || value === null) return undefined;
   const { name = '', uid = '' } = fieldsOf<Reference>(value);

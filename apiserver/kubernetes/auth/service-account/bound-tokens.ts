@@ -14,16 +14,16 @@ import { boundClaimsOf } from './bound-claims';
 import type { TokenCounts } from './token-counts';
 import { VerifiedTokens } from '../../../engine/authn/verified-tokens';
 
-/** How far clocks may differ: by so much is a token good before its time and after. */
+/** The tolerated clock skew, before and after the validity of a token. */
 const LEEWAY_MS = 60_000;
 const SECOND_MS = 1_000;
-/** Tokens whose signature need not be verified again: about 1 KB each. */
+/** Cached verified tokens, about 1 KB each. */
 const VERIFIED_TOKENS_MAX = 4_096;
 
 export interface AccountTokenOptions {
   readonly issuer: string;
   readonly keys: readonly TokenKey[];
-  /** What a token is meant for that names no audience. */
+  /** The audiences of tokens that name none. */
   readonly apiAudiences: readonly string[];
   readonly objects: AccountObjects;
   readonly counts: TokenCounts;
@@ -31,9 +31,8 @@ export interface AccountTokenOptions {
 }
 
 /**
- * Knows the tokens that `serviceaccounts/token` gives. Beside the signature, the issuer, the audience and the time, what the token
- * hangs on must be there still, with the same uid: the account, and the pod or Secret it is bound to. Whoever deletes those ends the
- * token, at once on a replica that has heard of it.
+ * Authenticates the tokens that `serviceaccounts/token` issues. It checks signature, issuer, audience and times, and that the account and the
+ * pod or Secret that the token is bound to still exist with the same uid. Deleting one of them revokes the token.
  */
 export function boundTokens(options: AccountTokenOptions): TokenAuthenticator {
   const { issuer, keys, apiAudiences, objects, counts, clock } = options;
@@ -46,7 +45,7 @@ export function boundTokens(options: AccountTokenOptions): TokenAuthenticator {
   return async (question, signal) => {
     const token = await verified.verify(question.token);
     if (token.is === 'foreign') return undefined;
-    if (token.is === 'forged') throw unauthorized('the signature is not of a key that is known here');
+    if (token.is === 'forged') throw unauthorized('the token signature matches no known key');
     const claims = boundClaimsOf(token.claims);
     if (claims === undefined) throw unauthorized('the claims are malformed');
     const meantFor = claims.audiences.length === 0 ? apiAudiences : claims.audiences;
@@ -61,7 +60,7 @@ export function boundTokens(options: AccountTokenOptions): TokenAuthenticator {
   };
 }
 
-/** Equal tokens have the same claims, as long as they are remembered. */
+/** Equal tokens share the claims object while they are cached, so that it serves as the key. */
 function groundOf(
   key: Claims,
   claims: BoundClaims,
@@ -79,7 +78,7 @@ function timeProblem({ expiresAtMs, notBeforeMs, issuedAtMs }: BoundClaims, now:
   return now + LEEWAY_MS < startsAtMs ? 'token is not valid yet' : undefined;
 }
 
-/** A refusal is only believed after a fresh look. */
+/** Returns why the token is revoked. A cached reason is confirmed by a fresh read. */
 async function lifeProblem(
   claims: BoundClaims,
   at: { readonly objects: AccountObjects; readonly now: number; readonly signal: AbortSignal },
@@ -88,7 +87,7 @@ async function lifeProblem(
   return goneFrom(claims, at.objects.fresh(at.signal), at.now);
 }
 
-/** What of that which the token hangs on is gone, or is another than it was. */
+/** Returns which object that the token is bound to was deleted or replaced. */
 async function goneFrom(
   { namespace, account, secret, pod }: BoundClaims,
   read: ReadAccountObject,
@@ -102,8 +101,8 @@ async function goneFrom(
   for (const [what, resource, reference] of needed) {
     if (reference === undefined) continue;
     const found = await read(resource, { namespace, name: reference.name });
-    if (found === undefined) return `the ${what} is gone`;
-    if (found.uid !== reference.uid) return `the ${what} is another than it was`;
+    if (found === undefined) return `the ${what} does not exist`;
+    if (found.uid !== reference.uid) return `the ${what} was replaced`;
     if (found.deletedAtMs !== undefined && found.deletedAtMs < now - LEEWAY_MS)
       return `the ${what} has been deleted`;
   }

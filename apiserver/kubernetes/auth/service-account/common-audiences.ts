@@ -1,6 +1,6 @@
 import { unauthorized } from '../../../engine/authn/authenticator';
 
-/** For which of the audiences asked about a token is good, in their order. Throws Unauthorized, with both lists, if for none. */
+/** Returns the requested audiences that the token is valid for, in order. Throws Unauthorized with both lists if there is none. */
 export function commonAudiences(meantFor: readonly string[], asked: readonly string[]): readonly string[] {
   const audiences = asked.filter((each) => meantFor.includes(each));
   if (audiences.length > 0) return audiences;
@@ -8,7 +8,7 @@ export function commonAudiences(meantFor: readonly string[], asked: readonly str
   throw unauthorized(why);
 }
 
-/** A list of texts as Go quotes it. */
+/** Formats a list as Go's `%q` does. */
 function goList(texts: readonly string[]): string {
   return `[${texts.map((each) => JSON.stringify(each)).join(' ')}]`;
 }

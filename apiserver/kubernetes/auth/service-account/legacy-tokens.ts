@@ -15,7 +15,7 @@ import { VerifiedTokens } from '../../../engine/authn/verified-tokens';
 
 const VERIFIED_TOKENS_MAX = 4_096;
 
-/** Where a token of a Secret comes from. */
+/** The claims of a legacy token. */
 interface LegacyClaims {
   readonly namespace: string;
   readonly secretName: string;
@@ -24,11 +24,11 @@ interface LegacyClaims {
 }
 
 export interface LegacyTokenOptions extends Omit<AccountTokenOptions, 'issuer' | 'clock'> {
-  /** Whether the Secret and the account must be there still: if not, such tokens are good for ever. */
+  /** Whether the Secret and the account must still exist; otherwise such tokens never expire. */
   readonly lookup: boolean;
 }
 
-/** Knows the tokens in Secrets of service accounts, which have no end but that of the Secret. */
+/** Authenticates legacy tokens in Secrets, which are valid until the Secret is deleted. */
 export function legacyTokens(options: LegacyTokenOptions): TokenAuthenticator {
   const { keys, apiAudiences, objects, counts, lookup } = options;
   const verified = new VerifiedTokens({
@@ -40,7 +40,7 @@ export function legacyTokens(options: LegacyTokenOptions): TokenAuthenticator {
   return async ({ token, audiences: asked }, signal) => {
     const found = await verified.verify(token);
     if (found.is === 'foreign') return undefined;
-    if (found.is === 'forged') throw unauthorized('the signature is not of a key that is known here');
+    if (found.is === 'forged') throw unauthorized('the token signature matches no known key');
     const audiences = commonAudiences(apiAudiences, asked);
     const claims = legacyClaimsOf(found.claims);
     if (typeof claims === 'string') throw unauthorized(claims);
@@ -60,7 +60,7 @@ function holds(token: string): (secret: AccountObject) => boolean {
   return (secret) => isSameSecret(Buffer.from(secret.token, 'base64'), Buffer.from(token));
 }
 
-/** The token itself is not kept. */
+/** Only a digest of the token is stored. */
 function groundOf(token: string, claims: LegacyClaims, objects: AccountObjects): AccessCondition {
   const digest = digestOf(Buffer.from(token));
   const isTokenOf = (secret: AccountObject): boolean =>
@@ -72,7 +72,7 @@ function digestOf(token: Buffer): string {
   return hash('sha256', token, 'base64');
 }
 
-/** The claims, or what is wrong with them. */
+/** Returns the claims, or why they are invalid. */
 function legacyClaimsOf(claims: Claims): LegacyClaims | string {
   const namespace = text(claims[ACCOUNT_TOKEN.legacyNamespace]);
   const secretName = text(claims[ACCOUNT_TOKEN.legacySecretName]);
@@ -86,7 +86,7 @@ function legacyClaimsOf(claims: Claims): LegacyClaims | string {
   return { namespace, secretName, accountName, accountUid };
 }
 
-/** A refusal is only believed after a fresh look. */
+/** Returns why the token is revoked. A cached reason is confirmed by a fresh read. */
 async function lifeProblem(claims: LegacyClaims, at: Looked): Promise<string | undefined> {
   if ((await goneFrom(claims, at.isTokenOf, at.objects.cached)) === undefined) return undefined;
   return goneFrom(claims, at.isTokenOf, at.objects.fresh(at.signal));
@@ -109,5 +109,5 @@ async function goneFrom(
   const account = await read('serviceaccounts', { namespace, name: accountName });
   if (account === undefined || account.deletedAtMs !== undefined)
     return 'the service account has been deleted';
-  return account.uid === accountUid ? undefined : 'the service account is another than it was';
+  return account.uid === accountUid ? undefined : 'the service account was replaced';
 }

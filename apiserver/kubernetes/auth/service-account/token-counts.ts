@@ -1,14 +1,14 @@
 import { TokenCacheCounts } from '../../../engine/authn/token-cache-counts';
 
-/** How often tokens of service accounts were used, for metrics: numbers that only grow. */
+/** Counters of service account token uses, for metrics. */
 export interface TokenCounts {
-  /** Tokens of Secrets, which never end. */
+  /** Legacy tokens of Secrets, which never expire. */
   legacy: number;
-  /** Tokens of pods after the time at which their client should have fetched new ones. */
+  /** Bound tokens used after the time at which the client should have refreshed them. */
   stale: number;
-  /** Tokens of pods before that time. */
+  /** Bound tokens used before that time. */
   valid: number;
-  /** Of whatever kind of token is remembered. */
+  /** Counters of the token caches of every kind. */
   readonly cache: TokenCacheCounts;
 }
 

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import type { SigningKey, TokenKey } from '../../../../shared/tokens/token-key';
 import { KeyError, signingKeyOf, verificationKeysOf } from '../../../../shared/tokens/token-key';
 
-/** The keys of the tokens of service accounts. */
+/** The keys of service account tokens. */
 export interface AccountTokenKeys {
   readonly signing: SigningKey;
-  /** Each key once; the one that signs is among them, so that a server takes the tokens it gives. */
+  /** Distinct keys, including the signing key, so that a server accepts its own tokens. */
   readonly verifying: readonly TokenKey[];
 }
 
 export interface AccountTokenKeyFiles {
   readonly signingKeyFile: string;
-  /** Private or public keys, several in one file if need be. */
+  /** Files of private or public keys; a file may hold several. */
   readonly keyFiles: readonly string[];
 }
 
-/** Reads the key files once. Throws an error that names the file when one cannot be read or holds no key that could be used. */
+/** Reads the key files once. Throws an error that names a file which cannot be read or holds no usable key. */
 export function readAccountTokenKeys({ signingKeyFile, keyFiles }: AccountTokenKeyFiles): AccountTokenKeys {
   const signing = ofFile(signingKeyFile, signingKeyOf);
   const { privateKey: _secret, ...own } = signing;
