@@ -145,7 +145,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
   const newReading = clusterReadings(registry, read);
   const custom = convertedResources(options, { registry, cache, newReading, metrics });
-  const serviceAllocation = allocationOf(options, servicesIn(registry, { cache, cacheWaitMs }));
+  const serviceAllocation = allocationOf(options, { services: servicesIn(registry, { cache, cacheWaitMs }) });
   const graphTimes = new GraphTimes();
   const sources = { stored: registry.stored, cache, times: graphTimes };
   const policies = new Policies(sources);
@@ -301,7 +301,7 @@ function admissionOf(
 
 function allocationOf(
   { backend, prefix, log, services, kindSettings = DEFAULT_KIND_SETTINGS }: ControlPlaneOptions,
-  readServices: ServiceAllocationOptions['services'],
+  { services: readServices }: Pick<ServiceAllocationOptions, 'services'>,
 ): ServiceAllocation {
   return createServiceAllocation({
     backend,

@@ -7,7 +7,7 @@ test('two servers in one process count webhook calls and graph changes apart', a
   ]);
   try {
     one.plane.requests.observerOf('https://webhook.example')('POST', 200, 1);
-    one.plane.graphTimes.record('AddPod', performance.now());
+    one.plane.graphTimes.observe('AddPod', performance.now());
     expect(one.plane.requests.take().codes).toHaveLength(1);
     expect(other.plane.requests.take().codes).toEqual([]);
     expect([...one.plane.graphTimes.read()].map(([action]) => action)).toEqual(['AddPod']);

@@ -22,7 +22,7 @@ export class GraphTimes {
   readonly #times = new Map(ACTIONS.map((action) => [action, new DurationHistogram(BOUNDS_SECONDS)]));
 
   /** Records an action that began at `startedAt` of `performance.now()` and ends now. */
-  record(action: GraphAction, startedAt: number): void {
+  observe(action: GraphAction, startedAt: number): void {
     this.#times.get(action)?.observe(performance.now() - startedAt);
   }
 

@@ -102,7 +102,7 @@ export class NodeGraph {
         if (entry === undefined || node === '') {
           const wasKnown = uids.delete(key);
           this.#uses.release(POD + key);
-          if (wasKnown) this.#times.record('DeletePod', startedAt);
+          if (wasKnown) this.#times.observe('DeletePod', startedAt);
         } else if (uids.get(key) !== entry.uid || this.#uses.nodeOf(POD + key) !== node || mayGrow(entry)) {
           uids.set(key, entry.uid);
           this.#uses.hold(
@@ -110,7 +110,7 @@ export class NodeGraph {
             node,
             referencesOfPod(currentOfEntry(pods, entry).object as Pod, this.#features),
           );
-          this.#times.record('AddPod', startedAt);
+          this.#times.observe('AddPod', startedAt);
         }
       },
     };
@@ -129,7 +129,7 @@ export class NodeGraph {
         if (references.length === 0) this.#uses.release(NODE + key);
         else {
           this.#uses.hold(NODE + key, key, references);
-          this.#times.record('SetNodeConfigMap', startedAt);
+          this.#times.observe('SetNodeConfigMap', startedAt);
         }
       },
     };
@@ -145,7 +145,7 @@ export class NodeGraph {
             ? undefined
             : referencesOfVolume(currentOfEntry(volumes, entry).object as PersistentVolume);
         this.#uses.setVolume(key, volume);
-        this.#times.record(entry === undefined ? 'DeletePV' : 'AddPV', startedAt);
+        this.#times.observe(entry === undefined ? 'DeletePV' : 'AddPV', startedAt);
       },
     };
   }
@@ -160,7 +160,7 @@ export class NodeGraph {
           const { spec } = currentOfEntry(attachments, entry).object as VolumeAttachment;
           this.#attachments.set(key, spec.nodeName);
         }
-        this.#times.record(entry === undefined ? 'DeleteVolumeAttachment' : 'AddVolumeAttachment', startedAt);
+        this.#times.observe(entry === undefined ? 'DeleteVolumeAttachment' : 'AddVolumeAttachment', startedAt);
       },
     };
   }
