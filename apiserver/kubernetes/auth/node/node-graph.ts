@@ -160,7 +160,10 @@ export class NodeGraph {
           const { spec } = currentOfEntry(attachments, entry).object as VolumeAttachment;
           this.#attachments.set(key, spec.nodeName);
         }
-        this.#times.observe(entry === undefined ? 'DeleteVolumeAttachment' : 'AddVolumeAttachment', startedAt);
+        this.#times.observe(
+          entry === undefined ? 'DeleteVolumeAttachment' : 'AddVolumeAttachment',
+          startedAt,
+        );
       },
     };
   }
