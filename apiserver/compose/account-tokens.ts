@@ -11,8 +11,8 @@ import type { AccountTokenKeys } from '../kubernetes/auth/service-account/token-
 import { readAccountTokenKeys } from '../kubernetes/auth/service-account/token-keys';
 import type { TokenAuthenticator } from '../engine/authn/token-authenticator';
 import type { ControlPlane } from './control-plane';
-import type { IssuerDocuments } from '../kubernetes/discovery/issuer-documents';
-import { issuerDocuments, issuerProblem } from '../kubernetes/discovery/issuer-documents';
+import type { PageRoutes } from '../engine/server/page-router';
+import { createIssuerRouter, issuerProblem } from '../kubernetes/discovery/issuer-documents';
 import type { AccountTokenOptions } from './options/server-options';
 import type { AccountTokens } from '../engine/registry/operation';
 
@@ -23,7 +23,7 @@ export interface AccountTokenParts {
   readonly issuing: AccountTokens;
   readonly counts: TokenCounts;
   /** Undefined for an issuer whose tokens others cannot verify over the web. */
-  readonly documents: IssuerDocuments | undefined;
+  readonly documents: PageRoutes | undefined;
 }
 
 export interface AccountTokenContext {
@@ -64,7 +64,7 @@ export function createAccountTokens(
     counts,
     documents:
       problem === undefined
-        ? issuerDocuments({ issuer, keysUrl, keys: keys.verifying, serverAddress })
+        ? createIssuerRouter({ issuer, keysUrl, keys: keys.verifying, serverAddress })
         : undefined,
   };
 }

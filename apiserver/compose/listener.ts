@@ -11,9 +11,9 @@ import type { AuthorityBundles } from './authentication';
 import { clientAuthoritiesOf, createAuthentication } from './authentication';
 import { createAuthorizationStage } from '../engine/authz/authorize';
 import type { ControlPlane } from './control-plane';
-import type { HealthEndpoints } from '../engine/observability/health/health-endpoints';
-import { healthEndpoints, healthPaths } from '../engine/observability/health/health-endpoints';
-import { profilingEndpoints } from '../engine/observability/profiling/profiling-endpoints';
+import { createHealthRouter } from '../engine/observability/health/health-router';
+import { createProfilingRouter } from '../engine/observability/profiling/profiling-router';
+import type { PageRoutes } from '../engine/server/page-router';
 import type { HealthCheck } from '../engine/observability/health/health-check';
 import type { CheckedParts } from './health-checks';
 import { checksOf } from './health-checks';
@@ -24,7 +24,7 @@ import { createOverloadStage } from '../engine/request/overload';
 import type { LoopReport } from './metrics/add-overload-metrics';
 import { createImpersonationStage } from '../engine/impersonation/impersonation';
 import { createProcessMetrics } from './process-metrics';
-import { createStoreBackup } from '../engine/observability/store-backup';
+import { createBackupRouter } from '../engine/observability/backup-router';
 import { createAnswerStage } from './answer-stage';
 import { createPipeline } from '../engine/pipeline';
 import { createOffloads } from './worker/create-offload';
@@ -96,7 +96,7 @@ export async function openListener(
   const loop = watchLoop(shutdownSignal);
   const flowParts = { plane, log, dropped: loop.dropped, storePrefix: options.store.prefix };
   const flow = startFlowControl(options.flow, flowParts, shutdownSignal);
-  const { onShutdown, ...health } = healthOf({ options, log, logFailure }, parts);
+  const { onShutdown, health } = healthOf({ options, log, logFailure }, parts);
   const { large, encodings, counts } = createOffloads({ ...known, backend: opened.backend });
   const certificate = certificateFiles(options.serving, { log, shutdownSignal });
   const counted = { connections, loop, ...backends, audit: audit?.counts, largeRequests: counts };
@@ -104,11 +104,15 @@ export async function openListener(
     { options, build, servingFile: certificate.certFile },
     { plane, authentication, ...counted, flow: flow.report, store: { ...opened, ...measured } },
   );
+  const { documents: issuer } = authentication.accountTokens;
   const answer = createAnswerStage({
-    ...health,
-    metrics,
-    ...defined({ profiles: options.profiling ? profilingEndpoints() : undefined }),
-    ...defined({ issuer: authentication.accountTokens.documents, backup: createStoreBackup(opened) }),
+    pages: [
+      ...metrics.pages,
+      health,
+      ...(options.profiling ? [createProfilingRouter()] : []),
+      createBackupRouter(opened),
+      ...(issuer === undefined ? [] : [issuer]),
+    ],
     verbs: {
       ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),
       encodeElement: async (request, signal) => encodings.element(request, signal),
@@ -148,25 +152,23 @@ export async function openListener(
   return { server, port: bound.port, bundles: authentication.bundles, aggregation: backends.aggregation };
 }
 
-/** What probes are told; once `onShutdown` is called, that it goes. */
+/** Creates the health checks. Readiness fails once `onShutdown` was called. */
 function healthOf(
   { options, log, logFailure }: Pick<ServerProcess, 'options' | 'log' | 'logFailure'>,
   parts: Omit<CheckedParts, 'logFailure' | 'isShuttingDown'>,
 ): {
-  readonly health: HealthEndpoints;
-  readonly healthPaths: readonly string[];
+  readonly health: PageRoutes;
   readonly onShutdown: () => void;
 } {
   let isShuttingDown = false;
   const checks = checksOf({ ...parts, logFailure, isShuttingDown: () => isShuttingDown });
-  const health = healthEndpoints({
+  const health = createHealthRouter({
     checks,
     log,
     livezGrace: { clock: systemClock, startedAt: systemClock.now(), graceMs: options.livezGraceMs },
   });
   return {
     health,
-    healthPaths: healthPaths(checks),
     onShutdown: () => {
       isShuttingDown = true;
     },

@@ -31,6 +31,7 @@ import type {
 import { DEFAULT_ADMISSION, createControlPlane } from '../compose/control-plane';
 import { createMetricsEndpoints } from '../compose/metrics/metrics-endpoints';
 import { statusAnswer, statusErrorOf } from '../engine/server/error-handler';
+import { createPageRouter } from '../engine/server/page-router';
 import { createMemoryLimitStage, createRequestMemory } from '../engine/server/held-bytes';
 import type { AnswerParts } from '../compose/answer-stage';
 import { createAnswerStage } from '../compose/answer-stage';
@@ -210,9 +211,7 @@ export async function startInProcessApi(
     metrics,
     requestTimeoutMs: PATIENCE_MS,
     answer: createAnswerStage({
-      health: async () => Promise.resolve(undefined),
-      healthPaths: ['/healthz', '/readyz/shutdown'],
-      metrics,
+      pages: [...metrics.pages, { router: createPageRouter(), paths: ['/healthz', '/readyz/shutdown'] }],
       verbs,
       ...defined({ large, aggregator: aggregation?.aggregator, otherDocuments: aggregation?.documents }),
       serverAddress: () => '127.0.0.1:6443',

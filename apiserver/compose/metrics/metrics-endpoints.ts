@@ -9,12 +9,13 @@ import { defined } from '../../../shared/defined';
 import type { AuditCounts } from '../../engine/audit/counts';
 import type { AuthenticationCounts } from '../../engine/authn/authentication-counts';
 import type { TokenCounts } from '../../kubernetes/auth/service-account/token-counts';
-import type { Answer, Exchange, Stage } from '../../engine/request/exchange';
+import type { Stage } from '../../engine/request/exchange';
+import type { PageRoutes } from '../../engine/server/page-router';
+import { createPageRouter, page } from '../../engine/server/page-router';
 import type { Registry } from '../../engine/registry/registry';
 import { compressed } from '../../engine/encoding/compression';
 import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
 import type { AdmissionMetrics } from '../../kubernetes/admission/admission-metrics';
-import type { WebhookReport } from '../../kubernetes/admission/webhooks/call';
 import type { WebhookMetrics } from '../../kubernetes/admission/webhooks/webhook-metrics';
 import { addAdmissionMetrics } from './add-admission-metrics';
 import { addAuthenticationMetrics } from './add-authentication-metrics';
@@ -22,7 +23,7 @@ import { addAuditMetrics } from './add-audit-metrics';
 import type { OwnCertificate } from './add-certificate-metrics';
 import { addCertificateMetrics } from './add-certificate-metrics';
 import { addCacheMetrics } from './add-cache-metrics';
-import { flowDump } from '../../engine/fairness/dumps';
+import { createDebugRouter } from './debug-router';
 import type { FlowReport } from './add-flow-metrics';
 import { addFlowMetrics } from './add-flow-metrics';
 import type { ConnectionMetricsSource } from './add-connection-metrics';
@@ -49,17 +50,15 @@ import { addRestClientMetrics } from '../../../shared/metrics/rest-client';
 import type { RequestMetricsOptions } from '../../engine/observability/metrics/request-metrics';
 import { RequestMetrics } from '../../engine/observability/metrics/request-metrics';
 
-/** The paths at which the process shows its metrics and what it is doing. */
+/** The metrics of the process, and the pages that show what it is doing. */
 export interface MetricsEndpoints {
   /** Counts and times every request. */
   readonly measure: Stage;
   /** Times single stages. */
   readonly filters: FilterTimes;
-  /** Answers `/metrics`, `/debug/watchers`, `/debug/webhooks` and the pages of flow control; undefined for any other path. */
-  readonly answer: (exchange: Exchange) => Promise<Answer | undefined>;
+  /** The routes of `/metrics`, and those of `createDebugRouter`. */
+  readonly pages: readonly PageRoutes[];
 }
-
-export const METRICS_PATHS: readonly string[] = ['/debug/watchers', '/debug/webhooks', '/metrics'];
 
 export interface MetricsEndpointsOptions {
   readonly registry: () => Registry;
@@ -155,20 +154,23 @@ export function createMetricsEndpoints({
   return {
     measure: requests.stage,
     filters: requests.filters,
-    answer: async (exchange) => {
-      const { path, query } = exchange;
-      if (path === '/metrics') {
-        const bytes = await metrics.exposition();
-        const answer = await compressed(exchange, bytesAnswer(metrics.contentType, bytes));
-        if (answer.body !== bytes) metrics.giveBack(bytes);
-        return answer;
-      }
-      if (path === '/debug/watchers') return textAnswer('application/json', watchersDocument(cache));
-      if (path === '/debug/webhooks') return textAnswer('application/json', webhooksDocument(webhooks));
-      const dump = flow === undefined ? undefined : flowDump(flow.control, { path, query });
-      return dump === undefined ? undefined : textAnswer('text/plain; charset=utf-8', dump);
-    },
+    pages: [createDebugRouter({ cache, webhooks, flow: flow?.control }), createMetricsRouter(metrics)],
   };
+}
+
+function createMetricsRouter(metrics: MetricSet): PageRoutes {
+  const router = createPageRouter();
+  router.all(
+    '/metrics',
+    page(async ({ exchange }) => {
+      const bytes = await metrics.exposition();
+      const headers = { 'Content-Type': metrics.contentType };
+      const answer = await compressed(exchange, { code: 200, headers, body: bytes });
+      if (answer.body !== bytes) metrics.giveBack(bytes);
+      return answer;
+    }),
+  );
+  return { router, paths: ['/metrics'] };
 }
 
 /** Names of resources to kinds. The map is made again when what is served has changed: there may be hundreds of custom resources. */
@@ -181,57 +183,4 @@ function kindsOf(registry: () => Registry): (resource: string) => string {
     seen = current;
     return kinds.get(resource) ?? resource;
   };
-}
-
-function textAnswer(contentType: string, text: string): Answer {
-  return bytesAnswer(contentType, Buffer.from(text));
-}
-
-function bytesAnswer(contentType: string, body: Buffer): Answer {
-  return { code: 200, headers: { 'Content-Type': contentType }, body };
-}
-
-/** Every open watch: who it is, what it asked for, what waits for it. */
-function watchersDocument(cache: ClusterCache): string {
-  const watchers = cache.watchers().map(({ startedAt, ...watcher }) => ({
-    ...watcher,
-    startedAt: new Date(startedAt).toISOString(),
-  }));
-  return `${JSON.stringify({ revision: cache.revision, watchers }, undefined, 2)}\n`;
-}
-
-/** The admission webhooks that were asked since the server started, or since they were configured, and how they do. */
-function webhooksDocument(metrics: WebhookMetrics): string {
-  const webhooks = metrics.reports().map(({ hook, calls, waiting, ...health }) => ({
-    type: hook.type,
-    configuration: hook.configuration,
-    name: hook.name,
-    failurePolicy: hook.failsOpen ? 'Ignore' : 'Fail',
-    ...breakerState(health),
-    executing: calls,
-    waiting,
-    failures: Object.fromEntries(health.failures),
-    ...lastFailureOf(health),
-  }));
-  return `${JSON.stringify({ webhooks }, undefined, 2)}\n`;
-}
-
-function breakerState({
-  outage,
-  closedAtMs,
-  untilProbeMs,
-}: Pick<WebhookReport, 'outage' | 'closedAtMs' | 'untilProbeMs'>): object {
-  if (outage === undefined) return { state: 'closed', since: new Date(closedAtMs).toISOString() };
-  return {
-    state: 'open',
-    since: new Date(outage.sinceMs).toISOString(),
-    consecutiveFailures: outage.failures,
-    nextProbeInMs: Math.ceil(untilProbeMs),
-  };
-}
-
-function lastFailureOf({ lastFailure }: Pick<WebhookReport, 'lastFailure'>): object {
-  if (lastFailure === undefined) return {};
-  const { atMs, reason, error } = lastFailure;
-  return { lastFailure: { at: new Date(atMs).toISOString(), reason, error } };
 }

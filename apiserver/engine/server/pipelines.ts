@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionCounts } from './connection-counts';
-import type { ListenerRequest } from './express-listener';
-import { parseNoMore } from './express-listener';
+import type { ListenerRequest } from './listener-request';
+import { parseNoMore } from './listener-request';
 import { PIPELINED_BYTES_MAX, PIPELINED_MAX } from './limits';
 
 export interface PipelineOptions {

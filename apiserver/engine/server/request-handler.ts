@@ -9,7 +9,7 @@ import { writeAnswer } from './answer-writer';
 import { answerOfError, statusAnswer } from './error-handler';
 import type { BrowserRules } from './browser-rules';
 import type { ConnectionCounts } from './connection-counts';
-import { ListenerRequest } from './express-listener';
+import { ListenerRequest } from './listener-request';
 import type { RequestMemory } from './held-bytes';
 import { HttpExchange } from './http-exchange';
 import { HEADER_BYTES_MAX, URL_BYTES_MAX } from './limits';

@@ -102,7 +102,7 @@ describe('the exchange', () => {
 });
 
 describe('answers', () => {
-  test('a buffer goes out with its length, and nothing of Express shows', async () => {
+  test('a buffer body is sent with its Content-Length, without headers of Express', async () => {
     const { send } = await start(always(() => textAnswer('hälló')));
     const reply = await send({});
     expect(reply).toMatchObject({ code: 200, text: 'hälló', headers: { 'content-length': '7' } });

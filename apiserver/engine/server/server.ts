@@ -15,8 +15,7 @@ import type { CertificateFiles, LoadedCertificate } from './certificate-files';
 import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
 import type { ConnectionCounts } from './connection-counts';
 import { newConnectionCounts } from './connection-counts';
-import type { ExpressListener, ListenerRequest } from './express-listener';
-import { createExpressListener } from './express-listener';
+import { ListenerRequest } from './listener-request';
 import { limitHandshakes } from './handshake-limit';
 import type { RequestMemory } from './held-bytes';
 import { createRequestMemory } from './held-bytes';
@@ -97,7 +96,6 @@ export function createServer(settings: ServerSettings): Server {
 
 class HttpsServer implements Server {
   readonly #settings: ServerSettings;
-  readonly #express: ExpressListener;
   readonly #forRequests: HandlerOptions;
   readonly #forUpgrades: HandlerOptions;
   readonly #exchanges: InFlight = new Map();
@@ -140,10 +138,6 @@ class HttpsServer implements Server {
     this.#slowReaders = new SlowReaders(this.#forRequests);
     this.#forUpgrades = { ...this.#forRequests, upgrade: true };
     this.#http2 = settings.http2 === undefined ? undefined : this.#http2Of(settings.http2);
-    this.#express = createExpressListener((request, response) => {
-      if (this.#isDraining) response.shouldKeepAlive = false;
-      void handleRequest(request, response, this.#forRequests);
-    });
   }
 
   #http2Of(http2: Http2Settings): Http2Sessions {
@@ -222,8 +216,7 @@ class HttpsServer implements Server {
         ...this.#sniOptions(),
         ...(this.#http2 === undefined ? {} : { ALPNProtocols: ALPN_PROTOCOLS }),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
-        IncomingMessage: this.#express.Request,
-        ServerResponse: this.#express.Response,
+        IncomingMessage: ListenerRequest,
         maxHeaderSize: limits.HEADER_BYTES_MAX,
         keepAliveTimeout: limits.KEEP_ALIVE_MS,
         headersTimeout: Math.min(limits.HEADERS_MS_MAX, arrivalMsMax),
@@ -295,9 +288,14 @@ class HttpsServer implements Server {
     // Node has just stopped reading, for a client that does not take its answers.
     if (request.socket.isPaused()) detachNativeParser(request.socket);
     // Without a socket, Node has given the connection to the response of an earlier request.
-    if (response.socket !== null) this.#express.listener(request, response);
-    else this.#pipelines.hold(request, response, () => this.#express.listener(request, response));
+    if (response.socket !== null) this.#handle(request, response);
+    else this.#pipelines.hold(request, response, () => this.#handle(request, response));
   };
+
+  #handle(request: ListenerRequest, response: ServerResponse): void {
+    if (this.#isDraining) response.shouldKeepAlive = false;
+    void handleRequest(request, response, this.#forRequests);
+  }
 
   #upgrade(request: ListenerRequest, socket: Duplex): void {
     socket.on('error', () => socket.destroy());
@@ -307,7 +305,7 @@ class HttpsServer implements Server {
     }
     // What is left of a connection that ends is of no interest.
     if (this.#ending.has(socket)) return;
-    const response = responseOnSocket(this.#express, request, socket);
+    const response = responseOnSocket(request, socket);
     if (response === undefined) this.#endAfterAnswer(socket);
     else void handleRequest(request, response, this.#forUpgrades);
   }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Answer, Exchange, Tunnel } from '../request/exchange';
-import type { ListenerRequest } from './express-listener';
+import type { ListenerRequest } from './listener-request';
 import { TUNNEL_HALF_MS_MAX, TUNNEL_IDLE_MS_MAX } from './limits';
 
 type TunnelAnswer = Answer & { readonly tunnel: Tunnel };

@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ExpressListener, ListenerRequest } from './express-listener';
+import type { ListenerRequest } from './listener-request';
 
 /** How long a connection may take to go after its answer was written. */
 const CLOSE_MS_MAX = 1_000;
@@ -10,12 +10,8 @@ const CLOSE_MS_MAX = 1_000;
  * through authentication and authorization. The connection ends with the answer, as HTTP has let go of it. Undefined when the answer to an
  * earlier request is still under way on it.
  */
-export function responseOnSocket(
-  listener: ExpressListener,
-  request: ListenerRequest,
-  socket: Socket,
-): ServerResponse | undefined {
-  const response = new listener.Response(request);
+export function responseOnSocket(request: ListenerRequest, socket: Socket): ServerResponse | undefined {
+  const response = new ServerResponse<ListenerRequest>(request);
   response.shouldKeepAlive = false;
   try {
     response.assignSocket(socket);

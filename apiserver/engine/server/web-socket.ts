@@ -5,7 +5,7 @@ import type { Answer, Exchange } from '../request/exchange';
 import { SlowReaderError } from '../request/slow-reader-error';
 import type { WriterOptions } from './answer-writer';
 import { messagesOf } from './messages';
-import type { ListenerRequest } from './express-listener';
+import type { ListenerRequest } from './listener-request';
 import { PART_BYTES, partsOf } from './write-in-parts';
 
 /** Clients have nothing to say on a watch; what they send is read and forgotten. */

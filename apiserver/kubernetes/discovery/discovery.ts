@@ -5,6 +5,8 @@ import { refuseUnrouted } from '../../engine/encoding/routing';
 import type { Answer, Exchange } from '../../engine/request/exchange';
 import type { Registry } from '../../engine/registry/registry';
 import { methodNotAllowed } from '../../engine/handlers/target';
+import type { PageRoutes } from '../../engine/server/page-router';
+import { createPageRouter, page } from '../../engine/server/page-router';
 import type { RequestFeatures } from '../../engine/handlers/request-features';
 import type { AggregatedVersion } from './group-order';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents';
@@ -17,8 +19,18 @@ export interface DiscoveryParts {
   readonly features: Pick<RequestFeatures, 'responseCompression' | 'storageVersionHash'>;
 }
 
-/** Answers `/api`, `/apis` and the documents below them; undefined for a path that is none, or a group that is not served. */
-export function answerDiscovery(
+/** Creates the routes of `/api`, `/apis` and the discovery documents below them. */
+export function createDiscoveryRouter(parts: () => DiscoveryParts): PageRoutes {
+  const router = createPageRouter();
+  router.use(
+    ['/api', '/apis'],
+    page(({ exchange, registry }) => answerDiscovery(registry, parts(), exchange)),
+  );
+  // The index of paths lists them by the registry.
+  return { router, paths: [] };
+}
+
+function answerDiscovery(
   registry: Registry,
   parts: DiscoveryParts,
   exchange: Exchange,

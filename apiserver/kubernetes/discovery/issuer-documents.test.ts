@@ -5,7 +5,8 @@ import { newKeyPem } from '../../../shared/certs/testing/new-key-pem';
 import { signingKeyOf } from '../../../shared/tokens/token-key';
 import type { Answer } from '../../engine/request/exchange';
 import { newExchange } from '../../engine/request/testing/new-exchange';
-import { issuerDocuments, issuerProblem } from './issuer-documents';
+import { getPage } from '../../engine/server/testing/get-page';
+import { createIssuerRouter, issuerProblem } from './issuer-documents';
 
 const elliptic = signingKeyOf(newKeyPem().privateKey);
 const rsa = signingKeyOf(newKeyPem('rsa').privateKey);
@@ -14,7 +15,7 @@ const CONFIGURATION = '/.well-known/openid-configuration';
 const KEYS = '/openid/v1/jwks';
 
 function documents(keysUrl?: string) {
-  return issuerDocuments({
+  return createIssuerRouter({
     issuer: 'https://issuer.example',
     keysUrl,
     keys: [rsa, elliptic],
@@ -22,14 +23,17 @@ function documents(keysUrl?: string) {
   });
 }
 
-function read(path: string, keysUrl?: string): { readonly answer: Answer; readonly json: unknown } {
-  const answer = documents(keysUrl).answer(newExchange({ path }));
+async function read(
+  path: string,
+  keysUrl?: string,
+): Promise<{ readonly answer: Answer; readonly json: unknown }> {
+  const answer = await getPage(documents(keysUrl), newExchange({ path }));
   if (answer === undefined || !Buffer.isBuffer(answer.body)) throw new Error('no document');
   return { answer, json: JSON.parse(answer.body.toString('utf8')) };
 }
 
-test('the configuration tells where the keys are, and others may remember it', () => {
-  const { answer, json } = read(CONFIGURATION);
+test('the configuration has the URL of the keys, and clients may cache it', async () => {
+  const { answer, json } = await read(CONFIGURATION);
   expect(answer.headers).toEqual({
     'Content-Type': 'application/json',
     'Cache-Control': 'public, max-age=3600',
@@ -41,13 +45,13 @@ test('the configuration tells where the keys are, and others may remember it', (
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256', 'RS256'],
   });
-  expect(read(CONFIGURATION, 'https://elsewhere/keys').json).toMatchObject({
-    jwks_uri: 'https://elsewhere/keys',
+  expect((await read(CONFIGURATION, 'https://other.example/keys')).json).toMatchObject({
+    jwks_uri: 'https://other.example/keys',
   });
 });
 
-test('the keys verify tokens, and nothing of the private ones is told', async () => {
-  const { answer, json } = read(KEYS);
+test('the public keys verify tokens, and no private member is published', async () => {
+  const { answer, json } = await read(KEYS);
   expect(answer.headers['Content-Type']).toBe('application/jwk-set+json');
   const { keys } = json as { readonly keys: readonly (JsonWebKey & { kid: string })[] };
   expect(keys.map((key) => Object.keys(key).toSorted())).toEqual([
@@ -66,21 +70,24 @@ test.each([
   [KEYS, 'application/jwk-set+json'],
   [KEYS, '*/*'],
   [CONFIGURATION, 'application/json'],
-])('%s is written for who accepts %s', (path, accept) => {
-  expect(documents().answer(newExchange({ path, headers: { accept } }))?.code).toBe(200);
+])('%s with Accept %s answers 200', async (path, accept) => {
+  const answer = await getPage(documents(), newExchange({ path, headers: { accept } }));
+  expect(answer?.code).toBe(200);
 });
 
 test.each([
   [KEYS, 'application/json'],
   [KEYS, 'text/plain'],
   [CONFIGURATION, 'application/yaml'],
-])('%s is not written for who accepts %s', (path, accept) => {
-  expect(() => documents().answer(newExchange({ path, headers: { accept } }))).toThrow('406: Not Acceptable');
+])('%s with Accept %s answers 406', async (path, accept) => {
+  const answer = getPage(documents(), newExchange({ path, headers: { accept } }));
+  await expect(answer).rejects.toThrow('406: Not Acceptable');
 });
 
-test('other paths are others', () => {
-  expect(documents().answer(newExchange({ path: '/openid/v1/jwks/x' }))).toBeUndefined();
-  expect(() => documents().answer(newExchange({ path: KEYS, method: 'POST' }))).toThrow(/does not allow/);
+test('a path below a document has no route, and a document can only be read', async () => {
+  expect(await getPage(documents(), newExchange({ path: `${KEYS}/x` }))).toBeUndefined();
+  const answer = getPage(documents(), newExchange({ path: KEYS, method: 'POST' }));
+  await expect(answer).rejects.toThrow(/does not allow/);
 });
 
 test.each([
@@ -89,6 +96,6 @@ test.each([
   ['api', 'the issuer is no https URL'],
   ['https://issuer.example?a', 'the issuer has a query or a fragment'],
   ['https://issuer.example#', 'the issuer has a query or a fragment'],
-])('an issuer %s has documents unless: %s', (issuer, problem) => {
+])('issuer %s has the problem %s', (issuer, problem) => {
   expect(issuerProblem(issuer)).toBe(problem);
 });

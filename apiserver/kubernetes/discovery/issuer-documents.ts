@@ -1,42 +1,41 @@
+import type { RequestHandler } from 'express';
 import type { TokenKey } from '../../../shared/tokens/token-key';
-import type { Answer, Exchange } from '../../engine/request/exchange';
+import type { PageRoutes } from '../../engine/server/page-router';
+import { createPageRouter, page } from '../../engine/server/page-router';
 import { refuseUnrouted } from '../../engine/encoding/routing';
 import { methodNotAllowed } from '../../engine/handlers/target';
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 const KEYS_PATH = '/openid/v1/jwks';
-/** Keys change with a restart only, so that others may remember them for an hour. */
+/** Keys change only at a restart, so that clients may cache them for an hour. */
 const CACHE_CONTROL = 'public, max-age=3600';
-
-/** The documents by which others verify tokens of service accounts: OpenID Connect discovery, as far as it is about tokens. */
-export interface IssuerDocuments {
-  readonly paths: readonly string[];
-  /** Undefined for any other path. */
-  readonly answer: (exchange: Exchange) => Answer | undefined;
-}
 
 export interface IssuerDocumentsOptions {
   readonly issuer: string;
-  /** Where clients find the keys; undefined: on this server, at the address it is reached at. */
+  /** The URL of the keys; undefined: on this server, at `serverAddress`. */
   readonly keysUrl: string | undefined;
   readonly keys: readonly TokenKey[];
-  /** `host:port` at which clients reach this server. */
+  /** Returns the `host:port` at which clients reach this server. */
   readonly serverAddress: () => string;
 }
 
-/** Why an issuer has no documents, in a few words; undefined when it has. */
+/** Returns why an issuer can have no documents, in a few words; undefined if it can. */
 export function issuerProblem(issuer: string): string | undefined {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
   if (url?.protocol !== 'https:') return 'the issuer is no https URL';
   return issuer.includes('?') || issuer.includes('#') ? 'the issuer has a query or a fragment' : undefined;
 }
 
-export function issuerDocuments({
+/**
+ * Creates the routes of the documents by which other programs verify service account tokens: OpenID Connect discovery, as far as it
+ * concerns tokens.
+ */
+export function createIssuerRouter({
   issuer,
   keysUrl,
   keys,
   serverAddress,
-}: IssuerDocumentsOptions): IssuerDocuments {
+}: IssuerDocumentsOptions): PageRoutes {
   const keySet = JSON.stringify({ keys: keys.map(keyDocument) });
   const algorithms = [...new Set(keys.map(({ algorithm }) => algorithm))].toSorted();
   const configuration = (): string =>
@@ -47,27 +46,22 @@ export function issuerDocuments({
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: algorithms,
     });
-  return {
-    paths: [CONFIGURATION_PATH, KEYS_PATH],
-    answer: (exchange) => {
-      const { method } = exchange;
-      const path = exchange.path.replace(/\/$/, '');
-      const document =
-        path === CONFIGURATION_PATH
-          ? { text: configuration(), type: 'application/json' }
-          : path === KEYS_PATH
-            ? { text: keySet, type: 'application/jwk-set+json' }
-            : undefined;
-      if (document === undefined) return undefined;
-      if (method !== 'GET') throw methodNotAllowed();
-      refuseUnrouted(exchange, { produces: ['*/*', document.type] });
-      return {
-        code: 200,
-        headers: { 'Content-Type': document.type, 'Cache-Control': CACHE_CONTROL },
-        body: Buffer.from(document.text),
-      };
-    },
-  };
+  const router = createPageRouter('optional');
+  router.all(CONFIGURATION_PATH, documentPage('application/json', configuration));
+  router.all(
+    KEYS_PATH,
+    documentPage('application/jwk-set+json', () => keySet),
+  );
+  return { router, paths: [CONFIGURATION_PATH, KEYS_PATH] };
+}
+
+function documentPage(type: string, text: () => string): RequestHandler {
+  return page(({ exchange }) => {
+    if (exchange.method !== 'GET') throw methodNotAllowed();
+    refuseUnrouted(exchange, { produces: ['*/*', type] });
+    const headers = { 'Content-Type': type, 'Cache-Control': CACHE_CONTROL };
+    return { code: 200, headers, body: Buffer.from(text()) };
+  });
 }
 
 function keyDocument({ keyId, algorithm, publicKey }: TokenKey): object {

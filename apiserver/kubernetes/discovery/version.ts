@@ -1,11 +1,30 @@
 import { arch, platform } from 'node:process';
 import type { Build } from '../../../shared/build';
+import { MEDIA_TYPE } from '../../../shared/names';
+import { refuseUnrouted } from '../../engine/encoding/routing';
+import { jsonAnswer } from '../../engine/handlers/answers';
+import { methodNotAllowed } from '../../engine/handlers/target';
+import type { PageRoutes } from '../../engine/server/page-router';
+import { createPageRouter, page } from '../../engine/server/page-router';
 
 /** The API level this server implements. */
 const API_LEVEL = { major: '1', minor: '21' } as const;
 
-/** `/version`, in the shape of kube-apiserver's, so that clients can tell which API they speak to. */
-export function versionDocument(build: Build): object {
+/** Creates the route of `/version`, in the shape of kube-apiserver's, by which clients recognize the API level. */
+export function createVersionRouter(build: Build): PageRoutes {
+  const router = createPageRouter('optional');
+  router.all(
+    '/version',
+    page(({ exchange }) => {
+      if (exchange.method !== 'GET') throw methodNotAllowed();
+      refuseUnrouted(exchange, { produces: ['*/*', MEDIA_TYPE.json] });
+      return jsonAnswer(200, versionDocument(build));
+    }),
+  );
+  return { router, paths: ['/version'] };
+}
+
+function versionDocument(build: Build): object {
   return {
     ...API_LEVEL,
     gitVersion: `v${API_LEVEL.major}.${API_LEVEL.minor}.0+orch-${build.version}`,

@@ -3,43 +3,64 @@ import { MEDIA_TYPE } from '../../../shared/names';
 import { compressed } from '../../engine/encoding/compression';
 import { parseAccept } from '../../engine/encoding/media-type';
 import type { Answer, Exchange } from '../../engine/request/exchange';
-import type { Registry } from '../../engine/registry/registry';
+import type { PageRoutes } from '../../engine/server/page-router';
+import { createPageRouter, page } from '../../engine/server/page-router';
 import { methodNotAllowed } from '../../engine/handlers/target';
 import type { OtherDocument } from './aggregated/other-documents';
 import type { DocumentSet, HashedDocument } from './document-set';
 import { createDocumentSets, V3_ROOT } from './document-set';
 import type { DocumentOptions } from './documents';
 
-/** Paths for people; those of the group versions stand in the index of v3. */
-export const OPENAPI_PATHS: readonly string[] = ['/openapi/v2', '/openapi/v3'];
-
 const SWAGGER_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 /** What clients have always asked for. An `@` is not allowed in a media type, so that they could not read it in an answer. */
 const SWAGGER_PROTOBUF_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /**
- * Answers `/openapi/v2`, `/openapi/v3` and the documents below it; undefined for any other path. Documents are made when they are first
- * asked for. Throws NotAcceptable (406) and MethodNotAllowed (405).
+ * Creates the routes of `/openapi/v2`, `/openapi/v3` and the documents below it, which are made at their first request. They throw
+ * NotAcceptable (406) and MethodNotAllowed (405). The documents of all registries of a server share those of the built-in kinds.
+ *
+ * @param others returns the documents of extension API servers
  */
-export type OpenApi = (registry: Registry, exchange: Exchange) => Promise<Answer> | undefined;
-
-/** For all registries of one process: they have what is built in in common. `others` are of the servers behind this one. */
-export function createOpenApi(options: DocumentOptions, others?: () => readonly OtherDocument[]): OpenApi {
+export function createOpenApiRouter(
+  options: DocumentOptions,
+  others?: () => readonly OtherDocument[],
+): PageRoutes {
   const documentsOf = createDocumentSets(options, others);
-  return (registry, exchange) => answerOpenApi(() => documentsOf(registry), exchange);
+  const router = createPageRouter();
+  router.all(
+    V2_PATH,
+    page(async ({ exchange, registry }) => {
+      requireRead(exchange);
+      return answerSwagger(documentsOf(registry), exchange);
+    }),
+  );
+  router.all(
+    V3_ROOT,
+    page(async ({ exchange, registry }) => {
+      requireRead(exchange);
+      requireJson(exchange);
+      return answerIndex(documentsOf(registry), exchange);
+    }),
+  );
+  router.all(
+    `${V3_ROOT}/*part`,
+    page(async ({ exchange, registry }) => {
+      const documents = documentsOf(registry);
+      const part = exchange.path.slice(V3_ROOT.length + 1);
+      if (!documents.partNames.has(part)) return undefined;
+      requireRead(exchange);
+      requireJson(exchange);
+      return answerPart(documents, exchange, part);
+    }),
+  );
+  // The index of v3 lists the paths of the group versions.
+  return { router, paths: [V2_PATH, V3_ROOT] };
 }
 
-function answerOpenApi(documentsOf: () => DocumentSet, exchange: Exchange): Promise<Answer> | undefined {
-  const { path } = exchange;
-  const isOpenApi = path === '/openapi/v2' || path === V3_ROOT || path.startsWith(`${V3_ROOT}/`);
-  if (!isOpenApi) return undefined;
-  const documents = documentsOf();
-  const part = path.slice(V3_ROOT.length + 1);
-  if (path.startsWith(`${V3_ROOT}/`) && !documents.partNames.has(part)) return undefined;
-  if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();
-  if (path === '/openapi/v2') return answerSwagger(documents, exchange);
-  requireJson(exchange);
-  return path === V3_ROOT ? answerIndex(documents, exchange) : answerPart(documents, exchange, part);
+const V2_PATH = '/openapi/v2';
+
+function requireRead({ method }: Exchange): void {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
 }
 
 async function answerSwagger(documents: DocumentSet, exchange: Exchange): Promise<Answer> {

@@ -3,6 +3,8 @@ import { systemClock } from '../../../../shared/concurrency/clock';
 import { withTimeLimit } from '../../../../shared/concurrency/time-limit';
 import type { Log } from '../../../../shared/log/log';
 import type { Answer, Exchange } from '../../request/exchange';
+import type { PageRoutes } from '../../server/page-router';
+import { createPageRouter, page } from '../../server/page-router';
 import type { HealthCheck, HealthPath, LivezGrace } from './health-check';
 import { checksOf, HEALTH_PATHS } from './health-check';
 
@@ -13,42 +15,44 @@ export interface HealthOptions {
   readonly livezGrace?: LivezGrace;
 }
 
-/** Answers a health path, or undefined for every other path and for a check that does not exist. */
-export type HealthEndpoints = (exchange: Exchange) => Promise<Answer | undefined>;
-
 /** A check that takes longer counts as failed. */
 const CHECK_TIMEOUT_MS = 5_000;
 
 const NO_GRACE: LivezGrace = { clock: systemClock, startedAt: 0, graceMs: 0 };
 
 /**
- * `/healthz`, `/livez` and `/readyz`, and each check by itself below them. 200 means healthy, 500 not. `?verbose` shows one line a
- * check; `?exclude=<check>` leaves one out of the verdict and may be repeated. What is wrong goes to the log, not to the client: once when
- * it begins and once when it is over, however often somebody asks.
+ * Creates the routes `/healthz`, `/livez` and `/readyz`, and below them one for each check. 200 means healthy, 500 means not. `?verbose`
+ * shows one line per check; `?exclude=<check>` ignores one and may be repeated. The reason of a failure is logged when it begins and when
+ * it ends, and is never shown to the client.
  */
-export function healthEndpoints({ checks, log, livezGrace = NO_GRACE }: HealthOptions): HealthEndpoints {
+export function createHealthRouter({ checks, log, livezGrace = NO_GRACE }: HealthOptions): PageRoutes {
+  const router = createPageRouter();
   const failing = new Set<string>();
-  return async (exchange) => {
-    const path = HEALTH_PATHS.find(
-      (each) => exchange.path === `/${each}` || exchange.path.startsWith(`/${each}/`),
+  for (const path of HEALTH_PATHS) {
+    const allChecks = page(async ({ exchange }) =>
+      answerAll(path, checksOf(path, checks, livezGrace), { exchange, log, failing }),
     );
-    if (path === undefined) return undefined;
-    const own = checksOf(path, checks, livezGrace);
-    const wanted = exchange.path.slice(path.length + 2);
-    if (exchange.path === `/${path}`) return answerAll(path, own, { exchange, log, failing });
-    const single = own.find((check) => check.name === wanted);
-    if (single === undefined) return undefined;
-    const problem = (await problemsOf([single], exchange.signal)).get(single.name);
-    return problem === undefined ? PASSED : text(500, `internal server error: ${problem}\n`);
-  };
+    const oneCheck = page(async ({ exchange }) => {
+      const wanted = exchange.path.slice(path.length + 2);
+      const check = checksOf(path, checks, livezGrace).find(({ name }) => name === wanted);
+      return check === undefined ? undefined : answerOne(check, exchange);
+    });
+    router.all(`/${path}`, allChecks);
+    router.all(`/${path}/*check`, oneCheck);
+  }
+  return { router, paths: healthPaths(checks) };
 }
 
-/** Every path that {@link healthEndpoints} answers for these checks. */
-export function healthPaths(checks: readonly HealthCheck[]): readonly string[] {
+function healthPaths(checks: readonly HealthCheck[]): readonly string[] {
   return HEALTH_PATHS.flatMap((path) => [
     `/${path}`,
     ...checks.filter(({ paths }) => paths.includes(path)).map(({ name }) => `/${path}/${name}`),
   ]);
+}
+
+async function answerOne(check: HealthCheck, { signal }: Exchange): Promise<Answer> {
+  const problem = (await problemsOf([check], signal)).get(check.name);
+  return problem === undefined ? PASSED : text(500, `internal server error: ${problem}\n`);
 }
 
 interface Context {

@@ -1,9 +1,10 @@
 import type { Log } from '../../../../shared/log/log';
 import { silentLog } from '../../../../shared/log/log';
 import { newExchange } from '../../request/testing/new-exchange';
+import { getPage } from '../../server/testing/get-page';
 import type { HealthCheck } from './health-check';
 import { logCheck, ping, shutdownCheck } from './health-check';
-import { healthEndpoints, healthPaths } from './health-endpoints';
+import { createHealthRouter } from './health-router';
 
 const store = (problem: string | undefined): HealthCheck => ({
   name: 'store',
@@ -19,12 +20,12 @@ const hook: HealthCheck = {
 
 async function ask(checks: readonly HealthCheck[], url: string, graceLeftMs = 0) {
   const [path = '', query] = url.split('?');
-  const endpoints = healthEndpoints({
+  const health = createHealthRouter({
     checks,
     log: silentLog,
     livezGrace: { clock: { now: () => 1_000 }, startedAt: 1_000, graceMs: graceLeftMs },
   });
-  const answer = await endpoints(newExchange({ path, query: new URLSearchParams(query) }));
+  const answer = await getPage(health, newExchange({ path, query: new URLSearchParams(query) }));
   return answer === undefined
     ? undefined
     : {
@@ -49,18 +50,18 @@ test('verbose shows every check in order', async () => {
   });
 });
 
-test('one failing check makes 500 and shows which, but not why', async () => {
+test('one failing check answers 500 and shows its name, but not the reason', async () => {
   expect(await ask([ping, store('connection refused by 10.0.0.1')], '/readyz')).toMatchObject({
     code: 500,
     text: '[+]ping ok\n[-]store failed: reason withheld\nhealthz check failed\n',
   });
 });
 
-test('a path asks only the checks that are its own', async () => {
+test('a path runs only its own checks', async () => {
   expect(await ask([ping, store('down')], '/livez')).toMatchObject({ code: 200 });
 });
 
-test('an excluded check does not count, and one that does not exist is told', async () => {
+test('an excluded check is ignored, and the exclusion of an unknown check gets a warning', async () => {
   expect(await ask([ping, store('down')], '/readyz?verbose&exclude=store&exclude=stor')).toMatchObject({
     code: 200,
     text:
@@ -83,13 +84,13 @@ test('a single check answers by itself', async () => {
 });
 
 test.each(['/readyz/nope', '/readyz/', '/livez/store', '/healthzz', '/version'])(
-  '%s is left to others',
+  '%s is no health path',
   async (path) => {
     expect(await ask([ping, store(undefined)], path)).toBeUndefined();
   },
 );
 
-test('while the grace lasts an unfinished start is live, but neither healthy nor ready', async () => {
+test('during the grace period an unfinished start is live, but neither healthy nor ready', async () => {
   expect(await ask([ping, hook], '/livez', 1)).toMatchObject({ code: 200 });
   expect(await ask([ping, hook], '/readyz', 1)).toMatchObject({ code: 500 });
   expect(await ask([ping, hook], '/livez', 0)).toMatchObject({ code: 500 });
@@ -101,7 +102,7 @@ test('a shutdown fails readiness alone, and a log that cannot write fails everyw
   expect(await ask([logCheck(() => new Error('ENOSPC'))], '/livez')).toMatchObject({ code: 500 });
 });
 
-test('what is wrong is logged when it begins and when it is over, and not at every question', async () => {
+test('a failure is logged when it begins and when it ends, and not at every probe', async () => {
   const lines: string[] = [];
   const to = (level: string) => (fields: object, message: string) => {
     lines.push(`${level}: ${message} ${JSON.stringify(fields)}`);
@@ -109,8 +110,8 @@ test('what is wrong is logged when it begins and when it is over, and not at eve
   const log: Log = { ...silentLog, info: to('info'), warn: to('warn') };
   let problem: string | undefined = 'down';
   const changing: HealthCheck = { ...store(undefined), check: async () => Promise.resolve(problem) };
-  const endpoints = healthEndpoints({ checks: [ping, changing, hook], log });
-  const probe = async (path: string): Promise<unknown> => endpoints(newExchange({ path }));
+  const health = createHealthRouter({ checks: [ping, changing, hook], log });
+  const probe = async (path: string): Promise<unknown> => getPage(health, newExchange({ path }));
   for (const path of ['/healthz', '/readyz', '/readyz', '/healthz']) await probe(path);
   problem = undefined;
   for (const path of ['/readyz', '/readyz']) await probe(path);
@@ -125,21 +126,20 @@ test('what is wrong is logged when it begins and when it is over, and not at eve
   ]);
 });
 
-test('a check that keeps a client waiting until it leaves counts as failed, and not as the client’s doing', async () => {
+test('a check that is still running when the client disconnects counts as failed', async () => {
   const reasons: unknown[] = [];
   const log: Log = { ...silentLog, warn: (fields) => void reasons.push(fields) };
   const stuck: HealthCheck = { ...store(undefined), check: async () => new Promise(() => undefined) };
   const client = new AbortController();
-  const answer = healthEndpoints({ checks: [stuck], log })(
-    newExchange({ path: '/readyz', signal: client.signal }),
-  );
+  const exchange = newExchange({ path: '/readyz', signal: client.signal });
+  const answer = getPage(createHealthRouter({ checks: [stuck], log }), exchange);
   client.abort(new Error('the connection was closed'));
   await answer;
   expect(reasons).toEqual([{ check: '/readyz/store', reason: 'it had not answered when the client left' }]);
 });
 
-test('every path that answers is listed', () => {
-  expect(healthPaths([ping, store(undefined)])).toEqual([
+test('the paths of all checks are listed', () => {
+  expect(createHealthRouter({ checks: [ping, store(undefined)], log: silentLog }).paths).toEqual([
     '/healthz',
     '/healthz/ping',
     '/healthz/store',
