@@ -41,13 +41,13 @@ import type { Server } from '../engine/server/server';
 import { createServer } from '../engine/server/server';
 import type { OpenedStore } from '../engine/storage/open';
 
-/** How long requests in flight may take once the server has stopped accepting. */
+/** Grace period of requests in flight after the server stopped accepting. */
 export const DRAIN_GRACE_MS = 20_000;
 
 export interface ServerProcess {
   readonly options: ServerOptions;
   readonly log: Log;
-  /** Why the last log line could not be written. */
+  /** Returns why the last log line could not be written. */
   readonly logFailure: () => Error | undefined;
   readonly build: Build;
 }
@@ -59,17 +59,17 @@ export interface AuditedProcess extends ServerProcess {
 export interface ListenerParts {
   readonly plane: ControlPlane;
   readonly opened: OpenedStore;
-  /** What is known of how the store does. */
+  /** Measurements of the store. */
   readonly measured: Pick<ServerStore, 'times' | 'transformations'>;
-  /** Whether the store can be reached, and read. */
+  /** Checks whether the store is reachable and readable. */
   readonly storeChecks: readonly HealthCheck[];
-  /** Those of what the store must have. */
+  /** Checks of required objects in the store. */
   readonly contentChecks: readonly HealthCheck[];
-  /** Aborts when the server is stopped. */
+  /** Aborts at shutdown. */
   readonly shutdownSignal: AbortSignal;
-  /** Undefined: what webhooks answer is told to no other replica. */
+  /** Undefined: webhook answers are not shared with other replicas. */
   readonly answersOf: AnswersOf | undefined;
-  /** Undefined: other replicas are told nothing of this one. */
+  /** Undefined: the replica publishes no identity. */
   readonly identity: ReplicaIdentity | undefined;
 }
 
@@ -80,7 +80,7 @@ export interface OpenListener {
   readonly aggregation: Aggregation;
 }
 
-/** Opens the listener with its whole request pipeline; health checks answer at once, readiness follows later. */
+/** Opens the listener with the whole request pipeline. Health checks answer at once; readiness follows later. */
 export async function openListener(
   { options, log, logFailure, build, audit }: AuditedProcess,
   parts: ListenerParts,

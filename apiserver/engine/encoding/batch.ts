@@ -1,11 +1,11 @@
-/** Bytes handed to the listener at a time: large enough to be cheap, small enough to leave the event loop free. */
+/** Size of a batch: large enough to be cheap, small enough to leave the event loop free. */
 export const BATCH_BYTES = 256 * 1024;
 
-/** Room behind a full batch for the element that filled it; a larger element makes its batch larger. */
+/** Room after a full batch for the element that filled it; a larger element enlarges its batch. */
 const SLACK_BYTES = 32 * 1024;
 const CONTINUED = 0x80;
 
-/** Collects the pieces of a long answer into buffers of about 256 KB. */
+/** Collects the pieces of a long answer in buffers of about 256 KB. */
 export class Batch {
   #buffer = Buffer.alloc(0);
   #length = 0;
@@ -26,18 +26,18 @@ export class Batch {
 
   bytes(bytes: Buffer, end = bytes.length): void {
     this.#room(end);
-    // Not by `copy`, which takes as long for a short element as the copying itself.
+    // Not `copy`, whose call takes as long as the copying of a short element.
     this.#buffer.set(end === bytes.length ? bytes : bytes.subarray(0, end), this.#length);
     this.#length += end;
   }
 
-  /** Between elements, where a text of one character would take a call out of JavaScript. */
+  /** Adds one byte. Adding a text of one character would call out of JavaScript. */
   byte(byte: number): void {
     this.#room(1);
     this.#push(byte);
   }
 
-  /** A Protobuf varint of up to 32 bits. */
+  /** Adds a Protobuf varint of up to 32 bits. */
   varint(value: number): void {
     this.#room(5);
     let rest = value;
@@ -45,7 +45,7 @@ export class Batch {
     this.#push(rest);
   }
 
-  /** What was collected, to keep; the batch is empty again. */
+  /** Returns the collected bytes for the caller to keep, and empties the batch. */
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.#length);
     this.#buffer = Buffer.alloc(0);
@@ -53,7 +53,7 @@ export class Batch {
     return taken;
   }
 
-  /** What was collected, to be used up before anything else is collected in the same memory; the batch is empty again. */
+  /** Returns the collected bytes, valid until the next bytes are added, and empties the batch. */
   lend(): Buffer {
     const lent = this.#buffer.subarray(0, this.#length);
     this.#length = 0;
@@ -73,16 +73,16 @@ export class Batch {
     this.#buffer = larger;
   }
 
-  /** Short answers take little memory; only a second growth makes it a batch of full size. */
+  /** A short answer takes little memory; the second growth allocates a full batch. */
   #startBytes(): number {
     return this.#length === 0 ? 4 * 1024 : this.#length < BATCH_BYTES / 8 ? 0 : BATCH_BYTES + SLACK_BYTES;
   }
 }
 
-/** Batches, each to be used up before the next one is asked for, and at the end what was too little for another. */
+/** Batches, each consumed before the next one is requested; the return value is the last, incomplete one. */
 export type Batches = AsyncGenerator<Buffer, Buffer>;
 
-/** Resolves when the first batch is there: with one buffer when everything fits a batch, else with a stream. */
+/** Resolves when the first batch is complete: with one buffer if everything fits, else with a stream. */
 export async function bodyOf(batches: Batches): Promise<Buffer | AsyncIterable<Buffer>> {
   const first = await batches.next();
   return first.done === true ? first.value : streamed(first.value, batches);

@@ -3,23 +3,23 @@ import type { Gzip } from 'node:zlib';
 import { constants, createGzip, gzip } from 'node:zlib';
 import type { Answer, Exchange } from '../request/exchange';
 
-/** Answers up to this size are not worth the time. */
+/** Smaller answers are not compressed. */
 const GZIP_BYTES_MIN = 128 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** The fastest level: half of what the best one saves, for a tenth of its time. */
+/** The fastest level: half of the savings of the best one, for a tenth of its time. */
 const OPTIONS = { level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES };
 
 const gzipBuffer = promisify<Buffer, typeof OPTIONS, Buffer>(gzip);
 
 /**
- * The answer compressed, if the client accepts that and it is large; a body that comes in pieces is. The work is done by the thread pool of
- * the process, never on the event loop. Not for watches, whose frames must not wait for more.
+ * Compresses an answer with gzip if the client accepts it and the answer is large or streamed. The thread pool of the
+ * process does the work, not the event loop. Not for watches, whose frames must not wait for more.
  */
 export function compressed(
   { headers, isCompressible = true }: Pick<Exchange, 'headers' | 'isCompressible'>,
   answer: Answer,
 ): Answer | Promise<Answer> {
-  // No promise of its own for those that stay as they are: they are nearly all.
+  // No additional promise for uncompressed answers, which nearly all are.
   if (!isCompressible || !acceptsGzip(headers['accept-encoding'])) return answer;
   if (Buffer.isBuffer(answer.body) && answer.body.length < GZIP_BYTES_MIN) return answer;
   return gzippedAnswer(answer);
@@ -43,7 +43,7 @@ function acceptsGzip(header: string | string[] | undefined): boolean {
 async function* gzipped(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compressor = createGzip(OPTIONS);
   const source = body[Symbol.asyncIterator]();
-  // An error of the source reaches the reader through the compressor.
+  // The compressor passes an error of the source to the reader.
   feed(compressor, source).catch((error: unknown) => {
     compressor.destroy(error instanceof Error ? error : new Error(String(error)));
   });
@@ -55,7 +55,7 @@ async function* gzipped(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-/** Asks for a piece only when the one before is used up. */
+/** Feeds the compressor with backpressure. */
 async function feed(compressor: Gzip, source: AsyncIterator<Buffer>): Promise<void> {
   for (let step = await source.next(); step.done !== true; step = await source.next()) {
     await new Promise<void>((resolve, reject) => {

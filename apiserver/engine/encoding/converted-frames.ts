@@ -6,18 +6,21 @@ import { convertedSources } from './converted-sources';
 import type { ObjectEncoder } from './object-encoder';
 import type { Source } from './source';
 
-/** A frame that is complete, or an event whose object has to be converted: its place in the list is the first byte. */
+/**
+ * The first byte of a frame, by its place in the list: a complete frame, or an event whose object has to be
+ * converted.
+ */
 const KINDS = ['COMPLETE', 'ADDED', 'MODIFIED', 'DELETED'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The kind, and how many bytes follow. */
+/** The kind, and the number of bytes that follow. */
 const HEAD_BYTES = 5;
 const LENGTH_AT = 1;
 const VERSION_LENGTH_BYTES = 2;
 
 /**
- * The frames of a watch before conversion. The cache shares them among watchers and waits for nobody; what stands in another version than
- * the endpoint's goes through it as it is stored.
+ * Encodes the frames of a watch before conversion. The cache shares them among watchers and cannot wait for a
+ * webhook, so objects in another version than the endpoint’s are passed on as stored.
  */
 export function unconvertedFrames({ stored, apiVersion }: Endpoint, encoder: ObjectEncoder): Representation {
   return {
@@ -27,7 +30,7 @@ export function unconvertedFrames({ stored, apiVersion }: Endpoint, encoder: Obj
       const from = storedVersionOf(stored, entry.fields);
       if (from === apiVersion) return framed('COMPLETE', encoder.frame(type, entry));
       const version = Buffer.from(from);
-      // More than one byte can count: a group alone may have 253.
+      // A group alone may have 253 bytes, too many for a length of one byte.
       const length = Buffer.alloc(VERSION_LENGTH_BYTES);
       length.writeUInt16BE(version.length);
       return framed(type, length, version, entry.bytes);
@@ -39,8 +42,8 @@ export function unconvertedFrames({ stored, apiVersion }: Endpoint, encoder: Obj
 }
 
 /**
- * The same frames as their reader gets them, each event converted once for all readers. An object that cannot be converted ends the watch
- * with an ERROR frame: a client that went on without it would never learn of it.
+ * Converts the frames for their reader, each event once for all readers. An object that cannot be converted ends the
+ * watch with an ERROR frame: a client that continued would never learn of it.
  */
 export async function* convertedFrames(
   chunks: AsyncIterable<Buffer>,
@@ -85,7 +88,7 @@ function framed(kind: Kind, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([head, ...parts]);
 }
 
-/** Chunks are whole frames. */
+/** Splits a chunk, which holds whole frames. */
 function* partsOf(chunk: Buffer): Generator<Part> {
   for (let at = 0; at < chunk.length;) {
     const kind = KINDS[chunk[at] ?? 0] ?? 'COMPLETE';

@@ -11,15 +11,18 @@ import type { ObjectEncoder } from './object-encoder';
 import type { Source } from './source';
 import { bytesOf, parseSource } from './source';
 
-/** What an entry is in another version, beside the entry. */
+/** Converted entries, by entry. */
 const CONVERTED_BY_ENTRY = new EncodedCache<Source>(PROCESS_BUDGET, ({ bytes }) => bytes.length);
 
-/** What was converted lately, by its content: the frames of a watch come without their entries, to one watcher after the other. */
+/**
+ * Recently converted objects, by content: the frames of a watch have no entry, and every watcher converts the same
+ * ones.
+ */
 const LATELY_BYTES_MAX = 32 * 1024 * 1024;
-/** What is being converted counts as this much. */
+/** Size of a pending conversion in the cache. */
 const UNDER_WAY_BYTES = 4 * 1024;
 
-/** What is asked in one review, and how many reviews of one list are under way. */
+/** The size of one ConversionReview, and the concurrent reviews of one list. */
 const BATCH_BYTES_MAX = 128 * 1024;
 const BATCH_OBJECTS_MAX = 250;
 const BATCHES_AT_ONCE = 4;
@@ -31,19 +34,20 @@ const recentConversions = new LRUCache<string, Converted>({
   sizeCalculation: (value) => (value instanceof Promise ? UNDER_WAY_BYTES : value.bytes.length + 1),
 });
 
-/** A conversion belongs to nobody who asks for it: another one may wait for it too. The webhook's own time limits it. */
+/** Conversions are single-flight, so no caller can cancel one. The timeout of the webhook limits it. */
 const NEVER = new AbortController().signal;
 
-/** Whether some of what the encoder writes may have to be converted by a webhook. */
+/** Returns whether the encoder may need a conversion webhook. */
 export function needsConversion({ stored, row }: Endpoint, { showsMetadata }: ObjectEncoder): boolean {
   if (stored.custom?.converts !== true) return false;
-  // Who asks for metadata in the stored version has it as it is stored, whatever becomes of the webhook.
+  // Metadata in the stored version is returned as stored, whatever the webhook’s state.
   return showsMetadata !== true || row.version !== row.hub.version;
 }
 
 /**
- * The sources in the endpoint's version, in their order. What is there already is taken as it is; the rest is converted in batches, once for
- * all who ask, and kept beside its entry. Throws InternalError (500) where one of them cannot be converted, and the signal's reason.
+ * Converts sources to the endpoint’s version, in order. Cached conversions are used; the rest is converted in
+ * batches, single-flight, and cached by entry. Throws InternalError (500) if a conversion fails, and the reason of
+ * the signal.
  */
 export async function convertedSources(
   endpoint: Endpoint,
@@ -85,7 +89,7 @@ interface Work {
   readonly endpoint: Endpoint;
   readonly storage: CustomStorage;
   readonly id: string;
-  /** What nobody converts yet. */
+  /** Objects without a pending conversion. */
   readonly missing: Missing[];
 }
 
@@ -99,19 +103,19 @@ function lookUp({ endpoint: { stored }, id, missing }: Work, source: Source): Co
   const promise = new Promise<Source>((resolve, reject) => {
     missing.push({ key, source, resolve, reject });
   });
-  // Whoever asked may have left.
+  // The callers may all have aborted.
   promise.catch(() => undefined);
   recentConversions.set(key, promise);
   return promise;
 }
 
-/** Settles all that is missing. */
+/** Converts all missing objects and settles their promises. */
 async function convertMissing({ endpoint, storage, missing }: Work): Promise<void> {
   await forEachLimited(batchesOf(missing), BATCHES_AT_ONCE, async (batch) => {
     try {
       await convertBatch(endpoint, storage, batch);
     } catch (error) {
-      // The next one who asks has it tried again.
+      // The next caller retries.
       for (const { key, reject } of batch) {
         if (recentConversions.peek(key) instanceof Promise) recentConversions.delete(key);
         reject(error);
@@ -143,7 +147,10 @@ async function convertBatch(
   }
 }
 
-/** In their order, each so large that its answer is parsed in few milliseconds. A larger object is asked about alone. */
+/**
+ * Splits the objects into batches, in order, small enough to parse an answer in few milliseconds. A larger object has
+ * a batch of its own.
+ */
 function* batchesOf(missing: readonly Missing[]): Generator<readonly Missing[]> {
   let batch: Missing[] = [];
   let bytes = 0;

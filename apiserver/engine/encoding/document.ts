@@ -19,10 +19,7 @@ export interface Document {
   readonly apiVersion?: string;
 }
 
-/**
- * An answer made of a value, in the format that the request asks for. Only for values of kinds that the schema knows. Throws
- * NotAcceptable (406).
- */
+/** Formats a value in the negotiated format. The schema must know its kind. Throws NotAcceptable (406). */
 export async function documentAnswer(
   exchange: Pick<Exchange, 'headers' | 'query' | 'audit' | 'isCompressible'>,
   code: number,
@@ -39,7 +36,7 @@ function isStatus(document: Document): document is Document & Status {
   return document.kind === 'Status';
 }
 
-/** The same for an error, which is told in JSON when the client accepts nothing that is offered. */
+/** Formats an error; in JSON if the client accepts no offered format. */
 export function errorAnswer(
   exchange: Pick<Exchange, 'headers' | 'query'>,
   code: number,
@@ -49,7 +46,7 @@ export function errorAnswer(
   try {
     negotiated = negotiate(exchange, DOCUMENT_OFFER);
   } catch {
-    // What went wrong first is what the client has to be told.
+    // The client must see the first error, not the failed negotiation.
   }
   return plainAnswer(code, status, negotiated);
 }
@@ -70,13 +67,13 @@ const FORMATTERS: Readonly<Record<Negotiated['format'], (document: Document, pre
   },
   yaml: (document) => Buffer.from(yamlOf(JSON.parse(jsonText(document)))),
   protobuf: (document) => {
-    // The oldest documents of discovery have no version here either.
+    // The oldest discovery documents have no version here either.
     const { kind, apiVersion = '' } = document;
     return wrapEnvelope({ kind, apiVersion, raw: encodeProtobuf(typeOf(kind, apiVersion), document) });
   },
 };
 
-/** The JSON of any value, also of one with integers of 64 bits. */
+/** Formats any value as JSON, also with integers of 64 bits. */
 export function jsonText(document: unknown): string {
   try {
     return JSON.stringify(document);

@@ -1,14 +1,15 @@
-/** Bytes of encodings that are kept, in all caches of the process together. */
+/** Size limit of all caches of encodings in the process together. */
 const ENCODED_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Something that forgets its older half when told. */
+/** A cache with two generations. */
 interface Aging {
   age(): void;
 }
 
 /**
- * Counts what caches keep. There are two generations: when the young one has grown to half of the budget, the old one is dropped and the
- * young one becomes it. An entry that goes away takes its encodings with it at once; the count is then too high, never too low.
+ * Counts the size of caches. They have two generations: when the young one has grown to half of the budget, the old
+ * one is dropped and the young one takes its place. An evicted entry takes its encodings with it at once; the count
+ * is then too high, never too low.
  */
 export class EncodedBudget {
   readonly #generationBytesMax: number;
@@ -19,7 +20,7 @@ export class EncodedBudget {
     this.#generationBytesMax = Math.floor(bytesMax / 2);
   }
 
-  /** Every cache of the budget is told when a generation ends. Caches live as long as the budget. */
+  /** Registers a cache, which is notified when a generation ends. Caches live as long as the budget. */
   add(cache: Aging): void {
     this.#caches.push(cache);
   }
@@ -34,13 +35,13 @@ export class EncodedBudget {
 
 type Generation<T> = Map<string, WeakMap<object, T>>;
 
-/** Keeps what was made of an entry, by the id of the encoding, within the budget. */
+/** Caches values by entry and id of the encoding, within the budget. */
 export class EncodedCache<T> {
   readonly #budget: EncodedBudget;
   readonly #bytesOf: (value: T) => number;
   #young: Generation<T> = new Map();
   #old: Generation<T> = new Map();
-  /** How often something was made, for tests and measurements. */
+  /** Number of computed values, for tests and measurements. */
   made = 0;
 
   constructor(budget: EncodedBudget, bytesOf: (value: T) => number) {
@@ -49,7 +50,7 @@ export class EncodedCache<T> {
     budget.add(this);
   }
 
-  /** What `make` made of this entry under this id, made now if it is not there. */
+  /** Returns the cached value of the entry under this id, or computes it. */
   get(entry: object, id: string, make: () => T): T {
     const young = this.#young.get(id)?.get(entry);
     if (young !== undefined) return young;
@@ -62,7 +63,7 @@ export class EncodedCache<T> {
     return value;
   }
 
-  /** What was made of this entry under this id, if it is still there. */
+  /** Returns the cached value of the entry under this id, if there is one. */
   peek(entry: object, id: string): T | undefined {
     return this.#young.get(id)?.get(entry) ?? this.#old.get(id)?.get(entry);
   }
@@ -73,11 +74,11 @@ export class EncodedCache<T> {
   }
 }
 
-/** The budget of this process: entries of several caches may share it, because their entries tell them apart. */
+/** The budget of the process. Servers can share it because keys are entries, which belong to one server. */
 export const PROCESS_BUDGET = new EncodedBudget(ENCODED_BYTES_MAX);
-/** About what a number in a map takes. */
+/** Approximate size of a number in a map. */
 const NUMBER_BYTES = 48;
-/** Where the metadata of single objects ends. */
+/** The lengths of the metadata of objects. */
 export const METADATA_ENDS = new EncodedCache<number>(PROCESS_BUDGET, () => NUMBER_BYTES);
 /** Encodings of single objects. */
 export const ENCODED_OBJECTS = new EncodedCache<Buffer>(PROCESS_BUDGET, (bytes) => bytes.length);

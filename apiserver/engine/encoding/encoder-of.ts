@@ -20,7 +20,7 @@ import type { LinkPlace } from './self-link';
 import { linkPlaceId, linkedShape } from './self-link';
 import { yamlEncoder } from './yaml-encoder';
 
-/** What an answer shows: one object, that by way of a subresource without columns, a list, or a stream of changes. */
+/** What an answer shows: an object, an object through a subresource without columns, a list, or a watch. */
 export type Showing = 'object' | 'part' | 'list' | 'stream';
 
 /** Ages in Tables are counted from this clock. */
@@ -29,9 +29,10 @@ const clock: Clock = systemClock;
 const WITHOUT_PROTOBUF: readonly Format[] = ['json', 'yaml'];
 
 /**
- * How to write the endpoint's objects for this request. Throws NotAcceptable (406) when the endpoint cannot write what is asked for. A form
- * that does not fit what it is asked of is the encoder's `refusal`. Made once per endpoint and way of writing, so that what it encodes is
- * shared. `place` is where links lead, where objects are shown with links; by default to the objects themselves.
+ * Returns the encoder for the endpoint’s objects that the request negotiates. Throws NotAcceptable (406) for a format
+ * that the endpoint does not have. A form that does not fit the shown content is the `refusal` of the encoder.
+ * Encoders are cached per endpoint and format, so that encodings are shared. `place` is the target of links; default:
+ * the objects themselves.
  */
 export function encoderOf(
   exchange: Pick<Exchange, 'headers' | 'query' | 'showsLinks'>,
@@ -40,7 +41,7 @@ export function encoderOf(
   place?: LinkPlace,
 ): ObjectEncoder {
   const negotiated = negotiate(exchange, offerOf(endpoint, showing));
-  // What nearly everybody asks for fits whatever is shown; the rest of this function is not needed for it.
+  // Fast path: plain JSON always fits.
   if (negotiated === PLAIN_JSON && exchange.showsLinks !== true) return plainEncoderOf(endpoint);
   const includeObject = includeObjectOf(exchange, negotiated);
   const links = exchange.showsLinks === true ? (place ?? { endpoint, subresource: '' }) : undefined;
@@ -52,13 +53,13 @@ export function encoderOf(
   const refusal =
     includeObject === undefined ? unknownInclude(exchange.query) : misfit(endpoint, negotiated, showing);
   if (refusal !== undefined) return { ...encoder, refusal };
-  // Nothing that changes is a list: as upstream, the stream ends with the first thing that it would have to show.
+  // As upstream: an event is no list, so the watch ends at the first event.
   return showing === 'stream' && negotiated.shape?.kind === 'PartialObjectMetadataList'
     ? { ...encoder, stream: endedAtFirst }
     : encoder;
 }
 
-/** All that makes one encoder of an endpoint another. */
+/** The key of an encoder within its endpoint. */
 interface Wanted extends Negotiated {
   readonly includeObject: IncludeObject;
   readonly links: LinkPlace | undefined;
@@ -94,23 +95,23 @@ async function* endedAtFirst(frames: AsyncIterable<Buffer>): AsyncGenerator<Buff
 
 const NO_FRAMES: readonly Buffer[] = [];
 
-/** By the client's name for the format. What is encoded is the same, and shared. */
+/** Sets the content type to the client’s name of the format. Encodings are shared. */
 function named(encoder: ObjectEncoder, { protobufType }: Negotiated): ObjectEncoder {
   if (protobufType === undefined) return encoder;
   return { ...encoder, contentType: protobufType, streamContentType: `${protobufType};stream=watch` };
 }
 
-/** Plain JSON is there ready made: only what has to be made of it can take long. */
+/** Measures encoding. Plain JSON is stored ready-made; only other formats can take long. */
 function timed(encoder: ObjectEncoder, { format, shape, pretty }: Negotiated): ObjectEncoder {
   if (format === 'json' && shape === undefined && !pretty) return encoder;
   const stage = `encode_${shape === undefined ? format : shape.kind.toLowerCase()}`;
   return { ...encoder, object: (source) => STEP_TIMES.run(stage, () => encoder.object(source)) };
 }
 
-/** At most a few dozen per endpoint: every combination of format, shape, version, indentation and what a row carries. */
+/** At most a few dozen per endpoint: all combinations of format, shape, version, indentation and row content. */
 const encoders = new WeakMap<Endpoint, Map<string, ObjectEncoder>>();
 
-/** No text is made for what many ask for. */
+/** Common keys need no concatenation. */
 function keyOf({ format, shape, pretty, includeObject, protobufType, links }: Wanted): string {
   const plain = pretty ? 'pretty' : format;
   if (shape === undefined && protobufType === undefined && links === undefined) return plain;
@@ -119,7 +120,7 @@ function keyOf({ format, shape, pretty, includeObject, protobufType, links }: Wa
   return links === undefined ? key : `${key} ${linkPlaceId(links)}`;
 }
 
-/** A kind without a schema has no Protobuf, except of its metadata. */
+/** Returns the formats of an endpoint. A kind without a schema has no Protobuf, except for its metadata. */
 function offerOf({ type }: Endpoint, showing: Showing): Offer {
   return (type.open ? OFFERS_WITHOUT_PROTOBUF : OFFERS)[showing];
 }
@@ -147,7 +148,7 @@ function createEncoder(endpoint: Endpoint, wanted: Wanted): ObjectEncoder {
   return { ...(format === 'yaml' ? yamlEncoder(jsonShape) : jsonEncoder(jsonShape, wanted)), ...traits };
 }
 
-/** What is stored is JSON in one version. */
+/** Returns whether objects are parsed to be encoded; they are stored as JSON in one version. */
 function parsesObjects(endpoint: Endpoint, { format, shape, pretty }: Negotiated): boolean {
   const { conversion, custom } = endpoint;
   if (format !== 'json' || pretty) return true;
@@ -161,7 +162,10 @@ function jsonShapeOf(endpoint: Endpoint, { shape, includeObject }: Wanted): Json
   return partialShape(endpoint, shape);
 }
 
-/** A list is not one object's metadata, one object is not a list of them, and only some formats can tell frames apart. */
+/**
+ * Returns why a form does not fit: a list is not one object’s metadata, one object is no list, and YAML has no
+ * frames.
+ */
 function misfit(
   endpoint: Endpoint,
   { format, shape }: Negotiated,
@@ -181,7 +185,7 @@ function misfit(
   return notAcceptable(formats.map((each) => `${MEDIA_TYPE[each]};stream=watch`));
 }
 
-/** How upstream calls the type of what is shown: that which all versions of the kind are converted to. */
+/** Returns the Go type of upstream for the shown content: the internal type of the kind. */
 function goTypeShown({ row, type }: Endpoint, showing: Showing): string {
   const suffix = showing === 'list' ? 'List' : '';
   if (type.open) return `*unstructured.Unstructured${suffix}`;
@@ -189,10 +193,10 @@ function goTypeShown({ row, type }: Endpoint, showing: Showing): string {
   return `*${INTERNAL_PACKAGES.get(`${own}.${row.kind}`) ?? own}.${row.kind}${suffix}`;
 }
 
-/** Kinds that were moved from one group to another. */
+/** Kinds whose group has changed. */
 const INTERNAL_PACKAGES = ownKeyMap<string>({ 'events.Event': 'core', 'extensions.Ingress': 'networking' });
 
-/** Undefined for one that there is not. */
+/** Parses `includeObject`; undefined for an unknown value. */
 function includeObjectOf(
   { query }: Pick<Exchange, 'query'>,
   { shape }: Negotiated,

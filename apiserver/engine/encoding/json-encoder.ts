@@ -17,7 +17,7 @@ const FRAME_HEAD = {
   BOOKMARK: Buffer.from('{"type":"BOOKMARK","object":'),
 };
 
-/** Objects as JSON. What stands in the cache is JSON already, so that nothing is kept here. */
+/** Encodes objects as JSON. The cache holds JSON, so nothing is cached here. */
 export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boolean }): FormatEncoder {
   return {
     id: `json ${shape.id}`,
@@ -49,7 +49,7 @@ export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boo
   };
 }
 
-/** All that a bookmark tells. */
+/** The metadata of a bookmark. */
 export function bookmarkMetadata(revision: number, initialEventsEnd: boolean): object {
   return {
     resourceVersion: String(revision),
@@ -82,7 +82,7 @@ async function* jsonListBatches(shape: JsonShape, { metadata, sources, elsewhere
     else batch.bytes(await made);
     const { isFull } = batch;
     if (isFull) yield batch.lend();
-    // A few ready elements that do not fill a batch are no matter.
+    // A few ready elements that do not fill a batch take no time.
     if (shape.isReady === true && !isFull ? slices.dueAfterSteps() : slices.due()) await slices.pause();
   }
   batch.text(']}\n');

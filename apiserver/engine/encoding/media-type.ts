@@ -7,15 +7,15 @@ export interface MediaRange {
   readonly quality: number;
 }
 
-/** How much of a header is read. Browsers send some hundred bytes in some ten elements, clients of the API less. */
+/** Limits of a header. Browsers send some hundred bytes in some ten elements, API clients less. */
 const HEADER_BYTES_MAX = 8 * 1_024;
 const ACCEPT_ELEMENTS_MAX = 100;
 
 /**
- * Parses an Accept header as upstream does: the best quality first, of equal quality what names a type before what takes any, ties in the
- * header's order. Upper and lower case count, quotes are part of a value, and of a parameter that stands twice the last one counts. What
- * has quality 0 comes last, but comes. Malformed elements and parameters are left out, and so is what comes after the first hundred
- * elements, or does not end within 8 KiB.
+ * Parses an Accept header as upstream does: sorted by quality, then specific types before wildcards, then the order
+ * of the header. Case matters, quotes are part of a value, and the last of repeated parameters is used. Elements with
+ * quality 0 are kept, at the end. Malformed elements and parameters are ignored, and so is everything after the first
+ * hundred elements or 8 KiB.
  */
 export function parseAccept(header: string): readonly MediaRange[] {
   const read = header.length > HEADER_BYTES_MAX ? header.slice(0, lastEnd(header)) : header;
@@ -50,7 +50,7 @@ function acceptedRange(element: string): MediaRange | undefined {
   return { type, subtype: subtype === '' ? '*' : subtype, parameters, quality };
 }
 
-/** What is no number counts as the worst. */
+/** Parses a quality; an invalid one is 0. */
 function qualityOf(value: string): number {
   const quality = NUMBER.test(value) ? Number(value) : 0;
   return Number.isFinite(quality) ? quality : 0;
@@ -59,8 +59,8 @@ function qualityOf(value: string): number {
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
- * Parses a Content-Type (RFC 2045, 5.1), in lower case but for values, which lose their quotes; undefined when it is malformed, names a
- * parameter twice, or is longer than 8 KiB.
+ * Parses a Content-Type (RFC 2045, 5.1). Everything but values is lower-cased, and values are unquoted. Returns
+ * undefined if it is malformed, repeats a parameter or is longer than 8 KiB.
  */
 export function parseMediaType(text: string): MediaRange | undefined {
   if (text.length > HEADER_BYTES_MAX) return undefined;
@@ -75,7 +75,7 @@ const TOKEN = "[!#$%&'*+\\-.^_`|{}~0-9A-Za-z]+";
 const ESSENCE = new RegExp(`^\\s*(${TOKEN})/(${TOKEN})\\s*$`);
 const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})\\s*=\\s*(?:(${TOKEN})|"((?:[^"\\\\\\r\\n]|\\\\.)*)")`, 'y');
 
-/** A semicolon may be left over. */
+/** A trailing semicolon is allowed. */
 const END: ReadonlySet<string> = new Set(['', ';']);
 
 function parametersOf(text: string): ReadonlyMap<string, string> | undefined {

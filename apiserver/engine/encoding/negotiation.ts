@@ -10,50 +10,50 @@ export type Format = (typeof FORMATS)[number];
 const SHAPE_KINDS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
 const SHAPE_VERSIONS = ['v1', 'v1beta1'] as const;
 
-/** What an object or a list is turned into before it is written. */
+/** The form that an object or list is converted to. */
 export interface Shape {
   readonly kind: (typeof SHAPE_KINDS)[number];
   readonly version: (typeof SHAPE_VERSIONS)[number];
 }
 
-/** How the answer is to be written. */
+/** The negotiated format of an answer. */
 export interface Negotiated {
   readonly format: Format;
-  /** Undefined: as it is. */
+  /** Undefined: the plain object. */
   readonly shape: Shape | undefined;
-  /** What the client calls Protobuf, where that is not the server's own name for it. */
+  /** The media type of Protobuf that the client used, if it is not the server’s own. */
   readonly protobufType?: string;
-  /** Indented; only JSON is. */
+  /** Indented JSON. */
   readonly pretty: boolean;
 }
 
-/** What an endpoint can write. */
+/** The formats of an endpoint. */
 export interface Offer {
-  /** The formats for things as they are, the one for a wildcard first. */
+  /** The formats of plain objects; the first is used for a wildcard. */
   readonly formats: readonly Format[];
-  /** Whether objects may be asked for as a Table or as their metadata alone. */
+  /** Whether objects are available as a Table or as metadata alone. */
   readonly shapes: boolean;
-  /** False where there are shapes, but no columns for a Table. */
+  /** False: no Table. */
   readonly tables?: false;
-  /** Of frames, which are never indented. */
+  /** Watch frames, which are never indented. */
   readonly stream: boolean;
 }
 
-/** For documents that are no objects of the store. */
+/** For documents that are not stored objects. */
 export const DOCUMENT_OFFER: Offer = { formats: FORMATS, shapes: false, stream: false };
 
-/** For the Status that an operation on an object ends with: whoever asked for a Table of the object gets it all the same. */
+/** For the Status of an operation on an object: a request for a Table of the object gets the plain Status. */
 export const OUTCOME_OFFER: Offer = { ...DOCUMENT_OFFER, shapes: true };
 
-/** For what an operation makes up: reviews and the like have no columns. */
+/** For reviews and other virtual objects, which have no columns. */
 export const OPERATION_OFFER: Offer = { ...OUTCOME_OFFER, tables: false };
 
-/** What nearly every answer is written as. */
+/** The format of nearly every answer. */
 export const PLAIN_JSON: Negotiated = { format: 'json', shape: undefined, pretty: false };
 
 /**
- * How to answer the request, from its Accept header, `?pretty` and the client's name. An element of the header that asks for something
- * not offered is passed over for the next one. Throws NotAcceptable (406) when nothing fits.
+ * Negotiates the format from the Accept header, `?pretty` and the user agent. Elements of the header that are not
+ * offered are skipped. Throws NotAcceptable (406) if none fits.
  */
 export function negotiate({ headers, query }: Pick<Exchange, 'headers' | 'query'>, offer: Offer): Negotiated {
   const chosen = negotiateAccept(headers.accept, offer);
@@ -73,11 +73,11 @@ function negotiateAccept(accept: string | undefined, offer: Offer): Negotiated {
       if (fit !== undefined) return fit;
     }
   }
-  // All that anything is written in: what has no Protobuf has its metadata in it.
+  // Lists all formats: a kind without Protobuf has its metadata in it.
   throw notAcceptable(FORMATS.map((format) => MEDIA_TYPE[format]));
 }
 
-/** NotAcceptable (406), with what could be had instead. */
+/** Creates NotAcceptable (406) with the offered media types. */
 export function notAcceptable(offered: readonly string[]): StatusError {
   return new StatusError(
     'NotAcceptable',
@@ -94,7 +94,7 @@ function formatOf({ type, subtype }: MediaRange): Format | undefined {
   return FORMATS.find((format) => MEDIA_TYPE[format] === essence);
 }
 
-/** A media type as the server calls it. */
+/** Returns the server’s own name of a media type. */
 function ownName(essence: string): string {
   return essence === KUBERNETES_PROTOBUF ? MEDIA_TYPE.protobuf : essence;
 }
@@ -104,12 +104,12 @@ function covers(range: MediaRange, format: Format): boolean {
   return range.subtype === '*' ? MEDIA_TYPE[format].startsWith(`${range.type}/`) : formatOf(range) === format;
 }
 
-/** The element as a way to answer, or undefined when the endpoint cannot do what its parameters say. */
+/** Converts an element to a format; undefined if the offer does not have it. */
 function fitOf(range: MediaRange, format: Format, offer: Offer): Negotiated | undefined {
   const { parameters } = range;
   const stream = parameters.get('stream');
   if (stream !== undefined && stream !== '' && (stream !== 'watch' || format === 'yaml')) return undefined;
-  // The version of the API's own kinds, of which there is one.
+  // The schema version of meta kinds, of which there is one.
   if (!['', 'v1'].includes(parameters.get('sv') ?? '')) return undefined;
   const pretty = format === 'json' && parameters.get('pretty') === '1';
   const as = parameters.get('as') ?? '';
@@ -126,7 +126,7 @@ function fitOf(range: MediaRange, format: Format, offer: Offer): Negotiated | un
 
 const SHAPE_PARAMETERS: readonly string[] = ['as', 'g', 'v'];
 
-/** An answer is called what it was asked for as. */
+/** Returns the media type that the client used for Protobuf. */
 function namedBy({ type, subtype }: MediaRange, format: Format): Pick<Negotiated, 'protobufType'> {
   const essence = `${type}/${subtype}`;
   const isForeign = essence === KUBERNETES_PROTOBUF && essence !== MEDIA_TYPE.protobuf;
@@ -141,21 +141,24 @@ function shapeOf(as: string, parameters: MediaRange['parameters']): Shape | unde
 }
 
 const TRUE = /^(?:1|t|T|true|TRUE|True)$/;
-/** Programs behind which a person reads. */
+/** User agents of people. */
 const PEOPLE = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
 function isHumanClient(parameter: string, userAgent: string): boolean {
   return parameter === '' ? PEOPLE.test(userAgent) : TRUE.test(parameter);
 }
 
-/** Checks the Content-Type of a patch, which is compared letter by letter up to its parameters. Throws UnsupportedMediaType (415). */
+/**
+ * Checks the Content-Type of a patch, which must match exactly up to its parameters. Throws UnsupportedMediaType
+ * (415).
+ */
 export function negotiatePatch(contentType: string | undefined, supported: readonly string[]): string {
   const [written = ''] = contentType?.split(';', 1) ?? [];
   if (supported.includes(written)) return written;
   throw unsupportedMediaType(supported);
 }
 
-/** Checks a request body's Content-Type against what the verb reads. Throws UnsupportedMediaType (415). An absent or empty one is JSON. */
+/** Checks the Content-Type of a body. Throws UnsupportedMediaType (415). An absent or empty one is JSON. */
 export function negotiateBody(contentType: string | undefined, supported: readonly string[]): string {
   // What nearly every request says; the rest of this function is not needed for it.
   if (contentType !== undefined && supported.includes(contentType)) return contentType;

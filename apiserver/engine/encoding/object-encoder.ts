@@ -3,68 +3,68 @@ import type { ListMeta } from '../../../shared/object/object';
 import type { ObjectEventType, Representation } from '../watch-cache/state/entry';
 import type { Source } from './source';
 
-/** How the objects of one endpoint are written in one format and shape. What it made of an entry is shared by all who ask. */
+/** Encodes the objects of one endpoint in one format and shape. Encodings of an entry are shared by all readers. */
 export interface ObjectEncoder extends Representation {
-  /** Whether objects are parsed to be written; otherwise their bytes are copied. */
+  /** Whether encoding parses objects; otherwise it copies bytes. */
   readonly parses: boolean;
-  /** Whether objects are shown by their metadata alone. */
+  /** Whether only the metadata is shown. */
   readonly showsMetadata?: boolean;
-  /** Why what is asked for cannot be shown in this form, told once it is there; absent: it can. */
+  /** The error to throw once the content is known; absent: none. */
   readonly refusal?: StatusError | undefined;
-  /** Of single objects and lists. */
+  /** Content type of objects and lists. */
   readonly contentType: string;
-  /** Of streams of frames. */
+  /** Content type of watches. */
   readonly streamContentType: string;
-  /** A complete answer with one object. */
+  /** Encodes one object as a complete answer. */
   object(source: Source): Buffer;
   /** See {@link Representation}. */
   frame(type: ObjectEventType, source: Source): Buffer;
-  /** The object as it stands in a list. */
+  /** Encodes the object as an element of a list. */
   element(source: Source): Buffer;
   /**
-   * A complete answer with a list. Resolves when its first bytes can be sent. `elsewhere` makes elements that are too large to be made
-   * here; it is asked about each.
+   * Encodes a list as a complete answer. Resolves when its first bytes can be sent. `offload` encodes large elements
+   * in a worker; it is called for each element.
    */
   list(
     metadata: ListMeta,
     sources: readonly Source[],
     elsewhere?: OffloadedEncoder,
   ): Promise<Buffer | AsyncIterable<Buffer>>;
-  /** The frames as one reader gets them. */
+  /** Adapts the shared frames for one reader. */
   stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
 }
 
-/** What a format knows of itself. */
+/** The part of an encoder that its format defines. */
 export type FormatEncoder = Omit<ObjectEncoder, 'parses' | 'showsMetadata' | 'refusal'>;
 
-/** Has an element made by somebody else; undefined for one that is to be made here. */
+/** Encodes an element in a worker; returns undefined for an element to encode on the event loop. */
 export type OffloadedEncoder = (source: Source) => Promise<Buffer> | undefined;
 
-/** How objects and lists look as JSON, which is also what YAML is made of. */
+/** The JSON of objects and lists; YAML is converted from it. */
 export interface JsonShape {
   readonly id: string;
   /** See {@link Representation}. */
   readonly tellsAge?: boolean;
-  /** A complete object. */
+  /** The complete object. */
   object(source: Source): readonly Buffer[];
-  /** The same in a frame of a watch. */
+  /** The object in a watch frame. */
   inFrame(source: Source): readonly Buffer[];
-  /** An object that has only this metadata, for a bookmark. */
+  /** An object with only this metadata, for a bookmark. */
   bookmark(metadata: object): readonly Buffer[];
-  /** Everything in front of the elements of a list, with the opening bracket; `]}` follows them. */
+  /** Everything before the elements of a list, with the opening bracket; `]}` follows them. */
   listHead(metadata: ListMeta): string;
-  /** A list without elements is null instead of empty, as Go writes a list that it never had to make. */
+  /** An empty list is null, as Go encodes a nil slice. */
   readonly isNullWhenEmpty?: boolean;
-  /** The order in which the elements of a list stand, if not the one that they come in. */
+  /** Sorts the elements of a list; absent: they keep their order. */
   inOrder?(sources: readonly Source[]): Promise<readonly Source[]>;
-  /** The element of a list. */
+  /** Adds an element of a list. */
   element(batch: ElementSink, source: Source): void;
-  /** Elements are ready bytes: each takes no time but that of its bytes. */
+  /** Elements are ready-made bytes: each takes only the time to copy it. */
   readonly isReady?: boolean;
   stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
 }
 
-/** Takes the pieces of an element. */
+/** Receives the pieces of an element. */
 export interface ElementSink {
   text(text: string): void;
   /** The first `end` bytes. */

@@ -7,7 +7,7 @@ import type { Endpoint } from '../registry/resource';
 import { metadataSource } from './metadata-source';
 import { metadataEnd } from './source';
 
-/** Only the metadata of objects, cut out of their bytes, and parsed only where fields stand in it as annotations. */
+/** Shows only the metadata of objects, cut out of their bytes. It is parsed only if annotations must be hidden. */
 export function partialShape(endpoint: Endpoint, { version }: Shape): JsonShape {
   const metadataOf = metadataSource(endpoint);
   const apiVersion = apiVersionOf({ group: GROUP.meta, version });
@@ -34,7 +34,7 @@ export function partialShape(endpoint: Endpoint, { version }: Shape): JsonShape 
   };
 }
 
-/** As in v1.21, whose v1beta1 does not tell how many there are left. */
+/** As in v1.21, v1beta1 has no remainingItemCount. */
 function listed(
   { remainingItemCount, ...metadata }: ListMeta,
   { version }: Pick<Shape, 'version'>,

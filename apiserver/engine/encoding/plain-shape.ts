@@ -4,13 +4,13 @@ import { versionedBytes } from './source';
 
 const OPEN_BRACE = 0x7b;
 
-/** Objects as they are. Items of a typed list carry neither kind nor apiVersion, as the Go server writes them. */
+/** Shows whole objects. Items of a typed list have neither kind nor apiVersion, as in Go. */
 export function plainShape(endpoint: Endpoint): JsonShape {
   const { row, apiVersion, custom } = endpoint;
   const typeMeta = `"kind":${JSON.stringify(row.kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
   const listTypeMeta = `"kind":${JSON.stringify(row.listKind)},"apiVersion":${JSON.stringify(apiVersion)},`;
   const head = Buffer.from(`{${typeMeta}`);
-  // Custom resources have no type that tells what the items of their lists are.
+  // Items of a custom resource list have no Go type, so each carries its kind.
   const itemHead = endpoint.type.open ? head : undefined;
   return {
     id: custom === undefined ? `${apiVersion} ${row.kind}` : `${apiVersion} ${row.kind} ${custom.id}`,
@@ -18,7 +18,7 @@ export function plainShape(endpoint: Endpoint): JsonShape {
     inFrame: (source) => [head, versionedBytes(endpoint, source)],
     bookmark: (metadata) => [head, Buffer.from(`"metadata":${JSON.stringify(metadata)}}`)],
     listHead: (metadata) => {
-      // As upstream's lists without a type, also those that do not go on.
+      // As upstream’s unstructured lists, which always have `continue`.
       const shown = custom === undefined ? metadata : { continue: '', ...metadata };
       return `{${listTypeMeta}"metadata":${JSON.stringify(shown)},"items":[`;
     },

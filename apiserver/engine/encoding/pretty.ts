@@ -13,12 +13,12 @@ const SPACE = 0x20;
 const NEWLINE = 0x0a;
 const INDENT_CHARS = 2;
 
-/** JSON without white space as JSON with two spaces per level, as Go's encoder indents it. Numbers and strings are not touched. */
+/** Indents compact JSON with two spaces per level, as Go does. Numbers and strings are not changed. */
 export function prettyJson(bytes: Buffer): Buffer {
   return new Printer().print(bytes);
 }
 
-/** The same for an answer that may come in batches. */
+/** The same for a body that may come in batches. */
 export function prettyBody(body: Buffer | AsyncIterable<Buffer>): Buffer | AsyncIterable<Buffer> {
   if (!Buffer.isBuffer(body)) return prettyBatches(body);
   return body.length <= PIECE_BYTES ? prettyJson(body) : prettyBatches([body]);
@@ -35,18 +35,18 @@ async function* prettyBatches(batches: AsyncIterable<Buffer> | Iterable<Buffer>)
   }
 }
 
-/** A whole batch would hold the event loop too long. What comes of such a piece is longer, so that it is only lent. */
+/** A whole batch would block the event loop too long. The output of such a piece is longer, so it is lent. */
 const PIECE_BYTES = LENT_BYTES_MIN;
 
-/** Works on the bytes, so that it can stop anywhere and go on with the next batch. */
+/** Indents byte by byte, so that it can stop anywhere and continue with the next batch. */
 class Printer {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** An object or list was opened and nothing of it has come yet: it may be empty. */
+  /** An object or list was opened and has no content yet. */
   #isOpen = false;
   #out = Buffer.alloc(0);
-  /** Where long pieces are printed, one after the other. */
+  /** Reused buffer for long pieces. */
   #lent = Buffer.alloc(0);
   #length = 0;
 

@@ -21,20 +21,20 @@ import { kept, metadataEnd, versionedBytes } from './source';
 
 const STATUS = { kind: 'Status', apiVersion: 'v1' } as const;
 
-/** What is encoded: whole objects of an endpoint, or only their metadata. */
+/** The encoded content: whole objects of an endpoint, or only their metadata. */
 interface Encoded {
   readonly kind: string;
   readonly listKind: string;
   readonly apiVersion: string;
   readonly type: MessageType;
   readonly listType: MessageType;
-  /** The JSON of what is encoded, from `"metadata":{` on, with the closing brace of the object. */
+  /** Returns the JSON of the content, from `"metadata":{` to the closing brace of the object. */
   readonly json: (source: Source) => Buffer;
 }
 
 /**
- * Objects as Protobuf, with links where those have a place. Each is encoded once and kept; answers and frames put it into what belongs
- * around it.
+ * Encodes objects as Protobuf, with links if they have a place. Each object is encoded once and cached; answers and
+ * frames wrap it.
  */
 export function protobufEncoder(
   endpoint: Endpoint,
@@ -93,7 +93,7 @@ function wholeObjects(endpoint: Endpoint): Encoded {
     listKind: row.listKind,
     apiVersion,
     type,
-    // A kind that cannot be listed never gets to use it.
+    // A kind without a list never uses it.
     listType: row.listKind === '' ? type : messageType(`${packageName}.${row.listKind}`),
     json: (source) => versionedBytes(endpoint, source),
   };
@@ -118,7 +118,7 @@ const WATCH_EVENT = { type: 1, object: 2 } as const;
 const RAW_EXTENSION_RAW = 1;
 const LENGTH_BYTES = 4;
 
-/** Four bytes of length, then a `WatchEvent` whose object is a complete document. */
+/** Encodes a frame: four bytes of length, then a `WatchEvent` whose object is a complete document. */
 function watchFrame(type: string, object: Buffer): Buffer {
   const batch = new Batch();
   field(batch, WATCH_EVENT.type, Buffer.from(type));
@@ -137,7 +137,7 @@ function field(batch: Batch, number: number, bytes: Buffer): void {
   batch.bytes(bytes);
 }
 
-/** The list as one document. Its length stands at its beginning, which is why all items must have been encoded before. */
+/** Encodes a list as one document. Its length is at the beginning, so all items must be encoded first. */
 async function* listBatches(encoded: Encoded, metadata: ListMeta, items: readonly Buffer[]): Batches {
   const { listKind, apiVersion, listType } = encoded;
   const meta = listType.byName.get('metadata');

@@ -10,18 +10,18 @@ import type { MessageType } from '../../../shared/schema/types';
 import { negotiateBody } from './negotiation';
 import { parseYaml } from './yaml';
 
-/** The kind of object a body is expected to hold. */
+/** The object that a body should contain. */
 export interface ExpectedObject {
   readonly kind: string;
-  /** Undefined: the version does not matter, as for options, which are part of every group version. */
+  /** Undefined: any version, as for options, which belong to every group version. */
   readonly apiVersion?: string;
   readonly type: MessageType;
 }
 
-/** What bodies can be written in, in the order in which messages list it. */
+/** The media types of bodies, in the order of error messages. */
 const STANDARD_MEDIA_TYPES: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, MEDIA_TYPE.protobuf];
 
-/** The media type of a body. Throws UnsupportedMediaType (415). */
+/** Returns the media type of a body. Throws UnsupportedMediaType (415). */
 export function bodyMediaType(contentType: string | undefined): string {
   return negotiateBody(contentType, STANDARD_MEDIA_TYPES);
 }
@@ -30,9 +30,9 @@ export function bodyMediaType(contentType: string | undefined): string {
 export type ParsedBody = Pick<JsonDocument, 'value' | 'parseFractions'>;
 
 /**
- * A body as JSON values, whatever it was written in. Kind and version are those of the body; where they are not the expected ones,
- * nothing but them need be there, because the caller refuses such an object. Throws BadRequest for malformed bytes, and for Protobuf where
- * the kind has no schema.
+ * Decodes a body of any media type to JSON values. If kind or version are not the expected ones, only they are
+ * decoded, because the caller refuses such an object. Throws BadRequest for malformed bytes, and for Protobuf if the
+ * kind has no schema.
  */
 export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): ParsedBody {
   try {
@@ -54,7 +54,7 @@ export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedOb
   }
 }
 
-/** To parse so much JSON takes no long step, so that the clock need not be asked. */
+/** So much JSON is parsed quickly, and is not measured. */
 const BRIEF_JSON_BYTES_MAX = 8 * 1_024;
 
 const STAGE_OF_TYPE = ownKeyMap<string>({
@@ -76,7 +76,7 @@ function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): Pars
 
 const SUMMARY_BYTES_MAX = 30;
 
-/** The beginning of a body, so that its sender recognizes it: as text where it looks like an object in JSON, else in hexadecimal. */
+/** Returns the beginning of a body for an error message: text if it looks like a JSON object, else hexadecimal. */
 export function summaryOf(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
   const text = bytes.subarray(0, SUMMARY_BYTES_MAX).toString(bytes[0] === OPEN_BRACE ? 'utf8' : 'hex');

@@ -3,9 +3,10 @@ import { KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
 import type { Exchange } from '../request/exchange';
 
 /**
- * Refuses what the router of upstream refuses before a handler sees the request: a body of a type that the route does not take
- * (`consumes`; absent: it takes all), and an Accept that names nothing it can write. It compares letter by letter and knows no `application/*`.
- * Throws UnsupportedMediaType (415) and NotAcceptable (406). Custom resources and `/apis` have no such router.
+ * Refuses what upstream’s router refuses before a handler runs: a Content-Type that the route does not consume
+ * (`consumes`; absent: any), and an Accept header without a produced type. Types are compared exactly, without
+ * `application/*`. Throws UnsupportedMediaType (415) and NotAcceptable (406). Custom resources and `/apis` have no
+ * such router.
  */
 export function refuseUnrouted(
   { headers }: Pick<Exchange, 'headers'>,
@@ -15,7 +16,7 @@ export function refuseUnrouted(
   }: { readonly consumes?: readonly string[]; readonly produces?: readonly string[] } = {},
 ): void {
   const isTaken = consumes === undefined || namesOne(headers['content-type'] ?? '', consumes);
-  // As upstream: without a body the type is forgiven, and then no route is left that could write an answer.
+  // As upstream: without a body a wrong type is no 415, but no route is left that could produce an answer.
   if (!isTaken && Number(headers['content-length'] ?? 0) > 0) {
     throw refusal('UnsupportedMediaType', '415: Unsupported Media Type');
   }
@@ -32,13 +33,13 @@ const PRODUCED: readonly string[] = [
 ];
 
 function isProduced(accept: string | undefined, produces: readonly string[]): boolean {
-  // What nearly every request says.
+  // Fast path.
   if (accept === undefined || accept === '') return true;
   if (accept === MEDIA_TYPE.json && produces === PRODUCED) return true;
   return namesOne(accept, produces);
 }
 
-/** Whether a header has one of these types as an element, whatever its parameters. */
+/** Returns whether a header lists one of the types, ignoring parameters. */
 function namesOne(header: string, types: readonly string[]): boolean {
   return header.split(',').some((element) => types.includes((element.split(';', 1)[0] ?? '').trim()));
 }

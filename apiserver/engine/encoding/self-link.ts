@@ -9,7 +9,7 @@ import type { JsonShape } from './object-encoder';
 import type { Source } from './source';
 import { metadataEnd } from './source';
 
-/** Where the links of an answer's objects lead: below this endpoint, to this part of the object (empty: to all of it). */
+/** The target of links: this endpoint, and this subresource of the object (empty: the object). */
 export interface LinkPlace {
   readonly endpoint: Pick<Endpoint, 'row' | 'apiVersion'>;
   readonly subresource: string;
@@ -20,12 +20,15 @@ interface Named {
   readonly namespace?: string | undefined;
 }
 
-/** The object with a link in its metadata. */
+/** Adds a link to the metadata of an object. */
 export type LinkSource = (source: Source) => Source;
 
 const LINKED = new EncodedCache<Source>(PROCESS_BUDGET, ({ bytes }) => bytes.length);
 
-/** `metadata.selfLink` as v1.21 makes it; undefined for what has no name. Source: ContextBasedNaming.GenerateLink. */
+/**
+ * Formats `metadata.selfLink` as v1.21; undefined for an object without a name. Source:
+ * ContextBasedNaming.GenerateLink.
+ */
 export function selfLinkOf(
   { endpoint, subresource }: LinkPlace,
   { name = '', namespace = '' }: Named,
@@ -34,24 +37,24 @@ export function selfLinkOf(
   const { row, apiVersion } = endpoint;
   const head = `/${row.group === '' ? 'api' : 'apis'}/${apiVersion}`;
   const tail = subresource === '' ? '' : `/${subresource}`;
-  // Upstream escapes what has no namespace as part of a query, in which a colon may not stand.
+  // Upstream escapes names of cluster-scoped objects as part of a query, including colons.
   if (!row.namespaced) return `${head}/${row.resource}/${queryEscaped(name)}${tail}`;
   return pathEscaped(`${head}/namespaces/${namespace}/${row.resource}/${name}${tail}`);
 }
 
-/** Equal for places whose links are equal. */
+/** Returns an id; equal ids mean equal links. */
 export function linkPlaceId({ endpoint, subresource }: LinkPlace): string {
   return `linked ${endpoint.apiVersion}/${endpoint.row.resource}/${subresource}`;
 }
 
-/** Puts links into objects, whatever link they had. What is made of an entry is kept with its other encodings. */
+/** Sets the link of objects, replacing any other. Results are cached by entry. */
 export function linking(place: LinkPlace): LinkSource {
   const id = linkPlaceId(place);
   return (source) =>
     source.transient === true ? linked(place, source) : LINKED.get(source, id, () => linked(place, source));
 }
 
-/** The shape, of objects with links. */
+/** Wraps a shape to show links. */
 export function linkedShape(shape: JsonShape, place: LinkPlace): JsonShape {
   const withLink = linking(place);
   return {
@@ -79,7 +82,7 @@ function linked(place: LinkPlace, source: Source): Source {
   };
 }
 
-/** Only what was not stored, the result of a rehearsal, can have brought one. */
+/** Removes a link. Only unstored objects (dry run) can have one. */
 function withoutLink(source: Source): Buffer {
   const end = metadataEnd(source);
   const { selfLink: _own, ...metadata } = decodeJson(
@@ -91,19 +94,19 @@ function withoutLink(source: Source): Buffer {
 const METADATA_NAME_BYTES = '"metadata":'.length;
 const WANTED: WantedMembers = wantedMembers(['name', 'namespace', 'selfLink']);
 
-/** As Go's `url.QueryEscape`. */
+/** Escapes as Go’s `url.QueryEscape`. */
 function queryEscaped(text: string): string {
   return encodeURIComponent(wellFormed(text))
     .replace(/[!'()*]/g, escaped)
     .replaceAll('%20', '+');
 }
 
-/** As Go escapes a path in which it finds something to escape. */
+/** Escapes a path as Go does if any character needs it. */
 function pathEscaped(path: string): string {
   return encodeURI(wellFormed(path)).replace(/[!'()*?#]/g, escaped);
 }
 
-/** Half a pair of UTF-16 is no character that could be escaped. */
+/** Replaces lone surrogates, which cannot be encoded. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }

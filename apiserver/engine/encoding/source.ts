@@ -8,26 +8,26 @@ import { endOfValue } from '../watch-cache/state/pick-json';
 import { ENCODED_OBJECTS, METADATA_ENDS } from './encoded-cache';
 
 /**
- * An object that is to be written, in the version it is stored in: an entry of the cache, or (`transient`) the result of a write, of
- * which nothing is kept. `bytes` are its JSON from `"metadata":{` to the closing brace of the object.
+ * An object to encode, in its stored version: a cache entry, or (`transient`) the result of a write, whose encodings
+ * are not cached. `bytes` are its JSON from `"metadata":{` to the closing brace of the object.
  */
 export interface Source {
   readonly bytes: Buffer;
   readonly transient?: true;
-  /** Of an entry, its selectable fields. */
+  /** The selectable fields of an entry. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** It is as the endpoint shows it: in its version, and without what that does not know. */
+  /** Already in the endpoint’s version, without fields unknown to it. */
   readonly isShown?: true;
-  /** The link in its metadata, where objects are shown with one. */
+  /** The link, where objects are shown with one. */
   readonly selfLink?: string;
 }
 
-/** What `make` makes of the object, kept for the next reader unless the object is transient. */
+/** Returns the result of `make`, cached for the next reader unless the object is transient. */
 export function kept(source: Source, id: string, make: () => Buffer): Buffer {
   return source.transient === true ? make() : ENCODED_OBJECTS.get(source, id, make);
 }
 
-/** The object's JSON in the version that the endpoint serves, from `"metadata":{` on. */
+/** Returns the object’s JSON in the endpoint’s version, from `"metadata":{` on. */
 export function versionedBytes(endpoint: Endpoint, source: Source): Buffer {
   const { conversion, row, apiVersion, type, custom } = endpoint;
   if (custom !== undefined) return customBytes(endpoint, source, custom);
@@ -40,7 +40,7 @@ export function versionedBytes(endpoint: Endpoint, source: Source): Buffer {
   });
 }
 
-/** The same for a custom resource. Most objects are shown as they are stored; then nothing is kept but that. */
+/** The same for a custom resource. Most objects are shown as stored; then only that fact is cached. */
 function customBytes({ stored, apiVersion }: Endpoint, source: Source, custom: CustomVersion): Buffer {
   if (stored.custom === undefined || !custom.changesOnRead || source.isShown === true) return source.bytes;
   const { kind } = stored;
@@ -54,7 +54,7 @@ function customBytes({ stored, apiVersion }: Endpoint, source: Source, custom: C
   return made === UNCHANGED ? source.bytes : made;
 }
 
-/** What a {@link Source} holds of an object. */
+/** Encodes an object as the bytes of a {@link Source}. */
 export function bytesOf(object: ApiObject, type: KindType): Buffer {
   const { object: canonical } = decodeObject(type, object);
   return encodeObject({ ...canonical, kind: undefined, apiVersion: undefined }).subarray(1);
@@ -70,7 +70,7 @@ function isSameContent(one: ApiObject, other: ApiObject): boolean {
   );
 }
 
-/** The object as it is stored. */
+/** Parses the stored object. */
 export function parseSource(
   { bytes }: Source,
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
@@ -79,7 +79,7 @@ export function parseSource(
   return { kind, apiVersion, ...object } as ApiObject;
 }
 
-/** The length of the beginning of the object's bytes that is the metadata: up to and with its closing brace. */
+/** Returns the length of the metadata at the beginning of the bytes, with its closing brace. */
 export function metadataEnd(source: Source): number {
   if (source.transient === true) return endOfValue(source.bytes, METADATA_NAME_BYTES);
   return METADATA_ENDS.get(source, 'metadata', () => endOfValue(source.bytes, METADATA_NAME_BYTES));

@@ -1,7 +1,10 @@
 import { entryOfStored } from '../watch-cache/entry-layout';
 import type { Source } from './source';
 
-/** The result of a write: the stored bytes with their new resourceVersion spliced in, without encoding the object again. */
+/**
+ * Returns the result of a write: the stored bytes with the new resourceVersion spliced in, without encoding the
+ * object again.
+ */
 export function writtenSource({
   plain,
   revision,

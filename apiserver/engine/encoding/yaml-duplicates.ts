@@ -2,25 +2,25 @@ import type { State } from 'js-yaml';
 import { loadAll } from 'js-yaml';
 import { LOAD_OPTIONS } from './yaml';
 
-/** Repeated keys beyond this are not named. */
+/** Limit of reported keys. */
 const DUPLICATES_MAX = 100;
 
-/** A node that is being read. */
+/** A YAML node that is being read. */
 interface Frame {
   readonly keys: Set<string>;
   /** The key whose value is being read; undefined in a list, or before the first key. */
   key: string | undefined;
-  /** Values read so far that have no key: the items of a list. */
+  /** Values read so far without a key: the items of a list. */
   items: number;
-  /** Where it begins. */
+  /** Position of its first character. */
   readonly start: number;
-  /** It is an item of the list around it, and not the same node looked at in another way. */
+  /** It is a list item, and not another view of the same node. */
   readonly isItem: boolean;
 }
 
 /**
- * The paths (`spec.ports[0].port`) of keys that stand twice in one map of a YAML document, which must be valid. Reads the document once
- * more: only for those who asked for it.
+ * Returns the paths (`spec.ports[0].port`) of duplicate keys in a valid YAML document. Parses the document again;
+ * only strict field validation calls it.
  */
 export function duplicateYamlKeys(text: string): readonly string[] {
   const open: Frame[] = [];
@@ -54,7 +54,7 @@ function isKey({ kind, input, position }: State): boolean {
   return kind === 'scalar' && COLON.test(input.slice(position, position + COLON_CHARS_MAX));
 }
 
-/** True when what stands before a node, inside the one around it, is a dash, a bracket or a comma. */
+/** Returns whether a dash, bracket or comma precedes a node inside its parent. */
 function isListItem(input: string, from: number, start: number): boolean {
   let at = start - 1;
   while (at >= from && /\s/.test(input.charAt(at))) at -= 1;

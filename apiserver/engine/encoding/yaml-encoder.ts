@@ -9,7 +9,7 @@ import type { FormatEncoder, JsonShape } from './object-encoder';
 import type { Source } from './source';
 import { yamlOf } from './yaml';
 
-/** Objects as YAML, made from their JSON. There are no frames in YAML: nothing tells where one ends. */
+/** Encodes objects as YAML, from their JSON. YAML has no watch frames: nothing marks where one ends. */
 export function yamlEncoder(shape: JsonShape): FormatEncoder {
   const json = jsonEncoder(shape, { pretty: false });
   return {
@@ -23,7 +23,7 @@ export function yamlEncoder(shape: JsonShape): FormatEncoder {
   };
 }
 
-/** The keys in order, with the elements in the place of their list. */
+/** Encodes a list with sorted keys. */
 async function* yamlListBatches(shape: JsonShape, { metadata, sources, elsewhere }: ListParts): Batches {
   const document = decodeJson(Buffer.from(`${shape.listHead(metadata)}]}`)) as Record<string, unknown>;
   const listName = Object.keys(document).at(-1) ?? '';

@@ -4,11 +4,11 @@ import { DEFAULT_SCHEMA, Type } from 'js-yaml';
 const TRUE = /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/;
 const FALSE = /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/;
 const NULL = /^(?:~|null|Null|NULL|)$/;
-/** Decimal, and with a prefix binary, octal (also the old `0644`) and hexadecimal; underscores may separate digits. */
+/** Decimal, or with a prefix binary, octal (also the old `0644`) and hexadecimal; underscores may separate digits. */
 const INTEGER = /^([-+]?)(0[bB][01_]+|0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[0-7_]+|(?:0|[1-9][\d_]*))$/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 const SPECIAL_FLOAT = /^(?:([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
-/** A longer integer fits no 64 bits, and is read as a floating point number. */
+/** A longer integer exceeds 64 bits and is read as a floating-point number. */
 const INTEGER_CHARS_MAX = 66;
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
@@ -40,19 +40,19 @@ function floatOf(text: string): number | undefined {
   return FLOAT.test(plain) ? Number(plain) : undefined;
 }
 
-/** The library's types say that only objects are represented; here it is always a number or a bigint. */
+/** The library’s types allow only objects here; the value is always a number or bigint. */
 function textOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'bigint' ? value.toString() : '';
 }
 
-/** Numbers and bigints that are whole. */
+/** Returns whether a value is an integer. */
 function isInteger(value: unknown): boolean {
   return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
 }
 
 /**
- * YAML 1.1 as the Go library reads it that Kubernetes uses: `yes` and `n` are booleans (`0644` is octal), a time is a string, there are no
- * binary values. Integers of more than 53 bits are bigints, in both directions.
+ * YAML 1.1 as Kubernetes’ Go library reads it: `yes` and `n` are booleans, `0644` is octal, a time is a string, and
+ * there are no binary values. Integers of more than 53 bits are bigints, in both directions.
  */
 export const YAML_SCHEMA: Schema = DEFAULT_SCHEMA.extend({
   implicit: [
@@ -89,11 +89,11 @@ export const YAML_SCHEMA: Schema = DEFAULT_SCHEMA.extend({
   explicit: [never('binary')],
 });
 
-/** A date, or a date and a time, as YAML 1.1 has them. */
+/** A timestamp of YAML 1.1. */
 const TIME =
   /^\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d*)?[ \t]*(?:Z|[-+]\d{1,2}(?::?\d\d)?)?)?$/;
 
-/** For writing: text that another reader would take for a time is quoted, as the Go library does it. */
+/** The schema for output: text that another reader would parse as a timestamp is quoted, as in Go. */
 export const YAML_OUTPUT_SCHEMA: Schema = YAML_SCHEMA.extend({
   implicit: [scalar('timestamp', { resolve: (text: string | null) => text !== null && TIME.test(text) })],
 });

@@ -2,29 +2,26 @@ import { dump, loadAll, YAMLException } from 'js-yaml';
 import { DecodeError, JSON_DEPTH_MAX } from '../../../shared/schema/decode';
 import { YAML_OUTPUT_SCHEMA, YAML_SCHEMA } from './yaml-schema';
 
-/** A document is nested at most so deep; the parser recurses. */
+/** Maximum depth of a document; the parser recurses. */
 const YAML_DEPTH_MAX = 500;
-/** Keys that merges (`<<`) may copy in one document. */
+/** Maximum number of keys that merges (`<<`) may copy in one document. */
 const MERGED_KEYS_MAX = 10_000;
-/**
- * A document without aliases holds at most one value and one character per byte. What aliases may add to that is bounded, so that a few
- * hundred bytes cannot stand for gigabytes.
- */
+/** Aliases of a document may add this much to one value and one character per byte, against billion laughs attacks. */
 const ALIASED_MAX = 64 * 1024;
 
-/** Not in the published types of the library, but part of its documented options. */
+/** Documented options that the published types lack. */
 export const LOAD_OPTIONS = {
   schema: YAML_SCHEMA,
-  // As in JSON, the last of several equal keys counts.
+  // As in JSON, the last of duplicate keys is used.
   json: true,
   maxDepth: YAML_DEPTH_MAX,
   maxTotalMergeKeys: MERGED_KEYS_MAX,
 };
 
 /**
- * Parses one YAML document into JSON values; others behind it have to be empty. Integers of more than 53 bits become bigints. Throws a DecodeError for a syntax error, for
- * text that is not UTF-8, for numbers that JSON does not have, for nesting that is too deep and for aliases that stand for much more
- * than was sent.
+ * Parses one YAML document to JSON values; further documents must be empty. Integers of more than 53 bits become
+ * bigints. Throws DecodeError for a syntax error, invalid UTF-8, numbers that JSON does not have, too much nesting,
+ * and excessive aliasing.
  */
 export function parseYaml(bytes: Buffer): unknown {
   let value: unknown;
@@ -40,7 +37,7 @@ export function parseYaml(bytes: Buffer): unknown {
   return value ?? null;
 }
 
-/** Upstream reads the first and drops the others; here only what says nothing is dropped. */
+/** Upstream silently drops all documents after the first; this server drops only empty ones. */
 function onlyDocument([first, ...others]: readonly unknown[]): unknown {
   if (others.some((each) => each !== undefined && each !== null)) {
     throw new YAMLException('expected a single document in the stream, but found more');
@@ -49,12 +46,12 @@ function onlyDocument([first, ...others]: readonly unknown[]): unknown {
 }
 
 function placeOf(error: YAMLException): string {
-  // The library's types promise a mark; errors about the whole document have none.
+  // The library’s types promise a mark; errors of the whole document have none.
   const mark = error.mark as YAMLException['mark'] | undefined;
   return mark === undefined ? '' : ` in line ${String(mark.line + 1)}`;
 }
 
-/** Counts values and characters as they will be once every alias is written out. */
+/** Counts values and characters with all aliases expanded. */
 class Weight {
   #left: number;
 
@@ -94,12 +91,12 @@ const OUTPUT_OPTIONS = {
   lineWidth: -1,
 };
 
-/** A key of more than a thousand characters is written behind a question mark. It may be the text of a value, too. */
+/** The library writes a key of more than a thousand characters after a question mark. A text value may match too. */
 const MARKED_KEY = /^[ -]*\? /m;
 
-/** JSON values as YAML, in the style of the Go library: keys in order, lists not indented, no line folded. */
+/** Formats JSON values as YAML in the style of the Go library: sorted keys, lists not indented, no folded lines. */
 export function yamlOf(value: unknown): string {
   const text = dump(value, OUTPUT_OPTIONS);
-  // Below such a key, the library writes a list that is not indented so that nobody can read it.
+  // Below such a key, the library writes invalid YAML for a list that is not indented.
   return MARKED_KEY.test(text) ? dump(value, { ...OUTPUT_OPTIONS, noArrayIndent: false }) : text;
 }

@@ -2,19 +2,25 @@ import type { StatusError } from '../../../shared/errors/status-error';
 import type { Exchange } from './exchange';
 import { isLongRunning } from './long-running';
 
-/** What a request was let in on, and may lose while it is open: who its user is, or that the user may do something. */
+/**
+ * A condition on which a request was allowed and which may change while it is open: the identity of its user, or a
+ * permission.
+ */
 export interface AccessCondition {
-  /** Grounds with the same key are one: it is looked at once for all open watches that stand on it. */
+  /** Conditions with the same key are evaluated once for all open watches. */
   readonly key: unknown;
-  /** Whether it ends with a credential, or with a change of who may do what. */
+  /** `identity` changes with a credential, `access` with a change of permissions. */
   readonly of: 'identity' | 'access';
-  /** What a request would be answered with by now; undefined while the ground holds. Rejects where nobody can tell: that ends nothing. */
+  /**
+   * Returns the error that the request would get now; undefined while the condition holds. Rejects if that is
+   * unknown: the watch then continues.
+   */
   refusal(signal: AbortSignal): Promise<StatusError | undefined>;
 }
 
-/** Notes a ground of a request that stays open; all other requests are over before anybody would look again. */
-export function addAccessCondition(exchange: Exchange, ground: () => AccessCondition | undefined): void {
+/** Adds a condition to a request that stays open. All other requests end before a condition is evaluated again. */
+export function addAccessCondition(exchange: Exchange, create: () => AccessCondition | undefined): void {
   if (!isLongRunning(exchange.info)) return;
-  const made = ground();
-  if (made !== undefined) exchange.grounds = [...(exchange.grounds ?? []), made];
+  const condition = create();
+  if (condition !== undefined) exchange.grounds = [...(exchange.grounds ?? []), condition];
 }

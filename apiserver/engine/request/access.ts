@@ -1,6 +1,6 @@
 import type { UserInfo } from './exchange';
 
-/** A question about what a user may do, as authorizers are asked. For a path that is no resource, `verb` is the lower-cased method. */
+/** The attributes of an authorization check. For a path that is no resource, `verb` is the lower-cased method. */
 export interface AccessQuestion {
   readonly user: UserInfo;
   readonly verb: string;
@@ -14,18 +14,21 @@ export interface AccessQuestion {
   readonly name: string;
 }
 
-/** `no-opinion` leaves the decision to the next authorizer; the request is refused when none allows it. */
+/**
+ * The decision of an authorizer. `no-opinion` leaves it to the next authorizer; the request is denied if none allows
+ * it.
+ */
 export interface AccessVerdict {
   readonly decision: 'allow' | 'deny' | 'no-opinion';
-  /** Shown to the client behind a refusal; empty when there is nothing to say. */
+  /** Appended to the 403 message; empty if there is none. */
   readonly reason: string;
-  /** Why an authorizer could not say; absent where each of them could. Where nobody else allows it, the request fails by it. */
+  /** Why an authorizer failed; absent if none did. If no other authorizer allows the request, it fails with a 500. */
   readonly error?: string;
 }
 
 export type Authorizer = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessVerdict>;
 
-/** What a user may do, as far as the authorizers can list it. */
+/** The permissions of a user, as far as the authorizers can list them. */
 export interface AccessRules {
   readonly resourceRules: readonly {
     readonly verbs: readonly string[];
@@ -37,15 +40,14 @@ export interface AccessRules {
     readonly verbs: readonly string[];
     readonly nonResourceURLs?: readonly string[];
   }[];
-  /** Some authorizer cannot list its rules: the user may be allowed more. */
+  /** An authorizer cannot list its rules: the user may have more permissions. */
   readonly incomplete: boolean;
   readonly evaluationError?: string;
 }
 
-/** Lists what a user may do in a namespace, and on paths that are no resources. */
+/** Lists the permissions of a user in a namespace, and on non-resource paths. */
 export type RuleLister = (user: UserInfo, namespace: string, signal: AbortSignal) => Promise<AccessRules>;
 
-/** Who may do what. */
 export interface AccessControl {
   readonly authorize: Authorizer;
   readonly rulesOf: RuleLister;

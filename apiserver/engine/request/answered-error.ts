@@ -2,10 +2,10 @@ import type { Status, StatusReason } from '../../../shared/errors/status-error';
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Answer } from './exchange';
 
-/** What everybody but the client is told of a message that is longer. */
+/** Characters of a longer message that logs and audit get. */
 const MESSAGE_CHARS_MAX = 1_000;
 
-/** An error whose answer is ready, because it is too long to be written by the loop that serves everybody. */
+/** An error whose answer is already encoded, because it is too large for the event loop. */
 export class AnsweredError extends StatusError {
   readonly answer: Answer;
 
@@ -15,7 +15,7 @@ export class AnsweredError extends StatusError {
   }
 }
 
-/** What is said of a Status that is too long. */
+/** The summary of a Status that is too large. */
 export interface ShortStatus {
   readonly reason: string;
   readonly message: string;

@@ -1,7 +1,7 @@
 import type { Status } from '../../../shared/errors/status-error';
 import type { UserInfo } from './exchange';
 
-/** What of an object's metadata tells which object a request is about. */
+/** The metadata that identifies the object of a request. */
 export interface ObjectIdentity {
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
@@ -9,34 +9,31 @@ export interface ObjectIdentity {
   readonly resourceVersion?: string | undefined;
 }
 
-/** A list that is longer than one buffer comes in pieces. */
+/** A JSON body; a long list comes in pieces. */
 export type JsonBody = Buffer | AsyncIterable<Buffer>;
 
-/** Which objects are written down. */
+/** The objects that the audit event contains. */
 export interface WantedObjects {
   readonly request: boolean;
   readonly response: boolean;
 }
 
 /**
- * What is written down about a request that is audited. Whoever knows something says it here; what the policy does not ask for is
- * forgotten at once, and the functions that make JSON are called only when it is wanted.
+ * Collects the audit event of a request. Every stage reports what it knows; values that the policy does not need are
+ * dropped at once, and functions that encode JSON are called only if needed.
  */
 export interface AuditTrail {
-  /** The id that the client sent along, or one made for this request. */
+  /** The Audit-ID of the client, or one generated for the request. */
   readonly id: string;
-  /** Known once the request's author is. */
+  /** Known after authentication. */
   readonly wants: WantedObjects;
-  /**
-   * Notes a fact for the audit event. The first value of a key stays. Values are short. `from` is the level from which on it is noted;
-   * by default every one.
-   */
+  /** Adds an annotation. The first value of a key is kept. `from` is the lowest audit level that has it; default: all. */
   annotate(key: string, value: string, from?: 'Request'): void;
-  /** The request is carried out as somebody else. */
+  /** The request impersonates another user. */
   impersonated(user: UserInfo): void;
-  /** What the client sent, once it was understood. Patches and options have no identity. */
+  /** The object of the request, after it was decoded. Patches and options have no identity. */
   requestObject(identity: ObjectIdentity | undefined, json: () => Buffer): void;
-  /** What the answer shows. */
+  /** The object of the answer. */
   responseObject(json: () => JsonBody | Promise<JsonBody>): void;
   /** The answer is a Status. */
   responseStatus(status: Pick<Status, 'status' | 'reason'>): void;

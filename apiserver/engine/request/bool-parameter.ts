@@ -1,4 +1,7 @@
-/** A parameter that is there says yes, also an empty one, unless it is `0` or `false` in whatever letters: as Go reads flags of a query. */
+/**
+ * Parses a boolean query parameter as Go does: true if present, even if empty, unless it is `0` or `false` in any
+ * case.
+ */
 export function boolParameter(query: URLSearchParams, name: string): boolean {
   const value = query.get(name);
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';

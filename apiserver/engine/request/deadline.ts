@@ -6,8 +6,9 @@ import type { Exchange, Stage } from './exchange';
 import { isLongRunning } from './long-running';
 
 /**
- * Gives every request that does not stay open (watches, logs, connections) an end: the server's limit, or the client's `timeout` (a Go duration) when that is shorter. At the
- * deadline the exchange is given up with a Timeout (504); a streamed answer that its reader does not take ends then too.
+ * Creates the stage that sets a deadline for every request that is not long-running: the limit of the server in
+ * milliseconds, or the `timeout` parameter of the client (a Go duration) if it is shorter. At the deadline the
+ * exchange is aborted with Timeout (504), and so is a streamed answer that is still being read.
  */
 export function createDeadlineStage(requestTimeoutMs: number): Stage {
   return async (exchange, next) => {

@@ -1,12 +1,12 @@
-/** How a stream ended: `error` when it broke, `hasBegun` when the client had something of it by then. */
+/** The end of a stream: `error` if it failed, `hasBegun` if the client has received a part. */
 export interface StreamEnd {
   readonly error?: unknown;
   readonly hasBegun: boolean;
 }
 
 /**
- * The same stream. `ended` is called once, however it ends: read to its end, broken, left by its reader, or given up before anybody
- * read it (`signal` aborts). The reader learns of the end when the promise that `ended` returns has settled.
+ * Wraps a stream. `ended` is called once, however the stream ends: completed, failed, closed by its reader, or
+ * aborted by `signal` before it was read. The reader sees the end after the promise of `ended` has settled.
  */
 export function endingWith(
   body: AsyncIterable<Buffer>,

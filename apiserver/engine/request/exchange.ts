@@ -7,7 +7,7 @@ import type { LoopBounds } from './loop-bounds';
 import type { AccessCondition } from './access-condition';
 import type { RequestInfo } from './request-info';
 
-/** Who is asking. The strings are opaque to authentication and meaningful to authorizers. */
+/** The user of a request. Authentication does not interpret the strings; authorizers do. */
 export interface UserInfo {
   readonly name: string;
   readonly uid: string;
@@ -16,118 +16,121 @@ export interface UserInfo {
 }
 
 /**
- * The certificate that a client showed on its connection, and behind it what it sent along; not empty. Nobody has looked at them yet.
- * It is the same array for all requests of a connection.
+ * The certificate of a client and the chain that it sent along; not empty and not yet verified. It is the same array
+ * for all requests of a connection.
  */
 export type PeerCertificates = readonly X509Certificate[];
 
-/** Smaller pieces may be kept. */
+/** The receiver may keep smaller pieces. */
 export const LENT_BYTES_MIN = 64 * 1024;
 
 /**
- * What goes back to the client, as data: only a listener writes it. A `Buffer` body is sent with a Content-Length; an iterable is
- * streamed in the pieces it yields, is asked for the next piece only after the client took the last one, and is closed (its
- * `return` called) when the client leaves. A piece of {@link LENT_BYTES_MIN} or more is lent: its memory is used again once the next
- * one is asked for.
+ * The response of a request, as data; only the answer writer sends it. A `Buffer` body is sent with a Content-Length.
+ * An iterable is streamed with backpressure: the next piece is requested only after the client took the last one, and
+ * `return` is called when the client disconnects. A piece of {@link LENT_BYTES_MIN} or more is lent: its memory is
+ * reused after the next piece is requested.
  */
 export interface Answer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer | AsyncIterable<Buffer>;
-  /** How a stream falls into messages, for a connection that carries messages. Absent: it is never sent over one. */
+  /** The framing of a stream, for WebSockets. Absent: the answer is never sent over one. */
   readonly messages?: MessageFraming;
-  /** Behind the head, which says that the connection is upgraded, the client's is joined with this one. The body is empty. */
+  /** The upstream connection of an upgraded request; it is piped to the client after the headers. The body is empty. */
   readonly tunnel?: Tunnel;
 }
 
-/** The other end of a connection that was upgraded. Whoever gets it ends it. */
+/** The upstream side of an upgraded connection. The receiver closes it. */
 export interface Tunnel {
   readonly socket: Duplex;
-  /** What came from there behind the head of its answer. */
+  /** Bytes received after the headers. */
   readonly head: Buffer;
 }
 
-/** Lines of text, or binary pieces with their length in four bytes before each. */
+/** Lines of text, or binary messages, each after its length in four bytes. */
 export type MessageFraming = 'lines' | 'length-prefixed';
 
-/** Which flow schema and which priority level a request belongs to: their uids, which its client may know. */
+/** The uids of the FlowSchema and priority level of a request. They are sent to the client. */
 export interface FlowMark {
   readonly schemaUid: string;
   readonly levelUid: string;
 }
 
-/** Told how many bytes a watch hands to its client, a call for each delivery. */
+/** Counts the bytes that a watch delivers; one call per delivery. */
 export interface DeliveryCount {
   add(bytes: number): void;
 }
 
 /**
- * One request on its way through the pipeline (`apiserver/engine/pipeline.ts`). A listener builds it; each stage sets the field that is its own
- * and reads those set before it. Nothing here knows HTTP/1, HTTP/2 or Express.
+ * The context of one request in the pipeline (`apiserver/engine/pipeline.ts`). A listener creates it; each stage sets
+ * its own field and reads those set earlier. It is independent of HTTP versions and of Express.
  */
 export interface Exchange {
   readonly id: string;
   readonly method: string;
   /** The path without the query, percent-encoded where it has to be ({@link plainPath}). */
   readonly path: string;
-  /** Path and query as they were received, where they begin with a slash. Absent: as `path` and `search` say. */
+  /** Path and query as received, if they begin with a slash. Absent: `path` and `search`. */
   readonly uri?: string;
   readonly query: URLSearchParams;
   /** The query as received, without the question mark. */
   readonly search?: string;
-  /** Lower-cased; what was sent several times is joined. For headers that may be repeated see `header-values`. */
+  /** Lower-cased names; repeated headers are joined. Use `header-values` for headers that may be repeated. */
   headers: IncomingHttpHeaders;
-  /** Names and values in turns, as they were received. */
+  /** Names and values alternate, as received. */
   rawHeaders: readonly string[];
   readonly remoteAddress: string;
-  /** Undefined for a client that showed no certificate, or was not asked for one. */
+  /** Undefined if the client sent no certificate, or none was requested. */
   readonly peer?: PeerCertificates | undefined;
   /** True when the listener can hand over the socket (WebSocket, SPDY). */
   readonly upgrade: boolean;
-  /** Milliseconds since the epoch at which the request's head was complete. */
+  /** Milliseconds since the epoch when the headers were complete. */
   readonly receivedAt: number;
   /**
-   * Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it. To join it with others
-   * there is `linkedAbort`.
+   * Aborts when the client disconnects, the deadline passes or the server closes. Every wait uses it. `linkedAbort`
+   * combines it with other signals.
    */
   readonly signal: AbortSignal;
-  /** Gives the exchange up: aborts `signal`, and cuts an answer that the client does not take. The first reason counts. */
+  /** Aborts `signal` and destroys an answer that is being sent. The first reason is kept. */
   abort(reason: Error): void;
-  /** Calls back once, when the answer is out or its client gone; at once if that is so already. The listener must not throw. */
+  /**
+   * Calls back once, when the answer is sent or the client has disconnected; at once if that has happened. The
+   * listener must not throw.
+   */
   whenOver(listener: () => void): void;
   /** Reads the whole body once; rejects with 413 over the limit, without having buffered more than it. */
   readBody(): Promise<Buffer>;
   /**
-   * From here on what comes of the body before it is read counts for `user`: the exchange is given up with 429 when there is no room for it.
-   * Absent: nothing comes.
+   * Counts unread bytes of the body for `user` from now on; the exchange is aborted with 429 at the memory limit.
+   * Absent: there are none.
    */
   countUnread?(): void;
-  /** The body as it arrives, whatever its size, instead of `readBody`. Undefined for a request without one. */
+  /** The body as a stream of any size, instead of `readBody`. Undefined for a request without one. */
   bodyStream(): Readable | undefined;
 
   /** Set by `request info`. */
   info: RequestInfo;
   /** Set by `authentication`. */
   user: UserInfo;
-  /** What a request that stays open was let in on, by the stages that let it; absent for other requests. See `addGround`. */
+  /** The conditions on which a long-running request was allowed; absent for others. See `addAccessCondition`. */
   grounds?: readonly AccessCondition[];
   /** Texts for `Warning` headers; the error handler writes them. */
   readonly warnings: string[];
-  /** Set by `audit` for a request that is audited: what is known of it goes there. */
+  /** Set by `audit` for an audited request. */
   audit?: AuditTrail | undefined;
-  /** Set by `flow control`, and told to the client with the answer; absent for requests that it does not look at. */
+  /** Set by `flow control` and sent to the client; absent for exempt requests. */
   flow?: FlowMark | undefined;
-  /** Set by `flow control` for a watch that pays for what it delivers. */
+  /** Set by `flow control` for a watch whose deliveries are charged to its flow. */
   delivered?: DeliveryCount | undefined;
-  /** False where large answers are not compressed, whatever the client accepts. Absent: they are. */
+  /** False: large answers are never compressed. Absent: they are if the client accepts gzip. */
   isCompressible?: boolean;
-  /** Objects and lists are answered with `metadata.selfLink`. */
+  /** Objects and lists have `metadata.selfLink`. */
   showsLinks?: true;
-  /** How large the request may be to be carried out in this thread; absent: as large as it is. */
+  /** Limits of a request on the event loop; absent in workers, where there are none. */
   bounds?: LoopBounds | undefined;
   /** Set by the verb, or by the error handler from the error it caught. */
   answer: Answer | undefined;
-  /** The error behind a failed answer, for log and metrics. */
+  /** The error of a failed request, for log and metrics. */
   error?: StatusError;
 }
 

@@ -1,6 +1,6 @@
 import type { Exchange } from './exchange';
 
-/** The text of every header with the (lower-case) name, in the order in which they were sent. None is joined with another. */
+/** Returns the values of all headers with the (lower-case) name, in order and not joined. */
 export function headerValues({ rawHeaders }: Pick<Exchange, 'rawHeaders'>, name: string): readonly string[] {
   const values: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -9,7 +9,10 @@ export function headerValues({ rawHeaders }: Pick<Exchange, 'rawHeaders'>, name:
   return values;
 }
 
-/** Every header whose name begins with the (lower-case) prefix: the rest of its name in lower case, and its text. */
+/**
+ * Returns all headers whose name begins with the (lower-case) prefix: the rest of the name in lower case, and the
+ * value.
+ */
 export function headersWithPrefix(
   { rawHeaders }: Pick<Exchange, 'rawHeaders'>,
   prefix: string,
@@ -22,7 +25,7 @@ export function headersWithPrefix(
   return found;
 }
 
-/** Takes headers off the request, by their lower-case names, so that whoever comes later does not see them. */
+/** Removes headers from the request, by a predicate on their lower-case names. */
 export function removeHeaders(
   exchange: Pick<Exchange, 'headers' | 'rawHeaders'>,
   isToGo: (name: string) => boolean,
@@ -35,7 +38,7 @@ export function removeHeaders(
 
 const MALFORMED_ESCAPE = /%(?![0-9a-f]{2})/i;
 
-/** A key that stands percent-encoded in the name of a header. One that is malformed is taken as it stands. */
+/** Decodes a percent-encoded key in a header name. A malformed one is returned unchanged. */
 export function unescapedKey(encoded: string): string {
   if (!encoded.includes('%') || MALFORMED_ESCAPE.test(encoded)) return encoded;
   const bytes = encoded.replaceAll(/%([0-9a-f]{2})/gi, (_all, hex: string) =>
@@ -44,7 +47,7 @@ export function unescapedKey(encoded: string): string {
   return textOf(bytes);
 }
 
-/** HTTP hands over one character per byte; the bytes are UTF-8. */
+/** Decodes a header value: Node has one character per byte, and the bytes are UTF-8. */
 function textOf(bytes: string): string {
   return NOT_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
 }

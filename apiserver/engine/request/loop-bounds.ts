@@ -1,22 +1,22 @@
 /**
- * What one request may bring to the loop that serves everybody: so much that no step of it takes longer than a few milliseconds. What is larger
- * is carried out by another thread, from the beginning (ADR 38).
+ * Limits of one request on the event loop, so that no step takes longer than a few milliseconds. Larger requests are
+ * offloaded to a worker and start there from scratch (ADR 38).
  */
 export interface LoopBounds {
-  /** Bytes of a body, by how it is written. */
+  /** Bytes of a body, by syntax. */
   readonly bodyBytesMax: Readonly<Record<BodySyntax, number>>;
-  /** Bytes of an object as it is stored, where it has to be parsed. */
+  /** Bytes of a stored object that has to be parsed. */
   readonly storedBytesMax: number;
-  /** Values of JSON, and keys not counted, in one body or object. */
+  /** JSON values, without keys, in one body or object. */
   readonly valuesMax: number;
 }
 
 export type BodySyntax = 'json' | 'yaml' | 'protobuf';
 
-/** The request is too large for this loop. Nothing has been changed for it. */
+/** The request is too large for the event loop. Nothing has been changed yet. */
 export class TooLargeHereError extends Error {
   constructor(what: string) {
-    super(`too large for the loop that serves everybody: ${what}`);
+    super(`too large for the event loop: ${what}`);
     this.name = 'TooLargeHereError';
   }
 }
@@ -24,8 +24,8 @@ export class TooLargeHereError extends Error {
 const KIB = 1_024;
 
 /**
- * Measured: the worst value, an empty element of a list with rules of its own, costs 7 µs from the parser to the answer, and twice as much
- * before its code has been compiled; the worst byte of JSON takes 16 ns to parse, of YAML 1 µs.
+ * Measured: the most expensive value, an empty list element with its own rules, costs 7 µs from parser to answer, and
+ * twice as much before its code is compiled. The most expensive byte takes 16 ns to parse in JSON, 1 µs in YAML.
  */
 export const LOOP_BOUNDS: LoopBounds = {
   bodyBytesMax: { json: 128 * KIB, yaml: 4 * KIB, protobuf: 32 * KIB },
@@ -33,31 +33,31 @@ export const LOOP_BOUNDS: LoopBounds = {
   valuesMax: 1_500,
 };
 
-/** For answers in YAML, of which each byte costs more than any other step. */
+/** For answers in YAML, where each byte costs more than in any other step. */
 export const LOOP_BOUNDS_OF_YAML: LoopBounds = {
   ...LOOP_BOUNDS,
   bodyBytesMax: { json: 16 * KIB, yaml: 4 * KIB, protobuf: 8 * KIB },
   storedBytesMax: 16 * KIB,
 };
 
-/** Throws TooLargeHereError for a body that is not to be parsed here. Without bounds, never. */
+/** Throws TooLargeHereError for a body over the limit. Never without bounds. */
 export function keepBodyWithin(bounds: LoopBounds | undefined, bytes: number, syntax: BodySyntax): void {
   if (bounds === undefined || bytes <= bounds.bodyBytesMax[syntax]) return;
   throw new TooLargeHereError(`a body of ${String(bytes)} bytes`);
 }
 
-/** Throws TooLargeHereError for a stored object that is not to be parsed here. Without bounds, never. */
+/** Throws TooLargeHereError for a stored object over the limit. Never without bounds. */
 export function keepStoredWithin(bounds: LoopBounds | undefined, bytes: number): void {
   if (bounds === undefined || bytes <= bounds.storedBytesMax) return;
   throw new TooLargeHereError(`a stored object of ${String(bytes)} bytes`);
 }
 
-/** In the fewest bytes that a value can take, its comma among them. */
+/** The fewest bytes of a value, with its comma. */
 const VALUE_BYTES_MIN = 2;
 
 /**
- * Throws TooLargeHereError for a value that consists of too many. `bytes` are those that it was read from, which need not be looked at if so
- * few cannot hold too many. Without bounds, never.
+ * Throws TooLargeHereError for a value with too many values in it. Values are not counted if `bytes`, from which it
+ * was parsed, are too few for that. Never without bounds.
  */
 export function keepValuesWithin(bounds: LoopBounds | undefined, value: unknown, bytes: number): void {
   if (bounds === undefined || bytes <= bounds.valuesMax * VALUE_BYTES_MIN) return;
@@ -67,8 +67,8 @@ export function keepValuesWithin(bounds: LoopBounds | undefined, value: unknown,
 }
 
 /**
- * The same for a value that was read from so many bytes of JSON, or is written in them. It is not counted any further than until the bytes that
- * are left cannot hold too many: of most objects that is the first part of their metadata.
+ * The same for a value parsed from, or formatted as, so many bytes of JSON. Counting stops as soon as the remaining
+ * bytes cannot hold too many values: for most objects within their metadata.
  */
 export function keepJsonWithin(bounds: LoopBounds | undefined, value: unknown, bytes: number): void {
   if (bounds === undefined || bytes <= bounds.valuesMax * VALUE_BYTES_MIN) return;
@@ -77,18 +77,21 @@ export function keepJsonWithin(bounds: LoopBounds | undefined, value: unknown, b
   if (rest.values < 0) throw new TooLargeHereError(`more than ${String(bounds.valuesMax)} values`);
 }
 
-/** What may come before there are too many values, and the bytes that are not accounted for yet. */
+/** The remaining budget of values, and the bytes not yet accounted for. */
 interface Rest {
   values: number;
   bytes: number;
 }
 
-/** What a text takes beside its characters, each of which takes a byte at least: two quotes. */
+/** The two quotes of a string. Each character takes at least a byte. */
 const QUOTES_BYTES = 2;
-/** And a name before its value: two quotes and a colon. */
+/** The two quotes and the colon of a name. */
 const NAME_BYTES = 3;
 
-/** Counts this value and those in it, and takes the fewest bytes they can have been written in. Returns whether it is decided. */
+/**
+ * Counts this value and those in it, and subtracts the fewest bytes they can take. Returns whether the result is
+ * decided.
+ */
 function countUntilDecided(value: unknown, rest: Rest): boolean {
   rest.values -= 1;
   if (typeof value === 'string') rest.bytes -= value.length + QUOTES_BYTES;
@@ -99,7 +102,7 @@ function countUntilDecided(value: unknown, rest: Rest): boolean {
     const members = value as Readonly<Record<string, unknown>>;
     for (const name in members) {
       const each = members[name];
-      // It is not written.
+      // JSON omits it.
       if (each === undefined) continue;
       rest.bytes -= name.length + NAME_BYTES;
       if (countUntilDecided(each, rest)) return true;
@@ -109,8 +112,8 @@ function countUntilDecided(value: unknown, rest: Rest): boolean {
 }
 
 /**
- * How many values are left of `max` when this one and those in it are counted; negative as soon as there are more. It allocates nothing, and
- * goes as deep as JSON may, with a call for what has values in it only: those are a few of many.
+ * Returns how many of `max` values are left after counting this one and those in it; negative as soon as there are
+ * more. Allocates nothing and recurses only into values that have values.
  */
 function valuesLeft(value: unknown, max: number): number {
   let left = max - 1;

@@ -1,4 +1,4 @@
-/** Whether an Accept or Content-Type header names YAML, whatever else it names. Media types know no case. */
+/** Returns whether an Accept or Content-Type header contains YAML, in any case. */
 export function mentionsYaml(mediaTypes: string | undefined): boolean {
   return mediaTypes !== undefined && YAML.test(mediaTypes);
 }

@@ -6,13 +6,13 @@ import type { Exchange, Stage } from './exchange';
 import { mentionsYaml } from './mentions-yaml';
 import { retryAfterSeconds } from './retry-after';
 
-/** A body of this size is cheap: those of leases, events and small patches are. */
+/** Bodies of leases, events and small patches are cheap. */
 export const CHEAP_BODY_BYTES_MAX = 4 * 1_024;
-/** A page of this size is cheap: it is what clients ask for that read in pages. */
+/** A page of this size is cheap: clients that paginate request it. */
 export const CHEAP_LIMIT_MAX = 500;
 const MS_PER_SECOND = 1_000;
 
-/** How many requests were refused because the loop was late, by kube-apiserver's kinds. */
+/** Requests shed because of event-loop delay, by kube-apiserver’s kinds. */
 export interface DroppedRequests {
   mutating: number;
   readOnly: number;
@@ -20,20 +20,21 @@ export interface DroppedRequests {
 
 export interface OverloadParts {
   readonly lag: Pick<LoopLag, 'isLate' | 'expectedWaitMs'>;
-  /** Whether a list without a small limit is long; absent: it is taken to be. */
+  /** Returns whether a list without a small limit is long; absent: always. */
   readonly isLong?: (exchange: Exchange) => boolean;
   readonly dropped: DroppedRequests;
-  /** From 0 to 1, without 1. */
+  /** From 0 to below 1. */
   readonly random: () => number;
 }
 
 /**
- * A stage that refuses new expensive requests with 429 while the event loop is late, and counts them. It stands after those that say who is
- * asking. Never refused: the superusers (as by kube-apiserver's limits), health checks and all else that is no resource, leases, reads of one
- * object, pages, watches, and small writes, which all others need in order to go on.
+ * Creates the load shedding stage: it refuses new expensive requests with 429 while the event-loop delay is high, and
+ * counts them. It runs after authentication and impersonation. Never refused: superusers (as in kube-apiserver’s
+ * limits), health checks and other non-resource paths, leases, reads of one object, pages, watches, and small writes,
+ * which all other work depends on.
  */
 export function createOverloadStage({ lag, dropped, random, isLong = () => true }: OverloadParts): Stage {
-  // No promise of its own: this is on the path of everything.
+  // No additional promise: every request runs this.
   return (exchange, next) => {
     const kind = lag.isLate ? expensiveKind(exchange) : undefined;
     if (
@@ -72,7 +73,7 @@ function expensiveKind(exchange: Exchange): keyof DroppedRequests | undefined {
   }
 }
 
-/** Most lists without a limit are of a few objects: who knows how many there are is asked. */
+/** Most lists without a limit have few objects; `isLong` knows the number. */
 function isShortList(exchange: Exchange, isLong: (exchange: Exchange) => boolean): boolean {
   return exchange.info.verb === 'list' && !mentionsYaml(exchange.headers.accept) && !isLong(exchange);
 }
@@ -82,13 +83,13 @@ function isUnlimited({ query }: Exchange): boolean {
   return !(limit > 0 && limit <= CHEAP_LIMIT_MAX);
 }
 
-/** One that is sent in chunks may have any size. */
+/** A chunked body may have any size. */
 function isLargeBody({
   'content-type': type,
   'content-length': length = '0',
   'transfer-encoding': coding,
 }: IncomingHttpHeaders): boolean {
-  // Of an applied configuration nobody knows what it is in; it is mostly JSON, and its size tells enough.
+  // The syntax of an applied configuration is unknown; it is mostly JSON, so its size decides.
   return (
     (mentionsYaml(type) && type !== MEDIA_TYPE.applyPatch) ||
     coding !== undefined ||

@@ -1,7 +1,7 @@
-/** A percent sign that escapes nothing. */
+/** A percent sign without two hexadecimal digits. */
 const MALFORMED = /%(?![\da-f]{2})/i;
 
-/** The parameters of a query. As upstream, what is escaped wrongly counts as not there, and the others count. */
+/** Parses a query. As upstream, malformed parameters are ignored. */
 export function queryOf(search: string): URLSearchParams {
   if (!MALFORMED.test(search)) return new URLSearchParams(search);
   const pairs = search.split('&').filter((pair) => !MALFORMED.test(pair));

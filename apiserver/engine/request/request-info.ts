@@ -3,8 +3,8 @@ import { boolParameter } from './bool-parameter';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
 /**
- * What a path asks for. The rules are those of kube-apiserver v1.21's RequestInfoFactory (apiserver/pkg/endpoints/request), stated
- * by the tests beside this file.
+ * The resource and verb of a request. The rules are those of RequestInfoFactory in kube-apiserver v1.21
+ * (apiserver/pkg/endpoints/request); the tests next to this file state them.
  */
 export interface RequestInfo {
   readonly isResourceRequest: boolean;
@@ -20,9 +20,9 @@ export interface RequestInfo {
   readonly namespace: string;
   readonly resource: string;
   readonly subresource: string;
-  /** Of the object in the path; else the one name that a list or watch selects by `metadata.name=`. */
+  /** The name in the path; for a list or watch, the single name that `metadata.name=` selects. */
   readonly name: string;
-  /** The decoded segments behind the version: `namespaces`, `default`, `pods`, `web`, `log`. */
+  /** The decoded segments after the version: `namespaces`, `default`, `pods`, `web`, `log`. */
   readonly parts: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const VERB_OF_METHOD = ownKeyMap<string>({
   DELETE: 'delete',
 });
 
-/** How many segments stand before the resource: `/api/{version}`, `/apis/{group}/{version}`. */
+/** Segments before the resource: `/api/{version}`, `/apis/{group}/{version}`. */
 const HEAD_LENGTH_OF_PREFIX: ReadonlyMap<string, number> = new Map([
   ['api', 2],
   ['apis', 3],
@@ -51,7 +51,8 @@ interface Position {
 
 /** Throws URIError for a path whose percent-encoding is broken. */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
-  // As in Go, the path is decoded before it is split. An empty segment in the middle stays: it names nothing, so that nothing is found there.
+  // As in Go, the path is decoded before it is split. An empty segment in the middle is kept: no resource has an empty
+  // name.
   const trimmed = withoutSlashesAround(decoded(path));
   const segments = trimmed === '' ? [] : trimmed.split('/');
   const apiPrefix = segments[0] ?? '';
@@ -84,8 +85,8 @@ const COLLECTION_READS: ReadonlySet<string> = new Set(['list', 'watch']);
 const NO_SEGMENT = /^\.{1,2}$|[/%]/;
 
 /**
- * The name in the path; for a list or a watch the one that `metadata.name=` asks for, if it could stand in a path: who may read the object
- * by its name may list and watch it so.
+ * Returns the name in the path; for a list or watch, the name in `metadata.name=` if it is a valid path segment:
+ * users who may read an object by name may also list and watch it by name.
  */
 function nameOf(
   asked: { readonly special: string | undefined; readonly verb: string; readonly name: string },
@@ -98,17 +99,20 @@ function nameOf(
     const name = exactField(parseFieldSelector(text), 'metadata.name') ?? '';
     return NO_SEGMENT.test(name) ? '' : name;
   } catch {
-    // The verb says what is wrong with it, to whoever may list everything.
+    // The verb reports the error, after authorization of the whole list.
     return '';
   }
 }
 
-/** Nearly no path has anything to decode. */
+/** Decodes a path; nearly none has percent-encoding. */
 function decoded(path: string): string {
   return path.includes('%') ? decodeURIComponent(path) : path;
 }
 
-/** By hand: a regular expression takes time in the square of a long run of slashes, and nobody is authenticated yet. */
+/**
+ * Trims slashes. A regular expression takes quadratic time for a long run of slashes, and this runs before
+ * authentication.
+ */
 function withoutSlashesAround(path: string): string {
   let from = 0;
   let to = path.length;
@@ -124,7 +128,10 @@ function verbOf(method: string, target: { readonly name: string; readonly watch:
   return verb === 'delete' ? 'deletecollection' : verb;
 }
 
-/** `/namespaces/{ns}/{resource}/…` is a place inside a namespace, unless the third part is a subresource of the Namespace itself. */
+/**
+ * Finds the namespace: `/namespaces/{ns}/{resource}/…` is inside it, unless the third part is a subresource of the
+ * Namespace itself.
+ */
 function locate(rest: readonly string[]): Position {
   if (rest[0] !== 'namespaces') return { namespace: '', parts: rest };
   const namespace = rest[1] ?? '';
@@ -133,7 +140,7 @@ function locate(rest: readonly string[]): Position {
   return { namespace, parts: rest };
 }
 
-/** Of a path that is no resource. */
+/** Creates the info of a non-resource path. */
 export function nonResource({ path, verb }: Pick<RequestInfo, 'path' | 'verb'>): RequestInfo {
   return {
     isResourceRequest: false,

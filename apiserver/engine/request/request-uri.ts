@@ -2,13 +2,16 @@ import type { Exchange } from './exchange';
 
 type Asked = Pick<Exchange, 'path' | 'search' | 'query' | 'uri'>;
 
-/** The path of the request as its client wrote it. */
+/** Returns the path as the client sent it. */
 export function writtenPath({ path, uri = path }: Pick<Exchange, 'path' | 'uri'>): string {
   const question = uri.indexOf('?');
   return question < 0 ? uri : uri.slice(0, question);
 }
 
-/** What the request asked for, as Go's `URL.RequestURI` tells it: as it was written, but for what may not stand in a path as it is. */
+/**
+ * Formats path and query as Go’s `URL.RequestURI`: as sent, except for characters that need percent-encoding in a
+ * path.
+ */
 export function requestUri(exchange: Asked): string {
   const { uri, query, search = query.toString() } = exchange;
   const written = writtenPath(exchange);
@@ -17,7 +20,7 @@ export function requestUri(exchange: Asked): string {
   return search === '' ? path : `${path}?${search}`;
 }
 
-/** Go keeps none of the old escapes of a path of which it has to escape anything. */
+/** Escapes a path as Go does: if any character needs escaping, all existing escapes are decoded first. */
 function escapedAnew(path: string): string {
   const decoded = path.replace(ESCAPED, (_escaped, digits: string) =>
     String.fromCodePoint(Number.parseInt(digits, 16)),
@@ -28,7 +31,7 @@ function escapedAnew(path: string): string {
   });
 }
 
-/** Each character is a byte: listeners hand over heads as Latin-1. */
+/** Each character is a byte: Node decodes headers as Latin-1. */
 const ESCAPED = /%([\da-f]{2})/giu;
 const WRITTEN_AS_IT_MAY_BE = /^[\w\-.~!$&'()*+,;=:@[\]%/]*$/;
 const NOT_PLAIN = /[^\w\-.~$&+,/:;=@]/g;

@@ -1,4 +1,4 @@
-/** The reason with which a request is given up whose client does not take what is sent to it. */
+/** The abort reason of a request whose client stopped reading. */
 export class SlowReaderError extends Error {
   constructor() {
     super('the client does not take what is sent to it');

@@ -7,15 +7,15 @@ export interface StorePlace {
 }
 
 /**
- * Throws BadRequest for what cannot be a segment of a key. Upstream's store says so, so that whoever reads or writes asks when all that does
- * not need the object is in order.
+ * Throws BadRequest for a name or namespace that is no valid key segment. Upstream’s store checks it, so callers
+ * check it after everything that does not need the object.
  */
 export function refuseImpossiblePlace(place: StorePlace): void {
   keepSegment('Name', place.name);
   keepSegment('Namespace', place.namespace);
 }
 
-/** The same, and for a place without a namespace where there has to be one. */
+/** The same, and throws if a namespaced resource has no namespace. */
 export function refuseIncompletePlace(
   { row }: { readonly row: { readonly namespaced: boolean } },
   place: StorePlace,

@@ -3,7 +3,10 @@ import { createBudget, FULL_BUDGET, isSpent, SHORT_BUDGET } from '../../../share
 import type { LoopBounds } from './loop-bounds';
 import { TooLargeHereError } from './loop-bounds';
 
-/** For comparing values with a schema. On the loop that serves everybody it is short: few values can have thousands of alternatives each. */
+/**
+ * Creates the budget for the validation of values with a schema. On the event loop it is short: few values can have
+ * thousands of alternatives each.
+ */
 export function valueBudget(bounds: LoopBounds | undefined): Budget {
   return createBudget(bounds === undefined ? FULL_BUDGET : SHORT_BUDGET);
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Whether the request asks to turn its connection into a WebSocket. */
+/** Returns whether the request is a WebSocket handshake. */
 export function isWebSocketRequest({ upgrade, connection }: IncomingHttpHeaders): boolean {
   return lists(connection, 'upgrade') && lists(upgrade, 'websocket');
 }

@@ -16,30 +16,30 @@ import { writeInParts } from './write-in-parts';
 
 export interface WriterOptions {
   readonly log: Log;
-  /** How long a client may take nothing of an answer in pieces before it is cut off. */
+  /** Milliseconds after which a client that takes nothing of a streamed answer is disconnected. */
   readonly stallMsMax: number;
   readonly memory: Pick<RequestMemory, 'answers'>;
   readonly counts: Pick<ConnectionCounts, 'slowReaders'>;
-  /** Undefined: browsers are told nothing. */
+  /** Undefined: no headers for browsers. */
   readonly browsers?: BrowserRules | undefined;
 }
 
-/** Who gives an answer to be written, and is told of what becomes of it. */
+/** The request that an answer belongs to. It is notified of the progress. */
 export interface AnswerOwner {
   readonly response: WireResponse;
   readonly exchange: Exchange;
   readonly options: WriterOptions;
-  /** Its head is out. */
+  /** The headers are sent. */
   headSent(): void;
-  /** Everything was handed over to the connection. Not called for an answer that was cut, or left by its client. */
+  /** The whole answer was passed to the connection. Not called if the answer was cut or the client disconnected. */
   answerEnded(): void;
-  /** It broke before anything of it was written: there can still be another answer. */
+  /** The stream failed before anything was written, so that an error can still be answered. */
   streamRefused(error: unknown): void;
 }
 
 /**
- * Writes an answer whose body is there, or begins to write one that is streamed. Throws only while nothing is written yet. An error in the
- * middle of a stream cuts the connection, so that the client cannot take the part for the whole.
+ * Writes an answer, or starts to stream it. Throws only while nothing is written yet. An error in the middle of a
+ * stream destroys the connection, so that the client cannot take the part for the whole.
  */
 export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
   const { response, exchange, options } = owner;
@@ -103,7 +103,7 @@ function writeHead({ response, exchange, options }: AnswerOwner, answer: Answer)
   response.writeHead(answer.code, headers);
 }
 
-/** Ends an iteration early. It may still be waiting inside; its end is not waited for. */
+/** Closes an iterator early, without waiting for a `next` that is still pending. */
 function closeIterator(iterator: AsyncIterator<Buffer>, log: Log): void {
   iterator.return?.().catch((error: unknown) => {
     log.warn({ error }, 'response failed while it was being closed');
@@ -111,15 +111,15 @@ function closeIterator(iterator: AsyncIterator<Buffer>, log: Log): void {
 }
 
 /**
- * One streamed answer: pulls a piece, writes it, waits for the client to take it, pulls the next. It is written with callbacks because
- * a watch waits here for as long as it is open: in async functions that wait would take several kilobytes, and each event a dozen
- * promises.
+ * Streams one answer with backpressure: pulls a piece, writes it, waits for the client to take it, pulls the next. It
+ * uses callbacks because an open watch waits here: suspended async functions would take several kilobytes per watch,
+ * and a dozen promises per event.
  */
 class Stream {
   readonly #owner: AnswerOwner;
   readonly #answer: Answer;
   readonly #iterator: AsyncIterator<Buffer>;
-  /** Nothing more is written: the answer is complete, or the connection gone. */
+  /** Nothing more is written: the answer is complete or the connection is closed. */
   #isOver = false;
   #headAlone: NodeJS.Immediate | undefined = undefined;
 
@@ -131,12 +131,15 @@ class Stream {
 
   begin(): void {
     this.#owner.response.on('close', this.#onClose);
-    // The head goes out with the first piece, or alone when that takes longer than a turn of the event loop.
+    // The headers are sent with the first piece, or alone if that takes longer than a turn of the event loop.
     this.#headAlone = setImmediate(this.#sendHeadAlone);
     this.#pull();
   }
 
-  /** Called by events too, where nobody catches what an iterator throws instead of rejecting. */
+  /**
+   * Pulls the next piece. Event listeners call it, so an iterator that throws instead of rejecting must be caught
+   * here.
+   */
   #pull(): void {
     if (this.#isOver) return;
     try {
@@ -187,7 +190,10 @@ class Stream {
     this.#owner.response.off('close', this.#onClose);
   }
 
-  /** Nobody catches what a timer throws, so a head that cannot be written cuts the connection here. */
+  /**
+   * Sends the headers before the first piece. A timer callback must not throw, so headers that cannot be written
+   * destroy the connection.
+   */
   readonly #sendHeadAlone = (): void => {
     const { response, exchange, options } = this.#owner;
     try {
@@ -209,19 +215,21 @@ class Stream {
   }
 
   /**
-   * True when more can be written at once; otherwise the next piece is pulled when that is so: a small piece may wait in a buffer, a large
-   * one has to be out, because its memory is used again. Cuts the connection when the client stalls or the exchange is given up.
+   * Writes a piece. Returns true if the next piece can be written at once; otherwise it is pulled later: a small
+   * piece may stay in a buffer, a lent piece must be flushed first, because its memory is reused. Destroys the
+   * connection of a slow reader and when the exchange is aborted.
    */
   #write(piece: Buffer): boolean {
     const { response, exchange, options } = this.#owner;
     const isLent = piece.length >= LENT_BYTES_MIN;
     if (!isLent && response.write(piece)) return true;
     const { signal, user } = exchange;
-    // A whole body has been counted as such.
+    // A body that is a buffer is already counted as a whole.
     const bytes = Buffer.isBuffer(this.#answer.body) ? 0 : piece.length;
     options.memory.answers.add(user, bytes);
     let isSettled = false;
-    // Of a connection that has closed, a write may be told to be out as well: what is given back twice would be room for others.
+    // After a connection has closed, Node may still report a write as flushed. Releasing the bytes twice would overcount
+    // free memory.
     const settle = (): void => {
       if (isSettled) return;
       isSettled = true;
@@ -243,7 +251,7 @@ class Stream {
       cut();
     }, options.stallMsMax);
     if (isLent) {
-      // After an error the end of the connection follows; going on before it has come would never let it come.
+      // After an error, `close` follows. Continuing before it would suppress it.
       writeInParts(response, piece, { progressed: () => timer.refresh(), done });
     } else response.on('drain', done);
     response.on('close', settle);

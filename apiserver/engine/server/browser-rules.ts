@@ -1,18 +1,18 @@
 import type { Pattern } from '../../../shared/structural/patterns';
 import type { Answer, Exchange, Stage } from '../request/exchange';
 
-/** What answers tell browsers. */
+/** The headers for browsers: HSTS and CORS. */
 export interface BrowserRules {
   /** The value of `Strict-Transport-Security`; empty: it is not sent. */
   readonly strictTransport: string;
-  /** Pages of an origin that one of these matches may send requests and read the answers. */
+  /** CORS: pages of an origin that matches one of these may send requests and read the answers. */
   readonly origins: readonly Pick<Pattern, 'test'>[];
 }
 
-/** No origin is as long; patterns are not tried on more. */
+/** Longer origins are never valid; patterns are not tried on them. */
 const ORIGIN_CHARS_MAX = 1_024;
 
-/** As kube-apiserver says it, whatever the request is about. */
+/** The CORS headers of kube-apiserver, the same for every request. */
 const CORS_HEADERS: readonly string[] = Object.entries({
   'Access-Control-Allow-Methods': 'POST, GET, OPTIONS, PUT, DELETE, PATCH',
   'Access-Control-Allow-Headers':
@@ -21,7 +21,7 @@ const CORS_HEADERS: readonly string[] = Object.entries({
   'Access-Control-Allow-Credentials': 'true',
 }).flat();
 
-/** Names and values, one after the other, of what an answer to this request tells browsers besides what it says itself. */
+/** Returns the headers for browsers that the answer does not set itself, as a flat list of names and values. */
 export function browserHeaders(rules: BrowserRules, exchange: Exchange, answer: Answer): readonly string[] {
   const { strictTransport } = rules;
   const hasOwn = (name: string): boolean =>
@@ -37,7 +37,10 @@ export function browserHeaders(rules: BrowserRules, exchange: Exchange, answer: 
   return headers;
 }
 
-/** Answers the question of a browser whether a page may send a request. It comes without credentials, so it is answered before they count. */
+/**
+ * Creates the stage that answers CORS preflight requests. They carry no credentials, so the stage runs before
+ * authentication.
+ */
 export function createPreflightStage(rules: BrowserRules): Stage {
   return async (exchange, next) => {
     if (exchange.method === 'OPTIONS' && allowedOrigin(rules, exchange) !== undefined) {

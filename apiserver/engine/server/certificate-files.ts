@@ -9,7 +9,7 @@ export interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** A serving certificate that was checked: it parses, and the key is its own. */
+/** A checked serving certificate: it parses and matches its key. */
 export type LoadedCertificate = Required<Pick<SecureContextOptions, 'cert' | 'key'>>;
 
 /** Reads both files. Throws an Error that names them when they are missing, unreadable or do not belong together. */
@@ -31,7 +31,7 @@ export async function loadCertificate({ certFile, keyFile }: CertificateFiles): 
 
 export interface WatchCertificateOptions {
   readonly files: CertificateFiles;
-  /** What {@link fingerprintOf} said before the files were loaded, so that no change in between is missed. */
+  /** The result of {@link fingerprintOf} before the files were loaded, so that no change in between is missed. */
   readonly fingerprint: string;
   readonly pollMs: number;
   readonly log: Log;
@@ -39,8 +39,9 @@ export interface WatchCertificateOptions {
 }
 
 /**
- * Looks at the files every `pollMs` and hands over a new pair. Polling also sees what file events miss: mounted secrets, whose
- * links are swapped, and network file systems. A pair that cannot be used is logged once and tried again when it changes.
+ * Polls the files every `pollMs` milliseconds and calls `onChange` with a new pair. Polling also sees what file
+ * events miss: mounted secrets, whose links are swapped, and network file systems. An invalid pair is logged once and
+ * tried again when it changes.
  */
 export function watchCertificate(options: WatchCertificateOptions): { readonly stop: () => void } {
   const { files, pollMs, log, onChange } = options;
@@ -72,7 +73,7 @@ export function watchCertificate(options: WatchCertificateOptions): { readonly s
   };
 }
 
-/** Changes whenever one of the files is written or replaced. */
+/** Returns a text that changes whenever one of the files is written or replaced. */
 export async function fingerprintOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
   const parts = await Promise.all(
     [certFile, keyFile].map(async (file) => {

@@ -1,12 +1,12 @@
-/** What is counted of connections and their limits, for metrics. */
+/** Counters of connections and their limits, for metrics. */
 export interface ConnectionCounts {
   /** Requests that waited for the answer to an earlier one on their connection. */
   pipelined: number;
-  /** Connections that were ended because too many requests waited on them. */
+  /** Connections closed because too many pipelined requests waited on them. */
   pipelineFloods: number;
-  /** Connections over HTTP/2 that were ended because of control frames or requests given up. */
+  /** HTTP/2 connections closed with ENHANCE_YOUR_CALM: control frame floods, rapid resets, and other abuse. */
   http2Floods: number;
-  /** Connections that were cut because their client took nothing of an answer. */
+  /** Connections destroyed because their client stopped reading (slow readers). */
   slowReaders: number;
   /** Connections that were closed before their TLS handshake, because too many came from their address. */
   handshakesRefused: number;

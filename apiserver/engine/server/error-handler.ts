@@ -9,8 +9,8 @@ import { StorageError } from '../storage/backend';
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * The one place where an error becomes an answer. Returns undefined when the client is gone. Sets `exchange.error`. An
- * unexpected error becomes a 500 and is logged with its stack.
+ * Converts an error to an answer; the only place that does. Returns undefined if the client has disconnected. Sets
+ * `exchange.error`. An unexpected error becomes a 500 and is logged with its stack.
  */
 export function answerOfError(error: unknown, exchange: Exchange, log: Log): Answer | undefined {
   if (error instanceof ClientGoneError || isClientGone(exchange)) return undefined;
@@ -20,7 +20,7 @@ export function answerOfError(error: unknown, exchange: Exchange, log: Log): Ans
   if (!(error instanceof StatusError) && statusError.status.reason === 'InternalError') {
     log.error({ id, method, path, error }, 'unexpected error while handling a request');
   } else if (statusError.status.code >= 500) {
-    // A cause that is no error has said all it knows in the message.
+    // A cause that is not an Error is already part of the message.
     const cause = statusError.cause instanceof Error ? statusError.cause : undefined;
     log.warn(
       { id, method, path, code: statusError.status.code, reason: statusError.message, cause },
@@ -30,9 +30,7 @@ export function answerOfError(error: unknown, exchange: Exchange, log: Log): Ans
   return statusAnswer(statusError, exchange);
 }
 
-/**
- * The `Status` of an error as an answer, in the format that the request asks for, with the Retry-After header that its details ask for.
- */
+/** Formats the `Status` of an error in the negotiated format, with Retry-After if its details have one. */
 export function statusAnswer(error: StatusError, exchange: Exchange): Answer {
   if (error instanceof AnsweredError) return error.answer;
   const { status } = error;
@@ -44,7 +42,7 @@ export function statusAnswer(error: StatusError, exchange: Exchange): Answer {
   return { ...answer, headers: { ...answer.headers, 'Retry-After': String(retryAfterSeconds) } };
 }
 
-/** The error as the client sees it. */
+/** Converts any error to the StatusError that the client sees. */
 export function statusErrorOf(error: unknown, exchange: Exchange): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof StorageError) return ofStorage(error);
@@ -58,7 +56,7 @@ function isAbort(error: unknown, { reason }: AbortSignal): boolean {
   return error.name === 'AbortError' || error.name === 'TimeoutError';
 }
 
-/** Why the request was given up: a stage or the listener says so with a StatusError; anything else is the deadline. */
+/** Returns the reason of an abort: the StatusError of a stage or the listener; any other reason is the deadline. */
 function ofAbort(reason: unknown): StatusError {
   if (reason instanceof StatusError) return reason;
   return new StatusError('Timeout', 'Timeout: request did not complete within the allotted timeout', {
@@ -67,8 +65,8 @@ function ofAbort(reason: unknown): StatusError {
 }
 
 /**
- * What the trouble with the store means to a client. Only where nothing was written does the answer ask for another try: clients
- * repeat by themselves whatever carries a Retry-After, and a write whose outcome is unknown must not be repeated blindly.
+ * Maps an error of the store. Retry-After is set only if nothing was written: clients repeat such requests
+ * automatically, and a write with an unknown outcome must not be repeated.
  */
 function ofStorage(error: StorageError): StatusError {
   switch (error.code) {
@@ -84,7 +82,7 @@ function ofStorage(error: StorageError): StatusError {
       return timeout(`Too large resource version: ${error.message}`, RETRY_AFTER_SECONDS, error);
     case 'compacted':
       return new StatusError('Expired', `The resourceVersion is too old: ${error.message}`, { cause: error });
-    // As v1.21 answers: with no reason, and no invitation to try again at once.
+    // As in v1.21: no reason and no Retry-After.
     case 'full':
       return new StatusError('', error.message, { cause: error });
     case 'too-large':

@@ -1,24 +1,24 @@
-/** What the next byte of a head is. */
+/** The meaning of the next byte of a header block. */
 type Next = 'field' | 'index' | 'length of name' | 'length of value' | 'size of table';
 
 const INDEXED = 0x80;
 const REMEMBERED = 0x40;
 const TABLE_SIZE = 0x20;
-/** The bits of an integer in its first byte, by what it is (RFC 7541, 5.1). */
+/** The bits of an integer in its first byte, by representation (RFC 7541, 5.1). */
 const INDEX_BITS = 0x7f;
 const REMEMBERED_BITS = 0x3f;
 const TABLE_SIZE_BITS = 0x1f;
 const LITERAL_BITS = 0x0f;
 const LENGTH_BITS = 0x7f;
-/** Of the further bytes of an integer: seven bits, and whether more follow. */
+/** Continuation bytes of an integer: seven bits, and a flag for more. */
 const MORE = 0x80;
 const MORE_BITS = 0x7f;
 const SHIFT_STEP = 7;
 const SHIFT_MAX = 21;
 
 /**
- * Counts the fields of one head as it is compressed (HPACK), piece by piece. How many there are follows from its bytes alone, without what
- * earlier heads have left in the table, and without a look at names and values.
+ * Counts the fields of one HPACK header block, piece by piece. The count depends on the bytes of the block alone: not
+ * on the dynamic table, and not on names and values.
  */
 export class FieldCounter {
   #fields = 0;
@@ -27,11 +27,11 @@ export class FieldCounter {
   #integer = 0;
   #shift = 0;
   #isNameIndexed = false;
-  /** Bytes of a name or value that are still to come. */
+  /** Remaining bytes of the current name or value. */
   #skip = 0;
   #isBroken = false;
 
-  /** Undefined: these are not the bytes of a head. */
+  /** The number of fields; undefined if the bytes are not a valid header block. */
   get fields(): number | undefined {
     const isWhole = this.#next === 'field' && this.#skip === 0 && !this.#isWithinInteger;
     return isWhole && !this.#isBroken ? this.#fields : undefined;
@@ -71,7 +71,7 @@ export class FieldCounter {
     const bits = (byte & REMEMBERED) === 0 ? LITERAL_BITS : REMEMBERED_BITS;
     this.#fields += 1;
     this.#isNameIndexed = (byte & bits) !== 0;
-    // Then its value follows; else its name, of which nothing more is said here.
+    // An indexed name is followed by the value, otherwise the name is next.
     if (this.#isNameIndexed) this.#beginInteger(byte, bits, 'index');
     else this.#next = 'length of name';
   }
@@ -95,7 +95,6 @@ export class FieldCounter {
     else this.#shift += SHIFT_STEP;
   }
 
-  /** The integer is known. */
   #ended(): void {
     switch (this.#next) {
       case 'length of name':

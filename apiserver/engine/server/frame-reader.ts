@@ -1,23 +1,23 @@
-/** The types of frames by their numbers (RFC 9113, 6). */
+/** Frame types (RFC 9113, 6). */
 export const FRAME = { data: 0, headers: 1, priority: 2, continuation: 9 } as const;
 
-/** The highest of the types that HTTP/2 has; what is above belongs to extensions. */
+/** The highest type of HTTP/2 itself; higher ones belong to extensions. */
 export const FRAME_TYPE_MAX: number = FRAME.continuation;
 
 export const END_HEADERS = 0x4;
 
-/** What the head of a frame says of it. */
+/** The frame header. */
 export interface FrameHead {
   readonly type: number;
   readonly flags: number;
   readonly stream: number;
 }
 
-/** Is told of what comes over a connection, in its order. */
+/** Receives the frames of a connection in order. */
 export interface FrameListener {
-  /** A frame begins, behind whose head so many bytes follow. False: these are to be read later. */
+  /** A frame with a payload of so many bytes begins. Returns false to pause before it: the payload is read later. */
   begin(frame: FrameHead, bytes: number): boolean;
-  /** A part of its content, without what fills it up and without its weight: `bytes` from `from` to `to`, which may be nothing. */
+  /** A part of the payload without padding and priority: `bytes` from `from` to `to`, possibly empty. */
   content(bytes: Buffer, from: number, to: number): void;
   end(): void;
 }
@@ -32,17 +32,17 @@ const PRIORITY = 0x20;
 const PRIORITY_BYTES = 5;
 const STREAM_BITS = 0x7f_ff_ff_ff;
 
-/** Finds the frames in what a client sends over HTTP/2, however the bytes are cut. */
+/** Splits the bytes that a client sends over HTTP/2 into frames, wherever the chunks are cut. */
 export class FrameReader {
   readonly #listener: FrameListener;
   #preface = PREFACE_BYTES;
-  /** The head of a frame, as far as it has come. */
+  /** The received part of the current frame header. */
   readonly #frame = Buffer.alloc(FRAME_HEAD_BYTES);
   #frameBytes = 0;
-  /** Bytes of the frame that are still to come, and of these, behind them, what fills it up. */
+  /** Remaining bytes of the frame, and the padding among them. */
   #left = 0;
   #padding = 0;
-  /** Bytes before the content, of which the first may say how much fills the frame up. */
+  /** Bytes before the payload: the padding length and the priority. */
   #before = 0;
   #isPadded = false;
 
@@ -51,8 +51,8 @@ export class FrameReader {
   }
 
   /**
-   * To be called with all that comes over the connection, from the byte `from` on. Answers up to which byte it has read: the end, or where the
-   * listener wants to rest.
+   * Reads a chunk of the connection, from byte `from` on. Returns the position up to which it has read: the end, or
+   * the frame before which the listener pauses.
    */
   add(bytes: Buffer, from = 0): number {
     let at = Math.min(from + this.#preface, bytes.length);

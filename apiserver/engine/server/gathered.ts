@@ -1,10 +1,10 @@
-/** Smaller pieces are copied together. */
+/** Smaller chunks are copied into blocks. */
 const SMALL_BYTES = 4 * 1_024;
 const BLOCK_BYTES = 16 * 1_024;
 
 /**
- * Bytes that arrive in pieces. Small pieces are copied together as they come: kept by themselves, a body that is sent byte by byte would take
- * some hundred times its size. One piece alone is not copied.
+ * Collects the chunks of a body. Small chunks are copied into blocks: a body sent byte by byte would otherwise take
+ * some hundred times its size. A single chunk is not copied.
  */
 export class Gathered {
   #bytes = 0;
@@ -30,14 +30,14 @@ export class Gathered {
     this.#used += piece.copy(this.#block, this.#used);
   }
 
-  /** All of them. To be called once. */
+  /** Returns all bytes. Called once. */
   joined(): Buffer {
     this.#seal();
     const [only] = this.#pieces;
     return this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces, this.#bytes);
   }
 
-  /** What comes next does not go into the block any more. */
+  /** Closes the current block. */
   #seal(): void {
     if (this.#used > 0) this.#pieces.push(this.#block.subarray(0, this.#used));
     this.#block = NOTHING;

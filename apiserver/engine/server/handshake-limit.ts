@@ -11,26 +11,27 @@ import { priceOf, priceOfFailure } from './handshake-price';
 import { ADDRESSES_MAX } from './limits';
 
 export interface HandshakeLimitOptions {
-  /** Handshakes for each address. */
+  /** Handshakes per client address. */
   readonly rate: Rate;
   readonly counts: Pick<ConnectionCounts, 'handshakesRefused'>;
   readonly log: Log;
 }
 
-/** A log line says so once in this time, however many there are. */
+/** At most one log line in this time. */
 const LOG_MS_MIN = 10_000;
 
-/** One address, or network. */
+/** One client address or network. */
 interface Source {
   readonly bucket: TokenBucket;
-  /** Connections that are not through with their handshake. */
+  /** Connections whose handshake is not complete. */
   readonly underWay: Set<Socket>;
 }
 
 /**
- * Closes connections before their TLS handshake, the most that somebody without any credential can make the server compute, when too many come
- * from their address. A handshake that has cost more counts for more; when an address is in debt by that, its others that are under way end. To
- * be called before others listen for connections of the server.
+ * Rate-limits TLS handshakes per client address, against denial of service: a handshake is the most expensive work
+ * that a client without credentials can cause. Connections over the limit are closed before the handshake. An
+ * expensive handshake counts more; when an address is in debt, its other pending handshakes are closed. Call it
+ * before other listeners for connections are added.
  */
 export function limitHandshakes(server: Server, { rate, counts, log }: HandshakeLimitOptions): void {
   const sources = new LRUCache<string, Source>({ max: ADDRESSES_MAX });
@@ -41,7 +42,7 @@ export function limitHandshakes(server: Server, { rate, counts, log }: Handshake
     if (price === 0 || known?.bucket.charge(price) !== true) return;
     for (const socket of known.underWay) refused(socket, source);
   };
-  // The handshake begins in a listener of Node's own, which must not hear of a connection that is refused.
+  // Node starts the handshake in its own listener, which must not see a refused connection.
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -75,7 +76,7 @@ interface Connection {
   readonly over: (price: (bytesRead: number) => number) => void;
 }
 
-/** Two connections of one client at the same time differ in it. */
+/** Identifies a connection: two open connections of a client differ in the port. */
 function idOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
   return `${remoteAddress} ${String(remotePort)}`;
 }
@@ -97,9 +98,12 @@ function createRefusal({
 
 const NETWORK_PARTS = 4;
 
-/** Who counts as one: an IPv4 address, however it is written, or an IPv6 network of 64 bits, of which every host has one. */
+/**
+ * Returns the key of a client for rate limiting: its IPv4 address, or its IPv6 network of 64 bits, which every host
+ * controls as a whole.
+ */
 export function sourceOf(remoteAddress: string | undefined): string {
-  // Undefined when the client has left already.
+  // Undefined if the client has already disconnected.
   if (remoteAddress === undefined) return '';
   const address = parse(remoteAddress);
   if (!(address instanceof IPv6)) return address.toString();

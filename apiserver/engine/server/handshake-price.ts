@@ -2,30 +2,33 @@ import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 
 /**
- * What a handshake has cost beyond an ordinary one, in handshakes: OpenSSL verifies a signature for each certificate that the client sends along,
- * whatever its key, before anybody is asked.
+ * Computes the cost of a handshake beyond an ordinary one, in handshakes: OpenSSL verifies a signature for each
+ * certificate that the client sends, whatever its key, before the server can decide.
  */
 export function priceOf(socket: TLSSocket, bytesRead: number): number {
   if (bytesRead <= PLAIN_BYTES_MAX) return 0;
   let price = 0;
-  // The client's own certificate is verified by an authority's key, and those are the operator's choice.
+  // The client's own certificate is verified with the key of an authority, which the operator chose.
   let certificate: X509Certificate | undefined = socket.getPeerX509Certificate()?.issuerCertificate;
   for (; certificate !== undefined; certificate = certificate.issuerCertificate)
     price += priceOfKey(certificate);
   return price;
 }
 
-/** The same where the handshake has failed, and nobody can tell what was sent. */
+/** Estimates the cost of a failed handshake from the bytes received. */
 export function priceOfFailure(bytesRead: number): number {
   return Math.max(0, bytesRead - PLAIN_BYTES_MAX) / BYTES_OF_COST;
 }
 
-/** A handshake without certificates, or with one. */
+/** Bytes of a handshake with at most one client certificate. */
 const PLAIN_BYTES_MAX = 2_048;
-/** The worst takes 2.7 ms for 450 bytes. */
+/** The most expensive certificate takes 2.7 ms for 450 bytes. */
 const BYTES_OF_COST = 150;
 
-/** Measured: a handshake takes about 1 ms. RSA is verified in less, with P-521 in up to 4, with curves that Go does not know in up to 10. */
+/**
+ * Measured: a handshake takes about 1 ms. Verifying RSA takes less, P-521 up to 4 ms, curves that Go does not support
+ * up to 10 ms.
+ */
 const PRICES: ReadonlyMap<string, number> = new Map([
   ['prime256v1', 1],
   ['secp384r1', 2],

@@ -4,18 +4,21 @@ import { END_HEADERS, FRAME } from './frame-reader';
 import { HTTP2_HEADS_AHEAD_MAX } from './limits';
 
 /**
- * How many fields clients have sent in each head, counted in the bytes of their connection. nghttp2 leaves out without a word what cannot be a
- * field, such as a value with a space at its end: a request that is to be carried out as somebody else would be carried out as its sender.
+ * Counts the fields of each header block in the bytes of the connection. nghttp2 silently drops invalid fields, such
+ * as a value with a trailing space. A request that lost `Impersonate-User` would run with the rights of its sender.
  */
 export class HeadCounts {
   readonly #waiting = new Map<number, number | undefined>();
-  /** The newest stream of which the head was seen: what follows on it, or comes for an older one, begins no request. */
+  /**
+   * The newest stream whose headers were seen. Later headers of the same or an older stream (trailers) start no
+   * request.
+   */
   #newest = 0;
   #counter: FieldCounter | undefined = undefined;
   #stream = 0;
   #isLast = false;
 
-  /** Too many heads came of which no request has. */
+  /** Too many header blocks are waiting for their request. */
   get isFull(): boolean {
     return this.#waiting.size > HTTP2_HEADS_AHEAD_MAX;
   }
@@ -40,10 +43,10 @@ export class HeadCounts {
     this.#waiting.set(this.#stream, counter.fields);
   }
 
-  /** Whether a request has all the fields that were sent for it. To be asked once for each, in their order. */
+  /** Returns whether a request has all the fields that were sent for it. Called once per request, in order. */
   isWhole(stream: number, fields: number): boolean {
     const sent = this.#waiting.get(stream);
-    // Of those before it there will be no request.
+    // Streams before it produce no request any more.
     for (const each of this.#waiting.keys()) {
       if (each > stream) break;
       this.#waiting.delete(each);

@@ -1,13 +1,13 @@
 export interface HeadTurnsOptions {
-  /** How many heads are read in one turn of the event loop, of all connections together. */
+  /** Header blocks read in one turn of the event loop, over all connections. */
   readonly perTurn: number;
   /** Calls back in the next turn. */
   readonly nextTurn: (callback: () => void) => void;
 }
 
 /**
- * When the heads of requests over HTTP/2 are read. Node makes a stream of each at once, and a read of the connection may bring some seven hundred
- * that are reset right behind: the streams alone would hold up everybody else.
+ * Spreads the reading of HTTP/2 header blocks over turns of the event loop, against rapid reset: Node creates a
+ * stream for each header block, and one read of a connection can hold some seven hundred that are reset at once.
  */
 export class HeadTurns {
   readonly #options: HeadTurnsOptions;
@@ -19,7 +19,10 @@ export class HeadTurns {
     this.#left = options.perTurn;
   }
 
-  /** To be called for each head. False: it belongs to a later turn, unless it is the first of its connection in this one. */
+  /**
+   * Called for each header block. Returns false if it belongs to a later turn. The first one of a connection in a
+   * turn is read all the same.
+   */
   take(): boolean {
     if (!this.#isTurnAwaited) {
       this.#isTurnAwaited = true;

@@ -10,19 +10,19 @@ export interface HeldBytesLimits {
   readonly totalMax: number;
 }
 
-/** How bytes come back, and chance. */
+/** Clock and randomness. */
 export interface HeldBytesSources {
-  /** Milliseconds from any beginning. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** From 0 to 1, without 1. */
+  /** From 0 to below 1. */
   readonly random: () => number;
 }
 
 const SOURCES: HeldBytesSources = { now: () => performance.now(), random: () => Math.random() };
 
-/** Bytes that are in memory for requests under way: by user, and in all. */
+/** Counts the bytes held in memory by requests in flight, per user and in total, and sheds load over a limit. */
 export class HeldBytes {
-  /** How often there was no room. */
+  /** How often a request was refused. */
   refused = 0;
   readonly #max: HeldBytesLimits;
   readonly #sources: HeldBytesSources;
@@ -43,7 +43,10 @@ export class HeldBytes {
     return this.#all.bytes;
   }
 
-  /** Whether so many more may be held for the user. Administrators always have room, for they are to end what fills it. */
+  /**
+   * Returns whether so many more bytes may be held for the user. Superusers always have room: they must be able to
+   * stop what fills the memory.
+   */
   hasRoom(user: UserInfo, bytes: number): boolean {
     const { total } = this;
     if (total + bytes < Math.min(this.#max.perUserMax, this.#max.totalMax)) return true;
@@ -54,7 +57,7 @@ export class HeldBytes {
     return false;
   }
 
-  /** Negative numbers give back. What a user was given goes back under the same name. */
+  /** Adds bytes; negative numbers release them, under the same user name. */
   add({ name }: Pick<UserInfo, 'name'>, bytes: number): void {
     const now = this.#sources.now();
     this.#all.add(bytes, now);
@@ -64,7 +67,10 @@ export class HeldBytes {
     else this.#byUser.set(name, own);
   }
 
-  /** The 429 of a user who found no room for so many bytes; it says when to come again, by what has to go before and how fast it goes. */
+  /**
+   * Creates the 429 for a user without room. Retry-After is estimated from the bytes that must be released first and
+   * the recent release rate.
+   */
   refusal({ name }: Pick<UserInfo, 'name'>, bytes: number, message: string): StatusError {
     const now = this.#sources.now();
     const { perUserMax, totalMax } = this.#max;
@@ -76,10 +82,10 @@ export class HeldBytes {
 }
 
 const MS_PER_SECOND = 1_000;
-/** How far back it is told how fast bytes go. */
+/** The window of the release rate. */
 const DRAIN_WINDOW_MS = 10_000;
 
-/** Bytes that are held, and how many of them went of late. */
+/** Bytes that are held, and the recent release rate. */
 class Drain {
   bytes = 0;
   #gone = 0;
@@ -97,7 +103,10 @@ class Drain {
     this.#gone /= 2;
   }
 
-  /** How long it takes until all but so few are gone: `beyond` is added to what is held. If none goes, as long as that has been so. */
+  /**
+   * Estimates the milliseconds until `beyond` added to the held bytes is at most 0. Without any release, the time
+   * since the last one.
+   */
   msUntilGone(beyond: number, now: number): number {
     const excess = this.bytes + beyond;
     const tookMs = now - this.#since;
@@ -106,23 +115,26 @@ class Drain {
   }
 }
 
-/** The memory of requests under way that clients decide on. */
+/** The memory of requests in flight that clients control. */
 export interface RequestMemory {
-  /** Request bodies, from their first bytes until their request is over. */
+  /** Request bodies, from their first bytes until the request ends. */
   readonly bodies: HeldBytes;
-  /** Answers that clients have not taken yet. */
+  /** Answers that clients have not read yet. */
   readonly answers: HeldBytes;
 }
 
-/** Of the budget: a byte of a body becomes several once it is parsed, one of an answer stays one, and the rest is for what is not counted. */
+/**
+ * Shares of the budget: a byte of a body becomes several when parsed, a byte of an answer stays one; the rest is for
+ * uncounted memory.
+ */
 const BODIES_SHARE = 1 / 8;
 const ANSWERS_SHARE = 1 / 2;
-/** Of that, what one user may have. */
+/** The share of one user. */
 const USER_SHARE = 1 / 4;
 
 /**
- * The bounds of a process that may have so many bytes in flight: never more than those of the largest process. One user may always have one
- * body of the largest size.
+ * Creates the limits for a process that may hold so many bytes in flight, up to the absolute limits. One user may
+ * always have one body of the largest size.
  */
 export function createRequestMemory(inFlightBytesMax = Infinity): RequestMemory {
   const bodies = Math.min(limits.BODIES_BYTES_MAX, inFlightBytesMax * BODIES_SHARE);
@@ -143,8 +155,8 @@ export function createRequestMemory(inFlightBytesMax = Infinity): RequestMemory 
 }
 
 /**
- * Refuses a user's further requests, before there is any work, for as long as the user does not take the answers to earlier ones, and begins to
- * count for the user what waits of the body.
+ * Creates the stage that sheds requests of a user who does not read the answers to earlier ones, before any work is
+ * done. It also starts to count the waiting bytes of the body for the user.
  */
 export function createMemoryLimitStage({ answers }: Pick<RequestMemory, 'answers'>): Stage {
   return (exchange, next) => {
@@ -162,7 +174,10 @@ export function createMemoryLimitStage({ answers }: Pick<RequestMemory, 'answers
   };
 }
 
-/** Counts bytes for the exchange's user until the exchange is over. Small ones are less than what their connection takes itself. */
+/**
+ * Counts bytes for the exchange's user until the exchange ends. Small amounts are ignored: their connection takes
+ * more.
+ */
 export function holdUntilOver(
   held: HeldBytes,
   exchange: Pick<Exchange, 'user' | 'whenOver'>,

@@ -18,14 +18,14 @@ const processPrefix = randomBytes(6).toString('hex');
 let exchangesMade = 0;
 
 export interface HttpExchangeOptions {
-  /** True for a request that came in through the listener for upgrades. */
+  /** Whether the request came through the listener for upgrades. */
   readonly upgrade: boolean;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly bodies: HeldBytes;
 }
 
-/** The exchange behind one HTTP request. What few requests need (the id, the signal) is made when it is asked for. */
+/** The exchange of one HTTP request. What few requests need (id, query, certificates) is computed on demand. */
 export class HttpExchange implements Exchange {
   readonly method: string;
   readonly path: string;
@@ -49,7 +49,7 @@ export class HttpExchange implements Exchange {
   #body: Promise<Buffer> | undefined = undefined;
   readonly signal = new LightSignal();
   #parsedQuery: URLSearchParams | undefined = undefined;
-  /** Undefined once the exchange is over. */
+  /** Undefined once the exchange has ended. */
   #endListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
 
   constructor(
@@ -125,7 +125,7 @@ export class HttpExchange implements Exchange {
     else this.#endListeners = this.#endListeners.concat(listener);
   }
 
-  /** To be called by the listener when the answer is out or the client gone. */
+  /** Called by the listener when the answer is sent or the client has disconnected. */
   end(): void {
     const listeners = this.#endListeners;
     this.#endListeners = undefined;
@@ -133,8 +133,8 @@ export class HttpExchange implements Exchange {
   }
 
   /**
-   * Lets go of what was only needed to decide the answer: a watch stays open for an hour, and would hold its credentials and the rest of
-   * its head for as long. To be called once the head of the answer is out, from when on there can be no other.
+   * Releases what was only needed to decide the answer. A watch stays open for an hour and would hold its credentials
+   * and other headers in memory. Called once the headers of the answer are sent.
    */
   forgetRequest(): void {
     const request = this.#request;
@@ -150,7 +150,7 @@ const NO_LISTENERS: readonly (() => void)[] = [];
 const NO_HEADERS: IncomingHttpHeaders = Object.freeze({});
 const NO_NAMES: readonly string[] = [];
 
-/** A proxy may send the whole URL; what counts is what stands behind the authority. */
+/** Converts the absolute form of a request target, which proxies may send, to the origin form. */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;
   const match = /^https?:\/\/[^/?#]*/i.exec(target);

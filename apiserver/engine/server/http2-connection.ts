@@ -10,22 +10,21 @@ import type { Http2Wire } from './http2-wire';
 import type { WatchedSocket } from './watched-socket';
 
 export interface Http2ConnectionOptions {
-  /** Requests under way on one connection, watches included. */
+  /** Concurrent requests on one connection, watches included. */
   readonly streamsMax: number;
   readonly log: Log;
   readonly counts: Pick<ConnectionCounts, 'http2Floods'>;
 }
 
-/** What a connection comes with. */
 export interface Http2ConnectionParts {
   readonly session: ServerHttp2Session;
   readonly socket: TLSSocket;
   readonly wire: Http2Wire;
-  /** Where the session reads and writes. */
+  /** The stream that the session reads and writes. */
   readonly input: WatchedSocket;
 }
 
-/** One connection over HTTP/2, and what its client may do with it besides sending requests. */
+/** One HTTP/2 connection and its limits against abuse: control frame floods, rapid reset, and large header blocks. */
 export class Http2Connection {
   readonly socket: TLSSocket;
   readonly wire: Http2Wire;
@@ -33,13 +32,13 @@ export class Http2Connection {
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
   readonly #resets: TokenBucket;
-  /** The requests under way, and their heads. */
+  /** The requests in flight and the size of their headers. */
   #requests = 0;
   #headBytes = 0;
   #end: NodeJS.Timeout | undefined = undefined;
-  /** It takes no further requests than have come. */
+  /** A GOAWAY is sent or pending. */
   #isClosing = false;
-  /** It is about to be cut. */
+  /** The connection is being destroyed for abuse. */
   #isMisused = false;
 
   constructor({ session, socket, wire, input }: Http2ConnectionParts, options: Http2ConnectionOptions) {
@@ -49,7 +48,7 @@ export class Http2Connection {
     this.#input = input;
     this.#options = options;
     const { perSecond, burst } = limits.STREAM_RESETS;
-    // Whoever gives up all that may be under way, and begins it anew, does nothing wrong.
+    // A client may legitimately cancel all its concurrent requests and start them again.
     this.#resets = new TokenBucket(
       { perSecond, burst: Math.max(burst, 2 * options.streamsMax) },
       monotonicClock,
@@ -59,7 +58,7 @@ export class Http2Connection {
     session.once('close', () => {
       clearTimeout(this.#end);
     });
-    // Answering them costs the sender less than the server.
+    // Control frames cost the sender less than the server.
     const control = new TokenBucket(limits.CONTROL_FRAMES, monotonicClock);
     const spend = (): void => {
       this.#spend(control, 'control frames');
@@ -73,7 +72,10 @@ export class Http2Connection {
     this.#endUnusedAfter(limits.HEADERS_MS_MAX);
   }
 
-  /** Counts a request until it is over. False: there is no room for its head, and it is refused without having been begun. */
+  /**
+   * Counts a request until it ends. Returns false if its headers exceed the limit; the stream is then refused with
+   * REFUSED_STREAM.
+   */
   take(stream: ServerHttp2Stream, head: readonly string[]): boolean {
     let bytes = 0;
     for (const word of head) bytes += word.length;
@@ -90,14 +92,17 @@ export class Http2Connection {
     return false;
   }
 
-  /** To be told of a request that ended before its answer, by its client's will or fault: beginning costs more than giving up. */
+  /**
+   * Notes a request that the client reset before its answer (rapid reset): starting requests costs more than
+   * resetting them.
+   */
   givenUp(): void {
     this.#spend(this.#resets, 'requests that were given up');
   }
 
   /**
-   * No further requests than have come, of which the heads may wait for their turn; it ends with the last answer to them. nghttp2 passes over what it
-   * reads after the client was told.
+   * Starts a graceful shutdown: all requests that have arrived are answered, then the connection ends. GOAWAY is sent
+   * after the waiting headers are read, because nghttp2 ignores streams that it reads after the GOAWAY.
    */
   close(): void {
     if (this.#isClosing) return;
@@ -108,7 +113,10 @@ export class Http2Connection {
     if (this.#requests === 0) this.#unused();
   }
 
-  /** No further requests than are under way. The client is told no later than by the answer that comes next, so that it asks on another connection. */
+  /**
+   * Sends GOAWAY at once, no later than with the next answer, so that the client opens another connection. Requests
+   * in flight are answered.
+   */
   closeAtOnce(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -116,7 +124,7 @@ export class Http2Connection {
     if (this.#requests === 0) this.#unused();
   }
 
-  /** It ends after a while, whatever else comes over it. */
+  /** Ends the unused connection after a time, whatever control frames arrive. */
   #unused(): void {
     if (this.#isMisused) return;
     if (this.#isClosing || this.#session.destroyed) this.#cutAfter(limits.GOAWAY_GRACE_MS_MAX);
@@ -130,7 +138,7 @@ export class Http2Connection {
     }, ms).unref();
   }
 
-  /** Node would wait for the client to take the last bytes and to close its side. */
+  /** Destroys the connection after `ms`. Node would wait for the client to read the last bytes and to close. */
   #cutAfter(ms: number): void {
     clearTimeout(this.#end);
     this.#end = setTimeout(() => {
@@ -143,7 +151,7 @@ export class Http2Connection {
     this.#misused(what);
   }
 
-  /** It is cut, and told to be calm. */
+  /** Closes the connection with ENHANCE_YOUR_CALM. */
   #misused(what: string): void {
     if (this.#isMisused) return;
     this.#isMisused = true;

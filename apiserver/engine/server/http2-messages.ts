@@ -9,7 +9,7 @@ import { ClientGoneError } from '../request/initial-values';
 import type { UnreadBody } from './unread-bodies';
 import type { WireRequest, WireResponse } from './wire';
 
-/** What belongs to a connection of HTTP/1.1, and must not be sent over HTTP/2. */
+/** Connection-specific headers of HTTP/1.1, which HTTP/2 forbids (RFC 9113, 8.2.2). */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -20,15 +20,15 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 
 export interface Http2Head {
   readonly headers: Http2Headers;
-  /** Names and values in turns. */
+  /** Names and values alternate. */
   readonly raw: readonly string[];
-  /** It was all of the request. */
+  /** END_STREAM: the request has no body. */
   readonly ended: boolean;
-  /** Every field of it is here. */
+  /** No field was dropped by nghttp2. */
   readonly isWhole: boolean;
 }
 
-/** One request of a connection that has many, in the form of one that has its connection to itself. */
+/** One HTTP/2 stream as a request, with the interface of an HTTP/1.1 request. */
 export class Http2Request implements WireRequest {
   readonly method: string;
   readonly url: string;
@@ -51,7 +51,8 @@ export class Http2Request implements WireRequest {
     this.method = method;
     this.url = path;
     this.headers = withoutPseudo(head.headers, authority);
-    // A body of unknown length, as HTTP/1.1 says it: who passes it on, or weighs it before it is read, has to know of it.
+    // A body of unknown length, in terms of HTTP/1.1: proxies and load shedding check this header before the body is
+    // read.
     if (!head.ended && this.headers['content-length'] === undefined)
       this.headers['transfer-encoding'] = 'chunked';
     this.rawHeaders = rawWithoutPseudo(head.raw, authority);
@@ -73,7 +74,10 @@ export class Http2Request implements WireRequest {
   }
 }
 
-/** What arrives. Node ends a stream that was reset, or lost its connection, like one of which all has come; here it ends with an error. */
+/**
+ * Returns the body. Node ends a stream that was reset, or lost its connection, like a complete one; this one ends
+ * with an error.
+ */
 function wholeBody(stream: ServerHttp2Stream, unread: UnreadBody): Readable {
   let isWhole = false;
   stream.once('end', () => {
@@ -88,12 +92,12 @@ function wholeBody(stream: ServerHttp2Stream, unread: UnreadBody): Readable {
       done(isWhole ? null : new ClientGoneError());
     },
   });
-  // Whoever reads it is told; nobody may.
+  // The reader gets the error; without a reader it must not be unhandled.
   pipeline(stream, body, () => undefined);
   return body.on('error', () => undefined);
 }
 
-/** The response of one stream; it is cut without its connection. */
+/** The response of one stream. It can be reset without its connection. */
 export class Http2Response implements WireResponse {
   readonly sharesConnection = true;
   isOpenEnded = false;
@@ -102,15 +106,15 @@ export class Http2Response implements WireResponse {
   #keepsAlive = true;
   #isCut = false;
 
-  /** `closeConnection` has it take no further requests. */
+  /** `closeConnection` sends GOAWAY. */
   constructor(stream: ServerHttp2Stream, closeConnection: () => void) {
     this.#stream = stream;
     this.#closeConnection = closeConnection;
-    // The end of the stream follows, and tells all that there is to tell.
+    // `close` follows and has all information.
     stream.on('error', () => undefined);
   }
 
-  /** Or about to be, as its client has given it up. */
+  /** Also true for a stream that its client has reset. */
   get destroyed(): boolean {
     return this.#stream.destroyed || this.#stream.aborted;
   }
@@ -123,17 +127,20 @@ export class Http2Response implements WireResponse {
     return this.#stream.writableEnded;
   }
 
-  /** A stream whose request had a body closes with the last byte of its answer, before Node says that this is written. */
+  /**
+   * Also true for a stream that closes with the last byte of its answer, before Node emits `finish`: those whose
+   * request had a body.
+   */
   get writableFinished(): boolean {
     const { writableFinished, writableEnded, closed, rstCode, aborted } = this.#stream;
-    // Node ends by itself what its client has given up.
+    // Node ends a stream that its client has reset.
     if (aborted) return false;
     return writableFinished || (writableEnded && closed && rstCode === constants.NGHTTP2_NO_ERROR);
   }
 
   /**
-   * Whether it is over before its answer, and not because it was cut here. A watch that its client cancels has been answered; one that the
-   * server has to reset for what its client sends has not.
+   * Whether the client ended the stream before the answer was complete. A cancelled watch counts as answered; a
+   * stream that the server had to reset because of what the client sent does not.
    */
   get isGivenUp(): boolean {
     if (this.#isCut || this.writableFinished) return false;
@@ -144,7 +151,7 @@ export class Http2Response implements WireResponse {
     return this.#keepsAlive;
   }
 
-  /** The client is told (GOAWAY) to send further requests elsewhere; those that are under way are answered. */
+  /** False sends GOAWAY: the client opens another connection, and requests in flight are answered. */
   set shouldKeepAlive(keeps: boolean) {
     this.#keepsAlive = keeps;
     if (!keeps) this.#closeConnection();
@@ -174,7 +181,10 @@ export class Http2Response implements WireResponse {
     return this.#stream.write(chunk, callback);
   }
 
-  /** With the answer the request is over, even where its client goes on sending: else a body without an end would keep it under way. */
+  /**
+   * Ends the answer. The request ends too, even if the client is still sending: a body without end would keep it in
+   * flight.
+   */
   end(chunk?: Buffer): void {
     const stream = this.#stream;
     stream.once('finish', () => {
@@ -184,7 +194,7 @@ export class Http2Response implements WireResponse {
     else stream.end(chunk);
   }
 
-  /** A head goes out by itself. */
+  /** HTTP/2 sends headers at once. */
   flushHeaders(): void {
     return undefined;
   }
@@ -209,14 +219,14 @@ function withoutPseudo(headers: Http2Headers, authority: string | undefined): In
   return fields;
 }
 
-/** `raw` is names and values in turns. Between them stands a colon and a space, and behind them the end of the line. */
+/** Computes the size of the headers as lines of HTTP/1.1: `name: value` and CRLF. */
 function bytesAsLines(raw: readonly string[]): number {
   let bytes = 0;
   for (const word of raw) bytes += word.length + 2;
   return bytes;
 }
 
-/** Names and values in turns. The authority is the host, as which a request may have one. */
+/** Returns the raw headers without pseudo-headers. `:authority` becomes `host`. */
 function rawWithoutPseudo(raw: readonly string[], authority: string | undefined): string[] {
   const fields: string[] = authority === undefined ? [] : ['host', authority];
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -227,7 +237,7 @@ function rawWithoutPseudo(raw: readonly string[], authority: string | undefined)
   return fields;
 }
 
-/** Throws for a value that cannot stand in a header. Several of one name are kept apart. */
+/** Converts a flat list of headers to fields. Throws for an invalid value. Values of one name are kept apart. */
 function fieldsOf(headers: readonly OutgoingHttpHeader[]): OutgoingHttpHeaders {
   const fields: OutgoingHttpHeaders = {};
   for (let at = 0; at + 1 < headers.length; at += 2) {

@@ -12,33 +12,33 @@ import * as limits from './limits';
 import { StreamTurns } from './stream-turns';
 import { WatchedSocket } from './watched-socket';
 
-/** What HTTP/2 is offered with, beside HTTP/1.1 on the same port. */
+/** The settings of HTTP/2, which shares the port with HTTP/1.1. */
 export interface Http2Settings {
-  /** Requests under way on one connection, watches included. */
+  /** Concurrent requests on one connection, watches included (SETTINGS_MAX_CONCURRENT_STREAMS). */
   readonly streamsMax: number;
-  /** The part of the requests, from 0 to 1, after which a connection takes no further ones. */
+  /** The probability, from 0 to 1, that a request makes the server send GOAWAY (`--goaway-chance`). */
   readonly goawayChance: number;
 }
 
 export interface Http2SessionsOptions extends Http2Settings, Http2ConnectionOptions {
   readonly arrivalMsMax: number;
-  /** A number from 0 to 1, by chance. */
+  /** A random number from 0 to 1. */
   readonly random: () => number;
   readonly handle: (request: Http2Request, response: Http2Response) => void;
-  /** Called whenever a request was given up before it was begun, or a connection has sent its last. */
+  /** Called whenever a waiting request was cancelled, or a connection has sent its last byte. */
   readonly onRemoved: () => void;
-  /** Whether the server is about to go. */
+  /** Whether the server is shutting down. */
   readonly isDraining: () => boolean;
 }
 
 export const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
 
-/** The connections whose clients have chosen HTTP/2. Each stream becomes a request and a response like those of HTTP/1.1. */
+/** The HTTP/2 connections. Each stream becomes a request and a response with the interface of HTTP/1.1. */
 export class Http2Sessions {
   readonly #options: Http2SessionsOptions;
   readonly #server: Http2Server;
   readonly #connections = new Map<ServerHttp2Session, Http2Connection>();
-  /** Those that may still have something to send. */
+  /** Connections that may still have bytes to send. */
   readonly #sending = new Set<WatchedSocket>();
   readonly #turns = new StreamTurns<Http2Connection>({
     perTurn: limits.STREAMS_PER_TURN,
@@ -65,12 +65,15 @@ export class Http2Sessions {
     this.#server.on('sessionError', () => undefined);
   }
 
-  /** Every connection was closed, has answered what came over it, and has sent that. */
+  /** Whether all connections have answered their requests and sent the answers. */
   get isOver(): boolean {
     return this.#sending.size === 0 && this.#turns.size === 0;
   }
 
-  /** Takes the connections over which HTTP/2 is spoken; the others stay with who has them. Before others listen for them. */
+  /**
+   * Takes over connections with ALPN `h2`; all others stay with the existing listeners. Call it before others add
+   * listeners.
+   */
   attach(https: HttpsServer): void {
     const others = https.listeners('secureConnection');
     https.removeAllListeners('secureConnection');
@@ -80,14 +83,14 @@ export class Http2Sessions {
     });
   }
 
-  /** Every connection takes no further requests than have come, and ends with the last answer that is under way on it. */
+  /** Starts the graceful shutdown of every connection. */
   close(): void {
     for (const connection of this.#connections.values()) connection.close();
   }
 
   #connected(socket: TLSSocket): void {
     const wire = new Http2Wire(this.#heads);
-    // Node does it for connections that it reads itself.
+    // Node disables renegotiation itself only for connections that it reads.
     socket.disableRenegotiation();
     const input = new WatchedSocket(socket, (bytes, from) => wire.add(bytes, from));
     this.#next = { socket, wire, input };
@@ -141,7 +144,7 @@ export class Http2Sessions {
     const head: Http2Head = { ...arrived, isWhole };
     const response = new Http2Response(stream, () => connection.closeAtOnce());
     if (stream.closed || stream.destroyed) {
-      // Given up by what came with it. It has no session any more, and may not tell of its end.
+      // The client reset the stream in the same read (rapid reset). The stream has no session and may emit no `close`.
       unread.began(id);
       connection.givenUp();
       return;

@@ -4,19 +4,19 @@ import type { HeadTurns } from './head-turns';
 import { HeadCounts } from './head-counts';
 import { UnreadBodies } from './unread-bodies';
 
-/** What is seen of one connection over HTTP/2 before nghttp2 reads it: what nghttp2 and Node do not tell. */
+/** Inspects the frames of one HTTP/2 connection before nghttp2 reads them, for what nghttp2 and Node do not report. */
 export class Http2Wire implements FrameListener {
   readonly heads = new HeadCounts();
   readonly unread = new UnreadBodies();
-  /** Called for each frame that is no part of a request, and of which Node does not tell: weights, and frames of extensions. */
+  /** Called for each frame that belongs to no request and that Node does not report: PRIORITY and extension frames. */
   onIdleFrame: () => void = () => undefined;
-  /** Called when there is too much of something. */
+  /** Called when a limit is exceeded. */
   onFault: (what: string) => void = () => undefined;
   readonly #reader = new FrameReader(this);
   readonly #turns: Pick<HeadTurns, 'take'>;
-  /** No head was read of what was given last. */
+  /** No header block was read yet of the current chunk. */
   #isFirst = true;
-  /** The head that has begun was left for this turn. */
+  /** The current header block was deferred to this turn. */
   #hasLeft = false;
 
   constructor(turns: Pick<HeadTurns, 'take'>) {
@@ -24,11 +24,11 @@ export class Http2Wire implements FrameListener {
   }
 
   /**
-   * To be called with all that comes, from the byte `from` on. Answers up to which byte nghttp2 may read it in this turn of the event loop;
-   * undefined: there is too much of it.
+   * Inspects a chunk from byte `from` on. Returns the position up to which nghttp2 may read in this turn of the event
+   * loop; undefined if a limit is exceeded.
    */
   add(bytes: Buffer, from = 0): number | undefined {
-    // All parts of it keep the whole of it alive.
+    // Slices keep the whole chunk in memory.
     if (from === 0) this.unread.read(bytes.length);
     this.#isFirst = !this.#hasLeft;
     if (this.#hasLeft) this.#turns.take();

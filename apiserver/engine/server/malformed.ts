@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** What a client reads whose bytes are no HTTP request that this server takes, by the code of node's error. */
+/** The status line for a malformed request, by the code of Node’s error. */
 const STATUS_OF_CODE: ReadonlyMap<string, string> = new Map([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
@@ -8,8 +8,8 @@ const STATUS_OF_CODE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Answers bytes that are no HTTP with a line of plain text, since there is no request a Status could belong to, and closes the
- * connection. `hasBegun` tells that an answer is under way on it: then it is cut without a word.
+ * Answers a malformed request with a line of plain text and closes the connection: without a request there can be no
+ * Status. `hasBegun` says that an answer has started on the connection; then it is destroyed.
  */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, hasBegun: boolean): void {
   if (hasBegun || !socket.writable || error.code === 'ECONNRESET') {

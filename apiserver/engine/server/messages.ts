@@ -3,7 +3,7 @@ import type { MessageFraming } from '../request/exchange';
 const NEWLINE = 0x0a;
 const LENGTH_BYTES = 4;
 
-/** The messages in a piece of a stream, which holds whole frames. Throws when the piece ends inside one. */
+/** Splits a piece of a stream, which holds whole frames, into its messages. Throws if the piece ends inside a frame. */
 export function messagesOf(piece: Buffer, framing: MessageFraming): Buffer[] {
   const messages: Buffer[] = [];
   for (let at = 0; at < piece.length;) {
@@ -20,7 +20,7 @@ interface Extent {
   readonly to: number;
 }
 
-/** With its newline, as the Go server sends it. */
+/** A line with its newline, as the Go server sends it. */
 function line(piece: Buffer, at: number): Extent {
   const end = piece.indexOf(NEWLINE, at);
   return { from: at, to: end < 0 ? Infinity : end + 1 };

@@ -5,9 +5,9 @@ import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import { TLSSocket } from 'node:tls';
 import type { PeerCertificates } from '../request/exchange';
 
-/** What a client may show to be known by its certificate. */
+/** The authorities of client certificates. */
 export interface ClientAuthorities {
-  /** All authorities that certificates may come from, as PEM: clients are told their names. */
+  /** All authorities as PEM; the TLS handshake sends their names to clients. */
   readonly pem: () => string;
   /** Calls back after every change. */
   readonly onChange: (listener: () => void) => void;
@@ -17,9 +17,9 @@ const CHAIN_MAX = 32;
 const peers = new WeakMap<Socket, { readonly peer: PeerCertificates | undefined }>();
 
 /**
- * What the client showed when it connected: its own certificate, and behind it those that it sent along, as far as each has issued
- * the one before. Undefined when it showed none, or was not asked. It proved that it has the key, and nothing else: whether the
- * certificate is to be trusted is for others to say. The same array is given for a connection each time.
+ * Returns the certificate chain of a client: its own certificate, and those it sent along as far as each issued the
+ * one before. Undefined without a certificate. The handshake proves possession of the key only; the authenticator
+ * decides whether to trust the chain. Returns the same array for all requests of a connection.
  */
 export function peerCertificates(socket: Socket): PeerCertificates | undefined {
   const known = peers.get(socket);
@@ -41,8 +41,8 @@ function read(socket: Socket): PeerCertificates | undefined {
 }
 
 /**
- * Asks clients for a certificate, and lets them in without one or with any: that becomes an answer of 401 with a reason, and not a
- * connection that breaks off.
+ * Requests a client certificate but accepts every client: a missing or invalid one becomes a 401 with a reason
+ * instead of a broken connection.
  */
 export const CLIENT_CERTIFICATE_OPTIONS = {
   requestCert: true,
@@ -50,9 +50,9 @@ export const CLIENT_CERTIFICATE_OPTIONS = {
 } as const satisfies TlsOptions;
 
 /**
- * The trusted authorities are these and no others. Sessions are not resumed: a resumed one has lost the certificates that the client sent
- * along, and remembers what was thought of its own under authorities of another day. Nor can a client become another one within a
- * connection.
+ * Builds the TLS options for client authorities, the only ones that are trusted. Sessions are not resumed: a resumed
+ * session has lost the certificates that the client sent along, and keeps a result of verification under earlier
+ * authorities. Renegotiation is off, so a client keeps its identity for the whole connection.
  */
 export function clientAuthorityContext({ pem }: ClientAuthorities): SecureContextOptions {
   return { ca: pem(), secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION };

@@ -7,22 +7,23 @@ import { PIPELINED_BYTES_MAX, PIPELINED_MAX } from './limits';
 
 export interface PipelineOptions {
   readonly counts: Pick<ConnectionCounts, 'pipelined' | 'pipelineFloods'>;
-  /** To let the connection end with the answer that is under way on it, and soon whatever becomes of that. */
+  /** Ends the connection after the current answer, or soon if there is none. */
   readonly endAfterAnswer: (socket: Socket) => void;
 }
 
-/** What waits on one connection. */
+/** The pipelined requests that wait on one connection. */
 interface Waiting {
   requests: number;
-  /** Of their heads. */
+  /** Size of their headers. */
   bytes: number;
-  /** The connection ends: nothing that waits is begun. */
+  /** The connection is closing: waiting requests are not started. */
   isEnding: boolean;
 }
 
 /**
- * One request at a time on each connection: Node hands over every request that it finds in what it has read, and the next one is not begun
- * before the last answer has left. So a client gets no more work under way, and no more answers into memory, than it has connections.
+ * Serializes pipelined requests: Node emits every request that it finds in a read, and the next one is started only
+ * after the answer to the previous one is sent. A client cannot have more work or answers in memory than it has
+ * connections.
  */
 export class Pipelines {
   readonly #waiting = new WeakMap<Socket, Waiting>();
@@ -33,9 +34,9 @@ export class Pipelines {
   }
 
   /**
-   * Takes a request whose connection is busy, and begins it when it is its turn; never, if the connection ends before. When too much
-   * waits, nothing more is parsed, and the connection ends with the answer that is under way: what comes after an answer that says so was not
-   * begun, as every client knows.
+   * Queues a request whose connection is busy, and starts it in turn; never if the connection ends first. Over the
+   * limit, parsing stops and the connection ends with the current answer: clients know that requests after
+   * `Connection: close` were not processed.
    */
   hold(request: ListenerRequest, response: ServerResponse, begin: () => void): void {
     const { socket } = request;
@@ -49,7 +50,7 @@ export class Pipelines {
     this.#options.counts.pipelined += 1;
     waiting.requests += 1;
     waiting.bytes += bytes;
-    // Node gives the connection to the responses in the order of their requests.
+    // Node assigns the socket to the responses in the order of their requests.
     response.once('socket', () => {
       waiting.requests -= 1;
       waiting.bytes -= bytes;

@@ -6,14 +6,14 @@ import type { HeldBytes } from './held-bytes';
 import { BODY_BYTES_MAX, BODY_PIECES_MAX, DISCARD_BYTES_MAX, HELD_BYTES_MIN } from './limits';
 import type { WireRequest, WireResponse } from './wire';
 
-/** Whose body is read. */
+/** The request whose body is read. */
 export interface BodyReader {
   readonly exchange: Pick<Exchange, 'signal' | 'user' | 'whenOver'>;
-  /** What is read counts here until the exchange is over. */
+  /** Counts the bytes read until the exchange ends. */
   readonly held: HeldBytes;
 }
 
-/** The 429 of a body for which there is no room beside the user's others. */
+/** Creates the 429 for a body that exceeds the memory limits. */
 function noRoom({ exchange, held }: BodyReader, bytes: number): StatusError {
   return held.refusal(
     exchange.user,
@@ -22,7 +22,7 @@ function noRoom({ exchange, held }: BodyReader, bytes: number): StatusError {
   );
 }
 
-/** The 413 of a request body over the limit. */
+/** Creates the 413 for a body over the limit. */
 function bodyTooLarge(): StatusError {
   return new StatusError(
     'RequestEntityTooLarge',
@@ -31,9 +31,9 @@ function bodyTooLarge(): StatusError {
 }
 
 /**
- * Reads the whole body. Rejects with 413 as soon as it is known to be over the limit, having kept no more than that; with 429 when there
- * is no room for it; with the signal's reason when that aborts; with 400 when the client broke off, or sends it in crumbs. A client that waits for
- * `100 Continue` is told to go on.
+ * Reads the whole body. Rejects with 413 as soon as it is known to be over the limit, having kept no more than that;
+ * with 429 when the memory limits are reached; with the reason of the signal; with 400 when the client disconnects or
+ * sends too many small chunks. Sends `100 Continue` to a client that expects it.
  */
 export async function readBody(
   request: WireRequest,
@@ -103,7 +103,7 @@ async function collect({ content: request }: WireRequest, reader: BodyReader): P
   });
 }
 
-/** For requests whose bytes do not belong to HTTP any more: they may have no body. */
+/** Rejects an upgrade request that has a body. */
 export async function readNoBody(request: WireRequest): Promise<Buffer> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (Number(length) > 0 || encoding !== undefined) {
@@ -113,8 +113,8 @@ export async function readNoBody(request: WireRequest): Promise<Buffer> {
 }
 
 /**
- * Throws away what the client still sends of a body that nobody reads, so that it gets to reading the answer and can use the
- * connection again. A body without end is cut off.
+ * Discards the rest of an unread body, so that the client gets to read the answer and can reuse the connection. A
+ * body over the limit destroys the connection.
  */
 export function discardRest(request: WireRequest): void {
   const { content } = request;

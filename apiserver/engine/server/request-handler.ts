@@ -18,10 +18,10 @@ import { isTunnel, joinTunnel } from './tunnel';
 import { isMessageStream, writeMessages } from './web-socket';
 import type { WireRequest, WireResponse } from './wire';
 
-/** What every request goes through: sets `exchange.answer`, or throws. */
+/** Runs the stages of a request: sets `exchange.answer`, or throws. */
 export type Pipeline = (exchange: Exchange) => Promise<void>;
 
-/** The requests under way. One is removed when its answer is out, or its connection gone. */
+/** The requests in flight. A request is removed when its answer is sent or its connection is closed. */
 export type InFlight = Map<WireResponse, HttpExchange>;
 
 export interface HandlerOptions {
@@ -31,20 +31,20 @@ export interface HandlerOptions {
   readonly inFlight: InFlight;
   /** Called whenever a request was removed from `inFlight`. */
   readonly onRemoved: () => void;
-  /** True for requests that came in through the listener for upgrades. */
+  /** Whether the requests come through the listener for upgrades. */
   readonly upgrade: boolean;
   readonly stallMsMax: number;
   readonly memory: RequestMemory;
   readonly counts: Pick<ConnectionCounts, 'slowReaders' | 'http2Floods'>;
-  /** Undefined: browsers are told nothing. */
+  /** Undefined: no headers for browsers. */
   readonly browsers?: BrowserRules | undefined;
-  /** True once the server is about to go: whoever is through with a stream should look for another one. */
+  /** Whether the server is shutting down: clients should reconnect to another server after a stream. */
   readonly isLeaving: () => boolean;
 }
 
 /**
- * Builds the exchange of one request, sends it on the pipeline and writes what comes back. Resolves when the answer is handed over; one that
- * is streamed goes on by itself. Never rejects.
+ * Builds the exchange of one request, runs the pipeline and writes the answer. Resolves when the answer is passed to
+ * the connection; a stream continues on its own. Never rejects.
  */
 export async function handleRequest(
   request: WireRequest,
@@ -61,13 +61,13 @@ export async function handleRequest(
   }
 }
 
-/** One request from the listener to its answer. It is kept small: that of a watch stays for an hour. */
+/** Handles one request from the listener to its answer. It is kept small: one per open watch stays in memory. */
 class Handling implements AnswerOwner {
   readonly exchange: HttpExchange;
   readonly response: WireResponse;
   readonly options: HandlerOptions;
   readonly #request: WireRequest;
-  /** It was sent on the pipeline, on which it is found out whose it is. */
+  /** The pipeline has run, which authenticates the user. */
   #isSent = false;
 
   constructor(request: WireRequest, response: WireResponse, options: HandlerOptions) {
@@ -95,7 +95,7 @@ class Handling implements AnswerOwner {
     options.onRemoved();
   };
 
-  /** Sets the exchange's answer, if anybody is left to be answered. */
+  /** Sets the exchange's answer; leaves it undefined if the client has disconnected. */
   async answer(): Promise<void> {
     const { exchange, options } = this;
     if ((this.#request.headBytes ?? 0) > HEADER_BYTES_MAX) {
@@ -110,7 +110,7 @@ class Handling implements AnswerOwner {
       return;
     }
     if (exchange.method === 'CONNECT') {
-      // Over HTTP/2 alone: Node ends a connection of HTTP/1.1 that asks for it.
+      // HTTP/2 only: Node closes an HTTP/1.1 connection with CONNECT.
       exchange.answer = statusAnswer(
         new StatusError(
           'MethodNotAllowed',
@@ -121,7 +121,7 @@ class Handling implements AnswerOwner {
       return;
     }
     if (this.#request.lacksFields === true) {
-      // As whom it is to be carried out may have been among them.
+      // The dropped fields may have included impersonation.
       exchange.answer = statusAnswer(
         badRequest('a field of the request head has a name or a value that cannot be one'),
         exchange,
@@ -147,7 +147,7 @@ class Handling implements AnswerOwner {
     const request = this.#request;
     const { answer } = exchange;
     if (answer === undefined) {
-      // Its client is taken to be gone. One who is there after all must not wait for ever.
+      // The client seems to have disconnected. If it has not, it must not wait for ever.
       response.destroy();
       return;
     }
@@ -157,7 +157,8 @@ class Handling implements AnswerOwner {
     }
     if (response.sharesConnection === true && this.#isSent && isStranger(exchange.user))
       response.shouldKeepAlive = false;
-    // A client that asked to continue and is refused may or may not send its body now: only a new connection, or its own stream, is clear.
+    // After a refused `Expect: 100-continue` the client may or may not send the body. Only a new connection, or an
+    // HTTP/2 stream, is unambiguous.
     if (request.expectsContinue && response.sharesConnection !== true) response.shouldKeepAlive = false;
     try {
       writeAnswer(this, answer);
@@ -166,7 +167,7 @@ class Handling implements AnswerOwner {
     }
   }
 
-  /** Over a connection that belongs to this request alone. */
+  /** Writes an answer that takes over its connection. */
   async #writeUpgraded(answer: Answer): Promise<void> {
     const { response, exchange, options } = this;
     const request = this.#request;
@@ -180,7 +181,7 @@ class Handling implements AnswerOwner {
     }
     if (!isMessageStream(answer)) return;
     const written = writeMessages({ request, response, exchange, answer }, options);
-    // The handshake, the last that looks at the request, is made by now.
+    // The handshake was the last use of the request.
     exchange.forgetRequest();
     await written;
   }
@@ -193,8 +194,8 @@ class Handling implements AnswerOwner {
   }
 
   /**
-   * A client that watched comes back at once; when the server is about to go, on the same connection it would come back here, whatever a
-   * balancer thinks of that.
+   * Ends the connection of a watch while the server is shutting down: the client reconnects at once, and on the same
+   * connection it would come back to this server, whatever a load balancer decided.
    */
   answerEnded(): void {
     const { response, exchange, options } = this;
@@ -218,42 +219,45 @@ class Handling implements AnswerOwner {
     }
   }
 
-  /** There is no answer that could be written. */
+  /** Destroys the connection: no answer can be written. */
   fail(error: unknown): void {
     const { id, path } = this.exchange;
     this.options.log.error({ id, path, error }, 'failed to write a response');
     this.response.destroy();
   }
 
-  /** Answers with the error of an answer of which nothing could be written. Throws when this one cannot be written either. */
+  /**
+   * Answers with the error of an answer that failed before anything was written. Throws if the error cannot be
+   * written either.
+   */
   #sendErrorOf(error: unknown): void {
     const { exchange, options } = this;
     exchange.answer = answerOfError(error, exchange, options.log);
     if (exchange.answer !== undefined) writeAnswer(this, exchange.answer);
   }
 
-  /** To be called when everything is written: whoever reads slowly is not hurried by what it sends. */
+  /** Discards the rest of the body. Called after the answer is written. */
   #discardBody(): void {
     if (!this.options.upgrade && !this.#request.expectsContinue) discardRest(this.#request);
   }
 }
 
 /**
- * Over a connection that has many requests at once whoever is not known gets one turn, so that the limit of handshakes bounds them: what is under
- * way is answered, and further requests need a new connection.
+ * Returns whether the user is anonymous. On a multiplexed connection, an anonymous or unauthenticated client gets one
+ * round of requests; further ones need a new connection, which the rate limit of handshakes bounds.
  */
 function isStranger({ name, groups }: UserInfo): boolean {
   return name === '' || groups.includes(USER_GROUP.unauthenticated);
 }
 
-/** As the parser of HTTP/1.1 has it answered. */
+/** The answer of the HTTP/1.1 parser. */
 const HEAD_TOO_LARGE: Answer = {
   code: 431,
   headers: { 'Content-Type': 'text/plain; charset=utf-8' },
   body: Buffer.from('431 Request Header Fields Too Large'),
 };
 
-/** As the Go server says it. Which of them a proxy before this server went by cannot be known. */
+/** The answer of Go’s server. A proxy in front may have routed by any of the hosts. */
 const TOO_MANY_HOSTS: Answer = {
   code: 400,
   headers: { 'Content-Type': 'text/plain; charset=utf-8' },

@@ -36,60 +36,63 @@ import { responseOnSocket } from './upgrade';
 
 export interface ServerSettings {
   readonly bindAddress: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly certificate: CertificateFiles;
-  /** Chosen by the name for which a client asks. Absent: `certificate` is for all. */
+  /** Certificates selected by SNI. Absent: `certificate` is used for all names. */
   readonly sniCertificates?: readonly SniCertificate[];
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
   /** OpenSSL's list of cipher suites. Absent: that of the runtime. */
   readonly ciphers?: string | undefined;
-  /** Absent: clients are not asked for certificates. */
+  /** Absent: no client certificates are requested. */
   readonly clientAuthorities?: ClientAuthorities | undefined;
-  /** How many TLS handshakes each address may have. Absent: any number. */
+  /** Rate limit of TLS handshakes per client address. Absent: no limit. */
   readonly handshakes?: Rate | undefined;
   readonly pipeline: Pipeline;
   /** Absent: HTTP/2 is not offered. */
   readonly http2?: Http2Settings | undefined;
-  /** What every answer tells browsers. Undefined: nothing. */
+  /** Headers for browsers. Undefined: none. */
   readonly browsers?: BrowserRules | undefined;
   readonly log: Log;
   /** Kept up to date by the server. */
   readonly counts?: ConnectionCounts;
-  /** Called first when the server closes: from here on readiness has to fail. */
+  /** Called first when the server closes: readiness fails from then on. */
   readonly onShutdown?: () => void;
   /**
-   * Ends all watches cleanly, spread over a time in milliseconds. Called when the server begins to close, with the time for which it
-   * goes on serving, and again when it stops accepting, from when on no watch begins any more.
+   * Ends all watches, spread over a time in milliseconds. Called when the shutdown starts, with the time for which
+   * the server still serves, and again when it stops accepting; then no new watch may start.
    */
   readonly endWatches?: (how: { readonly spreadMs: number; readonly refuseNew: boolean }) => Promise<void>;
-  /** How often the certificate files are looked at. */
+  /** Poll interval of the certificate files. */
   readonly certificatePollMs?: number;
-  /** Bodies and answers count there. Absent: the server's own, with the usual limits. */
+  /** Counts bodies and answers. Absent: own counters with the default limits. */
   readonly memory?: RequestMemory;
-  /** The time for a whole request to arrive. */
+  /** Time for a whole request to arrive. */
   readonly arrivalMsMax?: number;
-  /** How long a client may take nothing of an answer. */
+  /** Time after which a client that does not read its answer is disconnected. */
   readonly stallMsMax?: number;
 }
 
 export interface CloseOptions {
-  /** How long to go on serving with readiness failing, so that load balancers send nobody any more. */
+  /** How long to keep serving while readiness fails, so that load balancers stop sending clients. */
   readonly delayMs: number;
-  /** How long requests in flight may take after that. What is left then is cut. */
+  /** How long requests in flight may take after that; then they are aborted. */
   readonly graceMs: number;
 }
 
 export interface Server {
   /** Resolves when connections are accepted. Rejects when the certificate or the port cannot be used. */
   listen(): Promise<{ readonly address: string; readonly port: number }>;
-  /** Drains and stops. Every further call waits for the first. Never rejects. */
+  /** Graceful shutdown: drains and stops. Further calls wait for the first. Never rejects. */
   close(options: CloseOptions): Promise<void>;
-  /** The number of requests that are not yet answered to the end, watches included. */
+  /** The number of requests in flight, watches included. */
   inFlight(): number;
 }
 
-/** The HTTPS listener: HTTP/1.1 with keep-alive, and HTTP/2 where it is offered; one way in for requests and one for upgrades, both onto the same pipeline. */
+/**
+ * Creates the HTTPS listener: HTTP/1.1 with keep-alive, HTTP/2 if enabled, and upgrades. All requests go through the
+ * same pipeline.
+ */
 export function createServer(settings: ServerSettings): Server {
   return new HttpsServer(settings);
 }
@@ -103,15 +106,15 @@ class HttpsServer implements Server {
   readonly #pipelines: Pipelines;
   readonly #slowReaders: SlowReaders;
   readonly #sockets = new Set<Socket>();
-  /** Connections that end with the answer that is under way on them. */
+  /** Connections that end after the current answer. */
   readonly #ending = new WeakSet<Duplex>();
   readonly #http2: Http2Sessions | undefined;
   #https: NodeHttpsServer | undefined = undefined;
   #sni: SniCertificates | undefined = undefined;
   #stopWatchingCertificate: () => void = () => undefined;
-  /** The server is about to go; it still serves. */
+  /** The shutdown has started; the server still serves. */
   #isLeaving = false;
-  /** Answers end their connections: it accepts no new ones any more, or will not for long. */
+  /** Answers close their connections: no new connections are accepted, now or soon. */
   #isDraining = false;
   #onIdle: () => void = () => undefined;
   #closing: Promise<void> | undefined = undefined;
@@ -175,7 +178,7 @@ class HttpsServer implements Server {
     const listening = once(https, 'listening');
     https.listen({ host: bindAddress, port });
     await listening;
-    // What keeps one connection from being taken, such as a lack of memory, must not end those that are served.
+    // A failure to accept one connection, such as a lack of memory, must not end the server.
     https.on('error', (error) => log.error({ error }, 'failed to accept a connection'));
     const { stop } = watchCertificate({
       files: certificate,
@@ -230,8 +233,8 @@ class HttpsServer implements Server {
     );
     this.#http2?.attach(https);
     this.#limitHandshakes(https);
-    // Node would drop the last of a thousand and more without a word, and one of them may say as whom a proxy sends the request. Their
-    // bytes are limited.
+    // Node would silently drop headers after the first thousand, and one of them may be an impersonation header. The
+    // size of headers is limited instead.
     https.maxHeadersCount = 0;
     https.on('checkContinue', (request: ListenerRequest, response: ServerResponse) => {
       request.expectsContinue = true;
@@ -285,9 +288,9 @@ class HttpsServer implements Server {
   }
 
   readonly #onRequest = (request: ListenerRequest, response: ServerResponse): void => {
-    // Node has just stopped reading, for a client that does not take its answers.
+    // Node has just paused the socket of a client that does not read its answers.
     if (request.socket.isPaused()) detachNativeParser(request.socket);
-    // Without a socket, Node has given the connection to the response of an earlier request.
+    // A response without a socket waits for the answer to an earlier request.
     if (response.socket !== null) this.#handle(request, response);
     else this.#pipelines.hold(request, response, () => this.#handle(request, response));
   };
@@ -303,14 +306,17 @@ class HttpsServer implements Server {
       socket.destroy();
       return;
     }
-    // What is left of a connection that ends is of no interest.
+    // The connection is closing; ignore further bytes.
     if (this.#ending.has(socket)) return;
     const response = responseOnSocket(request, socket);
     if (response === undefined) this.#endAfterAnswer(socket);
     else void handleRequest(request, response, this.#forUpgrades);
   }
 
-  /** Answers bytes that are no request, unless the answer to one before them is still to come: then that is the last. */
+  /**
+   * Answers malformed bytes, unless an earlier request on the connection is still unanswered: then its answer is the
+   * last.
+   */
   #refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     const underWay = this.#answerOn(socket);
     const isLater = underWay?.req.complete === true && error.code !== 'ECONNRESET';
@@ -318,7 +324,7 @@ class HttpsServer implements Server {
     else refuseMalformed(error, socket, underWay?.headersSent === true);
   }
 
-  /** The answer that is under way on this connection is the last. It has a moment to leave. */
+  /** Ends the connection after the current answer, within `LAST_ANSWER_MS_MAX`. */
   #endAfterAnswer(socket: Duplex): void {
     if (this.#ending.has(socket)) return;
     this.#ending.add(socket);
@@ -328,7 +334,7 @@ class HttpsServer implements Server {
     socket.once('close', () => clearTimeout(cut));
   }
 
-  /** Looked for only when a client misuses its connection. */
+  /** Finds the current response of a connection by a linear search: only abusive clients cause it. */
   #answerOn(socket: Duplex): ServerResponse | undefined {
     for (const response of this.#exchanges.keys()) {
       if (response instanceof ServerResponse && response.socket === socket) return response;
@@ -344,8 +350,8 @@ class HttpsServer implements Server {
     if (delayMs > 0) {
       const watchesEnd = this.#endWatches({ spreadMs: delayMs, refuseNew: false });
       await sleep(delayMs / 2, never);
-      // Load balancers have noticed by now. A client that is asked to connect again gets to another server; on a connection that is kept to
-      // the end, its next request would meet the close.
+      // Load balancers have noticed the failing readiness. A client that reconnects now gets another server; on a kept
+      // connection, its next request would race with the close.
       this.#isDraining = true;
       this.#http2?.close();
       await sleep(delayMs / 2, never);
@@ -398,7 +404,7 @@ class HttpsServer implements Server {
     }
   }
 
-  /** Gives up what the grace was too short for. Whoever has not begun to answer still says so to the client. */
+  /** Aborts the requests that exceed the grace period. Those without an answer yet get a 503. */
   #cutRequests(): void {
     if (this.#exchanges.size === 0) return;
     this.#settings.log.warn(

@@ -10,12 +10,12 @@ export interface SlowReadersOptions {
 }
 
 /**
- * Cuts clients that do not take an answer of which everything is handed over to the connection: after one to two times the limit. Looking at
- * all of them now and then costs requests nothing, where a timer for each would.
+ * Disconnects slow readers: clients that do not read a complete answer for one to two times the limit. A periodic
+ * scan of all answers costs requests nothing; a timer for each would.
  */
 export class SlowReaders {
   readonly #options: SlowReadersOptions;
-  /** Answers that were waiting to be taken when they were last looked at. */
+  /** Answers that were unread at the last scan. */
   #waiting = new WeakSet<WireResponse>();
   #timer: NodeJS.Timeout | undefined = undefined;
 

@@ -5,10 +5,10 @@ import type { Log } from '../../../shared/log/log';
 import type { CertificateFiles, LoadedCertificate } from './certificate-files';
 import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
 
-/** A certificate for clients that ask for one of its names. */
+/** A certificate for clients that request one of its names (SNI). */
 export interface SniCertificate {
   readonly files: CertificateFiles;
-  /** Host names, also as `*.example.com`, which stands for one label. Empty: those that the certificate bears. */
+  /** Host names, also with a wildcard for the first label (`*.example.com`). Empty: the names in the certificate. */
   readonly names: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export interface SniOptions {
   readonly certificates: readonly SniCertificate[];
   readonly pollMs: number;
   readonly log: Log;
-  /** What a connection needs besides the certificate: versions, ciphers, the authorities of clients. */
+  /** Returns the TLS options of a certificate: versions, ciphers, client authorities. */
   readonly contextOf: (certificate: LoadedCertificate) => SecureContextOptions;
 }
 
@@ -25,7 +25,7 @@ interface Loaded {
   readonly certificate: LoadedCertificate;
 }
 
-/** The certificates that are chosen by the name for which a client asks; renewed files are taken up as those of the main one are. */
+/** The certificates selected by SNI. Renewed files are reloaded, like those of the main certificate. */
 export class SniCertificates {
   readonly #options: SniOptions;
   readonly #stops: (() => void)[] = [];
@@ -44,21 +44,21 @@ export class SniCertificates {
     return opened;
   }
 
-  /** Builds the contexts anew, after something that they need besides the certificate has changed. */
+  /** Rebuilds the TLS contexts, after a change of certificates or client authorities. */
   renew(): void {
     const contexts = new Map<string, SecureContext>();
     for (const { row, certificate } of this.#loaded) {
       const context = createSecureContext(this.#options.contextOf(certificate));
       for (const name of row.names.length > 0 ? row.names : namesOf(certificate)) {
         const key = name.toLowerCase();
-        // The first that was given counts.
+        // The first certificate with a name is used.
         if (!contexts.has(key)) contexts.set(key, context);
       }
     }
     this.#contexts = contexts;
   }
 
-  /** Undefined for a name that no certificate has: the main one serves it. */
+  /** Returns undefined for a name without a certificate: the main one is used. */
   contextFor(serverName: string): SecureContext | undefined {
     const name = serverName.toLowerCase();
     return this.#contexts.get(name) ?? this.#contexts.get(name.replace(/^[^.]*/u, '*'));
@@ -87,7 +87,7 @@ export class SniCertificates {
   }
 }
 
-/** As clients of today see a certificate: by its DNS names, or by its common name if it has none. */
+/** Returns the names of a certificate as clients match them: its DNS names, or its common name if it has none. */
 function namesOf({ cert }: LoadedCertificate): readonly string[] {
   if (!Buffer.isBuffer(cert)) return [];
   const { subject, subjectAltName = '' } = new X509Certificate(cert);

@@ -1,26 +1,26 @@
-/** A request that is read, and not begun yet. */
+/** A request that has arrived and is not started yet. */
 export interface WaitingRequest {
   begin(): void;
 }
 
 export interface StreamTurnsOptions {
-  /** How many of those that wait are begun in one turn of the event loop, of all connections together. */
+  /** Waiting requests started in one turn of the event loop, over all connections. */
   readonly perTurn: number;
   /** Calls back in the next turn. */
   readonly nextTurn: (callback: () => void) => void;
 }
 
 /**
- * When the requests of connections are begun that may send many at once: in each turn of the event loop the first of each connection,
- * as over HTTP/1.1, and a few of those that wait, one of each connection after the other. So a connection with 250 requests gets about as far as
- * one that sends them one by one, and what others send in the meantime is begun in between.
+ * Schedules the requests of multiplexed connections fairly, against head-of-line blocking of other clients: in each
+ * turn of the event loop, the first request of each connection starts, and a few waiting ones, round-robin over the
+ * connections. A connection with 250 concurrent requests gets about as far as one that sends them one by one.
  */
 export class StreamTurns<Connection extends object> {
   readonly #options: StreamTurnsOptions;
-  /** The connection whose turn is next comes first. */
+  /** In order of their turns. */
   readonly #waiting = new Map<Connection, Set<WaitingRequest>>();
   #count = 0;
-  /** The connections that have begun a request in this turn. */
+  /** Connections that have started a request in this turn. */
   readonly #begun = new Set<Connection>();
   #isTurnAwaited = false;
 
@@ -28,12 +28,12 @@ export class StreamTurns<Connection extends object> {
     this.#options = options;
   }
 
-  /** How many wait. */
+  /** The number of waiting requests. */
   get size(): number {
     return this.#count;
   }
 
-  /** Begins it at once or in a later turn. */
+  /** Starts the request at once or in a later turn. */
   add(connection: Connection, request: WaitingRequest): void {
     const queue = this.#waiting.get(connection);
     this.#awaitTurn();
@@ -47,7 +47,7 @@ export class StreamTurns<Connection extends object> {
     else queue.add(request);
   }
 
-  /** A request that its client has given up is never begun. False: it did not wait any more. */
+  /** Removes a request that its client has cancelled. Returns false if it is not waiting any more. */
   remove(connection: Connection, request: WaitingRequest): boolean {
     const queue = this.#waiting.get(connection);
     if (queue?.delete(request) !== true) return false;
@@ -73,7 +73,7 @@ export class StreamTurns<Connection extends object> {
     for (const [connection, queue] of this.#waiting) {
       for (const request of queue) {
         this.remove(connection, request);
-        // Behind all others.
+        // Moves the connection to the end of the queue.
         if (this.#waiting.delete(connection)) this.#waiting.set(connection, queue);
         this.#begun.add(connection);
         request.begin();

@@ -8,7 +8,7 @@ import { TUNNEL_HALF_MS_MAX, TUNNEL_IDLE_MS_MAX } from './limits';
 
 type TunnelAnswer = Answer & { readonly tunnel: Tunnel };
 
-/** A connection that was upgraded, and the one that it is joined with. */
+/** An upgraded connection and the upstream connection that it is joined with. */
 export interface TunnelParts {
   readonly request: ListenerRequest;
   /** Holds the connection of the client. */
@@ -22,9 +22,9 @@ export function isTunnel(answer: Answer): answer is TunnelAnswer {
 }
 
 /**
- * Joins the client's connection with the other one, byte for byte in both directions: neither is read faster than the other takes it. One
- * that ends its direction may still be sent to; both end when both directions have, when one of them breaks, when nothing comes for
- * hours, or when the exchange is given up.
+ * Pipes the client’s connection and the upstream one in both directions, with backpressure. A side that ends its
+ * direction can still receive. Both end when both directions have ended, when one breaks, after the idle timeout, or
+ * when the exchange is aborted.
  */
 export function joinTunnel({ request, response, exchange, answer }: TunnelParts): void {
   const { socket: client } = response;
@@ -47,7 +47,7 @@ export function joinTunnel({ request, response, exchange, answer }: TunnelParts)
 }
 
 function connect(from: Duplex, to: Duplex, cut: () => void): void {
-  // Node would end its own direction as well as soon as the other end has ended the other.
+  // Without it, Node ends its own direction when the peer ends the other.
   from.allowHalfOpen = true;
   limitIdle(from, TUNNEL_IDLE_MS_MAX, cut);
   from.on('error', cut);
@@ -61,7 +61,7 @@ function connect(from: Duplex, to: Duplex, cut: () => void): void {
   from.pipe(to);
 }
 
-/** What was taken is still delivered. */
+/** Ends a socket after the bytes that were read are delivered. */
 function endSoon(socket: Duplex): void {
   if (socket.destroyed) return;
   if (!socket.writableEnded) socket.end();

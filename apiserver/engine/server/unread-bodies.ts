@@ -5,26 +5,26 @@ import { FRAME } from './frame-reader';
 import type { HeldBytes } from './held-bytes';
 import * as limits from './limits';
 
-/** What a piece of a body takes beside its bytes. */
+/** Memory overhead of a chunk. */
 const PIECE_BYTES = 256;
 
 /**
- * What has come over one connection of HTTP/2 of bodies that nobody has read yet. Node keeps it by the streams, each up to its window, and gives
- * the window of the connection back at once. Each piece is a part of what came in one read of the connection, and keeps all of that: a read counts
- * until the last piece of it is read.
+ * Counts the unread bodies of one HTTP/2 connection. Node buffers them per stream, each up to its flow-control
+ * window, and returns the window of the session at once. Each chunk is a slice of one read of the connection and
+ * keeps the whole read in memory: a read counts until its last chunk is consumed.
  */
 export class UnreadBodies {
-  /** Those of requests under way. */
+  /** Bodies of requests in flight. */
   readonly #bodies = new Map<number, UnreadBody>();
-  /** What has come of requests that are not known yet. */
+  /** Bodies of requests that Node has not reported yet. */
   readonly #ahead = new Map<number, UnreadBody>();
-  /** The newest stream of which the request is known: what comes for an older one that has no body here is thrown away. */
+  /** The newest stream that Node has reported. Data for an older stream without a body here is discarded. */
   #newest = 0;
   #stream = 0;
   #isBody = false;
   #read: Read;
   #bytes = 0;
-  /** What came and was thrown away, less what each request may still send once it is over. */
+  /** Discarded bytes, less what each request may still send after it has ended. */
   #thrownAway = 0;
   readonly #grew = (bytes: number): void => {
     this.#bytes += bytes;
@@ -34,22 +34,22 @@ export class UnreadBodies {
     this.#read = new Read(0, this.#grew);
   }
 
-  /** What they take together. */
+  /** Their memory. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** There is so much that to refuse requests has not helped. */
+  /** Refusing requests has not kept the memory within the limit. */
   get isFull(): boolean {
     return this.#bytes > limits.UNREAD_BODIES_BYTES_CUT;
   }
 
-  /** There came more for requests that are over than a client sends that keeps to their windows. */
+  /** The client sent more for ended requests than its flow-control windows allow. */
   get isMisused(): boolean {
     return this.#thrownAway > limits.THROWN_AWAY_BYTES_CUT;
   }
 
-  /** To be called before the frames of each read of the connection. */
+  /** Called before the frames of each read of the connection. */
   read(bytes: number): void {
     this.#read = new Read(bytes, this.#grew);
   }
@@ -69,7 +69,7 @@ export class UnreadBodies {
     if (this.#bytes > limits.UNREAD_BODIES_BYTES_MAX) body.refuse(tooManyOnConnection());
   }
 
-  /** The body of a request, of which something may have come. To be called once for each that has one, in their order. */
+  /** Returns the body of a request, of which a part may have arrived. Called once per request with a body, in order. */
   of(stream: number): UnreadBody {
     const body = this.#ahead.get(stream) ?? this.#newBody(stream);
     this.#ahead.delete(stream);
@@ -79,10 +79,10 @@ export class UnreadBodies {
     return body;
   }
 
-  /** To be called for every other request, in their order. */
+  /** Called for every request without a body, in order. */
   began(stream: number): void {
     this.#newest = stream;
-    // Of those before it there will be no request.
+    // Streams before it produce no request any more.
     for (const [each, body] of this.#ahead) if (each <= stream) body.over();
   }
 
@@ -110,7 +110,7 @@ function tooManyOnConnection(): StatusError {
   );
 }
 
-/** What came in one read of the connection; it is kept for as long as a body has an unread piece of it. */
+/** One read of the connection. It stays in memory while a body has an unread chunk of it. */
 class Read {
   readonly bytes: number;
   readonly #grew: (bytes: number) => void;
@@ -126,7 +126,7 @@ class Read {
     if (this.#bodies === 1) this.#grew(this.bytes);
   }
 
-  /** A piece more of it. */
+  /** Adds or removes the overhead of chunks. */
   addPieces(count: number): void {
     this.#grew(count * PIECE_BYTES);
   }
@@ -137,21 +137,24 @@ class Read {
   }
 }
 
-/** Of one body, what came in one read of the connection. */
+/** The part of one body in one read of the connection. */
 interface Part {
   readonly read: Read;
-  /** Of the body. */
+  /** Bytes of the body. */
   bytes: number;
   pieces: number;
 }
 
-/** What has come of one body and was not read yet. */
+/** The unread part of one body. */
 export class UnreadBody {
   readonly #onOver: () => void;
   #parts: Part[] = [];
-  /** How many of them were read. They go together: to take each out of the front by itself would move all behind it. */
+  /**
+   * The number of parts that are consumed. They are removed in batches: removing each from the front would move all
+   * others.
+   */
   #readParts = 0;
-  /** What it takes; reads that others keep as well count in full. */
+  /** Its memory; reads shared with other bodies count in full. */
   #bytes = 0;
   #counter: BodyCounter | undefined = undefined;
   #refused: StatusError | undefined = undefined;
@@ -175,7 +178,7 @@ export class UnreadBody {
     }
   }
 
-  /** So many of its bytes were read. */
+  /** Notes that so many bytes were consumed. */
   taken(bytes: number): void {
     let left = bytes;
     while (left > 0) {
@@ -191,21 +194,21 @@ export class UnreadBody {
     if (2 * this.#readParts >= this.#parts.length) this.#parts = this.#unreadParts();
   }
 
-  /** Its request is over, or there will be none. */
+  /** Called when the request has ended, or will not be reported. */
   over(): void {
     for (const part of this.#unreadParts()) this.#letGo(part);
     this.#parts = [];
     this.#onOver();
   }
 
-  /** Those that were not; the others are forgotten. */
+  /** Returns the unread parts and forgets the consumed ones. */
   #unreadParts(): Part[] {
     const parts = this.#parts.slice(this.#readParts);
     this.#readParts = 0;
     return parts;
   }
 
-  /** `refused` is called once if there is no room for it, at once if there was none. */
+  /** Sets a listener that is called once if the body exceeds a limit; at once if it already has. */
   onRefused(refused: (why: StatusError) => void): void {
     this.#onRefused = refused;
     if (this.#refused !== undefined) refused(this.#refused);
@@ -217,7 +220,10 @@ export class UnreadBody {
     this.#onRefused?.(why);
   }
 
-  /** From here on it counts for its user, but for the first bytes, which are no more than what a connection of HTTP/1.1 may keep. */
+  /**
+   * Counts the body for its user from now on, except for the first bytes, which an HTTP/1.1 connection may buffer as
+   * well.
+   */
   countFor(user: UserInfo, held: HeldBytes): void {
     this.#counter ??= { user, held, counted: 0 };
     this.#count(this.#counter);

@@ -2,13 +2,13 @@ import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ListenerRequest } from './listener-request';
 
-/** How long a connection may take to go after its answer was written. */
+/** Time for the connection to close after its answer was written. */
 const CLOSE_MS_MAX = 1_000;
 
 /**
- * Gives a request that asks to upgrade its connection a response to be answered with like any other, so that it takes the same way
- * through authentication and authorization. The connection ends with the answer, as HTTP has let go of it. Undefined when the answer to an
- * earlier request is still under way on it.
+ * Creates a response for an upgrade request, so that it runs through the pipeline with authentication and
+ * authorization like all others. The connection ends with the answer, because Node has detached it from HTTP. Returns
+ * undefined if an earlier answer is still pending on the connection.
  */
 export function responseOnSocket(request: ListenerRequest, socket: Socket): ServerResponse | undefined {
   const response = new ServerResponse<ListenerRequest>(request);
@@ -25,7 +25,7 @@ export function responseOnSocket(request: ListenerRequest, socket: Socket): Serv
     socket.end();
     setTimeout(() => socket.destroy(), CLOSE_MS_MAX).unref();
     response.destroy();
-    // HTTP does this for the responses it made itself; whoever counts what is in flight waits for it.
+    // Node emits `close` for its own responses; the drain of requests in flight waits for it.
     process.nextTick(() => response.emit('close'));
   });
   return response;

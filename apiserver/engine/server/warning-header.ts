@@ -1,8 +1,8 @@
-/** Texts over this many characters in total are shortened, each to the length below. */
+/** If all texts together are longer, each is truncated to the length below. */
 const TOTAL_CHARACTERS_MAX = 4_096;
 const SHORTENED_CHARACTERS_MAX = 256;
 
-/** The values of the `Warning` headers of one answer, `299 - "text"` each; the same text is said once. */
+/** Formats the `Warning` headers of one answer, `299 - "text"` each, without duplicates. */
 export function warningHeaders(warnings: readonly string[]): readonly string[] {
   const texts = [...new Set(warnings)];
   const total = texts.reduce((sum, text) => sum + text.length, 0);
@@ -18,7 +18,10 @@ export function warningHeaders(warnings: readonly string[]): readonly string[] {
   return values;
 }
 
-/** A quoted-string of RFC 7230 in UTF-8: control characters become spaces, and node writes header characters as bytes. */
+/**
+ * Formats a quoted-string (RFC 7230) in UTF-8. Control characters become spaces. Node writes the characters of
+ * headers as bytes.
+ */
 function quoted(text: string): string {
   // eslint-disable-next-line no-control-regex -- these are the characters a header must not hold
   const printable = text.replaceAll(/[\u0000-\u001f\u007f]/g, ' ').replaceAll(/["\\]/g, '\\$&');

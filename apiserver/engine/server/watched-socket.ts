@@ -1,19 +1,19 @@
 import { Duplex } from 'node:stream';
 
 /**
- * A connection whose bytes are looked at before they are read. What looks at them, from the byte `from` on, says up to which byte they are read in
- * this turn of the event loop, or undefined, when the connection is to be cut.
+ * A connection whose bytes are inspected before they are read. The inspector gets a chunk and a position, and returns
+ * the position up to which it is read in this turn of the event loop, or undefined to destroy the connection.
  */
 export class WatchedSocket extends Duplex {
   readonly #socket: Duplex;
   readonly #look: (bytes: Buffer, from: number) => number | undefined;
-  /** What has come and belongs to a later turn. */
+  /** Received bytes that belong to a later turn. */
   #rest: { readonly bytes: Buffer; readonly from: number } | undefined = undefined;
-  /** Nothing more comes. */
+  /** The peer has ended its direction. */
   #hasEnded = false;
-  /** Bytes that have come in all. */
+  /** All bytes received. */
   #come = 0;
-  /** Writes of whose end whoever reads does not know yet: it takes nothing meanwhile. */
+  /** Writes whose completion the session does not know yet; it does not read meanwhile. */
   #writes = 0;
   readonly #readers = new Set<{ readonly until: number; readonly callback: () => void }>();
   #isCheckAwaited = false;
@@ -39,7 +39,10 @@ export class WatchedSocket extends Duplex {
     if (this.#rest === undefined) this.#socket.resume();
   }
 
-  /** Calls back, in a later turn, once all was read that has come until now. Never, if it is cut before. */
+  /**
+   * Calls back in a later turn, once all bytes received until now are read. Never, if the connection is destroyed
+   * first.
+   */
   whenRead(callback: () => void): void {
     this.#readers.add({ until: this.#come, callback });
     this.#awaitCheck();
@@ -87,12 +90,12 @@ export class WatchedSocket extends Duplex {
     this.#awaitCheck();
   }
 
-  /** To be called with the callback of a write. */
+  /** Wraps the callback of a write. */
   #writing(done: (error?: Error | null) => void): (error?: Error | null) => void {
     this.#writes += 1;
     return (error) => {
       done(error);
-      // Node tells its reader of it in the next turn.
+      // Node notifies the session in the next turn.
       setImmediate(() => {
         this.#writes -= 1;
         this.#awaitCheck();
@@ -110,7 +113,7 @@ export class WatchedSocket extends Duplex {
   ): void {
     const socket = this.#socket;
     const written = this.#writing(done);
-    // Leaves as one record.
+    // Corked chunks leave as one TLS record.
     socket.cork();
     for (const [index, { chunk }] of chunks.entries()) {
       if (index === chunks.length - 1) socket.write(chunk, written);

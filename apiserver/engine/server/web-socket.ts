@@ -8,12 +8,12 @@ import { messagesOf } from './messages';
 import type { ListenerRequest } from './listener-request';
 import { PART_BYTES, partsOf } from './write-in-parts';
 
-/** Clients have nothing to say on a watch; what they send is read and forgotten. */
+/** Clients have nothing to send on a watch; their messages are read and discarded. */
 const INCOMING_BYTES_MAX = 4_096;
-/** How long a client may take to answer the close of a finished stream. */
+/** Time for a client to answer the close of a finished stream. */
 const CLOSE_MS_MAX = 1_000;
 const NORMAL_CLOSURE = 1000;
-/** Carries a token, in either dialect: it is no protocol of the messages, and must not come back in the answer. */
+/** A subprotocol that carries a bearer token, in either dialect. It must not be echoed in the answer. */
 const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\./;
 
 const handshakes = new WebSocketServer({
@@ -24,7 +24,7 @@ const handshakes = new WebSocketServer({
   handleProtocols: (offered) => [...offered].find((each) => !TOKEN_PROTOCOL.test(each)) ?? false,
 });
 
-/** The parts of an exchange whose stream is to go out over a WebSocket. */
+/** An exchange whose stream is sent over a WebSocket. */
 export interface MessageStream {
   readonly request: ListenerRequest;
   /** Holds the connection. */
@@ -36,14 +36,15 @@ export interface MessageStream {
   };
 }
 
-/** True for an answer that can be sent as messages. */
+/** Returns whether an answer can be sent as messages. */
 export function isMessageStream(answer: Answer): answer is MessageStream['answer'] {
   return answer.code === 200 && answer.messages !== undefined && !Buffer.isBuffer(answer.body);
 }
 
 /**
- * Makes the connection a WebSocket and sends every frame of the answer as one message: text for JSON, binary otherwise. Resolves when
- * the stream has ended or the client is gone. A client that takes nothing for `stallMsMax` is cut.
+ * Upgrades the connection to a WebSocket and sends every frame of the answer as one message: text for JSON, binary
+ * otherwise. Resolves when the stream has ended or the client has disconnected. A client that reads nothing for
+ * `stallMsMax` is disconnected.
  */
 export async function writeMessages(
   { request, response, exchange, answer }: MessageStream,
@@ -58,7 +59,7 @@ export async function writeMessages(
       webSocket.terminate();
     });
   });
-  // A handshake that cannot be made is answered by the library, and closes the connection like everything else.
+  // The library answers a failed handshake and closes the connection.
   await new Promise<void>((resolve) => {
     if (socket.destroyed) resolve();
     else socket.once('close', resolve);
@@ -100,8 +101,8 @@ class Sender {
   }
 
   /**
-   * Resolves when the connection has taken all of them, or is closed. It is waited for every few of them, and a long one goes out in fragments,
-   * so that a client is seen to read.
+   * Resolves when all messages are flushed or the connection is closed. It waits after every few messages, and splits
+   * a long one into fragments, to observe that the client reads.
    */
   async #send(messages: readonly Buffer[], binary: boolean): Promise<void> {
     const { memory } = this.#options;
@@ -126,7 +127,10 @@ class Sender {
     }
   }
 
-  /** True once the connection has taken this and all before it; false if it is closed, or cut because the client takes nothing. */
+  /**
+   * Resolves with true once this and all earlier fragments are flushed; with false if the connection is closed, or
+   * was destroyed because the client does not read.
+   */
   async #sendOut(
     bytes: Buffer,
     options: { readonly binary: boolean; readonly fin: boolean },
@@ -155,7 +159,7 @@ class Sender {
 
 interface Fragment {
   readonly bytes: Buffer;
-  /** It is the last one of its message. */
+  /** The last fragment of its message. */
   readonly fin: boolean;
 }
 

@@ -6,12 +6,15 @@ import type { ObjectIdentity, WantedObjects } from '../request/audit-trail';
 import type { UserInfo } from '../request/exchange';
 import type { ElementRequest } from '../handlers/element-encoder';
 
-/** What the loop that serves everybody and the thread for large requests say to each other. Every request has an id of its own. */
+/**
+ * The messages between the event loop of the server and the worker for offloaded requests. Each request has its own
+ * number.
+ */
 
-/** What a worker has counted since its last report. Only the composition, which creates both ends, knows its form. */
+/** The counters of a worker since its last report. Only the composition, which creates both ends, knows its type. */
 export type WorkerCounts = object;
 
-/** A request that has been authenticated and authorized, as data. */
+/** An authenticated and authorized request, as data. */
 export interface OffloadedRequest {
   readonly id: string;
   readonly method: string;
@@ -24,22 +27,22 @@ export interface OffloadedRequest {
   readonly remoteAddress: string;
   readonly receivedAt: number;
   readonly user: UserInfo;
-  /** Empty where there is none. */
+  /** Empty without a body. */
   readonly body: Uint8Array;
-  /** Which objects are to be written down beside what else is known of it; undefined: nothing is. */
+  /** The objects that its audit event needs; undefined if it is not audited. */
   readonly audited: WantedObjects | undefined;
 }
 
 export type ToThread =
   | { readonly kind: 'request'; readonly number: number; readonly request: OffloadedRequest }
-  /** An element of a list, or a frame, is to be written. */
+  /** Encode an element of a list, or a watch frame. */
   | { readonly kind: 'element'; readonly number: number; readonly request: ElementRequest }
-  /** Nobody waits for the answer any more. `status` is what the client is told, if anything. */
+  /** The client has disconnected or the request was aborted. `status` is the answer of the client, if any. */
   | { readonly kind: 'abort'; readonly number: number; readonly status: Status | undefined }
   /** The next piece of a streamed answer. */
   | { readonly kind: 'next'; readonly number: number };
 
-/** What audit is to be told, in order. */
+/** A call of the audit trail, in order. */
 export type AuditNote =
   | {
       readonly kind: 'annotation';
@@ -50,19 +53,19 @@ export type AuditNote =
   | {
       readonly kind: 'request';
       readonly identity: ObjectIdentity | undefined;
-      /** Undefined where it is not wanted. */
+      /** Undefined if audit does not need it. */
       readonly json: Uint8Array | undefined;
     }
   | { readonly kind: 'response'; readonly json: Uint8Array }
   | { readonly kind: 'status'; readonly status: Pick<Status, 'status' | 'reason'> };
 
-/** What was said of a request beside its answer. */
+/** Warnings and audit notes of a request. */
 export interface Remarks {
   readonly warnings: readonly string[];
   readonly notes: readonly AuditNote[];
 }
 
-/** With an answer that is ready, where the Status is too long for the loop that serves everybody. */
+/** An error; with an encoded answer if the Status is too large for the event loop. */
 export type Refusal =
   | { readonly status: Status }
   | {
@@ -72,18 +75,18 @@ export type Refusal =
     };
 
 export type FromThread =
-  /** The thread is ready, which takes the time of a small start. */
+  /** The worker has started. */
   | { readonly kind: 'ready' }
-  /** What plugins and webhooks have counted meanwhile. */
+  /** Counters of plugins and webhooks. */
   | { readonly kind: 'measured'; readonly measured: WorkerCounts }
-  /** The request is being carried out from now on. */
+  /** The request has started. */
   | { readonly kind: 'begun'; readonly number: number }
   | (Remarks & {
       readonly kind: 'answer';
       readonly number: number;
       readonly code: number;
       readonly headers: Readonly<Record<string, string | readonly string[]>>;
-      /** Undefined: it is streamed. */
+      /** Undefined: the answer is streamed. */
       readonly body: Uint8Array | undefined;
     })
   | (Remarks & {
@@ -91,20 +94,20 @@ export type FromThread =
       readonly number: number;
       readonly refusal: Refusal;
       readonly cause: string;
-      /** Nobody has foreseen the error: it is a defect. */
+      /** The error is unexpected: a defect. */
       readonly isUnforeseen: boolean;
     })
-  /** An element of a list, or a frame; without bytes, it could not be written. */
+  /** An encoded element or frame; without bytes, encoding failed. */
   | { readonly kind: 'element'; readonly number: number; readonly bytes: Uint8Array | undefined }
   | { readonly kind: 'piece'; readonly number: number; readonly bytes: Uint8Array }
-  /** A streamed answer is complete, or (`why`) broke off. */
+  /** A stream has ended, or (`why`) failed. */
   | { readonly kind: 'end'; readonly number: number; readonly why: string | undefined };
 
-/** What a new thread is given. */
+/** The initial data of a worker. */
 export interface ThreadData {
-  /** Requests come in here. */
+  /** The port for requests. */
   readonly requests: MessagePort;
-  /** The store is behind this one. */
+  /** The port of the store. */
   readonly store: MessagePort;
   /** `host:port` at which clients reach this server. */
   readonly serverAddress: string;

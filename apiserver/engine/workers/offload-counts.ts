@@ -1,12 +1,12 @@
-/** What metrics show of large requests. */
+/** Counters of offloaded requests, for metrics. */
 export interface OffloadCounts {
-  /** Requests that were handed to the thread. */
+  /** Requests that a worker has started. */
   begun: number;
-  /** Requests that were refused because too many wait. */
+  /** Requests refused because the queue was full. */
   refused: number;
-  /** Threads that were begun. */
+  /** Workers that were started. */
   threads: number;
-  /** Threads that were ended because they did not answer. */
+  /** Workers that were terminated because they hung. */
   lost: number;
 }
 

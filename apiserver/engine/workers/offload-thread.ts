@@ -11,23 +11,23 @@ import type { ElementRequest } from '../handlers/element-encoder';
 import type { AuditNote, FromThread, OffloadedRequest, Remarks, ToThread, WorkerCounts } from './messages';
 import type { OffloadCounts } from './offload-counts';
 
-/** A thread, as far as this knows it. */
+/** A worker thread. */
 export interface Worker {
-  /** Requests go in here, and answers come out. */
+  /** The port for requests and answers. */
   readonly requests: MessagePort;
-  /** Ends it whatever it does. */
+  /** Terminates the worker. */
   readonly end: () => Promise<void>;
 }
 
-/** How long the thread may take to begin, and to let go of a request that was given up: longer than any request takes it in one go. */
+/** Time for a worker to start, and to stop an aborted request: longer than any synchronous step of a request. */
 const BEGIN_MS_MAX = 60_000;
 const LET_GO_MS_MAX = 60_000;
 const RETRY_AFTER_SECONDS = 5;
 
-/** A request in the hands of the thread. */
+/** A request that a worker runs. */
 export interface HandedOver {
   readonly answer: Promise<Answer>;
-  /** Resolves when the thread has nothing to do with it any more, which may be long after its client has left. */
+  /** Resolves when the worker is done with the request, which may be long after its client disconnected. */
   readonly over: Promise<void>;
 }
 
@@ -36,11 +36,11 @@ interface UnderWay {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
   readonly over: () => void;
-  /** The thread is at work. */
+  /** The worker has started the request. */
   hasBegun?: true;
-  /** Of a streamed answer, whose head is there. */
+  /** The stream of an answer whose headers have arrived. */
   stream?: PieceStream;
-  /** Nobody waits any more. */
+  /** The request was aborted. */
   isLeft?: true;
   letGo?: NodeJS.Timeout;
 }
@@ -48,11 +48,11 @@ interface UnderWay {
 export interface OffloadThreadParts {
   readonly log: Log;
   readonly counts: OffloadCounts;
-  /** Told of what the thread has counted. */
+  /** Receives the counters of the worker. */
   readonly measured: (measured: WorkerCounts) => void;
 }
 
-/** This side of a thread that carries out large requests. */
+/** The server’s side of a worker for offloaded requests. */
 export class OffloadThread {
   readonly #worker: Worker;
   readonly #log: Log;
@@ -78,14 +78,14 @@ export class OffloadThread {
     this.#begin = setTimeout(() => this.#give('it did not begin in time'), BEGIN_MS_MAX).unref();
   }
 
-  /** True once nothing can be asked of it any more. */
+  /** Whether the worker accepts no more requests. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
   /**
-   * Has the request carried out. The answer rejects with what it is refused with, with StorageError `unknown-outcome` when the thread is
-   * lost, and with ServiceUnavailable (503) when it could not even start.
+   * Runs the request in the worker. The answer rejects with the error of the request; with StorageError
+   * `unknown-outcome` if the worker is lost; with ServiceUnavailable (503) if it could not start.
    */
   answer(exchange: Exchange, body: Buffer): HandedOver {
     this.#requests += 1;
@@ -102,7 +102,7 @@ export class OffloadThread {
     return { answer, over: whenOver };
   }
 
-  /** Has an element of a list written. Rejects when the thread cannot, or is lost, or the signal aborts. */
+  /** Encodes an element of a list in the worker. Rejects if that fails, the worker is lost or the signal aborts. */
   async element(request: ElementRequest, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     this.#requests += 1;
@@ -154,7 +154,7 @@ export class OffloadThread {
   #answered(underWay: UnderWay, message: FromThread & { readonly kind: 'answer' }): void {
     const { number, code, headers, body } = message;
     if (underWay.isLeft === true) {
-      // A stream that nobody reads has to be told so.
+      // A stream without a reader must be cancelled.
       if (body === undefined) this.#send({ kind: 'abort', number, status: undefined });
       this.#over(number);
       return;
@@ -173,7 +173,7 @@ export class OffloadThread {
     underWay.resolve({ code, headers, body: stream });
   }
 
-  /** The caller is answered at once; a thread that does not let go is ended. */
+  /** Rejects the request at once; a worker that does not stop it in time is terminated. */
   #abort(number: number): void {
     const underWay = this.#underWay.get(number);
     if (underWay === undefined || underWay.isLeft === true) return;
@@ -240,7 +240,7 @@ export class OffloadThread {
   }
 }
 
-/** What nobody has foreseen is a defect here as well, and is logged as one. */
+/** Rebuilds the error. An unexpected error of the worker is unexpected here as well, and logged as a defect. */
 function errorOf({ refusal, cause, isUnforeseen }: FromThread & { readonly kind: 'refusal' }): Error {
   const error = cause === '' ? undefined : new Error(cause);
   if ('short' in refusal) {
@@ -271,7 +271,7 @@ function requestOf(exchange: Exchange, body: Buffer): OffloadedRequest {
   };
 }
 
-/** Passes on what was said beside the answer. */
+/** Copies warnings and audit notes to the exchange. */
 function tell(exchange: Exchange, { warnings, notes }: Remarks): void {
   for (const warning of warnings) if (!exchange.warnings.includes(warning)) exchange.warnings.push(warning);
   for (const note of notes) tellAudit(exchange, note);
@@ -294,7 +294,7 @@ interface Source {
   readonly leave: () => void;
 }
 
-/** The pieces of a streamed answer, each asked for when the last one is used up. */
+/** The pieces of a streamed answer; each is requested when the previous one is consumed. */
 class PieceStream implements AsyncIterableIterator<Buffer> {
   readonly #source: Source;
   #asked:

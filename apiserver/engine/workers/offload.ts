@@ -5,19 +5,19 @@ import type { ElementRequest } from '../handlers/element-encoder';
 import type { OffloadThread } from './offload-thread';
 
 export interface OffloadOptions {
-  /** Begins a thread. It is asked for when it is needed, and again after one has gone. */
+  /** Starts a worker. Called on demand, and again after one has ended. */
   readonly begin: () => OffloadThread;
   readonly counts: OffloadCounts;
-  /** How long a thread without work is kept, in milliseconds; it holds memory. */
+  /** Milliseconds that an idle worker is kept; it holds memory. */
   readonly idleMsMax?: number;
 }
 
-/** Requests that the thread works at, from different users: it has one loop of its own, and most of a request's time is waiting. */
+/** Concurrent requests of different users: the worker has its own event loop, and a request mostly waits. */
 const RUNNING_MAX = 4;
-/** Requests that wait for the thread: of all, and of one user. */
+/** Queued requests: of all users, and of one. */
 const WAITING_MAX = 256;
 const WAITING_OF_USER_MAX = 16;
-/** Bytes of the bodies that wait: of all, and of one user. */
+/** Bytes of queued bodies: of all users, and of one. */
 const WAITING_BYTES_MAX = 128 * 1_024 * 1_024;
 const WAITING_BYTES_OF_USER_MAX = 32 * 1_024 * 1_024;
 const IDLE_MS_MAX = 300_000;
@@ -31,14 +31,14 @@ interface Job {
 }
 
 /**
- * Has requests that are too large for the loop that serves everybody carried out by a thread. At most one of a user is under way at a time, so
- * that nobody who sends many holds up the others; the rest wait in order, in a queue with a bound.
+ * Runs requests that are too large for the event loop in a worker. One request per user runs at a time, against
+ * starvation of other users; the rest wait in a bounded queue.
  */
 export class Offload {
   readonly #options: OffloadOptions;
   readonly #waiting: Job[] = [];
   readonly #running = new Map<string, Job>();
-  /** Elements of lists that are being written. */
+  /** Elements of lists that are being encoded. */
   #elements = 0;
   #thread: OffloadThread | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -48,8 +48,8 @@ export class Offload {
   }
 
   /**
-   * The answer of the request, which has to be authenticated and authorized. Throws TooManyRequests (429) where too much waits, what the
-   * request is refused with, and StorageError `unknown-outcome` when the thread is lost meanwhile.
+   * Answers an authenticated and authorized request. Throws TooManyRequests (429) if the queue is full, the error of
+   * the request, and StorageError `unknown-outcome` if the worker is lost.
    */
   async answer(exchange: Exchange): Promise<Answer> {
     const body = await exchange.readBody();
@@ -66,7 +66,7 @@ export class Offload {
     });
   }
 
-  /** Has an element of a list written; see {@link OffloadThread.element}. */
+  /** Encodes an element of a list; see {@link OffloadThread.element}. */
   async element(request: ElementRequest, signal: AbortSignal): Promise<Buffer> {
     this.#elements += 1;
     try {
@@ -77,7 +77,7 @@ export class Offload {
     }
   }
 
-  /** Ends the thread; what is under way fails. */
+  /** Terminates the worker; running requests fail. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     const thread = this.#thread;
@@ -99,7 +99,7 @@ export class Offload {
     });
   }
 
-  /** Nobody waits for a job that has not begun. */
+  /** Removes an aborted job from the queue. */
   #leave(job: Job): void {
     const at = this.#waiting.indexOf(job);
     if (at < 0) return;
@@ -107,7 +107,7 @@ export class Offload {
     job.reject(job.exchange.signal.reason);
   }
 
-  /** Begins what may begin. */
+  /** Starts all jobs that may run. */
   #next(): void {
     while (this.#running.size < RUNNING_MAX) {
       const at = this.#waiting.findIndex(({ exchange }) => !this.#running.has(exchange.user.name));
@@ -126,10 +126,11 @@ export class Offload {
     try {
       const { answer, over } = this.#beginThread().answer(exchange, body);
       answer.then(resolve, reject);
-      // Whoever has left keeps the place until the thread is done with the request: nobody gets more of it by leaving.
+      // An aborted request keeps its slot until the worker is done with it, so that a user gains nothing by
+      // disconnecting.
       await over;
     } catch (error) {
-      // There is no thread to be had.
+      // The worker could not be started.
       reject(error);
     }
     this.#running.delete(user);

@@ -7,7 +7,7 @@ import type { RequestInfo } from '../request/request-info';
 import { parseRequestInfo } from '../request/request-info';
 import type { AuditNote, OffloadedRequest } from './messages';
 
-/** A request in the thread that it was handed to: nothing bounds it there. */
+/** A request inside a worker, without limits. */
 export class OffloadedExchange implements Exchange {
   readonly id: string;
   readonly method: string;
@@ -51,7 +51,7 @@ export class OffloadedExchange implements Exchange {
     return Promise.resolve(this.#body);
   }
 
-  /** Nothing that streams its body is too large for the loop. */
+  /** Requests with streamed bodies are never offloaded. */
   bodyStream(): undefined {
     return undefined;
   }
@@ -64,13 +64,13 @@ export class OffloadedExchange implements Exchange {
     this.#endListeners.push(listener);
   }
 
-  /** The answer is out, or nobody waits for it. */
+  /** The answer is sent, or the request was aborted. */
   end(): void {
     for (const listener of this.#endListeners.splice(0)) listener();
   }
 }
 
-/** Keeps what is said, to be told where audit is. What it makes as JSON costs this thread alone. */
+/** Records the calls of the audit trail for the server’s side. Encoding costs only this worker. */
 class RecordedTrail implements AuditTrail {
   readonly id: string;
   readonly #notes: AuditNote[] = [];
@@ -86,7 +86,7 @@ class RecordedTrail implements AuditTrail {
     this.#notes.push({ kind: 'annotation', key, value, from });
   }
 
-  /** It has happened before a request comes here. */
+  /** Impersonation happens before a request is offloaded. */
   impersonated(): void {}
 
   requestObject(identity: ObjectIdentity | undefined, json: () => Buffer): void {
@@ -112,7 +112,7 @@ class RecordedTrail implements AuditTrail {
     this.#notes.push({ kind: 'status', status: reason === undefined ? { status } : { status, reason } });
   }
 
-  /** Everything that was said. */
+  /** Returns all recorded calls. */
   async notes(): Promise<readonly AuditNote[]> {
     await Promise.all(this.#unfinished);
     return this.#notes;

@@ -10,20 +10,20 @@ import type { ElementRequest } from '../handlers/element-encoder';
 import type { FromThread, Refusal, Remarks, ToThread, WorkerCounts } from './messages';
 import { OffloadedExchange } from './offloaded-exchange';
 
-/** A longer Status is not worked with by the loop that serves everybody. */
+/** A larger Status is encoded in the worker. */
 const STATUS_BYTES_MAX = 64 * 1_024;
 
 export interface RequestServices {
   readonly answer: (exchange: Exchange) => Promise<Answer>;
-  /** An element of a list. Throws when it cannot be written. */
+  /** Encodes an element of a list. Throws if that fails. */
   readonly element: (request: ElementRequest) => Buffer | Promise<Buffer>;
-  /** What was counted since this was called last; undefined for nothing. */
+  /** Returns the counters since the last call; undefined if nothing changed. */
   readonly takeMeasured: () => WorkerCounts | undefined;
-  /** The error as its client sees it. */
+  /** Converts an error to the one that the client sees. */
   readonly statusOf: (error: unknown, exchange: Exchange) => StatusError;
 }
 
-/** Answers the requests that come through the port, until it is closed. */
+/** Answers the requests that arrive at the port, until it is closed. */
 export function serveRequests(port: MessagePort, services: RequestServices): void {
   const server = new RequestServer(port, services);
   port.on('message', (message: ToThread) => server.take(message));
@@ -32,7 +32,7 @@ export function serveRequests(port: MessagePort, services: RequestServices): voi
 
 interface UnderWay {
   readonly exchange: OffloadedExchange;
-  /** There once the head of a streamed answer is out. */
+  /** Set once the headers of a streamed answer are sent. */
   pieces?: AsyncIterator<Buffer>;
 }
 
@@ -56,7 +56,7 @@ class RequestServer {
   async #serve({ number, request }: ToThread & { readonly kind: 'request' }): Promise<void> {
     const exchange = new OffloadedExchange(request);
     this.#underWay.set(number, { exchange });
-    // Whoever has left meanwhile has said so in a message that is there by then.
+    // An abort message that was sent meanwhile arrives first.
     await nextTurn();
     try {
       exchange.signal.throwIfAborted();
@@ -86,7 +86,7 @@ class RequestServer {
     try {
       bytes = await this.#services.element(withBuffers(request) as ElementRequest);
     } catch {
-      // Whoever asks can make it too, only not without holding up others.
+      // The caller can encode it on the event loop.
     }
     this.#send({ kind: 'element', number, bytes });
   }
@@ -123,7 +123,7 @@ class RequestServer {
     const underWay = this.#underWay.get(number);
     if (underWay === undefined) return;
     underWay.exchange.abort(status === undefined ? new ClientGoneError() : fromStatus(status));
-    // A stream that nobody reads ends here; what is still to be answered ends by its signal.
+    // A stream without a reader ends here; a pending answer ends by its signal.
     if (underWay.pieces === undefined) return;
     underWay.pieces.return?.().catch(() => undefined);
     this.#over(number);
@@ -153,7 +153,7 @@ function refusalOf(error: StatusError, exchange: Exchange): Refusal {
 }
 
 async function remarksOf({ warnings, audit }: OffloadedExchange): Promise<Remarks> {
-  // What cannot be written down must not keep the answer from its client.
+  // A failed audit note must not prevent the answer.
   const notes = audit === undefined ? [] : await audit.notes().catch(() => []);
   return { warnings, notes };
 }

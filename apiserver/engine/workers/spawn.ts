@@ -10,25 +10,28 @@ export interface SpawnParts {
   readonly backend: Backend;
   readonly log: Log;
   readonly serverAddress: string;
-  /** The compiled program of the thread, an absolute path: it composes a whole replica, which the engine cannot. */
+  /**
+   * The compiled program of the worker, an absolute path: it composes a whole replica, which the engine cannot
+   * import.
+   */
   readonly threadProgram: string;
 }
 
 /**
- * What a thread may use: 3 MiB of the worst values take 570 MiB. Half of what the process itself may use, where that is less, so that who limits
- * the one has limited the other. A thread that needs more ends alone.
+ * Heap limit of a worker: 3 MiB of the most expensive values take 570 MiB. At most half of the limit of the process,
+ * so that limiting the process limits the worker. A worker over the limit ends alone.
  */
 const HEAP_MIB_MAX = 1_024;
 const MIB = 1_024 * 1_024;
 
-/** Begins a thread that carries out large requests. */
+/** Starts a worker for offloaded requests. */
 export function spawnThread({ backend, log, serverAddress, threadProgram }: SpawnParts): Worker {
   const requests = new MessageChannel();
   const store = new MessageChannel();
   serveBackend(backend, store.port1);
   const data: ThreadData = { requests: requests.port2, store: store.port2, serverAddress };
   const thread = new NodeWorker(threadProgram, {
-    // The flags decide what the thread is, and the dialect is read from them as everywhere.
+    // The flags configure the worker, including the dialect.
     argv: process.argv.slice(2),
     workerData: data,
     transferList: [data.requests, data.store],

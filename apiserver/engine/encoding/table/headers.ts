@@ -1,9 +1,6 @@
 const NO_DEFINITIONS = Buffer.from('"columnDefinitions":null');
 
-/**
- * Puts the column definitions into the first frame that a reader gets. Frames are made without them because all readers share them, and a
- * reader wants them once.
- */
+/** Adds the column definitions to the first frame of a reader. Shared frames have none, and a reader needs them once. */
 export function withHeaders(frames: AsyncIterable<Buffer>, definitions: string): AsyncIterable<Buffer> {
   return {
     [Symbol.asyncIterator]: (): AsyncIterator<Buffer> => {
@@ -23,7 +20,7 @@ export function withHeaders(frames: AsyncIterable<Buffer>, definitions: string):
   };
 }
 
-/** In a frame, only the version stands in front of the definitions, so that the first place that looks like them is them. */
+/** Only the metadata precedes the definitions in a frame, so the first match is the definitions. */
 function withDefinitions(bytes: Buffer, definitions: string): Buffer | undefined {
   const at = bytes.indexOf(NO_DEFINITIONS);
   if (at < 0) return undefined;

@@ -3,14 +3,14 @@ import { pickJson, wantedMembers } from '../../watch-cache/state/pick-json';
 import { EncodedCache, PROCESS_BUDGET } from '../encoded-cache';
 import type { Source } from '../source';
 
-/** About what a number in a map takes. */
+/** Approximate size of a number in a map. */
 const NUMBER_BYTES = 48;
 const RANKS = new EncodedCache<number>(PROCESS_BUDGET, () => NUMBER_BYTES);
 const OPEN = Buffer.from('{');
 
 /**
- * The objects by the integer at `path` (a kind's `rowOrder`), those with the same one
- * in the order they came in; one without it counts as 0. In slices: the time grows with the objects and with the different integers.
+ * Sorts objects by the integer at `path` (a kind’s `rowOrder`), stably; a missing one is 0. It yields to the event
+ * loop: its time grows with the objects and the distinct integers.
  */
 export async function inRowOrder(sources: readonly Source[], path: string): Promise<readonly Source[]> {
   const slices = new Slices();
@@ -22,7 +22,7 @@ export async function inRowOrder(sources: readonly Source[], path: string): Prom
     else same.push(source);
     if (slices.due()) await slices.pause();
   }
-  // Of plain numbers: a hundred thousand are in order within a few milliseconds, and no kind has so many different ones.
+  // A hundred thousand numbers are sorted within a few milliseconds, and no kind has so many distinct ones.
   const ranks = Float64Array.from(byRank.keys()).sort();
   const ordered: Source[] = [];
   for (const rank of ranks) {
@@ -37,7 +37,7 @@ function rankOf(source: Source, path: string): number {
   return source.transient === true ? read() : RANKS.get(source, `rank ${path}`, read);
 }
 
-/** Only the bytes are looked over: an object of a megabyte is not parsed for one integer. */
+/** Scans the bytes: an object of a megabyte is not parsed for one integer. */
 function rankIn(bytes: Buffer, path: string): number {
   const members = pickJson(Buffer.concat([OPEN, bytes]), wantedMembers([path]));
   let value: unknown = members;

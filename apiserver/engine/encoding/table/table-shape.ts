@@ -20,28 +20,28 @@ import { withHeaders } from './headers';
 import { inRowOrder } from './row-order';
 
 export const INCLUDE_OBJECT = ['Metadata', 'Object', 'None'] as const;
-/** What a row carries of its object beside the cells. */
+/** The part of the object that a row contains besides the cells. */
 export type IncludeObject = (typeof INCLUDE_OBJECT)[number];
 
 export interface TableOptions {
   readonly shape: Shape;
   readonly includeObject: IncludeObject;
-  /** What ages are counted from. */
+  /** The clock for ages. */
   readonly clock: Clock;
 }
 
-/** About what a kept row takes beside its text. */
+/** Approximate overhead of a cached row. */
 const ROW_OVERHEAD_BYTES = 160;
 const ROWS = new EncodedCache<CellsJson>(PROCESS_BUDGET, (cells) =>
   cells.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), ROW_OVERHEAD_BYTES),
 );
 
-/** How often a row was made, for tests and measurements. */
+/** Returns the number of computed rows, for tests and measurements. */
 export function rowsMade(): number {
   return ROWS.made;
 }
 
-/** Objects as rows of a Table. The cells of an entry are made once; only ages are filled in for every answer. */
+/** Shows objects as rows of a Table. The cells of an entry are computed once; only ages are computed per answer. */
 export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: TableOptions): JsonShape {
   const { table, id, objectOf } = rowsOf(endpoint);
   const rowId = `cells ${id}`;
@@ -92,11 +92,14 @@ interface Rows {
   readonly table: ObjectTable;
   /** Equal ids mean equal cells for equal objects. */
   readonly id: string;
-  /** The object as the table reads it. */
+  /** Parses the object in the version of the table. */
   readonly objectOf: (source: Source) => ApiObject;
 }
 
-/** All versions of a built-in kind have the same table. Those of a custom resource have their own ones, and a definition may change them. */
+/**
+ * Returns the table of an endpoint. All versions of a built-in kind share one; a custom resource has one per version,
+ * which its definition may change.
+ */
 function rowsOf(endpoint: Endpoint): Rows {
   const { row, stored, custom, apiVersion } = endpoint;
   if (custom === undefined) {

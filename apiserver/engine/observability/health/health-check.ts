@@ -3,30 +3,30 @@ import type { Clock } from '../../../../shared/concurrency/clock';
 export const HEALTH_PATHS = ['healthz', 'livez', 'readyz'] as const;
 export type HealthPath = (typeof HEALTH_PATHS)[number];
 
-/** One thing that has to be in order. */
+/** A health check. */
 export interface HealthCheck {
-  /** Shown in the verbose answer, and the last part of the path of the single check. It may hold slashes. */
+  /** Shown in the verbose answer, and the last part of the path of the check. It may contain slashes. */
   readonly name: string;
   readonly paths: readonly HealthPath[];
-  /** True for a part of the start: while `--livez-grace-period` lasts, /livez takes its failure for health. */
+  /** True for a startup check: `/livez` ignores its failure during `--livez-grace-period`. */
   readonly isStartup?: boolean;
-  /** Undefined when all is well, else what is wrong. A rejection counts as failure too. */
+  /** Returns undefined if healthy, else the problem. A rejection is a failure too. */
   readonly check: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
-/** Answers as long as the process does. */
+/** Passes as long as the process runs. */
 export const ping: HealthCheck = {
   name: 'ping',
   paths: HEALTH_PATHS,
   check: async () => Promise.resolve(undefined),
 };
 
-/** Fails when the log's last line could not be written. */
+/** Fails if the last log line could not be written. */
 export function logCheck(lastError: () => Error | undefined): HealthCheck {
   return { name: 'log', paths: HEALTH_PATHS, check: async () => Promise.resolve(lastError()?.message) };
 }
 
-/** Fails from the moment the process was asked to stop, so that load balancers send nobody here any more. */
+/** Fails once the shutdown has started, so that load balancers send no more clients. */
 export function shutdownCheck(isShuttingDown: () => boolean): HealthCheck {
   return {
     name: 'shutdown',
@@ -42,7 +42,7 @@ export interface LivezGrace {
   readonly graceMs: number;
 }
 
-/** The checks of one path, in order, with those of the start forgiven on /livez while the grace lasts. */
+/** Returns the checks of one path, in order. During the grace period, startup checks on `/livez` always pass. */
 export function checksOf(
   path: HealthPath,
   checks: readonly HealthCheck[],

@@ -135,7 +135,9 @@ test('a check that is still running when the client disconnects counts as failed
   const answer = getPage(createHealthRouter({ checks: [stuck], log }), exchange);
   client.abort(new Error('the connection was closed'));
   await answer;
-  expect(reasons).toEqual([{ check: '/readyz/store', reason: 'it had not answered when the client left' }]);
+  expect(reasons).toEqual([
+    { check: '/readyz/store', reason: 'it had not answered when the client disconnected' },
+  ]);
 });
 
 test('the paths of all checks are listed', () => {

@@ -58,7 +58,7 @@ async function answerOne(check: HealthCheck, { signal }: Exchange): Promise<Answ
 interface Context {
   readonly exchange: Exchange;
   readonly log: Log;
-  /** Paths with the name of a check that failed when it was last asked there; at most one entry a path and check. */
+  /** Paths of the checks that failed at the last probe; at most one entry per path and check. */
   readonly failing: Set<string>;
 }
 
@@ -72,9 +72,9 @@ async function answerAll(
   const asked = checks.filter((check) => !excluded.has(check.name));
   const problems = await problemsOf(asked, exchange.signal);
   for (const check of asked.filter(({ isStartup = false }) => !isStartup)) {
-    tell(path, check, problems.get(check.name), context);
+    logChange(path, check, problems.get(check.name), context);
   }
-  tellOfStart(path, asked, problems, context);
+  logStartup(path, asked, problems, context);
   const lines = checks.map(({ name }) => {
     if (excluded.has(name)) return `[+]${name} excluded: ok`;
     return problems.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
@@ -91,7 +91,7 @@ async function answerAll(
   return text(200, `${lines.join('\n')}\nhealthz check passed\n`);
 }
 
-function tell(
+function logChange(
   path: HealthPath,
   { name }: HealthCheck,
   problem: string | undefined,
@@ -108,8 +108,8 @@ function tell(
   log.warn({ check: place, reason: problem }, 'health check failed');
 }
 
-/** A start that is not finished is no fault, and its many parts are worth a line, not a line each. */
-function tellOfStart(
+/** Logs startup checks in one line: an unfinished start is no fault. */
+function logStartup(
   path: HealthPath,
   asked: readonly HealthCheck[],
   problems: ReadonlyMap<string, string>,
@@ -125,8 +125,8 @@ function tellOfStart(
 }
 
 /**
- * What is wrong, by the names of the checks. One time limit is for all of them: there are some forty, of which nearly all answer at once, and
- * anybody may ask for them, so that a limit for each would be most of the work.
+ * Runs the checks and returns the problems by name. All checks share one time limit: there are some forty, nearly all
+ * answer at once, and anonymous clients may call them, so a timer for each would be most of the work.
  */
 async function problemsOf(
   checks: readonly HealthCheck[],
@@ -135,7 +135,7 @@ async function problemsOf(
   const found = new Map<string, string>();
   const waiting = new Set(checks.map(({ name }) => name));
   const textOf = (error: unknown): string => {
-    if (signal.aborted) return 'it had not answered when the client left';
+    if (signal.aborted) return 'it had not answered when the client disconnected';
     return error instanceof Error ? error.message : String(error);
   };
   const ask = async ({ name, check }: HealthCheck, inTime: AbortSignal): Promise<void> => {
@@ -154,11 +154,11 @@ async function problemsOf(
   } catch (error) {
     for (const name of waiting) found.set(name, textOf(error));
   }
-  // What answers after its time changes nothing any more.
+  // A check that answers after the time limit must not change the result.
   return new Map(found);
 }
 
-/** As upstream, which guards against guessed types only where it names a type itself. */
+/** As upstream, which sets `nosniff` only where it sets a content type. */
 const PASSED: Answer = {
   code: 200,
   headers: { 'Content-Type': 'text/plain; charset=utf-8' },

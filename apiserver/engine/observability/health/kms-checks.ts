@@ -3,12 +3,15 @@ import type { KmsService } from '../../storage/decorators/encryption/kms-service
 import type { HealthCheck } from './health-check';
 import { HEALTH_PATHS } from './health-check';
 
-/** How long an outcome counts: each run makes the plugin ask what is behind it, which may be paid for by the call. */
+/** How long a result is cached: each run calls the plugin, and its key management service may charge for calls. */
 const GOOD_MS = 20_000;
 const BAD_MS = 3_000;
 const PROBE = Buffer.from('ping');
 
-/** Whether each key management service encrypts, and decrypts what it encrypted. They are numbered in the order of the configuration. */
+/**
+ * Creates a check for each key management service: it encrypts, and decrypts the result. They are numbered in the
+ * order of the configuration.
+ */
 export function kmsChecks(
   services: readonly { readonly name: string; readonly service: KmsService }[],
   clock: Clock,

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { DurationHistogram } from '../../../../shared/metrics/duration-histogram';
 import type { Exchange, Stage } from '../../request/exchange';
 
-/** The stages that kube-apiserver times, by its names for them. */
+/** The stages that kube-apiserver measures, by its names. */
 export const FILTERS = [
   'authentication',
   'audit',
@@ -12,14 +12,14 @@ export const FILTERS = [
 ] as const;
 export type Filter = (typeof FILTERS)[number];
 
-/** Those of kube-apiserver. */
+/** The bounds of kube-apiserver. */
 const BOUNDS_SECONDS: readonly number[] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5];
 
-/** How long requests were in each stage before they went on; those that it turned away do not count. */
+/** Measures how long requests are in each stage before the next one; requests that the stage refused are not counted. */
 export class FilterTimes {
   readonly #byFilter = new Map(FILTERS.map((name) => [name, new DurationHistogram(BOUNDS_SECONDS)]));
 
-  /** The stage with the rest of the pipeline behind it. Without a promise or a function more than it has anyway. */
+  /** Composes a stage with the rest of the pipeline and measures it. It adds no promise and no function call. */
   timed(
     filter: Filter,
     stage: Stage,
@@ -36,7 +36,7 @@ export class FilterTimes {
     };
   }
 
-  /** Those that there were. */
+  /** Returns the stages with at least one request. */
   *read(): IterableIterator<readonly [Filter, DurationHistogram]> {
     for (const row of this.#byFilter) if (row[1].count > 0) yield row;
   }

@@ -9,7 +9,7 @@ import { DurationHistogram } from '../../../../shared/metrics/duration-histogram
 import { FilterTimes } from './filter-times';
 import { ownKeyMap } from '../../../../shared/own-key-map';
 
-/** The labels that kube-apiserver gives its request metrics. A type, as only such can be read as a record. */
+/** The labels of kube-apiserver’s request metrics. It is a type alias because only those can be read as a record. */
 export type RequestLabels = {
   readonly verb: string;
   readonly dry_run: string;
@@ -23,43 +23,43 @@ export type RequestLabels = {
 
 export type CodeLabels = RequestLabels & { readonly code: string };
 
-/** Requests with one code. The labels stay the same object, so that they are written down once. */
+/** Requests with one code. The labels stay the same object, so that they are formatted once. */
 export interface CodeCount {
   readonly labels: CodeLabels;
   times: number;
 }
 
-/** Everything that is counted of requests alike. */
+/** The counters of one series of labels. */
 export interface RequestSeries {
   readonly labels: RequestLabels;
   readonly byCode: Map<number, CodeCount>;
   readonly durations: DurationHistogram;
-  /** Bytes of answers to reads; absent before the first. */
+  /** Bytes of answers to reads; absent before the first one. */
   sizes?: ValueHistogram;
-  /** Watches, logs and connections that are open now. */
+  /** Watches, logs and connections that are open. */
   longRunning: number;
-  /** Answers that the server gave up in the middle. */
+  /** Answers that the server aborted. */
   aborts: number;
 }
 
-/** kube-apiserver's bounds in seconds, and below its smallest one those of answers from memory. */
+/** kube-apiserver’s bounds in seconds, and smaller ones for answers from memory. */
 const BOUNDS_SECONDS: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8,
   0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
-/** Names come from paths, so their number is bounded; what comes later is counted together. */
+/** Names come from paths, so their number is bounded; later ones are counted together. */
 const SERIES_MAX = 5_000;
 const INTERNAL_ERROR = 500;
 const SIZE_BOUNDS_BYTES = exponentialBounds(1_000, 10, 7);
 
 export interface RequestMetricsOptions {
-  /** Whether the path names something that is served: other names become no labels. */
+  /** Returns whether the resource of the path is served: other names do not become labels. */
   readonly isServed: (info: RequestInfo) => boolean;
-  /** What the client is told of an error. */
+  /** Converts an error to the one that the client sees. */
   readonly statusOf: (error: unknown, exchange: Exchange) => StatusError;
 }
 
-/** Counts and times requests. One object per process; reading it costs nothing to the requests. */
+/** Counts and measures requests. One object per server; reading it costs requests nothing. */
 export class RequestMetrics {
   readonly #isServed: RequestMetricsOptions['isServed'];
   readonly #statusOf: RequestMetricsOptions['statusOf'];
@@ -67,7 +67,7 @@ export class RequestMetrics {
   readonly #others = createSeries(labelsOf('other', undefined, ''));
   readonly #terminated = new Map<string, CodeCount>();
   readonly filters = new FilterTimes();
-  /** Requests under way, those that stay open left out. */
+  /** Requests in flight, without long-running ones. */
   readonly inFlight = { mutating: 0, readOnly: 0 };
 
   constructor(options: RequestMetricsOptions) {
@@ -76,8 +76,8 @@ export class RequestMetrics {
   }
 
   /**
-   * A stage that stands directly after the one that sets `info`. A request counts when its answer is decided, a watch when it is over; the
-   * time a streamed answer takes to be read is its reader's.
+   * The stage directly after the one that sets `info`. A request is counted when its answer is decided, a watch when
+   * it ends. The time that a client takes to read a streamed answer is not included.
    */
   readonly stage: Stage = async (exchange, next) => {
     const startedAt = performance.now();
@@ -111,13 +111,13 @@ export class RequestMetrics {
     }
   };
 
-  /** All series so far. */
+  /** Returns all series. */
   *series(): IterableIterator<RequestSeries> {
     yield* this.#series.values();
     if (this.#others.byCode.size > 0 || this.#others.longRunning > 0) yield this.#others;
   }
 
-  /** Those that the server ended to defend itself, dry runs with the others. */
+  /** Returns the requests that the server terminated in self-defence, dry runs included. */
   terminated(): Iterable<CodeCount> {
     return this.#terminated.values();
   }
@@ -129,7 +129,7 @@ export class RequestMetrics {
 
   #seriesOf({ info, method, query, headers }: Exchange): RequestSeries {
     const verb = verbOf(info, method, headers['content-type']);
-    // A read has none, whatever its query says.
+    // Reads have no dry run, whatever the query says.
     const dryRun = verb === 'GET' || verb === 'LIST' || verb === 'WATCH' ? '' : (query.get('dryRun') ?? '');
     const scope = scopeOf(info);
     const key = `${verb} ${dryRun} ${info.apiGroup} ${info.apiVersion} ${info.resource} ${info.subresource} ${scope}`;
@@ -148,7 +148,7 @@ const TOO_MANY_REQUESTS = 429;
 const SIZED_VERBS: ReadonlySet<string> = new Set(['GET', 'LIST']);
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Subresources that lead to other servers, whatever the method. */
+/** Subresources that connect to other servers, for every method. */
 const CONNECTS: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 const VERBS = ownKeyMap<string>({
   list: 'LIST',
@@ -200,7 +200,7 @@ function countIn<Key>(counts: Map<Key, CodeCount>, key: Key, labels: () => CodeL
   else known.times += 1;
 }
 
-/** The deadline passed, or whoever is asked is too busy; not what a disruption budget or a quota forbids. */
+/** Returns whether the deadline passed or a server is overloaded; false for disruption budgets and quotas. */
 function isSelfDefence({ code, details }: Status): boolean {
   if (code === GATEWAY_TIMEOUT) return true;
   return code === TOO_MANY_REQUESTS && (details?.retryAfterSeconds ?? 0) > 0 && details?.causes === undefined;
@@ -218,7 +218,7 @@ function countWhileOpen(series: RequestSeries, exchange: Exchange, over: () => v
   });
 }
 
-/** Its client sees the end of the connection, and no end of the answer. */
+/** Counts answers that were aborted: the client sees the connection end before the answer. */
 function countAborts(series: RequestSeries, exchange: Exchange): void {
   exchange.whenOver(() => {
     if (exchange.signal.aborted && !isClientGone(exchange)) series.aborts += 1;

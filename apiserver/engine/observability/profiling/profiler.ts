@@ -1,15 +1,15 @@
 import { Session } from 'node:inspector';
 import { sleep } from '../../../../shared/concurrency/abort';
 
-/** Profiles in V8's own format, which Chrome's developer tools and editors open. */
+/** Profiles in V8’s format, which Chrome’s developer tools and editors open. */
 export const PROFILE_KINDS = ['profile', 'heap'] as const;
 export type ProfileKind = (typeof PROFILE_KINDS)[number];
 
-/** How often it is looked what the processor does, in microseconds, and how many bytes are allocated between two looks at who does. */
+/** The sampling interval of the CPU in microseconds, and of allocations in bytes. */
 const CPU_INTERVAL_US = 1_000;
 const HEAP_INTERVAL_BYTES = 32_768;
 
-/** The methods of the inspector's protocol, and the word in each answer that holds the profile. */
+/** The methods of the inspector’s protocol. */
 const METHODS = {
   profile: {
     prepare: [
@@ -34,11 +34,14 @@ interface Method {
   readonly stop: Call;
 }
 
-/** Records what this thread does: one recording at a time, as each makes it a little slower. */
+/** Records profiles of this thread, one at a time, as each slows it down a little. */
 export class Profiler {
   #isRecording = false;
 
-  /** The profile as JSON; undefined while another one is recorded. Rejects when the signal aborts; nothing goes on then. */
+  /**
+   * Records a profile and returns it as JSON; undefined while another one is recorded. Rejects when the signal
+   * aborts, and stops the recording.
+   */
   async recordingOf(kind: ProfileKind, seconds: number, signal: AbortSignal): Promise<Buffer | undefined> {
     if (this.#isRecording) return undefined;
     this.#isRecording = true;
@@ -51,7 +54,7 @@ export class Profiler {
       const { profile } = await post(session, stop);
       return Buffer.from(JSON.stringify(profile));
     } finally {
-      // What was begun and not ended ends with it.
+      // Disconnecting ends a recording that was not stopped.
       session.disconnect();
       this.#isRecording = false;
     }

@@ -11,7 +11,7 @@ const SECONDS_MAX = 60;
 const RETRY_AFTER_SECONDS = 5;
 
 interface Page {
-  /** Of the file, for programs that open it. */
+  /** File name extension. */
   readonly suffix: string;
   readonly about: string;
 }
