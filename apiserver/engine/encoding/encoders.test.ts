@@ -271,7 +271,7 @@ describe('Table', () => {
     expect(table.rows).toHaveLength(1);
   });
 
-  test('includeObject chooses what a row carries, and nothing else can be asked for', () => {
+  test('includeObject selects the object in a row, and other values are refused', () => {
     const row = (include: string): { object: unknown } =>
       json(
         encoder(`application/json${as('Table')}`, configMaps, 'object', `includeObject=${include}`).object(a),
@@ -323,7 +323,7 @@ describe('metadata alone', () => {
 });
 
 describe('streams', () => {
-  test('are no YAML, which is told with what they can be', () => {
+  test('have no YAML, and the error lists the formats', () => {
     expect(encoder('application/yaml', configMaps, 'stream').refusal?.message).toBe(
       `only the following media types are accepted: application/json;stream=watch, ${MEDIA_TYPE.protobuf};stream=watch`,
     );
@@ -334,7 +334,7 @@ describe('streams', () => {
     expect(stream.refusal).toBeUndefined();
     const frames = async function* (): AsyncGenerator<Buffer> {
       yield Promise.resolve(stream.frame('ADDED', a));
-      throw new Error('nobody asks for more');
+      throw new Error('no more pieces must be requested');
     };
     expect((await all(stream.stream(frames()))).toString()).toBe('');
   });
@@ -347,7 +347,7 @@ describe('documents', () => {
     query: new URLSearchParams(),
   });
 
-  test('an error is told in the format asked for, and in JSON to who accepts nothing', async () => {
+  test('an error is in the negotiated format, and in JSON if none is acceptable', async () => {
     const protobuf = errorAnswer(asking(MEDIA_TYPE.protobuf), 404, STATUS);
     expect(unwrapEnvelope(await all(protobuf.body))).toMatchObject({ kind: 'Status', apiVersion: 'v1' });
     expect(parseYaml(await all(errorAnswer(asking(MEDIA_TYPE.yaml), 404, STATUS).body))).toEqual(STATUS);
@@ -377,7 +377,7 @@ describe('compression', () => {
   const headers = { 'accept-encoding': 'br, gzip' };
   const answer = { code: 200, headers: {}, body: large };
 
-  test('large bodies are compressed for who accepts it, in one piece or in many', async () => {
+  test('large bodies are compressed if the client accepts gzip, buffered or streamed', async () => {
     const one = await compressed({ headers }, answer);
     expect(one.headers).toMatchObject({ 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' });
     expect(gunzipSync(await all(one.body))).toEqual(large);
@@ -428,7 +428,7 @@ describe('bodies', () => {
     expect(parseBody(encoder(MEDIA_TYPE.json).object(a), MEDIA_TYPE.json, expected).value).toEqual(OBJECT);
   });
 
-  test('another kind in the envelope is told, without its content', () => {
+  test('another kind in the envelope is returned without its content', () => {
     const other = encoder(MEDIA_TYPE.protobuf, pods).object(entryOf(pods, 'p'));
     expect(parseBody(other, MEDIA_TYPE.protobuf, expected).value).toEqual({ kind: 'Pod', apiVersion: 'v1' });
   });
@@ -449,7 +449,7 @@ describe('bodies', () => {
       `invalid character '}' looking for beginning of object key string ({"a": "${'x'.repeat(23)} ...)`,
     ],
     ['a: 1', `invalid character 'a' looking for beginning of value (613a2031)`],
-  ])('a refusal of %j says what is wrong and how the body begins', (text, problem) => {
+  ])('the error for %j has the problem and the beginning of the body', (text, problem) => {
     expect(() => parseBody(Buffer.from(text), MEDIA_TYPE.json, expected)).toThrow(
       `the object provided is unrecognized (must be of type ${expected.kind}): couldn't get version/kind; json parse error: ${problem}`,
     );
@@ -464,7 +464,7 @@ describe('bodies', () => {
   });
 });
 
-test('what is kept stays within the budget: the older half goes', () => {
+test('the cache stays within the budget: the older generation is dropped', () => {
   const cache = new EncodedCache<Buffer>(new EncodedBudget(1000), (bytes) => bytes.length);
   const entries = Array.from({ length: 12 }, (_, index) => ({ index }));
   for (const entry of entries) cache.get(entry, 'id', () => Buffer.alloc(100));

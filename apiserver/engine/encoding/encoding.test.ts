@@ -18,7 +18,7 @@ function negotiated(accept: string | undefined, offer = OBJECTS, search = '', us
 }
 
 describe('Accept', () => {
-  test('elements come by quality, what has none last, ties in the order of the header', () => {
+  test('elements are sorted by quality, then by the order of the header', () => {
     const header = 'a/x;q=0.5, b/y, c/z;q=0.9, d/w;q=0, e/v, f/u;q=x, g/t;q=-1, h/s;q=2';
     expect(
       parseAccept(header)
@@ -121,7 +121,7 @@ describe('Accept', () => {
     `application/json;as=Table;v=v1`,
     `application/json;as=Other;g=${GROUP.meta};v=v1`,
     `${protobuf};as=Table;g=${GROUP.meta};v=v1`,
-  ])('%p is not acceptable, and what is offered is told', (accept) => {
+  ])('%p is not acceptable, and the error lists the offered types', (accept) => {
     expect(() => negotiated(accept)).toThrow(StatusError);
     expect(() => negotiated(accept)).toThrow(/application\/json, application\/yaml, .*protobuf/);
     const metadataAlone = { ...OBJECTS, formats: ['json', 'yaml'] } as const;
@@ -136,7 +136,7 @@ describe('Accept', () => {
     expect(negotiated(`${protobuf};stream=watch`, STREAMS)).toBe('protobuf');
   });
 
-  test('people get indented JSON, and whoever asks for it; ?pretty has the last word', () => {
+  test('browsers and curl get indented JSON, and so does ?pretty, which has precedence', () => {
     expect(negotiated(undefined, OBJECTS, '', 'curl/8.0')).toBe('pretty json');
     expect(negotiated(undefined, OBJECTS, 'pretty=true')).toBe('pretty json');
     expect(negotiated(undefined, OBJECTS, 'pretty=false', 'Mozilla/5.0 (X11)')).toBe('json');
@@ -162,7 +162,7 @@ describe('the answer to a write', () => {
   });
 });
 
-test('the end of the metadata is found whatever stands in its strings', () => {
+test('the end of the metadata is found whatever its strings contain', () => {
   const metadata = '"metadata":{"a":"}\\"{","b":{"c":"\\\\"},"d":[{}]}';
   expect(metadataEnd({ bytes: Buffer.from(`${metadata},"spec":{"x":"}"}}`), transient: true })).toBe(
     metadata.length,

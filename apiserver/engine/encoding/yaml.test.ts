@@ -6,7 +6,7 @@ function parse(text: string): unknown {
 }
 
 describe('reading YAML', () => {
-  test('scalars are what the Go library takes them for', () => {
+  test('scalars have the types of the Go library', () => {
     expect(
       parse(
         '{a: y, b: Off, c: 0644, d: 0x1F, e: 1_000, f: 1e3, g: "5", h: ~, i: 2021-01-01, j: 0b11, k: 09}',
@@ -50,13 +50,13 @@ describe('reading YAML', () => {
   });
 
   test.each(['a: 1\n---\n', 'a: 1\n...\n---\n# the end\n', '---\na: 1\n---\nnull\n---\n'])(
-    'what follows a document may be empty: %j',
+    'an empty document may follow: %j',
     (text) => {
       expect(parse(text)).toEqual({ a: 1 });
     },
   );
 
-  test('an alias stands for what was anchored', () => {
+  test('an alias is replaced by its anchor', () => {
     expect(parse('a: &x {k: v}\nb: *x\nc: {<<: *x, l: w}')).toEqual({
       a: { k: 'v' },
       b: { k: 'v' },
@@ -79,8 +79,8 @@ describe('reading YAML', () => {
     ['deep nesting', '['.repeat(100_000)],
     ['an open list', 'a: [b'],
     ['two documents', 'a: 1\n---\nb: 2'],
-    ['a document behind an empty one', '---\n---\na: 1'],
-    ['what cannot be read behind a document', 'a: 1\n---\n]'],
+    ['a document after an empty one', '---\n---\na: 1'],
+    ['a syntax error after a document', 'a: 1\n---\n]'],
     ['a tag of another language', 'a: !!js/function "x"'],
     ['binary', 'a: !!binary AQID'],
   ])('%s is refused', (_what, text) => {
@@ -119,7 +119,7 @@ describe('writing YAML', () => {
     expect(parse(yamlOf(list))).toEqual(list);
   });
 
-  test('what was written is read the same', () => {
+  test('values round-trip', () => {
     const value = {
       big: 9223372036854775807n,
       zero: 0,

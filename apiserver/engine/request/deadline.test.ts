@@ -29,7 +29,7 @@ async function run(exchange: Exchange, body?: Buffer | AsyncIterable<Buffer>): P
   });
 }
 
-test('a streamed answer has until the deadline, the client’s when that is sooner', async () => {
+test('a streamed answer is aborted at the deadline, that of the client if it is sooner', async () => {
   const exchange = exchangeOf('list', 'timeout=2s');
   await run(exchange, pieces('a', 'b'));
   jest.advanceTimersByTime(1_999);
@@ -46,7 +46,7 @@ test('a limit of months does not end a request at once', async () => {
   expect(exchange.signal.aborted).toBe(false);
 });
 
-test('nothing is left of the deadline when an answer is whole, when one in pieces is over, and when there is none', async () => {
+test('the timer is cleared when a buffered answer is ready, a streamed one has ended, or a stage throws', async () => {
   await run(exchangeOf('get'), Buffer.from('whole'));
   expect(jest.getTimerCount()).toBe(0);
 
@@ -63,7 +63,7 @@ test('nothing is left of the deadline when an answer is whole, when one in piece
   expect(jest.getTimerCount()).toBe(0);
 });
 
-test.each(['timeout=-1s', 'timeout=0', 'timeout='])('%s asks for no deadline of its own', async (query) => {
+test.each(['timeout=-1s', 'timeout=0', 'timeout='])('%s sets no deadline of its own', async (query) => {
   const exchange = exchangeOf('list', query);
   await run(exchange, pieces('a'));
   jest.advanceTimersByTime(59_999);

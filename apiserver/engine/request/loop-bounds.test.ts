@@ -26,14 +26,14 @@ test('as many values as there may be are within the bounds, and one more is not'
   expect(() => keepValuesWithin(LOOP_BOUNDS, holding(valuesMax + 1), BYTES)).toThrow(TooLargeHereError);
 });
 
-test('what so few bytes can hold is not counted, and nothing is without bounds', () => {
+test('values are not counted if the bytes are too few, or without bounds', () => {
   expect(() => keepValuesWithin(LOOP_BOUNDS, holding(valuesMax + 1), valuesMax * 2)).not.toThrow();
   expect(() => keepValuesWithin(undefined, holding(valuesMax + 1), BYTES)).not.toThrow();
   expect(() => keepBodyWithin(undefined, BYTES * BYTES, 'yaml')).not.toThrow();
   expect(() => keepStoredWithin(undefined, BYTES * BYTES)).not.toThrow();
 });
 
-test('what was read from JSON is refused for the same number of values, wherever in it they are', () => {
+test('a value parsed from JSON is refused at the same number of values, wherever they are', () => {
   const objects = fc.jsonValue({ maxDepth: 6 });
   const refused = (keep: typeof keepJsonWithin, value: unknown, max: number): boolean => {
     const bytes = Buffer.byteLength(JSON.stringify(value));
@@ -54,7 +54,7 @@ test('what was read from JSON is refused for the same number of values, wherever
   );
 });
 
-test('of what was read from JSON, many values behind long texts are found', () => {
+test('many values after long strings are found', () => {
   const value = { text: 'é'.repeat(5_000), list: holding(valuesMax) };
   const bytes = Buffer.byteLength(JSON.stringify(value));
   expect(() => keepJsonWithin(LOOP_BOUNDS, value, bytes)).toThrow(TooLargeHereError);
@@ -64,7 +64,7 @@ test('of what was read from JSON, many values behind long texts are found', () =
 test.each([
   ['empty texts', Array.from({ length: valuesMax }, () => '')],
   ['short names', Object.fromEntries(Array.from({ length: valuesMax }, (_, index) => [`${index}`, 0]))],
-])('of what was read from JSON, no more bytes count than there are: %s', (_, value) => {
+])('no more bytes are accounted for than exist: %s', (_, value) => {
   const bytes = Buffer.byteLength(JSON.stringify(value));
   expect(() => keepJsonWithin(LOOP_BOUNDS, value, bytes)).toThrow(TooLargeHereError);
 });

@@ -62,7 +62,7 @@ const EXPENSIVE: readonly (readonly [what: string, kind: 'mutating' | 'readOnly'
 ];
 
 test.each(EXPENSIVE)(
-  '%s is refused while the loop is late, counted, and told when to come again',
+  '%s is shed during event-loop delay, counted, and gets Retry-After',
   async (_what, kind, asked) => {
     expect(await ask(asked)).toEqual([
       expect.objectContaining({
@@ -74,14 +74,14 @@ test.each(EXPENSIVE)(
 );
 
 test.each(EXPENSIVE)(
-  '%s passes while the loop is in time, and always when a superuser asks for it',
+  '%s is admitted without event-loop delay, and always for superusers',
   async (_what, _kind, asked) => {
     expect(await ask(asked, false)).toBe('passed');
     expect(await ask({ ...asked, groups: ['system:masters'] })).toBe('passed');
   },
 );
 
-test('a list without a limit passes while the loop is late, if it is known to be short', async () => {
+test('a list without a limit is admitted during event-loop delay if it is short', async () => {
   const dropped = { mutating: 0, readOnly: 0 };
   const info = parseRequestInfo('GET', PODS, new URLSearchParams());
   const lists = (headers: Exchange['headers']) => newExchange({ info, headers, user: NOBODY });

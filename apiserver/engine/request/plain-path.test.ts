@@ -3,7 +3,7 @@ import { plainPath } from './plain-path';
 const PLAIN = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~';
 const escaped = (code: number): string => `%${code.toString(16).padStart(2, '0')}`;
 
-test('what needs no percent-encoding is taken out of it, and nothing else', () => {
+test('only needless percent-encoding is decoded', () => {
   for (let code = 0; code < 256; code += 1) {
     const character = String.fromCodePoint(code);
     for (const each of [escaped(code), escaped(code).toUpperCase()]) {

@@ -11,11 +11,11 @@ test.each([
   ['/a"b%41!?"', '/a%22bA%21?"'],
   ['/a|b/%2f', '/a%7Cb//'],
   ['/\u00e4', '/%E4'],
-])('%s is told as %s', (uri, told) => {
-  expect(requestUri(asked(uri))).toBe(told);
+])('%s is formatted as %s', (uri, formatted) => {
+  expect(requestUri(asked(uri))).toBe(formatted);
 });
 
-test('what came without a listener is told by its parts', () => {
+test('an exchange without a listener is formatted from its parts', () => {
   const query = new URLSearchParams('b=1');
   expect(requestUri({ path: '/a', query })).toBe('/a?b=1');
   expect(requestUri({ path: '/a', query, search: '' })).toBe('/a');

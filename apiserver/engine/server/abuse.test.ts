@@ -6,7 +6,10 @@ import { BODY_PIECES_MAX, DISCARD_BYTES_MAX } from './limits';
 import type { TestServer } from './testing/client';
 import { always, deferred, readToEnd, startServer, textAnswer } from './testing/client';
 
-/** What clients send who do not play by the rules of HTTP. The server survives each, and whoever comes next is served. */
+/**
+ * Clients that violate HTTP: request smuggling, slowloris, slow bodies. The server survives each, and serves the next
+ * client.
+ */
 
 let running: TestServer | undefined;
 afterEach(async () => {
@@ -20,7 +23,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** Answers each request with what it took it for, and notes it. */
+/** Answers each request with its method and path, and records it. */
 async function startNoting(
   settings: Parameters<typeof startServer>[1] = {},
 ): Promise<TestServer & { readonly seen: Seen[] }> {
@@ -69,7 +72,7 @@ describe('smuggling', () => {
     ['a length that is none', `${POST}Content-Length: 0x26\r\n\r\n${SMUGGLED}`],
     ['a length of many digits', `${POST}Content-Length: 99999999999999999999999\r\n\r\n${SMUGGLED}`],
     ['a coding after chunked', `${POST}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${SMUGGLED}`],
-    ['a coding nobody knows', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${SMUGGLED}`],
+    ['an unknown coding', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${SMUGGLED}`],
     ['a space before the colon', `${POST}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${SMUGGLED}`],
     ['a folded header', `${POST}Transfer-Encoding:\r\n chunked\r\nContent-Length: 0\r\n\r\n${SMUGGLED}`],
     ['a bare line feed after a header', `${POST}Content-Length: 0\nX: y\r\n\r\n${SMUGGLED}`],
@@ -90,7 +93,7 @@ describe('smuggling', () => {
       `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\na\n0\r\n\r\n${SMUGGLED}`,
     ],
     ['a line feed in the target', `GET /outer\n/x HTTP/1.1\r\nHost: a\r\n\r\n${SMUGGLED}`],
-  ])('by %s: the request is refused, and what comes after it is never one', async (_how, bytes) => {
+  ])('by %s: the request is refused, and the bytes after it are never a request', async (_how, bytes) => {
     const server = await startNoting();
     const text = await talk(server, bytes);
     expect(codes(text)).toEqual(['400']);
@@ -133,7 +136,7 @@ describe('smuggling', () => {
     expect(await answerOf(server)).toBe(200);
   });
 
-  test('what speaks HTTP/2 in clear text, tunnels, or asks for another protocol gets none', async () => {
+  test('h2c, CONNECT and other upgrades are refused', async () => {
     const server = await startNoting();
     expect(await talk(server, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')).not.toMatch(/HTTP\/1.1 [12]/u);
     expect(await talk(server, 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n')).toBe('');
@@ -145,7 +148,7 @@ describe('smuggling', () => {
   });
 });
 
-describe('clients that take their time', () => {
+describe('slow clients (slowloris)', () => {
   async function drip(socket: TLSSocket, text: string): Promise<void> {
     for (const char of text) {
       if (!socket.writable) return;
@@ -154,7 +157,7 @@ describe('clients that take their time', () => {
     }
   }
 
-  test('headers that come byte by byte make one request, and others do not wait for it', async () => {
+  test('headers sent byte by byte are one request, and other clients do not wait for it', async () => {
     const server = await startNoting();
     const socket = await server.connect();
     const text = readToEnd(socket);
@@ -164,7 +167,7 @@ describe('clients that take their time', () => {
     expect(await text).toContain('<GET /slow >');
   });
 
-  test('headers that do not end are given up, and their connection with them', async () => {
+  test('headers that do not end time out, and their connection is closed', async () => {
     const server = await startNoting({ arrivalMsMax: 30 });
     const text = await talk(server, 'GET /slow HTTP/1.1\r\nHost: a\r\nX: ');
     expect(codes(text)).toEqual(['408']);
@@ -173,7 +176,7 @@ describe('clients that take their time', () => {
 
   test.each([
     ['that is read', 200, '400'],
-    ['that nobody reads', 401, '401'],
+    ['that is not read', 401, '401'],
   ])('a body in crumbs %s is not followed to its end', async (_which, code, expected) => {
     running = await startServer(async (exchange) => {
       if (code === 200) await exchange.readBody();
@@ -191,7 +194,7 @@ describe('clients that take their time', () => {
     while (running.server.inFlight() > 0) await new Promise(setImmediate);
   });
 
-  test('so is a body that does not end', async () => {
+  test('a body that does not end times out too', async () => {
     const server = await startNoting({ arrivalMsMax: 30 });
     const text = await talk(server, `${POST}Content-Length: 10\r\n\r\nabc`);
     expect(codes(text)).toEqual(['408']);
@@ -199,7 +202,7 @@ describe('clients that take their time', () => {
     while (server.server.inFlight() > 0) await new Promise(setImmediate);
   });
 
-  test('many connections that say nothing keep nobody from being served', async () => {
+  test('many silent connections do not affect other clients', async () => {
     const server = await startNoting();
     const silent = await Promise.all(Array.from({ length: 50 }, async () => server.connect()));
     const halfway = Array.from({ length: 50 }, () => net.connect(server.port, '127.0.0.1'));
@@ -208,7 +211,7 @@ describe('clients that take their time', () => {
     for (const socket of [...silent, ...halfway]) socket.destroy();
   });
 
-  test('what is no TLS ends its own connection only', async () => {
+  test('bytes that are no TLS end their own connection only', async () => {
     const server = await startNoting();
     const socket = net.connect(server.port, '127.0.0.1').on('error', () => undefined);
     socket.resume();
@@ -219,7 +222,7 @@ describe('clients that take their time', () => {
   });
 });
 
-describe('clients that leave', () => {
+describe('clients that disconnect', () => {
   async function startWaiting(): Promise<{
     readonly server: TestServer;
     readonly begun: Promise<void>;
@@ -245,7 +248,7 @@ describe('clients that leave', () => {
     ['in the middle of a body', `${POST}Content-Length: 10\r\n\r\nabc`],
     ['in the middle of a chunk', `${POST}Transfer-Encoding: chunked\r\n\r\na\r\nabc`],
     ['with others waiting', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(10)],
-  ])('%s leave nothing behind', async (_when, bytes) => {
+  ])('%s leave no resources', async (_when, bytes) => {
     const { server, begun, left } = await startWaiting();
     const socket = await server.connect();
     socket.write(bytes);
@@ -256,7 +259,7 @@ describe('clients that leave', () => {
     expect(await answerOf(server)).toBe(200);
   });
 
-  test('by half, with a request that is not whole, are answered 400 or cut', async () => {
+  test('by half, with an incomplete request, get 400 or are cut', async () => {
     const server = await startNoting();
     for (const bytes of ['GET / HTTP/1.1\r\nHo', `${POST}Content-Length: 10\r\n\r\nabc`]) {
       const socket = await server.connect();
@@ -269,7 +272,7 @@ describe('clients that leave', () => {
     expect(await answerOf(server)).toBe(200);
   });
 
-  test('by half behind a pipeline end it with what was answered by then, in order', async () => {
+  test('by half after a pipeline end it with the answers so far, in order', async () => {
     const server = await startNoting();
     const socket = await server.connect();
     const text = readToEnd(socket);
@@ -282,7 +285,7 @@ describe('clients that leave', () => {
     expect(await answerOf(server)).toBe(200);
   });
 
-  test('those that go on sending to an answer they had are cut', async () => {
+  test('those that keep sending after their answer are cut', async () => {
     running = await startServer(always(() => textAnswer('no thanks', 401)));
     const socket = await running.connect();
     const text = readToEnd(socket);

@@ -6,7 +6,7 @@ import type { AnswerOwner } from './answer-writer';
 import { writeAnswer } from './answer-writer';
 import { createRequestMemory } from './held-bytes';
 
-test('a piece that is told to be out when its connection has closed is given back once', async () => {
+test('a write that Node reports as flushed after the connection closed releases its bytes once', async () => {
   const memory = createRequestMemory();
   const pieces: ((error?: Error | null) => void)[] = [];
   let isWritten: () => void = () => undefined;

@@ -22,7 +22,7 @@ function pattern(text: string): BrowserRules['origins'][number] {
   return compiled;
 }
 
-/** Refuses everybody who gets as far as that. */
+/** Refuses every request that reaches it. */
 async function start(browsers: BrowserRules | undefined, ownHeaders = {}): Promise<TestServer> {
   const refused: Pipeline = async (exchange) => {
     exchange.answer = { ...textAnswer('who are you?', 401), headers: ownHeaders };
@@ -45,7 +45,7 @@ test('every answer says that the server speaks TLS alone, unless it says so itse
   expect((await own.send({ path: '/' })).headers['strict-transport-security']).toBe('max-age=1');
 });
 
-test('an origin that may read the answers is told so, refusals included', async () => {
+test('an allowed origin gets CORS headers, on errors too', async () => {
   const { send } = await start(RULES);
   const { code, headers } = await send({ path: '/', headers: { Origin: 'https://ui.example.com' } });
   expect(code).toBe(401);
@@ -60,7 +60,7 @@ test('an origin that may read the answers is told so, refusals included', async 
 });
 
 test.each(['https://example.com.evil.org', 'null', `https://${'a'.repeat(1_024)}.example.com`])(
-  'the origin %# is told nothing, and its preflight is a request like any other',
+  'the origin %# gets no CORS headers, and its preflight is an ordinary request',
   async (origin) => {
     const { send } = await start(RULES);
     const answer = await send({ path: '/', method: 'OPTIONS', headers: { Origin: origin } });
@@ -77,7 +77,7 @@ test('the preflight of an allowed origin is answered without credentials and wit
   expect(answer.headers['content-length']).toBeUndefined();
 });
 
-test('without rules browsers are told nothing', async () => {
+test('without rules there are no headers for browsers', async () => {
   const { send } = await start(undefined);
   const { headers } = await send({ path: '/', headers: { Origin: 'https://example.com' } });
   expect(Object.keys(headers).filter((name) => /^(?:access|strict)/u.test(name))).toEqual([]);

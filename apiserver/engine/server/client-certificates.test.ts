@@ -33,7 +33,7 @@ async function start(clientAuthorities?: ClientAuthorities): Promise<void> {
     async (exchange) => {
       seen.push(exchange.peer);
       const names = (exchange.peer ?? []).map(({ subject }) => subject.replace('CN=', ''));
-      exchange.answer = textAnswer(names.join(' ') || 'nobody');
+      exchange.answer = textAnswer(names.join(' ') || 'no certificate');
       await Promise.resolve();
     },
     { clientAuthorities },
@@ -57,7 +57,7 @@ async function open(options: ConnectionOptions): Promise<TLSSocket> {
   return socket;
 }
 
-/** Sends one request over a connection of its own, and tells what the server saw. */
+/** Sends one request over a new connection and returns what the server saw. */
 async function ask(options: ConnectionOptions, headers = ''): Promise<string> {
   const socket = await open(options);
   socket.write(`GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${headers}\r\n`);
@@ -69,10 +69,10 @@ const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
 describe.each(VERSIONS)('over %s', (version) => {
   const only = { minVersion: version, maxVersion: version };
 
-  test('what the client shows is seen, with what it sends along, and nothing is needed', async () => {
+  test('the server sees the certificate chain of the client, and requires none', async () => {
     expect(await ask({ ...only, ...shown(alice, lower, upper) })).toBe('alice lower upper');
     expect(await ask({ ...only, ...shown(stranger) })).toBe('stranger');
-    expect(await ask(only)).toBe('nobody');
+    expect(await ask(only)).toBe('no certificate');
   });
 
   test('a session is not resumed: it neither loses certificates nor brings any', async () => {
@@ -90,11 +90,11 @@ describe.each(VERSIONS)('over %s', (version) => {
     expect(await ask({ ...only, ...shown(alice, lower, upper), ...(session && { session }) })).toBe(
       'alice lower upper',
     );
-    expect(await ask({ ...only, ...(session && { session }) })).toBe('nobody');
+    expect(await ask({ ...only, ...(session && { session }) })).toBe('no certificate');
   });
 });
 
-test('nobody becomes another within a connection', async () => {
+test('a client cannot change its identity within a connection', async () => {
   const socket = await open({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', ...shown(alice) });
   const error = await new Promise<Error | null>((resolve) => {
     socket.renegotiate({ rejectUnauthorized: false }, resolve);
@@ -126,18 +126,18 @@ test('the listener for upgrades sees them too', async () => {
   expect(await readToEnd(socket)).toMatch(/\r\n\r\nalice$/);
 });
 
-test('clients are told the authorities, those of now', async () => {
-  expect(await namesTold()).toContain('root');
+test('the handshake sends the names of the current authorities', async () => {
+  expect(await sentNames()).toContain('root');
   pem = testAuthority({ commonName: 'newcomer' }).pem;
   onChange();
-  const told = await namesTold();
-  expect(told).toContain('newcomer');
-  expect(told).not.toContain('root');
+  const names = await sentNames();
+  expect(names).toContain('newcomer');
+  expect(names).not.toContain('root');
   expect(await ask(shown(alice))).toBe('alice');
 });
 
-/** What the server sends in the clear in the handshake of TLS 1.2: the request for a certificate is a part of it. */
-async function namesTold(): Promise<string> {
+/** Reads the unencrypted part of a TLS 1.2 handshake, which has the certificate request. */
+async function sentNames(): Promise<string> {
   const wire = createConnection({ port: running.port, host: '127.0.0.1' });
   let bytes = '';
   wire.on('data', (chunk: Buffer) => {
@@ -158,8 +158,8 @@ async function namesTold(): Promise<string> {
   return bytes;
 }
 
-test('where certificates make nobody known, none is asked for', async () => {
+test('without client authorities no certificate is requested', async () => {
   await running.stop();
   await start();
-  expect(await ask(shown(alice))).toBe('nobody');
+  expect(await ask(shown(alice))).toBe('no certificate');
 });

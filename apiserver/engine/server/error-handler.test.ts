@@ -67,7 +67,7 @@ test('every code of the store has an answer', () => {
   for (const code of STORAGE_ERROR_CODES) expect(outcome(new StorageError(code, '')).answer).toBeDefined();
 });
 
-test('what nobody foresaw is a 500 and is logged with the error itself', () => {
+test('an unexpected error is a 500 and is logged with the error', () => {
   const error = new TypeError('x is not a function');
   const { status, logged } = outcome(error);
   expect(status).toMatchObject({
@@ -80,7 +80,7 @@ test('what nobody foresaw is a 500 and is logged with the error itself', () => {
   ]);
 });
 
-test('a client that left gets no answer, whatever failed because of it', () => {
+test('a client that disconnected gets no answer', () => {
   const gone = AbortSignal.abort(new ClientGoneError());
   expect(outcome(new DOMException('aborted', 'AbortError'), gone).answer).toBeUndefined();
   expect(outcome(new TypeError('torn'), gone).answer).toBeUndefined();
@@ -99,7 +99,7 @@ test.each([
   });
 });
 
-test('a signal that aborts with a Status answers with that', () => {
+test('an abort with a StatusError answers with it', () => {
   const signal = AbortSignal.abort(new StatusError('ServiceUnavailable', 'leaving'));
   expect(outcome(new DOMException('aborted', 'AbortError'), signal).status).toMatchObject({
     code: 503,

@@ -1,7 +1,7 @@
 import { array, assert, integer, oneof, property } from 'fast-check';
 import { Gathered } from './gathered';
 
-test('pieces of any sizes come out joined, and none is changed by those after it', () => {
+test('chunks of any size are joined, and none is overwritten by later ones', () => {
   const size = oneof(integer({ min: 0, max: 20 }), integer({ min: 4_000, max: 40_000 }));
   assert(
     property(array(size, { maxLength: 60 }), (sizes) => {
@@ -15,7 +15,7 @@ test('pieces of any sizes come out joined, and none is changed by those after it
   );
 });
 
-test('one piece alone is not copied, and small ones are not kept by themselves', () => {
+test('a single chunk is not copied, and small ones are copied together', () => {
   const piece = Buffer.from('alone');
   const one = new Gathered();
   one.add(piece);

@@ -24,7 +24,7 @@ async function start(burst: number, more: Parameters<typeof startServer>[1] = {}
   return running;
 }
 
-test('an address has so many handshakes at once, and connections beyond end before theirs', async () => {
+test('connections over the rate limit of their address are closed before the handshake', async () => {
   const counts = newConnectionCounts();
   const warnings: object[] = [];
   const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
@@ -41,13 +41,13 @@ test('an address has so many handshakes at once, and connections beyond end befo
   expect(counts.handshakesRefused).toBe(2);
   expect(warnings).toEqual([{ source: '127.0.0.1' }]);
 
-  // Connections that are there go on, and so do other addresses.
+  // Existing connections and other addresses are not affected.
   expect(await send({ path: '/b' })).toMatchObject({ code: 200 });
   first?.write('GET /c HTTP/1.1\r\nHost: a\r\n\r\n');
   const [answer] = (await once(first ?? raw, 'data')) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1.1 200/);
-  const elsewhere = net.connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
-  const other = connectTls({ socket: elsewhere, rejectUnauthorized: false });
+  const otherAddress = net.connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+  const other = connectTls({ socket: otherAddress, rejectUnauthorized: false });
   await once(other, 'secureConnect');
   other.destroy();
   expect(server.inFlight()).toBe(0);
@@ -81,6 +81,6 @@ test.each([
   expect(sourceOf(one)).not.toBe(sourceOf(other));
 });
 
-test('one that has left before it was looked at has no address', () => {
+test('a socket that is already disconnected has no address', () => {
   expect(sourceOf(undefined)).toBe('');
 });

@@ -55,7 +55,7 @@ function connectRaw(port: number): Socket {
   return socket;
 }
 
-test('whoever sends one certificate pays for a handshake, and whoever sends many for each', async () => {
+test('a client with one certificate is charged for a handshake, a client with many for each', async () => {
   const { port } = await start(30);
   for (let count = 0; count < 3; count += 1) expect(await shake(port, [cert])).toBe('agreed');
   expect(await shake(port, [cert, ca])).toBe('agreed');
@@ -68,7 +68,7 @@ test('whoever sends one certificate pays for a handshake, and whoever sends many
   expect(await shake(port)).toBe('closed');
 });
 
-test('a handshake that fails costs what may have been verified by then, and others of the address that are under way end', async () => {
+test('a failed handshake is charged by its bytes, and pending handshakes of an address in debt are closed', async () => {
   const { port, refused } = await start(100);
   const waiting = connectRaw(port);
   await once(waiting, 'connect');

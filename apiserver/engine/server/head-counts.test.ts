@@ -24,7 +24,7 @@ function open(): Http2Wire {
   return new Http2Wire({ take: () => true });
 }
 
-describe('the fields of a head are counted', () => {
+describe('the fields of a header block are counted', () => {
   test.each<[what: string, fields: number, frames: Buffer]>([
     ['in full', 5, head(http2Head('GET', '/', [http2Field('x', 'y')]))],
     ['by their numbers', 3, head(INDEXED)],
@@ -52,7 +52,7 @@ describe('the fields of a head are counted', () => {
       ]),
     ],
     [
-      'and not those behind the body',
+      'and not trailers',
       3,
       Buffer.concat([head(INDEXED), http2Frame('data', { payload: INDEXED }), head(REMEMBERED), head(NEVER)]),
     ],
@@ -68,7 +68,7 @@ describe('the fields of a head are counted', () => {
     expect(others.heads.isWhole(1, fields - 1)).toBe(false);
   });
 
-  test('for each request, and forgotten with it and those before it', () => {
+  test('for each request, and forgotten with it and earlier streams', () => {
     const wire = open();
     wire.add(HTTP2_PREFACE);
     for (const stream of [1, 3, 5]) wire.add(head(INDEXED, { stream }));
@@ -77,7 +77,7 @@ describe('the fields of a head are counted', () => {
     expect(wire.heads.isWhole(5, 3)).toBe(true);
   });
 
-  test('unless the bytes are no head', () => {
+  test('unless the bytes are no header block', () => {
     for (const bytes of [Buffer.from([0xff, 0x80, 0x80, 0x80, 0x80, 0x80]), Buffer.from([0x40, 9, 0x61])]) {
       const wire = open();
       wire.add(Buffer.concat([HTTP2_PREFACE, head(bytes)]));
@@ -85,7 +85,7 @@ describe('the fields of a head are counted', () => {
     }
   });
 
-  test('of so many at most of which there is no request', () => {
+  test('up to a limit of blocks without a request', () => {
     const wire = open();
     wire.add(HTTP2_PREFACE);
     for (let at = 0; at < 20_000; at += 1) wire.add(head(INDEXED, { stream: 2 * at + 1 }));

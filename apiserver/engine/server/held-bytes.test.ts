@@ -25,7 +25,7 @@ function userNamed(name: string): UserInfo {
   return name === ADMIN.name ? ADMIN : { ...NOBODY, name };
 }
 
-/** The user is the path's first part: every request is who it says. */
+/** The user is the first part of the path. */
 function userOf({ path }: Exchange): UserInfo {
   return userNamed(path.split('/')[1] ?? '');
 }
@@ -47,7 +47,7 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 }
 
-test('a small process has small bounds, in which one body of the largest size always fits', () => {
+test('a small process has small limits that always fit one body of the largest size', () => {
   const { bodies, answers } = createRequestMemory(128 * MB);
   expect([bodies.max, answers.max]).toEqual([
     { perUserMax: 4 * MB, totalMax: 16 * MB },
@@ -58,7 +58,7 @@ test('a small process has small bounds, in which one body of the largest size al
 });
 
 describe('held bytes', () => {
-  test('have a bound for each user, and one for all', () => {
+  test('have a limit per user and one for all users', () => {
     const held = new HeldBytes({ perUserMax: 10, totalMax: 25 });
     const [a, b, c] = ['a', 'b', 'c'].map(userNamed) as [UserInfo, UserInfo, UserInfo];
     held.add(a, 10);
@@ -70,7 +70,7 @@ describe('held bytes', () => {
     expect([held.hasRoom(a, 10), held.hasRoom(c, 6), held.total]).toEqual([true, true, 10]);
   });
 
-  test('tell who finds no room to come again by what must go before, and by how fast it went of late', () => {
+  test('estimate Retry-After from the bytes to release and the recent release rate', () => {
     let now = 0;
     const held = new HeldBytes({ perUserMax: 100, totalMax: 1_000 }, { now: () => now, random: () => 0 });
     const [a, b] = ['a', 'b'].map(userNamed) as [UserInfo, UserInfo];
@@ -93,7 +93,7 @@ describe('held bytes', () => {
     expect(secondsFor(a, 60)).toBe(4);
   });
 
-  test('do not bind those who are to end what fills them', () => {
+  test('do not limit superusers', () => {
     const held = new HeldBytes({ perUserMax: 10, totalMax: 10 });
     held.add(userNamed('a'), 10);
     expect([held.hasRoom(ADMIN, 100), held.hasRoom(userNamed('b'), 1)]).toEqual([true, false]);
@@ -153,7 +153,7 @@ describe('request bodies', () => {
     },
   );
 
-  test('for which there is no room are refused with Retry-After, before a client that asks sends them', async () => {
+  test('over the limit are refused with Retry-After, before a client with Expect: 100-continue sends them', async () => {
     const memory = memoryOf(MB, MB);
     memory.bodies.add(userNamed('a'), MB);
     const { send } = await start(reading, { memory });
@@ -169,7 +169,7 @@ describe('request bodies', () => {
     expect(await send({ method: 'POST', path: '/a', body: 'small' })).toMatchObject({ code: 200, text: '5' });
   });
 
-  test('count until their request is over', async () => {
+  test('count until their request ends', async () => {
     const memory = memoryOf(MB, MB);
     const read = deferred();
     const go = deferred();
@@ -191,7 +191,7 @@ describe('request bodies', () => {
   });
 });
 
-describe('answers that are not taken', () => {
+describe('unread answers', () => {
   const BIG = Buffer.alloc(16 * MB, '.');
 
   async function* endless(): AsyncGenerator<Buffer> {
@@ -209,7 +209,7 @@ describe('answers that are not taken', () => {
   test.each([
     ['whole', BIG],
     ['streamed', undefined],
-  ])('(%s) keep their user’s further requests from beginning, and nobody else’s', async (_how, body) => {
+  ])('(%s) make further requests of their user 429, and no others', async (_how, body) => {
     const memory = memoryOf(20 * MB, 80 * MB);
     const limit = createMemoryLimitStage(memory);
     let begun = 0;
@@ -244,7 +244,7 @@ describe('answers that are not taken', () => {
   test.each([
     ['long', BIG.length, 1],
     ['short, one after another', ANSWER_PIECE_BYTES, 60],
-  ])('in time (%s) are cut off, and their exchange told why', async (_how, bytes, times) => {
+  ])('in time (%s) are aborted, and so is their exchange', async (_how, bytes, times) => {
     const reasons: unknown[] = [];
     const counts = newConnectionCounts();
     const server = await start(
@@ -263,7 +263,7 @@ describe('answers that are not taken', () => {
     await once(socket, 'close');
   });
 
-  test('are whole for a client that reads slowly', async () => {
+  test('are complete for a client that reads slowly', async () => {
     const { connect } = await start(async (exchange) => {
       await Promise.resolve();
       exchange.answer = { code: 200, headers: {}, body: BIG };

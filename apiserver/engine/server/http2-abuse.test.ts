@@ -21,7 +21,10 @@ import type { ServerSettings } from './server';
 import type { TestServer } from './testing/client';
 import { always, asJane, startServer, textAnswer } from './testing/client';
 
-/** What clients send who do not play by the rules of HTTP/2. The server survives each, and whoever comes next is served. */
+/**
+ * Clients that violate HTTP/2: rapid reset, floods and malformed frames. The server survives each, and serves the
+ * next client.
+ */
 
 let running: TestServer | undefined;
 afterEach(async () => {
@@ -37,7 +40,7 @@ async function start(pipeline: Pipeline, settings: Partial<ServerSettings> = {})
   return running;
 }
 
-/** A connection that has said what a client says first. */
+/** A connection after the client preface and settings. */
 async function open({ connect }: TestServer): Promise<TLSSocket> {
   const socket = await connect(['h2']);
   socket.write(HTTP2_PREFACE);
@@ -72,8 +75,8 @@ function each<T>(count: number, make: (at: number) => T): T[] {
   return Array.from({ length: count }, (_, at) => make(at));
 }
 
-describe('requests that are sent ahead', () => {
-  test('are begun over many turns of the event loop, in which others are served', async () => {
+describe('concurrent requests of one connection', () => {
+  test('are started over many turns of the event loop, in which other clients are served', async () => {
     const begun: string[] = [];
     let mostInATurn = 0;
     let inThisTurn = 0;
@@ -97,7 +100,7 @@ describe('requests that are sent ahead', () => {
     expect(mostInATurn).toBeLessThan(30);
   });
 
-  test('are not begun if they are given up before', async () => {
+  test('are not started if they are reset before', async () => {
     const begun: string[] = [];
     const server = await start(async (exchange) => {
       begun.push(exchange.path);
@@ -117,7 +120,7 @@ describe('requests that are sent ahead', () => {
     await eventually('nothing else is under way', async () => server.server.inFlight() === 1);
   });
 
-  test('are answered to the end when the server closes', async () => {
+  test('are all answered when the server closes', async () => {
     const server = await start(always((exchange: Exchange) => textAnswer(exchange.path)));
     const socket = await open(server);
     const over = closed(socket);
@@ -152,7 +155,7 @@ describe('a connection ends', () => {
       'PRIORITY',
       (at) => [http2Frame('priority', { stream: 2 * at + 1, payload: Buffer.from([0, 0, 0, 0, 15]) })],
     ],
-    ['frames that nobody knows', () => [http2Frame('unknown', { stream: 0, payload: Buffer.alloc(100) })]],
+    ['unknown frames', () => [http2Frame('unknown', { stream: 0, payload: Buffer.alloc(100) })]],
     ['requests beyond the limit', (at) => [get(at)]],
     [
       'one head in pieces without end',
@@ -197,7 +200,7 @@ describe('a connection ends', () => {
     expect((await server.send({ path: '/still-here' })).code).toBe(200);
   });
 
-  test('but not by windows that grow without end, beside which others are served', async () => {
+  test('but not by endless window updates, during which other clients are served', async () => {
     const server = await start(
       always(({ path }) => textAnswer(path === '/large' ? 'x'.repeat(1_000_000) : '')),
     );
@@ -214,12 +217,12 @@ describe('a connection ends', () => {
     };
     send();
     for (let at = 0; at < 20; at += 1) expect((await server.send({ path: '/' })).code).toBe(200);
-    await eventually('the flood goes on', async () => rounds > 20);
+    await eventually('the flood continues', async () => rounds > 20);
     isOver = true;
     expect(ofType(frames, 'goaway')).toEqual([]);
   });
 
-  test('by resets of watches that have begun, unless they are cancelled', async () => {
+  test('by resets of open watches, unless they are cancelled', async () => {
     const counts = newConnectionCounts();
     const server = await start(
       always(() => ({ code: 200, headers: {}, body: silence(), messages: 'lines' })),
@@ -264,7 +267,7 @@ describe('a connection ends', () => {
     expect(counts.http2Floods).toBe(1);
   });
 
-  test('but not by requests with bodies that were answered', async () => {
+  test('but not by answered requests with bodies', async () => {
     const counts = newConnectionCounts();
     const server = await start(
       async (exchange) => {
@@ -295,7 +298,7 @@ describe('a connection ends', () => {
     socket.destroy();
   });
 
-  test('of which there is a line in the log and a count', async () => {
+  test('with a log line and a counter', async () => {
     const lines: unknown[] = [];
     const log: Log = { ...silentLog, info: (fields) => void lines.push(fields) };
     const counts = newConnectionCounts();
@@ -341,8 +344,8 @@ describe('a request', () => {
     ['a line break', http2Field('impersonate-user', 'a\r\nb')],
     ['a control character', http2Field('impersonate-user', 'bob\u0001')],
     ['a space before its value', http2Field('impersonate-user', ' bob')],
-    ['a space behind its value', http2Field('impersonate-user', 'bob ')],
-    ['a tab behind its value', http2Field('impersonate-group', 'ops\t')],
+    ['a space after its value', http2Field('impersonate-user', 'bob ')],
+    ['a tab after its value', http2Field('impersonate-group', 'ops\t')],
     ['a space in its name', http2Field('impersonate user', 'bob')],
     ['no name', http2Field('', 'bob')],
     ['a host that is none', http2Field('host', 'a b')],
@@ -368,7 +371,7 @@ describe('a request', () => {
     expect(String(refusal?.payload)).toContain('a field of the request head');
   });
 
-  test('whose body is longer or shorter than it says has none', async () => {
+  test('whose body does not match its content-length has no answer', async () => {
     const bodies: string[] = [];
     const server = await start(async (exchange) => {
       bodies.push(String(await exchange.readBody()));
@@ -389,7 +392,7 @@ describe('a request', () => {
     expect(bodies).toEqual([]);
   });
 
-  test('whose head becomes large by what was remembered of earlier ones is refused, and so are many such', async () => {
+  test('whose headers become large by the HPACK table (bomb) is refused, and so are many such', async () => {
     let begun = 0;
     const server = await start(async (exchange) => {
       begun += 1;
@@ -424,7 +427,7 @@ describe('a request', () => {
 });
 
 describe('an answer', () => {
-  test('is whole for a client that takes a byte at a time', async () => {
+  test('is complete for a client that reads a byte at a time', async () => {
     const server = await start(always(() => textAnswer('x'.repeat(300))));
     const socket = await open(server);
     const frames = framesOf(socket);

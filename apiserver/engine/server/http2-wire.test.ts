@@ -35,7 +35,7 @@ function partsOf(wire: Http2Wire, bytes: Buffer, next: () => void): Buffer[] {
 const headsIn = (bytes: Buffer): number =>
   bytes.toString('latin1').split(http2Head('GET', '/').toString('latin1')).length - 1;
 
-test('of many requests that come at once few are read in a turn, each with its reset', () => {
+test('of many requests in one read, few are read per turn, each with its reset', () => {
   const { heads, next } = turns(2);
   const streams = [1, 3, 5, 7, 9];
   const bytes = Buffer.concat([HTTP2_PREFACE, ...streams.flatMap((each) => [get(each), reset(each)])]);
@@ -46,7 +46,7 @@ test('of many requests that come at once few are read in a turn, each with its r
   expect(parts.map((part) => streams.filter((each) => part.includes(reset(each))).length)).toEqual([2, 2, 1]);
 });
 
-test('connections share a turn, and none waits for the others’ first request', () => {
+test('connections share a turn, and each reads at least one header block', () => {
   const { heads, next } = turns(1);
   const wires = [1, 2, 3].map(() => new Http2Wire(heads));
   const bytes = Buffer.concat([HTTP2_PREFACE, get(1), get(3)]);
@@ -60,7 +60,7 @@ test('connections share a turn, and none waits for the others’ first request',
   ]);
 });
 
-test('bodies are read whatever the number of heads', () => {
+test('bodies are read whatever the number of header blocks', () => {
   const { heads } = turns(1);
   const wire = new Http2Wire(heads);
   wire.add(Buffer.concat([HTTP2_PREFACE, get(1)]));

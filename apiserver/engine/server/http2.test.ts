@@ -55,7 +55,7 @@ async function* endless(): AsyncGenerator<Buffer> {
 }
 
 describe('a request over HTTP/2', () => {
-  test('is the exchange that it would be over HTTP/1.1', async () => {
+  test('is the same exchange as over HTTP/1.1', async () => {
     let seen: Exchange | undefined;
     const server = await start(async (exchange) => {
       seen = exchange;
@@ -85,7 +85,7 @@ describe('a request over HTTP/2', () => {
     expect(names?.filter((name) => name === 'host')).toHaveLength(1);
   });
 
-  test('shares its connection with others, and clients of HTTP/1.1 have theirs as ever', async () => {
+  test('shares its connection with others, and HTTP/1.1 clients have their own', async () => {
     const gate = deferred<undefined>();
     const server = await start(async (exchange) => {
       if (exchange.path === '/late') await gate.promise;
@@ -99,7 +99,7 @@ describe('a request over HTTP/2', () => {
     expect((await late).text).toBe('/late');
   });
 
-  test('is answered by a whole body, by a stream, or by a head alone, with each warning of its own', async () => {
+  test('is answered by a body, by a stream, or by headers alone, with separate warnings', async () => {
     const server = await start(async (exchange) => {
       exchange.warnings.push('one', 'two');
       const long = exchange.path === '/long' ? Buffer.alloc(3_000_000, 'y') : Buffer.from('short');
@@ -115,7 +115,7 @@ describe('a request over HTTP/2', () => {
     expect(head.headers).not.toHaveProperty('upgrade');
   });
 
-  test('that its client gives up is given up, and the connection goes on', async () => {
+  test('that its client resets is aborted, and the connection stays open', async () => {
     let given: Exchange | undefined;
     const server = await start(async (exchange) => {
       if (exchange.path !== '/wait') {
@@ -135,7 +135,7 @@ describe('a request over HTTP/2', () => {
     expect(server.server.inFlight()).toBe(0);
   });
 
-  test('whose body is of unknown length is passed on with it, and one without a body has none', async () => {
+  test('with a body of unknown length is proxied with it, and one without a body has none', async () => {
     const server = await start(async (exchange) => {
       const chunks: Buffer[] = [];
       const body = exchange.bodyStream();
@@ -152,7 +152,7 @@ describe('a request over HTTP/2', () => {
     expect((await sendHttp2(session, post)).text).toBe('nothing');
   });
 
-  test('is over with its answer, even if its body has no end', async () => {
+  test('ends with its answer, even if its body has no end', async () => {
     let over = 0;
     const server = await start(async (exchange) => {
       exchange.whenOver(() => (over += 1));
@@ -167,7 +167,7 @@ describe('a request over HTTP/2', () => {
     expect((await sendHttp2(session, { ':path': '/' })).text).toBe('early');
   });
 
-  test('that asks before it sends is told to go on, or refused on a connection that goes on', async () => {
+  test('with Expect: 100-continue gets 100, or is refused on a connection that stays open', async () => {
     const server = await start(async (exchange) => {
       exchange.answer = textAnswer(String(await exchange.readBody()));
     });
@@ -184,7 +184,7 @@ describe('a request over HTTP/2', () => {
     expect(away).toBe(0);
   });
 
-  test('that is refused before anybody asks who sends it does not end the connection', async () => {
+  test('that is refused before authentication does not end the connection', async () => {
     const session = await open(await start(always(() => textAnswer('answered'))));
     expect((await sendHttp2(session, { ':path': `/${'a'.repeat(40_000)}` })).code).toBe(414);
     const large = { ':path': '/', 'x-one': 'a'.repeat(32_000), 'x-two': 'b'.repeat(33_500) };
@@ -192,7 +192,7 @@ describe('a request over HTTP/2', () => {
     expect((await sendHttp2(session, { ':path': '/' })).text).toBe('answered');
   });
 
-  test('may name its host twice, and not two hosts', async () => {
+  test('may repeat its host, but not have two hosts', async () => {
     const server = await start(always(({ headers }) => textAnswer(headers.host ?? '')));
     const session = await open(server);
     const to = { ':path': '/', ':authority': 'a.example' };
@@ -251,7 +251,7 @@ describe('a request over HTTP/2', () => {
 });
 
 describe('a connection over HTTP/2', () => {
-  test('may cancel more watches than other requests, as that is how watches end', async () => {
+  test('may cancel any number of watches', async () => {
     const counts = newConnectionCounts();
     const server = await start(
       always(() => ({ code: 200, headers: {}, body: oneEvent(), messages: 'lines' })),
@@ -268,7 +268,7 @@ describe('a connection over HTTP/2', () => {
     expect(session.destroyed).toBe(false);
   });
 
-  test('whose client does not take an answer loses that answer alone', async () => {
+  test('whose client does not read an answer loses only that answer', async () => {
     const server = await start(
       always((exchange) =>
         exchange.path === '/endless' ? { code: 200, headers: {}, body: endless() } : textAnswer('taken'),
@@ -285,7 +285,7 @@ describe('a connection over HTTP/2', () => {
     expect((await sendHttp2(session, { ':path': '/' })).text).toBe('taken');
   });
 
-  test('has no more requests under way than it may', async () => {
+  test('has at most its limit of concurrent streams', async () => {
     let most = 0;
     let now = 0;
     const server = await start(
@@ -306,8 +306,8 @@ describe('a connection over HTTP/2', () => {
   });
 
   test.each<[string, UserInfo, number]>([
-    ['who is refused', NOBODY, 401],
-    ['who is anonymous', { ...NOBODY, name: USER.anonymous, groups: [USER_GROUP.unauthenticated] }, 200],
+    ['that is refused', NOBODY, 401],
+    ['that is anonymous', { ...NOBODY, name: USER.anonymous, groups: [USER_GROUP.unauthenticated] }, 200],
   ])('of somebody %s ends with the answer', async (_who, user, code) => {
     const session = await open(
       await start(
@@ -329,19 +329,19 @@ describe('a connection over HTTP/2', () => {
     await ended;
   });
 
-  test('of somebody who is known goes on after a refusal by somebody else', async () => {
+  test('of an authenticated user stays open after a refusal by an extension API server', async () => {
     const session = await open(await start(always(() => textAnswer('not you', 401))));
     expect((await sendHttp2(session, { ':path': '/' })).code).toBe(401);
     expect((await sendHttp2(session, { ':path': '/' })).code).toBe(401);
   });
 
-  test('that asks to be connected to another server is refused', async () => {
+  test('with CONNECT is refused', async () => {
     const session = await open(await start(always(() => textAnswer('not reached'))));
     const stream = session.request({ ':method': 'CONNECT', ':authority': 'a.example:443' });
     expect(await readReply(stream)).toMatchObject({ code: 405 });
   });
 
-  test('takes no further requests by chance, and answers those under way', async () => {
+  test('gets GOAWAY at random, and requests in flight are answered', async () => {
     const server = await start(
       always(() => textAnswer('last')),
       { http2: { ...OFFERED, goawayChance: 1 } },
@@ -352,7 +352,7 @@ describe('a connection over HTTP/2', () => {
     expect((await away)[0]).toBe(constants.NGHTTP2_NO_ERROR);
   });
 
-  test('is asked to end when the server closes, which waits for what is under way', async () => {
+  test('gets GOAWAY when the server closes, which waits for requests in flight', async () => {
     const gate = deferred<undefined>();
     const server = await start(async (exchange) => {
       await gate.promise;
@@ -369,7 +369,7 @@ describe('a connection over HTTP/2', () => {
     await over;
   });
 
-  test('is not offered unless it is asked for', async () => {
+  test('is offered only if it is enabled', async () => {
     const { connect } = await start(
       always(() => textAnswer('')),
       { http2: undefined },

@@ -101,7 +101,7 @@ describe('closing', () => {
     await expect(send({})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('readiness fails first, and until the delay is over new connections are served', async () => {
+  test('readiness fails first, and new connections are served during the delay', async () => {
     let isReady = true;
     const { server, send, connect } = await start(
       always(() => textAnswer(isReady ? 'ready' : 'leaving')),
@@ -117,7 +117,7 @@ describe('closing', () => {
     await expect(connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('in the second half of the delay answers end their connections, so that the close meets no request', async () => {
+  test('in the second half of the delay answers close their connections, so that no request races with the close', async () => {
     const { server, send } = await start(always(() => textAnswer('served')));
     const delay = heldDelay(150);
     const closed = server.close({ delayMs: 300, graceMs: 60_000 });
@@ -130,7 +130,7 @@ describe('closing', () => {
     expect(late).toMatchObject({ code: 200, headers: { connection: 'close' } });
   });
 
-  test('watches are ended through the hook, and their streams end cleanly', async () => {
+  test('watches end by the hook, and their streams end cleanly', async () => {
     const end = deferred();
     const { server, send } = await start(
       always(() => ({
@@ -151,7 +151,7 @@ describe('closing', () => {
     expect(await reply).toMatchObject({ code: 200, text: 'event;bookmark' });
   });
 
-  test('the watches end over the time for which it goes on serving, and those after it are refused', async () => {
+  test('watches end spread over the shutdown delay, and later ones are refused', async () => {
     const asked: object[] = [];
     const { server } = await start(
       always(() => textAnswer('')),
@@ -169,7 +169,7 @@ describe('closing', () => {
     ]);
   });
 
-  test('a watch that ends while the server still serves takes its connection with it, a plain answer does not', async () => {
+  test('during the delay the end of a watch closes its connection, a plain answer does not', async () => {
     const end = deferred();
     const leaving = deferred();
     const { server, send, agent } = await start(
@@ -197,7 +197,7 @@ describe('closing', () => {
     await closed;
   });
 
-  test('what does not finish in the grace is told so, and what does not listen is cut', async () => {
+  test('requests that exceed the grace period get 503, and those that ignore it are cut', async () => {
     const entered = [deferred(), deferred()];
     const { server, send, port } = await start(async (exchange) => {
       entered[exchange.path === '/deaf' ? 1 : 0]?.resolve();
@@ -214,7 +214,7 @@ describe('closing', () => {
     expect(await deafEnd).toMatchObject({ code: 'ECONNRESET' });
   });
 
-  test('idle connections, also those that never sent a request, do not hold it up', async () => {
+  test('idle connections, with or without a request, do not delay the close', async () => {
     const { server, send, connect } = await start(always(() => textAnswer('')));
     await send({});
     const silent = await connect();
@@ -232,7 +232,7 @@ describe('closing', () => {
 });
 
 describe('the certificate', () => {
-  test('a new one is taken up without a restart, a bad one is told and the old one stays', async () => {
+  test('a new one is reloaded without a restart, an invalid one is logged and the old one stays', async () => {
     const said: string[] = [];
     let heard = deferred();
     const log = logOf((message) => {
@@ -262,7 +262,7 @@ describe('the certificate', () => {
     expect(await servedName(test)).toBe('CN=fresh');
   });
 
-  test('the self-made one is renewed before its end without a restart', async () => {
+  test('the self-signed one is renewed before it expires without a restart', async () => {
     const test = await start(
       always(() => textAnswer('')),
       { certificatePollMs: 5 },
@@ -290,7 +290,7 @@ describe('the certificate', () => {
     await expect(server.listen()).rejects.toThrow('/nowhere/tls.crt');
   });
 
-  test('a port that is taken fails the start', async () => {
+  test('a port in use fails the start', async () => {
     const { files, port } = await start(always(() => textAnswer('')));
     const second = createServer({
       bindAddress: '127.0.0.1',

@@ -20,7 +20,7 @@ function get(path: string, headers = ''): string {
   return `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
 }
 
-/** What is asked for, in order, and the answers of those that wait for the test. */
+/** The requests, in order, and the answers that wait for the test. */
 interface Asked {
   readonly paths: string[];
   readonly answers: Map<string, Deferred<void>>;
@@ -64,7 +64,7 @@ async function turns(count: number): Promise<void> {
 }
 
 describe('pipelined requests', () => {
-  test('are answered in order, and none is begun before the answer to the one before has left', async () => {
+  test('are answered in order, each started only after the previous answer is sent', async () => {
     let underWay = 0;
     const together: number[] = [];
     running = await startServer(async (exchange) => {
@@ -81,7 +81,7 @@ describe('pipelined requests', () => {
     expect(new Set(together)).toEqual(new Set([1]));
   });
 
-  test('one with a body is whole, also when the answer before it has not left', async () => {
+  test('a body is complete, even if the previous answer is still pending', async () => {
     const begun = deferred();
     running = await startServer(async (exchange) => {
       if (exchange.path === '/big') {
@@ -102,7 +102,7 @@ describe('pipelined requests', () => {
     expect((await readToEnd(socket)).slice(-7)).toBe('/300000');
   });
 
-  test('connections go on after each pause, whenever it comes', async () => {
+  test('connections resume after each pause', async () => {
     const { connect } = (running = await startServer(async (exchange) => {
       const { length } = await exchange.readBody();
       exchange.answer = { code: 200, headers: { got: String(length) }, body: Buffer.alloc(400_000, '.') };
@@ -127,7 +127,7 @@ describe('pipelined requests', () => {
     }
   });
 
-  test('one is in memory at a time for a client that reads nothing', async () => {
+  test('a client that reads nothing has one answer in memory at a time', async () => {
     const big = Buffer.alloc(8_000_000, '.');
     let begun = 0;
     const first = deferred();
@@ -148,7 +148,7 @@ describe('pipelined requests', () => {
     socket.destroy();
   });
 
-  test('have their bodies, and are told to go on when it is their turn', async () => {
+  test('have their bodies, and get 100 Continue in their turn', async () => {
     running = await startServer(async (exchange) => {
       await turns(3);
       exchange.answer = textAnswer(`/${(await exchange.readBody()).toString()}`);
@@ -167,7 +167,7 @@ describe('pipelined requests', () => {
     expect(text.indexOf('100 Continue')).toBeGreaterThan(text.indexOf('/two'));
   });
 
-  test('go with their connection, and only the one that was begun hears of it', async () => {
+  test('are dropped with their connection, and only the started one is aborted', async () => {
     const left: string[] = [];
     const gone = deferred();
     const begun = deferred();
@@ -187,7 +187,7 @@ describe('pipelined requests', () => {
     expect(running.server.inFlight()).toBe(0);
   });
 
-  test('wait behind a stream too', async () => {
+  test('wait for a stream too', async () => {
     const go = deferred();
     async function* slow(): AsyncGenerator<Buffer> {
       yield Buffer.from('/first-');
@@ -210,7 +210,7 @@ describe('pipelined requests', () => {
     expect(bodies(head.toString() + (await readToEnd(socket)))).toContain('/next');
   });
 
-  test('one that Node answers by itself holds nobody up', async () => {
+  test('one that Node answers itself blocks no other', async () => {
     const { connect, paths } = await startAsked();
     const socket = await connect();
     socket.write(get('/1') + get('/2', 'Expect: the-unexpected\r\n') + get('/3', 'Connection: close\r\n'));
@@ -219,7 +219,7 @@ describe('pipelined requests', () => {
     expect(paths).toEqual(['/1', '/3']);
   });
 
-  test('that are not begun when the server closes are left to another one', async () => {
+  test('that are not started when the server closes are not answered', async () => {
     const { connect, paths, begun, answers, server } = await startAsked();
     const socket = await connect();
     const text = readToEnd(socket);
@@ -234,7 +234,7 @@ describe('pipelined requests', () => {
 });
 
 describe('a flood of pipelined requests', () => {
-  test('ends its connection with the answer that is under way, which says so', async () => {
+  test('ends its connection with the current answer, which has Connection: close', async () => {
     const { connect, paths, begun, answers, server } = await startAsked();
     const socket = await connect();
     const text = readToEnd(socket);
@@ -247,7 +247,7 @@ describe('a flood of pipelined requests', () => {
     expect(server.inFlight()).toBe(0);
   });
 
-  test('is bounded in bytes as well', async () => {
+  test('is limited in bytes as well', async () => {
     const counts = newConnectionCounts();
     const { connect, paths, begun, answers } = await startAsked({ counts });
     const socket = await connect();
@@ -261,7 +261,7 @@ describe('a flood of pipelined requests', () => {
     expect(paths).toEqual(['/held']);
   });
 
-  test('is not parsed any further, however much of it is there', async () => {
+  test('is not parsed any further', async () => {
     const made: string[] = [];
     const onRequest = (message: unknown): void => {
       made.push((message as { readonly request: { readonly url: string } }).request.url);
@@ -284,7 +284,7 @@ describe('a flood of pipelined requests', () => {
     }
   });
 
-  test('behind an answer that does not come, or has begun, is cut soon', async () => {
+  test('after an answer that is pending or started is cut soon', async () => {
     const silence = {
       [Symbol.asyncIterator]: () => ({
         next: async () => new Promise<IteratorResult<Buffer>>(() => undefined),
@@ -301,7 +301,7 @@ describe('a flood of pipelined requests', () => {
 });
 
 describe('in the middle of a pipeline', () => {
-  test('a request to upgrade ends the connection with the answer before it, and harms nobody else', async () => {
+  test('an upgrade request ends the connection with the previous answer, and affects no other connection', async () => {
     const { connect, paths, begun, answers, send } = await startAsked();
     const socket = await connect();
     const text = readToEnd(socket);
@@ -313,7 +313,7 @@ describe('in the middle of a pipeline', () => {
     expect(await send({ path: '/other' })).toMatchObject({ code: 200, text: '/other' });
   });
 
-  test('so does one behind an answer that Node gives by itself', async () => {
+  test('so does one after an answer of Node itself', async () => {
     const { connect, send } = await startAsked();
     const socket = await connect();
     const text = readToEnd(socket);
@@ -322,7 +322,7 @@ describe('in the middle of a pipeline', () => {
     expect(await send({ path: '/other' })).toMatchObject({ code: 200 });
   });
 
-  test('a request to upgrade behind an answer that does not come is cut soon', async () => {
+  test('an upgrade request after an answer that does not come is cut soon', async () => {
     const { connect, begun, send } = await startAsked();
     const socket = await connect();
     const text = readToEnd(socket);
@@ -332,7 +332,7 @@ describe('in the middle of a pipeline', () => {
     expect(await send({ path: '/other' })).toMatchObject({ code: 200 });
   });
 
-  test('what is sent after a request to upgrade is not HTTP any more', async () => {
+  test('bytes after an upgrade request are not parsed as HTTP', async () => {
     const seen: Pick<Exchange, 'path' | 'upgrade'>[] = [];
     running = await startServer(async ({ path, upgrade }) => {
       seen.push({ path, upgrade });
@@ -344,7 +344,7 @@ describe('in the middle of a pipeline', () => {
     expect(seen).toEqual([{ path: '/upgrade', upgrade: true }]);
   });
 
-  test('bytes that are no request do not take the place of the answer before them', async () => {
+  test('malformed bytes do not replace the previous answer', async () => {
     const { connect, begun, answers } = await startAsked();
     const socket = await connect();
     const text = readToEnd(socket);

@@ -35,7 +35,7 @@ async function* torn(): AsyncGenerator<Buffer> {
 }
 
 describe('the exchange', () => {
-  test('carries what the client sent', async () => {
+  test('has the method, path, query, headers and body of the client', async () => {
     let seen: Exchange | undefined;
     const { send } = await start(
       always((exchange) => {
@@ -63,7 +63,7 @@ describe('the exchange', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(seen?.receivedAt ?? Infinity);
   });
 
-  test('a whole URL as request target means its path', async () => {
+  test('an absolute URL as request target is reduced to path and query', async () => {
     const { connect } = await start(
       always((exchange) => textAnswer(`${exchange.path}?${exchange.query.toString()}`)),
     );
@@ -74,14 +74,14 @@ describe('the exchange', () => {
     expect(await readToEnd(socket)).toMatch(/\r\n\r\n\/version\?a=b$/);
   });
 
-  test('a path has one form, whatever a client percent-encodes without need', async () => {
+  test('needless percent-encoding in a path is decoded', async () => {
     const { connect } = await start(always((exchange) => textAnswer(exchange.path)));
     const socket = await connect();
     socket.write('GET /v%65rsion%2f%C3%A4 HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n');
     expect(await readToEnd(socket)).toMatch(/\r\n\r\n\/version%2f%C3%A4$/);
   });
 
-  test('has every header, however many stand before it: the last may say as whom a proxy sends the request', async () => {
+  test('has every header, however many: the last may be an impersonation header', async () => {
     const { connect } = await start(
       always(({ headers, rawHeaders }) =>
         textAnswer(
@@ -112,14 +112,14 @@ describe('answers', () => {
     );
   });
 
-  test('an answer may say itself how long it can be remembered', async () => {
+  test('an answer may set its own Cache-Control', async () => {
     const { send } = await start(
       always(() => ({ ...textAnswer(''), headers: { 'Cache-Control': 'public, max-age=60' } })),
     );
     expect((await send({})).headers['cache-control']).toBe('public, max-age=60');
   });
 
-  test('HEAD gets the head of the answer alone', async () => {
+  test('HEAD gets the headers of the answer only', async () => {
     const { send } = await start(always(() => textAnswer('12345')));
     expect(await send({ method: 'HEAD' })).toMatchObject({
       code: 200,
@@ -128,10 +128,10 @@ describe('answers', () => {
     });
   });
 
-  test('HEAD of a stream closes it without taking a piece', async () => {
+  test('HEAD of a stream closes it without reading a piece', async () => {
     const closed = deferred();
     const iterator = {
-      next: async () => Promise.reject(new Error('nobody reads')),
+      next: async () => Promise.reject(new Error('the stream must not be read')),
       return: async () => {
         closed.resolve();
         return Promise.resolve({ done: true as const, value: undefined });
@@ -143,7 +143,7 @@ describe('answers', () => {
     await closed.promise;
   });
 
-  test('a header may have several values, and warnings are quoted, in UTF-8 and said once', async () => {
+  test('a header may have several values, and warnings are quoted, in UTF-8 and without duplicates', async () => {
     const { send } = await start(
       always((exchange) => {
         exchange.warnings.push('say "no"\r\n to \\', 'zwölf ≠ 12', 'zwölf ≠ 12');
@@ -170,7 +170,7 @@ describe('answers', () => {
 });
 
 describe('errors', () => {
-  test('what a stage throws becomes its Status', async () => {
+  test('an error of a stage becomes its Status', async () => {
     const { send } = await start(async () =>
       Promise.reject(new StatusError('TooManyRequests', 'slow down', { details: { retryAfterSeconds: 7 } })),
     );
@@ -206,7 +206,7 @@ describe('errors', () => {
     expect(await send({})).toMatchObject({ code: 410 });
   });
 
-  test('a stream that fails later is cut, so that the client sees that something is missing', async () => {
+  test('a stream that fails later is cut, so that the client sees that it is incomplete', async () => {
     const { send } = await start(
       always(() => ({
         code: 200,
@@ -217,7 +217,7 @@ describe('errors', () => {
     await expect(send({})).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
-  test('a URL over the limit is 414 and the connection lives on', async () => {
+  test('a URL over the limit is 414 and the connection stays open', async () => {
     const { send } = await start(always(() => textAnswer('')));
     expect(await send({ path: `/${'a'.repeat(32 * 1_024)}` })).toMatchObject({ code: 414 });
     expect(await send({ path: `/${'a'.repeat(32 * 1_024 - 1)}` })).toMatchObject({ code: 200 });
@@ -273,7 +273,7 @@ describe('request bodies', () => {
   });
 
   test.each([
-    ['told beforehand', {}],
+    ['with Content-Length', {}],
     ['found out on the way', { 'Transfer-Encoding': 'chunked' }],
   ])('one byte more, %s, is 413 and the connection lives on', async (_how, headers) => {
     const { send } = await start(bodyLength);
@@ -291,7 +291,7 @@ describe('request bodies', () => {
     expect(await send({ method: 'POST', body: 'abc' })).toMatchObject({ code: 200, text: '3' });
   });
 
-  test('a body without end is answered with 413 and then cut off', async () => {
+  test('a body without end gets 413, then the connection is closed', async () => {
     const { connect } = await start(bodyLength);
     const socket = await connect();
     const text = readToEnd(socket);
@@ -304,7 +304,7 @@ describe('request bodies', () => {
     expect(await text).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  test('a body that nobody reads does not hold the connection up', async () => {
+  test('an unread body is discarded, and the connection is reused', async () => {
     const { send } = await start(always(() => textAnswer('no thanks', 401)));
     expect(await send({ method: 'POST', body: Buffer.alloc(1_000_000) })).toMatchObject({ code: 401 });
     expect(await send({ method: 'POST', body: 'x' })).toMatchObject({ code: 401 });
@@ -318,7 +318,7 @@ describe('request bodies', () => {
     expect(await send({ method: 'POST', body: 'abc' })).toMatchObject({ text: 'true' });
   });
 
-  test('a client that asks before it sends is told to go on when the body is wanted', async () => {
+  test('Expect: 100-continue gets 100 when the body is read', async () => {
     const { send } = await start(bodyLength);
     expect(
       await send({ method: 'POST', headers: { Expect: '100-continue', 'Content-Length': 3 }, body: 'abc' }),
@@ -328,7 +328,7 @@ describe('request bodies', () => {
     });
   });
 
-  test('a client that asks before it sends too much is refused without sending, on a connection that closes', async () => {
+  test('Expect: 100-continue with a body over the limit is refused, and the connection closes', async () => {
     const { send } = await start(bodyLength);
     const headers = { Expect: '100-continue', 'Content-Length': BODY_BYTES_MAX + 1 };
     expect(await send({ method: 'POST', headers })).toMatchObject({
@@ -337,7 +337,7 @@ describe('request bodies', () => {
     });
   });
 
-  test('a client that breaks off in its body ends the reading', async () => {
+  test('a client that disconnects in its body ends the reading', async () => {
     const failed = deferred<unknown>();
     const reading = deferred();
     const { connect } = await start(async (exchange) => {
@@ -353,7 +353,7 @@ describe('request bodies', () => {
   });
 });
 
-test('what ends as if its client had gone ends the connection, so that a client who is there after all does not wait for ever', async () => {
+test('a request that ends as if its client had disconnected closes the connection', async () => {
   const { connect, server } = await start(async () => Promise.reject(new ClientGoneError()));
   const socket = await connect();
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -364,7 +364,7 @@ test('what ends as if its client had gone ends the connection, so that a client 
 describe('upgrades', () => {
   const UPGRADE = 'Connection: Upgrade\r\nUpgrade: websocket\r\nHost: a\r\n';
 
-  test('a request to upgrade takes the same pipeline and is answered instead of hanging', async () => {
+  test('an upgrade request runs the same pipeline and is answered', async () => {
     const { connect } = await start(async (exchange) =>
       Promise.reject(
         new StatusError('BadRequest', `upgrade: ${String(exchange.upgrade)} for ${exchange.path}`),
@@ -385,7 +385,7 @@ describe('upgrades', () => {
     expect(await readToEnd(socket)).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
   });
 
-  test('a client that leaves is noticed there too', async () => {
+  test('a client that disconnects aborts it too', async () => {
     const left = deferred<unknown>();
     const { connect } = await start(async (exchange) => {
       await once(exchange.signal, 'abort');

@@ -67,7 +67,7 @@ async function nameShown(servername: string | undefined): Promise<string> {
   return String(CN);
 }
 
-test('a client gets the certificate of the name that it asks for, and else the main one', async () => {
+test('a client gets the certificate of its SNI name, else the main one', async () => {
   expect(await nameShown('own.example.com')).toBe('own.example.com');
   expect(await nameShown('OWN.example.com')).toBe('own.example.com');
   expect(await nameShown('x.example.org')).toBe('wild.example.org');
@@ -80,7 +80,7 @@ test('a client gets the certificate of the name that it asks for, and else the m
   expect(await nameShown('x.y.example.org')).toBe(main);
 });
 
-test('only the suites that are wanted are offered, whatever certificate is shown', async () => {
+test('only the configured cipher suites are offered, with every certificate', async () => {
   for (const name of [undefined, 'own.example.com']) {
     const socket = await open(name, 'TLSv1.2');
     expect(socket.getCipher().name).toBe('ECDHE-ECDSA-AES256-GCM-SHA384');
@@ -88,7 +88,7 @@ test('only the suites that are wanted are offered, whatever certificate is shown
   }
 });
 
-test('a renewed pair of files is taken up', async () => {
+test('a renewed pair of files is reloaded', async () => {
   write('own', 'new.example.com');
   await eventually('it is shown', async () => (await nameShown('new.example.com')) === 'new.example.com');
   expect(await nameShown('own.example.com')).not.toBe('own.example.com');

@@ -26,7 +26,7 @@ function open(perTurn: number): Bench {
   };
 }
 
-test('the first request of a connection is begun at once, however many wait on others', () => {
+test('the first request of a connection starts at once, however many wait on others', () => {
   const { add, begun } = open(1);
   const [many, one] = [{}, {}];
   for (const name of ['a1', 'a2', 'a3']) add(many, name);
@@ -34,7 +34,7 @@ test('the first request of a connection is begun at once, however many wait on o
   expect(begun).toEqual(['a1', 'b1']);
 });
 
-test('so is the next one in a later turn, if nothing waits before it', () => {
+test('the next one starts at once in a later turn, if none waits before it', () => {
   const { add, begun, turn } = open(1);
   const connection = {};
   add(connection, 'a1');
@@ -43,7 +43,7 @@ test('so is the next one in a later turn, if nothing waits before it', () => {
   expect(begun).toEqual(['a1', 'a2']);
 });
 
-test('what a connection sends ahead is begun a few at a time, in its order', () => {
+test('waiting requests of a connection start a few per turn, in order', () => {
   const { add, begun, turn, turns } = open(2);
   const connection = {};
   for (let at = 1; at <= 6; at += 1) add(connection, String(at));
@@ -71,7 +71,7 @@ test('connections take turns', () => {
   expect(begun.slice(3)).toEqual(['a2', 'a3']);
 });
 
-test('what is taken back is never begun, and holds nothing up', () => {
+test('a removed request is never started and blocks no other', () => {
   const { add, begun, turn, turns } = open(8);
   const connection = {};
   const first = add(connection, '1');
@@ -83,7 +83,7 @@ test('what is taken back is never begun, and holds nothing up', () => {
   expect(begun).toEqual(['1', '3']);
 });
 
-test('a request that takes back others as it begins does not begin them', () => {
+test('a request that removes others when it starts does not start them', () => {
   const { turns, add, begun, turn } = open(8);
   const connection = {};
   add(connection, '1');

@@ -28,7 +28,7 @@ async function startStream(
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-test('pieces arrive one after the other', async () => {
+test('pieces arrive one by one', async () => {
   const { send } = await startStream(async function* count() {
     for (const digit of ['1', '', '2', '3']) {
       yield Buffer.from(digit);
@@ -42,7 +42,7 @@ test('pieces arrive one after the other', async () => {
   });
 });
 
-test('the head goes out before the first piece is there', async () => {
+test('the headers are sent before the first piece exists', async () => {
   const go = deferred();
   const { connect } = await startStream(async function* late() {
     await go.promise;
@@ -57,7 +57,7 @@ test('the head goes out before the first piece is there', async () => {
   expect(await readToEnd(socket)).toContain('late');
 });
 
-test('a client that leaves closes the iterator and aborts the signal, also while a piece is awaited', async () => {
+test('a client that disconnects closes the iterator and aborts the signal, also while a piece is pending', async () => {
   const returned = deferred();
   const aborted = deferred<unknown>();
   const { connect } = await startStream((exchange) => {
@@ -110,7 +110,7 @@ async function untilQuiet(count: () => number): Promise<number> {
   return count();
 }
 
-test('a reader that is slow holds the iterator back, and gets going again', async () => {
+test('a slow reader causes backpressure, and reading resumes the iterator', async () => {
   const { state, pieces } = endless(Buffer.alloc(65_536));
   const { connect } = await startStream(pieces);
   const socket = await connect();
@@ -125,7 +125,7 @@ test('a reader that is slow holds the iterator back, and gets going again', asyn
   await state.isClosed.promise;
 });
 
-test('a reader that takes nothing for too long is cut off, and the exchange told why', async () => {
+test('a reader that stalls too long is disconnected, and its exchange is aborted', async () => {
   const { state, pieces } = endless(Buffer.alloc(65_536));
   let reason: unknown;
   const { connect } = await startStream(
@@ -149,13 +149,13 @@ async function* one(piece: Buffer): AsyncGenerator<Buffer> {
   yield Promise.resolve(piece);
 }
 
-test('a reader that is slow but steady gets all of a large piece, which takes it longer than a stall may last', async () => {
+test('a slow but steady reader gets all of a large piece, although it takes longer than the stall limit', async () => {
   const stallMsMax = 1_000;
   const { connect } = await startStream(() => one(Buffer.alloc(LARGE_BYTES)), { stallMsMax });
   expect(await readSteadily(await connect(), GET, stallMsMax)).toBeGreaterThanOrEqual(LARGE_BYTES);
 });
 
-test('a reader that stops in the middle of a large piece is cut off', async () => {
+test('a reader that stalls in the middle of a large piece is disconnected', async () => {
   const over = deferred<unknown>();
   const { connect } = await startStream(
     ({ signal }) => {
@@ -170,7 +170,7 @@ test('a reader that stops in the middle of a large piece is cut off', async () =
   expect(await over.promise).toBeInstanceOf(SlowReaderError);
 });
 
-test('an exchange that is given up cuts a stream that waits for its reader', async () => {
+test('an aborted exchange cuts a stream that waits for its reader', async () => {
   const { state, pieces } = endless(Buffer.alloc(65_536));
   let giveUp: Exchange['abort'] = () => undefined;
   const { connect } = await startStream((exchange) => {
@@ -202,7 +202,7 @@ async function joined(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(copies);
 }
 
-test('memory that is only lent is read before it is used again, also for a client that is slow', async () => {
+test('lent memory is flushed before it is reused, also for a slow client', async () => {
   const { connect } = await startStream(() => lent(60));
   const expected = await joined(lent(60));
   const socket = await connect();
@@ -220,7 +220,7 @@ test('memory that is only lent is read before it is used again, also for a clien
   expect(body.equals(expected)).toBe(true);
 });
 
-test('so it is when it is compressed on its way', async () => {
+test('lent memory is consumed before it is reused when the body is compressed', async () => {
   const headers = { 'accept-encoding': 'gzip' };
   running = await startServer(async (exchange) => {
     exchange.answer = await compressed({ headers }, { code: 200, headers: {}, body: lent(60) });
@@ -232,7 +232,7 @@ test('so it is when it is compressed on its way', async () => {
   expect(body.equals(await joined(lent(60)))).toBe(true);
 });
 
-test('a head that cannot be written cuts the connection and closes the stream', async () => {
+test('headers that cannot be written cut the connection and close the stream', async () => {
   const { state, pieces } = endless(Buffer.from('x'));
   async function* slow(): AsyncGenerator<Buffer> {
     await untilQuiet(() => 0);
@@ -244,7 +244,7 @@ test('a head that cannot be written cuts the connection and closes the stream', 
 });
 
 test.each([LENT_BYTES_MIN, 10])(
-  'an iterator that throws behind %i bytes cuts its connection and nothing else',
+  'an iterator that throws after %i bytes cuts its connection and no other',
   async (bytes) => {
     const { connect } = await startStream(() => {
       let asked = 0;
@@ -288,7 +288,7 @@ function silent(exchange: Exchange): AsyncIterable<Buffer> {
   };
 }
 
-test('a watch that is open holds nothing of its request’s head any more, and hears all the same that it is given up', async () => {
+test('an open watch holds no headers of its request, and is still aborted', async () => {
   let exchange: Exchange | undefined;
   running = await startServer(async (given) => {
     exchange = given;
@@ -308,13 +308,13 @@ test('a watch that is open holds nothing of its request’s head any more, and h
   expect(await rest).toBe('0\r\n\r\n');
 });
 
-test('whoever asked to be told is told once when an answer is out, when its client has left, and at once when it is over', async () => {
-  const told: string[] = [];
+test('whenOver calls back once when the answer is sent or the client has disconnected, and at once afterwards', async () => {
+  const calls: string[] = [];
   let over = deferred();
   running = await startServer(async (exchange) => {
     exchange.whenOver(() => {
-      told.push(exchange.path);
-      exchange.whenOver(() => told.push('late'));
+      calls.push(exchange.path);
+      exchange.whenOver(() => calls.push('late'));
       over.resolve();
     });
     await Promise.resolve();
@@ -327,13 +327,13 @@ test('whoever asked to be told is told once when an answer is out, when its clie
   const socket = await running.connect();
   socket.write('GET /left HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(socket, 'data');
-  expect(told).toEqual(['/sent', 'late']);
+  expect(calls).toEqual(['/sent', 'late']);
   socket.destroy();
   await over.promise;
-  expect(told).toEqual(['/sent', 'late', '/left', 'late']);
+  expect(calls).toEqual(['/sent', 'late', '/left', 'late']);
 });
 
-test('an answer that is awaited behind another is over once, and its connection goes on', async () => {
+test('a pipelined answer ends once, and its connection stays open', async () => {
   const ended: string[] = [];
   running = await startServer(async (exchange) => {
     exchange.whenOver(() => ended.push(exchange.path));

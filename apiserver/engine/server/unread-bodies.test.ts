@@ -29,7 +29,7 @@ const KB = 1_024;
 const MB = 1_024 * KB;
 const DATA = 0;
 
-describe('what has come of a body and was not read', () => {
+describe('the unread part of a body', () => {
   /** Comes in a read of the connection of so many bytes. */
   function receive(unread: UnreadBodies, stream: number, bytes: number, readBytes = bytes): void {
     unread.read(readBytes);
@@ -37,7 +37,7 @@ describe('what has come of a body and was not read', () => {
     unread.content(bytes);
   }
 
-  test('takes all of the read in which it came, until the last of it is read', () => {
+  test('counts the whole read that it is part of, until the last byte is consumed', () => {
     const unread = new UnreadBodies();
     const body = unread.of(1);
     receive(unread, 1, 1, 16 * KB);
@@ -52,7 +52,7 @@ describe('what has come of a body and was not read', () => {
     expect(unread.bytes).toBe(0);
   });
 
-  test('takes a read once, though it is of several bodies', () => {
+  test('counts a read shared by several bodies once', () => {
     const unread = new UnreadBodies();
     const bodies = [unread.of(1), unread.of(3)];
     unread.read(16 * KB);
@@ -67,7 +67,7 @@ describe('what has come of a body and was not read', () => {
     expect(unread.bytes).toBe(0);
   });
 
-  test('is taken in its order, whatever comes and is read by turns', () => {
+  test('is consumed in order', () => {
     const unread = new UnreadBodies();
     const body = unread.of(1);
     let held = 0;
@@ -87,7 +87,7 @@ describe('what has come of a body and was not read', () => {
     expect(unread.bytes).toBe(0);
   });
 
-  test('is thrown away once its request is over, up to what all windows hold', () => {
+  test('is discarded once its request has ended, up to the size of all windows', () => {
     const unread = new UnreadBodies();
     for (let at = 0; at < 1_000; at += 1) {
       unread.of(2 * at + 1).over();
@@ -98,7 +98,7 @@ describe('what has come of a body and was not read', () => {
     expect([unread.bytes, unread.isFull, unread.isMisused]).toEqual([0, false, true]);
   });
 
-  test('takes more for each piece of a read', () => {
+  test('counts overhead for each chunk of a read', () => {
     const unread = new UnreadBodies();
     unread.of(1);
     unread.read(16 * KB);
@@ -109,7 +109,7 @@ describe('what has come of a body and was not read', () => {
     expect(unread.bytes).toBeGreaterThan(300 * KB);
   });
 
-  test('is too much at last where no request is there to be refused', () => {
+  test('exceeds the limit if there is no request to refuse', () => {
     const unread = new UnreadBodies();
     let stream = 1;
     for (; unread.bytes <= UNREAD_BODIES_BYTES_MAX; stream += 2) receive(unread, stream, MB);
@@ -118,7 +118,7 @@ describe('what has come of a body and was not read', () => {
     expect(unread.isFull).toBe(true);
   });
 
-  test('goes with its request, and before a request is known with those behind it', () => {
+  test('is released with its request, and unreported streams with later ones', () => {
     const unread = new UnreadBodies();
     for (const stream of [1, 3, 5]) receive(unread, stream, KB);
     const third = unread.of(3);
@@ -132,7 +132,7 @@ describe('what has come of a body and was not read', () => {
   });
 });
 
-describe('bodies over HTTP/2 that nobody reads', () => {
+describe('unread bodies over HTTP/2', () => {
   let running: TestServer | undefined;
   const sockets: TLSSocket[] = [];
   const sessions: ClientHttp2Session[] = [];
@@ -190,7 +190,7 @@ describe('bodies over HTTP/2 that nobody reads', () => {
     sockets.push(socket);
     const frames = framesOf(socket);
     socket.write(HTTP2_PREFACE);
-    await eventually('the windows are told', async () => ofType(frames, 'settings').length > 0);
+    await eventually('the server sends its windows', async () => ofType(frames, 'settings').length > 0);
     socket.write(HTTP2_SETTINGS_TAKEN);
     return { socket, frames };
   }
@@ -225,7 +225,7 @@ describe('bodies over HTTP/2 that nobody reads', () => {
     return codes;
   }
 
-  test('count for their user until they are read, and are whole then', async () => {
+  test('count for their user until they are read, and are then complete', async () => {
     const memory = memoryOf(64 * MB, 64 * MB);
     const { stream, reply } = post(await openSession(await start(memory)), '/a');
     await eventually('it is counted', async () => memory.bodies.total > STREAM_WINDOW_BYTES / 2);
@@ -235,13 +235,13 @@ describe('bodies over HTTP/2 that nobody reads', () => {
     await eventually('nothing is counted', async () => memory.bodies.total === 0);
   });
 
-  test('have room for as much as one user may have, on however many connections', async () => {
+  test('are limited per user over all connections', async () => {
     const memory = memoryOf(2 * MB, 64 * MB);
     const server = await start(memory);
     const sent = await Promise.all([openSession(server), openSession(server), openSession(server)]);
     const posts = sent.flatMap((session) => Array.from({ length: 8 }, () => post(session, '/a')));
     const codes = codesOf(posts);
-    await eventually('what is too much is refused', async () => codes.length >= 14);
+    await eventually('requests over the limit are refused', async () => codes.length >= 14);
     expect(new Set(codes)).toEqual(new Set([429]));
     expect(memory.bodies.total).toBeLessThanOrEqual(2 * MB);
     const { 'retry-after': seconds } = (await Promise.race(posts.map(async ({ reply }) => reply))).headers;
@@ -256,14 +256,14 @@ describe('bodies over HTTP/2 that nobody reads', () => {
     await eventually('nothing is counted', async () => memory.bodies.total === 0);
   });
 
-  test('have room for so much on one connection, whoever sends them; others go on', async () => {
+  test('are limited per connection; other connections continue', async () => {
     const counts = newConnectionCounts();
     const memory = memoryOf(1_024 * MB, 1_024 * MB);
     const session = await openSession(await start(memory, { counts }));
     const posts = Array.from({ length: 100 }, (_, at) => post(session, `/${String(at)}`));
     const codes = codesOf(posts);
     const most = UNREAD_BODIES_BYTES_MAX / STREAM_WINDOW_BYTES;
-    await eventually('what is too much is refused', async () => codes.length >= 100 - most);
+    await eventually('requests over the limit are refused', async () => codes.length >= 100 - most);
     goOn.resolve();
     for (const { stream } of posts) stream.end();
     await eventually('the others are answered', async () => codes.length === 100);
@@ -272,7 +272,7 @@ describe('bodies over HTTP/2 that nobody reads', () => {
     expect([session.destroyed, counts.http2Floods]).toEqual([false, 0]);
   });
 
-  test('that come byte by byte, each with much that belongs to no body, are counted by what they keep', async () => {
+  test('sent byte by byte between other frames count the memory that they keep', async () => {
     const memory = memoryOf(2 * MB, 64 * MB);
     const server = await start(memory);
     const { socket, frames } = await open(server);

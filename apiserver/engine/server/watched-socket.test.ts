@@ -28,7 +28,7 @@ async function turn(): Promise<void> {
   await new Promise(setImmediate);
 }
 
-test('what has come before the other side ended is read in turns, and the end behind it', async () => {
+test('bytes received before the end are read over several turns, then the end', async () => {
   const { socket, watched } = open();
   let text = '';
   let inThisTurn = 0;
@@ -53,8 +53,8 @@ test('what has come before the other side ended is read in turns, and the end be
   expect(mostInATurn).toBeLessThan(4);
 });
 
-describe('that all was read which has come', () => {
-  test('is told when it is, and not of what comes later', async () => {
+describe('whenRead', () => {
+  test('calls back once all bytes received before are read, not later ones', async () => {
     const { socket, watched } = open();
     let text = '';
     watched.on('data', (bytes: Buffer) => {
@@ -71,7 +71,7 @@ describe('that all was read which has come', () => {
     watched.destroy();
   });
 
-  test('is not told while whoever reads rests', async () => {
+  test('waits while the reader pauses', async () => {
     const { socket, watched } = open();
     watched.on('data', () => undefined);
     watched.pause();
@@ -86,7 +86,7 @@ describe('that all was read which has come', () => {
     watched.destroy();
   });
 
-  test('nor while it writes', async () => {
+  test('waits while the session writes', async () => {
     const { socket, watched, written } = open();
     watched.resume();
     watched.write('answer');

@@ -108,7 +108,7 @@ test('an answer that is no stream of messages is an ordinary one', async () => {
   socket.on('error', () => undefined);
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
   expect(response.statusCode).toBe(400);
-  // Whoever is still in flight would hold up the end of the server.
+  // A request in flight would delay the close of the server.
   await running?.server.close({ delayMs: 0, graceMs: 60_000 });
   expect(running?.server.inFlight()).toBe(0);
 });
@@ -140,7 +140,7 @@ test('a client that leaves ends the iteration and aborts the exchange', async ()
   expect(headers).toEqual({});
 });
 
-test('a client that takes nothing for too long is cut, and the exchange told why', async () => {
+test('a client that stalls too long is disconnected, and its exchange is aborted', async () => {
   const aborted = deferred<unknown>();
   async function* flood(): AsyncGenerator<Buffer> {
     for (;;) yield Promise.resolve(Buffer.from(`${'x'.repeat(1_000_000)}\n`));

@@ -65,12 +65,12 @@ function threadBy(
 interface Pair {
   /** Carries everything out itself. */
   readonly alone: InProcessApi;
-  /** Hands on what is large. */
+  /** Offloads large requests. */
   readonly bounded: InProcessApi;
   readonly begun: () => number;
 }
 
-/** Two servers, each over a store of its own; the second one has a replica for large requests behind ports. */
+/** Two servers, each with its own store; the second one has a worker behind message ports. */
 async function pair(): Promise<Pair> {
   const store = new MemoryBackend();
   const { port1, port2 } = new MessageChannel();
@@ -134,10 +134,10 @@ const deletionInYaml = inYaml(`propagationPolicy: Background\ndryRun: [${'All,'.
 
 type Call = readonly [method: string, url: string, options?: CallOptions];
 
-/** What large requests do, in order; later ones build on earlier ones. */
+/** Large requests, in order; later ones build on earlier ones. */
 const CALLS: readonly (readonly [what: string, ...Call])[] = [
   ['a creation', 'POST', CONFIG_MAPS, { body: configMap('json', MANY) }],
-  ['a creation of what is there', 'POST', CONFIG_MAPS, { body: configMap('json', MANY) }],
+  ['a create of an existing object', 'POST', CONFIG_MAPS, { body: configMap('json', MANY) }],
   [
     'a creation in YAML',
     'POST',
@@ -155,7 +155,7 @@ const CALLS: readonly (readonly [what: string, ...Call])[] = [
     'a large object with warnings',
     'POST',
     `${CONFIG_MAPS}?fieldValidation=Warn`,
-    { body: { ...configMap('warned', MANY), nobody: 1 } },
+    { body: { ...configMap('warned', MANY), unknown: 1 } },
   ],
   [
     'a long name, which the refusal repeats',
@@ -255,17 +255,17 @@ test('whatever is large is answered as if it were not', async () => {
   const expected: unknown[] = [];
   for (const [what, ...call] of CALLS) {
     const before = begun();
-    expected.push([what, shown(await alone.call(...call)), 'begun elsewhere']);
+    expected.push([what, shown(await alone.call(...call)), 'offloaded']);
     answers.push([
       what,
       shown(await bounded.call(...call)),
-      begun() > before ? 'begun elsewhere' : 'begun here',
+      begun() > before ? 'offloaded' : 'on the event loop',
     ]);
   }
   expect(answers).toEqual(expected);
 });
 
-/** The answer without what differs between any two servers. */
+/** The answer without fields that differ between servers. */
 function shown({ code, text, warnings }: Reply): unknown {
   const same = text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gu, 'uid')
@@ -289,7 +289,7 @@ test('small requests stay where they are', async () => {
 const exchangeOf = (user: string, more: Partial<Exchange> = {}): ReturnType<typeof newExchange> =>
   newExchange({ user: { name: user, uid: '', groups: [], extra: {} }, ...more });
 
-/** Answers when it is told to. */
+/** Answers on demand of the test. */
 function heldThread(): {
   readonly asked: string[];
   readonly release: () => void;
@@ -328,7 +328,7 @@ test('of one user at most one request is under way, and the others do not wait f
   expect((await all).map(({ body }) => (body as Buffer).toString())).toEqual(['/1', '/2', '/3', '/4']);
 });
 
-test('one user’s queue is bounded, and what is refused is counted', async () => {
+test('the queue of one user is bounded, and refusals are counted', async () => {
   const counts = newOffloadCounts();
   const large = new Offload({ begin: heldThread().begin, counts });
   const body = Buffer.alloc(3 * 1024 * 1024);
@@ -346,9 +346,9 @@ test('one user’s queue is bounded, and what is refused is counted', async () =
   const others = large.answer(other).catch(String);
   for (const exchange of [...given, other]) exchange.abort(new Error('enough'));
   expect(await others).toBe('Error: enough');
-  const told = await Promise.all(outcomes);
-  expect(told.filter((text) => text.includes('too many large requests'))).toHaveLength(2);
-  expect(told.filter((text) => text === 'Error: enough')).toHaveLength(11);
+  const errors = await Promise.all(outcomes);
+  expect(errors.filter((text) => text.includes('too many large requests'))).toHaveLength(2);
+  expect(errors.filter((text) => text === 'Error: enough')).toHaveLength(11);
 });
 
 test('a lost thread leaves the outcome unknown, and the next request begins another one', async () => {
@@ -386,7 +386,7 @@ test('an idle thread is ended', async () => {
   expect(threads).toHaveLength(1);
 });
 
-test('whoever leaves is told at once, and the thread hears of it', async () => {
+test('an aborted request is rejected at once, and the worker is notified', async () => {
   let reason: unknown;
   let hasBegun = false;
   const thread = threadBy(
@@ -427,9 +427,9 @@ test('a streamed answer comes in its pieces, and one that is left ends', async (
   await eventually('the end of the other side', () => isClosed);
 });
 
-test('elements of lists are made in the thread, and a failure is told', async () => {
+test('elements of lists are encoded in the worker, and a failure rejects', async () => {
   const large = new Offload({
-    begin: () => threadBy(async () => Promise.reject(new Error('nobody asks'))),
+    begin: () => threadBy(async () => Promise.reject(new Error('not requested'))),
     counts: newOffloadCounts(),
   });
   const element = {
@@ -471,7 +471,7 @@ test('a client that leaves keeps its place until the thread is done with its req
   expect([(await second).code, (await other).code]).toEqual([200, 200]);
 });
 
-test('a thread that ends before it has started refuses what it was given, and a stream that nobody reads ends', async () => {
+test('a worker that ends before it has started rejects its requests, and an unread stream ends', async () => {
   const { port1, port2 } = new MessageChannel();
   const end = async (): Promise<void> => Promise.resolve(port1.close());
   const thread = new OffloadThread(
@@ -514,7 +514,7 @@ test('a thread that ends before it has started refuses what it was given, and a 
   expect(isClosed || hasBegun).toBe(true);
 });
 
-test('a deletion of a collection with large objects does what it does without them', async () => {
+test('deletecollection with large objects works as without them', async () => {
   const { bounded, begun } = await pair();
   for (let at = 0; at < 12; at += 1) {
     const name = `c${String(at).padStart(2, '0')}`;
@@ -567,7 +567,7 @@ test.each([
   ['application/yaml', 200, 1],
   // Other letters are another type: nothing has to be made for it.
   ['Application/YAML', 406, 0],
-])('what %s costs is bounded as YAML is', async (accept, expected, inThread) => {
+])('the cost of %s is bounded like that of YAML', async (accept, expected, inThread) => {
   const { bounded, begun } = await pair();
   const body = { ...configMap('wide', 0), data: { a: 'x'.repeat(60_000) } };
   await bounded.call('POST', CONFIG_MAPS, { body });
@@ -596,9 +596,9 @@ test('where no thread can be had the request is refused, and the next one tries 
 
 test.each([
   ['nothing', { request: false, response: false }, []],
-  ['what was sent', { request: true, response: false }, ['request']],
+  ['of the request', { request: true, response: false }, ['request']],
   ['everything', { request: true, response: true }, ['request', 'response']],
-])('of objects %s is put together for audit, if that is what is written down', async (_, wants, expected) => {
+])('objects %s are encoded for audit only if the policy needs them', async (_, wants, expected) => {
   const made: string[] = [];
   const make = (what: string) => (): Buffer => {
     made.push(what);
@@ -610,24 +610,24 @@ test.each([
       audit?.responseObject(make('response'));
       return Promise.resolve({ code: 200, headers: {}, body: Buffer.alloc(0) });
     });
-  const told: unknown[] = [];
+  const notes: unknown[] = [];
   const audit: AuditTrail = {
     id: 'a',
     wants,
     annotate: () => undefined,
     impersonated: () => undefined,
-    requestObject: (identity, json) => told.push(['request', identity, String(json())]),
-    responseObject: (json) => told.push(['response', json()]),
+    requestObject: (identity, json) => notes.push(['request', identity, String(json())]),
+    responseObject: (json) => notes.push(['response', json()]),
     responseStatus: () => undefined,
   };
   await new Offload({ begin, counts: newOffloadCounts() }).answer(exchangeOf('a', { audit }));
   expect(made).toEqual(expected);
-  // Which object it is about is told in any case.
-  expect(told[0]).toEqual(['request', { name: 'a' }, wants.request ? 'request' : '']);
-  expect(told.slice(1)).toEqual(wants.response ? [['response', Buffer.from('response')]] : []);
+  // The identity of the object is reported in any case.
+  expect(notes[0]).toEqual(['request', { name: 'a' }, wants.request ? 'request' : '']);
+  expect(notes.slice(1)).toEqual(wants.response ? [['response', Buffer.from('response')]] : []);
 });
 
-test('what plugins count of a large request is told beside what they count of others', async () => {
+test('the counters of plugins in the worker are added to those of the server', async () => {
   const { alone, bounded, begun } = await pair();
   const times = ({ plane }: InProcessApi): object =>
     Object.fromEntries(

@@ -129,7 +129,7 @@ class RequestServer {
     this.#over(number);
   }
 
-  /** Before the answer, so that whoever has it finds it counted. */
+  /** Sent before the answer, so that a client that has it finds it counted. */
   #tellMeasured(): void {
     const measured = this.#services.takeMeasured();
     if (measured !== undefined) this.#send({ kind: 'measured', measured });

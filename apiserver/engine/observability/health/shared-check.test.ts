@@ -21,7 +21,7 @@ function counted(): { readonly check: HealthCheck; readonly runs: Run[] } {
 
 const signal = new AbortController().signal;
 
-test('thousands who ask while a run is under way, and a moment after, cause no other', async () => {
+test('thousands of callers during a run, and shortly after, share it (single-flight)', async () => {
   let now = 1_000;
   const { check, runs } = counted();
   const shared = sharedCheck(check, { now: () => now });
@@ -41,7 +41,7 @@ test('thousands who ask while a run is under way, and a moment after, cause no o
   expect(await second).toBeUndefined();
 });
 
-test('a failure is told to all who share it, and is over with the next run', async () => {
+test('a failure is returned to all sharing callers, and ends with the next run', async () => {
   let now = 1_000;
   const { check, runs } = counted();
   const shared = sharedCheck(check, { now: () => now });
@@ -66,7 +66,7 @@ test('a clock that is set back does not keep an outcome', async () => {
   expect(runs).toHaveLength(2);
 });
 
-test('a caller who leaves does not end the run of the others, and one that never ends is given up', async () => {
+test('a caller that aborts does not end the run of the others, and a run that never ends is abandoned', async () => {
   jest.useFakeTimers();
   try {
     let given: AbortSignal | undefined;

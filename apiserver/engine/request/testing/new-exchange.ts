@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange';
 import { rawHeadersOf } from './raw-headers';
 import { NO_INFO, NOBODY } from '../initial-values';
 
-/** An exchange that is told, as the listener tells its own, when it is over. */
+/** An exchange with an `end` function, which a listener would call. */
 export interface TestExchange extends Exchange {
   readonly end: () => void;
 }

@@ -138,7 +138,7 @@ export function always(answer: (exchange: Exchange) => Answer): Pipeline {
   };
 }
 
-/** The same pipeline by somebody who is known. */
+/** The same pipeline with an authenticated user. */
 export function asJane(pipeline: Pipeline): Pipeline {
   return async (exchange) => {
     exchange.user = { name: 'jane', uid: '', groups: [USER_GROUP.authenticated], extra: {} };

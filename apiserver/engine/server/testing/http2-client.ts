@@ -12,7 +12,7 @@ export interface Http2Reply {
 /** Node's own client would send no head over 64 KiB. */
 const HEAD_BYTES_MAX = 1_024 * 1_024;
 
-/** A connection over HTTP/2 to a server on this machine, whoever has signed its certificate. */
+/** Opens an HTTP/2 connection to a local server, without verifying its certificate. */
 export async function connectHttp2(port: number): Promise<ClientHttp2Session> {
   const session = connect(`https://127.0.0.1:${String(port)}`, {
     rejectUnauthorized: false,
@@ -51,7 +51,7 @@ export async function readReply(stream: ClientHttp2Stream): Promise<Http2Reply> 
   });
 }
 
-/** What a client sends first, and the head of a POST on stream 1 that says nothing of its length, with the beginning of its body. */
+/** The client preface, and the headers of a POST on stream 1 without content-length, with the beginning of its body. */
 export function beginningOfPost(path: string, part: string): Buffer {
   return Buffer.concat([
     HTTP2_PREFACE,

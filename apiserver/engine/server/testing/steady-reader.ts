@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { ALL_BUT_TIMEOUTS } from './fake-timeouts';
 
 const MEBIBYTE = 1_024 * 1_024;
-/** More than the system keeps for a connection at its two ends, so that whoever gets this much has made the server write. */
+/** More than the socket buffers of both sides, so that reading it requires the server to write. */
 const STEP_BYTES = 24 * MEBIBYTE;
 
 /** So large that the clock of a steady reader passes a stall's time twice over before it has it. */
