@@ -120,7 +120,7 @@ async function withRig(measureAll: (rig: Rig) => Promise<void>): Promise<void> {
 async function measure({ replica, dir, loopFile, probe, attacker }: Rig, attack: Attack): Promise<Figures> {
   const { pid } = replica.process();
   const child = startProgram('load', { kind: 'attack', name: attack.name, target: attacker, dir });
-  if ((await child.answer()) !== 'ready') throw new Error('The attack has begun before it was told to.');
+  if ((await child.answer()) !== 'ready') throw new Error('the attack began before its start message');
   setPriority(child.pid, ATTACKER_PRIORITY);
   await delay(SETTLE_MS);
   await tell(probe);

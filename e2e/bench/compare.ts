@@ -14,7 +14,7 @@ import { defaultServiceAccount, namespace } from '../support/objects';
 const BUILD_ROOT = process.env['ORCH_BENCH_BUILD'];
 /** Only requests whose names match are sent. */
 const WANTED = new RegExp(process.env['ORCH_BENCH_COMPARE'] ?? '', 'u');
-/** How often both are started anew: what V8 makes of the same code differs more from one process to the next than from turn to turn. */
+/** The number of restarts of both builds, because V8's optimization differs more between processes than between turns. */
 const STARTS = Number(process.env['ORCH_BENCH_STARTS'] ?? 5);
 /** How many turns each build has of each kind of request in one start. */
 const TURNS = Number(process.env['ORCH_BENCH_TURNS'] ?? 30);

@@ -12,7 +12,7 @@ const COUNT = 500;
 const GROUPS = 50;
 const SECTIONS = 24;
 const FIELDS = 16;
-/** What one definition may take while nobody uses it, in MB. */
+/** The memory budget of an unused definition, in MB. */
 const BAR_MB = 0.2;
 
 /** What definitions of custom resources take of a server that has read them, without an object of any of them. */

@@ -22,7 +22,7 @@ export async function overHttp2({ target, path, http2Connections = 1 }: RequestL
 export async function runHttp2Watches(load: WatchLoad): Promise<WatchResult> {
   const { target, path, watchers, http2Connections = 1 } = load;
   const sessions = await openSessions(target, http2Connections);
-  const told = once(process, 'message');
+  const stopped = once(process, 'message');
   let ended = 0;
   for (let from = 0; from < watchers; from += WATCHES_OPENED_AT_ONCE) {
     const size = Math.min(WATCHES_OPENED_AT_ONCE, watchers - from);
@@ -38,7 +38,7 @@ export async function runHttp2Watches(load: WatchLoad): Promise<WatchResult> {
     await Promise.all(opened);
   }
   process.send?.('ready');
-  await told;
+  await stopped;
   const result = { arrivals: new Float64Array(0), versions: [], ended, beyond: 0 };
   for (const session of sessions) session.destroy();
   return result;
@@ -85,7 +85,7 @@ async function exchange(
   return bytes;
 }
 
-/** Rejects where the stream, or its connection, ends before the answer does: else whoever waits for that would wait for ever. */
+/** Rejects when the stream or its connection ends before the response, so that no caller waits for ever. */
 async function whole(stream: ClientHttp2Stream): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     stream.once('end', resolve);

@@ -54,7 +54,7 @@ export async function memoryAtRest(pid: number): Promise<number> {
   throw new Error('The memory of the server does not come to rest.');
 }
 
-/** Lets the highest resident memory begin anew at what it is now. */
+/** Resets the peak resident memory to the current value. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${String(pid)}/clear_refs`, '5');
 }

@@ -20,7 +20,7 @@ export async function runWatches(load: WatchLoad): Promise<WatchResult> {
     beyond: 0,
   };
   const versions: string[] = [];
-  const told = once(process, 'message');
+  const stopped = once(process, 'message');
   const finished = new Promise<void>((resolve) => {
     state.onFinished = resolve;
   });
@@ -28,7 +28,7 @@ export async function runWatches(load: WatchLoad): Promise<WatchResult> {
   for (let index = 0; index < watchers; index++) sockets.push(await openWatch(load, index, state));
   const decoded = events === 0 ? undefined : (await decodeWatch(load, versions)).done;
   process.send?.('ready');
-  await Promise.race([told, Promise.all([finished, decoded])]);
+  await Promise.race([stopped, Promise.all([finished, decoded])]);
   state.isOver = true;
   for (const socket of sockets) socket.destroy();
   const { arrivals, ended, beyond } = state;

@@ -10,7 +10,7 @@ const SEED = Number(process.env['ORCH_E2E_SEED'] ?? Math.floor(Math.random() * 2
 const DURATION_MS = isFullScale ? 20 * 60_000 : 0;
 
 test(
-  'what clients are told through faults of all kinds, and by a store that was replaced, is what one store has said',
+  'responses under faults of all kinds, and after a replacement of the store, are consistent with its history',
   explained(async () => {
     process.stdout.write(`  seed ${String(SEED)}\n`);
     const report = await runRobustness({

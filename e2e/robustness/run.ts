@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly size: RunSize;
   /** One line of progress. */
   readonly say: (text: string) => void;
-  /** Told of each epoch when it is checked. */
+  /** Called with each epoch after its check. */
   readonly onEpoch?: (report: EpochReport, number: number) => void;
 }
 

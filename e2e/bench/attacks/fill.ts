@@ -50,7 +50,7 @@ async function tenant(client: ApiClient, name: string, namespaces: readonly stri
   return (body.status as { readonly token: string }).token;
 }
 
-/** One that nobody knows but who reads this. */
+/** A key that only this file knows. */
 function bootstrapToken(): object {
   return {
     metadata: { name: `bootstrap-token-${BOOTSTRAP_TOKEN_ID}` },

@@ -9,7 +9,7 @@ const UNFINISHED_BYTES = 3 * 1024 * 1024;
 const UNREAD_CONNECTIONS = 4;
 const UNREAD_TIMES = 2_500;
 
-/** As long as one is, though nobody has signed it. */
+/** As long as a token, but unsigned. */
 export const MADE_UP_TOKEN = `Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.${Buffer.from(
   JSON.stringify({ iss: 'https://kubernetes.default.svc', sub: 'a'.repeat(150) }),
 ).toString('base64url')}.${'a'.repeat(86)}`;
@@ -17,7 +17,7 @@ export const MADE_UP_TOKEN = `Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.${Buffer
 /** A token that somebody begins to guess who knows its name. */
 export const GUESSED_TOKEN = `Bearer ${BOOTSTRAP_TOKEN_ID}.0123456789abcdef`;
 
-/** Many requests of one connection at once, answers that nobody reads, and bodies that never end. */
+/** Many concurrent requests of one connection, unread responses, and bodies that never end. */
 export const PIPELINING: readonly Attack[] = [
   inOneGo('20,000 × GET /livez', 20_000, head('/livez')),
   inOneGo('5,000 × GET /healthz', 5_000, head('/healthz')),

@@ -83,7 +83,7 @@ export class Victim {
     return code;
   }
 
-  /** A connection of its own, over which bytes are sent as they are; its errors are nobody's. */
+  /** A separate connection for raw bytes; its errors are ignored. */
   connect(client: ClientSide = {}): TLSSocket {
     const { hostname, port } = new URL(this.#target.server);
     const socket = connect({ host: hostname, port: Number(port), ca: this.#ca, ...client });

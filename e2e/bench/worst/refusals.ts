@@ -15,7 +15,7 @@ const JOB_TEMPLATE =
 const POD = '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"within"},"spec":{"containers":[';
 const STATEFUL_SET = '{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"within"},"spec":';
 
-/** Requests that are carried out on the loop, and whose work is in what is told of them, or in finding that there is nothing to be told. */
+/** Requests that run on the event loop, with their cost in error messages, or in finding no error. */
 export const REFUSALS: readonly WorstRequest[] = [
   post('refusal within the bounds: time in other letters', `${SPACE}/events?dryRun=All`, [
     TYPE.json,

@@ -99,7 +99,7 @@ export class Journal {
     if (before !== undefined && version <= before) {
       this.#complain(`${name} went from ${String(before)} to ${String(version)} (${type})`);
     }
-    if (!this.seen.add(version)) this.#complain(`version ${String(version)} was told twice (${name})`);
+    if (!this.seen.add(version)) this.#complain(`version ${String(version)} arrived twice (${name})`);
   }
 
   listed(resourceVersion: string | undefined): void {

@@ -26,6 +26,6 @@ export type Check = (typeof CHECKS)[number];
 /** One violation. */
 export interface Finding {
   readonly check: Check;
-  /** One sentence: who was told what, and what the store says. */
+  /** One sentence: what the client received, and what the store contains. */
   readonly text: string;
 }

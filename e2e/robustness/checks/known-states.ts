@@ -7,7 +7,7 @@ export interface KnownState {
   readonly version: number;
   /** What made it; undefined: no client did, it was there before, or somebody else has stored the object again. */
   readonly write: ObjectOperation | undefined;
-  /** When the first and the last of those who read it asked; Infinity and -Infinity where nobody did. */
+  /** The start of the first and of the last read of the state; Infinity and -Infinity without reads. */
   readonly firstReadMs: number;
   readonly lastReadMs: number;
   /** Whether the object may be deleted in it: what was written next presumes no object. */

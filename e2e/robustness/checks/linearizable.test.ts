@@ -4,11 +4,11 @@ import { madeAnswers } from '../testing/made-answers';
 import { hasOrder } from '../testing/every-order';
 import { searchOrder } from './linearizable';
 
-type Told = Partial<ObjectOperation> &
+type Recorded = Partial<ObjectOperation> &
   Pick<ObjectOperation, 'verb' | 'invokedMs' | 'returnedMs'> & { readonly turn?: string };
 
-function history(...told: readonly Told[]): readonly ObjectOperation[] {
-  return told.map((each) => ({
+function history(...recorded: readonly Recorded[]): readonly ObjectOperation[] {
+  return recorded.map((each) => ({
     key: 'configmaps/chaos-0/o0',
     replica: 0,
     outcome: 'done' as const,
@@ -20,7 +20,7 @@ function history(...told: readonly Told[]): readonly ObjectOperation[] {
 const CREATED = { verb: 'create', turn: 'a', version: 1, invokedMs: 0, returnedMs: 1 } as const;
 
 describe('answers of one object that one order explains', () => {
-  test.each<[string, readonly Told[]]>([
+  test.each<[string, readonly Recorded[]]>([
     [
       'one after the other',
       [
@@ -92,16 +92,16 @@ describe('answers of one object that one order explains', () => {
         },
       ],
     ],
-  ])('%s', (_what, told) => {
-    expect(searchOrder(history(...told)).verdict).toBe('linearizable');
+  ])('%s', (_what, recorded) => {
+    expect(searchOrder(history(...recorded)).verdict).toBe('linearizable');
   });
 
   test('many clients on one object for long', () => {
-    const told = Array.from({ length: 3_000 }, (_, turn): Told => {
+    const recorded = Array.from({ length: 3_000 }, (_, turn): Recorded => {
       const invokedMs = turn * 2;
       return { verb: 'apply', turn: String(turn), version: turn + 1, invokedMs, returnedMs: invokedMs + 9 };
     });
-    expect(searchOrder(history(...told)).verdict).toBe('linearizable');
+    expect(searchOrder(history(...recorded)).verdict).toBe('linearizable');
   });
 
   test('of a thousand requests many of which were never answered, beside reads and refusals of all ages', () => {
@@ -112,10 +112,10 @@ describe('answers of one object that one order explains', () => {
   });
 
   test('hundreds of deletions that were never answered, before each of hundreds of writes', () => {
-    const lost = Array.from({ length: 300 }, (_, index): Told => {
+    const lost = Array.from({ length: 300 }, (_, index): Recorded => {
       return { verb: 'delete', outcome: 'unknown', invokedMs: index, returnedMs: Infinity };
     });
-    const writes = Array.from({ length: 500 }, (_, index): readonly Told[] => {
+    const writes = Array.from({ length: 500 }, (_, index): readonly Recorded[] => {
       const invokedMs = 1_000 + index * 10;
       const turn = String(index);
       const version = index + 1;
@@ -125,13 +125,13 @@ describe('answers of one object that one order explains', () => {
         { verb: 'get', outcome: 'absent', invokedMs: invokedMs + 2, returnedMs: invokedMs + 35 },
       ];
     });
-    const told = [...lost, ...writes.flat()];
+    const recorded = [...lost, ...writes.flat()];
     // As many times as there are deletions it can have been absent; one more answer of that kind has no order.
-    expect(searchOrder(history(...told.slice(0, 300 + 3 * 290))).verdict).toBe('linearizable');
+    expect(searchOrder(history(...recorded.slice(0, 300 + 3 * 290))).verdict).toBe('linearizable');
     const { verdict, stuckAt } = searchOrder(
       history(
         ...lost.slice(0, 1),
-        ...[0, 100].flatMap((atMs): Told[] => [
+        ...[0, 100].flatMap((atMs): Recorded[] => [
           {
             verb: 'apply',
             turn: String(atMs),
@@ -197,7 +197,7 @@ function spoil(answers: ObjectOperation[], one: number, other: number): void {
 }
 
 describe('answers of one object that no order explains', () => {
-  test.each<[string, readonly Told[]]>([
+  test.each<[string, readonly Recorded[]]>([
     [
       'a read of what was replaced before it began',
       [
@@ -273,8 +273,8 @@ describe('answers of one object that no order explains', () => {
         { verb: 'get', outcome: 'absent', invokedMs: 6, returnedMs: 7 },
       ],
     ],
-  ])('%s', (_what, told) => {
-    const { verdict, stuckAt } = searchOrder(history(...told));
+  ])('%s', (_what, recorded) => {
+    const { verdict, stuckAt } = searchOrder(history(...recorded));
     expect(verdict).toBe('not linearizable');
     expect(stuckAt).not.toEqual([]);
   });
@@ -284,7 +284,7 @@ describe('deletions of one object that are under way together', () => {
   const deletions = (key: string, count: number): readonly ObjectOperation[] =>
     history(
       CREATED,
-      ...Array.from({ length: count }, (_, at): Told => ({
+      ...Array.from({ length: count }, (_, at): Recorded => ({
         verb: 'delete',
         invokedMs: 2 + at,
         returnedMs: 9,

@@ -12,7 +12,7 @@ export interface Search {
   readonly stuckAt: readonly ObjectOperation[];
 }
 
-/** Configurations that one search looks at; what needs more is told as undecided. Answers of real runs need about two each. */
+/** Configurations that one search looks at; beyond this the result is undecided. Responses of real runs need about two each. */
 const CONFIGURATIONS_MAX = 2_000_000;
 
 /**
@@ -241,7 +241,7 @@ class OrderSearch {
 }
 
 /**
- * A pod is marked by one write and removed by another. Who marked it is not told that somebody else was the first to remove it (so it is
+ * A pod is marked by one write and removed by another. The marking client does not learn that another client removed it first (so it is
  * in v1.21), so one end may be the answer of two deletions; a third finds nothing.
  */
 function goesInTwoSteps({ key }: ObjectOperation): boolean {

@@ -75,7 +75,7 @@ describe('a pod that was marked to go, and left there', () => {
   const read = write({ verb: 'get', turn: '', seen: 'a', version: 102, invokedMs: 3, returnedMs: 4 });
   const gone = write({ verb: 'get', turn: '', outcome: 'absent', invokedMs: 8, returnedMs: 9 });
 
-  test('is gone with the next write, which is told of the mark and is not stored', () => {
+  test('is deleted by the next write, which returns the version of the mark and is not stored', () => {
     const history = madeHistory([101, KEY, 'a'], [102, KEY, 'a', undefined, 'marked'], [103, KEY]);
     expect(checksOf(history, created, lost, read, late, gone)).toEqual([]);
     const guarded = { ...late, verb: 'guarded update', expected: { turn: 'a', version: 102 } } as const;

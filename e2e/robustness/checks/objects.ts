@@ -66,7 +66,7 @@ function writtenTurns(history: History, object: string): Written {
 }
 
 /**
- * Whoever writes a pod that was marked to go at once, and was left there when its deletion was interrupted, ends that deletion: the answer
+ * A write of a pod that is marked for immediate deletion, which was interrupted, finishes that deletion: the response
  * is the pod as it would have been, at the version of the mark, and nothing is stored. Kubernetes does the same.
  */
 function hasEndedDeletion(

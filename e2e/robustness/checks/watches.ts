@@ -4,9 +4,9 @@ import type { WatchSegment } from '../record/operation';
 import type { Check, Finding } from './finding';
 
 /**
- * Every connection of a watch was told exactly what the store's history has for its view after its version, each change once, in
- * order, up to the newest version that it was told of, by an event or by a bookmark. So one that goes on where another ended misses
- * nothing either. What came after the newest version nobody has promised yet.
+ * Every connection of a watch received exactly the store's history of its view after its version, each change once, in
+ * order, up to the newest version that it received in an event or a bookmark. A watch that resumes where another ended
+ * therefore misses nothing either. Changes after the newest version are not guaranteed yet.
  */
 export function checkWatches(segments: readonly WatchSegment[], history: History): readonly Finding[] {
   return segments.flatMap((segment) => checkSegment(segment, history));
@@ -28,11 +28,11 @@ function checkSegment(segment: WatchSegment, history: History): readonly Finding
       ),
     ];
   }
-  const told = new Map(changes.map((event) => [idOf(event.version, event.key), event]));
+  const known = new Map(changes.map((event) => [idOf(event.version, event.key), event]));
   const due = history.eventsOf(viewOfId(view), from, promised);
   const dueIds = new Set(due.map(({ revision, key }) => idOf(revision, key)));
   for (const change of due) {
-    const event = told.get(idOf(change.revision, change.key));
+    const event = known.get(idOf(change.revision, change.key));
     if (event === undefined) findings.push(missing(segment, change));
     else if (event.type !== change.type || event.turn !== change.turn) {
       const text = `${event.type} ${event.key} "${event.turn}" at ${String(event.version)} is ${change.type} "${change.turn}" in the store`;
@@ -48,11 +48,11 @@ function checkSegment(segment: WatchSegment, history: History): readonly Finding
   return findings;
 }
 
-/** A bookmark that was told before what it promises is at fault, and not the watch alone. */
+/** A bookmark that arrived before the events that it covers is a fault of its own. */
 function missing(segment: WatchSegment, { type, key, revision }: WatchedChange): Finding {
   const later = segment.events.find(({ version }) => version >= revision);
   const isPromised = later?.type === 'BOOKMARK';
-  const text = `${type} ${key} at ${String(revision)} was never told`;
+  const text = `${type} ${key} at ${String(revision)} was never delivered`;
   return isPromised
     ? found('bookmarks true', segment, `${text}, but a bookmark promises ${String(later.version)}`)
     : found('watch complete', segment, `${text}, but ${String(later?.version)} was`);
@@ -72,7 +72,7 @@ function checkOrder(segment: WatchSegment): Finding[] {
       const id = idOf(version, key);
       const text = `${type} ${key} at ${String(version)} came after ${String(last)}`;
       if (seen.has(id))
-        findings.push(found('watch unique', segment, `${key} at ${String(version)} was told twice`));
+        findings.push(found('watch unique', segment, `${key} at ${String(version)} was delivered twice`));
       else if (version <= bookmark && bookmark > segment.from)
         findings.push(
           found('bookmarks true', segment, `${text}, a bookmark of ${String(bookmark)} among it`),

@@ -16,7 +16,7 @@ export interface FaultTargets {
   readonly candidates: readonly Candidate[];
   /** Of replicas and controller-managers: the file with the offset of its wall clock, and how to tell it. */
   readonly clocks: readonly Clock[];
-  /** A revision up to which nobody is owed history. */
+  /** The revision up to which history may be compacted. */
   readonly compactable: () => number;
 }
 
@@ -148,7 +148,7 @@ async function freezeMember(
   { durationMs }: Fault,
   { etcd }: Pick<HaSet, 'etcd'>,
 ): Promise<void> {
-  if (pid === undefined) throw new Error('A member of etcd is down that nobody took down.');
+  if (pid === undefined) throw new Error('an etcd member is down without a fault');
   process.kill(pid, 'SIGSTOP');
   await delay(durationMs);
   process.kill(pid, 'SIGCONT');

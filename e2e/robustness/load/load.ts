@@ -17,7 +17,7 @@ export interface Load {
   readonly outcomes: Record<Outcome, number>;
   readonly lists: { done: number; unknown: number };
   readonly allocations: AllocationCounts;
-  /** Takes the newest version that any of the clients was told. */
+  /** Returns the newest version that any client received. */
   newest(): number;
   /** Resolves when all have ended and the record is complete; rejects with the first defect of a client. */
   stop(): Promise<void>;

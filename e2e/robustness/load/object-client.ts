@@ -7,11 +7,11 @@ import { collectionOf, objectPathOf } from './draw';
 const REQUEST_TIMEOUT_MS = 1_500;
 const FIELD_MANAGER = 'robustness';
 
-/** One client that sends what was drawn, and records what it was told. */
+/** One client that sends random requests and records the responses. */
 export class ObjectClient {
   readonly #replicas: readonly ApiClient[];
   readonly #record: RunRecord;
-  /** The newest version that this client was told of, on whichever replica. */
+  /** The newest version that this client received from any replica. */
   #newest = 0;
 
   constructor(replicas: readonly ApiClient[], record: RunRecord) {

@@ -31,7 +31,7 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
  * Watches one view until the signal aborts, connection by connection, each through another replica and from the newest version that
- * the last one told. After a 410, and now and then, it begins anew with the state itself (`sendInitialEvents`).
+ * the last one received. After a 410, and sometimes at random, it restarts from the current state (`sendInitialEvents`).
  */
 export async function runWatchClient(options: WatchClientOptions, signal: AbortSignal): Promise<void> {
   const { random, replicas, record } = options;
@@ -61,7 +61,7 @@ interface Connection {
   readonly seconds: number | undefined;
 }
 
-/** Undefined when nothing was told that could be checked. */
+/** Undefined without an event to check. */
 async function watchOnce(
   { name, view, replicas, random }: WatchClientOptions,
   { replica, limit, from, seconds }: Connection,
@@ -127,7 +127,7 @@ class SegmentReader {
   }
 
   segment(about: Pick<WatchSegment, 'watcher' | 'view' | 'replica' | 'end'>): WatchSegment | undefined {
-    // A 410 before anything else is told by it alone.
+    // A 410 before any event has no other record.
     if (this.#from === undefined) return about.end === '410' ? { ...about, from: 0, events: [] } : undefined;
     const initial = this.#withState ? { initial: this.#initial } : {};
     return { ...about, from: this.#from, ...initial, events: this.events };

@@ -122,7 +122,7 @@ function method<T extends object, K extends keyof T>(prototype: T, name: K): T[K
 }
 
 /**
- * Events come late, all by the same time however many there are; `notify` is told at once which revision they end at. Read ahead, for a
+ * Events are delayed, all by the same time however many there are; `notify` gets their last revision at once. Read ahead, for a
  * wait per batch would let a busy store's notifications queue up too, and hide the bug that needs them early.
  */
 function delayEvents(notify: (revision: number) => void): void {

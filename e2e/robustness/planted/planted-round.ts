@@ -84,7 +84,7 @@ async function makeTrouble(
     const [member] = set.etcd.members;
     if (member !== undefined && bug === 'delete dropped at a compaction') {
       const { header } = await callEtcd(member, 'maintenance/status', {});
-      // What the replica has seen for long: it need not begin anew.
+      // A version that the replica has seen for long, so that it need not restart.
       const revision = Math.max(1, Number(header.revision) - COMPACTED_BACK);
       await callEtcd(member, 'kv/compaction', { revision: String(revision) });
     }
@@ -109,7 +109,7 @@ const MEANWHILE: readonly string[] = ['meanwhile-0', 'meanwhile-1', 'meanwhile-2
 /** All config maps. */
 const VIEW = viewOfId('configmaps');
 
-/** Whoever leads sleeps for longer than its lease; another takes over, and the first one wakes. */
+/** The leader is frozen for longer than its lease; another takes over, and the first one resumes. */
 async function letLeadersSleep(rig: Rig, record: RunRecord): Promise<void> {
   const candidates = startCandidates(rig, SIZE, record);
   try {

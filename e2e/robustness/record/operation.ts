@@ -6,7 +6,7 @@ export interface ObjectOperation {
   /** Which replica was asked. */
   readonly replica: number;
   readonly invokedMs: number;
-  /** Infinity when nobody can say when it took effect, or whether. */
+  /** Infinity if it is unknown when or whether it took effect. */
   readonly returnedMs: number;
   /** What a write puts into the object, different for each; empty for reads and deletions. */
   readonly turn: string;
@@ -89,7 +89,7 @@ export interface WatchSegment {
   readonly replica: number;
   /** Exclusive; of a watch that begins with the state: the version of the bookmark that ends it. */
   readonly from: number;
-  /** What a watch that begins with the state was told before its bookmark. */
+  /** The initial events of a watch before its bookmark. */
   readonly initial?: readonly ShownObject[];
   readonly events: readonly SegmentEvent[];
   readonly end: WatchEnd;

@@ -67,7 +67,7 @@ class SingleObject {
     return this.#turn === undefined ? undefined : { turn: this.#turn, version: this.#version };
   }
 
-  /** Undefined where nobody is told, and nothing comes of it. */
+  /** Undefined without a response or effect. */
   answer(request: Request, random: Random): ObjectOperation | undefined {
     const { verb, invokedMs, returnedMs, isLost, turn, expected } = request;
     const isDeletion = verb === 'delete' || verb === 'deletecollection';
