@@ -1,25 +1,28 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
-import { STORE_IDENTITY_KEY } from '../../../shared/store-identity';
 import type { Command } from '../command';
 import { parsedCommand } from '../command';
 import type { Member, SnapshotPiece } from '../etcd/members';
-import { ETCD_FLAGS, ETCD_GROUP, etcdProblems, withClient, withMembers } from '../etcd/members';
-import { renewIdentity } from '../etcd/renew-identity';
+import { ETCD_FLAGS, etcdProblems, withMembers } from '../etcd/members';
 import type { Found } from '../output';
 import { mebibytes, OUTPUT_FLAG, told } from '../output';
-import { embeddedBackup, placeBackup } from './embedded';
+import { embeddedBackup } from './embedded';
+import { RESTORE_COMMANDS } from './restore-commands';
+import type { BackedUpStore } from './snapshot-file';
 import { checkSnapshot, saveSnapshot } from './snapshot-file';
-
-const FILE_FLAG = {
-  name: 'file',
-  type: 'string',
-  default: '',
-  group: 'Backup',
-  help: 'The file of the backup. It holds every Secret: keep it where nobody else reads it.',
-} as const;
+import {
+  FILE_FLAG,
+  findPlaceProblems,
+  findTargetProblems,
+  formatBackupName,
+  listBackups,
+  openTarget,
+  removeOldBackups,
+  TARGET_FLAGS,
+  writeBackupMetrics,
+} from './target';
 
 const KUBECONFIG_FLAG = {
   name: 'kubeconfig',
@@ -30,72 +33,28 @@ const KUBECONFIG_FLAG = {
 } as const;
 const BACKUP_FLAGS = [
   FILE_FLAG,
+  ...TARGET_FLAGS,
+  {
+    name: 'retention',
+    type: 'int',
+    default: 14,
+    min: 1,
+    group: 'Target',
+    help: 'How many backups --target keeps. The oldest are removed after a new one was stored.',
+  },
+  {
+    name: 'metrics-file',
+    type: 'string',
+    default: '',
+    group: 'Target',
+    help: "A file (*.prom) of node_exporter's textfile collector that gets the time and the size of the last backup.",
+  },
   ...ETCD_FLAGS,
   KUBECONFIG_FLAG,
   OUTPUT_FLAG,
 ] as const satisfies readonly FlagRow[];
 const VERIFY_FLAGS = [FILE_FLAG, OUTPUT_FLAG] as const satisfies readonly FlagRow[];
-const FINISH_FLAGS = [
-  ...ETCD_FLAGS,
-  {
-    name: 'etcd-prefix',
-    type: 'string',
-    default: '/registry',
-    group: ETCD_GROUP,
-    help: 'The prefix of all keys in etcd, as the API servers have it.',
-  },
-  OUTPUT_FLAG,
-] as const satisfies readonly FlagRow[];
-const MEMBER_GROUP = 'The new member';
-const RESTORE_FLAGS = [
-  FILE_FLAG,
-  {
-    name: 'data-dir',
-    type: 'string',
-    default: '',
-    group: MEMBER_GROUP,
-    help: 'The data directory to make (--data-dir of etcd). It must not be there yet.',
-  },
-  {
-    name: 'name',
-    type: 'string',
-    default: 'default',
-    group: MEMBER_GROUP,
-    help: 'The name of the member (--name of etcd).',
-  },
-  {
-    name: 'initial-cluster',
-    type: 'stringList',
-    default: [],
-    group: MEMBER_GROUP,
-    help: 'All members of the new set, as <name>=<peer URL>. If empty, the member is a set of its own.',
-  },
-  {
-    name: 'initial-cluster-token',
-    type: 'string',
-    default: '',
-    group: MEMBER_GROUP,
-    help: 'The token of the new set; another one than the old set has, so that old members cannot join it.',
-  },
-  {
-    name: 'initial-advertise-peer-urls',
-    type: 'stringList',
-    default: [],
-    group: MEMBER_GROUP,
-    help: 'Where the other members reach this one.',
-  },
-  {
-    name: 'embedded-dir',
-    type: 'string',
-    default: '',
-    group: KUBECONFIG_FLAG.group,
-    help: 'The directory to make (--embedded-dir of the API server), for a backup of an embedded store. It must not be there yet.',
-  },
-  OUTPUT_FLAG,
-] as const satisfies readonly FlagRow[];
-
-/** etcd's own tools that make a data directory, the newer first. */
-const TOOLS = ['etcdutl', 'etcdctl'] as const;
+const LIST_FLAGS = [...TARGET_FLAGS, OUTPUT_FLAG] as const satisfies readonly FlagRow[];
 const GROUP = 'Backup';
 
 /** The commands that take backups, and put them in place. */
@@ -113,54 +72,72 @@ export const BACKUP_COMMANDS: readonly Command[] = [
     },
   }),
   parsedCommand({
+    name: ['backup', 'list'],
+    group: GROUP,
+    summary: 'Lists the backups of a target, the oldest first.',
+    flags: LIST_FLAGS,
+    run: async (values: FlagValues<typeof LIST_FLAGS>) => {
+      const errors = [
+        ...(values.target === '' ? ['--target is required'] : []),
+        ...findTargetProblems(values),
+      ];
+      if (errors.length > 0) return { errors };
+      const backups = await listBackups(openTarget(values));
+      return told(values.output, { json: { backups }, lines: backups, code: 0 });
+    },
+  }),
+  parsedCommand({
     name: ['backup'],
     group: GROUP,
     summary: 'Takes a snapshot of etcd or of an embedded store, with its checksum, while everything runs.',
     flags: BACKUP_FLAGS,
     run: async (values: FlagValues<typeof BACKUP_FLAGS>) => {
-      const { file, output, kubeconfig } = values;
+      const { file, target, kubeconfig } = values;
       const isEmbedded = kubeconfig !== '' && values.etcdServers.length === 0;
-      const problems = isEmbedded ? [] : etcdProblems(values);
-      const errors = [...(file === '' ? ['--file is required'] : []), ...problems];
-      if (errors.length > 0) return { errors };
-      if (isEmbedded)
-        return told(output, await save(embeddedBackup(kubeconfig, values), { file, from: kubeconfig }));
-      return told(output, await withMembers(values, async (members) => backup(members, file)));
-    },
-  }),
-  parsedCommand({
-    name: ['restore', 'finish'],
-    group: GROUP,
-    summary: 'Gives a restored etcd a new identity, so that no resourceVersion is given out twice.',
-    flags: FINISH_FLAGS,
-    run: async (values: FlagValues<typeof FINISH_FLAGS>) => {
-      const errors = etcdProblems(values);
-      return errors.length > 0 ? { errors } : told(values.output, await finish(values));
-    },
-  }),
-  parsedCommand({
-    name: ['restore'],
-    group: GROUP,
-    summary:
-      'Makes the data directory of one member of a new set, or of an embedded store, from a backup, after it has checked it.',
-    flags: RESTORE_FLAGS,
-    run: async (values: FlagValues<typeof RESTORE_FLAGS>) => {
-      const { file, dataDir, embeddedDir, output } = values;
-      const flag = embeddedDir === '' ? 'data-dir' : 'embedded-dir';
-      const directory = embeddedDir === '' ? dataDir : embeddedDir;
       const errors = [
-        ...(file === '' ? ['--file is required'] : []),
-        ...(directory === '' ? ['--data-dir is required (or --embedded-dir)'] : []),
-        ...(dataDir !== '' && embeddedDir !== '' ? ['--data-dir and --embedded-dir exclude each other'] : []),
-        ...(directory !== '' && existsSync(directory)
-          ? [`--${flag} ${directory} is there already; give one that is not, or move the old one away`]
-          : []),
+        ...findPlaceProblems(values),
+        ...findTargetProblems(values),
+        ...(isEmbedded ? [] : etcdProblems(values)),
       ];
       if (errors.length > 0) return { errors };
-      return told(output, embeddedDir === '' ? await restore(values) : await restoreEmbedded(values));
+      const take = async (place: string): Promise<Found> =>
+        isEmbedded
+          ? save(embeddedBackup(kubeconfig, values), { file: place, from: kubeconfig })
+          : withMembers(values, async (members) => backup(members, place));
+      if (target === '') return told(values.output, await take(file));
+      return told(values.output, await backUpToTarget(values, isEmbedded ? 'embedded' : 'etcd', take));
     },
   }),
+  ...RESTORE_COMMANDS,
 ];
+
+/** Takes a backup, stores it in the target, and removes old ones. The metrics are written last, so that they vouch for all of it. */
+async function backUpToTarget(
+  values: FlagValues<typeof BACKUP_FLAGS>,
+  store: BackedUpStore,
+  take: (file: string) => Promise<Found>,
+): Promise<Found> {
+  const target = openTarget(values);
+  const name = formatBackupName(store, Date.now());
+  const folder =
+    target.pathOf(name) === undefined ? await mkdtemp(path.join(tmpdir(), 'orch-backup-')) : undefined;
+  try {
+    const file = target.pathOf(name) ?? path.join(folder ?? '', name);
+    const found = await take(file);
+    const { bytes } = await checkSnapshot(file);
+    await target.put(file, name);
+    const removed = await removeOldBackups(target, values.retention);
+    if (values.metricsFile !== '') writeBackupMetrics(values.metricsFile, { nowMs: Date.now(), bytes });
+    const lines = [`stored as ${name} in ${values.target}`, ...removed.map((each) => `removed ${each}`)];
+    return {
+      ...found,
+      json: { ...(found.json as object), target: values.target, name, removed },
+      lines: [...found.lines, ...lines],
+    };
+  } finally {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
 
 async function backup(members: readonly Member[], file: string): Promise<Found> {
   const member = await newestOf(members);
@@ -217,74 +194,4 @@ function progressLine(): ProgressLine {
       stderr.write('\r\u001B[K');
     },
   };
-}
-
-async function restore(values: FlagValues<typeof RESTORE_FLAGS>): Promise<Found> {
-  const { file, dataDir, name, initialCluster, initialClusterToken, initialAdvertisePeerUrls } = values;
-  const checked = await checkSnapshot(file);
-  if (checked.store !== 'etcd')
-    throw new Error(`${file} is a backup of an embedded store; give --embedded-dir`);
-  const given = [
-    ['initial-cluster', initialCluster.join(',')],
-    ['initial-cluster-token', initialClusterToken],
-    ['initial-advertise-peer-urls', initialAdvertisePeerUrls.join(',')],
-  ].filter(([, value]) => value !== '');
-  const tool = await runTool([
-    'snapshot',
-    'restore',
-    file,
-    `--data-dir=${dataDir}`,
-    `--name=${name}`,
-    ...given.map(([flag, value]) => `--${String(flag)}=${String(value)}`),
-  ]);
-  const lines = [
-    `${dataDir} holds ${file} (${mebibytes(checked.bytes)}, sha256 ${checked.sha256}), made by ${tool}`,
-    'Do the same for each other member, start etcd with these flags, run `orch-admin restore finish`, and start the API servers.',
-  ];
-  return { json: { file, ...checked, dataDir, name, tool }, lines, code: 0 };
-}
-
-async function restoreEmbedded({ file, embeddedDir }: FlagValues<typeof RESTORE_FLAGS>): Promise<Found> {
-  const checked = await checkSnapshot(file);
-  if (checked.store !== 'embedded') throw new Error(`${file} is a backup of etcd; give --data-dir`);
-  await placeBackup(file, embeddedDir);
-  const lines = [
-    `${embeddedDir} holds ${file} (${mebibytes(checked.bytes)}, sha256 ${checked.sha256})`,
-    'Start the API server with it as --embedded-dir: the store is made then, and resourceVersions begin above all that were given out before.',
-  ];
-  return { json: { file, ...checked, embeddedDir }, lines, code: 0 };
-}
-
-async function finish(values: FlagValues<typeof FINISH_FLAGS>): Promise<Found> {
-  const key = `${values.etcdPrefix}/${STORE_IDENTITY_KEY}`;
-  const renewed = await withClient(values, async (client) =>
-    renewIdentity(client, { key, nowMs: Date.now() }),
-  );
-  const { offset, revision } = renewed;
-  const lines = [
-    `the store is another one from here on: resourceVersions begin above ${String(offset)} (etcd is at revision ${String(revision)})`,
-    'Clients that hold older ones list again by themselves.',
-  ];
-  return { json: renewed, lines, code: 0 };
-}
-
-/** Resolves with the tool that did it. Only etcd's own tools know what a data directory looks like. */
-async function runTool(args: readonly string[]): Promise<string> {
-  for (const tool of TOOLS) {
-    try {
-      await promisify(execFile)(tool, args, { env: { ...process.env, ETCDCTL_API: '3' } });
-      return tool;
-    } catch (error) {
-      const { code, stderr = '' } = error as { readonly code?: unknown; readonly stderr?: string };
-      if (code === 'ENOENT') continue;
-      throw new Error(`${tool} could not make the data directory: ${lastLine(stderr)}`, { cause: error });
-    }
-  }
-  throw new Error(
-    'neither etcdutl nor etcdctl is installed, which make data directories of etcd: install one of them (Debian package etcd-client) and run this again',
-  );
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
 }
