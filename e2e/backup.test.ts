@@ -1,4 +1,14 @@
-import { closeSync, copyFileSync, existsSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import { ensureCredentials } from '../deploy/local/credentials';
 import type { EtcdCluster } from '../deploy/local/etcd-cluster';
@@ -53,6 +63,18 @@ describe('a snapshot of etcd that is taken while clients write', () => {
       );
       expect(taken).toMatchObject({ code: 0, stderr: '' });
       expect(statSync(snapshot).mode & 0o777).toBe(0o600);
+      const target = path.join(dir, 'target');
+      mkdirSync(target);
+      for (let turn = 0; turn < 2; turn++)
+        expect(
+          await runAdmin(
+            'backup',
+            `--etcd-servers=${first.etcd.endpoints.join(',')}`,
+            `--target=${target}`,
+            '--retention=1',
+            `--metrics-file=${path.join(dir, 'backup.prom')}`,
+          ),
+        ).toMatchObject({ code: 0, stderr: '' });
       stop.abort();
       await writing;
       expect(later.length).toBeGreaterThan(0);
@@ -60,13 +82,28 @@ describe('a snapshot of etcd that is taken while clients write', () => {
       await first.end();
 
       const { sha256 } = JSON.parse(taken.stdout) as { readonly sha256: string };
+      const listed = await runAdmin('backup', 'list', `--target=${target}`);
+      expect(listed.stdout).toMatch(/^orch-\d{8}T\d{6}Z\.db\n$/u);
+      const oldDir = path.join(dir, 'from-target');
+      mkdirSync(oldDir);
+      const fromTarget = await runAdmin(
+        'restore',
+        `--target=${target}`,
+        '--move-old',
+        `--data-dir=${oldDir}`,
+      );
+      expect(fromTarget).toMatchObject({ code: 0, stdout: expect.stringContaining(oldDir) as string });
+      expect(readdirSync(dir).filter((name) => name.startsWith('from-target.old-'))).toHaveLength(1);
       const verified = await runAdmin('backup', 'verify', `--file=${snapshot}`);
       expect(verified.stdout).toContain(`sha256 ${sha256}`);
       const dataDir = path.join(dir, 'second', 'etcd', 'etcd-0');
       const restored = await runAdmin('restore', `--file=${snapshot}`, `--data-dir=${dataDir}`);
       expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(sha256) as string });
       const again = await runAdmin('restore', `--file=${snapshot}`, `--data-dir=${dataDir}`);
-      expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') as string });
+      expect(again).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('exists; give another one, or --move-old') as string,
+      });
 
       let offset = 0;
       const second = await startSet('second', async (etcd) => {

@@ -198,6 +198,12 @@ describe('systemd', () => {
   });
 });
 
+test('the image has the tool that restores a backup, and names what it is built on', () => {
+  const text = read(DEPLOY, 'Dockerfile');
+  expect(text).toMatch(/^COPY --from=etcd \/usr\/local\/bin\/etcdutl /mu);
+  expect(text).toContain('org.opencontainers.image.base.name="${BASE_IMAGE}"');
+});
+
 function read(...parts: readonly string[]): string {
   return readFileSync(path.join(...parts), 'utf8');
 }
