@@ -3,6 +3,7 @@ import type { IResponseStream } from 'etcd3/lib/rpc';
 import { Etcd3 } from 'etcd3';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { defined } from '../../../shared/defined';
+import { allowAddresses } from './address-identity';
 
 export const ETCD_GROUP = 'etcd';
 
@@ -112,6 +113,7 @@ export async function withMembers<T>(
   const clients = flags.etcdServers.map((server) => {
     const endpoint = server.replace(/\/$/, '');
     const client = new Etcd3({ hosts: endpoint, dialTimeout: flags.timeoutMs, ...defined({ credentials }) });
+    allowAddresses(client);
     return { client, member: memberOf(endpoint, client, flags.timeoutMs) };
   });
   try {
@@ -131,6 +133,7 @@ export async function withClient<T>(flags: EtcdFlags, work: (client: Etcd3) => P
     defaultCallOptions: () => ({ deadline: Date.now() + flags.timeoutMs }),
     ...defined({ credentials }),
   });
+  allowAddresses(client);
   try {
     return await work(client);
   } catch (error) {
