@@ -7,7 +7,7 @@ import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';
 import { endpointOf, STORED_ROWS } from './stored-rows';
 
-/** Every row of the tables whose objects can be applied, in every version. */
+/** Every row of the tables that supports apply, in every version. */
 const ROWS = STORED_ROWS.filter(({ verbs }) => verbs.includes('patch'));
 
 let api: InProcessApi;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** One object as one version serves it. */
+/** One object in one version. */
 class Applied {
   readonly endpoint: Endpoint;
   readonly #minimal: { readonly metadata: { readonly name: string } };
@@ -49,7 +49,7 @@ class Applied {
     return this.#apply(manager, { ...this.#minimal, metadata }, '');
   }
 
-  /** Applies nothing but the label. */
+  /** Applies the label only. */
   async applyLabel(manager: string, label: string | undefined, query = ''): Promise<Reply> {
     const { name } = this.#minimal.metadata;
     const metadata = { name, ...(label === undefined ? {} : { labels: { rule: label } }) };
@@ -82,7 +82,7 @@ function entriesOf({ json }: Reply): readonly ManagedFieldsEntry[] {
   return json.metadata.managedFields ?? [];
 }
 
-/** Who owns the label, as `Apply one`. */
+/** The owners of the label, such as `Apply one`. */
 function ownersOfLabel(reply: Reply): readonly string[] {
   return entriesOf(reply)
     .filter(({ fieldsV1 }) => {
@@ -103,13 +103,13 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
   afterAll(async () => {
     await api.call('PATCH', one.url, { body: { metadata: { finalizers: null } } });
     const { json } = await api.call('DELETE', `${one.url}?gracePeriodSeconds=0`);
-    // A definition is held until its objects are gone.
+    // A finalizer holds a definition until its objects are deleted.
     await api.call('PATCH', one.url, { body: { metadata: { finalizers: null } } });
     if (one.endpoint.row.resource !== 'namespaces') return;
     await api.call('PUT', `${one.url}/finalize`, { body: { ...json, spec: { finalizers: [] } } });
   });
 
-  test('rules 1 and 2: apply creates and owns, needs a manager, and takes no managedFields', async () => {
+  test('rules 1 and 2: apply creates and owns, requires a manager, and refuses managedFields', async () => {
     const created = demand(await one.applyWhole('one', 'a'), 201);
     const { apiVersion } = one.endpoint;
     expect(entriesOf(created)).toContainEqual(
@@ -132,7 +132,7 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
     expect((await one.get()).text).toBe(created.text);
   });
 
-  test('rule 3: a value that another manager owns is a conflict for apply alone', async () => {
+  test('rule 3: a value that another manager owns is a conflict for apply only', async () => {
     const before = await one.get();
     const refused = await one.applyLabel('two', 'b');
     expect(refused.json).toMatchObject({
@@ -155,7 +155,7 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
     expect(json.details.causes[0].message).toBe(`conflict with "three" using ${one.endpoint.apiVersion}`);
   });
 
-  test('rule 4: force takes, leaving out gives up, the same value shares', async () => {
+  test('rule 4: force takes ownership, omission releases it, an equal value shares it', async () => {
     const forced = demand(await one.applyLabel('two', 'b', '&force=true'), 200);
     expect([labelOf(forced), ownersOfLabel(forced)]).toEqual(['b', ['Apply two']]);
     const givenUp = demand(await one.applyWhole('one'), 200);
@@ -164,23 +164,23 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
     expect(ownersOfLabel(shared)).toEqual(expect.arrayContaining(['Apply one', 'Apply two']));
   });
 
-  test('rule 5: a change by one of those who share a value is a conflict with the others', async () => {
+  test('rule 5: a change by one owner of a shared value is a conflict with the others', async () => {
     const { json } = await one.applyLabel('two', 'x');
     expect(json.details.causes).toMatchObject([{ message: 'conflict with "one"' }]);
   });
 
-  test('rule 6: what is left out goes when nobody else owns it', async () => {
+  test('rule 6: an omitted field without another owner is removed', async () => {
     const stays = demand(await one.applyLabel('two', undefined), 200);
     expect([labelOf(stays), ownersOfLabel(stays)]).toEqual(['b', ['Apply one']]);
     const gone = demand(await one.applyWhole('one'), 200);
     expect([labelOf(gone), ownersOfLabel(gone)]).toEqual([undefined, []]);
   });
 
-  test('rules 1 and 3 in all versions: owners of one are owners in the others', async () => {
+  test('rules 1 and 3: ownership in one version applies in all versions', async () => {
     demand(await one.applyWhole('one', 'a'), 200);
     const minimal = { metadata: { name: one.url.split('/').at(-1) ?? '' } };
     for (const version of one.endpoint.versions.values()) {
-      // Below `/api` nobody knows the owners of an Event below `/apis`, and the other way round, as in v1.21.
+      // The owners of an Event below `/api` and below `/apis` are separate, as in v1.21.
       const isOfOtherHalf = (version.row.group === '') !== (one.endpoint.row.group === '');
       if (version === one.endpoint || isOfOtherHalf) continue;
       const other = new Applied(version, minimal);
@@ -201,14 +201,14 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
     expect(ownersOfLabel(await one.get())).toEqual(['Apply one']);
   });
 
-  test('a dry run shows what would be, and stores nothing', async () => {
+  test('a dry run returns the result and stores nothing', async () => {
     const before = await one.get();
     const dry = demand(await one.applyLabel('two', 'dry', '&force=true&dryRun=All'), 200);
     expect([labelOf(dry), ownersOfLabel(dry)]).toEqual(['dry', ['Apply two']]);
     expect((await one.get()).text).toBe(before.text);
   });
 
-  test('rule 9: an empty list, or [{}], clears managedFields, and nobody is tracked until the next apply', async () => {
+  test('rule 9: an empty list, or [{}], clears managedFields, and tracking stops until the next apply', async () => {
     expect(entriesOf(await one.get())).not.toEqual([]);
     const reset = demand(await one.patch('three', { metadata: { managedFields: [] } }), 200);
     expect(entriesOf(reset)).toEqual([]);
@@ -220,7 +220,7 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
   });
 });
 
-test('every resource that can be patched was asked, in all its versions', () => {
+test('every resource with patch is covered in all its versions', () => {
   expect(new Set(ROWS.map((row) => `${apiVersionOf(row)} ${row.resource}`)).size).toBe(ROWS.length);
   expect(ROWS.length).toBeGreaterThan(70);
 });

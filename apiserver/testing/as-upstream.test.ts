@@ -2,7 +2,7 @@ import { GROUP } from '../../shared/names';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 
-/** Where v1.21 does something else than its documentation says, or nothing at all, this server does as v1.21. */
+/** Where v1.21 differs from its documentation, this server behaves as v1.21. */
 
 const SPACES = '/api/v1/namespaces';
 const TABLE = `application/json;as=Table;v=v1;g=${GROUP.meta}`;
@@ -30,7 +30,7 @@ test.each([
   expect([code, json.kind, json.status.phase]).toEqual([expected, 'Namespace', 'Terminating']);
 });
 
-test('a condition of a namespace needs no status', async () => {
+test('a condition of a namespace does not need a status', async () => {
   await createSpace('x');
   const status = { phase: 'Active', conditions: [{ type: 'Odd' }] };
   const { code, json } = await api.call('PUT', `${SPACES}/x/status`, {
@@ -39,7 +39,7 @@ test('a condition of a namespace needs no status', async () => {
   expect([code, json.status.conditions[0].type]).toEqual([200, 'Odd']);
 });
 
-test('the answer to a creation can be a table as well', async () => {
+test('a create can return a table', async () => {
   const body = { metadata: { name: 'm' } };
   const { code, json } = await api.call('POST', `${SPACES}/default/configmaps`, {
     body,
@@ -48,7 +48,7 @@ test('the answer to a creation can be a table as well', async () => {
   expect([code, json.kind, json.rows.length]).toEqual([201, 'Table', 1]);
 });
 
-test('an event of the newer group names its reporter as a controller alone', async () => {
+test('an event of the newer group has reportingController without the deprecated source', async () => {
   const event = {
     metadata: { name: 'e' },
     eventTime: '2021-01-02T03:04:05.000006Z',
@@ -65,7 +65,7 @@ test('an event of the newer group names its reporter as a controller alone', asy
   expect(made.code).toBe(201);
 });
 
-test('the older form of managedFields is not kept', async () => {
+test('managedFields in the older form are dropped', async () => {
   const managedFields = [
     {
       manager: 'm',

@@ -28,7 +28,7 @@ async function send(method: string, url: string, { body, type }: Sent = {}): Pro
   });
 }
 
-/** Sends it as a dry run and demands the status code of a real one, and that the store does not move. */
+/** Sends a dry run; expects the status code of a real request, and an unchanged store. */
 async function dry(method: string, url: string, { code, ...sent }: Sent & { code: number }): Promise<Reply> {
   const { revision } = backend;
   const reply = await send(method, `${url}${url.includes('?') ? '&' : '?'}dryRun=All`, sent);
@@ -43,60 +43,65 @@ const PATCHES: readonly (readonly [type: string, body: unknown])[] = [
   [MEDIA_TYPE.jsonPatch, [{ op: 'add', path: '/metadata/labels', value: { dry: 'yes' } }]],
 ];
 
-test.each(STORED_ROWS.map(({ schema }) => schema))('no verb on a %s moves the store', async (schema) => {
-  const endpoint = endpointOf(api, schema);
-  const { row } = endpoint;
-  const collection = collectionOf(row);
-  const body = minimalObject(row, 'default');
-  const url = `${collection}/${body.metadata.name}`;
+test.each(STORED_ROWS.map(({ schema }) => schema))(
+  'no dry run of a verb on a %s changes the store',
+  async (schema) => {
+    const endpoint = endpointOf(api, schema);
+    const { row } = endpoint;
+    const collection = collectionOf(row);
+    const body = minimalObject(row, 'default');
+    const url = `${collection}/${body.metadata.name}`;
 
-  await dry('POST', collection, { body, code: 201 });
-  expect((await send('GET', url)).code).toBe(404);
-  const created = await send('POST', collection, { body });
-  expect(created.code).toBe(201);
-  const labelled = { ...created.json, metadata: { ...created.json.metadata, labels: { dry: 'yes' } } };
-  expect((await dry('PUT', url, { body: labelled, code: 200 })).json.metadata.labels).toMatchObject({
-    dry: 'yes',
-  });
-  for (const [type, patch] of PATCHES) {
-    const { json } = await dry('PATCH', url, { body: patch, type, code: 200 });
-    expect(json.metadata.labels).toMatchObject({ dry: 'yes' });
-  }
-  const config = { ...body, metadata: { ...body.metadata, labels: { dry: 'yes' } } };
-  const apply = { body: config, type: MEDIA_TYPE.applyPatch, code: 200 };
-  const applied = await dry('PATCH', `${url}?fieldManager=one&force=true`, apply);
-  expect(applied.json.metadata.labels).toMatchObject({ dry: 'yes' });
-  const other = { body: { ...config, metadata: { ...config.metadata, name: nameLike(body.metadata.name) } } };
-  const elsewhere = `${collection}/${nameLike(body.metadata.name)}?fieldManager=one`;
-  const made = await send('PATCH', `${elsewhere}&dryRun=All`, { ...other, type: MEDIA_TYPE.applyPatch });
-  expect([201, 422]).toContain(made.code);
+    await dry('POST', collection, { body, code: 201 });
+    expect((await send('GET', url)).code).toBe(404);
+    const created = await send('POST', collection, { body });
+    expect(created.code).toBe(201);
+    const labelled = { ...created.json, metadata: { ...created.json.metadata, labels: { dry: 'yes' } } };
+    expect((await dry('PUT', url, { body: labelled, code: 200 })).json.metadata.labels).toMatchObject({
+      dry: 'yes',
+    });
+    for (const [type, patch] of PATCHES) {
+      const { json } = await dry('PATCH', url, { body: patch, type, code: 200 });
+      expect(json.metadata.labels).toMatchObject({ dry: 'yes' });
+    }
+    const config = { ...body, metadata: { ...body.metadata, labels: { dry: 'yes' } } };
+    const apply = { body: config, type: MEDIA_TYPE.applyPatch, code: 200 };
+    const applied = await dry('PATCH', `${url}?fieldManager=one&force=true`, apply);
+    expect(applied.json.metadata.labels).toMatchObject({ dry: 'yes' });
+    const other = {
+      body: { ...config, metadata: { ...config.metadata, name: nameLike(body.metadata.name) } },
+    };
+    const elsewhere = `${collection}/${nameLike(body.metadata.name)}?fieldManager=one`;
+    const made = await send('PATCH', `${elsewhere}&dryRun=All`, { ...other, type: MEDIA_TYPE.applyPatch });
+    expect([201, 422]).toContain(made.code);
 
-  for (const { name, verbs } of endpoint.subresources.values()) {
-    // What leads to another server is nothing that could be tried.
-    const leadsOn = endpoint.specialSubresources?.[name]?.is === 'connection';
-    if (leadsOn || !verbs.includes('get')) continue;
-    const shown = await send('GET', `${url}/${name}`);
-    if (verbs.includes('update')) await dry('PUT', `${url}/${name}`, { body: shown.json, code: 200 });
-    if (!verbs.includes('patch')) continue;
-    for (const [type, patch] of PATCHES)
-      await dry('PATCH', `${url}/${name}`, { body: patch, type, code: 200 });
-  }
+    for (const { name, verbs } of endpoint.subresources.values()) {
+      // Subresources that connect to another server have no dry run.
+      const leadsOn = endpoint.specialSubresources?.[name]?.is === 'connection';
+      if (leadsOn || !verbs.includes('get')) continue;
+      const shown = await send('GET', `${url}/${name}`);
+      if (verbs.includes('update')) await dry('PUT', `${url}/${name}`, { body: shown.json, code: 200 });
+      if (!verbs.includes('patch')) continue;
+      for (const [type, patch] of PATCHES)
+        await dry('PATCH', `${url}/${name}`, { body: patch, type, code: 200 });
+    }
 
-  if (row.verbs.includes('deletecollection')) {
-    await dry('DELETE', `${collection}?fieldSelector=metadata.name=${body.metadata.name}`, { code: 200 });
-  }
-  await dry('DELETE', `${url}?gracePeriodSeconds=0`, { code: 200 });
-  expect((await send('GET', url)).text).toBe(created.text);
-  await send('PATCH', url, { body: { metadata: { finalizers: null } } });
-  const { json } = await send('DELETE', `${url}?gracePeriodSeconds=0`);
-  // A definition is held until its objects are gone.
-  await send('PATCH', url, { body: { metadata: { finalizers: null } } });
-  if (row.resource === 'namespaces') {
-    await send('PUT', `${url}/finalize`, { body: { ...json, spec: { finalizers: [] } } });
-  }
-});
+    if (row.verbs.includes('deletecollection')) {
+      await dry('DELETE', `${collection}?fieldSelector=metadata.name=${body.metadata.name}`, { code: 200 });
+    }
+    await dry('DELETE', `${url}?gracePeriodSeconds=0`, { code: 200 });
+    expect((await send('GET', url)).text).toBe(created.text);
+    await send('PATCH', url, { body: { metadata: { finalizers: null } } });
+    const { json } = await send('DELETE', `${url}?gracePeriodSeconds=0`);
+    // A finalizer holds a definition until its objects are deleted.
+    await send('PATCH', url, { body: { metadata: { finalizers: null } } });
+    if (row.resource === 'namespaces') {
+      await send('PUT', `${url}/finalize`, { body: { ...json, spec: { finalizers: [] } } });
+    }
+  },
+);
 
-/** Another name by the same rules: names may end in what they must end in. */
+/** Another valid name of the kind, with its required suffix. */
 function nameLike(name: string): string {
   return `other-${name}`;
 }
@@ -104,7 +109,7 @@ function nameLike(name: string): string {
 const PODS = '/api/v1/namespaces/default/pods';
 const SERVICES = '/api/v1/namespaces/default/services';
 
-test('what stands for an operation on a pod does nothing as a dry run', async () => {
+test('binding and eviction have no effect as a dry run', async () => {
   const pod = minimalObject(endpointOf(api, 'core/v1.Pod').row, 'default');
   const { name } = pod.metadata;
   expect((await send('POST', PODS, { body: pod })).code).toBe(201);
@@ -123,7 +128,7 @@ test('what stands for an operation on a pod does nothing as a dry run', async ()
   await send('DELETE', `${PODS}/${name}?gracePeriodSeconds=0`);
 });
 
-test('an eviction as a dry run spends nothing of a budget', async () => {
+test('an eviction as a dry run does not use a disruption budget', async () => {
   const labels = { app: 'spared' };
   const pod = { metadata: { name: 'spared', labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   await send('POST', PODS, { body: pod });
@@ -147,7 +152,7 @@ test('an eviction as a dry run spends nothing of a budget', async () => {
   expect((await send('GET', `${budgets}/b`)).text).toBe(before);
 });
 
-test('the addresses and ports of a Service that was only tried are free for the next one', async () => {
+test('the addresses and ports of a dry-run Service stay free', async () => {
   const body = (name: string): object => ({
     metadata: { name },
     spec: { type: 'NodePort', clusterIP: '10.0.0.77', ports: [{ port: 80, nodePort: 30077 }] },
@@ -161,7 +166,7 @@ test('the addresses and ports of a Service that was only tried are free for the 
   expect((await send('POST', SERVICES, { body: body('second') })).code).toBe(201);
 });
 
-test('an answer tells no version that was never stored, and a name that was made is not kept', async () => {
+test('a dry run returns no new resourceVersion and reserves no generated name', async () => {
   const url = '/api/v1/namespaces/default/configmaps';
   const { json } = await dry('POST', url, { body: { metadata: { generateName: 'made-' } }, code: 201 });
   expect(json.metadata.name).toMatch(/^made-.{5}$/);

@@ -4,7 +4,7 @@ import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';
 
-/** What has a default where there is no list is refused where the list is there and empty, as v1.21 does. */
+/** A list with a default is refused if it is present and empty, as in v1.21. */
 
 let api: InProcessApi;
 beforeAll(async () => {

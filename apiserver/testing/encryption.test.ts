@@ -13,7 +13,7 @@ import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 
 const SECRETS = '/api/v1/namespaces/default/secrets';
-/** As it is stored, and as it was sent. */
+/** The secret text in Base64, as stored, and as sent. */
 const WORDS = [Buffer.from('the eagle has landed').toString('base64'), 'the eagle has landed'] as const;
 const SECRET = {
   metadata: { name: 'eagle' },
@@ -31,7 +31,7 @@ afterEach(async () => {
   await cluster.stop();
 });
 
-/** One more server on the same etcd. */
+/** Starts another server on the same etcd. */
 async function serve(...names: string[]): Promise<InProcessApi> {
   const keys = names.map((name) => ({ name, secret: Buffer.alloc(32, name).toString('base64') }));
   const parsed = parseEncryptionRules({
@@ -68,14 +68,14 @@ async function filesBelow(directory: string): Promise<readonly string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
 }
 
-test('neither a snapshot of etcd nor any of its files has a word of a Secret, and clients have all', async () => {
+test('no snapshot and no file of etcd contains plain text of a Secret, and clients can read it', async () => {
   const served = await serve('one');
   await served.call('POST', SECRETS, { body: SECRET });
   const inTheClear = { metadata: { name: 'plain' } };
   await served.call('POST', '/api/v1/namespaces/default/configmaps', { body: inTheClear });
   expect((await served.call('GET', `${SECRETS}/eagle`)).json.data).toEqual(SECRET.data);
   const [member] = cluster.members;
-  if (member === undefined) throw new Error('there is no member');
+  if (member === undefined) throw new Error('no etcd member');
   const snapshot = path.join(member.dataDir, 'snapshot.db');
   const env = { ...process.env, ETCDCTL_API: '3' };
   await promisify(execFile)('etcdctl', ['--endpoints', member.clientUrl, 'snapshot', 'save', snapshot], {
@@ -83,13 +83,13 @@ test('neither a snapshot of etcd nor any of its files has a word of a Secret, an
   });
   const files = await Promise.all((await filesBelow(member.dataDir)).map(async (file) => readFile(file)));
   const has = (words: string): boolean => files.some((bytes) => bytes.includes(words));
-  // What is not encrypted shows that the search finds what is there.
+  // The unencrypted ConfigMap shows that the search works.
   expect(has('"name":"plain"')).toBe(true);
   expect(has('k8s:enc:aesgcm:v1:one:')).toBe(true);
   expect(WORDS.filter(has)).toEqual([]);
 });
 
-test('with a new key first, a write that changes nothing writes the value with it, and the next one nothing', async () => {
+test('after a key rotation, a write without changes encrypts the value again once', async () => {
   await (await serve('one')).call('POST', SECRETS, { body: SECRET });
   expect(await stored()).toMatch(/^k8s:enc:aesgcm:v1:one:/);
   const served = await serve('two', 'one');
@@ -104,7 +104,7 @@ test('with a new key first, a write that changes nothing writes the value with i
   expect((await last.call('GET', `${SECRETS}/eagle`)).json.data).toEqual(SECRET.data);
 });
 
-test('what no key fits is left out of lists, and is no object that is gone to who asks for it by name', async () => {
+test('an object without a fitting key is omitted from lists, and a get of it is an error other than 404', async () => {
   await (await serve('one')).call('POST', SECRETS, { body: SECRET });
   const served = await serve('two');
   expect((await served.call('GET', SECRETS)).json.items).toEqual([]);

@@ -19,7 +19,7 @@ afterAll(async () => {
   );
 });
 
-/** Calls and demands the status code, with the answer in the failure's text. */
+/** Sends a request and expects the status code; a failure shows the response. */
 async function call(
   method: string,
   url: string,
@@ -60,7 +60,7 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
       });
     }
 
-    // What is stored can be written again, and nothing changes.
+    // Writing the stored object again changes nothing.
     expect(await call('PUT', url, 200, created)).toEqual(created);
 
     const changed = { ...created, metadata: { ...created.metadata, labels: { walked: 'yes' } } };
@@ -76,7 +76,7 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
     expect(await call('PUT', statusUrl, 200, patched)).toMatchObject({ kind: row.kind });
 
     for (const subresource of endpoint.subresources.values()) {
-      // What leads to another server is no object.
+      // Subresources that connect to another server have no object.
       const leadsOn = endpoint.specialSubresources?.[subresource.name]?.is === 'connection';
       if (leadsOn || !subresource.verbs.includes('get')) continue;
       const shown = await call('GET', `${url}/${subresource.name}`, 200);
@@ -92,7 +92,7 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
   },
 );
 
-/** The next frame about the object of that name. */
+/** The next frame for the object with this name. */
 async function ownFrame(
   frames: AsyncGenerator<{ type: string; object: Record<string, unknown> }>,
   name: string,
@@ -104,7 +104,7 @@ async function ownFrame(
   }
 }
 
-/** Deletes, and lets go of what holds the object back. */
+/** Deletes an object and removes its finalizers. */
 async function deleteWholly(endpoint: Endpoint, url: string): Promise<void> {
   const { json } = { json: await call('DELETE', `${url}?gracePeriodSeconds=0`, 200) };
   if (json['kind'] === 'Status') return;
@@ -117,6 +117,6 @@ async function deleteWholly(endpoint: Endpoint, url: string): Promise<void> {
   await call('PATCH', url, 200, { metadata: { finalizers: null } });
 }
 
-test('no row was left out', () => {
+test('every row is covered', () => {
   expect(walked).toBe(STORED_ROWS.length);
 });

@@ -10,16 +10,16 @@ import { minimalObject } from './minimal-objects';
 import { ALL_KINDS, collectionOf } from './stored-rows';
 
 /**
- * The names that every object has, in every place where a client chooses a word. Whoever looks one up in a plain object finds a function,
- * and the request is answered with 500 at best; see `shared/own-key-map.ts`. The user may do everything but give rights away, so that the
- * checks of what is given away are met as well.
+ * Prototype pollution: the names that every object inherits, in every place where a client chooses a name. A lookup of one in a plain object
+ * finds a function, and the request fails with 500 at best; see `shared/own-key-map.ts`. The user has all rights except escalation, so that the
+ * escalation checks run too.
  */
 
 const WORDS = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 const MALLORY = { 'impersonate-user': 'mallory' };
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-/** A template in a template is no other place than the template. */
+/** Templates nested in templates are not different places. */
 const DEPTH_MAX = 12;
 
 let api: InProcessApi;
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.close();
 });
-/** What every object inherits is nobody's to change, whatever else a request is answered with. */
+/** No request may change the prototype of all objects. */
 afterEach(() => {
   expect([Object.prototype, Function.prototype, Array.prototype].map(ownNames)).toEqual(INHERITED);
 });
@@ -54,7 +54,7 @@ async function make(path: string, body: object): Promise<void> {
 
 type Request = readonly [method: string, url: string, options?: CallOptions];
 
-/** The requests that were answered with 500 and more, or with what nobody foresaw. */
+/** The requests with a 5xx response or an unexpected error. */
 async function failing(requests: Iterable<Request>): Promise<readonly string[]> {
   const failed: string[] = [];
   for (const [method, url, options = {}] of requests) {
@@ -70,7 +70,7 @@ async function failing(requests: Iterable<Request>): Promise<readonly string[]> 
   return failed;
 }
 
-/** A field that a client writes a word into, by the fields that lead there from the kind. */
+/** A field that a client can set, by its path from the kind. */
 interface Place {
   readonly row: ResourceRow;
   readonly path: readonly FieldType[];
@@ -100,7 +100,7 @@ function places(): readonly Place[] {
 
 type Json = Record<string, unknown>;
 
-/** The object with the word at the place: as a value, as an element, and as a key. */
+/** The object with the word at this place: as a value, as an element, and as a key. */
 function withWord(object: Json, [field, ...deeper]: readonly FieldType[], word: string): Json {
   if (field === undefined) return object;
   const known = object[field.name];
@@ -131,7 +131,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An object with a member of that name of its own, `__proto__` included. */
+/** An object with an own property of this name, also for `__proto__`. */
 function keyed(word: string, value: unknown): Json {
   return Object.fromEntries([[word, value]]);
 }
@@ -141,7 +141,7 @@ function baseOf(row: ResourceRow): Json {
   return { apiVersion: apiVersionOf(row), kind: row.kind, metadata: { name: 'x' }, spec: {} };
 }
 
-test.each(WORDS)('%s in any field of any kind is no fault of the server', async (word) => {
+test.each(WORDS)('%s in any field of any kind causes no server error', async (word) => {
   const all = places();
   expect(all.length).toBeGreaterThan(1_000);
   const requests = all.map(({ row, path }): Request => {
@@ -173,7 +173,7 @@ const PARAMETERS = [
   'allowWatchBookmarks',
 ];
 
-test.each(WORDS)('%s in any parameter is no fault of the server', async (word) => {
+test.each(WORDS)('%s in any parameter causes no server error', async (word) => {
   const values = [word, `${word}=${word}`, `${word} in (${word})`, `!${word}`, `metadata.${word}=${word}`];
   const selected = ['labelSelector', 'fieldSelector'].flatMap((name) =>
     ['pods', 'events', 'secrets'].flatMap((resource) =>
@@ -193,7 +193,7 @@ test.each(WORDS)('%s in any parameter is no fault of the server', async (word) =
   expect(await failing([...selected, ...given])).toEqual([]);
 });
 
-test.each(WORDS)('%s in any header is no fault of the server', async (word) => {
+test.each(WORDS)('%s in any header causes no server error', async (word) => {
   const accepted = [
     word,
     `application/${word}`,
@@ -220,7 +220,7 @@ test.each(WORDS)('%s in any header is no fault of the server', async (word) => {
   expect(await failing(requests)).toEqual([]);
 });
 
-test.each(WORDS)('%s in any part of a path is no fault of the server', async (word) => {
+test.each(WORDS)('%s in any part of a path causes no server error', async (word) => {
   const paths = [
     `/${word}`,
     `/api/${word}`,
@@ -253,7 +253,7 @@ test.each(WORDS)('%s in any part of a path is no fault of the server', async (wo
   expect(await failing(requests)).toEqual([]);
 });
 
-test.each(WORDS)('%s in any part of a patch is no fault of the server', async (word) => {
+test.each(WORDS)('%s in any part of a patch causes no server error', async (word) => {
   const json = [
     [{ op: word, path: `/${word}`, value: word }],
     ...['add', 'remove', 'replace', 'test'].map((op) => [{ op, path: `/data/${word}`, value: word }]),
@@ -285,7 +285,7 @@ test.each(WORDS)('%s in any part of a patch is no fault of the server', async (w
   expect(await failing(requests)).toEqual([]);
 });
 
-test.each(WORDS)('no JSON patch reaches what objects inherit by way of %s', async (word) => {
+test.each(WORDS)('no JSON patch reaches inherited properties through %s', async (word) => {
   const into = [
     'constructor/prototype',
     `constructor/prototype/${word}`,
@@ -293,7 +293,7 @@ test.each(WORDS)('no JSON patch reaches what objects inherit by way of %s', asyn
     `${word}/prototype`,
     word,
   ];
-  // The last operation makes of it what does not fit the kind, whose words are told with what the patch has made.
+  // The last operation makes the object invalid, so that the error message contains the result of the patch.
   const misfit = { op: 'add', path: '/data', value: [] };
   const patches = into.flatMap((place) => [
     [{ op: 'add', path: `/${place}/polluted/x`, value: 1 }, misfit],
@@ -314,7 +314,7 @@ test.each(WORDS)('no JSON patch reaches what objects inherit by way of %s', asyn
   expect(await failing(requests)).toEqual([]);
 });
 
-/** The pointers to all that holds the place. */
+/** The JSON pointers to all parents of the place. */
 function holdersOf(place: string): readonly string[] {
   const parts = place.split('/');
   return parts.map((_part, at) => `/${parts.slice(0, at + 1).join('/')}`);

@@ -49,31 +49,31 @@ export interface Reply {
   readonly code: number;
   readonly headers: Answer['headers'];
   readonly text: string;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   // eslint-disable-next-line typescript/no-explicit-any
   readonly json: any;
-  /** What the request was warned of. */
+  /** The warnings of the response. */
   readonly warnings: readonly string[];
 }
 
 export interface CallOptions {
   readonly body?: unknown;
-  /** Sent as it is instead of `body`. */
+  /** Sent unchanged instead of `body`. */
   readonly text?: string | Buffer;
   readonly headers?: IncomingHttpHeaders;
-  /** As if it had come in through the listener for upgrades. */
+  /** Whether the request asks for a protocol upgrade. */
   readonly upgrade?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** A server without its listeners: requests go through the whole pipeline, in memory. */
+/** A server without listeners: requests run through the whole pipeline in memory. */
 export interface InProcessApi {
   readonly plane: ControlPlane;
   readonly backend: Backend;
-  /** What the verbs are given. */
+  /** The context of the verbs. */
   readonly verbs: VerbContext;
   call(method: string, url: string, options?: CallOptions): Promise<Reply>;
-  /** Frames of a watch, parsed, until the reader stops. */
+  /** Yields the parsed frames of a watch until the caller stops. */
   watch(
     url: string,
     signal: AbortSignal,
@@ -82,10 +82,10 @@ export interface InProcessApi {
   close(): Promise<void>;
 }
 
-/** Signs the tokens of service accounts of every server of the process. */
+/** Signs the service account tokens of every server in the process. */
 export const TOKEN_KEY = signingKeyOf(newKeyPem().privateKey);
 
-/** A server that gives tokens and knows nobody by them. */
+/** Services that issue tokens and authenticate none. */
 const SERVICES: Omit<OperationServices, keyof AccessControl> = {
   reviewToken: async () => Promise.resolve({ isKnown: false, why: 'invalid bearer token' }),
   apiAudiences: [ACCOUNT_TOKEN.issuer],
@@ -98,7 +98,7 @@ const SERVICES: Omit<OperationServices, keyof AccessControl> = {
   components: [],
 };
 
-/** Without the plugins that need controllers beside the server: one makes accounts, the other lets go what is not in use. */
+/** Disables the plugins that need controllers to create service accounts and to remove finalizers. */
 const NO_CONTROLLERS: Partial<AdmissionOptions> = {
   disable: ['ServiceAccount', 'StorageObjectInUseProtection'],
 };
@@ -124,7 +124,7 @@ export async function startInProcessApi(
     aggregated,
   }: {
     readonly services?: Partial<OperationServices>;
-    /** Who may do what, for those who are impersonated: the caller is a superuser. */
+    /** The authorization of impersonated users; the caller itself is a superuser. */
     readonly authorizationModes?: readonly Mode[];
     readonly ranges?: ServiceRanges;
     readonly runtimeConfig?: RuntimeConfig;
@@ -132,17 +132,17 @@ export async function startInProcessApi(
     readonly serverSideApply?: boolean;
     readonly features?: Partial<RequestFeatures>;
     readonly admission?: Partial<AdmissionOptions>;
-    /** False: definitions of custom resources stay as they were written, as any other object. */
+    /** False: the controllers of custom resource definitions do not run. */
     readonly definitionsLive?: boolean;
     readonly limits?: Partial<CacheLimits>;
     readonly cacheWaitMs?: number;
-    /** Carries out large requests; by default they are like any other. */
+    /** Runs offloaded requests; by default no request is offloaded. */
     readonly large?: AnswerParts['large'];
     readonly fills?: ControlPlaneOptions['fills'];
     readonly encrypted?: ControlPlaneOptions['encrypted'];
-    /** Leads to other servers; by default nothing does. */
+    /** Connects to other servers; by default there is no connector. */
     readonly connector?: VerbContext['connector'];
-    /** As what this server shows itself to those behind it; by default there are none. */
+    /** The credentials for extension API servers; by default there is no aggregation. */
     readonly aggregated?: Omit<AggregationParts, 'plane' | 'log'>;
   } = {},
 ): Promise<InProcessApi> {
@@ -223,7 +223,7 @@ export async function startInProcessApi(
     try {
       await pipeline(exchange);
     } catch (error) {
-      // What nobody foresaw is the test's to see.
+      // Unexpected errors propagate to the test.
       if (!(error instanceof StatusError) && !(error instanceof StorageError)) throw error;
       return statusAnswer(statusErrorOf(error, exchange), exchange);
     }

@@ -4,8 +4,7 @@ import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 
 /*
- * Published vulnerabilities of v1.21 that are closed here, by every way that a request can take: each plugin has its own tests of what it
- * refuses.
+ * Published vulnerabilities of v1.21 that are closed here, through every kind of write. Each plugin has its own tests as well.
  */
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -39,7 +38,7 @@ async function make(path: string, body: object): Promise<void> {
   if (code !== 201) throw new Error(text);
 }
 
-/** Lets a user or group do this with these resources. */
+/** Grants a user or group these verbs on these resources. */
 async function allow(subject: object, verbs: readonly string[], resources: readonly string[]): Promise<void> {
   const metadata = { name: resources[0]?.replaceAll('/', '-') };
   await make(`${RBAC}/clusterroles`, { metadata, rules: [{ verbs, apiGroups: [''], resources }] });
@@ -48,7 +47,7 @@ async function allow(subject: object, verbs: readonly string[], resources: reado
   await make(`${RBAC}/clusterrolebindings`, { metadata, roleRef, subjects });
 }
 
-/** The ways to change an object, with what is to be in it at `field`. */
+/** The kinds of writes that set `field` of an object. */
 const WAYS: readonly (readonly [
   way: string,
   change: (url: string, field: string, value: unknown) => Promise<Parameters<InProcessApi['call']>>,
@@ -122,7 +121,7 @@ describe('CVE-2023-2728: an ephemeral container with a Secret that its account d
     await make(PODS, { metadata: { name: 'p' }, spec });
   });
 
-  test.each(WAYS)('is refused in %s, and one that it lists is added', async (_way, change) => {
+  test.each(WAYS)('is refused in %s, and a listed Secret is accepted', async (_way, change) => {
     await allow({ kind: 'User', name: 'dev' }, ['get', 'update', 'patch'], ['pods/ephemeralcontainers']);
     const refused = await carryOut(await change(URL, 'ephemeralContainers', debuggerWith('x')), AS_DEV);
     expect([refused.code, refused.json.message]).toEqual([
@@ -133,7 +132,7 @@ describe('CVE-2023-2728: an ephemeral container with a Secret that its account d
     expect([added.code, added.json.ephemeralContainers?.length]).toEqual([200, 1]);
   });
 
-  test.each(WAYS)('is refused in %s to whoever may change pods alone', async (_way, change) => {
+  test.each(WAYS)('is refused in %s to a user who may only change pods', async (_way, change) => {
     await allow({ kind: 'User', name: 'dev' }, ['*'], ['pods', 'pods/status']);
     const { code, json } = await carryOut(
       await change(URL, 'ephemeralContainers', debuggerWith('own')),
@@ -178,7 +177,7 @@ describe('CVE-2025-5187: a node that gives itself an owner whose absence would d
   });
 
   test.each(WAYS.flatMap(([way, change]) => ['', '/status'].map((part) => [way, part, change] as const)))(
-    'is refused in %s of nodes%s, and other changes are not',
+    'is refused in %s of nodes%s, and other changes are accepted',
     async (_way, part, change) => {
       const refused = await carryOut(
         await change(`${NODE}${part}`, 'metadata.ownerReferences', [ABSENT_OWNER]),
@@ -195,7 +194,7 @@ describe('CVE-2025-5187: a node that gives itself an owner whose absence would d
     },
   );
 
-  test('is refused in a configuration that it applies', async () => {
+  test('is refused in server-side apply', async () => {
     const metadata = { name: 'n1', ownerReferences: [ABSENT_OWNER] };
     const { code, json } = await api.call('PATCH', `${NODE}?fieldManager=m`, {
       body: { apiVersion: 'v1', kind: 'Node', metadata },

@@ -2,13 +2,13 @@ import { apiVersionOf } from '../../shared/object/object';
 import type { ResourceRow } from '../../shared/api/resources';
 import { GROUP } from '../../shared/names';
 
-/** Everything of an object but its kind and apiVersion. */
+/** An object without kind and apiVersion. */
 interface Body {
   readonly metadata: { readonly name: string };
   readonly [field: string]: unknown;
 }
 
-/** The least that a client can send to create an object of the row, named `minimal` where its kind allows that. Throws for a kind without one. */
+/** The smallest valid object of the row, with the name `minimal` if the kind allows it. Throws for a kind without one. */
 export function minimalObject(row: ResourceRow, namespace: string): Body & { readonly kind: string } {
   const make = MINIMAL[row.schema] ?? MINIMAL[row.resource];
   if (make === undefined) throw new Error(`no minimal object for ${row.schema}`);
@@ -79,7 +79,7 @@ const attachment = (): object => ({
   spec: { attacher: 'a.example.com', nodeName: 'n', source: { persistentVolumeName: 'v' } },
 });
 
-/** By the resource, or by the message where versions of a resource need different objects. */
+/** Objects by resource, or by message where versions need different objects. */
 const MINIMAL: Readonly<Record<string, (place: Place) => object>> = {
   configmaps: empty,
   endpoints: empty,

@@ -5,7 +5,7 @@ import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { removeStores, STORES } from './stores';
 
-/** What a server does with fields that a later release has stored (ADR 64). */
+/** Handling of fields that a later release has stored (ADR 64). */
 
 const PODS = '/api/v1/namespaces/default/pods';
 const POLICIES = `/apis/${GROUP.networking}/v1/namespaces/default/networkpolicies`;
@@ -26,7 +26,7 @@ const POLICY = {
   spec: { podSelector: {}, ingress: [{ ports: [{ port: 80 }] }, { ports: [{ port: 81 }] }] },
 };
 
-// oxlint-disable-next-line typescript/no-explicit-any -- as the answers of the server
+// oxlint-disable-next-line typescript/no-explicit-any -- like server responses
 type Edited = any;
 
 afterAll(removeStores);
@@ -50,12 +50,12 @@ describe.each(STORES)('over %s', (_name, open) => {
     return found;
   }
 
-  /** What is stored, without anything that changes by itself. */
+  /** The stored object without volatile fields. */
   async function stored(key: string): Promise<Edited> {
     return JSON.parse(valueOf(await record(key)).toString('utf8'));
   }
 
-  /** Writes as a later release might, behind the server's back; it has seen it after that. */
+  /** Writes directly to the store as a later release would, and waits until the server has seen it. */
   async function edit(key: string, url: string, change: (object: Edited) => void): Promise<void> {
     const before = await record(key);
     const object: Edited = await stored(key);
@@ -90,7 +90,7 @@ describe.each(STORES)('over %s', (_name, open) => {
   const patch = async (type: string, body: unknown, url = `${PODS}/x`): Promise<Reply> =>
     api.call('PATCH', url, { body, headers: { 'content-type': `application/${type}` } });
 
-  test('reads show them in JSON, and leave them out where their form cannot say them', async () => {
+  test('reads return them in JSON, and omit them in encodings without them', async () => {
     await newerPod();
     const { json } = await api.call('GET', `${PODS}/x`);
     expect(json.spec.newerSpec).toEqual({ deep: [1, { two: 2 }] });
@@ -111,7 +111,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     stop.abort();
   });
 
-  test('what they say of the owners of fields stands in the way of no write by the same owner', async () => {
+  test('managed fields of a later release block no write by the same owner', async () => {
     expect((await api.call('POST', PODS, { body: POD })).code).toBe(201);
     await edit(POD_KEY, `${PODS}/x`, (pod) => {
       for (const entry of pod.metadata.managedFields) entry.newerOwner = 'status';
@@ -122,7 +122,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     expect((await stored(POD_KEY)).metadata.labels).toEqual({ a: 'b' });
   });
 
-  test('writes of clients that do not know them keep them, each where it belongs', async () => {
+  test('writes of clients that do not know them keep them in place', async () => {
     await newerPod();
     const { json } = await api.call('GET', `${PODS}/x`);
     const { newerMeta: _meta, ...metadata } = json.metadata;
@@ -167,7 +167,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     expect((await record(POD_KEY)).revision).toBe(before.revision);
   });
 
-  test('the object can be deleted: marked with its fields, and gone with its last finalizer', async () => {
+  test('the object keeps them while it is terminating, and can be deleted', async () => {
     await newerPod();
     expect((await api.call('DELETE', `${PODS}/x`)).code).toBe(200);
     expect((await expectNewer()).metadata.deletionTimestamp).toBeDefined();
@@ -175,7 +175,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     expect((await api.call('GET', `${PODS}/x`)).code).toBe(404);
   });
 
-  test('what goes with a field that the client takes away is meant to go', async () => {
+  test('removing a field removes the unknown fields in it', async () => {
     await newerPod();
     await edit(POD_KEY, `${PODS}/x`, (pod) => {
       pod.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'K', name: 'n', uid: 'u', newerOwner: 1 }];
@@ -186,7 +186,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     expect((await expectNewer()).metadata).not.toHaveProperty('ownerReferences');
   });
 
-  test('a change after which nobody can tell which item they belong to is refused', async () => {
+  test('a change that makes their list item ambiguous is refused', async () => {
     const key = `${GROUP.networking}/networkpolicies/default/x`;
     expect((await api.call('POST', POLICIES, { body: POLICY })).code).toBe(201);
     await edit(key, `${POLICIES}/x`, (policy) => {
@@ -202,15 +202,15 @@ describe.each(STORES)('over %s', (_name, open) => {
     expect(refused.json.message).toContain('a later release has stored fields of spec.ingress[1]');
     const { spec } = await stored(key);
     expect(spec.ingress[1].newerRule).toBe('r');
-    // The item is known again wherever it goes.
+    // The item is identified after a move.
     expect((await change([second, other, first])).code).toBe(200);
     expect((await stored(key)).spec.ingress[0]).toEqual({ ...second, newerRule: 'r' });
-    // Who takes it away means it.
+    // The client removes the item on purpose.
     expect((await change([other, first])).code).toBe(200);
     expect(JSON.stringify(await stored(key))).not.toContain('newerRule');
   });
 
-  test('what the server writes itself keeps them as well', async () => {
+  test('writes of the server itself keep them too', async () => {
     const url = '/api/v1/namespaces/default/resourcequotas';
     const key = 'core/resourcequotas/default/q';
     const body = { metadata: { name: 'q' }, spec: { hard: { pods: '5' } } };

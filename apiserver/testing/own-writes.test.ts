@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test.each(STORED_ROWS.map(({ schema }) => schema))(
-  'what the cache takes from the write of a %s is what it would read from its bytes',
+  'the cache entry after a write of a %s equals the decoded bytes',
   async (schema) => {
     const { row, stored } = endpointOf(api, schema);
     const collection = collectionOf(row);
@@ -54,12 +54,12 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
     };
     await api.call('PATCH', url, letGo);
     await api.call('DELETE', `${url}?gracePeriodSeconds=0`);
-    // A definition is held until its objects are gone.
+    // A finalizer holds a definition until its objects are deleted.
     await api.call('PATCH', url, letGo);
   },
 );
 
-/** The object in the cache and in the store, in the same state: of some kinds a controller of the server writes the status at once. */
+/** The object in the cache and in the store at the same version, because controllers of the server write the status of some kinds at once. */
 async function settled(
   keyPrefix: string,
   key: string,

@@ -3,7 +3,7 @@ import { MemoryBackend } from '../engine/storage/testing/memory-backend';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 
-/** Far more than a round of repair takes that waits for nothing. */
+/** Far longer than a repair round that does not wait. */
 const TURNS = 200;
 
 let backend: MemoryBackend;
@@ -17,7 +17,7 @@ afterEach(async () => {
   await api.close();
 });
 
-test('an address is not taken for one that nobody uses because Services are being read anew', async () => {
+test('an address stays allocated while the cache of Services is rebuilt', async () => {
   const body = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
   expect((await api.call('POST', '/api/v1/namespaces/default/services', { body })).code).toBe(201);
   let release: () => void = () => undefined;
@@ -33,7 +33,7 @@ test('an address is not taken for one that nobody uses because Services are bein
     expect({ freed, suspected }).toEqual({ freed: 0, suspected: 0 });
 });
 
-test('a round that finds the cache behind is one that can be repeated, at the start of a server as well', async () => {
+test('a repair round with a stale cache fails retryably, also at server start', async () => {
   await api.close();
   backend = new MemoryBackend();
   api = await startInProcessApi(backend, { cacheWaitMs: 1 });

@@ -4,19 +4,19 @@ import { apiVersionOf } from '../../shared/object/object';
 import type { Endpoint } from '../engine/registry/resource';
 import type { InProcessApi } from './in-process-api';
 
-/** Every row of the tables that is a stored object. The others are operations, which create nothing. */
+/** Every row of the tables with a stored object. The others are operations. */
 export const STORED_ROWS = RESOURCES.filter(
   ({ verbs }) => verbs.includes('list') && verbs.includes('create'),
 );
 
-/** How a server is started that serves all of them. */
+/** The options of a server with all kinds. */
 export const ALL_KINDS = {
   runtimeConfig: new Map([['api/all', true]]),
   kindSettings: { allowPrivileged: false, ephemeralContainers: true },
   definitionsLive: false,
 };
 
-/** What serves the objects of a schema (`core/v1.Pod`). */
+/** The endpoint of a schema (`core/v1.Pod`). */
 export function endpointOf(api: InProcessApi, schema: string): Endpoint {
   const row = RESOURCES.find((each) => each.schema === schema);
   const endpoint =
@@ -25,7 +25,7 @@ export function endpointOf(api: InProcessApi, schema: string): Endpoint {
   return endpoint;
 }
 
-/** The path of the row's objects, in the namespace `default` where they have one. */
+/** The path of the collection, in the namespace `default` if namespaced. */
 export function collectionOf(row: ResourceRow): string {
   const prefix = row.group === '' ? '/api' : '/apis';
   const place = row.namespaced ? '/namespaces/default' : '';

@@ -9,12 +9,12 @@ import { openEmbeddedBackend } from '../engine/storage/stores/embedded/embedded-
 import { createEtcdBackend } from '../engine/storage/stores/etcd/etcd-backend';
 import { MemoryBackend } from '../engine/storage/testing/memory-backend';
 
-/** Below which the servers of tests keep their objects. */
+/** The key prefix of test servers. */
 const STORE_PREFIX = '/registry';
 
 const cleanUps: (() => Promise<void>)[] = [];
 
-/** Every store that a server can stand on, and the one that tests have, each opened empty. Call {@link removeStores} in the end. */
+/** Every storage backend, and the memory backend of tests, each opened empty. Call {@link removeStores} at the end. */
 export const STORES: readonly (readonly [name: string, open: () => Promise<Backend>])[] = [
   ['a store in memory', async (): Promise<Backend> => Promise.resolve(new MemoryBackend())],
   [
@@ -40,7 +40,7 @@ export const STORES: readonly (readonly [name: string, open: () => Promise<Backe
   ],
 ];
 
-/** Removes what the opened stores left behind. They are to be closed before. */
+/** Deletes the files of the opened stores, which must be closed. */
 export async function removeStores(): Promise<void> {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 }

@@ -14,7 +14,7 @@ export type StorageChoice =
   | {
       readonly kind: 'etcd';
       readonly endpoints: readonly string[];
-      /** Absent: etcd is served without TLS. */
+      /** Absent: etcd without TLS. */
       readonly tls?: EtcdClientTls | undefined;
     };
 
@@ -25,34 +25,33 @@ export interface ApiServerOptions {
   readonly port: number;
   readonly dialect: Dialect;
   readonly storage: StorageChoice;
-  /** Where the serving certificate is, or is made at the first start. Replicas of one set share it. */
+  /** The folder of the serving certificate, which is created at the first start. Replicas of one set share it. */
   readonly certDir: string;
   readonly credentials: Credentials;
-  /** Seconds between SIGTERM and the end of listening, as a Go duration. */
+  /** The time from SIGTERM until the listener closes, as a Go duration. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
-  /** The folder whose build is run; that of this repository if not given. */
+  /** The folder of the build to run; by default this repository. */
   readonly buildRoot?: string;
-  /** Flags of Node beyond those that every API server gets. */
+  /** Node flags in addition to {@link nodeFlagsFor}. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly onLine?: (line: string) => void;
 }
 
-/** Node's own number of threads that help its main one to collect garbage. */
+/** Node's default number of helper threads for garbage collection. */
 const HELPERS_MAX = 4;
 
 /**
- * Flags of Node for a machine of so many cores. Half of the runtime's own room for what is young: less memory at rest; a quarter of it
- * makes watch events late. And no more helpers than there are cores beside the main thread's: where they have to share, the main thread
- * waits in each collection for helpers that have no core.
+ * Returns the Node flags for this number of cores. Half of the default young generation saves memory at rest; a quarter delays watch events.
+ * There are no more helper threads than free cores, because the main thread waits in each collection for helpers without a core.
  */
 export function nodeFlagsFor(cores: number): readonly string[] {
   const helpers = Math.min(HELPERS_MAX, Math.max(1, cores - 1));
   return ['--max-semi-space-size=8', `--v8-pool-size=${String(helpers)}`];
 }
 
-/** Starts one API server on the loopback interface. It is not ready yet: see `waitUntilReady`. */
+/** Starts one API server on the loopback interface. Wait for it with `waitUntilReady`. */
 export async function startApiServer(options: ApiServerOptions): Promise<StartedProcess> {
   return startProcess({
     name: options.name,
@@ -71,7 +70,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
       `--client-ca-file=${options.credentials.signingAuthority.certFile}`,
       '--authorization-mode=RBAC',
       '--enable-bootstrap-token-auth=true',
-      // As every usual cluster has it: network plugins and storage drivers need it.
+      // Usual clusters set this, because network plugins and storage drivers need it.
       '--allow-privileged=true',
       `--shutdown-delay-duration=${options.shutdownDelay ?? '0s'}`,
       ...(options.extraArgs ?? []),
@@ -80,7 +79,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
   });
 }
 
-/** The authority of a self-signed serving certificate below `certDir`. */
+/** The file of the authority of a self-signed serving certificate in `certDir`. */
 export function caFileOf(certDir: string): string {
   return path.join(certDir, 'ca.crt');
 }

@@ -8,7 +8,7 @@ import type { StartedProcess } from './started-process';
 import { startProcess } from './started-process';
 
 export interface BalancerOptions {
-  /** Where it listens on the loopback interface. */
+  /** The listening port on the loopback interface. */
   readonly port: number;
   /** The ports of the replicas. */
   readonly targets: readonly number[];
@@ -16,14 +16,14 @@ export interface BalancerOptions {
   readonly caFile: string;
   /** A token that may read `/readyz`. */
   readonly token: string;
-  /** Where the configuration and other files of the balancer are written. */
+  /** The folder of the configuration and other files of the balancer. */
   readonly dir: string;
   readonly onLine?: (line: string) => void;
 }
 
 /**
- * Starts haproxy, or nginx where that is what is there, in front of the replicas. It passes TCP on, so TLS ends in the replica. haproxy
- * asks each replica's `/readyz` over TLS twice a second; nginx only learns from connections that fail. Throws when neither is on PATH.
+ * Starts haproxy, or else nginx, in front of the replicas. It forwards TCP, so TLS ends in the replica. haproxy probes `/readyz` of each replica
+ * over TLS twice a second; nginx only notices failed connections. Throws when neither is on PATH.
  */
 export async function startBalancer(options: BalancerOptions): Promise<StartedProcess> {
   const program = findBalancer();
@@ -67,7 +67,7 @@ function findBalancer(): BalancerProgram | undefined {
   return undefined;
 }
 
-/** Watches are quiet for long, hence the timeouts of an hour; a replica that refuses a connection is passed over at once. */
+/** Watches can be idle for long, hence the timeouts of an hour. A replica that refuses a connection is skipped at once. */
 function haproxyConfig({ port, targets, caFile, token }: BalancerOptions): string {
   const servers = targets.map(
     (target, index) =>

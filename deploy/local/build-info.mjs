@@ -1,4 +1,4 @@
-/** From which sources a build is made: what `--version`, `/version`, the metrics and the labels of images tell. */
+/** The sources of a build, for `--version`, `/version`, metrics and image labels. */
 import { spawnSync } from 'node:child_process';
 import { realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,9 +7,9 @@ const SECONDS = /^\d{1,11}$/u;
 
 /**
  * `commit` (its hash), `treeState` (`clean`, or `dirty` where files differ from the commit) and `date` (ISO 8601) of the sources in `folder`. The
- * environment goes first: ORCH_BUILD_COMMIT, ORCH_BUILD_TREE_STATE, ORCH_BUILD_DATE, and SOURCE_DATE_EPOCH (seconds since 1970). Git answers
- * for the rest where the folder is a clone; elsewhere commit and state are empty, and the date is `now` (milliseconds since 1970).
- * Throws when SOURCE_DATE_EPOCH is no number of seconds.
+ * environment has precedence: ORCH_BUILD_COMMIT, ORCH_BUILD_TREE_STATE, ORCH_BUILD_DATE, and SOURCE_DATE_EPOCH (seconds since 1970). The rest
+ * comes from git if the folder is a clone; otherwise commit and state are empty, and the date is `now` (milliseconds since 1970).
+ * Throws when SOURCE_DATE_EPOCH is not a number of seconds.
  */
 export function readBuildInfo(folder, env, now) {
   const git = gitOf(folder);
@@ -17,23 +17,23 @@ export function readBuildInfo(folder, env, now) {
   const commit = given('ORCH_BUILD_COMMIT');
   return {
     commit: commit ?? git('rev-parse', 'HEAD') ?? '',
-    // What git says of this folder says nothing of a commit that somebody else names.
+    // The tree state of this clone does not apply to a commit from the environment.
     treeState: given('ORCH_BUILD_TREE_STATE') ?? (commit === undefined ? treeStateOf(git) : ''),
     date:
       given('ORCH_BUILD_DATE') ??
       dateOfEpoch(given('SOURCE_DATE_EPOCH')) ??
-      // That of the commit, so that the same sources make the same build.
+      // The date of the commit, for reproducible builds.
       dateOfEpoch(git('log', '-1', '--format=%ct')) ??
       isoDate(now),
   };
 }
 
-/** Writes it to `dist/build.json` below `folder`, where the programs read it. */
+/** Writes the information to `dist/build.json` in `folder`, where the programs read it. */
 export function writeBuildInfo(folder, info) {
   writeFileSync(path.join(folder, 'dist', 'build.json'), `${JSON.stringify(info)}\n`);
 }
 
-/** Runs git in the folder: what it prints, or undefined where it fails or the folder is not the top of a clone. */
+/** Returns a function that runs git in the folder: its output, or undefined if it fails or the folder is not the top of a clone. */
 function gitOf(folder) {
   const run = (...args) => {
     const { stdout, status } = spawnSync('git', ['--no-optional-locks', ...args], {
@@ -45,7 +45,7 @@ function gitOf(folder) {
     return status === 0 ? stdout.trim() : undefined;
   };
   const top = run('rev-parse', '--show-toplevel');
-  // An archive that was unpacked inside of another project's clone is not of that project's commit.
+  // An archive unpacked inside another clone does not belong to that clone's commit.
   const isTop = top !== undefined && realpathSync(top) === realpathSync(folder);
   return isTop ? run : () => undefined;
 }

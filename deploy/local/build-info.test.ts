@@ -41,7 +41,7 @@ function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: clone, env, encoding: 'utf8' });
 }
 
-/** The module is not one of those that tests can import, so a program of its own runs it. */
+/** Jest cannot import the module, so that another process runs it. */
 function run(expression: string): string {
   const text = `import { readBuildInfo, writeBuildInfo } from ${JSON.stringify(MODULE)}; ${expression}`;
   return execFileSync(process.execPath, ['--input-type=module', '--eval', text], {
@@ -55,7 +55,7 @@ function infoOf(folder: string, env: Readonly<Record<string, string>> = {}): Inf
   return JSON.parse(run(`console.log(JSON.stringify(readBuildInfo(${args})))`)) as Info;
 }
 
-test('git tells commit, state and date of a clone', () => {
+test('commit, state and date of a clone come from git', () => {
   expect(infoOf(clone)).toEqual({ commit, treeState: 'clean', date: '2026-05-06T07:08:09Z' });
   writeFileSync(path.join(clone, 'new'), 'x');
   expect(infoOf(clone).treeState).toBe('dirty');
@@ -82,13 +82,13 @@ test.each([
   expect(infoOf(clone, env)).toMatchObject(expected);
 });
 
-test('a date that is no number of seconds is refused', () => {
+test('SOURCE_DATE_EPOCH that is not a number is refused', () => {
   expect(() => infoOf(plain, { SOURCE_DATE_EPOCH: 'yesterday' })).toThrow(
     'SOURCE_DATE_EPOCH must be seconds since 1970, not "yesterday".',
   );
 });
 
-test('programs read what the build wrote; without it they know their version alone', () => {
+test('programs read the build information; without it they have only their version', () => {
   const dist = path.join(plain, 'dist');
   mkdirSync(dist, { recursive: true });
   writeFileSync(path.join(plain, 'package.json'), '{"version":"1.2.3"}');

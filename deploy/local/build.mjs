@@ -1,4 +1,4 @@
-/** `npm run build`: compiles into `dist/`, says there what it is made from, and stamps it so that `npm start` knows how old the build is. */
+/** `npm run build`: compiles into `dist/`, writes the build information, and stamps the build so that `npm start` knows its age. */
 import process from 'node:process';
 import { readBuildInfo, writeBuildInfo } from './build-info.mjs';
 import { fail, repositoryRoot, runStep, stampBuild } from './toolchain.mjs';

@@ -1,10 +1,10 @@
-/** A machine that is busy with something else, for `npm run test:loaded`. */
+/** Background load for `npm run test:loaded`. */
 import os from 'node:os';
 import { Worker } from 'node:worker_threads';
 
 const LOOPS_PER_CORE = 2;
 
-/** Holds every core, twice over, until `end` is called or this process ends in whatever way. */
+/** Starts two busy threads per core, which run until `end` is called or this process exits. */
 export function startBusyLoops() {
   const count = LOOPS_PER_CORE * os.availableParallelism();
   const loops = Array.from({ length: count }, () => new Worker('for (;;);', { eval: true }));

@@ -1,4 +1,4 @@
-/** Writes `helm/orch/README.md` by what it has above the mark, and below from the comments of `values.yaml`; `--check` only compares. */
+/** Writes the part of `helm/orch/README.md` below the mark from the comments of `values.yaml`; `--check` only compares. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -24,7 +24,7 @@ function table() {
   return ['| value | default | what it is |', '| --- | --- | --- |', ...lines].join('\n');
 }
 
-/** A row for each value that is no group of others; what stands above it as a comment explains it. */
+/** Returns a row for each leaf value, described by the comment above it. */
 function* rowsOf(yaml) {
   const values = load(yaml);
   const schema = JSON.parse(readFileSync(path.join(CHART, 'values.schema.json'), 'utf8'));

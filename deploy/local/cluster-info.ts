@@ -5,7 +5,7 @@ import { loadKubeconfig } from '../../shared/client/kubeconfig';
 
 const DEADLINE_MS = 60_000;
 
-/** Makes the ConfigMap by which nodes join, and lets everybody read it. The kubeconfig is the administrator's. */
+/** Creates the ConfigMap `cluster-info` for joining nodes, readable without credentials. `kubeconfig` is that of the administrator. */
 export async function publishClusterInfo({
   kubeconfig,
   server,

@@ -11,16 +11,16 @@ export interface ControllerManagerOptions {
   readonly kubeconfig: string;
   readonly credentials: Pick<Credentials, 'signingAuthority'>;
   readonly dialect: Dialect;
-  /** Where it serves `/healthz` and `/metrics` on the loopback interface; nowhere if not given. */
+  /** The loopback port of `/healthz` and `/metrics`; by default they are not served. */
   readonly securePort?: number;
   readonly extraArgs?: readonly string[];
-  /** Flags of Node, and variables, of its process. */
+  /** Node flags and environment variables of its process. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly onLine?: (line: string) => void;
 }
 
-/** Starts one controller-manager; of several on one set, one leads at a time. */
+/** Starts one controller-manager; of several in one set, one leads at a time. */
 export async function startControllerManager(options: ControllerManagerOptions): Promise<StartedProcess> {
   return startProcess({
     name: options.name,
@@ -31,7 +31,7 @@ export async function startControllerManager(options: ControllerManagerOptions):
       `--kubeconfig=${options.kubeconfig}`,
       '--leader-elect=true',
       '--use-service-account-credentials=true',
-      // Tokens by which nodes join, as every usual cluster has them.
+      // Bootstrap tokens for joining nodes, as in usual clusters.
       '--controllers=*,bootstrapsigner,tokencleaner',
       `--cluster-signing-cert-file=${options.credentials.signingAuthority.certFile}`,
       `--cluster-signing-key-file=${options.credentials.signingAuthority.keyFile}`,

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureCredentials, writeKubeconfig } from './credentials';
 
-test('a data directory that cannot be made ends in a message that names it', () => {
+test('a data directory that cannot be created is named in the error', () => {
   expect(() => ensureCredentials('/proc/orch-nowhere/data')).toThrow(
     /^the directory \/proc\/orch-nowhere\/data cannot be made: .*ENOENT/,
   );
 });
 
-test('a set has one authority that signs for users and nodes, whose key nobody else may read', () => {
+test('a set has one client authority, with a key of mode 0600', () => {
   const dir = mkdtempSync(path.join(tmpdir(), 'credentials-'));
   try {
     const { certFile, keyFile } = ensureCredentials(dir).signingAuthority;
@@ -24,7 +24,7 @@ test('a set has one authority that signs for users and nodes, whose key nobody e
   }
 });
 
-test('a kubeconfig is for nobody else to read, also where one was there before that others could', () => {
+test('a kubeconfig has mode 0600, also if it replaces a more open file', () => {
   const dir = mkdtempSync(path.join(tmpdir(), 'credentials-'));
   try {
     const [file, caFile] = [path.join(dir, 'kubeconfig'), path.join(dir, 'ca.crt')];

@@ -8,21 +8,21 @@ import { USER, USER_GROUP } from '../../shared/names';
 import type { SigningAuthorityFiles } from './signing-authority';
 import { ensureSigningAuthority } from './signing-authority';
 
-/** The two users of a local set: the person at the terminal, and the controller-manager. */
+/** The credentials of the two users of a local set: administrator and controller-manager. */
 export interface Credentials {
-  /** A static token file as the API server reads it. */
+  /** The static token file of the API server. */
   readonly tokenFile: string;
   readonly adminToken: string;
   readonly controllerManagerToken: string;
-  /** The private key that signs the tokens of service accounts: one for all replicas. */
+  /** The private key for service account tokens: one for all replicas. */
   readonly serviceAccountKeyFile: string;
-  /** Signs the certificates that users and nodes ask for; who shows one is known by it. */
+  /** The authority of client certificates for users and nodes. */
   readonly signingAuthority: SigningAuthorityFiles;
 }
 
 /**
- * Reads the tokens and the keys below `dir`, or makes random ones at the first start. Only this user may read the files (mode 0600). The
- * controller-manager is called as in the dialect of this process, if nothing else is said.
+ * Reads the tokens and keys in `dir`, or creates random ones at the first start. The files have mode 0600. The default name of the
+ * controller-manager is that of the dialect of this process.
  */
 export function ensureCredentials(
   dir: string,
@@ -48,7 +48,7 @@ export function ensureCredentials(
   return { tokenFile, adminToken, controllerManagerToken, serviceAccountKeyFile, signingAuthority };
 }
 
-/** Writes a kubeconfig that stands by itself: the certificate authority is inside. Only this user may read it (mode 0600). */
+/** Writes a self-contained kubeconfig with the certificate authority inside, with mode 0600. */
 export function writeKubeconfig(
   file: string,
   { server, caFile, user, token }: { server: string; caFile: string; user: string; token: string },
@@ -72,7 +72,7 @@ contexts:
 current-context: orch
 `;
   makeDirectory(path.dirname(file), 0o700);
-  // A file that is there already would keep its mode.
+  // An existing file would keep its mode.
   writeFileAtomically(file, text, 0o600);
 }
 

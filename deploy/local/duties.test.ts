@@ -18,7 +18,7 @@ function fileOf(flags: readonly string[], name: string): string {
   return flags.find((flag) => flag.startsWith(`--${name}=`))?.split('=')[1] ?? '';
 }
 
-test('certificates by which a server shows itself are signed by those who are believed, and made once', () => {
+test('client certificates of the server are signed by trusted authorities, and created once', () => {
   const credentials = ensureCredentials(dir);
   const { apiServer } = ensureDuties(dir, credentials);
   const read = (name: string): X509Certificate => new X509Certificate(readFileSync(fileOf(apiServer, name)));
@@ -32,7 +32,7 @@ test('certificates by which a server shows itself are signed by those who are be
   expect(read('proxy-client-cert-file').fingerprint256).toBe(before);
 });
 
-test('keys are for nobody else to read', () => {
+test('keys have mode 0600', () => {
   const { apiServer } = ensureDuties(dir, ensureCredentials(dir));
   for (const name of ['encryption-provider-config', 'proxy-client-key-file', 'kubelet-client-key'])
     expect(statSync(fileOf(apiServer, name)).mode & 0o777).toBe(0o600);

@@ -4,13 +4,13 @@ import { issueCertificate, makeCa } from '../../shared/certs/certificate';
 import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeDirectory } from '../../shared/files/make-directory';
 
-/** Files (PEM) by which the members of a local etcd know each other and their clients, and are known by them. */
+/** PEM files for mutual TLS between the members of a local etcd and their clients. */
 export interface EtcdCertificateFiles {
   readonly caFile: string;
-  /** Of the members: for serving, and for calling each other. */
+  /** The certificate of the members, for serving and for peer connections. */
   readonly certFile: string;
   readonly keyFile: string;
-  /** Of the API servers. */
+  /** The client certificate of the API servers. */
   readonly client: { readonly certFile: string; readonly keyFile: string };
 }
 
@@ -20,8 +20,8 @@ const PUBLIC_MODE = 0o644;
 const HOSTS: readonly string[] = ['127.0.0.1', 'localhost'];
 
 /**
- * The certificates below `dir`, which is made; they themselves at the first start. Their authority has signed nothing else, and nobody keeps
- * its key: whoever is to reach etcd has to have one of these.
+ * Returns the certificates in `dir`, and creates them at the first start. The key of their authority is not kept, so that only these certificates
+ * give access to etcd.
  */
 export function ensureEtcdCertificates(dir: string): EtcdCertificateFiles {
   const at = (name: string): string => path.join(dir, name);

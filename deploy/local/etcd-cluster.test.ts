@@ -12,7 +12,7 @@ interface Shown {
   readonly keyFile?: string;
 }
 
-/** The code of an answer to a client that shows this, or why there is none. */
+/** The status code for a client with these credentials, or the connection error. */
 async function status(url: string, { ca, certFile, keyFile }: Shown): Promise<string> {
   const own =
     certFile === undefined || keyFile === undefined
@@ -30,7 +30,7 @@ async function status(url: string, { ca, certFile, keyFile }: Shown): Promise<st
 }
 
 describe('startEtcdCluster', () => {
-  test('a set of three has one leader, and another one after the leader was killed', async () => {
+  test('a set of three has one leader, and elects another when the leader is killed', async () => {
     const cluster = await startEtcdCluster({ size: 3 });
     try {
       expect(cluster.endpoints).toHaveLength(3);
@@ -48,7 +48,7 @@ describe('startEtcdCluster', () => {
     expect(cluster.members.map((member) => member.pid)).toEqual([undefined, undefined, undefined]);
   });
 
-  test('members and clients know each other by certificates of one authority, and others are refused', async () => {
+  test('members and clients authenticate with certificates of one authority, and others are refused', async () => {
     const dir = await mkdtemp(path.join(tmpdir(), 'orch-etcd-tls-'));
     const files = ensureEtcdCertificates(path.join(dir, 'certs'));
     expect(ensureEtcdCertificates(path.join(dir, 'certs'))).toEqual(files);
@@ -69,7 +69,7 @@ describe('startEtcdCluster', () => {
     }
   });
 
-  test('a missing program is told by the name of its package', async () => {
+  test('the error for a missing program names its package', async () => {
     const program = process.env['PATH'];
     process.env['PATH'] = '/nonexistent';
     try {

@@ -12,9 +12,8 @@ import { guardProcess, releaseProcess } from './guard';
 import { freePorts } from './ports';
 
 /**
- * How often a leader tells that it is there, and how long the others wait before they elect another, by the size of the set. Three members share
- * a busy machine, and must not take each other for dead. One has nobody to wait for: it leads as soon as its own time is over, up to
- * twice `electionMs` after its start, and has no lease for less than one and a half times that.
+ * Heartbeat interval and election timeout by the size of the set. Three members share a busy machine, and must not consider each other dead. A
+ * single member becomes leader within twice `electionMs` of its start, and grants no lease shorter than one and a half times that.
  */
 const PACES = {
   1: { heartbeatMs: 50, electionMs: 500 },
@@ -29,42 +28,42 @@ const LOG_TAIL_CHARS = 4_000;
 /** One etcd process of a local set. */
 export interface EtcdMember {
   readonly name: string;
-  /** Where clients connect, e.g. `http://127.0.0.1:41231`. */
+  /** The client address, such as `http://127.0.0.1:41231`. */
   readonly clientUrl: string;
-  /** Where it keeps its data. */
+  /** The data folder. */
   readonly dataDir: string;
-  /** The process id, or undefined while it is down. */
+  /** The process id; undefined while the member is down. */
   readonly pid: number | undefined;
-  /** Ends the process and resolves when it is gone. The default signal is SIGKILL. */
+  /** Sends a signal, by default SIGKILL, and resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same data and ports; resolves when the process runs, see {@link EtcdMember.healthy}. Later flags win. */
+  /** Starts the member again on the same data and ports; resolves when the process runs, see {@link EtcdMember.healthy}. Later flags win. */
   start(moreArgs?: readonly string[]): Promise<void>;
-  /** Resolves when this member answers `/health`. */
+  /** Resolves when `/health` of this member returns 200. */
   healthy(signal?: AbortSignal): Promise<void>;
 }
 
 export interface EtcdCluster {
   readonly endpoints: readonly string[];
   readonly members: readonly EtcdMember[];
-  /** The member that leads now. */
+  /** The current leader. */
   leader(): Promise<EtcdMember>;
-  /** Ends every process, and removes the data when the directory was a temporary one. */
+  /** Stops every process, and removes the data of a temporary directory. */
   stop(): Promise<void>;
 }
 
 export interface EtcdClusterOptions {
   readonly size: 1 | 3;
-  /** Where data is kept. Absent: a temporary directory that `stop` removes. */
+  /** The data folder. Absent: a temporary directory that `stop` removes. */
   readonly dataDir?: string;
   /**
-   * Serve clients and other members over TLS with these PEM files. Members always have to show a certificate of the same authority, and
+   * Serve clients and peers over TLS with these PEM files. Peers always need a certificate of the same authority, and
    * clients with `clientCertAuth`.
    */
   readonly tls?: EtcdTls;
   readonly extraArgs?: readonly string[];
-  /** The address under which the others reach a member, given its own; the same if not given. */
+  /** Maps the peer address of a member to the address for the others; by default unchanged. */
   readonly peerUrlOf?: (name: string, peerUrl: string) => Promise<string>;
-  /** Ends the set when it aborts. */
+  /** Stops the set when it aborts. */
   readonly signal?: AbortSignal;
 }
 
@@ -76,8 +75,8 @@ export interface EtcdTls {
 }
 
 /**
- * Runs a real etcd as local processes on free ports of 127.0.0.1, and resolves when every member answers `/health` (60 s at most).
- * The processes are killed when this process exits. A missing program is told by the name of the package that holds it.
+ * Runs a real etcd as local processes on free ports of 127.0.0.1, and resolves when every member is healthy (60 s at most). The processes are
+ * killed when this process exits. The error for a missing program names its package.
  */
 export async function startEtcdCluster(options: EtcdClusterOptions): Promise<EtcdCluster> {
   options.signal?.throwIfAborted();
@@ -189,11 +188,11 @@ function tlsFlags(tls: EtcdTls | undefined): Readonly<Record<string, string | bo
     'peer-trusted-ca-file': tls.caFile,
     'peer-client-cert-auth': true,
   };
-  // etcd asks for client certificates as soon as it knows an authority to check them by.
+  // etcd requires client certificates as soon as it has an authority for them.
   return tls.clientCertAuth ? { ...own, 'trusted-ca-file': tls.caFile, 'client-cert-auth': true } : own;
 }
 
-/** The server's certificate is the probe's client certificate too, as it is that of etcd's own gateway; it needs both key usages. */
+/** The probe uses the server certificate as client certificate, as etcd's own gateway does, so that it needs both key usages. */
 async function probeOptions(tls: EtcdTls | undefined): Promise<https.RequestOptions> {
   if (tls === undefined) return {};
   const [ca, cert, key] = await Promise.all([
@@ -204,7 +203,7 @@ async function probeOptions(tls: EtcdTls | undefined): Promise<https.RequestOpti
   return { ca, cert, key };
 }
 
-/** A member remembers its peers' addresses in its data, so a set that starts again must find its old ports. */
+/** The data of a member contains the addresses of its peers, so that a restarted set needs its old ports. */
 async function portsFor(dataDir: string, count: number): Promise<readonly number[]> {
   const file = path.join(dataDir, 'ports.json');
   try {
@@ -250,7 +249,7 @@ class LocalMember implements EtcdMember {
 
   async start(moreArgs: readonly string[] = []): Promise<void> {
     if (this.#child !== undefined) return;
-    // In a process group of its own, so that Ctrl-C in the terminal reaches only the launcher, which stops the members last.
+    // A separate process group, so that Ctrl-C reaches only the launcher, which stops the members last.
     const child = spawn(this.#spec.program, [...this.#spec.args, ...moreArgs], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -298,7 +297,7 @@ class LocalMember implements EtcdMember {
     );
   }
 
-  /** Whether this member says that it leads. */
+  /** Whether this member reports itself as leader. */
   async leads(): Promise<boolean> {
     if (this.#child === undefined) return false;
     const answer = await this.#request('POST', '/v3/maintenance/status', '{}').catch(() => undefined);

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessExit, StartedProcess } from './started-process';
 import { describeExit, exitCodeOf } from './started-process';
 
-/** Something that runs until it is stopped. */
+/** A part of the set that runs until it is stopped. */
 export interface Stage {
   stop(): Promise<void>;
-  /** Resolves when a program of the stage has ended for good without being asked to. */
+  /** Resolves when a program of the stage has ended unexpectedly. */
   readonly failed: Promise<{ readonly name: string; readonly exit: ProcessExit }>;
 }
 
@@ -36,7 +36,7 @@ export async function runInForeground(
       void resolveOnFailure(stage);
     };
     start(add).catch(async (error: unknown) => {
-      // A program that died while it was waited for has told so by itself, in the next turn at the latest.
+      // A program that died during the wait has reported it itself by the next turn.
       await delay(0);
       if (!isStopping) print(error instanceof Error ? error.message : String(error));
       isStopping = true;
@@ -49,7 +49,7 @@ export async function runInForeground(
   return exitCode;
 }
 
-/** A single program: its end is a failure. */
+/** A stage of one program, whose end is a failure. */
 export function stageOf(program: StartedProcess, graceMs: number): Stage {
   return {
     failed: program.exited.then((exit) => ({ name: program.name, exit })),
@@ -59,7 +59,7 @@ export function stageOf(program: StartedProcess, graceMs: number): Stage {
   };
 }
 
-/** Several programs that are stopped together. */
+/** A stage of several programs that are stopped together. */
 export function together(stages: readonly Stage[]): Stage {
   return {
     failed: Promise.race(stages.map((stage) => stage.failed)),
@@ -70,7 +70,7 @@ export function together(stages: readonly Stage[]): Stage {
 }
 
 /**
- * A program that is started again when it ends, as a service manager would; ending too often within a minute is a failure. `first` is
+ * A program that restarts when it ends, as under a service manager; too many restarts within a minute are a failure. `first` is
  * the process of the first start.
  */
 export async function keepRunning(

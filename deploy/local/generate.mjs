@@ -1,6 +1,6 @@
 /**
- * `npm run generate`: writes the types of `shared/api/types` from the tables, whether or not the program compiles with them, and what is made of
- * the chart.
+ * `npm run generate`: writes the types of `shared/api/types` from the tables, even if the program does not compile with them, and the files that
+ * are generated from the chart.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -10,7 +10,7 @@ export function guardProcess(pid: number): void {
   guard.stdin?.write(`+ ${String(pid)}\n`);
 }
 
-/** Takes an ended process off the list, before its id is given to another. */
+/** Removes an ended process from the list before its id is reused. */
 export function releaseProcess(pid: number): void {
   guard?.stdin?.write(`- ${String(pid)}\n`);
 }

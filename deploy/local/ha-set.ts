@@ -22,18 +22,18 @@ import { waitUntilReady } from './readiness';
 export interface HaOptions {
   readonly dataDir: string;
   readonly dialect: Dialect;
-  /** Where the balancer listens. */
+  /** The port of the balancer. */
   readonly port: number;
 }
 
 export interface RunningProgram {
   readonly name: string;
   readonly pid: number;
-  /** Its address. */
+  /** The address of the balancer. */
   readonly at: string;
 }
 
-/** Starts the set from the store upwards; each part is handed to `add` as soon as it runs, so that it can be stopped. */
+/** Starts the set from the store upwards; passes each part to `add` as soon as it runs, so that it can be stopped. */
 export async function startHaStages(
   options: HaOptions,
   add: (stage: Stage) => void,
@@ -149,7 +149,7 @@ function etcdCertificates({
   return undefined;
 }
 
-/** The first replica makes the certificate, so that the others find it and all serve the same one. */
+/** The first replica creates the certificate, so that all replicas serve the same one. */
 async function startReplicas(
   { dataDir, dialect, credentials, duties, etcd, etcdTls, running }: ReplicaSetParts,
   add: (stage: Stage) => void,
@@ -187,7 +187,7 @@ async function startReplicas(
     return stage;
   };
   const [firstPort, ...otherPorts] = ports;
-  if (firstPort === undefined) throw new Error('The set needs a replica.');
+  if (firstPort === undefined) throw new Error('the set needs a replica');
   const first = await startReplica(firstPort, 0);
   const others = await Promise.allSettled(otherPorts.map((port, index) => startReplica(port, index + 1)));
   const started = others.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -197,7 +197,7 @@ async function startReplicas(
   return { ports, caFile };
 }
 
-/** Starts a member again when it has ended. */
+/** Restarts a member when it has ended. */
 function etcdStage(etcd: EtcdCluster): Stage {
   const stopping = new AbortController();
   const watchOver = async (): Promise<void> => {
@@ -223,7 +223,7 @@ function etcdStage(etcd: EtcdCluster): Stage {
     failed,
     async stop() {
       stopping.abort();
-      // Of members that stop together, the last one waits for a majority that is gone. Its log on disk is complete, so it is killed.
+      // When all members stop together, the last one waits for a majority in vain. Its log on disk is complete, so it is killed.
       const timer = setTimeout(() => {
         for (const member of etcd.members) void member.kill('SIGKILL');
       }, MEMBER_GRACE_MS);

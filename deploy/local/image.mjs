@@ -1,6 +1,6 @@
 /**
- * `npm run image`: builds the image of deploy/Dockerfile with what is there of docker, podman and buildah, and prints its name and size.
- * `--tag` names it, `--builder` chooses; all other words go to the builder's build command. Words in ORCH_BUILDER_FLAGS stand before that command.
+ * `npm run image`: builds the image of deploy/Dockerfile with docker, podman or buildah, and prints its name and size. `--tag` sets the name,
+ * `--builder` selects the builder; all other arguments go to its build command. ORCH_BUILDER_FLAGS come before that command.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { readBuildInfo } from './build-info.mjs';
 import { fail, repositoryRoot, runStep, say } from './toolchain.mjs';
 
-/** A program that builds images, how it is asked whether it can, and how it tells an image's size in bytes. */
+/** A program that builds images, with its commands for a check and for the image size in bytes. */
 const BUILDERS = {
   docker: { probe: ['info'], size: ['image', 'inspect', '--format', '{{.Size}}'] },
   podman: { probe: ['info'], size: ['image', 'inspect', '--format', '{{.Size}}'] },

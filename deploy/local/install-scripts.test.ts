@@ -16,8 +16,8 @@ function readJson(file: string): unknown {
   return JSON.parse(readFileSync(path.join(ROOT, file), 'utf8'));
 }
 
-// npm warns of every package that is not named, and asks whoever installs to decide.
-test('every package that brings an install script is allowed or denied it in package.json', () => {
+// npm warns about every package that is not listed.
+test('package.json allows or denies every install script of a package', () => {
   const { packages } = readJson('package-lock.json') as Lock;
   const { allowScripts } = readJson('package.json') as { readonly allowScripts: object };
   const scripted = Object.entries(packages)
@@ -26,7 +26,7 @@ test('every package that brings an install script is allowed or denied it in pac
   expect(Object.keys(allowScripts)).toEqual([...new Set(scripted)].sort());
 });
 
-test('whatever is part of the program is only installed as it was when it was locked', () => {
+test('every production dependency has an integrity digest in the lock file', () => {
   const { packages } = readJson('package-lock.json') as Lock;
   const parts = Object.entries(packages).filter(([place, { dev }]) => place !== '' && dev !== true);
   expect(parts.length).toBeGreaterThan(50);

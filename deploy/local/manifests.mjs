@@ -1,6 +1,6 @@
 /**
- * Writes `deploy/manifests/orch.yaml`, which is what the chart makes of its defaults, for `kubectl apply -f`; `--check` only compares. It needs helm,
- * which `npm test` brings.
+ * Writes `deploy/manifests/orch.yaml`, the chart rendered with its defaults, for `kubectl apply -f`; `--check` only compares. It needs helm, which
+ * `npm test` installs.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ kind: Namespace
 metadata:
   name: ${NAME}
 `;
-/** What speaks of helm only. */
+/** Labels and annotations of helm. */
 const OF_HELM = /^ +(?:helm\.sh\/chart|app\.kubernetes\.io\/managed-by): .*\n|^# Source: .*\n/gmu;
 
 const [missing] = ensureTools([TOOL.helm]);

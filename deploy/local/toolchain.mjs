@@ -1,4 +1,4 @@
-/** What a fresh clone needs before any compiled program can run: a Node that is new enough, the npm packages, and the build. */
+/** Prepares a fresh clone: checks the version of Node, installs the npm packages, and builds. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const BUILD_STAMP = path.join(repositoryRoot, 'dist', '.built');
 const INSTALL_STAMP = path.join(repositoryRoot, 'node_modules', '.package-lock.json');
 const STEP_TIMEOUT_MS = 10 * 60_000;
 
-/** Ends the process with a plain sentence when this Node is older than the project's floor. */
+/** Exits with an error message when Node is older than the minimum version. */
 export function requireNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return;
@@ -37,13 +37,13 @@ export function ensureBuilt() {
   runStep('npm', ['run', '--silent', 'build']);
 }
 
-/** Marks `dist/` as made from sources that were read no earlier than `startedAt` (milliseconds since 1970). */
+/** Marks `dist/` as built from sources that were read no earlier than `startedAt` (milliseconds since 1970). */
 export function stampBuild(startedAt) {
   writeFileSync(BUILD_STAMP, `${new Date(startedAt).toISOString()}\n`);
   utimesSync(BUILD_STAMP, startedAt / 1000, startedAt / 1000);
 }
 
-/** Runs a program in the repository with this terminal, and ends the process when it fails. */
+/** Runs a program in the repository with the output of this process, and exits when it fails. */
 export function runStep(command, args) {
   const { status, error } = spawnSync(command, args, {
     cwd: repositoryRoot,
@@ -54,12 +54,12 @@ export function runStep(command, args) {
   if (status !== 0) fail(`${[command, ...args].join(' ')} failed (exit code ${status}).`, status ?? 1);
 }
 
-/** One line of progress, told apart from the programs' own logs. */
+/** Prints a line of progress with the prefix of the launcher. */
 export function say(text) {
   process.stdout.write(`orch: ${text}\n`);
 }
 
-/** Says why on stderr and ends the process. */
+/** Prints an error to stderr and exits. */
 export function fail(text, exitCode = 1) {
   process.stderr.write(`orch: ${text}\n`);
   process.exit(exitCode);

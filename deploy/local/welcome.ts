@@ -1,6 +1,6 @@
 import type { Dialect } from '../../shared/names';
 
-/** What a person sees when the set is ready: where it is, and the next commands to type. */
+/** The text for a ready set: its address, and the next commands. */
 export function welcome({
   server,
   dialect,
@@ -27,7 +27,7 @@ ${dialect === 'orch' ? KUBECTL_HINT : ''}  Ctrl-C stops it; the data stays.
 `;
 }
 
-/** What a newcomer types next may fail in this dialect. */
+/** A warning about commands that fail in this dialect. */
 const KUBECTL_HINT = `  By itself kubectl knows only the names of Kubernetes: here "get" shows names and ages alone, and
   what names a group of Kubernetes ("create role", "auth") fails. For these start with --dialect=kubernetes and another --data-dir.
 

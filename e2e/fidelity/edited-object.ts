@@ -2,7 +2,7 @@ import { isJsonObject } from '../../shared/object/clone';
 import type { FieldKind, FieldType, MessageType } from '../../shared/schema/types';
 import { messageType } from '../../shared/schema/types';
 
-/** One change of an object: which way to go at each message, and which of the values for what is found in the end. */
+/** One change of an object: the field to follow at each message, and the value to write at the end. */
 export interface Edit {
   readonly steps: readonly number[];
   readonly value: number;
@@ -13,12 +13,12 @@ type Fields = Record<string, unknown>;
 const TEXTS = ['', 'a', 'B@d', 'x.example.com/y', '10.0.0.1', 'Always', 'None', 'a'.repeat(300), '-', 'True'];
 const WHOLE = [0, 1, -1, 80, 70_000, 2_147_483_647];
 
-/** What may be written into a field of a kind: good, odd and wrong. */
+/** Values for a field of a type: valid, unusual and invalid. */
 const VALUES: Readonly<Partial<Record<FieldKind, readonly unknown[]>>> = {
   string: TEXTS,
   bool: [true, false],
   int32: WHOLE,
-  // The last two are beyond what a number holds exactly.
+  // The last two exceed the exact range of a number.
   int64: [...WHOLE, 9_007_199_254_740_991, 9_223_372_036_854_775_000, -9_223_372_036_854_775_000],
   double: [0, 1.5, -1],
   bytes: ['', 'YQ==', [104, 105]],
@@ -28,14 +28,14 @@ const VALUES: Readonly<Partial<Record<FieldKind, readonly unknown[]>>> = {
   intOrString: [0, 1, -1, '', '50%', 'a'],
 };
 
-/** A copy of an object of the schema with these changes, whose fields all fit their types. */
+/** Returns a copy of the object with these changes. All fields keep the types of the schema. */
 export function editedObject(object: object, schema: string, edits: readonly Edit[]): Fields {
   const copy = structuredClone(object) as Fields;
   for (const edit of edits) change(messageType(schema), copy, edit);
   return copy;
 }
 
-/** Fields that name the object, or that its kind has to have. */
+/** Fields that identify the object, or that its kind requires. */
 const KEPT: ReadonlySet<string> = new Set(['name', 'namespace', 'managedFields']);
 
 function change(type: MessageType, target: Fields, { steps, value }: Edit): void {
@@ -59,7 +59,7 @@ function contained({ list, map }: FieldType, value: unknown): unknown {
   return map ? { a: value } : value;
 }
 
-/** The message that a field has, its first one, or a new one. */
+/** The message of a field: the existing one, the first element, or a new one. */
 function heldIn({ list, map }: FieldType, value: unknown): Fields {
   const held = list && Array.isArray(value) ? (value as readonly unknown[])[0] : map ? undefined : value;
   return isJsonObject(held) ? held : {};

@@ -1,6 +1,6 @@
 import type { FieldType, MessageType } from '../../shared/schema/types';
 
-/** Whether what a cause names (`spec.containers[0].image`, `metadata.labels[a.b/c]`) can be followed through the fields of a type. */
+/** Whether the field path of a cause (`spec.containers[0].image`, `metadata.labels[a.b/c]`) exists in a type. */
 export function namesField(type: MessageType, path: string): boolean {
   let at: MessageType | undefined = type;
   for (const [, name] of path.matchAll(/([^.[\]]+)|\[[^\]]*\]/g)) {

@@ -12,7 +12,7 @@ import {
   startRandomServer,
 } from './testing/random-server';
 
-/** Random objects of all kinds, held to what must be so without any reference. */
+/** Properties of random objects of all kinds that hold without a reference implementation. */
 let server: RandomServer;
 beforeAll(async () => {
   server = await startRandomServer();
@@ -21,7 +21,7 @@ afterAll(async () => {
   await server.api.close();
 });
 
-test('what is created stays as it is, in all versions, and nothing ends in a server error', async () => {
+test('a created object reads back equal in all versions, and no request is a server error', async () => {
   const { api, call, remove } = server;
   let accepted = 0;
   await assert(

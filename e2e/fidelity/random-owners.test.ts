@@ -11,8 +11,8 @@ import type { Answered, RandomServer } from './testing/random-server';
 import { edit, RANDOM_ROWS, RUN_OPTIONS, startRandomServer } from './testing/random-server';
 
 /**
- * Several managers write one object in all its versions: by applies that say more and less each time, by patches and by PUT. What each of
- * them leaves behind (null, empty lists, owners in other versions) is what the next one finds.
+ * Several managers write one object in all its versions: by applies with changing field sets, by patches and by PUT. Each write starts from the
+ * nulls, empty lists and owners in other versions that the previous one left.
  */
 let server: RandomServer;
 beforeAll(async () => {
@@ -30,9 +30,9 @@ interface Write {
   readonly version: number;
   readonly ofStatus: boolean;
   readonly changes: Edit[];
-  /** What it says in metadata. */
+  /** The metadata that it writes. */
   readonly marks: object;
-  /** Ways to what is left out, or null in patches. */
+  /** Paths to fields that are left out, or null in patches. */
   readonly dropped: number[][];
 }
 
@@ -54,12 +54,12 @@ const anyWrite: Arbitrary<Write> = record({
 
 const writable = RANDOM_ROWS.filter(({ verbs }) => verbs.includes('update') && verbs.includes('patch'));
 const nameOfHub = ({ hub, resource }: ResourceRow): string => `${hub.group}/${resource}`;
-/** The rows of each kind: its versions, in whichever groups. */
+/** The rows of each kind: its versions in all groups. */
 const KINDS: readonly (readonly ResourceRow[])[] = [...new Set(writable.map(nameOfHub))].map((name) =>
   writable.filter((row) => nameOfHub(row) === name),
 );
 
-test('whatever several managers write in whichever version, it is answered, read in every version, and nothing when it is applied again', async () => {
+test('writes of several managers in any version are readable in every version, and no change when applied again', async () => {
   let accepted = 0;
   let refused = 0;
   await assert(
@@ -84,7 +84,7 @@ test('whatever several managers write in whichever version, it is answered, read
     ),
     RUN_OPTIONS,
   );
-  // Of good objects and small changes: a server that refused them all would hold to the rest.
+  // A server that refused every write would satisfy the other assertions.
   expect(accepted).toBeGreaterThan(refused / 2);
   process.stdout.write(
     `random writes of several managers: ${String(accepted)} accepted, ${String(refused)} refused\n`,
@@ -113,19 +113,19 @@ async function send(row: ResourceRow, object: string, write: Write): Promise<Ans
   const applied = await server.call('PATCH', `${place}&force=true`, sent, TYPES.apply);
   if (applied.code >= 400) return applied;
   const again = await server.call('PATCH', `${place}&force=true`, sent, TYPES.apply);
-  // A creation clears what an update refuses or keeps: marks of deletion, a status. And an object may go with its last finalizer.
+  // A create clears fields that an update refuses or keeps, such as a status. An object may be deleted with its last finalizer.
   const isLast = applied.code === 201 || 'deletionTimestamp' in applied.json.metadata;
   if (isLast || isRefusedNow(again)) return applied;
   expect([again.code, contentOf(again)]).toEqual([200, contentOf(applied)]);
   return applied;
 }
 
-/** A key that is an empty text is left out of what is stored, and then there is none. */
+/** An empty merge key is not stored, and is missing afterwards. */
 function isRefusedNow({ code, json }: Answered): boolean {
   return code === 400 && String(json['message']).startsWith('failed to create typed live object');
 }
 
-/** Owners may still change, and generations that count what is empty. */
+/** Removes managed fields and generations, which may still change. */
 function contentOf({ json }: Answered): unknown {
   const {
     managedFields: _owners,
@@ -140,7 +140,7 @@ function edited(object: Answered['json'], row: ResourceRow, { changes, marks }: 
   return editedObject({ ...object, metadata: { ...object.metadata, ...marks } }, row.schema, changes);
 }
 
-/** A copy in which what these ways lead to is left out, or is this value. What names the object stays. */
+/** Returns a copy without the fields at these paths, or with this value there. Identifying fields stay. */
 function without(object: object, ways: readonly (readonly number[])[], value?: null): object {
   const copy = structuredClone(object) as Record<string, unknown>;
   for (const way of ways) drop(copy, way, value);

@@ -7,21 +7,21 @@ import { namesField } from './named-fields';
 import type { RandomServer } from './testing/random-server';
 import { edits, RANDOM_ROWS, RUN_OPTIONS, startRandomServer } from './testing/random-server';
 
-/** What v1.21 calls fields in refusals although no version that is served has them under that name, by kind. */
+/** By kind: field names in v1.21's error messages that no served version has. */
 const NAMED_BY_UPSTREAM: Readonly<Record<string, RegExp>> = {
-  // Validated in the internal version, whatever was sent.
+  // Validated in the internal version.
   Event: /^(involvedObject\.namespace|firstTimestamp|lastTimestamp|count|source|reportingController)$/,
   EndpointSlice: /^endpoints\[\d+\]\.deprecatedTopology$/,
   HorizontalPodAutoscaler: /^spec\.metrics(\[\d+\]\..*)?$/,
   RuntimeClass:
     /^(handler|scheduling\.nodeSelector|scheduling\.tolerations\.tolerations\[.*|overhead\.limits\[.*)$/,
-  // Misnamed there.
+  // Misnamed in v1.21.
   Node: /^(metadata\.taints\[|status\.(capacity|allocatable)\.)/,
   PersistentVolume: /^spec\.cephFS$/,
   PodSecurityPolicy: /^spec\.(allowedCSIDrivers\.allowedCSIDriver|allowedFlexVolumes\.allowedFlexVolumes)\[/,
   Service: /^spec\.LoadBalancerSourceRanges$/,
 };
-/** Likewise in the templates of pods, wherever they stand. */
+/** The same for pod templates of any kind. */
 const IN_TEMPLATES = /\.overhead\.limits\[|template\.labels$/;
 
 let server: RandomServer;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.api.close();
 });
 
-test('every cause of a refusal names a field that the version has', async () => {
+test('every cause of a validation error names a field of the version', async () => {
   await assert(
     asyncProperty(constantFrom(...RANDOM_ROWS), edits, async (row, changes) => {
       const sent = editedObject(minimalObject(row, 'default'), row.schema, changes);

@@ -15,7 +15,7 @@ import {
   startRandomServer,
 } from './testing/random-server';
 
-/** Random changes of random objects, held to what must be so without any reference. */
+/** Properties of random changes that hold without a reference implementation. */
 let server: RandomServer;
 beforeAll(async () => {
   server = await startRandomServer();
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const writable = RANDOM_ROWS.filter(({ verbs }) => verbs.includes('update') && verbs.includes('patch'));
 
-/** Creates the least object of a row, changed so; unless that is refused, runs the rest with its URL and what is read there. */
+/** Creates the minimal object of a row with these changes; unless the server refuses it, calls `body` with its URL and content. */
 async function withObject(
   row: ResourceRow,
   changes: readonly Edit[],
@@ -46,7 +46,7 @@ async function withObject(
   }
 }
 
-test('a replacement is answered as its dry run, is read as it was answered, and changes nothing when it is repeated', async () => {
+test('a PUT returns the code of its dry run, reads back equal, and changes nothing when repeated', async () => {
   let accepted = 0;
   await assert(
     asyncProperty(constantFrom(...writable), edits, async (row, changes) => {
@@ -69,7 +69,7 @@ test('a replacement is answered as its dry run, is read as it was answered, and 
   process.stdout.write(`random replacements accepted: ${String(accepted)} of ${String(RUNS)}\n`);
 });
 
-test('what was read can be applied, changes nothing but who owns it, and nothing when it is repeated', async () => {
+test('applying an object as read changes only its owners, and nothing when repeated', async () => {
   await assert(
     asyncProperty(constantFrom(...writable), edits, async (row, changes) => {
       await withObject(row, changes, async (url, read) => {
@@ -86,13 +86,13 @@ test('what was read can be applied, changes nothing but who owns it, and nothing
   );
 });
 
-/** The object without its version and its owners. */
+/** The object without its version and its managed fields. */
 function contentOf({ json }: Answered): unknown {
   const { managedFields: _, resourceVersion: __, ...metadata } = json.metadata;
   return { ...json, metadata };
 }
 
-/** A creation may leave out what tells the elements of a list apart, an applied configuration may not: so it is in v1.21. */
+/** As in v1.21, a create may omit the merge keys of a list, and an applied configuration may not. */
 function hasNoKeys({ code, json }: Answered): boolean {
   return code === 400 && /omits key field|duplicate entries/u.test(String(json['message']));
 }

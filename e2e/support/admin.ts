@@ -10,7 +10,7 @@ export interface AdminOutcome {
   readonly stderr: string;
 }
 
-/** Runs `orch-admin`; whatever its exit code, the outcome is a value. */
+/** Runs `orch-admin`; never rejects on a non-zero exit code. */
 export async function runAdmin(...args: readonly string[]): Promise<AdminOutcome> {
   return new Promise((resolve) => {
     execFile(process.execPath, [PROGRAM, ...args], (error, stdout, stderr) => {

@@ -8,7 +8,7 @@ import { httpVersion } from './http-version';
 import type { Transport, WireReply } from './transport';
 import { openTransport } from './open-transport';
 
-/** A body of the API, as loosely typed as a test needs it: an object, a list or a Status. */
+/** An object, a list or a Status, loosely typed for tests. */
 export interface Body {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -38,7 +38,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body as it came. */
+  /** The raw body. */
   readonly bytes: Buffer;
   /** The parsed body; empty when it is not JSON. */
   readonly body: Body;
@@ -52,9 +52,9 @@ export interface WatchEvent {
 export interface ApiClientOptions {
   readonly server: string;
   readonly caFile: string;
-  /** Empty: nobody's. */
+  /** The bearer token; empty for anonymous requests. */
   readonly token: string;
-  /** Absent: what the environment says for all clients, else 1.1. */
+  /** By default ORCH_E2E_HTTP, or 1.1. */
   readonly http?: HttpVersion;
 }
 
@@ -62,14 +62,14 @@ export interface RequestOptions {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON, a string or buffer as it is. */
+  /** An object is sent as JSON, a string or buffer unchanged. */
   readonly body?: unknown;
   readonly timeoutMs?: number;
 }
 
 /**
- * A minimal client, independent of the project's own, that says exactly what went over the wire. Every answer is a value, whatever its
- * status; only a broken connection or a timeout rejects.
+ * A minimal client, independent of the project's own, that returns the response as received. Every status is a value; only a broken connection
+ * or a timeout rejects.
  */
 export class ApiClient {
   readonly server: string;
@@ -117,14 +117,14 @@ export class ApiClient {
   }
 
   /**
-   * Events of a watch, in order, until the server ends it or `signal` aborts. Throws when the server does not answer 200, or when the
-   * connection breaks (a clean end and a broken one are different things to a test).
+   * Yields the events of a watch in order until the server ends it or `signal` aborts. Throws on any other status than 200, and when the
+   * connection breaks, so that tests can distinguish a clean end.
    */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent, void> {
     const { status, content, release } = await this.#send({ path }, signal);
     if (status !== 200) {
       release();
-      throw new Error(`Watch of ${path} answered ${String(status)}.`);
+      throw new Error(`watch of ${path} returned ${String(status)}`);
     }
     let rest = '';
     content.setEncoding('utf8');
@@ -141,7 +141,7 @@ export class ApiClient {
     }
   }
 
-  /** Opens a watch whose events are thrown away until `signal` aborts. Resolves with its first bytes. */
+  /** Opens a watch and discards its events until `signal` aborts. Resolves with its first bytes. */
   async drain(path: string, accept: string, signal: AbortSignal): Promise<void> {
     const { content } = await this.#send({ path, headers: { accept } }, signal);
     content.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import type { Dialect } from '../../shared/names';
 
-/** The names a test meets, per dialect. A test process drives servers of both, so it cannot take them from its own dialect. */
+/** The names by dialect. A test process drives servers of both dialects, so it cannot use those of its own. */
 export const NAMES = {
   orch: {
     systemNamespace: 'orch-system',

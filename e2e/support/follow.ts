@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient, WatchEvent } from './client';
 
 export interface FollowOptions {
-  /** Tried in turn: when the connection to one breaks, the watch resumes at the next from the last version seen. */
+  /** When the connection to one client breaks, the watch resumes at the next from the last version seen. */
   readonly clients: readonly ApiClient[];
   /** The collection, without a query. */
   readonly path: string;
@@ -11,14 +11,13 @@ export interface FollowOptions {
 }
 
 /**
- * Watches as a careful client does, until `signal` aborts. Rejects on an event of type ERROR (such as 410): history that was promised
- * must be there.
+ * Watches with resumption until `signal` aborts. Rejects on an ERROR event (such as 410), because the history must still exist.
  */
 export async function follow(options: FollowOptions, signal: AbortSignal): Promise<void> {
   let resourceVersion = options.from;
   for (let turn = 0; !signal.aborted; turn++) {
     const client = options.clients[turn % options.clients.length];
-    if (client === undefined) throw new Error('Nothing to watch.');
+    if (client === undefined) throw new Error('no client to watch with');
     try {
       for await (const event of client.watch(
         `${options.path}?watch=true&resourceVersion=${resourceVersion}`,

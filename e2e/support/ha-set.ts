@@ -25,12 +25,12 @@ export interface HaSetOptions {
   readonly balancer: boolean;
   readonly controllerManagers: 0 | 1 | 2;
   readonly dialect: Dialect;
-  /** How long a replica goes on serving after SIGTERM, as a Go duration; not at all if not given. */
+  /** How long a replica continues to serve after SIGTERM, as a Go duration; by default 0. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
-  /** Flags of Node, and variables, of the process of each replica and controller-manager, by its name. */
+  /** Node flags and environment variables of a replica or controller-manager, by name. */
   readonly processOf?: (name: string) => ProcessSettings;
-  /** What lies between the parts: replicas and etcd, members of etcd, controller-managers and the API. Nothing if not given. */
+  /** Links between the processes, to inject network faults; by default none. */
   readonly links?: Pick<Links, 'through'>;
 }
 
@@ -39,7 +39,7 @@ export interface ProcessSettings {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A set of real processes on free ports, with everything it wrote below one temporary folder. */
+/** A set of real processes on free ports, with all files in one temporary folder. */
 export interface HaSet {
   readonly replicas: readonly Replica[];
   readonly etcd: EtcdCluster;
@@ -47,23 +47,23 @@ export interface HaSet {
   /** The address of the balancer, or of the first replica when there is none. */
   readonly server: string;
   readonly kubeconfig: string;
-  /** Of the superuser. */
+  /** The token of the superuser. */
   readonly adminToken: string;
-  /** A client of {@link HaSet.server}: over HTTP/2 where there is a balancer, whose replicas its requests then do not go round. */
+  /** A client of {@link HaSet.server}. With a balancer it uses HTTP/2, so that all its requests reach the same replica. */
   readonly client: ApiClient;
-  /** The client of one replica: over HTTP/1.1 of the first and third, over HTTP/2 of the second. */
+  /** The client of one replica: HTTP/1.1 for the first and third, HTTP/2 for the second. */
   of(index: number): ApiClient;
-  /** Of all that was started, as it runs now. */
+  /** The process ids of all running programs. */
   pids(): readonly number[];
-  /** Ends everything and removes the folder. */
+  /** Stops all processes and removes the folder. */
   stop(): Promise<void>;
 }
 
-/** A program that a test may kill and start again. */
+/** A program that a test may kill and restart. */
 export interface RestartableProgram {
-  /** The process that runs now, or ran last. */
+  /** The current process, or the last one. */
   process(): StartedProcess;
-  /** Ends it if it still runs, and starts it again. */
+  /** Stops the program if it runs, and starts it again. */
   restart(): Promise<void>;
 }
 
@@ -121,10 +121,10 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
     cleanups.push(() => replica.stop());
     return replica;
   };
-  // The first makes the certificate that all of them serve.
+  // The first replica creates the certificate of all replicas.
   const first = await startOne(0);
   const starting = Array.from({ length: options.replicas - 1 }, (_, index) => startOne(index + 1));
-  // When one fails the others must have come up too, or they would miss their end.
+  // When one start fails, the others must finish first, so that they are stopped too.
   await Promise.allSettled(starting);
   const replicas = [first, ...(await Promise.all(starting))];
   const { caFile } = first;
@@ -152,7 +152,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
     user: 'controller-manager',
     token: credentials.controllerManagerToken,
   };
-  // For suites that run their own.
+  // For suites that start their own controller-manager.
   writeKubeconfig(path.join(dir, 'controller-manager.kubeconfig'), { server, ...asControllerManager });
   const controllerManagers: RestartableProgram[] = [];
   for (let index = 0; index < options.controllerManagers; index++) {
@@ -184,7 +184,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
   });
   const of = (index: number): ApiClient => {
     const replica = replicas[index];
-    if (replica === undefined) throw new Error(`There is no replica ${String(index)}.`);
+    if (replica === undefined) throw new Error(`no replica ${String(index)}`);
     return replica.client;
   };
   const pids = (): readonly number[] => [
@@ -217,7 +217,7 @@ async function restartable(start: () => Promise<StartedProcess>): Promise<Restar
   };
 }
 
-/** The data goes away with the folder, so nothing is gained by asking politely. */
+/** Kills etcd without a graceful shutdown, because its data is deleted anyway. */
 async function killEtcd(etcd: EtcdCluster): Promise<void> {
   await Promise.all(etcd.members.map((member) => member.kill('SIGKILL')));
   await etcd.stop();

@@ -10,13 +10,13 @@ import type { Body } from './client';
 export const CHART = path.join(repositoryRoot, 'helm', 'orch');
 
 export interface Helm {
-  /** What the title of a test says: `helm 3.10`. */
+  /** The name in test titles: `helm 3.10`. */
   readonly title: string;
-  /** Undefined: not on this machine, and its tests are skipped by name. */
+  /** Undefined if not installed; its tests are skipped by name. */
   readonly program: string | undefined;
 }
 
-/** The Helm of the served version's time, and a newer one; both are released binaries. */
+/** A Helm release of the time of Kubernetes v1.21, and a newer one. */
 export const HELMS: readonly [old: Helm, newer: Helm] = [helmOf('3.6'), helmOf('3.10')];
 
 export interface HelmResult {
@@ -44,7 +44,7 @@ export async function runHelm(
   });
 }
 
-/** The objects that a template command prints. Throws what helm says when it fails. */
+/** Returns the objects of a template command. Throws the error output of helm. */
 export async function rendered(helm: Helm, args: readonly string[]): Promise<readonly Body[]> {
   const result = await runHelm(helm, [
     'template',
@@ -59,7 +59,7 @@ export async function rendered(helm: Helm, args: readonly string[]): Promise<rea
   return loadAll(result.stdout).filter((each): each is Body => typeof each === 'object' && each !== null);
 }
 
-/** What renderings are made as. */
+/** The name and namespace of the rendered release. */
 export const RELEASE = 'demo';
 export const RELEASE_NAMESPACE = 'control-plane';
 

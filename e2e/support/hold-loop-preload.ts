@@ -1,12 +1,12 @@
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into a server before its own code (`node --require`), by tests alone: at every SIGUSR2 it works on its event loop for longer than
- * any request may.
+ * Loaded into a server before its own code (`node --require`), by tests only: every SIGUSR2 blocks the event loop for longer than any request
+ * may.
  */
 const HOLD_MS = 700;
 
-// Threads of the server load it as well.
+// Worker threads of the server load this file too.
 if (isMainThread) process.on('SIGUSR2', hold);
 
 function hold(): void {

@@ -1,6 +1,6 @@
 /**
- * A program as a user would write it with @kubernetes/client-node: lists, watches and runs an informer on the configmaps of one
- * namespace, and prints what it sees as lines of JSON. Arguments: kubeconfig, namespace. It ends on SIGTERM.
+ * A user program with @kubernetes/client-node: it lists, watches and runs an informer on the configmaps of one
+ * namespace, and prints the events as lines of JSON. Arguments: kubeconfig, namespace. It ends on SIGTERM.
  */
 import process from 'node:process';
 import { CoreV1Api, KubeConfig, makeInformer, Watch } from '@kubernetes/client-node';
@@ -22,7 +22,7 @@ say({ from: 'list', items: list.items.map(summary) });
 watchFrom(list.metadata.resourceVersion);
 await startInformer();
 
-/** Resumes from the last version seen, whatever ended the watch before. */
+/** Resumes from the last version seen after any end of the watch. */
 function watchFrom(start) {
   let resourceVersion = start;
   const watch = new Watch(config);

@@ -4,15 +4,15 @@ import path from 'node:path';
 import type { IssueOptions, KeyedCertificate } from '../../shared/certs/certificate';
 import { issueCertificate, makeCa } from '../../shared/certs/certificate';
 
-/** What kubeadm lays below `/etc/kubernetes`, for a control plane on one machine. */
+/** The files of kubeadm in `/etc/kubernetes` for a control plane on one machine. */
 export interface KubeadmFiles {
-  /** Stands for `/etc/kubernetes`. */
+  /** The folder in place of `/etc/kubernetes`. */
   readonly dir: string;
-  /** The authority that clients of the cluster believe, PEM. */
+  /** The certificate authority that clients trust, PEM. */
   readonly ca: string;
-  /** A client certificate of the cluster's authority. */
+  /** A client certificate of the cluster authority. */
   client(commonName: string, organizations?: readonly string[]): KeyedCertificate;
-  /** That of the server in front of the API servers, of an authority of its own. */
+  /** The client certificate of the front proxy, of its own authority. */
   readonly frontProxy: KeyedCertificate;
 }
 
@@ -72,7 +72,7 @@ export function writeKubeadmFiles(dir: string, server: string): KubeadmFiles {
   return { dir, ca: ca.certificatePem, client, frontProxy };
 }
 
-/** RSA, the private one in PKCS #1, as kubeadm makes them. */
+/** An RSA key pair with a PKCS #1 private key, as kubeadm creates. */
 function writeAccountKeys(pki: string): void {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: RSA_BITS,

@@ -6,9 +6,9 @@ import { repositoryRoot } from '../../deploy/local/repository';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 
 export interface Kubectl {
-  /** What the title of a test says: `kubectl 1.20`. */
+  /** The name in test titles: `kubectl 1.20`. */
   readonly title: string;
-  /** Undefined: not on this machine, and its tests are skipped by name. */
+  /** Undefined if not installed; its tests are skipped by name. */
   readonly program: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface KubectlResult {
   readonly stderr: string;
 }
 
-/** The kubectl of the served version's time, and a newer one when PATH has it. */
+/** A kubectl of the time of Kubernetes v1.21, and a newer one if PATH has it. */
 export function findKubectls(): readonly Kubectl[] {
   const old = path.join(repositoryRoot, '.tools', 'kubectl-1.20', 'usr', 'bin', 'kubectl');
   const onPath = (process.env['PATH'] ?? '')
@@ -36,7 +36,7 @@ export function findKubectls(): readonly Kubectl[] {
   ];
 }
 
-/** As whom, and how, kubectl runs. */
+/** The identity and environment of kubectl. */
 export interface KubectlOptions {
   readonly kubeconfig: string;
   readonly home: string;
@@ -82,7 +82,7 @@ export function followKubectl(
 const OLD_VERSION = '1.20';
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A home of its own, so that kubectl's discovery cache is not shared between servers, and what an edit leaves behind goes with it. */
+/** A separate home, so that servers share no discovery cache, and files of `kubectl edit` are deleted with it. */
 function environment({ kubeconfig, home, env }: KubectlOptions): NodeJS.ProcessEnv {
   return { ...process.env, KUBECONFIG: kubeconfig, HOME: home, TMPDIR: home, ...env };
 }
@@ -96,7 +96,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** `1.32`, or undefined when the program does not say. */
+/** `1.32`, or undefined if the program does not print it. */
 function versionOf(program: string): string | undefined {
   try {
     const text = execFileSync(program, ['version', '--client', '-o', 'json'], {

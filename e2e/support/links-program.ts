@@ -1,4 +1,4 @@
-/** A program: TCP links that can be cut, held up and slowed down. See `links.ts` for what it is told and tells. */
+/** A program: TCP links that can be cut, held up and slowed down. See `links.ts` for its messages. */
 import type { Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { LOOPBACK } from '../../deploy/local/ports';
@@ -6,7 +6,7 @@ import type { LinkAnswer, LinkCommand, LinkState } from './links';
 
 const WHOLE: LinkState = { kind: 'whole' };
 
-/** One listening port and where it leads. */
+/** One listening port and its target. */
 class Link {
   readonly #targetPort: number;
   readonly #open = new Set<Socket>();
@@ -74,7 +74,7 @@ class Link {
   }
 }
 
-/** Acts come out in the order in which they went in, each as much later as the link was slow when it went in. */
+/** Delays each chunk by the delay of the link at its arrival, and keeps the order. */
 class Line {
   readonly #delayMs: () => number;
   readonly #waiting: { readonly dueMs: number; readonly act: () => void }[] = [];

@@ -5,8 +5,8 @@ import { LOOPBACK } from '../../deploy/local/ports';
 import { repositoryRoot } from '../../deploy/local/repository';
 
 /**
- * `cut`: every connection is reset, and new ones are refused. `silent`: connections stay, and nothing passes. `slow`: what passes
- * comes so much later.
+ * `cut`: every connection is reset, and new ones are refused. `silent`: connections stay, and no data is forwarded. `slow`: data
+ * is delayed by this time.
  */
 export type LinkState =
   | { readonly kind: 'whole' }
@@ -23,18 +23,18 @@ export interface LinkAnswer {
   readonly port: number;
 }
 
-/** Connections between parts of a set that a test can cut and slow down, each by its name, `from > to`. */
+/** Connections between the programs of a set that a test can cut and slow down, by name: `from > to`. */
 export interface Links {
-  /** The address of a new link that leads to `url`. */
+  /** Creates a link to `url`; returns its address. */
   through(from: string, to: string, url: string): Promise<string>;
-  /** Resolves when it is so. */
+  /** Resolves when the state is in effect. */
   set(name: string, state: LinkState): Promise<void>;
-  /** In the order in which they were made. */
+  /** The names of all links in order of creation. */
   names(): readonly string[];
   stop(): void;
 }
 
-/** The links live in a process of their own, so that they and the test do not wait for each other. */
+/** Links run in a separate process, so that they and the test do not delay each other. */
 export function startLinks(): Links {
   const file = path.join(repositoryRoot, 'dist', 'e2e', 'support', 'links-program.js');
   const child = fork(file, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -43,7 +43,7 @@ export function startLinks(): Links {
   const waiting = new Map<number, { resolve: (port: number) => void; reject: (error: Error) => void }>();
   child.once('exit', () => {
     if (pid !== undefined) releaseProcess(pid);
-    for (const { reject } of waiting.values()) reject(new Error('The process of the links has ended.'));
+    for (const { reject } of waiting.values()) reject(new Error('the links process has ended'));
     waiting.clear();
   });
   child.on('message', ({ id, port }: LinkAnswer) => {
@@ -56,7 +56,7 @@ export function startLinks(): Links {
     const id = count++;
     return new Promise((resolve, reject) => {
       if (child.exitCode !== null || !child.connected) {
-        reject(new Error('The process of the links has ended.'));
+        reject(new Error('the links process has ended'));
         return;
       }
       waiting.set(id, { resolve, reject });

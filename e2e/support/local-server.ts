@@ -11,17 +11,17 @@ export interface LocalServer {
   readonly dir: string;
   /** Where the embedded store keeps its files. */
   readonly dataDir: string;
-  /** Ends it and removes the folder. */
+  /** Stops the server and removes the folder. */
   stop(): Promise<void>;
 }
 
-/** It stands alone: nobody makes service accounts, and nobody lets go of claims and volumes that are no longer in use. */
+/** Without a controller-manager no service accounts are created, and no finalizers of unused claims and volumes are removed. */
 const WITHOUT_CONTROLLERS = '--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection';
 
-/** Flags that may name files of the server's folder. */
+/** Flags that may refer to files in the server's folder. */
 export type ArgsIn = (dir: string) => readonly string[] | Promise<readonly string[]>;
 
-/** One API server on an embedded store in a temporary folder; with flags, and flags of Node for its process. Its client speaks HTTP/2. */
+/** Starts one API server on an embedded store in a temporary folder, with extra flags and Node flags. Its client uses HTTP/2. */
 export async function startLocalServer(
   dialect: Dialect,
   extraArgs: ArgsIn = () => [],

@@ -15,7 +15,7 @@ import {
 import path from 'node:path';
 import { repositoryRoot } from '../../deploy/local/repository';
 
-/** What buildah made: a folder that is the root of its containers, and what its containers run with. */
+/** An image of buildah: the root folder of its containers, and their configuration. */
 export interface Image {
   readonly rootFolder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -26,19 +26,19 @@ export interface Image {
 }
 
 export interface MachineImages {
-  /** The project's, by deploy/Dockerfile. */
+  /** The image of deploy/Dockerfile. */
   readonly orch: Image;
-  /** The machine's etcd. */
+  /** The installed etcd. */
   readonly etcd: Image;
-  /** The machine's Redis. */
+  /** The installed Redis. */
   readonly redis: Image;
-  /** Takes everything away. */
+  /** Deletes all images. */
   remove(): void;
 }
 
 /**
- * Builds the image by buildah without a daemon and without a registry of images: what it is built on is made of this machine's own files. npm's
- * registry is needed.
+ * Builds the image with buildah without a daemon and without an image registry: the base images are made of installed files. It needs the npm
+ * registry.
  */
 export function buildMachineImages(dir: string): MachineImages {
   const flags = [`--root=${dir}/store`, `--runroot=${dir}/run`, '--storage-driver=vfs'];
@@ -143,7 +143,7 @@ function fillSystem(folder: string): void {
   );
 }
 
-/** What the first stage of the Dockerfile calls. */
+/** The programs that the first stage of the Dockerfile calls. */
 function fillBuildImage(folder: string): void {
   fillSystem(folder);
   for (const name of SHELL_PROGRAMS) copyProgram(folder, name);
@@ -172,11 +172,11 @@ function onPath(name: string): string {
     .split(path.delimiter)
     .map((each) => path.join(each, name))
     .find((file) => existsSync(file));
-  if (found === undefined) throw new Error(`${name} is not on PATH.`);
+  if (found === undefined) throw new Error(`${name} is not on PATH`);
   return found;
 }
 
-/** The shared libraries and the loader of a program; none of one that stands alone. */
+/** The shared libraries and the loader of a program; none for a static one. */
 function librariesOf(file: string): readonly string[] {
   try {
     const text = execFileSync('ldd', [file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -186,14 +186,14 @@ function librariesOf(file: string): readonly string[] {
   }
 }
 
-/** All files below a folder, as paths from it. For looking into images. */
+/** All files in a folder, as paths relative to it. */
 export function filesBelow(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
 }
 
-/** JSON of a file in an image. */
+/** Parses a JSON file of an image. */
 export function jsonOf(image: Image, file: string): unknown {
   return JSON.parse(readFileSync(path.join(image.rootFolder, file), 'utf8'));
 }

@@ -2,13 +2,13 @@
 export interface QueriedMetric {
   readonly name: string;
   readonly labels: readonly string[];
-  /** Bounds that queries name. */
+  /** Histogram bounds in queries. */
   readonly bounds?: readonly string[];
 }
 
 /**
- * What kubernetes-mixin reads of API servers (github.com/kubernetes-monitoring/kubernetes-mixin, July 2025: rules/kube_apiserver-*,
- * alerts/kube_apiserver, alerts/system_alerts, dashboards/apiserver), and what its releases of v1.21's time read.
+ * The metrics of API servers that kubernetes-mixin queries (github.com/kubernetes-monitoring/kubernetes-mixin, July 2025: rules/kube_apiserver-*,
+ * alerts/kube_apiserver, alerts/system_alerts, dashboards/apiserver), and those of its releases for v1.21.
  */
 export const API_SERVER_METRICS: readonly QueriedMetric[] = [
   { name: 'apiserver_request_total', labels: ['verb', 'code', 'resource', 'subresource'] },
@@ -21,7 +21,7 @@ export const API_SERVER_METRICS: readonly QueriedMetric[] = [
   {
     name: 'apiserver_request_duration_seconds_bucket',
     labels: ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component', 'le'],
-    // All of v1.21's; there are smaller ones beside them.
+    // All bounds of v1.21; there are smaller ones as well.
     bounds:
       '0.05 0.1 0.15 0.2 0.25 0.3 0.35 0.4 0.45 0.5 0.6 0.7 0.8 0.9 1 1.25 1.5 1.75 2 2.5 3 3.5 4 4.5 5 6 7 8 9 10 15 20 25 30 40 50 60 +Inf'.split(
         ' ',
@@ -77,7 +77,7 @@ export const CONTROLLER_MANAGER_METRICS: readonly QueriedMetric[] = [
   { name: 'process_resident_memory_bytes', labels: [] },
 ];
 
-/** What the mixin reads as well, and why there is none of it. */
+/** Metrics of the mixin that we do not export, with the reason. */
 export const WITHOUT_SUBJECT: readonly { readonly name: string; readonly reason: string }[] = [
   { name: 'go_goroutines', reason: 'there are none; nodejs_eventloop_lag_seconds tells of the load' },
   { name: 'aggregator_unavailable_apiservice', reason: 'no API is aggregated' },

@@ -45,7 +45,7 @@ export function secret(name: string): object {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, type: 'Opaque', data: { key: 'dmFsdWU=' } };
 }
 
-/** Pods are admitted only where their service account is; without a controller-manager, nobody else makes it. */
+/** Pods need their service account, which does not exist without a controller-manager. */
 export function defaultServiceAccount(): object {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } };
 }

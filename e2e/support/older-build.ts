@@ -3,22 +3,21 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../../deploy/local/repository';
 
-/** An earlier build of the programs, to run beside this one. */
+/** An earlier build of the programs. */
 export interface OlderBuild {
   /** The folder that holds its `dist/` and its package.json. */
   readonly root: string;
-  /** What it is, for a reader of the test's output. */
+  /** A description for test titles. */
   readonly title: string;
 }
 
-/** The last commit that knew no identity of the store: as old as a replica beside this version may be, until there is a release. */
+/** The last commit without an identity of the store: the oldest supported version until there is a release. */
 const OLDEST_BESIDE = 'a91e3ae1335f1aee9decd51576aa2fedf3da7af9';
 const COPY = 'this version itself: the history that holds an older one is not there';
 
 /**
- * The newest release before this version, or while there is none a commit that is named here, compiled below `.tools/` once. Where the
- * repository has no history (a shallow clone, an archive), it is asked of the origin; if that is in vain too, this version's own build is
- * copied, and the title says so: what runs side by side is then the same.
+ * Builds the newest release before this version, or without a release the commit above, once in `.tools/`. A repository without history (a
+ * shallow clone, an archive) fetches it from the origin; if that fails, the current build is copied, and the title says so.
  */
 export function olderBuild(): OlderBuild {
   const commit = [newestTag(), OLDEST_BESIDE].find((each) => each !== undefined && isThere(each));
@@ -38,7 +37,7 @@ function isThere(commit: string): boolean {
   return git('cat-file', '-e', `${commit}^{commit}`) !== undefined;
 }
 
-/** What git prints; undefined when it refuses, or there is none. */
+/** The output of git; undefined if it fails or is not installed. */
 function git(...args: readonly string[]): string | undefined {
   try {
     return execFileSync('git', args, {
@@ -51,7 +50,7 @@ function git(...args: readonly string[]): string | undefined {
   }
 }
 
-/** Modules are found in the folder of this repository, which lies above. Types were checked when the commit was made. */
+/** Compiles without type checks. Modules resolve in the parent folder, which is this repository. */
 function compile(commit: string, root: string): void {
   const making = `${root}.making`;
   rmSync(making, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import type { Body } from './client';
 
-/** The parts of a container that the chart's tests look at. */
+/** The parts of a container that the tests of the chart read. */
 export interface Container {
   readonly name: string;
   readonly image: string;
@@ -34,7 +34,7 @@ export interface Probe {
   readonly failureThreshold?: number;
 }
 
-/** Files chosen of a Secret or ConfigMap. */
+/** Selected files of a Secret or ConfigMap. */
 interface Files {
   readonly items?: readonly { readonly key: string; readonly path: string }[];
 }
@@ -64,7 +64,7 @@ export interface PodTemplate {
   readonly spec: PodSpec;
 }
 
-/** The template of the pods that an object makes; of a Pod, itself. Undefined for other objects. */
+/** The pod template of an object; a Pod is its own template. Undefined for other objects. */
 export function podTemplateOf({ kind, metadata, spec }: Body): PodTemplate | undefined {
   if (kind === 'Pod')
     return { metadata: { labels: metadata?.labels ?? {} }, spec: spec as unknown as PodSpec };
@@ -72,7 +72,7 @@ export function podTemplateOf({ kind, metadata, spec }: Body): PodTemplate | und
   return kind === 'CronJob' ? own.jobTemplate?.spec.template : own.template;
 }
 
-/** What of an object's `spec` the chart's tests look at, whatever its kind. */
+/** The parts of a `spec` of any kind that the tests of the chart read. */
 export interface OwnerSpec {
   readonly replicas?: number;
   readonly strategy?: {
@@ -85,12 +85,12 @@ export interface OwnerSpec {
   readonly ports?: readonly { readonly port: number; readonly targetPort: string }[];
 }
 
-/** That part of a `spec`; empty if there is none. */
+/** Returns that part of a `spec`; empty if there is none. */
 export function ownerSpecOf(spec: Readonly<Record<string, unknown>> = {}): OwnerSpec {
   return spec;
 }
 
-/** All that a volume is made of. */
+/** The sources of a volume. */
 export function sourcesOf({ projected, ...own }: Volume): readonly VolumeSource[] {
   return projected?.sources ?? [own];
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { programPath } from '../../deploy/local/repository';
 
-/** The flags of a command line that the help of its program does not have; none if it starts no API server and no controller-manager. */
+/** The flags of a command line that are missing in the help of its program; none for other programs. */
 export function unknownFlags(words: readonly string[]): readonly string[] {
   const at = words.findIndex((word) => PROGRAM.test(word));
   const name = PROGRAM.exec(words[at] ?? '')?.[1];

@@ -5,30 +5,30 @@ import { eventually } from '../../shared/testing/eventually';
 import { connect } from 'node:net';
 import { remember } from './workspace';
 
-/** A Redis server that keeps nothing on disk. */
+/** A Redis server without persistence. */
 export interface LocalRedis {
   /** `redis://127.0.0.1:6379` */
   readonly url: string;
   process(): StartedProcess;
-  /** Ends it at once if it still runs, and starts it again on the same port. */
+  /** Kills the server if it runs, and starts it again on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const GRACE_MS = 5_000;
 
-/** Starts one on a free port, and waits until it takes connections. */
+/** Starts a server on a free port, and waits until it accepts connections. */
 export async function startRedis(dir: string): Promise<LocalRedis> {
   const port = await freePort();
   const start = async (): Promise<StartedProcess> => {
     const args = ['--port', String(port), '--bind', LOOPBACK, '--save', '', '--dir', dir];
     const program = remember(await startProcess({ name: 'redis', command: 'redis-server', args }));
-    await eventually('redis takes connections', async () => takesConnections(port));
+    await eventually('redis accepts connections', async () => takesConnections(port));
     return program;
   };
   let program = await start();
   const stop = async (): Promise<void> => {
-    // One that is paused hears nothing else.
+    // A paused process handles no other signal.
     program.signal('SIGKILL');
     await program.stop(GRACE_MS);
   };

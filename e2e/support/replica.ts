@@ -17,24 +17,24 @@ export interface ReplicaOptions {
   readonly name?: string;
   readonly dialect: Dialect;
   readonly storage: StorageChoice;
-  /** Where its kubeconfig is written. */
+  /** The folder of its kubeconfig. */
   readonly dir: string;
-  /** Replicas of one set share it; default: below `dir`. */
+  /** Replicas of one set share this folder; by default in `dir`. */
   readonly certDir?: string;
   readonly credentials: Credentials;
-  /** How long it goes on serving after SIGTERM, as a Go duration; not at all if not given. */
+  /** How long the server continues to serve after SIGTERM, as a Go duration; by default 0. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
-  /** What its client speaks; absent: what the environment says for all clients, else 1.1. */
+  /** The HTTP version of its client; by default ORCH_E2E_HTTP, or 1.1. */
   readonly http?: HttpVersion;
-  /** Flags of Node, and variables, of its process alone. */
+  /** Node flags and environment variables of its process. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The folder whose build is run at first; that of this repository if not given. */
+  /** The folder of the first build to run; by default this repository. */
   readonly buildRoot?: string | undefined;
 }
 
-/** One API server as a real process that a test may treat badly. */
+/** One API server process that a test may kill, freeze and restart. */
 export interface Replica {
   readonly name: string;
   readonly server: string;
@@ -42,20 +42,20 @@ export interface Replica {
   readonly kubeconfig: string;
   readonly caFile: string;
   readonly client: ApiClient;
-  /** The process that runs now, or ran last. */
+  /** The current process, or the last one. */
   process(): StartedProcess;
-  /** Milliseconds from the last start to ready, everything counted. */
+  /** Milliseconds from the last process start to ready. */
   readyAfterMs(): number;
   /** Sends a signal and waits until the process has ended; the default is SIGKILL. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port and waits until it is ready. */
+  /** Starts the server again on the same port and waits until it is ready. */
   restart(): Promise<void>;
-  /** Asks it to end, and starts the build below another folder (undefined: that of this repository) in its place. */
+  /** Stops the server, and starts the build in another folder (undefined: this repository) in its place. */
   exchange(buildRoot: string | undefined): Promise<void>;
-  /** Freezes the process (SIGSTOP), as a stalled machine would. */
+  /** Freezes the process (SIGSTOP). */
   pause(): void;
   resume(): void;
-  /** Ends it within a few seconds, and closes the client. */
+  /** Stops the server within a few seconds, and closes the client. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Whether the suites run at the sizes the project promises (`ORCH_E2E_SCALE=full`), or at sizes a laptop finishes in minutes. */
+/** Whether suites run at full sizes (`ORCH_E2E_SCALE=full`, nightly), or at sizes for every change. */
 export const isFullScale: boolean = process.env['ORCH_E2E_SCALE'] === 'full';
 
 /** Chooses the size for this run. */

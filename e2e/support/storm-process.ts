@@ -8,20 +8,20 @@ import type { StormSize, Tenant } from './storm';
 export interface StormOrder {
   readonly tenant: Tenant;
   readonly size: StormSize;
-  /** Of its process, as nice values; the lowest if not given. */
+  /** The nice value of the process; by default the lowest priority. */
   readonly priority?: number;
 }
 
-/** How often each code came back; 0 for a broken connection. */
+/** The number of responses by status code; 0 for a broken connection. */
 export type StormReport = readonly (readonly [code: number, times: number])[];
 
 export interface StormProcess {
   readonly pid: number;
-  /** Ends the storm, and tells how often each code came back. */
+  /** Stops the load; returns the number of responses by status code. */
   stop(): Promise<ReadonlyMap<number, number>>;
 }
 
-/** Begins a storm in a process of its own, which yields to all others of the machine. */
+/** Starts the load in a separate process of low priority. */
 export function startStorm(order: StormOrder): StormProcess {
   const file = path.join(repositoryRoot, 'dist', 'e2e', 'support', 'storm-program.js');
   const child = fork(file, { detached: true, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -34,7 +34,7 @@ export function startStorm(order: StormOrder): StormProcess {
     async stop() {
       child.send('stop');
       const ended = once(child, 'exit').then(() => {
-        throw new Error('The storm has ended by itself; its reason is above.');
+        throw new Error('the load process ended early; its output is above');
       });
       ended.catch(() => undefined);
       const [report] = (await Promise.race([once(child, 'message'), ended])) as [StormReport];

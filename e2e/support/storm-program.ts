@@ -1,4 +1,4 @@
-/** A program: a tenant that sends far too much, told by its first message whom, and by its second to stop; it answers with what came back. */
+/** A program: a tenant that sends far too much. The first message names the target, the second stops it; the reply has the responses. */
 import { constants, setPriority } from 'node:os';
 import type { StormOrder, StormReport } from './storm-process';
 import { storm } from './storm';
@@ -7,7 +7,7 @@ const over = new AbortController();
 
 process.on('disconnect', () => process.exit(0));
 process.once('message', ({ tenant, size, priority = constants.priority.PRIORITY_LOW }: StormOrder) => {
-  // What it costs to send and to read must not be taken from those that answer.
+  // The cost of the load must not slow down the servers.
   setPriority(priority);
   process.once('message', () => over.abort());
   storm(tenant, size, over.signal).then(

@@ -6,27 +6,27 @@ import { httpVersion } from './http-version';
 import { openTransport } from './open-transport';
 import type { Transport } from './transport';
 
-/** Who asks, and where. */
+/** The user and the target. */
 export interface Tenant {
   readonly server: string;
   readonly caFile: string;
-  /** Of somebody who may act as others. */
+  /** The token of a user who may impersonate others. */
   readonly token: string;
   readonly user: string;
-  /** Besides those of all who are known. */
+  /** Groups besides `system:authenticated`. */
   readonly group?: string;
   readonly namespace: string;
-  /** Absent: what the environment says for all clients, else 1.1. */
+  /** By default ORCH_E2E_HTTP, or 1.1. */
   readonly http?: HttpVersion;
 }
 
-/** What came back: how often each code, 0 for a broken connection, and how long each request of the quiet tenant took, in order. */
+/** The number of responses by status code (0 for a broken connection), and the durations of the quiet tenant in order. */
 export interface Tally {
   readonly codes: Map<number, number>;
   readonly ms: number[];
 }
 
-/** How many of each go on at a time. */
+/** The number of concurrent requests of each kind. */
 export interface StormSize {
   readonly lists: number;
   readonly creates: number;
@@ -36,7 +36,7 @@ export interface StormSize {
 const WATCH_MS = 50;
 const GROUP = 'system:authenticated';
 
-/** Lists all ConfigMaps, creates some, and opens and closes watches of all, each as soon as the last is over, until the signal aborts. */
+/** Lists all ConfigMaps, creates some, and opens and closes watches, each as soon as the last one ends, until the signal aborts. */
 export async function storm(tenant: Tenant, size: StormSize, signal: AbortSignal): Promise<Tally> {
   const asker = new Asker(tenant);
   const all = '/api/v1/configmaps';
@@ -57,7 +57,7 @@ export async function storm(tenant: Tenant, size: StormSize, signal: AbortSignal
   return asker.tally;
 }
 
-/** Reads, writes and lists a few small objects of its own, one after the other, so many times, with a pause after each time. */
+/** Reads, writes and lists a few small objects in sequence, repeatedly, with a pause after each round. */
 export async function quietRounds(tenant: Tenant, rounds: number, pauseMs = 0): Promise<Tally> {
   const asker = new Asker(tenant);
   const collection = `/api/v1/namespaces/${tenant.namespace}/configmaps`;
@@ -77,7 +77,7 @@ export async function quietRounds(tenant: Tenant, rounds: number, pauseMs = 0): 
 
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 
-/** Renews the lease of a node as its agent does, only far more often, until the signal aborts. */
+/** Renews the lease of a node as its agent does, but far more often, until the signal aborts. */
 export async function heartbeats(
   as: Omit<Tenant, 'user' | 'group' | 'namespace'>,
   { node, everyMs }: { readonly node: string; readonly everyMs: number },
@@ -100,11 +100,11 @@ interface Question {
   readonly method?: string;
   readonly path: string;
   readonly body?: object;
-  /** Leaves as soon as the answer has begun and this time has passed. */
+  /** Aborts the request this time after the response has begun. */
   readonly closesAfterMs?: number;
 }
 
-/** Throws the bodies of answers away: who measures must not be busy with them. */
+/** Discards response bodies, to keep the measuring process idle. */
 class Asker {
   readonly tally: Tally = { codes: new Map(), ms: [] };
   readonly #tenant: Tenant;

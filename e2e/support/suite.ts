@@ -5,8 +5,8 @@ import { startLocalServer } from './local-server';
 import { explained } from './workspace';
 
 /**
- * The set of the suite that calls this: started before its first test, ended after its last. Its parts are there in tests and in hooks
- * that are registered behind this call; what has to end before the set ends is ended by a hook that is registered in front of it.
+ * Starts a set before the first test of the calling suite, and stops it after the last. Tests and later hooks can use it. A hook that must run
+ * before the set stops has to be registered before this call.
  */
 export function suiteHaSet(options: HaSetOptions): Omit<HaSet, 'stop'> {
   const set = startedForSuite(async () => startHaSet(options));
@@ -37,7 +37,7 @@ export function suiteHaSet(options: HaSetOptions): Omit<HaSet, 'stop'> {
   };
 }
 
-/** The same of one server on an embedded store. */
+/** The same for one server on an embedded store. */
 export function suiteLocalServer(...how: Parameters<typeof startLocalServer>): Omit<LocalServer, 'stop'> {
   const local = startedForSuite(async () => startLocalServer(...how));
   return {
@@ -64,7 +64,7 @@ function startedForSuite<T extends { stop(): Promise<void> }>(start: () => Promi
     await started?.stop();
   });
   return () => {
-    if (started === undefined) throw new Error('What a suite runs on is there in its tests and hooks only.');
+    if (started === undefined) throw new Error('the servers of a suite exist only in its tests and hooks');
     return started;
   };
 }

@@ -3,38 +3,38 @@ import type { AgentOptions } from 'node:https';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 
-/** A request as it goes over the wire. */
+/** A request of a transport. */
 export interface WireCall {
   readonly method: string;
-  /** With its query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: Readonly<OutgoingHttpHeaders>;
   readonly body: Buffer | undefined;
-  /** How long nothing may come. Not given to what a signal ends. */
+  /** The longest time without data; absent for requests that a signal ends. */
   readonly timeoutMs?: number;
-  /** Ends a stream, whose connection is its own where the protocol has one request on each. */
+  /** Ends a stream, and with HTTP/1.1 its connection. */
   readonly signal?: AbortSignal;
 }
 
 export interface WireReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Breaks with an error unless all of it came. */
+  /** Throws unless the whole body arrived. */
   readonly content: Readable;
-  /** To be called by whoever does not read on. */
+  /** A caller that stops reading must call this. */
   readonly release: () => void;
 }
 
-/** How requests get to a server. */
+/** Sends requests to a server. */
 export interface Transport {
-  /** Resolves with the head of the answer. Rejects when the connection breaks before it. */
+  /** Resolves with the response headers. Rejects when the connection breaks before them. */
   send(call: WireCall): Promise<WireReply>;
   close(): void;
 }
 
 const SOCKETS_MAX = 64;
 
-/** HTTP/1.1: connections are used again, and one that has streamed is closed. */
+/** HTTP/1.1: connections are reused, except after a stream. */
 export class Http1Transport implements Transport {
   readonly #server: string;
   readonly #options: AgentOptions;
@@ -60,9 +60,9 @@ export class Http1Transport implements Transport {
         },
         resolve,
       );
-      request.on('timeout', () => request.destroy(new Error(`No answer in time: ${path}`)));
+      request.on('timeout', () => request.destroy(new Error(`no response in time: ${path}`)));
       request.on('error', reject);
-      // A watch that is given up in the moment of its end leaves a connection that nobody listens to.
+      // A watch that is aborted while it ends leaves a connection without listeners.
       if (signal !== undefined) request.on('socket', (socket) => socket.on('error', () => undefined));
       request.end(body);
     });

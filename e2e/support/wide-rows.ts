@@ -1,6 +1,6 @@
 /**
- * What `kubectl get <kinds> -o wide` shows of the examples, by the last part of their namespace ('' for kinds without one): the header
- * and the rows with one space between columns, and AGE, TIME, PORT, UID and 10.0.0.N for what differs from run to run.
+ * The output of `kubectl get <kinds> -o wide` for the examples, by the last part of their namespace ('' for cluster-scoped kinds): header and
+ * rows with one space between columns, and AGE, TIME, PORT, UID and 10.0.0.N for values that differ between runs.
  */
 export const WIDE_ROWS: readonly (readonly [kinds: string, space: string, rows: readonly string[]])[] = [
   ['ns', '', ['NAME STATUS AGE', 'shop-data Active AGE', 'shop-jobs Active AGE', 'shop-web Active AGE']],

@@ -3,12 +3,12 @@ import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import { connect, constants } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
 
-/** What a client of the API does seldom, over either version of HTTP: bodies in parts, trailers, requests that are cut. */
+/** Unusual client behaviour over both versions of HTTP: partial bodies, trailers, aborted requests. */
 export interface WireOptions {
   readonly server: string;
   readonly ca: Buffer;
   readonly http: '1.1' | '2';
-  /** A certificate of the client, and its key. */
+  /** The client certificate and its key. */
   readonly cert?: string;
   readonly key?: string;
 }
@@ -25,26 +25,26 @@ export interface Reply {
   readonly text: string;
 }
 
-/** One request. Its answer is read as it comes. */
+/** One request with a streamed response. */
 export interface OpenCall {
-  /** Its head, with what had come by then. Rejects when there is none. */
+  /** The response headers, with the body received so far. Rejects without a response. */
   readonly head: Promise<Reply>;
-  /** All of it. Rejects when it is cut. */
+  /** The whole response. Rejects when it is truncated. */
   readonly reply: Promise<Reply>;
-  /** The server said that it wants the body. */
+  /** The server sent 100 Continue. */
   readonly continued: Promise<void>;
-  /** What has come of the answer. */
+  /** The body received so far. */
   readonly text: () => string;
   write(part: string): void;
   end(part?: string, trailers?: Readonly<Record<string, string>>): void;
-  /** Breaks off: the stream is reset, or the connection closed. */
+  /** Aborts: resets the stream or closes the connection. */
   readonly cut: () => void;
 }
 
-/** Node's own client would send no head over 64 KiB. */
+/** Node's own client limits headers to 64 KiB. */
 const HEAD_BYTES_MAX = 1_024 * 1_024;
 
-/** Connections to a server: one for all requests over HTTP/2, as many as there are at once over HTTP/1.1. */
+/** Connections to a server: one for all requests over HTTP/2, one per concurrent request over HTTP/1.1. */
 export class Wire {
   readonly #options: WireOptions;
   readonly #agent: Agent;
@@ -60,13 +60,13 @@ export class Wire {
     this.#session?.on('error', () => undefined).setMaxListeners(0);
   }
 
-  /** That of HTTP/2. */
+  /** The HTTP/2 session. */
   get session(): ClientHttp2Session {
     if (this.#session === undefined) throw new Error('HTTP/1.1 has no session');
     return this.#session;
   }
 
-  /** Begins a request that has a body. */
+  /** Starts a request with a body. */
   open(call: Call): OpenCall {
     return this.#session === undefined ? this.#openHttp1(call) : openHttp2(this.#session, call);
   }
@@ -140,7 +140,7 @@ function openHttp2(session: ClientHttp2Session, { method = 'GET', path, headers 
   });
 }
 
-/** What has come of an answer. */
+/** The received part of a response. */
 class Seen {
   readonly #head = settled<Reply>();
   readonly #reply = settled<Reply>();
@@ -158,7 +158,7 @@ class Seen {
     this.#text += part.toString('latin1');
   };
   readonly ended = (): void => {
-    if (this.#status === 0) this.failed(new Error('there was no answer'));
+    if (this.#status === 0) this.failed(new Error('no response'));
     else this.#reply.resolve(this.#soFar());
   };
   readonly failed = (error: Error): void => {
@@ -190,7 +190,7 @@ interface Settled<T> {
   readonly reject: (error: Error) => void;
 }
 
-/** Nobody has to look at it. */
+/** Marks a rejection as handled. */
 function settled<T>(): Settled<T> {
   let settlers: Omit<Settled<T>, 'promise'> | undefined;
   const promise = new Promise<T>((resolve, reject) => {

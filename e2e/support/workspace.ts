@@ -6,7 +6,7 @@ import type { StartedProcess } from '../../deploy/local/started-process';
 const LOG_LINES_SHOWN = 40;
 const started: StartedProcess[] = [];
 
-/** A temporary folder of one suite; `remove` takes it away. */
+/** Creates a temporary folder for a suite; `remove` deletes it. */
 export function makeWorkspace(name: string): { readonly dir: string; remove(): void } {
   const dir = mkdtempSync(path.join(tmpdir(), `orch-e2e-${name}-`));
   return {
@@ -17,13 +17,13 @@ export function makeWorkspace(name: string): { readonly dir: string; remove(): v
   };
 }
 
-/** Remembers a program, so that its last lines are shown beside a failure. */
+/** Registers a program, so that a failure prints its last log lines. */
 export function remember(program: StartedProcess): StartedProcess {
   started.push(program);
   return program;
 }
 
-/** The body of a test that, when it fails, also shows the last log lines of every program the suite has started. */
+/** Wraps the body of a test: a failure also prints the last log lines of every registered program. */
 export function explained(body: () => Promise<void>): () => Promise<void> {
   return async () => {
     try {

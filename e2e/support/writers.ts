@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer, ApiClient } from './client';
 import { configMap } from './objects';
 
-/** What the writers know at the end. Versions are resourceVersions of acknowledged writes. */
+/** The result of the writers. Versions are resourceVersions of acknowledged writes. */
 export interface WriteLedger {
-  /** Per object, the versions of its acknowledged writes in order. */
+  /** By object: the versions of its acknowledged writes in order. */
   readonly acknowledged: ReadonlyMap<string, readonly string[]>;
-  /** Writes whose outcome the server or a broken connection left open. */
+  /** The number of writes of unknown outcome. */
   readonly unknownOutcomes: number;
 }
 
 export interface WritersOptions {
-  /** Taken in turn by each writer, so that every replica is written through. */
+  /** Each writer uses these in turn, so that every replica gets writes. */
   readonly clients: readonly ApiClient[];
   /** The collection of configmaps. */
   readonly path: string;
@@ -24,8 +24,8 @@ export interface WritersOptions {
 }
 
 /**
- * Creates and updates objects through all replicas while the test breaks things. A write without a clear answer is looked up by a
- * consistent read before the next step, as a careful client would.
+ * Creates and updates objects through all replicas while the test injects faults. After a write of unknown outcome the writer does a consistent
+ * read before the next step.
  */
 export async function runWriters(options: WritersOptions): Promise<WriteLedger> {
   const acknowledged = new Map<string, string[]>();
@@ -35,17 +35,17 @@ export async function runWriters(options: WritersOptions): Promise<WriteLedger> 
 
   const acknowledge = (name: string, answer: Answer): void => {
     const version = answer.body.metadata?.resourceVersion;
-    if (version === undefined) throw new Error(`An acknowledged write of ${name} carries no version.`);
+    if (version === undefined) throw new Error(`an acknowledged write of ${name} has no resourceVersion`);
     acknowledged.set(name, [...(acknowledged.get(name) ?? []), version]);
     count++;
     options.onAcknowledged?.(count);
   };
 
-  /** Writes until the object carries `step`; the first clear answer counts, later ones only reconcile. */
+  /** Retries until the object has `step`; the first definite response counts, later ones only reconcile. */
   const write = async (name: string, step: 'created' | 'updated', turn: number): Promise<void> => {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const client = options.clients[(turn + attempt) % options.clients.length];
-      if (client === undefined) throw new Error('No replica to write through.');
+      if (client === undefined) throw new Error('no client to write with');
       const body = configMap(name, { step });
       const answer = await (
         step === 'created'
@@ -79,7 +79,7 @@ export async function runWriters(options: WritersOptions): Promise<WriteLedger> 
       if (answer?.status === 404) return undefined;
       await delay(RETRY_DELAY_MS);
     }
-    throw new Error(`Nobody could say what became of ${name}.`);
+    throw new Error(`the state of ${name} is unknown`);
   };
 
   const writer = async (): Promise<void> => {

@@ -12,7 +12,7 @@ const FRAME_TYPES = {
   goaway: 7,
   window: 8,
   continuation: 9,
-  /** Of an extension that nobody knows. */
+  /** A frame type of an unknown extension. */
   unknown: 0x42,
 } as const;
 
@@ -24,7 +24,7 @@ interface FrameParts {
   readonly payload?: Buffer;
 }
 
-/** One frame of HTTP/2 (RFC 9113, 4.1), for bytes that no client sends. */
+/** Builds one frame of HTTP/2 (RFC 9113, 4.1), also invalid ones. */
 export function http2Frame(
   type: keyof typeof FRAME_TYPES,
   { flags = 0, stream = 1, payload = Buffer.alloc(0) }: FrameParts = {},
@@ -37,23 +37,23 @@ export function http2Frame(
   return Buffer.concat([head, payload]);
 }
 
-/** What a client sends first. */
+/** The connection preface of a client. */
 export const HTTP2_PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   http2Frame('settings', { stream: 0 }),
 ]);
 
-/** What it says once it has read the settings of the server, which hold from then on. */
+/** The acknowledgement of the server's settings. */
 export const HTTP2_SETTINGS_TAKEN = http2Frame('settings', { stream: 0, flags: 1 });
 
-/** A field of a head, neither compressed nor remembered. */
+/** A header field, neither compressed nor indexed. */
 export function http2Field(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0]), ...[name, value].map(textOf)]);
 }
 
 const ONE_BYTE_MAX = 0x7f;
 
-/** Behind its length as HPACK writes it (RFC 7541, 5.1): up to 126 in one byte, and what is above that in bytes of seven bits. */
+/** A string after its length in HPACK (RFC 7541, 5.1): up to 126 in one byte, and the rest in bytes of seven bits. */
 function textOf(text: string): Buffer {
   const bytes = [Math.min(text.length, ONE_BYTE_MAX)];
   if (text.length >= ONE_BYTE_MAX) {
@@ -64,7 +64,7 @@ function textOf(text: string): Buffer {
   return Buffer.concat([Buffer.from(bytes), Buffer.from(text, 'latin1')]);
 }
 
-/** The head of a request, with further fields as they are. */
+/** The header block of a request, with further raw fields. */
 export function http2Head(method: string, path: string, fields: readonly Buffer[] = []): Buffer {
   return Buffer.concat([
     http2Field(':method', method),
@@ -88,7 +88,7 @@ export interface SeenFrame {
   readonly payload: Buffer;
 }
 
-/** Notes the frames that the other end sends. */
+/** Records the frames of the other side. */
 export function framesOf(socket: Readable): SeenFrame[] {
   const seen: SeenFrame[] = [];
   let rest = Buffer.alloc(0);

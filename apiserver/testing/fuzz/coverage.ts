@@ -1,12 +1,11 @@
 import { Session } from 'node:inspector';
 import type { Profiler } from 'node:inspector';
 
-/** Blocks that ran more often count as other blocks up to so many doublings. */
+/** Execution counts of a block are distinguished up to this many doublings. */
 const DOUBLINGS_MAX = 8;
 
 /**
- * Which blocks of the program have run, by V8's own counters. They take half a millisecond to read, and as long as they count, V8 runs no
- * optimized code.
+ * Block coverage by V8's own counters. Reading takes half a millisecond, and V8 runs no optimized code while the counters are on.
  */
 export class BlockCoverage {
   readonly #session = new Session();
@@ -19,24 +18,24 @@ export class BlockCoverage {
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   }
 
-  /** How many blocks have been reached so far, each as often as it was entered in another order of magnitude. */
+  /** The number of reached pairs of block and magnitude of its execution count. */
   get size(): number {
     return this.#seen.size;
   }
 
-  /** Whether anything ran since the last call that had never run, or never so often; it is not remembered. */
+  /** Whether anything new ran since the last call, without recording it. */
   seesNew(): boolean {
     return this.#blocks().some((block) => !this.#seen.has(block));
   }
 
-  /** The same, remembered. */
+  /** The same, and records it. */
   isNew(): boolean {
     const before = this.#seen.size;
     for (const block of this.#blocks()) this.#seen.add(block);
     return this.#seen.size > before;
   }
 
-  /** How many blocks ran since the last call: a measure of work that is the same on every machine. What is inside of V8 counts as nothing. */
+  /** The number of executed blocks since the last call: a machine-independent measure of work, without the work inside V8. */
   blocksRun(): number {
     let blocks = 0;
     for (const { functions } of this.#take()) {
@@ -45,7 +44,7 @@ export class BlockCoverage {
     return blocks;
   }
 
-  /** Nothing is new from now on, and the program runs at its full speed again. */
+  /** Stops counting; nothing is new from now on, and the program runs at full speed. */
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -53,7 +52,7 @@ export class BlockCoverage {
     this.#session.disconnect();
   }
 
-  /** What has run since the last call: where it stands, and how often it was entered to the next power of two. */
+  /** The blocks that ran since the last call, with their counts rounded up to a power of two. */
   #blocks(): readonly string[] {
     return this.#take().flatMap(({ scriptId, functions }) =>
       functions.flatMap(({ ranges }) =>
@@ -67,7 +66,7 @@ export class BlockCoverage {
     );
   }
 
-  /** The scripts of the program and of its libraries, without those of this folder. */
+  /** The scripts of the program and its libraries, except this folder. */
   #take(): readonly Profiler.ScriptCoverage[] {
     if (this.#hasEnded) return [];
     let taken: readonly Profiler.ScriptCoverage[] = [];

@@ -5,22 +5,22 @@ import { growJson } from './mutators/grow-json';
 import { problemOf } from './run-target';
 import type { Check, Target } from './target';
 
-/** Work that grows faster than the input. */
+/** An input whose work grows faster than its size. */
 export interface Growth {
   readonly input: Buffer;
-  /** At each of the sizes. */
+  /** The work at each size. */
   readonly blocks: readonly number[];
   readonly cpuMs: readonly number[];
 }
 
 const SIZES_BYTES = [16_384, 32_768, 65_536] as const;
-/** Twice the input may cost so much more, all things that are not in proportion included. */
+/** The greatest accepted ratio of work for an input of twice the size. */
 const RATIO_MAX = 2.8;
-/** Less work than this is not judged. */
+/** Less work than this is ignored. */
 const BLOCKS_MIN = 100_000;
 const CPU_MS_MIN = 20;
 
-/** Grows an input in a random way to three sizes, each twice the one before; undefined when the work grows with it and no faster. */
+/** Grows an input randomly to three sizes, each twice the last; undefined when the work grows in proportion. */
 export async function growthOf(
   check: Check,
   input: Buffer,
@@ -55,7 +55,7 @@ export async function growthOf(
     : undefined;
 }
 
-/** Repeats a piece in its place. */
+/** Repeats a piece in place. */
 function growBytes(input: Buffer, random: Random): ((size: number) => Buffer) | undefined {
   if (input.length === 0) return undefined;
   const start = random.below(input.length);

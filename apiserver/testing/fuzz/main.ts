@@ -16,15 +16,15 @@ import { TARGETS } from './targets';
 import { startWatchdog } from './watchdog';
 
 /**
- * `npm run fuzz`: looks further than the tests do. README.md beside this file says how it is used. Started by deploy/local/fuzz.mjs
- * from the root of the repository.
+ * `npm run fuzz`: explores further than the tests. README.md in this folder describes its use. deploy/local/fuzz.mjs starts it in the root of the
+ * repository.
  */
 
 const CORPUS = path.join('apiserver', 'testing', 'fuzz', 'corpus');
 const WORK = path.join('.orch', 'fuzz');
 const MINUTE_MS = 60_000;
 const FINDINGS_MAX = 10;
-/** Inputs that reached something new are kept for the next run if they are no longer than this. */
+/** Inputs with new coverage up to this length are kept for the next run. */
 const KEPT_BYTES_MAX = 8_192;
 
 void main();
@@ -66,7 +66,7 @@ interface Slice {
   readonly growth: boolean;
 }
 
-/** How many findings one target has had. */
+/** The number of findings of one target. */
 async function runOne(target: Target, { random, untilMs, growth }: Slice): Promise<number> {
   const lastInput = path.join(WORK, 'last-input');
   mkdirSync(WORK, { recursive: true });

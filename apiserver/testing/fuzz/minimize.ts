@@ -4,7 +4,7 @@ import type { Check } from './target';
 
 const ATTEMPTS_MAX = 1_000;
 
-/** The same finding with as few bytes as cutting pieces out of its input leads to. */
+/** Shortens the input of a finding by removing pieces while the finding stays the same. */
 export async function minimized(check: Check, finding: Finding): Promise<Finding> {
   const place = placeOf(finding.problem);
   let { input, problem } = finding;

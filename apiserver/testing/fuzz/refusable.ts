@@ -3,7 +3,7 @@ import { StatusError } from '../../../shared/errors/status-error';
 
 type ErrorClass = abstract new (...parts: never[]) => Error;
 
-/** What `read` gives, or undefined when it refuses with an error of one of these classes. Every other error is thrown on: a finding. */
+/** The result of `read`, or undefined when it throws an error of these classes. Every other error is a finding and propagates. */
 export function refusable<Value>(
   read: () => Value,
   ...classes: readonly ErrorClass[]
@@ -16,7 +16,7 @@ export function refusable<Value>(
   }
 }
 
-/** The same for what is read in turns. */
+/** The same for asynchronous decoders. */
 export async function refusableLater<Value>(
   read: () => Promise<Value>,
   ...classes: readonly ErrorClass[]
@@ -29,27 +29,27 @@ export async function refusableLater<Value>(
   }
 }
 
-/** A StatusError is one as long as it blames the client. */
+/** A StatusError is a refusal if its code is 4xx. */
 function isRefusal(error: unknown, classes: readonly ErrorClass[]): boolean {
   if (error instanceof StatusError && error.status.code >= 500) return false;
   return classes.some((each) => error instanceof each);
 }
 
-/** The names of what a defect throws, and no decoder on purpose. */
+/** The names of errors that only defects throw. */
 const DEFECTS: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError']);
 
-/** The same for decoders that refuse with plain errors: everything but what defects throw. */
+/** The same for decoders that throw plain errors: every error except those of defects. */
 export function refusableByError<Value>(read: () => Value): { readonly value: Value } | undefined {
   try {
     return { value: read() };
   } catch (error) {
-    // Not by `instanceof`: the errors of node:crypto are not of the classes that tests see.
+    // `instanceof` fails here, because errors of node:crypto have classes of another realm in tests.
     if (isNativeError(error) && !DEFECTS.has(error.name)) return undefined;
     throw error;
   }
 }
 
-/** Throws unless it holds. `what` says what was expected. */
+/** Throws unless the condition is true. `what` describes the expectation. */
 export function holds(isTrue: boolean, what: string, ...shown: readonly unknown[]): void {
   if (isTrue) return;
   throw new Error(`${what}: ${shown.map(text).join(' <> ')}`);
@@ -66,7 +66,7 @@ function text(value: unknown): string {
   return written.slice(0, SHOWN_CHARS_MAX);
 }
 
-/** Makes a value that cannot be changed, so that a decoder that changes its input throws. */
+/** Freezes a value deeply, so that a decoder that changes its input throws. */
 export function frozen<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -75,7 +75,7 @@ export function frozen<Value>(value: Value): Value {
   return value;
 }
 
-/** The same value with integers of 64 bits as the nearest numbers: which of the two stands for a number is no difference. */
+/** The same value with 64-bit integers as the nearest numbers, because both forms are equal here. */
 export function asNumbers(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(asNumbers);

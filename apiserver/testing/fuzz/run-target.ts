@@ -3,11 +3,11 @@ import type { Random } from '../../engine/authn/testing/random';
 import type { KeptInput } from './corpus';
 import type { Check, Target } from './target';
 
-/** An input of which something does not hold. */
+/** An input that violates a check. */
 export interface Finding {
   readonly target: string;
   readonly input: Buffer;
-  /** The kept file that it is, or comes from. */
+  /** The corpus file of the input or of its origin. */
   readonly origin: string;
   readonly problem: string;
 }
@@ -15,35 +15,35 @@ export interface Finding {
 export interface RunOptions {
   readonly kept: readonly KeptInput[];
   readonly random: Random;
-  /** Asked before each mutated input. */
+  /** Called before each mutated input; false ends the run. */
   readonly goesOn: (tried: number) => boolean;
-  /** What inputs reach: those that come where none had been are mutated further. */
+  /** Coverage; inputs that reach new blocks are mutated further. */
   readonly reach?: Reach;
-  /** The run ends after so many different ones. */
+  /** The run ends after this number of different findings. */
   readonly findingsMax: number;
 }
 
-/** Counters of the program. It takes far longer to read them than to try an input, so that inputs are tried by the batch. */
+/** Coverage counters. Reading them takes far longer than one input, so that inputs run in batches. */
 export interface Reach {
-  /** Whether anything ran since the last call that had never run; it is not remembered. */
+  /** Whether anything new ran since the last call, without recording it. */
   readonly seesNew: () => boolean;
-  /** The same, remembered. */
+  /** The same, and records it. */
   readonly isNew: () => boolean;
 }
 
 export interface RunOutcome {
   readonly findings: readonly Finding[];
-  /** Inputs that were tried, the kept ones included. */
+  /** The number of tried inputs, including the corpus. */
   readonly tried: number;
-  /** Inputs that were added to the first ones because they were new. */
+  /** Inputs with new coverage. */
   readonly added: readonly KeptInput[];
 }
 
-/** New inputs that are kept in memory during one run. */
+/** The greatest number of new inputs in memory during one run. */
 const POOL_MAX = 5_000;
 const BATCH_INPUTS = 32;
 
-/** Tries the first inputs of a target, and then mutations of them. */
+/** Tries the first inputs of a target, then mutations of them. */
 export async function runTarget(target: Target, check: Check, options: RunOptions): Promise<RunOutcome> {
   const { random, goesOn, reach, findingsMax } = options;
   const made = (await target.made?.()) ?? [];
@@ -82,7 +82,7 @@ export async function runTarget(target: Target, check: Check, options: RunOption
   return { findings: [...findings.values()], tried, added: pool.slice(firsts) };
 }
 
-/** One place in the program has one finding, whatever its input says: the first words of the problem, and where it was met. */
+/** Identifies a finding by the beginning of its problem and its place in the program, so that each place has one finding. */
 export function placeOf(problem: string): string {
   const [first = '', ...stack] = problem.split('\n');
   const where = stack.filter((line) => /^ +at /.test(line)).slice(0, 3);
@@ -91,10 +91,10 @@ export function placeOf(problem: string): string {
     .replaceAll(/\d+/g, '#');
 }
 
-/** What is wrong with one input; undefined when all holds. */
+/** The problem with one input; undefined without one. */
 export async function problemOf(check: Check, input: Buffer): Promise<string | undefined> {
   try {
-    // A copy: nothing that a check keeps or changes is the pool's.
+    // A copy, so that a check cannot change the pool.
     await check(Buffer.from(input));
     return undefined;
   } catch (error) {

@@ -8,7 +8,7 @@ import { REMOTE_TARGETS } from './targets/remote';
 import { REQUEST_TARGETS } from './targets/requests';
 import { VALUE_TARGETS } from './targets/values';
 
-/** Every decoder that reads what somebody else wrote. */
+/** Every decoder of external input. */
 export const TARGETS: readonly Target[] = [
   ...DOCUMENT_TARGETS,
   ...PATCH_TARGETS,

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { INPUT_BYTES_MAX } from './mutators/mutator';
 
-/** How long one input may take before the whole run ends with it as a finding: nothing else can end a loop that never does. */
+/** The time limit for one input. The run then ends with it as a finding, because nothing else can end an endless loop. */
 const STUCK_SECONDS = 60;
 
-/** Ends the process when `tick` was not called for a minute, after the input of the last call was written to the file. */
+/** Ends the process when `tick` was not called for a minute, after writing the input of the last call to the file. */
 export function startWatchdog(inputFile: string): {
   readonly tick: (input: Buffer) => void;
   readonly end: () => Promise<number>;

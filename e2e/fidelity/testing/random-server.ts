@@ -5,14 +5,14 @@ import { startInProcessApi } from '../../../apiserver/testing/in-process-api';
 import { ALL_KINDS, STORED_ROWS } from '../../../apiserver/testing/stored-rows';
 import type { Edit } from '../edited-object';
 
-/** How many objects each test makes. */
+/** The number of objects of each test. */
 export const RUNS = Number(process.env['ORCH_FIDELITY_RUNS'] ?? '300');
 
 const { ORCH_FIDELITY_SEED: SEED = '1', ORCH_FIDELITY_PATH: PATH } = process.env;
 
 /**
- * What `assert` of fast-check is told. The seed is always the same one unless `ORCH_FIDELITY_SEED` names another: what a run finds must not hang
- * on chance. A failure names its path, which `ORCH_FIDELITY_PATH` replays.
+ * Options of fast-check's `assert`. The seed is fixed unless `ORCH_FIDELITY_SEED` sets it, so that runs are repeatable. A failure prints its path,
+ * which `ORCH_FIDELITY_PATH` replays.
  */
 export const RUN_OPTIONS = {
   numRuns: RUNS,
@@ -20,7 +20,7 @@ export const RUN_OPTIONS = {
   ...(PATH === undefined ? {} : { path: PATH }),
 };
 
-/** Kinds whose objects can be made at random: neither namespaces, which others live in, nor definitions, which change what is served. */
+/** Kinds for random objects: neither namespaces, which contain the others, nor definitions, which change the served API. */
 export const RANDOM_ROWS = STORED_ROWS.filter(
   ({ resource }) => resource !== 'namespaces' && resource !== 'customresourcedefinitions',
 );
@@ -38,10 +38,10 @@ export interface Answered {
   } & Readonly<Record<string, unknown>>;
 }
 
-/** A server of all kinds, whose answers are never server errors. */
+/** A server with all kinds, whose `call` fails on server errors. */
 export interface RandomServer {
   readonly api: InProcessApi;
-  /** Fails when the answer is a server error. */
+  /** Fails on a server error. */
   readonly call: (method: string, url: string, body?: unknown, type?: string) => Promise<Answered>;
   /** Deletes an object, with finalizers and grace periods or without. */
   readonly remove: (url: string) => Promise<void>;
@@ -70,7 +70,7 @@ export async function startRandomServer(): Promise<RandomServer> {
   };
 }
 
-/** Updates of a Node validate its dynamic configuration, which its creation does not: so does v1.21. */
+/** As in v1.21, an update of a Node validates its dynamic configuration, and a create does not. */
 export function isKeptOnlyByCreation(kind: string, { spec, status }: Answered['json']): boolean {
   return kind === 'Node' && ('configSource' in Object(spec) || 'config' in Object(status));
 }

@@ -1,6 +1,6 @@
 /**
  * A program: informers of `@kubernetes/client-node`, each with a journal, restarted after errors as its documentation says. See
- * `informer-program.ts` for what it is told and tells.
+ * `informer-program.ts` for its messages.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-node';
@@ -22,7 +22,7 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
   const listed = async (): Promise<KubernetesListObject<KubernetesObject>> => {
     const answer = await list();
     journal.listed(answer.metadata?.resourceVersion);
-    // Until the next watch begins, what is told comes from the list.
+    // Until the next watch begins, events come from the list.
     watch.isOpening = false;
     return answer;
   };
@@ -33,7 +33,7 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
       journal.told(type, object, !watch.isOpening);
     });
   }
-  /** As the library's examples do it: start again after an error, from the version it knows. */
+  /** As in the examples of the library: restarts after an error from the last known version. */
   const restart = (error: unknown): void => {
     journal.failed(String(error));
     void startAgain();
@@ -56,15 +56,15 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
       reportOf(journal, {
         view: view.id,
         informer: `client-node, ${target.name}`,
-        // Its lists make dates and classes of what its watches leave as it came, so that digests would say nothing.
+        // Its lists convert values to dates and classes that its watches leave as JSON, so that digests would differ.
         objects: informer.list().map((object) => cachedObject(object, false)),
       }),
   };
 });
 
-/** The library's watch, with the journal looking on. */
+/** The watch of the library, with the journal as observer. */
 class JournalledWatch extends Watch {
-  /** Whether a watch was begun since the last list. */
+  /** Whether a watch has started since the last list. */
   isOpening = false;
   readonly #journal: Journal;
 
@@ -118,6 +118,6 @@ function listerOf(config: KubeConfig, view: View): () => Promise<KubernetesListO
           ? apps.listDeploymentForAllNamespaces(selection)
           : apps.listNamespacedDeployment(here);
     default:
-      throw new Error(`No list of ${view.resource} is known here.`);
+      throw new Error(`no list function for ${view.resource}`);
   }
 }

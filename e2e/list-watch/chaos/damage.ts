@@ -4,22 +4,22 @@ import type { HaSet } from '../../support/ha-set';
 import type { Replica } from '../../support/replica';
 import type { Random } from './seeded-random';
 
-/** Breaks one thing after the other until it is ended; each is whole again before the next. */
+/** Injects one fault after another until it is stopped; each fault is repaired before the next. */
 export interface Damage {
-  /** Resolves when everything is whole; rejects when something did not come back. */
+  /** Resolves when every fault is repaired; rejects when a program did not come back. */
   end(): Promise<void>;
-  /** Rejects as soon as something does not come back; pending as long as all is well. */
+  /** Rejects as soon as a program does not come back; otherwise pending. */
   readonly failed: Promise<never>;
-  /** What was done how often. */
+  /** The number of faults by kind. */
   readonly done: Readonly<Record<string, number>>;
 }
 
 export interface DamageOptions {
   readonly set: Pick<HaSet, 'replicas' | 'etcd'>;
   readonly random: Random;
-  /** The longest sleep of a replica. */
+  /** The longest freeze of a replica. */
   readonly replicaSleepMsMax: number;
-  /** A member that sleeps for longer than the election time loses its office, if it led. */
+  /** A frozen leader loses its leadership after the election timeout. */
   readonly memberSleepMsMax: number;
   readonly pauseMsMax: number;
 }
@@ -43,7 +43,7 @@ export function startDamage(options: DamageOptions): Damage {
   const done: Record<string, number> = {};
   const end = new AbortController();
   const running = (async (): Promise<void> => {
-    // Each once, in an order of chance, before chance alone decides.
+    // Every fault once in random order, then random faults.
     const first = BLOWS.map(([, blow]) => [options.random.next(), blow] as const).sort(([a], [b]) => a - b);
     for (let turn = 0; !end.signal.aborted; turn++) {
       const [name, run] = first[turn]?.[1] ?? options.random.weighted(BLOWS);
@@ -107,7 +107,7 @@ async function killLeader({ set, random }: DamageOptions): Promise<void> {
 
 async function freezeMember({ set, random, memberSleepMsMax }: DamageOptions): Promise<void> {
   const { pid } = oneOf(set.etcd.members, random);
-  if (pid === undefined) throw new Error('A member of etcd is down that nobody took down.');
+  if (pid === undefined) throw new Error('an etcd member is down without a fault');
   process.kill(pid, 'SIGSTOP');
   await delay(sleepMs(random, memberSleepMsMax));
   process.kill(pid, 'SIGCONT');
@@ -131,6 +131,6 @@ function sleepMs(random: Random, max: number): number {
 
 function oneOf<T>(items: readonly T[], random: Random): T {
   const item = items[random.below(items.length)];
-  if (item === undefined) throw new Error('There is nothing to break.');
+  if (item === undefined) throw new Error('there is nothing to break');
   return item;
 }

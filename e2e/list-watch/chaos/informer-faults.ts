@@ -5,10 +5,10 @@ import { VIEWS } from './views';
 
 const SHOWN = 5;
 
-/** What an informer did wrong, in sentences; lists after the first are no fault by themselves. */
+/** The faults of an informer as text; further lists are no fault by themselves. */
 export function informerFaults(report: JournalReport, truth: Truth): readonly string[] {
   const view = VIEWS.find((each) => each.id === report.view);
-  if (view === undefined) throw new Error(`There is no view ${report.view}.`);
+  if (view === undefined) throw new Error(`no such view: ${report.view}`);
   const { revisions, objects: stored } = truth.view(view);
   const seen = RevisionSet.from(revisions.base, report.seen);
   const wasListed = (version: number): boolean =>
@@ -28,7 +28,7 @@ export function informerFaults(report: JournalReport, truth: Truth): readonly st
   ];
 }
 
-/** An informer of ours resumes wherever history was kept; that it lists again is a fault only there. */
+/** Our informers resume where history was kept; only there another list is a fault. */
 export function ownRelists({ informer, view, relists }: JournalReport): readonly string[] {
   if (!informer.startsWith('own') || relists.length === 0) return [];
   return [`${informer}, ${view}: listed again ${String(relists.length)} times`];

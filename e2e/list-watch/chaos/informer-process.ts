@@ -7,14 +7,14 @@ import { repositoryRoot } from '../../../deploy/local/repository';
 import type { FinishInformers, StartInformers } from './informer-program';
 import type { JournalReport } from './journal';
 
-/** Informers in a process of their own, so that they and the writers do not wait for each other. */
+/** Informers in a separate process, so that they and the writers do not delay each other. */
 export interface InformerProcess {
-  /** Waits until every informer has come to its view's version, ends the process, and returns what each saw. */
+  /** Waits until every informer has reached the version of its view, ends the process, and returns the reports. */
   finish(versions: FinishInformers): Promise<readonly JournalReport[]>;
   kill(): void;
 }
 
-/** `program` is one of the two beside this file; resolves when every informer has its first list. */
+/** Starts `program`, one of the two in this folder; resolves when every informer has its first list. */
 export async function startInformerProcess(
   program: 'own-informers' | 'client-node-informers',
   start: StartInformers,
@@ -44,7 +44,7 @@ export async function startInformerProcess(
 async function answerOf(child: ChildProcess): Promise<unknown> {
   const over = new AbortController();
   const ended = once(child, 'exit', { signal: over.signal }).then(() => {
-    throw new Error('A process of informers ended early; its reason is above.');
+    throw new Error('an informer process ended early; its output is above');
   });
   ended.catch(() => undefined);
   try {

@@ -2,26 +2,26 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Journal, JournalReport } from './journal';
 import type { View } from './views';
 
-/** Where informers connect: a replica, or the balancer. */
+/** The address for informers: a replica or the balancer. */
 export interface InformerTarget {
   readonly name: string;
   readonly kubeconfig: string;
 }
 
-/** The first message to a program of informers: it starts one per pair, and answers `synced`. */
+/** The first message to an informer program: it starts one informer per pair, and replies `synced`. */
 export interface StartInformers {
   readonly pairs: readonly (readonly [View, InformerTarget])[];
-  /** Versions up to here are of no interest. */
+  /** Versions up to this one are ignored. */
   readonly base: number;
 }
 
-/** The second message: when every informer has come to its view's version, or has had its time, the answer is JournalReport[]. */
+/** The second message: the reply is JournalReport[] when every informer has reached the version of its view, or at the timeout. */
 export interface FinishInformers {
   readonly versions: Readonly<Record<string, number>>;
   readonly deadlineMs: number;
 }
 
-/** One informer under test, whichever library it is of. */
+/** One informer under test. */
 export interface TestedInformer {
   readonly view: View;
   readonly journal: Journal;
@@ -33,7 +33,7 @@ export type StartOne = (view: View, target: InformerTarget, base: number) => Tes
 
 const POLL_INTERVAL_MS = 50;
 
-/** The two messages, answered. The program ends with the channel to its parent. */
+/** Handles the two messages. The program ends with the channel to its parent. */
 export function runInformerProgram(startOne: StartOne): void {
   process.on('disconnect', () => process.exit(0));
   process.once('message', ({ pairs, base }: StartInformers) => {

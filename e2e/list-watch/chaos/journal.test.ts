@@ -16,7 +16,7 @@ function complaintsOf(...told: readonly (readonly [Told, number, string?])[]): r
 }
 
 describe('the journal of an informer', () => {
-  test('has nothing to say against objects that come, change, go and come again', () => {
+  test('reports no fault for objects that are created, updated, deleted and created again', () => {
     expect(complaintsOf(['add', 101], ['update', 105], ['delete', 107], ['add', 109, 'b'])).toEqual([]);
   });
 
@@ -30,7 +30,7 @@ describe('the journal of an informer', () => {
       ],
     ],
     [
-      'is told the same twice',
+      'gets an event twice',
       [
         ['add', 101],
         ['update', 101],
@@ -46,7 +46,7 @@ describe('the journal of an informer', () => {
     ['changes before it is there', [['update', 101]]],
     ['goes before it is there', [['delete', 101]]],
     [
-      'is told again after it is gone',
+      'gets an event after the deletion',
       [
         ['add', 101],
         ['delete', 103],
@@ -57,7 +57,7 @@ describe('the journal of an informer', () => {
     expect(complaintsOf(...told)).not.toEqual([]);
   });
 
-  test('does not complain about a last known state that a list takes away, and knows what the list took over', () => {
+  test('accepts that a list removes a last known state, and records the versions that the list took over', () => {
     const journal = new Journal(BASE);
     journal.listed('100');
     journal.told('add', object(101), false);
@@ -67,7 +67,7 @@ describe('the journal of an informer', () => {
     expect(journal.relists).toEqual([{ from: 101, to: 110 }]);
   });
 
-  test('takes the update by a list of what went and was made again for what it is, and no other', () => {
+  test('accepts an update with a new uid from a list, and from no watch', () => {
     const madeAgain = { metadata: { name: 'of-a', uid: 'b', resourceVersion: '109' } };
     const journal = new Journal(BASE);
     journal.told('add', object(101), false);
@@ -82,7 +82,7 @@ describe('the journal of an informer', () => {
     expect(live.complaints).toHaveLength(1);
   });
 
-  test('complains about a watch that repeats itself or begins before its version', () => {
+  test('reports a watch that repeats events or starts before its version', () => {
     const journal = new Journal(BASE);
     const check = journal.watch('105');
     check('ADDED', object(106));
@@ -94,7 +94,7 @@ describe('the journal of an informer', () => {
   });
 });
 
-test('a set of revisions gives back what was put in, also as text, and tells what is new', () => {
+test('a revision set returns its revisions, round-trips as text, and reports new revisions', () => {
   const random = createRandom(7);
   const revisions = new Set(Array.from({ length: 5_000 }, () => BASE + 1 + random.below(100_000)));
   const set = new RevisionSet(BASE);
@@ -105,7 +105,7 @@ test('a set of revisions gives back what was put in, also as text, and tells wha
   expect([read.size, read.newest]).toEqual([set.size, Math.max(...revisions)]);
 });
 
-test('a seed repeats its numbers, and weights are kept', () => {
+test('a seed repeats its numbers, and choices follow their weights', () => {
   const [one, other] = [createRandom(3), createRandom(3)];
   const drawn = Array.from({ length: 10_000 }, () =>
     one.weighted([

@@ -1,35 +1,35 @@
 import { createHash } from 'node:crypto';
 import { RevisionSet } from './revision-set';
 
-/** Versions that a list took over at once, so that their events were not asked for: after `from`, up to `to`. */
+/** Versions that a list covers, so that their events were not requested: after `from`, up to `to`. */
 export interface Relist {
   readonly from: number;
   readonly to: number;
 }
 
-/** One object of an informer's cache at the end: enough to compare it with the store's. */
+/** One object of the final cache of an informer, to compare it with the store. */
 export interface CachedObject {
   /** `namespace/name`, or the name alone. */
   readonly key: string;
   readonly version: number;
   readonly uid: string;
   readonly turn: string;
-  /** Of the whole object, where the client keeps it as it came. */
+  /** The digest of the whole object, if the client keeps it unchanged. */
   readonly digest?: string;
 }
 
-/** What one informer saw, as its process tells it. */
+/** The report of one informer. */
 export interface JournalReport {
   readonly view: string;
-  /** Which client, and where it was connected to. */
+  /** The client and its address. */
   readonly informer: string;
   /** A RevisionSet. */
   readonly seen: string;
   readonly events: number;
   readonly watches: number;
-  /** Without the first list. */
+  /** The number of lists after the first. */
   readonly relists: readonly Relist[];
-  /** What watches ended with that did not simply end, and how often. */
+  /** The errors of watches, with their numbers. */
   readonly failures: Readonly<Record<string, number>>;
   readonly complaints: readonly string[];
   readonly objects: readonly CachedObject[];
@@ -37,7 +37,7 @@ export interface JournalReport {
 
 export type Told = 'add' | 'update' | 'delete';
 
-/** What journals read of an object, whichever client it comes from. */
+/** The parts of an object that journals read. */
 export interface SeenObject {
   readonly metadata?: {
     readonly namespace?: string;
@@ -52,8 +52,8 @@ const COMPLAINTS_MAX = 20;
 const FAILURES_MAX = 50;
 
 /**
- * Checks one informer while it runs, in memory that does not grow with the number of events: each object only goes forward, no version
- * is told twice, and each watch begins behind its version and goes up. Which versions are missing is found at the end, from `seen`.
+ * Checks one informer while it runs, in memory that does not grow with the number of events: versions of an object only increase, no version
+ * arrives twice, and each watch starts after its version and increases. Missing versions are found at the end, from `seen`.
  */
 export class Journal {
   readonly seen: RevisionSet;
@@ -63,22 +63,22 @@ export class Journal {
   events = 0;
   watches = 0;
   #lists = 0;
-  /** By uid; of objects that live. */
+  /** Versions by uid of existing objects. */
   readonly #newest = new Map<string, number>();
-  /** The uids of those, by namespace and name. */
+  /** Their uids by namespace and name. */
   readonly #uids = new Map<string, string>();
 
   constructor(base: number) {
     this.seen = new RevisionSet(base);
   }
 
-  /** The informer tells of an object. `isFromList`: the difference between two lists and no event of its own. */
+  /** Records an event of the informer. `isFromList`: it is the difference between two lists. */
   told(type: Told, { metadata }: SeenObject, isFromList: boolean): void {
     const { uid = '', namespace = '', name = '', resourceVersion } = metadata ?? {};
     const key = `${namespace}/${name}`;
     const version = Number(resourceVersion);
     const before = this.#newest.get(uid);
-    // Informers tell objects apart by name: one that went and was made again between two lists is an update to them.
+    // Informers identify objects by name: an object that was recreated between two lists is an update to them.
     const isMadeAgain = isFromList && type === 'update' && before === undefined && this.#uids.has(key);
     this.events++;
     if (isMadeAgain) this.#newest.delete(this.#uids.get(key) ?? '');
@@ -89,7 +89,7 @@ export class Journal {
       this.#newest.set(uid, version);
       this.#uids.set(key, uid);
     }
-    // The last known state of what went away between two lists: it was told before.
+    // The last known state of an object deleted between two lists, which was recorded before.
     if (type === 'delete' && isFromList) return;
     if (type === 'add' && before !== undefined)
       this.#complain(`${name} was added twice, at ${String(version)}`);
@@ -114,7 +114,7 @@ export class Journal {
     }
   }
 
-  /** The check of one watch: to be given every event as it came, before the informer sees it. */
+  /** The check of one watch; it gets every event before the informer. */
   watch(from: string | undefined): (type: string, object: SeenObject) => void {
     let last = Number(from ?? 0);
     this.watches++;
@@ -123,9 +123,7 @@ export class Journal {
       if (type === 'ERROR') return;
       const isForward = type === 'BOOKMARK' ? version >= last : version > last;
       if (!isForward) {
-        this.#complain(
-          `${type} at ${String(version)} behind ${String(last)} in a watch from ${String(from)}`,
-        );
+        this.#complain(`${type} at ${String(version)} after ${String(last)} in a watch from ${String(from)}`);
       }
       last = version;
     };
@@ -136,7 +134,7 @@ export class Journal {
   }
 }
 
-/** The digest of what an object says, whatever the order of its fields; lists leave kind and apiVersion out. */
+/** The digest of an object, independent of the order of fields; lists omit kind and apiVersion. */
 export function digestOf(object: SeenObject): string {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = { kind: '', apiVersion: '', ...object };
   return createHash('sha256')

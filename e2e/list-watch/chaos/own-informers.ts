@@ -1,4 +1,4 @@
-/** A program: informers of `shared/informer`, each with a journal. See `informer-program.ts` for what it is told and tells. */
+/** A program: informers of `shared/informer`, each with a journal. See `informer-program.ts` for its messages. */
 import type { Client } from '../../../shared/client/client';
 import { createClient } from '../../../shared/client/client';
 import type { ListOptions, WatchOptions } from '../../../shared/client/options';
@@ -50,7 +50,7 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
   };
 });
 
-/** The client as the informer uses it, with the journal looking on. */
+/** The client of the informer, with the journal as observer. */
 function watched(client: Client, journal: Journal): Client {
   return {
     ...client,

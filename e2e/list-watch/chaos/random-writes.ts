@@ -4,34 +4,34 @@ import type { WrittenResource } from './views';
 import { HALVES, NAMESPACES, pathOf, RESOURCES } from './views';
 
 export interface RandomWritesOptions {
-  /** Each write goes through one of them. */
+  /** Each write uses one of these clients. */
   readonly clients: readonly ApiClient[];
   readonly random: Random;
-  /** How many writes are to be acknowledged. */
+  /** The number of writes to acknowledge. */
   readonly acknowledged: number;
   readonly concurrency: number;
   /** Called after each acknowledged write with their number so far. */
   readonly onAcknowledged?: (count: number) => void;
 }
 
-/** What the writers know at the end. */
+/** The result of the writers. */
 export interface WriteReport {
-  /** Versions of acknowledged writes that were no deletions, by resource. */
+  /** Versions of acknowledged writes other than deletions, by resource. */
   readonly versions: ReadonlyMap<string, readonly number[]>;
-  /** The uids of what was deleted by acknowledged deletions, by resource: two that meet at one pod are both acknowledged, as in v1.21. */
+  /** The uids of acknowledged deletions, by resource. Two concurrent deletions of a pod are both acknowledged, as in v1.21. */
   readonly deletions: ReadonlyMap<string, ReadonlySet<string>>;
-  /** By verb. */
+  /** Acknowledged writes by verb. */
   readonly acknowledged: Readonly<Record<string, number>>;
-  /** Writes that were refused: the object was there already, or not there any more, or was changed meanwhile. */
+  /** Refused writes: the object existed, or was missing, or had changed. */
   readonly refused: number;
-  /** Writes that nobody can say the outcome of: a broken connection, no answer in time, 5xx. */
+  /** Writes of unknown outcome: a broken connection, a timeout, 5xx. */
   readonly unknown: number;
 }
 
 const OBJECTS_PER_PLACE = 20;
-/** A frozen replica holds its writers up for so long, then they go on elsewhere. */
+/** Writers leave a frozen replica after this time. */
 const WRITE_TIMEOUT_MS = 1_500;
-/** In a row, without one acknowledged write among them: then something is broken for good. */
+/** The number of consecutive failures that means a permanent fault. */
 const FAILURES_MAX = 20_000;
 const FAILURE_PAUSE_MS = 20;
 
@@ -54,13 +54,13 @@ const VERBS: readonly (readonly [number, WriteVerb])[] = [
   [20, 'delete'],
 ];
 
-/** Creates, updates, patches and deletes in no order, until enough was acknowledged. What fails is not repeated. */
+/** Creates, updates, patches and deletes in random order until enough writes are acknowledged. Failed writes are not retried. */
 export async function writeAtRandom(options: RandomWritesOptions): Promise<WriteReport> {
   const { clients, random, concurrency } = options;
   const versions = new Map<string, number[]>(RESOURCES.map(({ resource }) => [resource, []]));
   const deletions = new Map(RESOURCES.map(({ resource }) => [resource, new Set<string>()]));
   const acknowledged: Record<string, number> = {};
-  /** What probably exists, so that most writes meet what they need. */
+  /** Objects that probably exist, so that most writes succeed. */
   const present = new Set<string>();
   let [done, refused, unknown, failures, turn] = [0, 0, 0, 0, 0];
 
@@ -103,7 +103,7 @@ export async function writeAtRandom(options: RandomWritesOptions): Promise<Write
   return { versions, deletions, acknowledged, refused, unknown };
 }
 
-/** Of an object, or of the one that a Status is about. */
+/** The uid of an object, or of the object of a Status. */
 function uidOf({ body }: Answer): string | undefined {
   return body.metadata?.uid ?? body.details?.uid;
 }
@@ -122,7 +122,7 @@ function anywhere(random: Random, turn: string): Place {
   return { resource, namespace, name, body };
 }
 
-/** A create becomes something else where the object is there, and everything else a create where it is not. */
+/** A create of an existing object becomes another verb, and another verb on a missing object becomes a create. */
 function opposite(random: Random, verb: WriteVerb): WriteVerb {
   return verb === 'create' ? random.weighted(VERBS.slice(1)) : 'create';
 }
@@ -132,7 +132,7 @@ interface Attempt {
   readonly collection: string;
   readonly path: string;
   readonly body: object;
-  /** The body's. */
+  /** The resourceVersion of the body. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** A set of revisions after a base, at one bit each: two hundred thousand of them are 25 KB. */
+/** A set of revisions after a base with one bit each: 200,000 revisions are 25 KB. */
 export class RevisionSet {
   readonly base: number;
   size = 0;
@@ -14,10 +14,10 @@ export class RevisionSet {
     }
   }
 
-  /** Whether it was not there before. Revisions up to the base are of no interest, and new every time. */
+  /** Adds a revision; returns whether it is new. Revisions up to the base are ignored and always new. */
   add(revision: number): boolean {
     const at = revision - this.base;
-    if (!Number.isSafeInteger(at)) throw new RangeError(`Not a revision: ${String(revision)}.`);
+    if (!Number.isSafeInteger(at)) throw new RangeError(`not a revision: ${String(revision)}`);
     if (at <= 0) return true;
     if (at >> 3 >= this.#bits.length) this.#grow(at >> 3);
     if (this.has(revision)) return false;
@@ -50,7 +50,7 @@ export class RevisionSet {
   }
 
   #grow(index: number): void {
-    if (index >= BYTES_MAX) throw new RangeError('More revisions than a run of this test can make.');
+    if (index >= BYTES_MAX) throw new RangeError('too many revisions for one run');
     const bits = new Uint8Array(Math.min(BYTES_MAX, Math.max(this.#bits.length * 2, index + 1)));
     bits.set(this.#bits);
     this.#bits = bits;

@@ -1,10 +1,10 @@
-/** Random numbers that a seed repeats (mulberry32). */
+/** Pseudo-random numbers from a seed (mulberry32). */
 export interface Random {
   /** In [0, 1). */
   next(): number;
   /** An integer in [0, below). */
   below(below: number): number;
-  /** One of the rows, each as often as its weight says. */
+  /** One of the rows, by weight. */
   weighted<T>(rows: readonly (readonly [weight: number, value: T])[]): T;
 }
 
@@ -22,7 +22,7 @@ export function createRandom(seed: number): Random {
     weighted(rows) {
       let rest = next() * rows.reduce((sum, [weight]) => sum + weight, 0);
       const found = rows.find(([weight]) => (rest -= weight) < 0) ?? rows.at(-1);
-      if (found === undefined) throw new RangeError('There is nothing to choose from.');
+      if (found === undefined) throw new RangeError('there is nothing to choose from');
       return found[1];
     },
   };

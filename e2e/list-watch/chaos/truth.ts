@@ -9,23 +9,22 @@ import { RevisionSet } from './revision-set';
 import type { View } from './views';
 import { VIEWS } from './views';
 
-/** What etcd itself says of one view. */
+/** The history of one view in etcd. */
 export interface ViewTruth {
-  /** The versions a watcher of the view must be told, and no others. */
+  /** The exact versions that a watcher of the view must receive. */
   readonly revisions: RevisionSet;
-  /** The version of each object that is there, by `namespace/name` or name. */
+  /** The version of each existing object, by `namespace/name` or name. */
   readonly objects: ReadonlyMap<string, number>;
 }
 
 /**
- * etcd's own history of everything the API stores, followed revision by revision through whatever happens to its members: the
- * measure that informers are held against.
+ * The history of all API objects in etcd, followed revision by revision through all faults of its members. Informers are compared with it.
  */
 export interface Truth {
   view(view: View): ViewTruth;
-  /** All revisions that changed an object of this resource, and how many of them were deletions. */
+  /** All revisions that changed an object of this resource, and the number of deletions. */
   resource(resource: string): { readonly revisions: RevisionSet; readonly deletions: number };
-  /** The newest revision that was seen. Throws when the history was compacted before it was read. */
+  /** The newest revision read. Throws when the history was compacted before it was read. */
   revision(): number;
   stop(): Promise<void>;
 }
@@ -42,7 +41,7 @@ interface Known {
   readonly version: number;
 }
 
-/** One change of one key, of whatever resource; `value` is empty for a deletion. */
+/** One change of one key; `value` is empty for a deletion. */
 export interface TruthEvent {
   readonly key: string;
   readonly revision: number;
@@ -50,12 +49,12 @@ export interface TruthEvent {
   readonly value: Buffer;
 }
 
-/** What is added to etcd's revisions to make resourceVersions: more than nothing once the store was replaced. The prefix must be the default. */
+/** The offset between etcd revisions and resourceVersions: positive once the store was replaced. The prefix must be the default. */
 export async function offsetOf(etcd: EtcdCluster): Promise<number> {
   const client = new Etcd3({ hosts: etcd.members.map(({ clientUrl }) => clientUrl) });
   try {
     const identity = await client.get(`${ROOT}store-identity`).string();
-    if (identity === null) throw new Error('No replica has written down the identity of the store.');
+    if (identity === null) throw new Error('the identity of the store is missing');
     return Number((JSON.parse(identity) as { readonly offset?: number }).offset);
   } finally {
     client.close();
@@ -63,8 +62,8 @@ export async function offsetOf(etcd: EtcdCluster): Promise<number> {
 }
 
 /**
- * Follows from behind `base`, beginning with what was there at that revision. The prefix of the keys must be the default. `tell` is
- * given every change after `base` once, in order.
+ * Follows the history after `base`, starting with the state at that revision. The key prefix must be the default. `tell` gets every change after
+ * `base` once, in order.
  */
 export async function followTruth(
   etcd: EtcdCluster,
@@ -119,7 +118,7 @@ export async function followTruth(
     }),
     resource: (resource) => resources.get(resource) ?? { revisions: new RevisionSet(base), deletions: 0 },
     revision: () => {
-      if (failure !== undefined) throw new Error("etcd's history cannot be followed", { cause: failure });
+      if (failure !== undefined) throw new Error('failed to follow the history of etcd', { cause: failure });
       return revision;
     },
     async stop() {
@@ -157,8 +156,8 @@ interface Following {
 }
 
 /**
- * One member after the other, each connection from the revision behind the last one taken. The library's own way to resume goes by the
- * store's newest revision instead, and so can leave out what a connection broke off.
+ * Connects to one member after the other, from the revision after the last one read. The library would resume from the newest revision of the
+ * store, and could miss events of a broken connection.
  */
 async function follow({ etcd, from, take }: Following, signal: AbortSignal): Promise<void> {
   for (let turn = 0; !signal.aborted; turn++) {
@@ -178,7 +177,7 @@ async function follow({ etcd, from, take }: Following, signal: AbortSignal): Pro
   }
 }
 
-/** Resolves when this connection tells no more; throws when the history it asks for is gone. */
+/** Resolves when this connection ends; throws when the requested history is compacted. */
 async function untilBroken(watcher: Watcher, take: Following['take'], signal: AbortSignal): Promise<void> {
   const over = linkedAbort(signal);
   const connecting = setTimeout(() => {
@@ -202,7 +201,7 @@ async function untilBroken(watcher: Watcher, take: Following['take'], signal: Ab
   over.unlink();
   over.abort(OVER);
   clearTimeout(connecting);
-  // Not waited for: a member that is gone confirms nothing. Without it the library would go on connecting for ever.
+  // Not awaited, because a dead member does not confirm. Without the cancel the library would reconnect for ever.
   watcher.cancel().catch(() => undefined);
   if (failure !== undefined) throw failure;
 }
@@ -222,7 +221,7 @@ function isOf(
   );
 }
 
-/** `/registry/<group or core>/<resource>[/<namespace>]/<name>`; undefined for what is no object of the written resources. */
+/** `/registry/<group or core>/<resource>[/<namespace>]/<name>`; undefined for keys of other resources. */
 function placeOf(
   key: string,
 ): { readonly resource: string; readonly namespace: string; readonly name: string } | undefined {

@@ -1,14 +1,14 @@
 import { defined } from '../../../shared/defined';
-/** What is written, and what of it the informers look at. */
+/** The written resources, and the views of the informers. */
 export interface WrittenResource {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   readonly kind: string;
   readonly isNamespaced: boolean;
-  /** A pod that was admitted holds more than was sent, and hardly any of it may change: it is read before it is updated. */
+  /** Admission adds fields to a pod, and most are immutable, so that a pod is read before it is updated. */
   readonly isReplaceable?: false;
-  /** Everything beside the metadata; `turn` makes it differ from the last time. */
+  /** The object without metadata; `turn` makes it differ from the last one. */
   readonly content: (turn: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -69,10 +69,10 @@ const DEPLOYMENTS: WrittenResource = {
 
 export const RESOURCES: readonly WrittenResource[] = [CONFIG_MAPS, SECRETS, PODS, NODES, DEPLOYMENTS];
 export const NAMESPACES: readonly string[] = ['chaos-0', 'chaos-1', 'chaos-2'];
-/** Every write draws one of them, so that objects keep entering and leaving what a selector selects. */
+/** Every write chooses one of these, so that objects enter and leave the selection. */
 export const HALVES: readonly string[] = ['left', 'right'];
 
-/** A collection as one informer asks for it. */
+/** The collection and selectors of one informer. */
 export interface View {
   readonly id: string;
   readonly group: string;

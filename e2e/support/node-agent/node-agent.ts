@@ -26,13 +26,13 @@ export interface NodeAgentOptions {
  */
 export interface NodeAgent {
   pods(): readonly RunningPod[];
-  /** Those whose name begins with this. */
+  /** The pods whose name begins with this. */
   podsOf(prefix: string): readonly RunningPod[];
   /** The address of a Service. */
   addressOf(service: string): string;
-  /** Names of pods that had to be killed because they did not end within their grace period. */
+  /** Names of pods that were killed after their grace period. */
   readonly overdue: readonly string[];
-  /** Ends all pods at once and stops working. */
+  /** Kills all pods and stops. */
   stop(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ class Agent implements NodeAgent {
 
   begin(): void {
     this.#loop = this.#work();
-    // Told by stop().
+    // stop() aborts the signal.
     this.#loop.catch(() => undefined);
   }
 
@@ -134,12 +134,12 @@ class Agent implements NodeAgent {
     const { namespace, host } = this.#options;
     const { status, body } = await host.get(`${base}/namespaces/${namespace}/${resource}`);
     if (status !== 200) throw new Error(`listing ${resource} answered ${String(status)}`);
-    // Objects of a list do not say their kind.
+    // Objects of a list have no kind.
     const kind = String(body.kind).replace(/List$/u, '');
     return (body.items ?? []).map((each) => ({ ...each, kind }));
   }
 
-  /** One member at a time is replaced, the last one first, and only while the others are ready. */
+  /** Replaces one member at a time, the last one first, and only while the others are ready. */
   async #statefulSet(set: Body): Promise<void> {
     const owner = ownerOf('StatefulSet', set);
     const replicas = ownerSpecOf(set.spec).replicas ?? 1;
@@ -168,7 +168,7 @@ class Agent implements NodeAgent {
     });
   }
 
-  /** Rolls as `maxSurge` and `maxUnavailable` of the Deployment say. */
+  /** Rolls within `maxSurge` and `maxUnavailable` of the Deployment. */
   async #deployment(deployment: Body): Promise<void> {
     const owner = ownerOf('Deployment', deployment);
     const template = podTemplateOf(deployment);
@@ -235,7 +235,7 @@ class Agent implements NodeAgent {
     });
   }
 
-  /** What runs to its end: a Job, or a Pod of a test hook. */
+  /** Runs a Job, or a Pod of a test hook, to completion. */
   async #once(kind: 'Job' | 'Pod', object: Body): Promise<void> {
     const owner = ownerOf(kind, object);
     const template = podTemplateOf(object);
@@ -331,7 +331,7 @@ class Agent implements NodeAgent {
     return address;
   }
 
-  /** Names for all, and a proxy for each Service that has an address. */
+  /** Updates the hosts file, and the proxy of each Service with an address. */
   async #services(): Promise<void> {
     const { namespace } = this.#options;
     const lines = ['127.0.0.1 localhost'];
@@ -363,7 +363,7 @@ class Agent implements NodeAgent {
       }
     }
     const hosts = `${lines.join('\n')}\n`;
-    // In place: pods have this very file mounted.
+    // Written in place, because pods mount this file.
     if (hosts !== this.#hosts) writeFileSync(this.#hostsFile, hosts);
     this.#hosts = hosts;
   }

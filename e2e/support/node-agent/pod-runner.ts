@@ -28,35 +28,35 @@ export interface PodOptions {
   readonly spec: PodSpec;
   readonly ip: string;
   readonly image: Image;
-  /** Of this pod alone; what is in `claims` outlives it. */
+  /** The folder of this pod; data in `claims` outlives it. */
   readonly dir: string;
   readonly claims: string;
   readonly hostsFile: string;
-  /** Of the host cluster, as its administrator. */
+  /** A client of the host cluster with administrator rights. */
   readonly host: ApiClient;
   readonly hostCaFile: string;
 }
 
-/** One pod, whose only container is a process of this machine in the image's files, as the user that the pod names. */
+/** One pod, whose only container is a local process in the files of the image, with the user of the pod. */
 export interface RunningPod {
   readonly name: string;
   readonly ip: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Whether requests may be sent to it. */
+  /** Whether the pod is ready for requests. */
   isReady(): boolean;
-  /** The exit code, once a process that is not started again has ended. */
+  /** The exit code of a process that is not restarted. */
   exitCode(): number | undefined;
-  /** How many times its process was started again. */
+  /** The number of restarts. */
   restarts(): number;
   lines(): readonly string[];
   portOf(name: string): number | undefined;
-  /** Ends its process by a signal, as an accident does. */
+  /** Kills the process with a signal, as in a crash. */
   kill(signal: NodeJS.Signals): void;
-  /** Ends it as a node agent does: SIGTERM, and SIGKILL after the grace period. Resolves to whether the process ended by itself. */
+  /** Stops the pod as a node agent does: SIGTERM, and SIGKILL after the grace period. Resolves to whether SIGTERM was enough. */
   stop(): Promise<boolean>;
 }
 
-/** Starts a pod; it waits for its Secrets and ConfigMaps, is probed, and is started again when it ends, unless it is to run once. */
+/** Starts a pod: it waits for its Secrets and ConfigMaps, is probed, and restarts when it exits, unless it runs once. */
 export function runPod(options: PodOptions): RunningPod {
   const pod = new PodRunner(options);
   pod.begin();
@@ -83,14 +83,14 @@ class PodRunner implements RunningPod {
   #isStopping = false;
   #restarts = -1;
   #exitCode: number | undefined;
-  /** What the container reads of Secrets, by the name of the variable, as it was before its process was started. */
+  /** The variables from Secrets, as read before the process started. */
   #secretEnv: ReadonlyMap<string, string> = new Map();
   readonly #lines: string[] = [];
 
   constructor(options: PodOptions) {
     const [container, ...more] = options.spec.containers;
     if (container === undefined || more.length > 0)
-      throw new Error(`${options.name} must have one container.`);
+      throw new Error(`${options.name} must have one container`);
     this.name = options.name;
     this.ip = options.ip;
     this.labels = options.labels;
@@ -174,7 +174,7 @@ class PodRunner implements RunningPod {
       { from: '/proc', to: '/proc', isReadOnly: false },
       { from: '/dev', to: '/dev', isReadOnly: false },
     ];
-    // The mount points are made in the image's folder, which all of its pods share; nothing else is.
+    // Only the mount points are created in the image's folder, which its pods share.
     for (const { to } of mounts) mkdirSync(path.join(root, to), { recursive: true });
     const hosts = path.join(root, 'etc/hosts');
     if (!existsSync(hosts)) writeFileSync(hosts, '');
@@ -241,7 +241,7 @@ class PodRunner implements RunningPod {
       : path.join(this.#options.claims, this.name, volume);
   }
 
-  /** False while something that the pod needs is not there. */
+  /** False while a Secret or ConfigMap of the pod is missing. */
   async #writeVolumes(): Promise<boolean> {
     const { spec, dir, host, namespace, hostCaFile } = this.#options;
     for (const volume of spec.volumes ?? []) {
@@ -266,7 +266,7 @@ class PodRunner implements RunningPod {
     return true;
   }
 
-  /** False while a Secret that a variable is read of is not there. */
+  /** False while a Secret of a variable is missing. */
   async #readSecretEnv(): Promise<boolean> {
     const read = new Map<string, string>();
     for (const { name, valueFrom } of this.#container.env ?? []) {
@@ -281,7 +281,7 @@ class PodRunner implements RunningPod {
     return true;
   }
 
-  /** Writes what has changed of its Secrets and ConfigMaps. */
+  /** Writes the changed Secrets and ConfigMaps. */
   async refresh(): Promise<void> {
     await this.#writeVolumes();
   }
@@ -307,7 +307,7 @@ class PodRunner implements RunningPod {
       : undefined;
   }
 
-  /** Startup first, then readiness for as long as it runs; what does not live is killed. */
+  /** Probes startup first, then readiness and liveness; a failed liveness probe kills the process. */
   async #probe(program: StartedProcess): Promise<void> {
     const { startupProbe, livenessProbe, readinessProbe } = this.#container;
     const hasStarted = async (): Promise<boolean> => startupProbe === undefined || this.#passes(startupProbe);
@@ -325,7 +325,7 @@ class PodRunner implements RunningPod {
   async #passes({ httpGet, tcpSocket, timeoutSeconds }: Probe): Promise<boolean> {
     const timeoutMs = (timeoutSeconds ?? 1) * MILLISECONDS;
     if (tcpSocket !== undefined) return connects(this.ip, this.portOf(tcpSocket.port) ?? 0, timeoutMs);
-    if (httpGet === undefined) throw new Error(`${this.name} has a probe that this agent does not know.`);
+    if (httpGet === undefined) throw new Error(`${this.name} has an unsupported probe`);
     const send = httpGet.scheme === 'HTTPS' ? httpsRequest : httpRequest;
     return new Promise((resolve) => {
       const probe = send(
@@ -367,7 +367,7 @@ function makeFolder(folder: string): void {
   chownSync(folder, USER, USER);
 }
 
-/** Readable by the group of the pod only. A reader sees the old file or the new one. */
+/** Writes a file atomically, readable by the group of the pod only. */
 function replaceFile(file: string, content: Buffer): void {
   if (existsSync(file) && readFileSync(file).equals(content)) return;
   const temporary = `${file}.new`;

@@ -1,15 +1,15 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** Where a Service leads now. */
+/** The current endpoints of a Service. */
 export interface Endpoint {
   readonly ip: string;
   readonly port: number;
 }
 
 /**
- * Listens at the address of a Service and passes each new connection on to one of the endpoints in turn. A connection that is there stays, also when
- * its endpoint is no longer one.
+ * Listens at the address of a Service and forwards each new connection to the next endpoint. An open connection stays when its endpoint is
+ * removed.
  */
 export async function startServiceProxy(
   address: Endpoint,

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Body } from '../client';
 import { SAMPLE } from './sample-documents';
 
-/** The objects of the sample server, in memory: whoever kills the server finds them again. */
+/** The objects of the sample server in memory; they survive its restarts. */
 export class Flunders {
   readonly #objects = new Map<string, Body>();
   readonly #history: { readonly type: string; readonly object: Body }[] = [];
@@ -36,7 +36,7 @@ export class Flunders {
     return this.#changed('DELETED', { ...found, metadata });
   }
 
-  /** Those of one namespace, or of all. */
+  /** The objects of one namespace, or of all. */
   list(namespace = ''): readonly Body[] {
     return [...this.#objects.values()].filter((each) => isIn(each, namespace));
   }
@@ -45,7 +45,7 @@ export class Flunders {
     return String(this.#history.length);
   }
 
-  /** What changes after a version, as long as the connection is there; from none: what there is, first. */
+  /** Streams the changes after a version while the connection is open; without a version, the existing objects first. */
   watch(
     response: ServerResponse,
     { namespace, name, from }: { readonly namespace: string; readonly name: string; readonly from: string },

@@ -1,4 +1,4 @@
-/** What the sample server serves. */
+/** The API of the sample server. */
 export const SAMPLE = {
   group: 'wardle.example.com',
   version: 'v1alpha1',
@@ -38,7 +38,7 @@ export const DISCOVERY: ReadonlyMap<string, object> = new Map<string, object>([
   ],
 ]);
 
-/** OpenAPI v2, with a text that changes between two lives of the server. */
+/** OpenAPI v2 with a text that changes between restarts. */
 export function sampleSwagger(sizeSays: string): object {
   const kinds = [{ group, version, kind }];
   const schema = { $ref: `#/definitions/${FLUNDER}` };
@@ -89,7 +89,7 @@ export function sampleSwagger(sizeSays: string): object {
         type: 'object',
         properties: { size: { type: 'integer', format: 'int32', description: sizeSays } },
       },
-      // Every server has its own idea of it, under the same name.
+      // Other servers have another definition of the same name.
       [OBJECT_META]: {
         description: 'What the sample server knows of an object.',
         type: 'object',

@@ -14,29 +14,29 @@ import { Flunders } from './flunders';
 import { DISCOVERY, SAMPLE, sampleSwagger } from './sample-documents';
 
 export interface SampleServerOptions {
-  /** Its certificates are below it. */
+  /** The folder of its certificates. */
   readonly dir: string;
-  /** Of the authority whose client certificates say who may say who asks. */
+  /** The authority of the client certificates of the front proxy. */
   readonly proxyCaFile: string;
-  /** Where it listens. */
+  /** The listening address. */
   readonly address: string;
-  /** The names of its certificate. */
+  /** The host names of its certificate. */
   readonly hosts: readonly string[];
 }
 
-/** An aggregated API server: discovery, OpenAPI, and objects that can be listed, watched, created and deleted. */
+/** An extension API server: discovery, OpenAPI, and objects that can be listed, watched, created and deleted. */
 export interface SampleServer {
   readonly port: number;
-  /** Base64 of PEM, as an APIService has it. */
+  /** PEM in Base64, for an APIService. */
   readonly caBundle: string;
   readonly flunders: Flunders;
-  /** What was asked, in order; those that it refused are not among them. */
+  /** The accepted requests, in order. */
   readonly seen: readonly SeenRequest[];
-  /** Connections that were upgraded and are still open. */
+  /** The number of open upgraded connections. */
   upgrades(): number;
-  /** Cuts all connections and takes no others. */
+  /** Closes all connections and accepts no others. */
   kill(): Promise<void>;
-  /** Takes connections again, at the same port; what OpenAPI says of the size may have changed. */
+  /** Accepts connections again on the same port, possibly with another OpenAPI description. */
   restart(sizeSays?: string): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ class Sample implements SampleServer {
     this.#server = server;
   }
 
-  /** Only who shows the certificate of the front proxy may say who asks. */
+  /** Only a client with the certificate of the front proxy may set the user headers. */
   #isTrusted({ socket, method = '', url = '', headers }: IncomingMessage): boolean {
     if (!(socket instanceof TLSSocket) || !socket.authorized || headers['x-remote-user'] === undefined) {
       return false;
@@ -194,7 +194,7 @@ class Sample implements SampleServer {
     else say(response, 200, found);
   }
 
-  /** Echoes whatever protocol it is. */
+  /** Echoes any protocol. */
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { upgrade = '' } = request.headers;
     if (!this.#isTrusted(request)) {

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-/** The streams of one command, as a session has them; those that its client did not ask for are absent. */
+/** The streams of one command; streams that the client did not request are absent. */
 export interface CommandStreams {
   readonly stdin?: Readable | undefined;
   readonly stdout?: Writable | undefined;
   readonly stderr?: Writable | undefined;
 }
 
-/** How a command ended, as the error channel tells it. */
+/** The result of a command, as sent on the error channel. */
 export function endStatus(code: number | null): object {
   if (code === 0) return { metadata: {}, status: 'Success' };
   return {
@@ -21,7 +21,7 @@ export function endStatus(code: number | null): object {
   };
 }
 
-/** Runs a command of a container; resolves with its code once everything it said was taken. */
+/** Runs a command of a container; resolves with its exit code once its output is read. */
 export async function runCommand(
   command: readonly string[],
   cwd: string,
@@ -32,7 +32,7 @@ export async function runCommand(
   if (stdin === undefined) child.stdin.end();
   else {
     stdin.pipe(child.stdin);
-    // Its client has gone.
+    // The client has disconnected.
     stdin.once('close', () => {
       if (!stdin.readableEnded) child.kill();
     });

@@ -1,4 +1,4 @@
-/** What headers of SPDY/3 are compressed with: the words, each behind its length (`_` stands for a space), then the text. */
+/** The header compression dictionary of SPDY/3: words, each after its length (`_` is a space), then the text. */
 const WORDS =
   'options head post put delete trace accept accept-charset accept-encoding accept-language ' +
   'accept-ranges age allow authorization cache-control connection content-base content-encoding ' +

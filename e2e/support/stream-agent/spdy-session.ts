@@ -4,13 +4,13 @@ import { constants, createDeflate, createInflate } from 'node:zlib';
 import { SPDY_DICTIONARY } from './spdy-dictionary';
 
 /**
- * SPDY/3 as clients of node agents speak it: streams that the client opens, data in both directions, and no flow control, of which
- * neither they nor node agents know. The one library for it (spdy-transport 3.0) reads nothing on Node 20.
+ * SPDY/3 as used by clients of node agents: streams that the client opens, data in both directions, and no flow control, which neither side
+ * implements. The only library (spdy-transport 3.0) does not work on Node 20.
  */
 
-/** A stream of a session, as a node agent names it. */
+/** A stream of a session. */
 export interface SessionStream {
-  /** By their lower-case names. */
+  /** Headers by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
   readonly stream: Duplex;
 }
@@ -20,7 +20,7 @@ const CONTROL = 0x8003;
 const TYPE = { synStream: 1, synReply: 2, rstStream: 3, ping: 6, goAway: 7 } as const;
 const FIN = 1;
 
-/** Speaks SPDY as a server; calls back for every stream that the client opens. */
+/** Runs a SPDY server session; calls back for every stream that the client opens. */
 export function serveSpdy(socket: Duplex, onStream: (opened: SessionStream) => void): void {
   new Session(socket, onStream).begin();
 }
@@ -32,7 +32,7 @@ class Session {
   readonly #inflate: Inflate = createInflate({ dictionary: SPDY_DICTIONARY });
   readonly #deflate: Deflate = createDeflate({ dictionary: SPDY_DICTIONARY });
   #taken = Buffer.alloc(0);
-  /** Headers are decompressed, and frames handled, one after the other. */
+  /** Decompresses headers and handles frames in order. */
   #turn = Promise.resolve();
 
   constructor(socket: Duplex, onStream: (opened: SessionStream) => void) {
@@ -126,9 +126,9 @@ class SpdyStream extends Duplex {
     this.#id = id;
   }
 
-  // Frames are pushed as they come.
+  // Frames are pushed as they arrive.
   override _read(): void {
-    // Nobody has to be asked.
+    // There is no flow control.
   }
 
   override _write(chunk: Buffer, _encoding: string, callback: () => void): void {
@@ -140,7 +140,7 @@ class SpdyStream extends Duplex {
   }
 }
 
-/** What the codec makes of the bytes, up to here. */
+/** The output of the codec for these bytes. */
 async function coded(codec: Inflate | Deflate, bytes: Buffer): Promise<Buffer> {
   const pieces: Buffer[] = [];
   const onData = (piece: Buffer): void => {
@@ -154,7 +154,7 @@ async function coded(codec: Inflate | Deflate, bytes: Buffer): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** A count, and names and values, each behind its length. */
+/** A count, then names and values, each after its length. */
 function headersIn(block: Buffer): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   let at = 4;

@@ -15,13 +15,13 @@ import { endStatus, runCommand } from './commands';
 import { channelServer, Channels, CHANNEL_PROTOCOLS } from './web-socket-session';
 
 export interface StreamAgentOptions {
-  /** Folders of containers are below it, and its certificates. */
+  /** The folder of containers and certificates. */
   readonly dir: string;
-  /** Of the authority whose client certificates are taken. */
+  /** The authority of accepted client certificates. */
   readonly clientCaFile: string;
 }
 
-/** A request that the agent had, as tests look at them. */
+/** A received request, for assertions. */
 export interface SeenRequest {
   readonly url: string;
   readonly method: string;
@@ -31,16 +31,16 @@ export interface SeenRequest {
 }
 
 /**
- * Stands in for the agent of a node: exec and attach over SPDY and WebSocket, port-forward over SPDY, logs, and some pages. Commands run
- * in a folder of their container, as processes of this machine; whoever shows no certificate of the authority is 401.
+ * A fake node agent: exec and attach over SPDY and WebSocket, port-forward over SPDY, logs, and some pages. Commands are local processes in the
+ * folder of their container; a client without a certificate of the authority gets 401.
  */
 export interface StreamAgent {
   readonly port: number;
   readonly caFile: string;
   readonly seen: SeenRequest[];
-  /** Connections that are open now. */
+  /** The number of open connections. */
   connections(): number;
-  /** The folder that is the container's. */
+  /** The folder of a container. */
   folder(namespace: string, pod: string, container: string): string;
   /** Adds a line to the log of a container. */
   say(namespace: string, pod: string, container: string, line: string): void;
@@ -258,7 +258,7 @@ class Agent implements StreamAgent {
 
 const TYPES = { input: 'stdin', output: 'stdout', error: 'stderr' } as const;
 
-/** Pairs of streams, one for data and one for what goes wrong, each pair to a port of this machine. */
+/** Connects pairs of streams, one for data and one for errors, each to a local port. */
 function forwardPort({ headers, stream }: SessionStream): void {
   if (headers.get('streamtype') !== 'data') {
     stream.end();

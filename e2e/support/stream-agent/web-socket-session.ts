@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { WebSocketServer } from 'ws';
 
-/** What may be agreed on, the best first. */
+/** The supported subprotocols, best first. */
 export const CHANNEL_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
 const CLOSE_CHANNEL = 255;
@@ -21,7 +21,7 @@ export class Channels {
     socket.on('error', () => socket.terminate());
   }
 
-  /** What the client sends on a channel. */
+  /** The data of the client on a channel. */
   incoming(channel: number): PassThrough {
     const known = this.#incoming.get(channel);
     if (known !== undefined) return known;
