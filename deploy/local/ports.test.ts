@@ -19,7 +19,7 @@ test('a port in use is not free', async () => {
   expect(await isPortFree(port)).toBe(true);
 });
 
-test('test workers use disjoint port ranges', () => {
+test('workers use disjoint port ranges', () => {
   const ranges = ['1', '2', '7', '8'].map(portsOf).toSorted((one, other) => one.first - other.first);
   for (const [index, { first }] of ranges.entries())
     expect(first).toBeGreaterThanOrEqual(ranges[index - 1]?.end ?? 20_000);
