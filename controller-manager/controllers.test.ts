@@ -21,7 +21,7 @@ const objects = (...resources: readonly string[]): readonly ApiObject[] =>
 const roles = new Set(objects('clusterroles', 'roles').map(({ metadata }) => metadata.name));
 const bindings = objects('clusterrolebindings', 'rolebindings') as readonly Binding[];
 
-/** What `apiserver/kubernetes/bootstrap/data/policy.json` lacks for a controller that acts as this service account. */
+/** Returns the rules and the binding that `apiserver/kubernetes/bootstrap/data/policy.json` lacks for this service account. */
 function missing(account: string): readonly string[] {
   const name = `system:controller:${account}`;
   const isBound = bindings.some(
@@ -37,14 +37,14 @@ function missing(account: string): readonly string[] {
   return [...(roles.has(name) ? [] : [`the role ${name}`]), ...(isBound ? [] : [`a binding of ${name}`])];
 }
 
-test('the service account of every controller is bound to a role of its name that every cluster has', () => {
+test('the service account of every controller is bound to a default role of its name', () => {
   const lacking = CONTROLLERS.flatMap(({ name, account }) =>
     (account === undefined ? [] : missing(account)).map((what) => `${name} lacks ${what}`),
   );
   expect(lacking).toEqual([]);
 });
 
-test('an account without a role is noticed', () => {
+test('an account without a role is detected', () => {
   expect(missing('made-up-controller')).toEqual([
     'the role system:controller:made-up-controller',
     'a binding of system:controller:made-up-controller',

@@ -17,17 +17,17 @@ import { runStaleStorageVersions } from './storage-versions/stale-storage-versio
 import { runClaimProtection } from './volume-protection/claim-protection';
 import { runVolumeProtection } from './volume-protection/volume-protection';
 
-/** Those that there are with these gates; one that a gate switches off is unknown. */
+/** Returns the controllers that exist with these feature gates. */
 export function controllersWith(gates: FeatureGates<ManagerGate>): readonly Controller[] {
   return CONTROLLERS.filter(({ gates: needed = [] }) => needed.every((gate) => gates[gate]));
 }
 
-/** Every controller there is. */
+/** All controllers. */
 export const CONTROLLERS: readonly Controller[] = [
   { name: 'namespace', account: 'namespace-controller', run: runNamespaceController },
   { name: 'resourcequota', account: 'resourcequota-controller', run: runResourceQuota },
   { name: 'garbagecollector', account: 'generic-garbage-collector', run: runGarbageCollector },
-  // It makes the tokens of all others, and so needs none of its own.
+  // It creates the tokens of all other controllers and therefore acts with the credentials of the process.
   { name: 'serviceaccount-token', run: runAccountTokens },
   { name: 'serviceaccount', account: 'service-account-controller', run: runServiceAccounts },
   { name: 'root-ca-cert-publisher', account: 'root-ca-cert-publisher', run: runRootCaPublisher },
@@ -52,8 +52,8 @@ export const CONTROLLERS: readonly Controller[] = [
 ];
 
 /**
- * The controllers that `--controllers` asks for: `name` switches one on, `-name` off, whichever comes first, and `*` all that are not
- * named, but those that only run where they are. Names that nobody has are returned beside.
+ * Evaluates `--controllers`: `name` enables, `-name` disables, the first match wins, and `*` enables all that are on by default. Unknown
+ * names are returned as well.
  */
 export function selectControllers(
   words: readonly string[],

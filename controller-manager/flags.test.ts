@@ -5,10 +5,10 @@ import { parseFlags } from '../shared/flags/parse-flags';
 import { FLAGS } from './flags';
 import { FOREIGN_FLAGS } from './foreign-flags';
 
-test('every flag is read', () => {
+test('every flag is used', () => {
   const sources = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !/\.test\.ts$|(?:^|\/)testing\//u.test(file))
-    // Those of metrics are the same on all programs.
+    // The flags for metrics are shared by all programs.
     .concat('../shared/metrics/metric-choice.ts')
     .map((file) => readFileSync(path.join(__dirname, file), 'utf8'));
   const unread = FLAGS.map(fieldOf).filter(
@@ -17,7 +17,7 @@ test('every flag is read', () => {
   expect(unread).toEqual([]);
 });
 
-test('the former name of a flag works, and is said to be one', () => {
+test('the deprecated name of a flag works with a warning', () => {
   expect(parseFlags(FLAGS, ['--experimental-cluster-signing-duration=48h'], FOREIGN_FLAGS)).toMatchObject({
     outcome: 'values',
     values: { experimentalClusterSigningDurationMs: 172_800_000 },

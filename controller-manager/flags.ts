@@ -7,7 +7,7 @@ import { CONTROLLERS } from './controllers';
 import { MANAGER_GATES } from './runtime/controller';
 import { SERVING_FLAGS } from './runtime/serving/serving-flags';
 
-/** The command line. Names, meanings and defaults are those of kube-controller-manager v1.21. */
+/** The flags, with the names, meanings and defaults of kube-controller-manager v1.21. */
 export const FLAGS = [
   {
     name: 'kubeconfig',

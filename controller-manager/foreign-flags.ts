@@ -7,7 +7,7 @@ const CLIENT = 'requests are limited by the server';
 const FRONT =
   'who asks for metrics shows a token or certificate that the API server knows; requests of proxies are not taken';
 
-/** Flags of kube-controller-manager v1.21 that this program has no use for. Those which it has stand in `flags.ts`. */
+/** Flags of kube-controller-manager v1.21 that have no effect here. The supported ones are in `flags.ts`. */
 export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'address', taken: ['127.0.0.1', '0.0.0.0'], reason: 'there is no insecure port' },
   { name: 'port', taken: ['0'], reason: 'there is no insecure port' },

@@ -33,7 +33,7 @@ const SUMMARY =
   'Runs the controllers: the loops that bring the state of the cluster in line with what its objects ask for.';
 const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
-/** Files and addresses that cannot be used; the messages say all that there is to say. */
+/** Errors of unusable files and addresses; their messages are complete. */
 const REFUSALS = [
   KubeconfigError,
   RootCaError,
@@ -60,7 +60,7 @@ async function main(given: readonly string[]): Promise<number> {
   }
   if (parsed.outcome === 'errors') return refuse(parsed.errors);
   const { values } = parsed;
-  // The first word about a controller counts.
+  // The first word about a controller wins.
   const words = [...(values.enableGarbageCollector ? [] : ['-garbagecollector']), ...values.controllers];
   const featureGates = parseFeatureGates(values.featureGates, MANAGER_GATES);
   const there = featureGates.ok ? controllersWith(featureGates.gates) : CONTROLLERS;
@@ -93,9 +93,9 @@ async function run(options: RunningOptions): Promise<number> {
 
 interface RunningOptions {
   readonly values: Values;
-  /** The names of the flags that were on the command line. */
+  /** The names of the flags on the command line. */
   readonly given: ReadonlySet<string>;
-  /** Sentences to log at the start. */
+  /** Warnings to log at the start. */
   readonly warnings: readonly string[];
   readonly controllers: readonly Controller[];
 }
@@ -158,7 +158,7 @@ async function work({ values, given, warnings, controllers }: RunningOptions): P
   }
 }
 
-/** Aborts at the first SIGTERM or SIGINT; the second ends the process at once. */
+/** Aborts at the first SIGTERM or SIGINT; the second one ends the process at once. */
 function stopSignal(log: Log): AbortSignal {
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
@@ -192,7 +192,7 @@ function refuse(problems: readonly string[]): number {
 
 main(process.argv.slice(2)).then(
   (code) => {
-    // Sockets that are still closing must not hold the process; the log is written synchronously.
+    // Closing sockets must not hold the process; the log is synchronous.
     process.exit(code);
   },
   (error: unknown) => {

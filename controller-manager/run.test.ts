@@ -11,7 +11,7 @@ import { runControllerManager } from './run';
 import { createMetrics } from './runtime/serving/metrics';
 
 const lease = { namespace: 'system', name: 'controllers' };
-/** However slow the machine is, nobody loses the lease by this. */
+/** Long enough that a slow machine does not lose the lease. */
 const election = {
   lease,
   leaseDurationMs: PATIENCE_MS,
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(async () => server.close());
 
-/** A controller that tells when it starts and ends, and does nothing between. */
+/** A controller that logs its start and end and does nothing in between. */
 function idle(log: string[], name: string, onStart: () => void = () => undefined): Controller {
   return {
     name,
@@ -59,22 +59,22 @@ function optionsOf(controllers: readonly Controller[], more: Partial<RunOptions>
   };
 }
 
-test('it waits for an API server that is not there yet, and stops while it waits', async () => {
+test('it waits for the API server, and stops while waiting', async () => {
   server.fault = () => 'cut';
-  const told: string[] = [];
+  const logged: string[] = [];
   const stop = new AbortController();
   const log = {
     ...silentLog,
     info: (_fields: object, message: string): void => {
-      told.push(message);
+      logged.push(message);
       stop.abort(new Error('stop'));
     },
   };
   expect(await runControllerManager(optionsOf([], { log }), stop.signal)).toBe('stopped');
-  expect(told).toEqual(['waiting for the API server']);
+  expect(logged).toEqual(['waiting for the API server']);
 });
 
-test('one of two works; when it stops, its controllers end, the lease is released and the other takes over', async () => {
+test('one of two leads; when it stops, its controllers end, the lease is released and the other takes over', async () => {
   const log: string[] = [];
   const [stopA, stopB] = [new AbortController(), new AbortController()];
   const a = runControllerManager(
@@ -93,7 +93,7 @@ test('one of two works; when it stops, its controllers end, the lease is release
   expect(log.slice(4)).toEqual(['b starts', 'b ends']);
 });
 
-test('losing the lease ends the controllers and is told', async () => {
+test('losing the lease ends the controllers and is reported', async () => {
   const log: string[] = [];
   const controller = idle(log, 'a', () => {
     server.fault = () => 'cut';
@@ -105,7 +105,7 @@ test('losing the lease ends the controllers and is told', async () => {
   expect(log).toEqual(['a starts', 'a ends']);
 });
 
-test('its metrics tell whether it leads, and show the queues of its controllers', async () => {
+test('its metrics report leadership and the queues of its controllers', async () => {
   const metrics = createMetrics({ process: false });
   const status = async (): Promise<string | undefined> =>
     /leader_election_master_status\{name="controllers"\} (\d)/.exec(String(await metrics.exposition()))?.[1];
@@ -128,7 +128,7 @@ test('its metrics tell whether it leads, and show the queues of its controllers'
   expect(String(await metrics.exposition())).toContain('workqueue_adds_total{name="counting"} 1\n');
 });
 
-test('a controller that breaks stops the others, and its error comes out', async () => {
+test('a controller that throws stops the others, and its error is rethrown', async () => {
   const log: string[] = [];
   const broken: Controller = {
     name: 'broken',
@@ -169,7 +169,7 @@ test.each([
   expect(unknown).toEqual([]);
 });
 
-test('controllers of bootstrap tokens only run where they are named', () => {
+test('controllers of bootstrap tokens run only when named', () => {
   const names = (...words: readonly string[]) => selectControllers(words).selected.map(({ name }) => name);
   expect(names('*')).toContain('csrsigning');
   expect(names('*')).not.toContain('tokencleaner');
@@ -178,6 +178,6 @@ test('controllers of bootstrap tokens only run where they are named', () => {
   expect(names('bootstrapsigner')).toEqual(['bootstrapsigner']);
 });
 
-test('a controller that nobody has is told', () => {
-  expect(selectControllers(['*', '-nobody']).unknown).toEqual(['-nobody']);
+test('an unknown controller is reported', () => {
+  expect(selectControllers(['*', '-missing']).unknown).toEqual(['-missing']);
 });

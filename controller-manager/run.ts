@@ -13,17 +13,17 @@ import type { Metrics } from './runtime/serving/metrics';
 
 export interface RunOptions {
   readonly client: Client;
-  /** Acts as a service account; by default all act as the client. */
+  /** Returns a client that acts as a service account; by default all act as the client. */
   readonly clientOf?: ((account: string) => Client) | undefined;
   readonly log: Log;
   readonly controllers: readonly Controller[];
   readonly controllerOptions: ControllerOptions;
   readonly metrics: Pick<Metrics, 'queueOf' | 'noteLeading'>;
-  /** Undefined: this process is alone and works without a lease. */
+  /** Undefined: this process runs without leader election. */
   readonly election?: Omit<LeaderElectionOptions, 'client' | 'identity' | 'log'> | undefined;
 }
 
-/** `lost`: another process may lead now, this one must end. */
+/** `lost`: another process may lead now, so this one must end. */
 export type RunEnd = 'stopped' | 'lost';
 
 /** Waits for the API server and the lease, then runs the controllers until the signal aborts or the lease is lost. */
@@ -54,7 +54,7 @@ export async function runControllerManager(options: RunOptions, signal: AbortSig
   return end === 'lost' ? 'lost' : 'stopped';
 }
 
-/** If one controller breaks, all are stopped and its error is thrown: a process that does half its work is worse than a standby's. */
+/** If one controller throws, all are stopped and its error is rethrown: a standby is better than half a controller-manager. */
 async function runControllers(options: RunOptions, signal: AbortSignal): Promise<void> {
   const { client, clientOf = () => client, log, controllers, controllerOptions, metrics } = options;
   const stop = linkedAbort(signal);

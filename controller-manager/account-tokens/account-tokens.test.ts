@@ -31,7 +31,7 @@ async function account(name = 'robot'): Promise<Pick<ServiceAccount, 'metadata'>
   return bench.call('POST', ACCOUNTS, { metadata: { name } });
 }
 
-/** The name of the only Secret that the account lists, as soon as it lists one. */
+/** Resolves with the name of the account's only listed Secret. */
 async function listed(name = 'robot', isOld: (name: string) => boolean = () => false): Promise<string> {
   const found = await bench.when<ServiceAccount>(ACCOUNTS, name, (object) => {
     const [first] = object?.secrets ?? [];
@@ -99,7 +99,7 @@ test('many accounts at once get one Secret each', async () => {
   expect(items).toHaveLength(names.length);
 });
 
-test('a Secret that somebody makes is filled, and again when it is emptied or its certificate is changed', async () => {
+test('a Secret created by a client is filled, and filled again when its token is emptied or its certificate changes', async () => {
   start();
   await account();
   await listed();
@@ -126,7 +126,7 @@ test('a Secret that somebody makes is filled, and again when it is emptied or it
   }
 });
 
-test('a Secret that is deleted is listed no more, and another one takes its place', async () => {
+test('a deleted Secret is removed from the account, and a new one replaces it', async () => {
   start();
   await account();
   const first = await listed();
@@ -135,7 +135,7 @@ test('a Secret that is deleted is listed no more, and another one takes its plac
   expect(await bench.when<Secret>(SECRETS, second, isFilled)).toMatchObject({ metadata: { name: second } });
 });
 
-test('all Secrets of an account go with it, and those of one that never was', async () => {
+test('all Secrets of a deleted or missing account are deleted', async () => {
   start();
   const { metadata } = await account();
   const own = await listed();
@@ -149,7 +149,7 @@ test('all Secrets of an account go with it, and those of one that never was', as
   expect(await bench.when(SECRETS, 'lost', (object) => object === undefined)).toBeUndefined();
 });
 
-test('a Secret of an account that was made anew goes', async () => {
+test('a Secret of an account that was recreated with a new uid is deleted', async () => {
   const { metadata } = await account();
   await ask('old', metadata.uid);
   await bench.call('DELETE', `${ACCOUNTS}/robot`);
@@ -159,7 +159,7 @@ test('a Secret of an account that was made anew goes', async () => {
   await listed();
 });
 
-test('without a key nothing is done', async () => {
+test('without a signing key the controller does nothing', async () => {
   const warned: string[] = [];
   const { log } = { log: { warn: (_fields: object, text: string) => warned.push(text) } };
   const context = { log, options: {} } as unknown as Parameters<typeof runAccountTokens>[0];

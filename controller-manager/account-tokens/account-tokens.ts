@@ -16,12 +16,12 @@ import type { TokenParts } from './token-secrets';
 import { TOKEN_SECRETS, accountKeyOf, filled, isOf, newTokenSecret } from './token-secrets';
 
 const WORKERS = 5;
-/** Secrets that were made and that no event has told of yet; the oldest are forgotten. */
+/** Created Secrets whose watch event has not arrived yet; the oldest are forgotten. */
 const MADE_MAX = 10_000;
 
 /**
- * Keeps the tokens of service accounts in Secrets as v1.21 does: one is made for each account that lists none, Secrets of the type that
- * others make are filled, and filled again when somebody empties them, and all go with their account.
+ * Runs the token controller of v1.21: creates a token Secret for each account that lists none, fills token Secrets that clients create or
+ * empty, and deletes them with their account. Resolves once the signal aborts.
  */
 export async function runAccountTokens(context: ControllerContext, signal: AbortSignal): Promise<void> {
   const { tokenKey: key, rootCa } = context.options;
@@ -32,10 +32,10 @@ export async function runAccountTokens(context: ControllerContext, signal: Abort
   await new AccountTokens(context, { key, rootCa }).run(signal);
 }
 
-/** What there is to do, as it stands in the queue. */
+/** One item of the work queue. */
 type Task =
   | readonly ['account' | 'secret', key: string]
-  /** A Secret that is gone is to be listed no more. */
+  /** Remove a deleted Secret from the account's list. */
   | readonly ['unlist', secret: string, account: string];
 
 class AccountTokens {
@@ -118,19 +118,19 @@ class AccountTokens {
       else if (kind === 'secret') await this.#reconcileSecret(key, signal);
       else await this.#unlist(key, task[2] ?? '', signal);
     } catch (error) {
-      // What is gone, or is going with its namespace, has no need of anything.
+      // A missing or terminating object needs no work.
       if (!hasCode(error, 404) && !isOfTerminatingNamespace(error)) throw error;
     }
     return undefined;
   }
 
-  /** Sees to it that the account lists a Secret that is there. */
+  /** Ensures that the account lists an existing Secret. */
   async #reconcileAccount(key: string, signal: AbortSignal): Promise<void> {
     const account = this.#accounts.store.get(key);
     if (account === undefined || this.#listsToken(account)) return;
     const { namespace = '', name = '', uid, resourceVersion } = account.metadata;
     const live = await this.#client.get(RESOURCE.serviceaccounts, { namespace, name }, { signal });
-    // Whoever changed it since has an event on its way.
+    // A later change has its own event, which queues the account again.
     if (live.metadata.uid !== uid || live.metadata.resourceVersion !== resourceVersion) return;
     const secretName = generateName(`${name}-token-`, (bound) => randomInt(bound));
     const secret = await newTokenSecret(live, secretName, this.#parts);
@@ -152,7 +152,7 @@ class AccountTokens {
     });
   }
 
-  /** Fills the Secret, or removes it where its account is certainly gone. */
+  /** Fills the Secret, or deletes it if its account is confirmed absent. */
   async #reconcileSecret(key: string, signal: AbortSignal): Promise<void> {
     const secret = this.#secrets.store.get(key);
     if (secret === undefined) return;
@@ -189,7 +189,7 @@ class AccountTokens {
     const { namespace = '', name = '' } = known.metadata;
     const live = await this.#client.get(RESOURCE.serviceaccounts, { namespace, name }, { signal });
     if (live.metadata.uid !== known.metadata.uid || !lists(live, secretName)) return;
-    // One of that name may have been made anew.
+    // An account of the same name may have been recreated.
     if (await this.#isThere(namespace, secretName, signal)) return;
     const secrets = (live.secrets ?? []).filter((each) => each.name !== secretName);
     await this.#client.update(RESOURCE.serviceaccounts, { ...live, secrets }, { signal });

@@ -6,31 +6,31 @@ import { ACCOUNT_TOKEN, ANNOTATION, SECRET_TYPE } from '../../shared/names';
 import { signToken } from '../../shared/tokens/json-web-token';
 import type { SigningKey } from '../../shared/tokens/token-key';
 
-/** Which Secrets hold the tokens of service accounts. */
+/** Selects the Secrets that hold service account tokens. */
 export const TOKEN_SECRETS = {
   resource: RESOURCE.secrets,
   fieldSelector: `type=${SECRET_TYPE.serviceAccountToken}`,
 } as const;
 
-/** With what Secrets are filled. */
+/** The contents of a token Secret. */
 export interface TokenParts {
   readonly key: SigningKey;
-  /** PEM text; absent where nobody knows the certificates of the API server. */
+  /** PEM text; absent if the CA of the API server is unknown. */
   readonly rootCa?: string | undefined;
 }
 
-/** The account that a Secret is for, as `<namespace>/<name>`. */
+/** Returns the account of a token Secret as `<namespace>/<name>`. */
 export function accountKeyOf({ metadata }: Secret): string {
   return `${metadata.namespace ?? ''}/${metadata.annotations?.[ANNOTATION.serviceAccountName] ?? ''}`;
 }
 
-/** Whether the Secret is for this very account, or for whichever has the name. */
+/** Reports whether the Secret names this account; a Secret without a uid names any account of that name. */
 export function isOf(secret: Secret, { metadata }: ServiceAccount): boolean {
   const { [ANNOTATION.serviceAccountUid]: uid = '' } = secret.metadata.annotations ?? {};
   return uid === '' || uid === metadata.uid;
 }
 
-/** A Secret of this name for the account, filled. */
+/** Creates a filled token Secret of this name for the account. */
 export async function newTokenSecret(
   account: ServiceAccount,
   name: string,
@@ -41,7 +41,10 @@ export async function newTokenSecret(
   return (await filled(bare, account, parts)) ?? bare;
 }
 
-/** The Secret with what it lacks; undefined where it has all. Certificates that are not those of now are replaced, tokens are not. */
+/**
+ * Returns the Secret with its missing data, or undefined if it is complete. An outdated certificate is replaced, an existing token is
+ * kept.
+ */
 export async function filled(
   secret: Sent<Secret>,
   account: ServiceAccount,

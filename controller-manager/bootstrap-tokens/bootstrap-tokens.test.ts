@@ -38,7 +38,7 @@ const makeToken = async (id: string, more?: Readonly<Record<string, string>>) =>
   bench.call('POST', SECRETS, tokenSecret(id, more));
 const gone = async (id: string) => bench.when(SECRETS, `bootstrap-token-${id}`, (now) => now === undefined);
 
-describe('the cleaner', () => {
+describe('token cleaner', () => {
   const run = (laterMs = 0): void =>
     bench.run(
       async (context, signal) => runTokenCleaner(context, signal, { now: () => Date.now() + laterMs }),
@@ -58,7 +58,7 @@ describe('the cleaner', () => {
     expect(bench.writes).toEqual([`DELETE ${SECRETS}/bootstrap-token-aaaaaa`]);
   });
 
-  test('deletes a token at the moment at which it expires', async () => {
+  test('deletes a token when it expires', async () => {
     run();
     const expiration = inMs(2_000);
     await makeToken('aaaaaa', { expiration });
@@ -66,7 +66,7 @@ describe('the cleaner', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiration));
   });
 
-  test('goes by what a token says now', async () => {
+  test('uses the current expiration of a token', async () => {
     const object = await makeToken('aaaaaa', { expiration: inMs(HOUR_MS) });
     run();
     const { data } = tokenSecret('aaaaaa', { expiration: inMs(-HOUR_MS) });
@@ -116,7 +116,7 @@ test('in the Kubernetes dialect a signature is the one that kubeadm computes, of
   );
 });
 
-describe('the signer', () => {
+describe('cluster-info signer', () => {
   type Data = Readonly<Record<string, string>>;
   const run = (laterMs = 0): void =>
     bench.run(
@@ -125,7 +125,7 @@ describe('the signer', () => {
     );
   const makeMap = async (data: Data, name = 'cluster-info') =>
     bench.call('POST', MAPS, { metadata: { name }, data });
-  /** The data, once they are these, or what they hold is signed by these tokens. */
+  /** Resolves with the data of cluster-info once it satisfies the condition. */
   const dataWhen = async (holds: (data: Data) => boolean): Promise<Data> => {
     const map = await bench.when(MAPS, 'cluster-info', (now) => holds((now?.['data'] ?? {}) as Data));
     return (map?.['data'] ?? {}) as Data;
@@ -142,7 +142,7 @@ describe('the signer', () => {
       ) === JSON.stringify(wanted);
   };
 
-  test('signs what is there with every token, and follows tokens and text', async () => {
+  test('signs the kubeconfig with every bootstrap token and follows changes of both', async () => {
     await makeMap({ kubeconfig: CONTENT, other: 'kept' });
     await makeToken('aaaaaa');
     run();
@@ -160,7 +160,7 @@ describe('the signer', () => {
     expect(await dataWhen(keysAre('bbbbbb'))).toMatchObject({ kubeconfig: 'new' });
   });
 
-  test('takes away signatures that nobody has made, and writes nothing when all is as it should be', async () => {
+  test('removes signatures without a token, and writes nothing when all signatures are current', async () => {
     await makeMap({ kubeconfig: CONTENT, 'jws-kubeconfig-zzzzzz': 'x..y' });
     await makeMap({ kubeconfig: CONTENT }, 'other');
     await makeToken('aaaaaa');
@@ -173,7 +173,7 @@ describe('the signer', () => {
     expect(bench.writes).toEqual([`PUT ${MAPS}/cluster-info`, `PUT ${MAPS}/cluster-info`]);
   });
 
-  test('a token that has expired does not sign, and its signature goes when it does', async () => {
+  test('an expired token does not sign, and its signature is removed when it expires', async () => {
     await makeMap({ kubeconfig: CONTENT });
     await makeToken('aaaaaa', { expiration: inMs(HOUR_MS) });
     await makeToken('bbbbbb', { expiration: inMs(2 * HOUR_MS + 2_000) });
@@ -184,7 +184,7 @@ describe('the signer', () => {
     expect(bench.writes).toHaveLength(2);
   });
 
-  test('without a text there is nothing to sign, until there is', async () => {
+  test('without a kubeconfig there is nothing to sign', async () => {
     await makeMap({ 'jws-kubeconfig-zzzzzz': 'x..y' });
     await makeToken('aaaaaa');
     run();

@@ -16,8 +16,8 @@ const SIGNATURE_PREFIX = 'jws-kubeconfig-';
 const WORKERS = 1;
 
 /**
- * Keeps a signature of every bootstrap token that is for that beside what new nodes have to know of the cluster, so that a node that has
- * been told a token can tell whether what it reads there, as nobody in particular, comes from who knows the token too.
+ * Keeps a signature of every signing bootstrap token in the ConfigMap `cluster-info`. A joining node that knows a token can verify the
+ * kubeconfig that it reads anonymously.
  */
 export async function runClusterInfoSigner(
   { client, reader, log, createQueue }: ControllerContext,
@@ -51,7 +51,7 @@ export async function runClusterInfoSigner(
         await client.update(RESOURCE.configmaps, { ...map, data }, { signal: stop });
         log.info({ tokens: tokens.length }, 'cluster-info signed');
       } catch (error) {
-        // One that has gone, or that is another by now, is told of by an event.
+        // A deleted or replaced ConfigMap has its own event.
         if (!hasCode(error, 404, 409)) throw error;
       }
     }
@@ -62,7 +62,7 @@ export async function runClusterInfoSigner(
   await runInformedLoop({ informers: [maps, secrets], queue, workers: WORKERS, log, reconcile }, signal);
 }
 
-/** The data with the signatures of these tokens and no others. */
+/** Returns the data with the signatures of exactly these tokens. */
 function signed(
   data: Readonly<Record<string, string>>,
   { content, tokens }: { readonly content: string; readonly tokens: readonly BootstrapToken[] },

@@ -3,8 +3,8 @@ import { CLUSTER_INFO } from '../../shared/client/cluster-info';
 import type { BootstrapToken } from './token-secret';
 
 /**
- * A JSON Web Signature (RFC 7515) of a text by HS256, without the text itself: between the two dots stands nothing, and whoever verifies it puts
- * the text there, in base64url. The key is the whole token, or in the Kubernetes dialect its secret half.
+ * Computes a detached JSON Web Signature (RFC 7515) of a text by HS256: the payload between the two dots is empty and the verifier
+ * inserts it in base64url. The key is the whole token, or its secret half in the Kubernetes dialect.
  */
 export function detachedSignature(
   content: string,

@@ -11,7 +11,7 @@ import { TOKEN_SECRETS, expirationOf } from './token-secret';
 
 const WORKERS = 1;
 
-/** Deletes bootstrap tokens at the moment at which they expire. */
+/** Deletes bootstrap tokens when they expire. */
 export async function runTokenCleaner(
   context: ControllerContext,
   signal: AbortSignal,
@@ -24,7 +24,7 @@ export async function runTokenCleaner(
     if (leftMs > 0) return leftMs === Infinity ? undefined : { requeueAfterMs: leftMs };
     const { namespace, name = '', uid = '', resourceVersion = '' } = secret.metadata;
     try {
-      // One whose life is made longer at this moment stays.
+      // The preconditions keep a token whose expiration was extended meanwhile.
       const preconditions = { uid, resourceVersion };
       await client.delete(RESOURCE.secrets, { namespace, name }, { preconditions }, { signal: stop });
       log.info({ secret: name }, 'expired bootstrap token deleted');

@@ -3,7 +3,7 @@ import type { Secret } from '../../shared/api/types/core-v1';
 import { parseTime } from '../../shared/meta/time';
 import { NAMESPACE, SECRET_TYPE } from '../../shared/names';
 
-/** Which Secrets hold bootstrap tokens: the only ones that controllers of tokens need to see. */
+/** Selects bootstrap token Secrets, the only Secrets that the token controllers read. */
 export const TOKEN_SECRETS = {
   resource: RESOURCE.secrets,
   namespace: NAMESPACE.system,
@@ -18,7 +18,7 @@ export interface BootstrapToken {
 
 const NAME = /^bootstrap-token-([a-z0-9]{6})$/;
 
-/** The token that signs what new nodes have to know; undefined where the Secret is not for that, or is not as it must be. */
+/** Returns the token if the Secret is a valid bootstrap token for signing, else undefined. */
 export function signingToken(object: Secret): BootstrapToken | undefined {
   const [, id] = NAME.exec(object.metadata.name ?? '') ?? [];
   const secret = valueOf(object, 'token-secret');
@@ -26,7 +26,7 @@ export function signingToken(object: Secret): BootstrapToken | undefined {
   return valueOf(object, 'usage-bootstrap-signing') === 'true' ? { id, secret } : undefined;
 }
 
-/** When the token ends, in milliseconds since the epoch; infinite where it does not. What cannot be read has ended. */
+/** Returns the expiration in milliseconds since the epoch, Infinity without one. An unreadable expiration counts as expired. */
 export function expirationOf(object: Secret): number {
   const expiration = valueOf(object, 'expiration');
   return expiration === '' ? Infinity : (parseTime(expiration) ?? -Infinity);

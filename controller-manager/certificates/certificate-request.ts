@@ -10,7 +10,7 @@ import { createInformer } from '../../shared/informer/informer';
 import type { Sent } from '../../shared/object/object';
 import type { ControllerContext } from '../runtime/controller';
 
-/** All requests, as they are now. */
+/** Follows all certificate signing requests. */
 export function requestInformer({
   reader: client,
   log,
@@ -28,7 +28,7 @@ export function hasCondition(request: CertificateSigningRequest, type: string): 
   return conditionsOf(request).some((condition) => condition.type === type);
 }
 
-/** Somebody has said yes or no. */
+/** Reports whether the request has been approved or denied. */
 export function isDecided(request: CertificateSigningRequest): boolean {
   return hasCondition(request, 'Approved') || hasCondition(request, 'Denied');
 }
@@ -37,7 +37,7 @@ export function isIssued({ status }: CertificateSigningRequest): boolean {
   return (status?.certificate ?? '') !== '';
 }
 
-/** The same request with one more condition, to be sent. */
+/** Returns a copy of the request with one more condition. */
 export function withCondition(
   request: CertificateSigningRequest,
   condition: Pick<CertificateSigningRequestCondition, 'type' | 'status' | 'reason' | 'message'>,
@@ -48,7 +48,7 @@ export function withCondition(
   };
 }
 
-/** What is asked for. Throws CertificateRequestError for what cannot be read. */
+/** Parses `spec.request`. Throws CertificateRequestError if it cannot be parsed. */
 export function requestIn({ spec }: CertificateSigningRequest): CertificateRequest {
   return parseCertificateRequest(Buffer.from(spec.request ?? '', 'base64').toString('latin1'));
 }

@@ -71,7 +71,7 @@ interface Asked {
   readonly version?: string;
 }
 
-/** Makes a request, by default that of a node for a client certificate. */
+/** Creates a request, by default a node's request for a client certificate. */
 async function ask(name: string, request: NewRequestOptions, asked: Asked = {}): Promise<string> {
   const { signerName = SIGNER.apiServerClientNodeAgent, usages = CLIENT, as, version = 'v1' } = asked;
   const { pem } = newCertificateRequest(request);
@@ -83,7 +83,7 @@ async function ask(name: string, request: NewRequestOptions, asked: Asked = {}):
 const read = async (name: string): Promise<CertificateSigningRequest> =>
   (await bench.call('GET', `${REQUESTS}/${name}`)) as CertificateSigningRequest;
 
-/** Adds conditions, in a version that lets both decisions stand. */
+/** Adds conditions in a version that allows approval and denial together. */
 async function condition(name: string, subresource: string, ...types: readonly string[]): Promise<void> {
   const url = `${REQUESTS.replace('/v1/', '/v1beta1/')}/${name}`;
   const request = (await bench.call('GET', url)) as CertificateSigningRequest;
@@ -104,7 +104,7 @@ async function conditionOf(name: string, type: string): Promise<RequestCondition
 }
 
 describe('approval', () => {
-  test('a request of who may ask for the certificates of nodes is approved', async () => {
+  test('a node client request whose author may create node client certificates is approved', async () => {
     await bind(leave('nodeclient'), { kind: 'User', name: JOINING.name });
     bench.run(runRequestApproval, ACCOUNT);
     await ask('joins', NODE, { as: JOINING });
@@ -131,7 +131,7 @@ describe('approval', () => {
     expect((await read('other')).status).toEqual({});
   });
 
-  test('a request is approved once its author gets leave', async () => {
+  test('a request is approved once its author gets the permission', async () => {
     const refused = new Promise<string>((resolve) => {
       heard = resolve;
     });
@@ -142,7 +142,7 @@ describe('approval', () => {
     expect((await conditionOf('early', 'Approved'))?.reason).toBe('AutoApproved');
   });
 
-  test('what is no request of a node, is for another signer or is decided is not looked at', async () => {
+  test('requests of other kinds, for other signers or already decided are ignored', async () => {
     await bind(leave('nodeclient'), { kind: 'User', name: JOINING.name });
     await ask('organized', { ...NODE, organizations: ['system:nodes', 'x'] }, { as: JOINING });
     await ask('named', { ...NODE, dns: ['a'] }, { as: JOINING });
@@ -228,7 +228,7 @@ describe('signing', () => {
     expect(conditionsOf(await read('x')).map(({ type }) => type)).toEqual(['Approved']);
   });
 
-  test('a request that does not keep the rules of its signer fails, says why, and is not tried again', async () => {
+  test('a request that breaks the rules of its signer gets the condition Failed with a message and is not retried', async () => {
     start();
     await ask('bad', { commonName: 'jane' });
     await decide('bad', 'Approved');
@@ -244,7 +244,7 @@ describe('signing', () => {
     expect(bench.writes).toEqual([`PUT ${REQUESTS}/bad/status`, `PUT ${REQUESTS}/good/status`]);
   });
 
-  test('a request of old for a superuser fails, whoever approved it', async () => {
+  test('a legacy-unknown request for system:masters fails even if it is approved', async () => {
     start();
     const superuser = { commonName: 'x', organizations: ['system:masters'] };
     await ask('x', superuser, {
@@ -257,7 +257,7 @@ describe('signing', () => {
     expect(isIssued(await read('x'))).toBe(false);
   });
 
-  test('what is pending, denied, failed, signed already or for the signers of others is left alone', async () => {
+  test('pending, denied, failed, signed and foreign requests are ignored', async () => {
     await ask('pending', NODE);
     await ask('failed', NODE);
     await condition('failed', 'status', 'Failed');
@@ -276,14 +276,14 @@ describe('signing', () => {
     expect(bench.writes).toEqual([`PUT ${REQUESTS}/good/status`, `PUT ${REQUESTS}/last/status`]);
   });
 
-  test('requests that were approved before it came are signed when it comes', async () => {
+  test('requests that were approved before the start are signed', async () => {
     await ask('early', NODE);
     await decide('early', 'Approved');
     start();
     expect(signedBy(ca, await certificateOf('early'))).toBe(true);
   });
 
-  test('an authority that is replaced signs from then on, and half a replacement changes nothing', async () => {
+  test('a replaced authority signs from then on, and a half-replaced pair changes nothing', async () => {
     start();
     const next = makeCa({ commonName: 'next', validDays: 10 });
     write({ ...next, privateKeyPem: ca.privateKeyPem });
@@ -296,24 +296,24 @@ describe('signing', () => {
     expect(signedBy(next, await certificateOf('whole'))).toBe(true);
   });
 
-  test('without an authority nothing is signed, and the others go on', async () => {
+  test('without an authority nothing is signed, and the other controllers run', async () => {
     await ask('x', NODE);
     await decide('x', 'Approved');
     signing = undefined;
-    const told = new Promise<string>((resolve) => {
+    const logged = new Promise<string>((resolve) => {
       heard = resolve;
     });
     bench.run(async (context, signal) => {
       const info = (_fields: object, message: string): void => heard(message);
       return runRequestSigning({ ...context, log: { ...log, info } }, signal);
     }, ACCOUNT);
-    expect(await told).toBe('certificate signing is disabled: no CA certificate was given');
+    expect(await logged).toBe('certificate signing is disabled: no CA certificate was given');
     expect(bench.writes).toEqual([]);
   });
 });
 
 describe('cleaning', () => {
-  /** Runs it at a time that is so much later. */
+  /** Advances the fake clock. */
   const runLater = (ms: number): void =>
     bench.run(
       async (context, signal) => runRequestCleaning(context, signal, { now: () => Date.now() + ms }),
@@ -322,7 +322,7 @@ describe('cleaning', () => {
   const gone = async (name: string): Promise<unknown> =>
     bench.when(REQUESTS, name, (now) => now === undefined);
 
-  test('requests go when they have not changed for an hour, whatever became of them', async () => {
+  test('requests are deleted an hour after their last change, in every state', async () => {
     await ask('pending', NODE);
     await ask('approved', NODE);
     await decide('approved', 'Approved');
@@ -335,7 +335,7 @@ describe('cleaning', () => {
     );
   });
 
-  test('they go at the moment at which the hour is over', async () => {
+  test('a request is deleted exactly when the hour is over', async () => {
     await ask('x', NODE);
     runLater(HOUR_MS - 1_500);
     await gone('x');
@@ -369,7 +369,7 @@ describe('cleaning', () => {
       '2030-01-01T04:00:00Z',
     ],
     ['with a certificate that ends sooner', aged([], encoded(short)), '2030-01-01T00:01:00Z'],
-    ['with a certificate that nobody can read', aged([], encoded('x')), '2030-01-01T01:00:00Z'],
+    ['with a certificate that is unreadable', aged([], encoded('x')), '2030-01-01T01:00:00Z'],
   ])('a request that is %s', (_what, request, end) => {
     expect(new Date(endOf(request)).toISOString()).toBe(end.replace('Z', '.000Z'));
   });

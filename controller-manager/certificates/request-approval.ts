@@ -16,7 +16,7 @@ import { runObjectLoop } from '../runtime/object-loop';
 import { isDecided, isIssued, requestIn, requestInformer, withCondition } from './certificate-request';
 import { nodeClientProblem } from '../../shared/certs/signer-rules';
 
-/** A kind of request that needs nobody's look: who may create it, as if it were a resource, gets it approved. */
+/** A kind of request that is approved automatically if its author may create the named subresource. */
 interface Recognized {
   readonly subresource: string;
   readonly message: string;
@@ -34,7 +34,7 @@ const OF_A_NODE: Recognized = {
 const WORKERS = 5;
 const ASK_AGAIN_MS = { min: 1_000, max: 1_000_000 } as const;
 
-/** Approves requests of nodes for client certificates, where their authors have leave for that. */
+/** Approves client certificate requests of nodes whose authors have the permission. */
 export async function runRequestApproval(
   context: ControllerContext,
   signal: AbortSignal,
@@ -79,7 +79,7 @@ function isOpen(request: CertificateSigningRequest): boolean {
   return isForNodes && !isIssued(request) && !isDecided(request);
 }
 
-/** What the request may be approved as, in the order in which it is tried. */
+/** Returns the approvals to try, in order. */
 function recognizedAs(request: CertificateSigningRequest): readonly Recognized[] {
   const { usages = [], username } = request.spec;
   try {
@@ -120,7 +120,7 @@ async function isAllowed(
   return (await client.create(REVIEWS, review, { signal })).status?.allowed === true;
 }
 
-/** False for one that has gone, or that is another by now: an event tells of that. */
+/** Returns false for a deleted or replaced request, which has its own event. */
 async function approve(
   client: Client,
   { request, message }: { readonly request: CertificateSigningRequest; readonly message: string },
@@ -139,7 +139,7 @@ async function approve(
   }
 }
 
-/** The author may get leave later. It is asked for again after as long as the request has waited already. */
+/** The author may get the permission later, so the next attempt waits as long as the request is old. */
 function askAgainAfterMs({ metadata }: CertificateSigningRequest, clock: Clock): number {
   const age = clock.now() - (parseTime(metadata.creationTimestamp ?? '') ?? clock.now());
   return Math.min(Math.max(age, ASK_AGAIN_MS.min), ASK_AGAIN_MS.max);

@@ -10,11 +10,11 @@ import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
 import { conditionsOf, requestInformer } from './certificate-request';
 
-/** How long a request stays after its state changed for the last time, whatever its state, in milliseconds. */
+/** Age since the last change after which a request is deleted, in milliseconds. */
 const UNCHANGED_MS = 3_600_000;
 const WORKERS = 1;
 
-/** Deletes certificate requests that nobody needs any more. */
+/** Deletes expired certificate signing requests. */
 export async function runRequestCleaning(
   context: ControllerContext,
   signal: AbortSignal,
@@ -40,7 +40,7 @@ async function deleteWhenOld(
   if (leftMs > 0) return { requeueAfterMs: leftMs };
   const { name = '', uid = '', resourceVersion = '' } = request.metadata;
   try {
-    // One that somebody decides at this moment stays.
+    // The preconditions keep a request that is decided meanwhile.
     const preconditions = { uid, resourceVersion };
     await client.delete(RESOURCE.certificatesigningrequests, { name }, { preconditions }, { signal: stop });
     log.info({ request: name }, 'old certificate signing request deleted');
@@ -50,7 +50,9 @@ async function deleteWhenOld(
   return undefined;
 }
 
-/** When the request is to go, in milliseconds since the epoch: an hour after its last change, or with the end of its certificate. */
+/**
+ * Returns when to delete the request, in milliseconds since the epoch: an hour after its last change, or when its certificate expires.
+ */
 export function endOf(request: CertificateSigningRequest): number {
   const { metadata, status } = request;
   const changes = [metadata.creationTimestamp, ...conditionsOf(request).map((each) => each.lastUpdateTime)];
@@ -63,7 +65,7 @@ function certificateEnd(encoded: string): number {
   try {
     return Date.parse(new X509Certificate(Buffer.from(encoded, 'base64')).validTo);
   } catch {
-    // What another signer wrote there need not be readable; the hour counts all the same.
+    // A certificate of another signer may be unparsable; the hour still applies.
     return Infinity;
   }
 }

@@ -16,7 +16,7 @@ import type { Signing } from '../runtime/controller-options';
 
 const WORKERS = 5;
 
-/** Signs approved requests of the signers that come with the project. Without an authority it does nothing. */
+/** Signs approved requests of the built-in signers. Without an authority it does nothing. */
 export async function runRequestSigning(
   context: ControllerContext,
   signal: AbortSignal,
@@ -57,7 +57,7 @@ function isToBeSigned(request: CertificateSigningRequest): boolean {
   return isApproved && !hasCondition(request, 'Failed') && !isIssued(request);
 }
 
-/** Undefined for a request that the server took and that cannot be read: it never changes, so that trying again is no use. */
+/** Returns undefined for a request that cannot be parsed. It never changes, so there is no retry. */
 function readable(
   request: CertificateSigningRequest,
   { log }: ControllerContext,
@@ -112,7 +112,7 @@ async function refuse(
   await writeStatus(client, withCondition(request, condition), signal);
 }
 
-/** False for one that has gone, or that is another by now: an event tells of that. */
+/** Returns false for a deleted or replaced request, which has its own event. */
 async function writeStatus(
   client: ControllerContext['client'],
   request: Sent<CertificateSigningRequest>,

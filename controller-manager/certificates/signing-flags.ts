@@ -1,6 +1,6 @@
 const GROUP = 'CSR signing controller';
 
-/** The flags of kube-controller-manager that say with what certificate requests are signed. */
+/** The signing flags of kube-controller-manager. */
 export const SIGNING_FLAGS = [
   {
     name: 'cluster-signing-cert-file',

@@ -41,7 +41,7 @@ test('without files nothing is signed', () => {
   expect(openSigning(flags(), silentLog)).toBeUndefined();
 });
 
-test('the files for all are those of every signer', () => {
+test('the general files apply to every signer', () => {
   expect(givenTo(`--cluster-signing-cert-file=${cert}`, `--cluster-signing-key-file=${key}`)).toEqual(
     signers,
   );
@@ -52,7 +52,7 @@ test.each([
   ['kubelet-client', SIGNER.apiServerClientNodeAgent],
   ['kubelet-serving', SIGNER.nodeAgentServing],
   ['legacy-unknown', SIGNER.legacyUnknown],
-])('the files for %s are for nobody else', (flag, signer) => {
+])('the files for %s apply to no other signer', (flag, signer) => {
   const own = [`--cluster-signing-${flag}-cert-file=${cert}`, `--cluster-signing-${flag}-key-file=${key}`];
   expect(signingProblems(flags(...own))).toEqual([]);
   expect(givenTo(...own)).toEqual([signer]);
@@ -61,7 +61,7 @@ test.each([
   ]);
 });
 
-test('files for all and for one do not go together', () => {
+test('general files and files of one signer exclude each other', () => {
   const problems = signingProblems(
     flags(
       '--cluster-signing-cert-file=a',
@@ -73,7 +73,7 @@ test('files for all and for one do not go together', () => {
   expect(problems).toEqual([expect.stringContaining('cannot stand beside it')]);
 });
 
-test('certificates are good for a year, for the time that is given, or for that under its old name', () => {
+test('certificates are valid for a year, or for the duration of the flag or of its former name', () => {
   const files = [`--cluster-signing-cert-file=${cert}`, `--cluster-signing-key-file=${key}`];
   const lifetimeOf = (...argv: readonly string[]) =>
     openSigning(flags(...files, ...argv), silentLog)?.lifetimeMs;
@@ -85,7 +85,7 @@ test('certificates are good for a year, for the time that is given, or for that 
   ]);
 });
 
-test('files that cannot be used at the start are refused by their name', () => {
+test('unusable files are refused at start with their name', () => {
   writeFileSync(key, makeCa({ commonName: 'other', validDays: 1 }).privateKeyPem);
   const open = () =>
     openSigning(flags(`--cluster-signing-cert-file=${cert}`, `--cluster-signing-key-file=${key}`), silentLog);

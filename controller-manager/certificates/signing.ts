@@ -6,7 +6,7 @@ import type { Log } from '../../shared/log/log';
 import { SIGNER } from '../../shared/names';
 import type { AuthorityFiles, Signing } from '../runtime/controller-options';
 
-/** The files of an authority cannot be used. */
+/** Thrown when the files of an authority cannot be used. */
 export class SigningFilesError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -14,12 +14,12 @@ export class SigningFilesError extends Error {
   }
 }
 
-/** The flags that say with what is signed: for all signers, or for each its own. */
+/** The signing flags: general files, or files for each signer. */
 export interface SigningFlags {
   readonly clusterSigningCertFile: string;
   readonly clusterSigningKeyFile: string;
   readonly clusterSigningDurationMs: number;
-  /** The old name of the duration; 0 where it is not given. */
+  /** The deprecated flag of the duration; 0 if absent. */
   readonly experimentalClusterSigningDurationMs: number;
   readonly clusterSigningKubeApiserverClientCertFile: string;
   readonly clusterSigningKubeApiserverClientKeyFile: string;
@@ -37,7 +37,7 @@ interface Pair {
   readonly keyFile: string;
 }
 
-/** What is wrong with the flags, before any file is read. */
+/** Returns the problems of the flag values, before any file is read. */
 export function signingProblems(flags: SigningFlags): readonly string[] {
   const own = ownPairs(flags).map(([, pair]) => pair);
   const common = commonPair(flags);
@@ -52,7 +52,7 @@ export function signingProblems(flags: SigningFlags): readonly string[] {
   ];
 }
 
-/** Reads the files for the first time; undefined where no flag names any. Throws SigningFilesError. */
+/** Reads the files for the first time. Returns undefined if no flag names any; throws SigningFilesError. */
 export function openSigning(flags: SigningFlags, log: Log): Signing | undefined {
   const own = ownPairs(flags);
   const common = commonPair(flags);
@@ -132,7 +132,7 @@ interface Texts {
   readonly key: string;
 }
 
-/** The files are read before each signature: they are short, and nobody signs with what was replaced. */
+/** The files are read before each signature, so a replaced authority never signs again. */
 function openAuthority({ flag, certFile, keyFile }: Pair, log: Log): AuthorityFiles {
   let known: Texts;
   let authority: SigningAuthority;

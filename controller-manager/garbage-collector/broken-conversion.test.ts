@@ -21,7 +21,7 @@ const version = (name: string, storage: boolean): object => ({
   schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
 });
 
-/** Its webhook is nowhere, and the version that is preferred is not the one that is stored. */
+/** The conversion webhook does not exist, and the preferred version is not the stored one. */
 const DEFINITION = {
   apiVersion: 'apiextensions.orch/v1',
   kind: 'CustomResourceDefinition',
@@ -57,7 +57,7 @@ beforeEach(async () => {
   await bench.call('POST', WIDGETS, widget);
 });
 
-test('a conversion webhook that is broken holds up no deletion in the foreground, nor what it owns', async () => {
+test('a broken conversion webhook blocks neither a foreground deletion nor the deletion of dependents', async () => {
   const owner = await bench.call('POST', `${TEAM}/configmaps`, { metadata: { name: 'owner' } });
   const { uid = '' } = owner.metadata;
   const owned = {
@@ -77,7 +77,7 @@ test('a conversion webhook that is broken holds up no deletion in the foreground
   expect(await bench.when(WIDGETS, 'owned', isGone)).toBeUndefined();
 });
 
-test('a namespace with objects of a broken conversion goes all the same', async () => {
+test('a namespace with objects of a broken conversion is deleted', async () => {
   bench.run(async (context, signal) => runNamespaceController(context, signal), 'namespace-controller');
   await bench.call('DELETE', TEAM);
   expect(await bench.when('/api/v1/namespaces', 'team', isGone)).toBeUndefined();

@@ -12,7 +12,7 @@ import type { Located } from './references';
 
 const PARALLEL_DEPENDENTS = 8;
 
-/** Every dependent forgets this owner and stays. */
+/** Removes this owner from every dependent (propagation policy Orphan). */
 export async function orphanDependents(
   scene: OwnerSources,
   owner: ApiObject,
@@ -26,8 +26,8 @@ export async function orphanDependents(
 }
 
 /**
- * Every dependent goes, in the foreground where it has dependents itself; one that another owner keeps forgets its owners that are
- * going. Those already on their way are left alone.
+ * Deletes every dependent, in the foreground if it has dependents itself. A dependent with another live owner only drops the terminating
+ * owners. Terminating dependents are skipped.
  */
 export async function deleteDependents(
   scene: OwnerSources,
@@ -41,7 +41,7 @@ export async function deleteDependents(
   });
 }
 
-/** Those that keep the owner from going. An object that owns itself does not wait for itself. */
+/** Returns the dependents that block the owner's deletion. An object that owns itself does not block itself. */
 export function blockingDependents(graph: OwnershipGraph, owner: ApiObject): readonly Located[] {
   const { uid = '' } = owner.metadata;
   return graph
@@ -55,9 +55,9 @@ export function blockingDependents(graph: OwnershipGraph, owner: ApiObject): rea
 }
 
 /**
- * Deletes an object none of whose owners keeps it: in the foreground if one of them waits for it and it has dependents itself, else as
- * its own finalizers ask. If one keeps it, it only forgets those that do not. All is decided on the object as the server has it now, and
- * done only if it is still the same: a conflict is thrown. Returns the states of its owners, none if there was nothing to decide.
+ * Deletes an object without a live owner: in the foreground if an owner waits for it and it has dependents, else by its own finalizers.
+ * With a live owner it only drops the absent owners. Decides on a live GET with preconditions, so a conflict is thrown. Returns the
+ * states of the owners, empty if there was nothing to decide.
  */
 export async function collect(
   { client, graph, states }: OwnerSources & { readonly states: OwnerStates },
@@ -98,7 +98,7 @@ export async function collect(
   return found;
 }
 
-/** Two objects that own each other would wait for each other: the one already being deleted no longer holds this one. */
+/** Breaks ownership cycles: a terminating dependent stops blocking this owner. */
 async function breakCircles(
   {
     client,
@@ -114,7 +114,7 @@ async function breakCircles(
   }
 }
 
-/** As the object's own finalizers ask, else in the background. */
+/** Chooses the propagation policy from the object's own finalizers, by default Background. */
 function policyOf({
   metadata: { finalizers = [] },
 }: ApiObject): NonNullable<DeleteOptions['propagationPolicy']> {

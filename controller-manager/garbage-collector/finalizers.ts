@@ -11,16 +11,16 @@ import type { OwnerSources } from './owners';
 import { isOrphaning, isWaiting } from './owners';
 import type { Located } from './references';
 
-/** How soon to look again while the graph is not complete, in milliseconds. */
+/** Retry interval while the graph has gaps, in milliseconds. */
 const GAP_RETRY_MS = 250;
-/** How soon to look again at an owner whose dependents are going, should no event come, in milliseconds. */
+/** Retry interval for an owner with blocking dependents if no event arrives, in milliseconds. */
 const BLOCKED_RETRY_MS = 30_000;
 
-/** How often resources were defined, or have gone. */
+/** Counts changes of resource definitions. */
 export interface DefinitionCounts {
-  /** As the server has told by now. */
+  /** Changes seen so far. */
   readonly noted: number;
-  /** As had been told when the server was asked what it has; -1 while it does not answer that. */
+  /** Changes seen when discovery was last requested; -1 while discovery fails. */
   readonly discovered: number;
 }
 
@@ -29,36 +29,36 @@ export interface FinalizerParts extends OwnerSources {
   readonly log: Log;
   readonly definitions: DefinitionCounts;
   /**
-   * How long the watches must have been open, and how long an owner is left alone after its deletion was seen. Watches of different
-   * resources are not ordered among each other: a dependent made just before may be told a little after.
+   * How long watches must have been open, and how long an owner waits after its deletion was seen, in milliseconds. Watches of different
+   * resources are not ordered, so a dependent created just before may be seen a little later.
    */
   readonly settleMs: number;
   /**
-   * How long a foreground deletion waits for resources that nobody can list. After that it goes on without them, as v1.21 does at once:
-   * what depends on the owner there is deleted once it is seen.
+   * How long a foreground deletion waits for resources that cannot be listed, in milliseconds. Then it continues without them, as v1.21
+   * does at once; their dependents are deleted once they are seen.
    */
   readonly gapPatienceMs: number;
 }
 
 interface Pending {
   readonly address: ObjectAddress;
-  /** Not to be worked on before this reading of the monotonic clock. */
+  /** Earliest time of the next attempt, by the monotonic clock. */
   readonly readyMs: number;
-  /** How many definitions had been noted when it was ready: dependents from before its deletion are of these only. */
+  /** Definition changes seen when it became ready. Dependents from before its deletion belong only to these definitions. */
   definitions?: number;
 }
 
-/** Does what the finalizers `orphan` and `foregroundDeletion` ask for on objects that are being deleted, and takes them off. */
+/** Carries out and removes the finalizers `orphan` and `foregroundDeletion` of terminating objects. */
 export class Finalizers {
   readonly #parts: FinalizerParts;
-  /** The objects that wait for us, by uid: one entry per object that is being deleted with one of our finalizers. */
+  /** Terminating objects with one of these finalizers, by uid. */
   readonly #pending = new Map<string, Pending>();
 
   constructor(parts: FinalizerParts) {
     this.#parts = parts;
   }
 
-  /** How many objects wait for us. */
+  /** The number of pending objects. */
   get size(): number {
     return this.#pending.size;
   }
@@ -94,7 +94,7 @@ export class Finalizers {
     const { client, graph, settleMs, gapPatienceMs, definitions } = this.#parts;
     const earlyMs = readyMs - monotonicClock.now();
     if (earlyMs > 0) return { requeueAfterMs: earlyMs };
-    // Nothing is concluded from the absence of dependents while some could be unseen.
+    // Absence of dependents proves nothing while some of them may be unseen.
     pending.definitions ??= definitions.noted;
     const isOutdated = definitions.discovered < pending.definitions;
     const retry = { requeueAfterMs: GAP_RETRY_MS };
@@ -103,7 +103,7 @@ export class Finalizers {
     if (owner === undefined) return undefined;
     const gaps = graph.gaps(settleMs);
     if (isOrphaning(owner)) {
-      // An unseen dependent that is not told to forget its owner would be deleted after it.
+      // An unseen dependent that keeps its owner reference would be deleted after the owner.
       if (gaps.length > 0) return retry;
       await orphanDependents(this.#parts, owner, signal);
       await this.#release(address, FINALIZER.orphan, signal);
@@ -117,7 +117,7 @@ export class Finalizers {
     return undefined;
   }
 
-  /** An owner may wait for exactly this change of its dependent. */
+  /** An owner may be waiting for this change of its dependent. */
   #wakeOwnersOf({ metadata: { ownerReferences = [] } }: ApiObject): void {
     for (const { uid } of ownerReferences) {
       if (this.#pending.has(uid)) this.#parts.queue.add(uid);

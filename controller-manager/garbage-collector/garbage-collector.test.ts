@@ -29,7 +29,7 @@ function start(timings: { readonly gapPatienceMs?: number } = {}): void {
 }
 const ref = (name: string) => ({ namespace: TEST_NAMESPACE, name });
 
-test('an orphaned deletion lets every dependent stay without its owner, and the owner goes', async () => {
+test('an orphaning deletion keeps every dependent without its owner, and the owner is removed', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const other = bench.make(CONFIG_MAPS, 'other');
   bench.make(REPLICA_SETS, 'r', { owners: [ownedBy(DEPLOYMENTS, owner)] });
@@ -41,7 +41,7 @@ test('an orphaned deletion lets every dependent stay without its owner, and the 
   expect(bench.find(PODS, 'p')?.metadata.ownerReferences).toEqual([ownedBy(CONFIG_MAPS, other)]);
 });
 
-test('a foreground deletion takes the dependents first, level by level', async () => {
+test('a foreground deletion deletes the dependents first, level by level', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const middle = bench.make(REPLICA_SETS, 'r', { owners: [ownedBy(DEPLOYMENTS, owner)] });
   for (const name of ['p1', 'p2']) bench.make(PODS, name, { owners: [ownedBy(REPLICA_SETS, middle)] });
@@ -57,7 +57,7 @@ test('a foreground deletion takes the dependents first, level by level', async (
   expect(gone.slice(2)).toEqual(['r', 'd']);
 });
 
-test('a dependent that another owner keeps stays, and forgets the owner that goes', async () => {
+test('a dependent with another live owner stays and drops the terminating one', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const keeper = bench.make(CONFIG_MAPS, 'keeper');
   const owners = [ownedBy(DEPLOYMENTS, owner), ownedBy(CONFIG_MAPS, keeper)];
@@ -68,7 +68,7 @@ test('a dependent that another owner keeps stays, and forgets the owner that goe
   expect(bench.find(PODS, 'shared')?.metadata.ownerReferences).toEqual([ownedBy(CONFIG_MAPS, keeper)]);
 });
 
-test('a second owner that is only a name of something gone keeps nothing', async () => {
+test('a second owner that is absent does not keep the dependent', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const recreated = bench.make(CONFIG_MAPS, 'recreated');
   const stale = { ...ownedBy(CONFIG_MAPS, recreated), uid: 'of-the-one-before' };
@@ -79,7 +79,7 @@ test('a second owner that is only a name of something gone keeps nothing', async
   expect(bench.find(PODS, 'p')).toBeUndefined();
 });
 
-test('a second owner of a kind that nobody serves keeps its dependent', async () => {
+test('a second owner of a kind that is not served keeps its dependent', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const strange = { apiVersion: 'example.com/v1', kind: 'Strange', name: 's', uid: 'u' };
   bench.make(PODS, 'p', { owners: [ownedBy(DEPLOYMENTS, owner), strange] });
@@ -89,7 +89,7 @@ test('a second owner of a kind that nobody serves keeps its dependent', async ()
   expect(bench.find(PODS, 'p')?.metadata.ownerReferences).toEqual([strange]);
 });
 
-test('the owner waits for a blocking dependent that its own finalizer holds', async () => {
+test('the owner waits for a blocking dependent that has a finalizer of its own', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   bench.make(PODS, 'held', { owners: [ownedBy(DEPLOYMENTS, owner)], finalizers: ['example.com/hold'] });
   bench.make(PODS, 'free', { owners: [ownedBy(DEPLOYMENTS, owner, false)] });
@@ -103,7 +103,7 @@ test('the owner waits for a blocking dependent that its own finalizer holds', as
   await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
 });
 
-test('objects that own each other do not wait for each other for ever', async () => {
+test('objects that own each other do not block each other', async () => {
   const { store } = bench.server;
   const a = bench.make(DEPLOYMENTS, 'a');
   const b = bench.make(REPLICA_SETS, 'b', { owners: [ownedBy(DEPLOYMENTS, a)] });
@@ -139,7 +139,7 @@ test('a cluster-scoped owner owns in every namespace, a namespaced one in its ow
   expect(bench.find(NODES, 'unrelated')).toBeDefined();
 });
 
-test('while a group does not answer, orphaning waits, because dependents may be there', async () => {
+test('while a group does not answer discovery, orphaning waits for possible dependents', async () => {
   const groupVersion = `${GROUP.coordination}/v1`;
   bench.server.brokenGroupVersions.add(groupVersion);
   bench.make(DEPLOYMENTS, 'd');
@@ -152,7 +152,7 @@ test('while a group does not answer, orphaning waits, because dependents may be 
   await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
 });
 
-test('a foreground deletion does not wait for ever for what cannot be discovered or listed', async () => {
+test('a foreground deletion continues after its limit without resources that cannot be discovered or listed', async () => {
   const groupVersion = `${GROUP.coordination}/v1`;
   bench.server.brokenGroupVersions.add(groupVersion);
   bench.server.fault = ({ path }) =>
@@ -167,7 +167,7 @@ test('a foreground deletion does not wait for ever for what cannot be discovered
   expect(bench.find(REPLICA_SETS, 'r')).toBeUndefined();
 });
 
-test('a foreground deletion waits no longer for a watch that broke, however often discovery is repeated', async () => {
+test('a foreground deletion waits for a broken watch only until its limit, however often discovery is repeated', async () => {
   bench.make(DEPLOYMENTS, 'd');
   start({ gapPatienceMs: 200 });
   while (!bench.server.seen.some(({ path, query }) => path.endsWith('/configmaps') && query.has('watch'))) {
@@ -194,7 +194,7 @@ test('a foreground deletion waits for dependents that can be listed again in tim
   await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
 });
 
-test('a resource that is served only later is found by the next discovery', async () => {
+test('a resource that is served later is found by the next discovery', async () => {
   const widgets = { ...CONFIG_MAPS, group: 'example.com', resource: 'widgets', kind: 'Widget' };
   const before = bench.server.resources;
   start();
@@ -210,7 +210,7 @@ test('a resource that is served only later is found by the next discovery', asyn
   expect(bench.find(widgets, 'w')).toBeUndefined();
 });
 
-test('conflicts, cut watches and writes of unknown outcome do not stop it', async () => {
+test('conflicts, cut watches and unknown outcomes are retried', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   for (let index = 0; index < 20; index += 1) {
     bench.make(index % 2 === 0 ? PODS : CONFIG_MAPS, `x${String(index)}`, {

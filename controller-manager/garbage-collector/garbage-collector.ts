@@ -17,17 +17,17 @@ import { AbsentOwners } from './owners';
 import type { Located } from './references';
 
 export interface CollectorTimings {
-  /** How often the server is asked for new resources without cause. */
+  /** Interval of periodic discovery, in milliseconds. */
   readonly discoveryPeriodMs: number;
-  /** The least time between two such questions. */
+  /** Minimum interval between two discoveries, in milliseconds. */
   readonly discoveryPauseMs: number;
-  /** How long news of different resources may be out of order. */
+  /** How long events of different resources may be out of order, in milliseconds. */
   readonly settleMs: number;
-  /** How soon to look again at what nobody can tell yet. */
+  /** Retry interval for undecided objects, in milliseconds. */
   readonly retryMs: number;
-  /** How long the work waits at first for resources that cannot be listed. */
+  /** How long the start waits for resources that cannot be listed, in milliseconds. */
   readonly listedWithinMs: number;
-  /** How long foreground deletions wait for resources that cannot be listed. */
+  /** How long foreground deletions wait for resources that cannot be listed, in milliseconds. */
   readonly gapPatienceMs: number;
 }
 
@@ -40,15 +40,15 @@ const TIMINGS: CollectorTimings = {
   gapPatienceMs: 30_000,
 };
 
-/** Resources whose objects say what else is served. */
+/** Resources whose objects define other resources. */
 const DEFINITIONS: ReadonlySet<string> = new Set([
   resourceNameOf({ group: GROUP.apiextensions, resource: 'customresourcedefinitions' }),
   resourceNameOf({ group: GROUP.apiregistration, resource: 'apiservices' }),
 ]);
 
 /**
- * Deletes what is left behind by its owners, and does what the finalizers `orphan` and `foregroundDeletion` ask for. Runs until the signal
- * aborts and everything has ended.
+ * Runs the garbage collector: deletes dependents of absent owners and carries out the finalizers `orphan` and `foregroundDeletion`.
+ * Resolves when the signal has aborted and all work has ended.
  */
 export async function runGarbageCollector(
   context: ControllerContext,
@@ -63,7 +63,7 @@ export async function runGarbageCollector(
 class GarbageCollector {
   readonly #log: Log;
   readonly #timings: CollectorTimings;
-  /** Of uids. */
+  /** Work items are uids. */
   readonly #queue: WorkQueue;
   readonly #graph: OwnershipGraph;
   readonly #finalizers: Finalizers;
@@ -104,7 +104,7 @@ class GarbageCollector {
     return this.#definitions.discovered < this.#definitions.noted;
   }
 
-  /** Keeps the graph up to date until the signal aborts and everything has ended. */
+  /** Keeps the graph up to date. Resolves when the signal has aborted and all informers have ended. */
   async keepGraph(signal: AbortSignal): Promise<void> {
     const { discoveryPeriodMs, discoveryPauseMs } = this.#timings;
     while (!signal.aborted) {
@@ -128,12 +128,12 @@ class GarbageCollector {
         );
       }
     }
-    // Nobody will discover anything any more.
+    // No further discovery will follow.
     this.#markDiscovered();
     await this.#graph.ended();
   }
 
-  /** Works until the signal aborts. To begin before everything is listed would be to ask the server for owners that are about to be seen. */
+  /** Works until the signal aborts. Starting before everything is listed would query the server for owners that are about to be seen. */
   async work(workers: number, signal: AbortSignal): Promise<void> {
     const queue = this.#queue;
     const log = this.#log;

@@ -71,13 +71,13 @@ const asked = (method: string, end: string): number =>
 const isWatched = (resource: FakeResource): boolean =>
   bench.server.seen.some(({ path, query }) => path.endsWith(`/${resource.resource}`) && query.has('watch'));
 
-/** Once the server has been asked what it has, after this call, and everything was done about the answer. */
+/** Resolves once a discovery requested after this call has been applied. */
 async function discoveredAgain(): Promise<void> {
   const before = asked('GET', '/apis');
   await eventually(() => asked('GET', '/apis') >= before + 2);
 }
 
-/** For what the store does not tell of. */
+/** Polls for conditions that the store does not report. */
 async function eventually(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -88,7 +88,7 @@ function invalidOwnerEvents(namespace: string): ApiObject[] {
     .filter(({ reason }) => reason === 'OwnerRefInvalidNamespace');
 }
 
-test('what an owner leaves behind goes level by level, and nothing else does', async () => {
+test('dependents of an absent owner are deleted level by level, and nothing else is', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const middle = bench.make(REPLICA_SETS, 'r', { owners: [ownedBy(DEPLOYMENTS, owner)] });
   for (const name of ['p1', 'p2']) bench.make(PODS, name, { owners: [ownedBy(REPLICA_SETS, middle)] });
@@ -105,7 +105,7 @@ test('what an owner leaves behind goes level by level, and nothing else does', a
   expect(bench.find(PODS, 'p4')).toBeDefined();
 });
 
-test('what went while nobody watched is made up for, and owners that are there are not asked for', async () => {
+test('deletions during a watch outage are made up for, and existing owners are not queried', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const middle = bench.make(REPLICA_SETS, 'stays', { owners: [ownedBy(DEPLOYMENTS, owner)] });
   bench.make(PODS, 'left', { owners: [ownedBy(REPLICA_SETS, bench.make(REPLICA_SETS, 'went'))] });
@@ -118,7 +118,7 @@ test('what went while nobody watched is made up for, and owners that are there a
   expect(asked('GET', '/deployments/d')).toBe(0);
 });
 
-test('an owner that was made again is another: the dependents of the one before go', async () => {
+test('a recreated owner has a new uid: the dependents of the old one are deleted', async () => {
   const before = bench.make(REPLICA_SETS, 'r');
   bench.make(PODS, 'old', { owners: [ownedBy(REPLICA_SETS, before)] });
   start();
@@ -130,7 +130,7 @@ test('an owner that was made again is another: the dependents of the one before 
   expect(bench.find(PODS, 'new')).toBeDefined();
 });
 
-test('a dependent that comes after its owner has gone goes too', async () => {
+test('a dependent that is created after its owner was deleted is deleted too', async () => {
   const owner = bench.make(REPLICA_SETS, 'r');
   start();
   await eventually(() => isWatched(PODS));
@@ -139,7 +139,7 @@ test('a dependent that comes after its owner has gone goes too', async () => {
   await expectGone(PODS, 'late');
 });
 
-test('an object that is given an owner that has gone goes', async () => {
+test('an object that gets an absent owner is deleted', async () => {
   const owner = bench.make(REPLICA_SETS, 'r');
   await background(REPLICA_SETS, 'r');
   bench.make(PODS, 'p');
@@ -152,7 +152,7 @@ test('an object that is given an owner that has gone goes', async () => {
   await expectGone(PODS, 'p');
 });
 
-test('a dependent with an owner left stays, and forgets the one that has gone', async () => {
+test('a dependent with a live owner stays and drops the absent one', async () => {
   const [owner, keeper] = [bench.make(REPLICA_SETS, 'r'), bench.make(CONFIG_MAPS, 'keeper')];
   bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, owner), ownedBy(CONFIG_MAPS, keeper)] });
   start();
@@ -162,7 +162,7 @@ test('a dependent with an owner left stays, and forgets the one that has gone', 
   expect(bench.find(PODS, 'p')?.metadata.ownerReferences).toEqual([ownedBy(CONFIG_MAPS, keeper)]);
 });
 
-test('a dependent that asks to leave its own dependents alone is deleted so', async () => {
+test('a dependent with an orphan finalizer is deleted without its own dependents', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const middle = bench.make(REPLICA_SETS, 'r', {
     owners: [ownedBy(DEPLOYMENTS, owner)],
@@ -177,7 +177,7 @@ test('a dependent that asks to leave its own dependents alone is deleted so', as
 });
 
 test.each(['set free', 'adopted by another'])(
-  'a dependent that is %s between the look at it and its deletion stays',
+  'a dependent that is %s between the check and its deletion stays',
   async (how) => {
     const keeper = ownedBy(CONFIG_MAPS, bench.make(CONFIG_MAPS, 'keeper'));
     const owners = [ownedBy(REPLICA_SETS, bench.make(REPLICA_SETS, 'r'))];
@@ -201,7 +201,7 @@ test.each(['set free', 'adopted by another'])(
 );
 
 test.each([
-  ['that nobody saw go is asked for once', 1],
+  ['whose deletion was missed is queried once', 1],
   ['that was seen to go is not asked for', 0],
 ])('an owner of many %s', async (_what, asks) => {
   const owner = bench.make(REPLICA_SETS, 'r');
@@ -215,7 +215,7 @@ test.each([
   expect(asked('GET', '/replicasets/r')).toBe(asks);
 });
 
-test('an owner that a list leaves out is asked for', async () => {
+test('an owner that a list omits is queried', async () => {
   bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, bench.make(REPLICA_SETS, 'r'))] });
   start();
   await eventually(() => isWatched(PODS) && isWatched(REPLICA_SETS));
@@ -229,20 +229,20 @@ test('an owner that a list leaves out is asked for', async () => {
   expect(bench.find(PODS, 'p')).toBeDefined();
 });
 
-test('objects that are seen to go together with their definition leave nothing behind', async () => {
+test('objects deleted together with their definition leave no dependents', async () => {
   const before = bench.server.resources;
   bench.server.resources = [...before, WIDGETS];
   const owners = ['w1', 'w2'].map((name) => ownedBy(WIDGETS, bench.make(WIDGETS, name)));
   for (const { name, ...owner } of owners) bench.make(PODS, `of-${name}`, { owners: [{ ...owner, name }] });
   start();
   await eventually(() => isWatched(WIDGETS) && isWatched(PODS));
-  // Nobody answers for them any more when the dependents are looked at.
+  // The resource is no longer served when the dependents are checked.
   bench.server.resources = before;
   for (const { name } of owners) bench.server.store.delete({ resource: WIDGETS, ...ref(name) }, {});
   await expectGone(PODS, 'of-w1', 'of-w2');
 });
 
-test('an owner in another namespace is none, which an event tells, and those it owns by right are left alone', async () => {
+test('an owner in another namespace counts as absent and is reported by an event; its valid dependents stay', async () => {
   const owner = bench.make(REPLICA_SETS, 'r');
   const reference = ownedBy(REPLICA_SETS, owner);
   put(PODS, 'other', 'foreign', [reference]);
@@ -260,12 +260,12 @@ test('an owner in another namespace is none, which an event tells, and those it 
   ]);
   put(PODS, 'other', 'foreign-too', [reference]);
   await bench.until(() => found(PODS, 'other', 'foreign-too') === undefined);
-  // That it is absent elsewhere says nothing of where it is.
+  // Absence in another namespace says nothing about the owner's own namespace.
   await background(REPLICA_SETS, 'r');
   await expectGone(PODS, 'own');
 });
 
-test('an object without a namespace cannot be owned by one that has one: it stays, and an event tells', async () => {
+test('a cluster-scoped object with a namespaced owner stays, and an event reports it', async () => {
   const owner = bench.make(REPLICA_SETS, 'r');
   const never = { ...ownedBy(REPLICA_SETS, owner), name: 'never', uid: 'never-there' };
   put(NODES, '', 'n1', [ownedBy(REPLICA_SETS, owner)]);
@@ -278,7 +278,7 @@ test('an object without a namespace cannot be owned by one that has one: it stay
   expect([found(NODES, '', 'n1'), found(NODES, '', 'n2')]).toEqual([expect.anything(), expect.anything()]);
 });
 
-test('one uid under the wrong name is absent, under the right one it is there', async () => {
+test('one uid is absent under the wrong name and present under the right one', async () => {
   const owner = bench.make(REPLICA_SETS, 'r');
   const right = ownedBy(REPLICA_SETS, owner);
   bench.make(PODS, 'right', { owners: [right] });
@@ -292,7 +292,7 @@ test('one uid under the wrong name is absent, under the right one it is there', 
   ]);
 });
 
-test('in a foreground deletion, what keeps a dependent is looked for in its own namespace', async () => {
+test("a foreground deletion looks for the other owners of a dependent in the dependent's own namespace", async () => {
   const node = put(NODES, '', 'n', []);
   const keeper = put(CONFIG_MAPS, TEST_NAMESPACE, 'keeper', []);
   const owners = [ownedBy(NODES, node), ownedBy(CONFIG_MAPS, keeper)];
@@ -305,7 +305,7 @@ test('in a foreground deletion, what keeps a dependent is looked for in its own 
   expect(bench.find(PODS, 'kept')?.metadata.ownerReferences).toEqual([ownedBy(CONFIG_MAPS, keeper)]);
 });
 
-test('an owner of a kind that nobody serves keeps its dependents, until it is served and the owner is absent', async () => {
+test('an owner of a kind that is not served keeps its dependents until it is served and the owner is absent', async () => {
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'w-uid' };
   const uidOfAnother = bench.make(CONFIG_MAPS, 'c').metadata.uid ?? '';
   bench.make(PODS, 'p', { owners: [widget] });
@@ -333,20 +333,20 @@ test.each([
   await eventually(() => isWatched(WIDGETS));
   bench.server.resources = before;
   await bench.client.delete(DEFINITIONS, { name: 'widgets.example.com' });
-  // Of all resources but the events.
+  // One watch for each resource except events.
   await eventually(() => bench.server.watchCount() === before.length - 1);
   const absent = { apiVersion: 'v1', kind: 'ConfigMap', name: 'absent', uid: 'u' };
   bench.make(PODS, 'control', { owners: [absent] });
   await expectGone(PODS, 'control');
   expect(bench.find(PODS, 'p')).toBeDefined();
-  // Nobody told of the end of an object that was not served any more.
+  // The deletion of an object whose resource is no longer served causes no event.
   bench.server.store.delete({ resource: WIDGETS, ...ref('w') }, {});
   bench.server.resources = [...before, WIDGETS];
   put(DEFINITIONS, '', 'widgets.example.com', []);
   await expectGone(PODS, 'p');
 });
 
-test('an answer that does not say that the owner is absent leads to no deletion', async () => {
+test('a 404 that does not name the owner causes no deletion', async () => {
   const owner = bench.make(REPLICA_SETS, 'r');
   bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, owner)] });
   const answers = [
@@ -367,9 +367,9 @@ test('an answer that does not say that the owner is absent leads to no deletion'
   expect(asks).toBeGreaterThan(answers.length);
 });
 
-test('an answer that is something else than the owner leads to no deletion', async () => {
+test('a response that is another object causes no deletion', async () => {
   const absent = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u' };
-  // What is asked for a name that is empty is the list.
+  // A request with an empty name would be a list.
   bench.make(PODS, 'p', { owners: [{ ...absent, name: '', uid: 'of-what-has-no-name' }] });
   bench.make(PODS, 'control', { owners: [absent] });
   start();
@@ -391,7 +391,7 @@ test('nothing is deleted before everything is listed', async () => {
   expect(tries).toBeGreaterThanOrEqual(3);
 });
 
-test('what cannot be listed holds up the rest for a while only', async () => {
+test('a resource that cannot be listed delays the start only for a limited time', async () => {
   bench.make(PODS, 'p', { owners: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u' }] });
   bench.server.fault = ({ path }) =>
     path.endsWith('/configmaps') ? new StatusError('InternalError', 'no conversion') : undefined;
@@ -399,7 +399,7 @@ test('what cannot be listed holds up the rest for a while only', async () => {
   await expectGone(PODS, 'p');
 });
 
-test('a group that does not answer discovery holds up nothing but what it owns', async () => {
+test('a group that does not answer discovery blocks only what it owns', async () => {
   const groupVersion = `${GROUP.apps}/v1`;
   bench.server.brokenGroupVersions.add(groupVersion);
   const owner = bench.make(REPLICA_SETS, 'r');
@@ -415,7 +415,7 @@ test('a group that does not answer discovery holds up nothing but what it owns',
   await expectGone(PODS, 'p');
 });
 
-test('an owner whose version does not answer is not looked for in another, which may be of another server', async () => {
+test("an owner whose version does not answer is not looked up in another version, which may be another server's", async () => {
   bench.server.resources = [...bench.server.resources, WIDGETS, BETA_WIDGETS];
   bench.server.brokenGroupVersions.add('example.com/v1');
   bench.server.fault = ({ path }) =>
@@ -428,7 +428,7 @@ test('an owner whose version does not answer is not looked for in another, which
   expect(bench.find(PODS, 'p')).toBeDefined();
 });
 
-test('a version that does not answer for a while takes away nothing that another one serves as well', async () => {
+test('a version that does not answer for a while removes nothing that another version serves', async () => {
   const { server } = bench;
   server.resources = [...server.resources, WIDGETS, BETA_WIDGETS];
   const listAt = server.store.listAt.bind(server.store);
@@ -448,7 +448,7 @@ test('a version that does not answer for a while takes away nothing that another
   await expectGone(WIDGETS, 'w');
 });
 
-test('what is to be orphaned is looked for in resources that have just been defined, too', async () => {
+test('orphaning includes resources that have just been defined', async () => {
   bench.server.resources = [...bench.server.resources, DEFINITIONS];
   const owner = bench.make(REPLICA_SETS, 'r');
   start({ settleMs: 100, discoveryPeriodMs: 3_600_000, discoveryPauseMs: 400 });
@@ -485,7 +485,7 @@ test('finalizers do not wait for definitions to stop changing', async () => {
   }
 });
 
-test('conflicts, cut watches and writes of unknown outcome do not stop it', async () => {
+test('conflicts, cut watches and unknown outcomes are retried', async () => {
   const owner = bench.make(REPLICA_SETS, 'r');
   const names = Array.from({ length: 20 }, (_, index) => `p${String(index)}`);
   for (const name of names) bench.make(PODS, name, { owners: [ownedBy(REPLICA_SETS, owner)] });

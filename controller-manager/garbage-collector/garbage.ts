@@ -12,19 +12,19 @@ import type { Located } from './references';
 import { fits, isForeign, sameOwners } from './references';
 
 export interface GarbageParts extends OwnerSources {
-  /** Of uids: of owners that may be absent, and of dependents that may have to go. */
+  /** Uids of owners that may be absent and of dependents that may have to be deleted. */
   readonly queue: WorkQueue;
   readonly log: Log;
   readonly clock: Clock;
-  /** How long an owner may be seen later than its dependents before the server is asked for it, in milliseconds. */
+  /** How much later than its dependents an owner may be seen before it is queried, in milliseconds. */
   readonly settleMs: number;
-  /** How soon to look again at an owner that is not seen though it is there, or of a kind that nobody serves, in milliseconds. */
+  /** Retry interval for an owner that exists but is not seen, or whose kind is not served, in milliseconds. */
   readonly retryMs: number;
 }
 
 /**
- * Deletes objects whose owners are all absent, and lets the others forget owners that are. The graph only says where to look: that an
- * owner is absent the server must have said, and what a dependent says of its owners the server is asked right before.
+ * Deletes objects whose owners are all absent, and removes absent owners from the others. The graph only says where to look: an owner
+ * counts as absent only by the server's answer, and the dependent is read again right before.
  */
 export class Garbage {
   readonly #parts: GarbageParts;
@@ -33,7 +33,7 @@ export class Garbage {
     this.#parts = parts;
   }
 
-  /** An object is there, or has changed. */
+  /** Handles an added or changed object. */
   onPresent(before: ApiObject | undefined, after: Located): void {
     const { queue, graph, settleMs } = this.#parts;
     const { uid = '', ownerReferences = [] } = after.object.metadata;
@@ -50,13 +50,13 @@ export class Garbage {
     }
   }
 
-  /** An object has gone. With `isReleased` its dependents have just been told to forget it, or to go. */
+  /** Handles a deleted object. With `isReleased`, its dependents have just been orphaned or deleted. */
   onGone(last: Located, { how, isReleased }: { readonly how: GoneHow; readonly isReleased: boolean }): void {
     const { queue, graph, absent, settleMs } = this.#parts;
     const { uid = '' } = last.object.metadata;
     if (graph.claimantsOf(uid).length === 0) return;
-    // Soon nobody may be there to ask: the definition of a custom resource goes right after its objects.
-    if (how === 'told') absent.add(identityOf(last));
+    // The definition of a custom resource may be deleted right after its objects, so the owner could not be queried later.
+    if (how === 'reported') absent.add(identityOf(last));
     queue.addAfter(uid, isReleased ? settleMs : 0);
   }
 
@@ -65,7 +65,7 @@ export class Garbage {
     return seen === undefined ? this.#askForOwner(uid, signal) : this.#checkDependent(seen, signal);
   }
 
-  /** Looks for an owner that is not seen, wherever its dependents say that it is. Where it is not, they are to be looked at. */
+  /** Queries an unseen owner at every place its dependents name. Where it is absent, its dependents are queued. */
   async #askForOwner(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const { queue, graph, log, retryMs } = this.#parts;
     const states = new OwnerStates(this.#parts);
@@ -80,7 +80,7 @@ export class Garbage {
         if (state === 'impossible') await reportInvalidOwner(this.#parts, claimant, reference, signal);
       }
     }
-    // Its end could be missed if it came and went between two watches.
+    // An owner that appeared and disappeared between two watches would be missed.
     const isOpen = found.has('solid') || found.has('waiting') || found.has('unknown');
     if (isOpen) log.debug({ uid, found: [...found] }, 'owner not found in the cache, but it may exist');
     return isOpen ? { requeueAfterMs: retryMs } : undefined;
@@ -91,7 +91,7 @@ export class Garbage {
     const { object, resource } = dependent;
     const { namespace, name, ownerReferences = [] } = object.metadata;
     const owners = ownerReferences.map((reference) => ({ reference, owner: graph.find(reference.uid) }));
-    // What is seen where it should be is not looked for: should it have gone, that will be told.
+    // An owner that is seen where expected is not queried: its deletion will be an event.
     const isSettled = owners.every(
       ({ reference, owner }) => owner !== undefined && fits(reference, object, owner),
     );

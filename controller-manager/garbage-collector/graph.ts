@@ -16,12 +16,12 @@ import { GROUP } from '../../shared/names';
 import type { Located } from './references';
 import { groupOf, isForeign } from './references';
 
-/** `told`: the server told of the deletion. `missed`: it is not there any more, or its resource is not. */
-export type GoneHow = 'told' | 'missed';
+/** `reported`: the server reported the deletion. `missed`: the object or its resource is no longer there. */
+export type GoneHow = 'reported' | 'missed';
 
-/** Called for every change, when the graph has it already. */
+/** Called for every change after the graph has been updated. */
 export interface GraphListener {
-  /** `before` is missing for an object that is new. */
+  /** `before` is undefined for a new object. */
   onPresent(before: ApiObject | undefined, present: Located): void;
   onGone(last: Located, how: GoneHow): void;
 }
@@ -36,34 +36,34 @@ interface Branch {
 
 const OWNER_INDEX = 'owner';
 
-/** Events are many, short-lived and own nothing. */
+/** Events are numerous, short-lived and own nothing. */
 const IGNORED: ReadonlySet<string> = new Set([
   resourceNameOf({ group: GROUP.core, resource: 'events' }),
   resourceNameOf({ group: GROUP.events, resource: 'events' }),
 ]);
 
-/** What is not seen as a gap again for so long had been closed in between, in milliseconds. */
+/** A gap that was not seen for this long counts as closed, in milliseconds. */
 const GAP_FORGOTTEN_MS = 60_000;
 
-/** Since when, and until when, something was a gap whenever it was looked at, by the monotonic clock. */
+/** First and last time that a gap was observed, by the monotonic clock. */
 interface Gap {
   readonly sinceMs: number;
   readonly seenMs: number;
 }
 
-/** Who owns whom, over every resource that can be listed, watched and deleted, from one informer for each. */
+/** The ownership graph over every resource that can be listed, watched and deleted, from one informer each. */
 export class OwnershipGraph {
   readonly #client: Client;
   readonly #log: Log;
   readonly #listener: GraphListener;
-  /** By the name of the resource: one version of each is enough. */
+  /** By resource name: one version of each is enough. */
   readonly #branches = new Map<string, Branch>();
-  /** Every object that is seen, by uid. One that two groups serve is seen twice and stands here once. */
+  /** Every seen object, by uid. An object served by two groups is listed once. */
   readonly #seen = new Map<string, Located>();
   #resources: readonly ResourceRow[] = [];
-  /** Group versions whose resources are not known now. */
+  /** Group versions that currently do not answer discovery. */
   #unknown: readonly string[] = ['everything'];
-  /** One entry for each that was a gap when the young ones were asked for last. */
+  /** The gaps at the last call of `youngGaps`. */
   #gaps: ReadonlyMap<string, Gap> = new Map();
 
   constructor(client: Client, log: Log, listener: GraphListener) {
@@ -72,7 +72,7 @@ export class OwnershipGraph {
     this.#listener = listener;
   }
 
-  /** Asks again what the server has; starts and stops informers accordingly. They end with the signal. */
+  /** Runs discovery and starts and stops informers. They end with the signal. */
   async refresh(signal: AbortSignal): Promise<void> {
     const { resources, failures } = await discover(this.#client, { signal });
     this.#unknown = failures.map(({ groupVersion }) => groupVersion);
@@ -85,7 +85,7 @@ export class OwnershipGraph {
     for (const [name, branch] of this.#branches) {
       const version = apiVersionOf(branch.resource);
       const now = wanted.get(name);
-      // What a version serves that does not answer is unknown, not gone: another version does not take its place for so long.
+      // A resource of a version that does not answer is unknown, not removed: no other version replaces it meanwhile.
       if (this.#unknown.includes(version) || (now !== undefined && apiVersionOf(now) === version)) continue;
       this.#branches.delete(name);
       this.#cut(branch);
@@ -95,10 +95,7 @@ export class OwnershipGraph {
     }
   }
 
-  /**
-   * Resolves when everything is listed, or after `waitMs`: what cannot be listed must not hold up the rest. Returns the resources that are
-   * missing. Rejects with the signal's reason.
-   */
+  /** Resolves when everything is listed, or after `waitMs`. Returns the missing resources. Rejects with the signal's reason. */
   async whenListed(waitMs: number, signal: AbortSignal): Promise<readonly string[]> {
     const branches = [...this.#branches.values()];
     await withTimeLimit(signal, waitMs, async (inTime) =>
@@ -110,14 +107,14 @@ export class OwnershipGraph {
       .map(({ resource }) => resourceNameOf(resource));
   }
 
-  /** Resolves when every informer has ended; to be called once the signal has aborted. */
+  /** Resolves when every informer has ended; call it after the signal has aborted. */
   async ended(): Promise<void> {
     await Promise.all([...this.#branches.values()].map(async ({ running }) => running));
   }
 
   /**
-   * What keeps the graph from being complete for sure: group versions that do not answer, resources not listed yet or whose watch
-   * is not open for `settledMs`. Empty when nobody can be missing.
+   * Returns what may keep the graph incomplete: group versions that do not answer, resources not listed, watches open for less than
+   * `settledMs`. Empty if no object can be missing.
    */
   gaps(settledMs: number): readonly string[] {
     const blind = [...this.#branches.values()].filter(
@@ -126,7 +123,7 @@ export class OwnershipGraph {
     return [...this.#unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
   }
 
-  /** Those of the gaps that may still close by themselves: none has been there for `patienceMs`. To be asked with one `settledMs`. */
+  /** Returns the gaps younger than `patienceMs`, which may still close. Always call it with the same `settledMs`. */
   youngGaps(settledMs: number, patienceMs: number): readonly string[] {
     const now = monotonicClock.now();
     const names = this.gaps(settledMs);
@@ -134,12 +131,12 @@ export class OwnershipGraph {
     return names.filter((name) => now - (this.#gaps.get(name)?.sinceMs ?? now) < patienceMs);
   }
 
-  /** The object with this uid, if one is seen. */
+  /** Returns the object with this uid, if it is seen. */
   find(uid: string): Located | undefined {
     return this.#seen.get(uid);
   }
 
-  /** Objects that name this uid as an owner's, by right or not. */
+  /** Returns the objects that name this uid as an owner, valid or not. */
   claimantsOf(uid: string): readonly Located[] {
     const found = new Map<string, Located>();
     for (const { resource, informer } of this.#branches.values()) {
@@ -150,21 +147,21 @@ export class OwnershipGraph {
     return [...found.values()];
   }
 
-  /** Objects that name this object as an owner. A namespaced owner can own in its own namespace only; other claims do not count. */
+  /** Returns the objects that name this object as an owner. A namespaced owner owns only in its own namespace. */
   dependentsOf(owner: ApiObject): readonly Located[] {
     return this.claimantsOf(owner.metadata.uid ?? '').filter(({ object }) => !isForeign(object, owner));
   }
 
   /**
-   * The resource that an owner reference points into; undefined if the server has no such kind, or the version does not answer now. In
-   * place of one that is not served any more stands another of the group.
+   * Returns the resource of an owner reference; undefined if the kind is not served or its version does not answer. Another version of
+   * the group replaces one that is no longer served.
    */
   resourceOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' | 'kind'>): ResourceRow | undefined {
-    // Another version may be of another server, which would not know the owner.
+    // Another version may belong to another server, which would not know the owner.
     if (this.#unknown.includes(apiVersion)) return undefined;
     const group = groupOf({ apiVersion });
     const rows = this.#resources.filter((row) => row.group === group && row.kind === kind);
-    // One that is stored answers without a conversion.
+    // The stored version answers without a conversion.
     return (
       rows.find(({ isStored }) => isStored === true) ??
       rows.find((row) => apiVersionOf(row) === apiVersion) ??
@@ -197,14 +194,15 @@ export class OwnershipGraph {
     const unhandle = informer.addHandler({
       onAdd: (after) => this.#enter(resource, undefined, after),
       onUpdate: (before, after) => this.#enter(resource, before, after),
-      onDelete: (last, { isStale }) => this.#leave({ resource, object: last }, isStale ? 'missed' : 'told'),
+      onDelete: (last, { isStale }) =>
+        this.#leave({ resource, object: last }, isStale ? 'missed' : 'reported'),
     });
     const stop = linkedAbort(signal);
     const running = informer.run(stop.signal).finally(stop.unlink);
     return { resource, informer, stop, running, unhandle };
   }
 
-  /** Ends the informer of a resource that is not served any more: nobody tells of the end of its objects. */
+  /** Ends the informer of a resource that is no longer served: no events report the end of its objects. */
   #cut({ resource, informer, stop, unhandle }: Branch): void {
     unhandle();
     stop.abort(new Error('the resource has gone'));

@@ -6,10 +6,7 @@ import type { Located } from './references';
 const REASON = 'OwnerRefInvalidNamespace';
 const COMPONENT = 'garbage-collector-controller';
 
-/**
- * Tells by an Event that an owner cannot be one, because it is in a namespace that is not the dependent's. Told once per pair for as long
- * as the Event is kept. Never throws but for the signal.
- */
+/** Reports an owner in another namespace by an Event, once per pair while the Event is kept. Throws only for the signal. */
 export async function reportInvalidOwner(
   parts: EventParts,
   dependent: Located,

@@ -2,7 +2,7 @@ import { AbsentOwners } from './owners';
 
 const owner = (uid: string) => ({ group: '', kind: 'Pod', namespace: 'team', name: 'p', uid });
 
-test('of more absent owners than are remembered, the oldest is forgotten', () => {
+test('when more absent owners than the limit are remembered, the oldest is forgotten', () => {
   const absent = new AbsentOwners();
   for (let index = 0; index < 10_000; index += 1) absent.add(owner(String(index)));
   absent.add(owner('0'));
@@ -11,7 +11,7 @@ test('of more absent owners than are remembered, the oldest is forgotten', () =>
   expect(known).toEqual([true, false, true, true]);
 });
 
-test('that an owner is absent counts for a minute after the server has said so', () => {
+test('a confirmed absence is valid for a minute', () => {
   let nowMs = 5_000;
   const absent = new AbsentOwners({ now: () => nowMs });
   absent.add(owner('u'));

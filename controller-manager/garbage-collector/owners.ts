@@ -11,39 +11,37 @@ import type { Located } from './references';
 import { groupOf } from './references';
 
 /**
- * `solid`: it is there and keeps its dependents. `waiting`: it is being deleted and waits for its dependents to go first. `absent`: the
- * server has said that it is not there. `unknown`: nobody serves its kind now, so that nobody can tell. `impossible`: an object without a
- * namespace cannot have an owner that is in one.
+ * `solid`: it exists and keeps its dependents. `waiting`: it is terminating and waits for its dependents. `absent`: the server confirmed
+ * that it does not exist. `unknown`: its kind is not served now. `impossible`: a cluster-scoped object cannot have a namespaced owner.
  */
 export type OwnerState = 'solid' | 'waiting' | 'absent' | 'unknown' | 'impossible';
 
-/** Whether an owner in this state keeps its dependents: nothing is deleted where nobody can tell. */
+/** Reports whether an owner in this state keeps its dependents. Unknown owners do. */
 export function keeps(state: OwnerState): boolean {
   return state !== 'absent' && state !== 'waiting';
 }
 
-/** Many more than are worked on at once: the objects of a custom resource go together with what could be asked for them. */
+/**
+ * Far more than the concurrent work: objects of a custom resource are deleted together with the definition that would answer for them.
+ */
 const ABSENT_OWNERS_MAX = 10_000;
-/** Long enough for all that is found at once to have left. */
+/** Long enough for all dependents found at once to be deleted. */
 const ABSENT_FOR_MS = 60_000;
 
-/** Who an owner is: the same uid may be claimed under several names and from several namespaces, and be there for one of them only. */
+/** Identity of an owner: the same uid may be claimed under several names and namespaces and exist under only one. */
 export interface OwnerIdentity {
   readonly group: string;
   readonly kind: string;
-  /** Undefined for an owner that is in none. */
+  /** Undefined for a cluster-scoped owner. */
   readonly namespace: string | undefined;
   readonly name: string;
   readonly uid: string;
 }
 
-/**
- * Owners of whom the server said lately that they are not there. A uid never comes back but with a store that
- * is restored from a backup: what it said before that does not count for long.
- */
+/** Owners whose absence the server confirmed recently. A uid returns only with a restored store, so a confirmation expires quickly. */
 export class AbsentOwners {
   readonly #clock: Clock;
-  /** When it was said, by owner. */
+  /** Time of the confirmation, by owner. */
   readonly #saidMs = new LRUCache<string, number>({ max: ABSENT_OWNERS_MAX });
 
   constructor(clock: Clock = monotonicClock) {
@@ -75,13 +73,13 @@ export interface OwnerSources {
   readonly absent: AbsentOwners;
 }
 
-/** Answers for owners by what the server says of them, asked once per pass at most. */
+/** Determines the state of owners from the server, with at most one request per owner and pass. */
 export class OwnerStates {
   readonly #sources: OwnerSources;
   readonly #waitingUid: string | undefined;
   readonly #asked = new Map<string, Promise<OwnerState>>();
 
-  /** `waiting` is the owner this pass is about, if there is one. */
+  /** `waiting` is the terminating owner of this pass, if any. */
   constructor(sources: OwnerSources, waiting?: ApiObject) {
     this.#sources = sources;
     this.#waitingUid = waiting?.metadata.uid;
@@ -119,12 +117,12 @@ export function isDeleting({ metadata }: ApiObject): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
 }
 
-/** Whether it is being deleted in the foreground. */
+/** Reports whether the object is being deleted in the foreground. */
 export function isWaiting(object: ApiObject): boolean {
   return isDeleting(object) && (object.metadata.finalizers ?? []).includes(FINALIZER.foregroundDeletion);
 }
 
-/** Whether it is being deleted and wants its dependents to stay. */
+/** Reports whether the object is being deleted and orphans its dependents. */
 export function isOrphaning(object: ApiObject): boolean {
   return isDeleting(object) && (object.metadata.finalizers ?? []).includes(FINALIZER.orphan);
 }

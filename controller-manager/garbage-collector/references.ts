@@ -1,18 +1,18 @@
 import type { ResourceRow } from '../../shared/client/discovery';
 import type { ApiObject, OwnerReference } from '../../shared/object/object';
 
-/** An object as the graph keeps it: of its metadata only what says who it is, who owns it and whether it is going. */
+/** An object as the graph keeps it: only the metadata for identity, owners and deletion. */
 export interface Located {
   readonly resource: ResourceRow;
   readonly object: ApiObject;
 }
 
-/** The API group of a reference; empty for the core group. */
+/** Returns the API group of a reference; empty for the core group. */
 export function groupOf({ apiVersion }: Pick<OwnerReference, 'apiVersion'>): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }
 
-/** Whether this object is what the reference of a dependent says it is, and where it says. The version does not matter. */
+/** Reports whether this object is the one that the dependent's reference names. The version does not matter. */
 export function fits(reference: OwnerReference, dependent: ApiObject, owner: Located): boolean {
   return (
     owner.object.metadata.name === reference.name &&
@@ -22,13 +22,13 @@ export function fits(reference: OwnerReference, dependent: ApiObject, owner: Loc
   );
 }
 
-/** Whether the owner lives in a namespace that is not the dependent's: nothing owns across namespaces. */
+/** Reports whether the owner is in another namespace than the dependent: ownership does not cross namespaces. */
 export function isForeign(dependent: ApiObject, owner: ApiObject): boolean {
   const { namespace } = owner.metadata;
   return namespace !== undefined && namespace !== dependent.metadata.namespace;
 }
 
-/** Whether two states of an object name the same owners. */
+/** Reports whether two states of an object name the same owners. */
 export function sameOwners(before: ApiObject | undefined, after: ApiObject): boolean {
   const [old, now] = [before?.metadata.ownerReferences ?? [], after.metadata.ownerReferences ?? []];
   return (

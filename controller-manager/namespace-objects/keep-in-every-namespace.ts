@@ -8,18 +8,18 @@ import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { isTerminating } from '../runtime/namespace-object';
 
-/** An object that every namespace has. */
+/** An object that exists in every namespace. */
 export interface KeptObject<T extends ApiObject> {
   readonly resource: ResourceOf<T>;
   readonly name: string;
   readonly objectIn: (namespace: string) => Sent<T>;
-  /** The object as it should be; undefined where it is. */
+  /** Returns the object as it should be, or undefined if it is correct. */
   readonly corrected: (current: T) => Sent<T> | undefined;
 }
 
 const WORKERS = 5;
 
-/** Makes the object in every namespace that is not being deleted, and makes or corrects it again as often as need be. */
+/** Creates the object in every active namespace, and creates or corrects it again when needed. */
 export async function keepInEveryNamespace<T extends ApiObject>(
   { client, reader, log, createQueue }: ControllerContext,
   { resource, name, objectIn, corrected }: KeptObject<T>,
@@ -35,7 +35,7 @@ export async function keepInEveryNamespace<T extends ApiObject>(
   const enqueueOf = ({ metadata }: ApiObject): void => queue.add(metadata.namespace ?? '');
   namespaces.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
   objects.addHandler({
-    // One that somebody else was faster to make may not be as it should be.
+    // An object that another client created may need a correction.
     onAdd: enqueueOf,
     onUpdate: (_before, after) => enqueueOf(after),
     onDelete: enqueueOf,
@@ -63,7 +63,7 @@ export async function keepInEveryNamespace<T extends ApiObject>(
   );
 }
 
-/** Another one was faster, or the namespace has gone or is going: an event tells of whatever is left to do. */
+/** Reports errors after which an event brings the next attempt: a conflict, or a deleted or terminating namespace. */
 function isOvertaken(error: unknown): boolean {
   if (hasReason(error, 'AlreadyExists') || hasCode(error, 404)) return true;
   if (!hasReason(error, 'Forbidden')) return false;

@@ -20,7 +20,7 @@ const makeNamespace = (name: string) =>
   bench.server.store.create({ resource: NAMESPACES, namespace: '', name }, { metadata: { name } });
 
 describe('the default service account', () => {
-  test('is made in namespaces that are there and in those that come', async () => {
+  test('is created in existing and in new namespaces', async () => {
     bench.run(runServiceAccounts);
     await bench.until(() => accountIn(TEST_NAMESPACE) !== undefined);
     makeNamespace('later');
@@ -28,7 +28,7 @@ describe('the default service account', () => {
     expect(accountIn('later')?.metadata).toMatchObject({ name: 'default', namespace: 'later' });
   });
 
-  test('is made again when it is deleted', async () => {
+  test('is created again after its deletion', async () => {
     bench.run(runServiceAccounts);
     await bench.until(() => accountIn(TEST_NAMESPACE) !== undefined);
     const { uid } = accountIn(TEST_NAMESPACE)?.metadata ?? {};
@@ -37,7 +37,7 @@ describe('the default service account', () => {
     expect(accountIn(TEST_NAMESPACE)).toBeDefined();
   });
 
-  test('is not made in a namespace that is going, and one that is there already is left as it is', async () => {
+  test('is not created in a terminating namespace, and an existing one stays unchanged', async () => {
     const { store } = bench.server;
     makeNamespace('going');
     await bench.client.delete(NAMESPACES, { name: 'going' });
@@ -52,7 +52,7 @@ describe('the default service account', () => {
     expect(accountIn(TEST_NAMESPACE)?.metadata.labels).toEqual({ mine: 'yes' });
   });
 
-  test('is tried again after a failure', async () => {
+  test('is retried after a failure', async () => {
     let refusals = 0;
     bench.server.fault = ({ method }) => {
       if (method !== 'POST' || refusals >= 3) return undefined;
@@ -65,20 +65,20 @@ describe('the default service account', () => {
   });
 });
 
-describe('the certificates of the API server', () => {
+describe('the CA ConfigMap of the API server', () => {
   const publish = () =>
     bench.run(async (context, signal) =>
       runRootCaPublisher({ ...context, options: { ...context.options, rootCa: 'PEM' } }, signal),
     );
 
-  test('are in every namespace', async () => {
+  test('exists in every namespace', async () => {
     publish();
     makeNamespace('later');
     await bench.until(() => bundleIn(TEST_NAMESPACE) !== undefined && bundleIn('later') !== undefined);
     expect(bundleIn('later')?.['data']).toEqual({ 'ca.crt': 'PEM' });
   });
 
-  test('are put right where somebody else was faster to make them', async () => {
+  test('is corrected if another client created it first', async () => {
     const place = { resource: CONFIG_MAPS, namespace: TEST_NAMESPACE, name: ROOT_CA.configMap };
     bench.server.fault = ({ method }) => {
       if (method !== 'POST' || bench.server.store.find(place) !== undefined) return undefined;
@@ -91,7 +91,7 @@ describe('the certificates of the API server', () => {
     expect(text()).toBe('PEM');
   });
 
-  test('come back when somebody changes or deletes them', async () => {
+  test('is restored after a change or deletion', async () => {
     publish();
     await bench.until(() => bundleIn(TEST_NAMESPACE) !== undefined);
     const changed = {

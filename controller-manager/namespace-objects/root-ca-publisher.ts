@@ -4,7 +4,7 @@ import { ROOT_CA } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { keepInEveryNamespace } from './keep-in-every-namespace';
 
-/** Keeps the certificate by which pods know the API server in a ConfigMap of every namespace, and puts it right when it is changed. */
+/** Keeps the CA certificate of the API server in a ConfigMap of every namespace. */
 export async function runRootCaPublisher(context: ControllerContext, signal: AbortSignal): Promise<void> {
   const data = { [ROOT_CA.key]: context.options.rootCa ?? '' };
   await keepInEveryNamespace(

@@ -3,7 +3,7 @@ import type { ControllerContext } from '../runtime/controller';
 import { keepInEveryNamespace } from './keep-in-every-namespace';
 const DEFAULT_ACCOUNT = 'default';
 
-/** Makes the account that pods run as that name none, in every namespace, and again when it is deleted. */
+/** Keeps the account `default` in every namespace, as which pods run by default. */
 export async function runServiceAccounts(context: ControllerContext, signal: AbortSignal): Promise<void> {
   await keepInEveryNamespace(
     context,

@@ -12,7 +12,7 @@ const nothing: DeletionReport = {
   discovery: { failures: [], malformed: [] },
 };
 
-test('a pass that finds nothing wrong writes all five conditions as False, once', () => {
+test('a pass without failures writes all five conditions as False, once', () => {
   const conditions = conditionsAfter([], nothing, FIRST);
   expect(conditions?.map(({ type, status, reason }) => [type, status, reason])).toEqual([
     ['NamespaceDeletionDiscoveryFailure', 'False', 'ResourcesDiscovered'],
@@ -24,7 +24,7 @@ test('a pass that finds nothing wrong writes all five conditions as False, once'
   expect(conditionsAfter(conditions ?? [], nothing, LATER)).toBeUndefined();
 });
 
-test('what remains is listed in a stable order, and the transition time moves with the status only', () => {
+test('remaining content is listed in a stable order, and the transition time changes only with the status', () => {
   const before =
     conditionsAfter([{ type: 'Other', status: 'True', lastTransitionTime: null }], nothing, FIRST) ?? [];
   const report = (pods: number): DeletionReport => ({
@@ -62,7 +62,7 @@ test('what remains is listed in a stable order, and the transition time moves wi
   });
 });
 
-test('failures of discovery, of parsing and of deletion each have their condition', () => {
+test('failures of discovery, parsing and deletion each have their condition', () => {
   const conditions = conditionsAfter(
     [],
     {

@@ -2,7 +2,7 @@ import type { NamespaceCondition } from '../../shared/api/types/core-v1';
 import type { Discovery } from '../../shared/client/discovery';
 import type { ContentReport } from './content';
 
-/** What one pass over a terminating namespace found out. */
+/** The findings of one pass over a terminating namespace. */
 export interface DeletionReport extends ContentReport {
   readonly discovery: Pick<Discovery, 'failures' | 'malformed'>;
 }
@@ -14,12 +14,12 @@ interface Finding {
 
 interface ConditionRow {
   readonly type: string;
-  /** What stands in the condition while nothing is wrong; its status is then False. */
+  /** Reason and message while nothing is wrong; the status is then False. */
   readonly ok: Finding;
   readonly find: (report: DeletionReport) => Finding | undefined;
 }
 
-/** The conditions of a terminating namespace, with the reasons and messages of Kubernetes v1.21, in its order. */
+/** The conditions of a terminating namespace with the reasons and messages of Kubernetes v1.21, in its order. */
 const CONDITIONS: readonly ConditionRow[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',
@@ -78,12 +78,12 @@ const CONDITIONS: readonly ConditionRow[] = [
   },
 ];
 
-/** The conditions that tell of something broken, and not only of work to be done. */
+/** The conditions that report failures instead of remaining work. */
 export const FAILURES: ReadonlySet<string> = new Set(CONDITIONS.slice(0, 3).map(({ type }) => type));
 
 /**
- * The conditions after a pass, or undefined if they say already what there is to say. Conditions of other types stay as they are; a
- * transition time changes with the status only. `now` is RFC 3339.
+ * Returns the conditions after a pass, or undefined if they are unchanged. Other types stay; a transition time changes only with the
+ * status. `now` is RFC 3339.
  */
 export function conditionsAfter(
   current: readonly NamespaceCondition[],

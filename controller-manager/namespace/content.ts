@@ -6,25 +6,25 @@ import { forEachLimited } from '../../shared/concurrency/for-each-limited';
 import type { ApiObject } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 
-/** What is left in a namespace after everything that can be deleted was asked to go. */
+/** What remains in a namespace after deletion of everything was requested. */
 export interface ContentReport {
-  /** How many objects remain, by `resource.group`. */
+  /** Number of remaining objects, by `resource.group`. */
   readonly remaining: ReadonlyMap<string, number>;
-  /** How many objects each finalizer holds. */
+  /** Number of objects held by each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** How long the rest may take to go by itself, in seconds; 0 if nothing remains that is on its way. */
+  /** Estimated time until the rest is gone, in seconds; 0 if nothing remains that is terminating. */
   readonly estimateSeconds: number;
   readonly errors: readonly Error[];
 }
 
 const PARALLEL_RESOURCES = 8;
 const PARALLEL_DELETES = 8;
-/** What is assumed for a finalizer, whose time nobody knows. */
+/** The assumed time of a finalizer, in seconds. */
 const FINALIZER_SECONDS = 15;
 
 /**
- * Asks every object of the namespace to go, resource by resource; a failure of one does not stop the others. Objects that vanish or
- * appear meanwhile are no failure: the next pass sees them.
+ * Requests deletion of every object of the namespace, resource by resource; a failure of one does not stop the others. Objects that
+ * vanish or appear meanwhile are seen by the next pass.
  */
 export async function deleteContent(
   client: Client,
@@ -71,7 +71,7 @@ interface Target {
   readonly signal: AbortSignal;
 }
 
-/** Returns what is there after the deletion. */
+/** Returns the objects that remain after the deletion. */
 async function deleteResource(target: Target): Promise<readonly ApiObject[]> {
   const found = await listAll(target);
   if (found.length === 0) return [];
@@ -81,14 +81,14 @@ async function deleteResource(target: Target): Promise<readonly ApiObject[]> {
 
 async function deleteObjects(target: Target, objects: readonly ApiObject[]): Promise<void> {
   const { client, resource, namespace, signal } = target;
-  // Never orphan: nothing of the namespace is to stay behind.
+  // Never Orphan: no object of the namespace may stay.
   const policy = { propagationPolicy: 'Background' } as const;
   if (resource.verbs.includes('deletecollection')) {
     try {
       await client.deleteCollection(resource, { namespace }, policy, { signal });
       return;
     } catch (error) {
-      // Discovery and server may disagree for a moment; one by one is always possible.
+      // Discovery and server may disagree briefly; deletion one by one always works.
       if (!hasCode(error, 404, 405)) throw error;
     }
   }
@@ -105,13 +105,13 @@ async function listAll({ client, resource, namespace, signal }: Target): Promise
   try {
     return (await client.listAll(resource, { namespace, accept: METADATA_ONLY.list, signal })).items;
   } catch (error) {
-    // The type itself has gone: a custom resource whose definition was deleted.
+    // The resource is gone: the definition of a custom resource was deleted.
     if (hasCode(error, 404, 405)) return [];
     throw error;
   }
 }
 
-/** How long an object that is being deleted may still need; 0 if nothing is known to hold it. */
+/** Returns how long a terminating object may still need, in seconds; 0 if nothing is known to hold it. */
 function secondsToGo({ metadata }: ApiObject): number {
   const graceSeconds = metadata.deletionGracePeriodSeconds ?? 0;
   return Math.max(graceSeconds, (metadata.finalizers ?? []).length > 0 ? FINALIZER_SECONDS : 0);

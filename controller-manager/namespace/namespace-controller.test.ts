@@ -33,7 +33,7 @@ const deleteNamespace = async (): Promise<unknown> =>
 const namespaceNow = (): Namespace | undefined => bench.server.store.find(place) as Namespace | undefined;
 const conditionNow = (type: string) => namespaceNow()?.status?.conditions?.find((each) => each.type === type);
 
-test('a deleted namespace is emptied, also of what can only be deleted one by one, and then goes', async () => {
+test('a terminating namespace is emptied, also of objects that must be deleted one by one, and then removed', async () => {
   for (const name of ['a', 'b', 'c']) {
     bench.make(CONFIG_MAPS, name);
     bench.make(SERVICES, name);
@@ -50,7 +50,7 @@ test('a deleted namespace is emptied, also of what can only be deleted one by on
   expect(deletions).toContain(`/api/v1/namespaces/${TEST_NAMESPACE}/services/b`);
 });
 
-test('an empty namespace goes after one look, which begins behind the mark of its deletion', async () => {
+test('an empty namespace is removed after one check that starts after the deletion mark', async () => {
   start();
   await deleteNamespace();
   await bench.until(() => namespaceNow() === undefined);
@@ -62,7 +62,7 @@ test('an empty namespace goes after one look, which begins behind the mark of it
   );
 });
 
-test('a namespace that is not deleted is left alone, and so is what lies in others', async () => {
+test('an active namespace, and objects of other namespaces, are left alone', async () => {
   const { store } = bench.server;
   store.create({ ...place, name: 'other' }, { metadata: { name: 'other' } });
   store.create({ resource: CONFIG_MAPS, namespace: 'other', name: 'kept' }, { metadata: {} });
@@ -74,7 +74,7 @@ test('a namespace that is not deleted is left alone, and so is what lies in othe
   expect(store.list(CONFIG_MAPS)).toHaveLength(1);
 });
 
-test('content held by a finalizer is told in the conditions, and the namespace goes once it is free', async () => {
+test('content held by a finalizer appears in the conditions, and the namespace is removed once it is released', async () => {
   bench.make(CONFIG_MAPS, 'held', { finalizers: ['example.com/hold'] });
   start();
   await deleteNamespace();
@@ -91,7 +91,7 @@ test('content held by a finalizer is told in the conditions, and the namespace g
   await bench.until(() => namespaceNow() === undefined);
 });
 
-test('pods are given their grace period', async () => {
+test('pods get their grace period', async () => {
   bench.make(PODS, 'p', { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } });
   start();
   await deleteNamespace();
@@ -101,7 +101,7 @@ test('pods are given their grace period', async () => {
   await bench.until(() => namespaceNow() === undefined);
 });
 
-test('while a group does not answer the namespace stays, and a condition and an event say which', async () => {
+test('while a group does not answer discovery the namespace stays, and a condition and an event name the group', async () => {
   const groupVersion = `${GROUP.coordination}/v1`;
   bench.server.brokenGroupVersions.add(groupVersion);
   bench.make(CONFIG_MAPS, 'a');
@@ -119,7 +119,7 @@ test('while a group does not answer the namespace stays, and a condition and an 
   await bench.until(() => namespaceNow() === undefined);
 });
 
-test('a deletion that is refused is told and tried again, and the other resources are emptied meanwhile', async () => {
+test('a refused deletion is reported and retried, and the other resources are emptied meanwhile', async () => {
   let refusals = 0;
   bench.server.fault = ({ method, path }) => {
     if (method !== 'DELETE' || !path.endsWith('/configmaps') || refusals >= 4) return undefined;
@@ -178,7 +178,7 @@ function define(name: string, established: string, served = true): void {
   );
 }
 
-test('a custom type that discovery does not show yet holds the namespace until its objects were looked for', async () => {
+test('a custom type that discovery does not list yet blocks the namespace until its objects were checked', async () => {
   const before = [...FAKE_RESOURCES, CUSTOM_DEFINITIONS];
   bench.server.resources = before;
   define('crontabs.example.com', 'True');
@@ -194,7 +194,7 @@ test('a custom type that discovery does not show yet holds the namespace until i
   expect(bench.server.store.list(CRON_TABS, TEST_NAMESPACE)).toEqual([]);
 });
 
-test('a custom type that nobody can have made an object of holds nothing', async () => {
+test('a custom type that was never served blocks nothing', async () => {
   bench.server.resources = [...FAKE_RESOURCES, CUSTOM_DEFINITIONS];
   define('waiting.example.com', 'False');
   define('hidden.example.com', 'True', false);
@@ -206,7 +206,7 @@ test('a custom type that nobody can have made an object of holds nothing', async
   );
 });
 
-test('finalizers of others in the spec are kept, and ours is not asked for twice', async () => {
+test('finalizers of others in the spec are kept, and ours is released once', async () => {
   const { store } = bench.server;
   const before = store.get(place);
   store.update(
@@ -221,7 +221,7 @@ test('finalizers of others in the spec are kept, and ours is not asked for twice
   expect(namespaceNow()?.spec?.finalizers).toEqual(['example.com/x']);
 });
 
-test('conflicts with other writers and broken connections do not stop it', async () => {
+test('conflicts and broken connections are retried', async () => {
   for (let index = 0; index < 5; index += 1) bench.make(CONFIG_MAPS, `c${String(index)}`);
   let requests = 0;
   let nudges = 0;

@@ -33,9 +33,8 @@ export interface NamespaceTimings {
 }
 
 /**
- * Empties namespaces that are being deleted, tells the progress in their conditions, and lets them go once nothing is left. It need not
- * wait for anybody who might still be adding something: an object is stored only while its namespace is as admission judged it, so that
- * none comes in behind the mark of the deletion, whichever replica it is sent to.
+ * Empties terminating namespaces, reports progress in their conditions, and releases them once nothing is left. No grace period for late
+ * writes is needed: an object is stored only while its namespace is unchanged since admission, on every replica (ADR 23).
  */
 export async function runNamespaceController(
   { client, reader, log, options, createQueue }: ControllerContext,
@@ -83,7 +82,7 @@ export async function runNamespaceController(
 
 interface DeleterParts {
   readonly client: Client;
-  /** The role of this controller in v1.21 may not make events; that of the whole program may. */
+  /** The role of this controller in v1.21 may not create events; the role of the program may. */
   readonly events: Client;
   readonly log: Log;
 }
@@ -113,13 +112,13 @@ class NamespaceDeleter {
     this.#seenMs.delete(uid);
   }
 
-  /** How long ago the deletion was first seen. */
+  /** Returns the time since the deletion was first seen, in milliseconds. */
   #ageMs({ metadata: { uid = '' } }: Namespace): number {
     const now = this.#clock.now();
     return now - (this.#seenMs.get(uid) ?? now);
   }
 
-  /** One pass. Throws to be called again with backoff. */
+  /** Runs one pass. Throws to be retried with backoff. */
   async reconcile(name: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const namespace = await this.#find(name, signal);
     if (namespace === undefined || !isTerminating(namespace) || !isHeld(namespace)) return undefined;
@@ -146,7 +145,7 @@ class NamespaceDeleter {
     return undefined;
   }
 
-  /** What keeps the namespace for longer than its content needs is told by events as well, which stand in the default namespace. */
+  /** Failures that keep the namespace are also reported as events in the default namespace. */
   async #warn(namespace: Namespace, signal: AbortSignal): Promise<void> {
     const parts = { client: this.#events, clock: this.#wallClock, log: this.#log };
     for (const { type, status, reason = '', message = '' } of namespace.status?.conditions ?? []) {
@@ -156,14 +155,14 @@ class NamespaceDeleter {
     }
   }
 
-  /** A type that is not shown counts like a group that does not answer: what there is of it is unknown. */
+  /** An undiscovered type counts like a group that does not answer: its content is unknown. */
   async #discover(signal: AbortSignal): Promise<Discovery> {
     const discovery = await discover(this.#client, { signal });
     const unserved = await unservedTypes(this.#client, discovery.resources, signal);
     return { ...discovery, failures: [...discovery.failures, ...unserved] };
   }
 
-  /** Half the estimate at most, as Kubernetes; sooner in the beginning, when most of what is held goes quickly. */
+  /** At most half the estimate, as Kubernetes; earlier at first, when most content goes quickly. */
   #waitForContent(name: string, estimateSeconds: number, ageMs: number): Requeue {
     const mostMs = (Math.floor(estimateSeconds / 2) + 1) * 1000;
     const requeueAfterMs = Math.min(mostMs, Math.max(REQUEUE_MS_MIN, ageMs / 4));
@@ -174,7 +173,7 @@ class NamespaceDeleter {
     return { requeueAfterMs };
   }
 
-  /** Writes phase and conditions if they differ. Undefined if the namespace has gone or is not this one any more. */
+  /** Writes phase and conditions if they differ. Returns undefined if the namespace is gone or was replaced. */
   async #tell(
     namespace: Namespace,
     report: DeletionReport,
@@ -207,7 +206,7 @@ class NamespaceDeleter {
     });
   }
 
-  /** Calls `act` with the current namespace, again after a conflict. `act` returns undefined if nothing is to be written. */
+  /** Calls `act` with the current namespace, again after a conflict. `act` returns undefined to write nothing. */
   async #write(
     namespace: Namespace,
     signal: AbortSignal,

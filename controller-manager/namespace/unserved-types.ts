@@ -9,8 +9,8 @@ import { forEachLimited } from '../../shared/concurrency/for-each-limited';
 const PARALLEL_READS = 8;
 
 /**
- * The custom types that some replica serves and that discovery, answered by another one, does not show yet: a namespace may hold
- * objects of them that nobody would look for. Definitions are read after discovery, from the store as it is now.
+ * Returns the custom types that a replica serves and discovery of another replica does not list yet: a namespace may hold objects of
+ * them. Definitions are read after discovery, with a consistent read.
  */
 export async function unservedTypes(
   client: Client,
@@ -36,7 +36,7 @@ export async function unservedTypes(
   return missing;
 }
 
-/** The first version under which objects of the definition can be made; undefined if there is none. */
+/** Returns the first version in which objects of the definition can be created; undefined if there is none. */
 async function servedVersion(client: Client, name: string, signal: AbortSignal): Promise<string | undefined> {
   let definition: CustomResourceDefinition;
   try {

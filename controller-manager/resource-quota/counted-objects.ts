@@ -15,12 +15,12 @@ import { apiVersionOf } from '../../shared/object/object';
 import { getEvaluator } from '../../shared/quota/evaluators';
 import type { Evaluator, Measured } from '../../shared/quota/measure';
 
-/** Of an object that is counted only its name and what it means to quotas is kept. */
+/** A counted object: only its name and its quota usage are kept. */
 export interface CountedObject extends ApiObject {
   readonly measured: Measured;
 }
 
-/** Called for every change. `before` is missing for a new object, `after` for one that has gone. */
+/** Called for every change. `before` is undefined for a new object, `after` for a deleted one. */
 export type CountedListener = (evaluator: Evaluator, before?: CountedObject, after?: CountedObject) => void;
 
 /** A resource that quotas can count. */
@@ -31,20 +31,20 @@ export interface Countable {
 
 interface Branch {
   readonly informer: Informer<CountedObject>;
-  /** The newest version that was told. */
+  /** The newest resourceVersion that the informer has seen. */
   readonly newest: () => number;
   readonly startedMs: number;
   readonly stop: LinkedAbort;
   readonly running: Promise<void>;
 }
 
-/** How often, and how long after each other, it is looked whether the informer has come to what the server has. */
+/** Number of checks whether the informer has caught up with the server, and their interval. */
 const CURRENT_TRIES = 10;
 const CURRENT_RETRY_MS = 20;
 const VERBS = ['create', 'list', 'watch', 'delete'];
 const BY_NAMESPACE = 'namespace';
 
-/** The objects that quotas count, from one informer for each resource that some quota is about. */
+/** The objects that quotas count, from one informer for each resource that a quota names. */
 export class CountedObjects {
   readonly #client: Client;
   readonly #log: Log;
@@ -61,7 +61,7 @@ export class CountedObjects {
     this.#listener = parts.listener;
   }
 
-  /** Asks again what the server has. True if that is something else than before. */
+  /** Runs discovery. Returns true if the resources changed. */
   async refresh(signal: AbortSignal): Promise<boolean> {
     const { resources, failures } = await discover(this.#client, { signal });
     this.#unknownVersions = failures.map(({ groupVersion }) => groupVersion);
@@ -71,7 +71,7 @@ export class CountedObjects {
         const evaluator = getEvaluator(row);
         return evaluator === undefined ? [] : [{ row, evaluator }];
       });
-    // Resources of a group that does not answer are unknown, not gone.
+    // Resources of a group that does not answer are unknown, not removed.
     const kept = (this.#countable ?? []).filter(
       ({ row }) =>
         this.#unknownVersions.includes(apiVersionOf(row)) &&
@@ -82,18 +82,18 @@ export class CountedObjects {
     return this.#countable.length !== before.size || this.#countable.some((each) => !before.has(keyOf(each)));
   }
 
-  /** What measures some of these resources of a quota; undefined before it is known what the server has. */
+  /** Returns what measures these resources of a quota; undefined before the first discovery. */
   countableFor(names: readonly string[]): readonly Countable[] | undefined {
     return this.#countable?.filter(({ evaluator }) => names.some((name) => evaluator.measures(name)));
   }
 
-  /** Begins to follow the objects of a resource, until it is not wanted any more or the signal aborts. */
+  /** Follows the objects of a resource until it is unwanted or the signal aborts. */
   follow(countable: Countable, signal: AbortSignal): void {
     const key = keyOf(countable);
     if (!this.#branches.has(key)) this.#branches.set(key, this.#grow(countable, signal));
   }
 
-  /** Stops following what is not wanted any more. */
+  /** Stops the informers of unwanted resources. */
   keepOnly(wanted: readonly Countable[]): void {
     const keys = new Set(wanted.map(keyOf));
     for (const [key, branch] of this.#branches) {
@@ -103,20 +103,20 @@ export class CountedObjects {
     }
   }
 
-  /** The objects of a namespace; undefined before all of them are known. */
+  /** Returns the objects of a namespace; undefined before all are listed. */
   in(namespace: string, countable: Countable): readonly CountedObject[] | undefined {
     const informer = this.#branches.get(keyOf(countable))?.informer;
     return informer?.hasSynced() === true ? informer.store.byIndex(BY_NAMESPACE, namespace) : undefined;
   }
 
-  /** For how long nothing of the resource can have been missed, in milliseconds. */
+  /** Returns how long no event of the resource can have been missed, in milliseconds. */
   watchedForMs(countable: Countable): number {
     return this.#branches.get(keyOf(countable))?.informer.watchingForMs() ?? 0;
   }
 
   /**
-   * Whether what is known of a namespace is what the server has, by a consistent read of one object: as many objects are known as there
-   * are, or something newer than that read was told. An open watch proves nothing: its replica, or the way to it, may stand still.
+   * Reports whether the known objects of a namespace are current, by a consistent read of one object: the counts agree, or a newer
+   * version has been seen. An open watch proves nothing, because its replica or connection may be stalled.
    */
   async isCurrent(namespace: string, countable: Countable, signal: AbortSignal): Promise<boolean> {
     const { items, metadata } = await this.#client.list(countable.row, {
@@ -135,13 +135,13 @@ export class CountedObjects {
     return false;
   }
 
-  /** For how long the resource is followed, in milliseconds. */
+  /** Returns how long the resource has been followed, in milliseconds. */
   followedForMs(countable: Countable): number {
     const branch = this.#branches.get(keyOf(countable));
     return branch === undefined ? 0 : this.#clock.now() - branch.startedMs;
   }
 
-  /** Resolves when every informer has ended; to be called once the signal has aborted. */
+  /** Resolves when every informer has ended; call it after the signal has aborted. */
   async ended(): Promise<void> {
     await Promise.all([...this.#branches.values()].map(async ({ running }) => running));
   }
@@ -156,16 +156,16 @@ export class CountedObjects {
       ...(evaluator.countsOnly ? { accept: METADATA_ONLY } : {}),
     });
     let newest = 0;
-    const told = ({ metadata }: CountedObject): void => {
+    const seen = ({ metadata }: CountedObject): void => {
       newest = Math.max(newest, Number(metadata.resourceVersion));
     };
     informer.addHandler({
       onAdd: (after) => {
-        told(after);
+        seen(after);
         this.#listener(evaluator, undefined, after);
       },
       onUpdate: (before, after) => {
-        told(after);
+        seen(after);
         this.#listener(evaluator, before, after);
       },
       onDelete: (before) => this.#listener(evaluator, before),
@@ -176,7 +176,7 @@ export class CountedObjects {
   }
 }
 
-/** The version counts: another one is another watch. */
+/** Includes the version: another version is another watch. */
 function keyOf(of: Countable | ResourceRow): string {
   const row = 'row' in of ? of.row : of;
   return `${apiVersionOf(row)}/${row.resource}`;

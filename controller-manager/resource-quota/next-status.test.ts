@@ -17,7 +17,7 @@ function next(
   return { ...result, hard: formatResourceList(result.hard), used: formatResourceList(result.used) };
 }
 
-test('a quota that is new is told what is used, and what it limits', () => {
+test('a new quota gets its usage and its limits', () => {
   const status = next({ spec: { pods: '5', cpu: '1' }, hard: {} }, { pods: '2', cpu: '500m', services: '1' });
   expect(status).toEqual({
     hard: { pods: '5', cpu: '1' },
@@ -27,7 +27,7 @@ test('a quota that is new is told what is used, and what it limits', () => {
   });
 });
 
-test('what is right already is not changed, whatever way it is written', () => {
+test('an equal status is not written, in whatever notation', () => {
   const status = next(
     { spec: { memory: '1Gi' }, hard: { memory: '1024Mi' }, used: { memory: '1024Ki' } },
     { memory: '1Mi' },
@@ -35,7 +35,7 @@ test('what is right already is not changed, whatever way it is written', () => {
   expect(status).toMatchObject({ isChanged: false, isSettled: true });
 });
 
-test('what nobody uses any more is given back, and what more is used is told', () => {
+test('unused amounts are released and additional usage is added', () => {
   const status = next(
     { spec: { pods: '5', secrets: '5' }, used: { pods: '3', secrets: '1' } },
     { pods: '1', secrets: '2' },
@@ -43,7 +43,7 @@ test('what nobody uses any more is given back, and what more is used is told', (
   expect(status).toMatchObject({ used: { pods: '1', secrets: '2' }, isChanged: true, isSettled: true });
 });
 
-test('what was charged a moment ago is not given back, and all else is', () => {
+test('recent charges are not released, everything else is', () => {
   const quota = { spec: { pods: '9', secrets: '9' }, used: { pods: '5', secrets: '5' } };
   expect(next(quota, { pods: '1', secrets: '4' }, { pods: '2', secrets: '2' })).toMatchObject({
     used: { pods: '3', secrets: '5' },
@@ -52,7 +52,7 @@ test('what was charged a moment ago is not given back, and all else is', () => {
   });
 });
 
-test('of what cannot be counted it stays as it was, and of what is not limited any more nothing', () => {
+test('uncountable resources keep their usage, and resources without a limit are dropped', () => {
   const quota = {
     spec: { pods: '5', 'count/gone': '5', 'count/new': '1' },
     hard: {},
@@ -64,7 +64,7 @@ test('of what cannot be counted it stays as it was, and of what is not limited a
   });
 });
 
-describe('charges that may be on their way', () => {
+describe('pending charges', () => {
   let nowMs = 0;
   let charges = new RecentCharges({ now: () => nowMs }, 1_000);
   beforeEach(() => {
@@ -78,7 +78,7 @@ describe('charges that may be on their way', () => {
     charges.stored('k', version, parseAmounts(uses));
   const left = (): ResourceList => formatResourceList(charges.of('k'));
 
-  test('are what is used more, until their time is over', () => {
+  test('are usage beyond the count, until their window ends', () => {
     nowMs = 500;
     charged(5, { pods: '1', cpu: '3' }, { pods: '2', cpu: '2', secrets: '1' });
     nowMs = 900;
@@ -90,7 +90,7 @@ describe('charges that may be on their way', () => {
     expect(left()).toEqual({});
   });
 
-  test('are settled by what is stored after them, whichever watch is the first to tell', () => {
+  test('are settled by objects stored after them, whichever watch reports first', () => {
     charged(5, {}, { pods: '1', cpu: '2' });
     charged(7, { pods: '1', cpu: '2' }, { pods: '2', cpu: '3' });
     stored(6, { pods: '1', cpu: '2' });
@@ -105,14 +105,14 @@ describe('charges that may be on their way', () => {
     expect(left()).toEqual({ pods: '1' });
   });
 
-  test('are no more than is used beyond what is there when somebody begins to look', () => {
+  test('are at the start no more than the usage beyond the count', () => {
     charges.open('k', parseAmounts({ pods: '5' }), parseAmounts({ pods: '4' }));
     expect(left()).toEqual({ pods: '1' });
     stored(1, { pods: '1' });
     expect(left()).toEqual({});
   });
 
-  test('are none where this program said so itself, whatever is told first', () => {
+  test("do not arise from this program's own writes, whatever is reported first", () => {
     charged(5, {}, { pods: '3' });
     charges.wrote('k', 5);
     expect(left()).toEqual({});
@@ -121,7 +121,7 @@ describe('charges that may be on their way', () => {
     expect(left()).toEqual({});
   });
 
-  test('are counted, however many there are, in a book that does not grow', () => {
+  test('are counted in bounded memory, however many there are', () => {
     for (let used = 0; used < 1_000; used += 1) {
       charged(used, { pods: String(used) }, { pods: String(used + 1) });
     }

@@ -5,11 +5,11 @@ import type { Amounts } from '../../shared/quota/amounts';
 import { areEqual, isMore, pickAmounts } from '../../shared/quota/amounts';
 import { hardOf, statusOf } from './quota-object';
 
-/** What is known about the use of a quota. */
+/** What is known about the usage of a quota. */
 export interface Findings {
-  /** What the objects use that are there. A resource of which nothing is known is missing. */
+  /** Usage of the existing objects. An unknown resource is missing. */
   readonly counted: Amounts;
-  /** What admission charged a moment ago: the objects may not have been seen yet. */
+  /** Recent charges of admission, whose objects may not have been seen yet. */
   readonly recent: Amounts;
 }
 
@@ -17,13 +17,13 @@ export interface NextStatus {
   readonly hard: Amounts;
   readonly used: Amounts;
   readonly isChanged: boolean;
-  /** Whether what is used is what was counted; else it must be looked at again. */
+  /** Whether the usage equals the count; otherwise it must be checked again. */
   readonly isSettled: boolean;
 }
 
 /**
- * What the status should say. What admission charged may be for an object that is just being stored: nothing of that is given back before
- * it is certain that the object would have been seen, so that a quota is never exceeded.
+ * Computes the status. A charge may belong to an object that is just being stored, so it is released only when that object would have
+ * been seen: a quota is never exceeded.
  */
 export function nextStatus(quota: ResourceQuota, { counted, recent }: Findings): NextStatus {
   const hard = hardOf(quota);

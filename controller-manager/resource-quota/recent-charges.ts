@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/concurrency/clock';
 import type { Amounts } from '../../shared/quota/amounts';
 import { NOTHING, subtractAmounts, sumAmounts, withoutZeros } from '../../shared/quota/amounts';
 
-/** What one write of a quota's status, or one object that was stored, came to. */
+/** One status write of a quota, or one stored object. */
 interface Booked {
   readonly atMs: number;
   /** The resourceVersion of the write. */
@@ -11,21 +11,20 @@ interface Booked {
 }
 
 interface Book {
-  /** What was charged and not seen to be stored yet, in the order of versions. */
+  /** Charges without a stored object yet, in order of versions. */
   charges: readonly Booked[];
-  /** What was stored and not seen to be charged yet: the two are told by different watches. */
+  /** Stored objects without a charge yet: the two are reported by different watches. */
   stored: readonly Booked[];
-  /** The last version that this program wrote itself, which charged nothing; NaN before. */
+  /** The last version that this program wrote, which charged nothing; NaN before. */
   ownVersion: number;
 }
 
-/** Of each quota; what is more is put together, or counts as charged for longer. */
+/** Entries per quota; further ones are merged and stay charged longer. */
 const BOOKED_MAX = 256;
 
 /**
- * What was charged to each quota and may still be on its way into the store. A charge is settled by the object that it was made for: as
- * charges are alike, each object that is stored settles the oldest of those that were made before it. What is not settled in `windowMs`
- * is for an object that is not coming.
+ * Charges of each quota whose objects may not be stored yet. Charges are alike, so each stored object settles the oldest charge made
+ * before it. A charge that is not settled within `windowMs` belongs to an object that will not come.
  */
 export class RecentCharges {
   readonly #clock: Clock;
@@ -37,19 +36,19 @@ export class RecentCharges {
     this.#windowMs = windowMs;
   }
 
-  /** Whether `open` was called for the quota. */
+  /** Reports whether `open` was called for the quota. */
   has(key: string): boolean {
     return this.#books.has(key);
   }
 
-  /** From here on changes are told. What is used more than there is may be on its way. */
+  /** Starts tracking a quota. Usage beyond the count may be pending. */
   open(key: string, used: Amounts, counted: Amounts): void {
     const amounts = withoutZeros(subtractAmounts(used, counted));
     const charges = amounts.size === 0 ? [] : [{ atMs: this.#clock.now(), version: 0, amounts }];
     this.#books.set(key, { charges, stored: [], ownVersion: Number.NaN });
   }
 
-  /** A version of the quota; `before` and `after` is what was used. */
+  /** Records a version of the quota; `before` and `after` are its usage. */
   charged(key: string, version: number, { before, after }: { before: Amounts; after: Amounts }): void {
     const book = this.#current(key);
     if (book === undefined || version === book.ownVersion) return;
@@ -63,7 +62,7 @@ export class RecentCharges {
     if (book.charges.length > BOOKED_MAX) book.charges = firstTwoAsOne(book.charges);
   }
 
-  /** A version of an object that uses so much more than the one before it. */
+  /** Records a version of an object with this additional usage. */
   stored(key: string, version: number, uses: Amounts): void {
     const book = this.#current(key);
     if (book === undefined) return;
@@ -73,7 +72,7 @@ export class RecentCharges {
     book.stored = book.stored.slice(-BOOKED_MAX);
   }
 
-  /** The quota was written by this program: what it says more is there already. */
+  /** Records a write of this program: its additional usage is already counted. */
   wrote(key: string, version: number): void {
     const book = this.#current(key);
     if (book === undefined) return;
@@ -101,7 +100,7 @@ export class RecentCharges {
   }
 }
 
-/** What stays open of what was booked, and of the amounts, when they settle the oldest first of those whose versions concern them. */
+/** Returns the entries and amounts that stay open after settling the oldest matching ones first. */
 function settled(
   booked: readonly Booked[],
   amounts: Amounts,
@@ -117,7 +116,7 @@ function settled(
   return { open, amounts: rest };
 }
 
-/** The two count as long as the later one would, and are settled by what settles both. */
+/** The merged entry expires with the later one and is settled by what settles both. */
 function firstTwoAsOne([first, second, ...rest]: readonly Booked[]): readonly Booked[] {
   if (first === undefined || second === undefined) return [];
   return [{ ...second, amounts: sumAmounts([first.amounts, second.amounts]) }, ...rest];

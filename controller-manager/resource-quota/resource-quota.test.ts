@@ -25,15 +25,15 @@ const NOW = { gracePeriodSeconds: 0 };
 let api: InProcessApi;
 let stop: ReturnType<typeof linkedAbort>;
 let running: Promise<void> | undefined;
-/** Writes of the controller that were taken. One with too old a version is refused: what it wanted to say was said meanwhile. */
+/** Successful writes of the controller. A write with an outdated version is refused. */
 let writes: string[] = [];
 
-/** Resources that the controller has read to confirm what it knows. */
+/** Resources that the controller has read for confirmation. */
 let reads: string[] = [];
-/** The watch of this resource stays open, and tells nothing. */
+/** The watch of this resource stays open and delivers nothing. */
 let silent: string | undefined;
 
-/** A pod named `late` is stored no sooner than this. */
+/** A pod named `late` is not stored before this resolves. */
 let lateIsStored: Promise<void>;
 
 function slowBackend(): MemoryBackend {
@@ -46,7 +46,7 @@ function slowBackend(): MemoryBackend {
   return backend;
 }
 
-/** A server where roles decide, with those that every cluster has. */
+/** A server with RBAC and the default roles. */
 beforeEach(async () => {
   writes = [];
   reads = [];
@@ -76,7 +76,7 @@ function runController(timings: QuotaTimings = {}, periodMs = 300_000): void {
   running = runResourceQuota(context, stop.signal, { settleMs: 60, ...timings });
 }
 
-/** As much of a client as the controller uses, acting as its service account. */
+/** The part of a client that the controller uses, acting as its service account. */
 function clientOf(server: InProcessApi): Client {
   const call = async (method: string, url: string, body?: unknown): Promise<never> => {
     const { code, json, text } = await server.call(method, url, {
@@ -136,7 +136,7 @@ async function makeQuota(hard: object, more: object = {}): Promise<void> {
   await write('POST', QUOTAS, { metadata: { name: 'q' }, spec: { hard, ...more } });
 }
 
-/** The quota, once this is what it says of its use. */
+/** Resolves with the quota once its usage has this value. */
 async function used(wanted: Record<string, string>): Promise<ApiObject> {
   const url = `${QUOTAS}?watch=1&fieldSelector=metadata.name%3Dq`;
   const limit = patience();
@@ -158,7 +158,7 @@ const pod = (name: string, more: object = {}): object => ({
   spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '100m' } } }], ...more },
 });
 
-test('a new quota is told at once what there is, and what its owner limits differently', async () => {
+test('a new quota gets the usage and the changed limits at once', async () => {
   await write('POST', PODS, pod('a'));
   await write('POST', MAPS, { metadata: { name: 'm' } });
   runController();
@@ -175,7 +175,7 @@ test('a new quota is told at once what there is, and what its owner limits diffe
   expect(changed['status']).toMatchObject({ hard: { pods: '7' } });
 });
 
-test('what admission charges stays, and what goes is given back', async () => {
+test('charges of admission stay, and deleted objects are released', async () => {
   runController();
   await makeQuota({ pods: '2' });
   await used({ pods: '0' });
@@ -190,7 +190,7 @@ test('what admission charges stays, and what goes is given back', async () => {
   await used({ pods: '2' });
 });
 
-test('a pod that has ended is not charged any more, though it is there', async () => {
+test('a finished pod is not charged, although it exists', async () => {
   runController();
   await makeQuota({ pods: '2', 'count/pods': '5' });
   await used({ pods: '0', 'count/pods': '0' });
@@ -210,7 +210,7 @@ test('only pods in the scope of a quota are counted', async () => {
   expect(quota.metadata.name).toBe('q');
 });
 
-test('a creation that failed after it was charged is given back', async () => {
+test('the charge of a failed creation is released', async () => {
   runController();
   await makeQuota({ configmaps: '5' });
   await used({ configmaps: '0' });
@@ -245,7 +245,7 @@ test('custom resources are counted once there are any', async () => {
   expect(writes.length).toBeGreaterThan(0);
 });
 
-test('what somebody else wrote into the status is put right, also without cause for it', async () => {
+test('a status written by another client is corrected, also by the periodic sync', async () => {
   runController({}, 30);
   await makeQuota({ pods: '2' });
   const quota = await used({ pods: '0' });
@@ -255,22 +255,22 @@ test('what somebody else wrote into the status is put right, also without cause 
   expect(right.metadata.name).toBe('q');
 });
 
-test('nothing is written as long as nothing changes', async () => {
-  // What is charged counts for as long as the pod needs to be stored here.
+test('without changes nothing is written', async () => {
+  // A charge counts as long as a pod needs to be stored in this test.
   runController({ settleMs: 600_000 }, 10);
   await makeQuota({ pods: '5', secrets: '1' });
   await used({ pods: '0', secrets: '0' });
   await write('POST', PODS, pod('a'));
   await used({ pods: '1', secrets: '0' });
-  // Another quota is told of what there is after all of this.
+  // Another quota gets its usage after all of this.
   const calculated = writes.length;
   await makeLaterQuota();
   expect(calculated).toBe(1);
-  await eventually('the controller is told of its last write', () => writes.length > 1);
+  await eventually('the controller has seen its last write', () => writes.length > 1);
   expect(writes).toHaveLength(2);
 });
 
-test('what was charged for a pod that is just being stored is not given back', async () => {
+test('the charge of a pod that is just being stored is not released', async () => {
   let store = (): void => undefined;
   lateIsStored = new Promise((resolve) => {
     store = resolve;
@@ -289,7 +289,7 @@ test('what was charged for a pod that is just being stored is not given back', a
   expect(await historyOf('q', metadata.resourceVersion ?? '', '1')).toEqual(['1', '2', '1']);
 });
 
-/** Resolves once its status is told, so that all that was to be done before is done. */
+/** Resolves once its status is written, so all earlier work is done. */
 async function makeLaterQuota(): Promise<void> {
   await write('POST', QUOTAS, { metadata: { name: 'later' }, spec: { hard: { pods: '1' } } });
   const limit = patience();
@@ -298,7 +298,7 @@ async function makeLaterQuota(): Promise<void> {
   }
 }
 
-/** How many pods the quota has counted since this version, until it has come down to so many. */
+/** Returns the pod counts of the quota since this version, until it has fallen to `end`. */
 async function historyOf(name: string, resourceVersion: string, end: string): Promise<readonly string[]> {
   const history: string[] = [];
   const url = `${QUOTAS}?watch=1&fieldSelector=metadata.name%3D${name}&resourceVersion=${resourceVersion}`;
@@ -310,8 +310,8 @@ async function historyOf(name: string, resourceVersion: string, end: string): Pr
   throw new Error(`the watch has ended after ${history.join(', ')}`);
 }
 
-test('pods that come and go while a quota is nearly full never exceed it, and are never kept out for long', async () => {
-  // What is charged is stored by then, however slow the machine is; what was too early would be given back.
+test('pods that come and go while a quota is nearly full never exceed it and are never blocked for long', async () => {
+  // Pending charges are stored within this time even on a slow machine; a release that is too early would show.
   runController({ settleMs: 3_000 });
   await makeQuota({ pods: '3' });
   await used({ pods: '0' });
@@ -332,15 +332,15 @@ test('pods that come and go while a quota is nearly full never exceed it, and ar
   expect(most).toBe(3);
 });
 
-test('what was charged is not given back because a watch that is open tells nothing', async () => {
+test('a silent open watch releases no charge', async () => {
   silent = 'configmaps';
   await makeQuota({ 'count/configmaps': '1' });
   runController();
   await used({ 'count/configmaps': '0' });
   await write('POST', MAPS, { metadata: { name: 'm' } });
   await used({ 'count/configmaps': '1' });
-  const told = writes.length;
-  await eventually('the controller has looked twice', () => reads.length > 1 || writes.length > told);
+  const before = writes.length;
+  await eventually('the controller has looked twice', () => reads.length > 1 || writes.length > before);
   const { code } = await api.call('POST', MAPS, { body: { metadata: { name: 'too-many' } } });
   expect(code).toBe(403);
   expect(reads).toContain('configmaps');

@@ -27,22 +27,22 @@ import { RecentCharges } from './recent-charges';
 import { tally } from './tally';
 
 const WORKERS = 5;
-/** How often every quota is calculated anew without cause. */
+/** Interval of the periodic calculation of every quota, in milliseconds. */
 const SYNC_PERIOD_MS = 300_000;
-/** How often the server is asked for new resources: sooner as long as a quota is about one that nobody knows. */
+/** Interval of discovery, in milliseconds; shorter while a quota names an unknown resource. */
 const DISCOVERY_PERIOD_MS = 30_000;
 const DISCOVERY_MISSING_MS = 5_000;
 const DISCOVERY_RETRY_MS = 1_000;
 /**
- * In this time an object that a quota was charged for has been stored, or is not coming: longer than a replica waits for etcd, and etcd for
- * its leader. What is seen to be stored is settled at once.
+ * Within this time a charged object is stored or will not come: longer than a replica waits for etcd and etcd for a leader. A seen object
+ * settles its charge at once.
  */
 const SETTLE_MS = 20_000;
-/** How soon to look again where something is not settled, and how long a watch must be open before it is believed. */
+/** Retry interval for unsettled quotas, and how long a watch must be open before it is trusted, in milliseconds. */
 const LOOK_AGAIN_MS = 1_000;
-/** The least time between two calculations of one quota. */
+/** Minimum interval between two calculations of one quota, in milliseconds. */
 const PACE_MS = 100;
-/** How soon to look again for objects that are not known yet, and how long the others wait for them. */
+/** Retry interval for objects that are not listed yet, and how long the others wait for them, in milliseconds. */
 const UNKNOWN_RETRY_MS = 50;
 const UNKNOWN_WAIT_MS = 5_000;
 const BY_NAMESPACE = 'namespace';
@@ -54,7 +54,7 @@ export interface QuotaTimings {
   readonly wallClock?: Clock;
 }
 
-/** Keeps the status of quotas: what they limit, and what the objects use that are there. */
+/** Keeps the status of quotas: limits and usage of the existing objects. */
 export async function runResourceQuota(
   { client, log, options, createQueue }: ControllerContext,
   signal: AbortSignal,
@@ -87,7 +87,7 @@ interface KeeperParts {
   readonly client: Client;
   readonly log: Log;
   readonly timings: QuotaTimings;
-  /** Of `namespace/name`. */
+  /** Keys are `namespace/name`. */
   readonly queue: WorkQueue;
 }
 
@@ -103,7 +103,7 @@ class QuotaKeeper {
   readonly #discoveryPeriodMs: number;
   readonly #counted: CountedObjects;
   readonly #charges: RecentCharges;
-  /** When each quota was last calculated, by the monotonic clock; one entry for each quota. */
+  /** Last calculation of each quota by the monotonic clock; one entry for each quota. */
   readonly #calculatedMs = new Map<string, number>();
   readonly #shutdownSignal: AbortSignal;
 
@@ -139,7 +139,7 @@ class QuotaKeeper {
     for (const key of this.quotas.store.keys()) this.queue.add(key);
   }
 
-  /** Knows what the server has until the signal aborts and everything has ended. */
+  /** Runs discovery until the signal aborts and all informers have ended. */
   async keepDiscovering(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       let waitMs = this.#discoveryPeriodMs;
@@ -156,7 +156,7 @@ class QuotaKeeper {
     await this.#counted.ended();
   }
 
-  /** Stops following what no quota is about any more. True if some quota is about what nobody measures. */
+  /** Stops informers that no quota needs. Returns true if a quota names a resource that nothing measures. */
   #dropUnwanted(): boolean {
     if (!this.quotas.hasSynced()) return true;
     const names = [...new Set(this.quotas.store.list().flatMap((quota) => [...hardOf(quota).keys()]))];
@@ -199,7 +199,7 @@ class QuotaKeeper {
     let { next, nextChangeMs } = this.#judge(quota, countable, { nowMs, mayGiveBack: true });
     if (givesBack(quota, next)) {
       const mayGiveBack = await this.#isCurrent(quota, countable, signal);
-      // Anew: what was known before it was confirmed says nothing.
+      // Calculate again: the result before the confirmation is unreliable.
       ({ next, nextChangeMs } = this.#judge(quota, countable, { nowMs, mayGiveBack }));
     }
     if (next.isChanged && !(await this.#write(quota, next, signal))) return { requeueAfterMs: PACE_MS };
@@ -207,7 +207,7 @@ class QuotaKeeper {
     return nextChangeMs === undefined ? undefined : { requeueAfterMs: nextChangeMs - nowMs + 1 };
   }
 
-  /** What the status should say by what is known at this moment. */
+  /** Computes the status from what is known now. */
   #judge(
     quota: ResourceQuota,
     countable: readonly Countable[],
@@ -220,7 +220,7 @@ class QuotaKeeper {
     const { counted, nextChangeMs } = tally(quota, groups, nowMs);
     const key = keyOfObject(quota);
     if (!this.#charges.has(key)) this.#charges.open(key, statusOf(quota).used, counted);
-    // Where something may have been missed just now, nothing that was charged is given back.
+    // If an event may have been missed just now, no charge is released.
     const isCertain = groups.every((each) => this.#counted.watchedForMs(each.countable) >= this.#lookAgainMs);
     const recent = mayGiveBack && isCertain ? this.#charges.of(key) : statusOf(quota).used;
     return { next: nextStatus(quota, { counted, recent }), nextChangeMs };
@@ -235,7 +235,7 @@ class QuotaKeeper {
     return (await Promise.all(current)).every(Boolean);
   }
 
-  /** False where it was charged meanwhile: what is known of it here is too old. */
+  /** Returns false if the quota was charged meanwhile: the calculation is outdated. */
   async #write(quota: ResourceQuota, { hard, used }: NextStatus, signal: AbortSignal): Promise<boolean> {
     const status = { hard: formatResourceList(hard), used: formatResourceList(used) };
     try {
@@ -262,7 +262,7 @@ class QuotaKeeper {
     else if (!areEqual(used, usedBefore)) this.queue.addAfter(key, this.#lookAgainMs);
   }
 
-  /** What the object uses more than before was charged, and has arrived. */
+  /** Additional usage of the object was charged and has arrived. */
   #settle(
     quota: ResourceQuota,
     evaluator: Evaluator,
@@ -280,7 +280,7 @@ class QuotaKeeper {
     this.#calculatedMs.delete(key);
   }
 
-  /** What is not used any more is free at once; what is new was charged, and looked at later to be certain of it. */
+  /** Released usage is free at once; new usage was charged and is confirmed later. */
   #onObject(evaluator: Evaluator, before?: CountedObject, after?: CountedObject): void {
     if (before !== undefined && after !== undefined && isSame(before, after)) return;
     const { namespace = '' } = (after ?? before)?.metadata ?? {};
@@ -293,7 +293,7 @@ class QuotaKeeper {
   }
 }
 
-/** Whether anything would be free again. */
+/** Reports whether the status would release anything. */
 function givesBack(quota: ResourceQuota, { used }: NextStatus): boolean {
   const before = statusOf(quota).used;
   return [...used].some(([name, amount]) => {

@@ -8,13 +8,13 @@ import type { Countable, CountedObject } from './counted-objects';
 import { hardOf } from './quota-object';
 
 export interface Tally {
-  /** What the objects use of each resource of the quota that is measured. */
+  /** Usage of the objects for each measured resource of the quota. */
   readonly counted: Amounts;
-  /** When an object uses less though nothing happens to it, in milliseconds since the epoch; undefined where none does. */
+  /** When an object's usage falls without an event, in milliseconds since the epoch; undefined if never. */
   readonly nextChangeMs: number | undefined;
 }
 
-/** Sums up what the objects of the quota's namespace use that are in its scopes. */
+/** Sums the usage of the objects of the quota's namespace within its scopes. */
 export function tally(
   quota: ResourceQuota,
   groups: readonly {

@@ -3,8 +3,8 @@ import { deepEqual } from '../../shared/object/clone';
 import { toLabelSelector, matchesLabels } from '../../shared/meta/labels';
 
 /**
- * The rules of all roles that the aggregated role selects, each once: selector by selector, role by role in the order of their names.
- * Throws SelectorError for a selector that means nothing.
+ * Returns the rules of all roles that the aggregated role selects, each once, in the order of selectors and role names. Throws
+ * SelectorError for an invalid selector.
  */
 export function aggregatedRules(role: ClusterRole, roles: readonly ClusterRole[]): readonly PolicyRule[] {
   const { name } = role.metadata;

@@ -25,7 +25,7 @@ async function gathered(name: string, rules: readonly object[]): Promise<void> {
   await bench.call('POST', ROLES, { metadata: { name, labels: { gathered: 'yes' } }, rules });
 }
 
-/** The role `whole`, once its rules are these. */
+/** Resolves with the role `whole` once it has these rules. */
 async function whole(rules: readonly object[]): Promise<ApiObject | undefined> {
   const wanted = JSON.stringify(rules);
   return bench.when<ClusterRole>(
@@ -35,7 +35,7 @@ async function whole(rules: readonly object[]): Promise<ApiObject | undefined> {
   );
 }
 
-test('a role has the rules of all that it gathers, in the order of their names, as long as they are there', async () => {
+test('an aggregated role has the rules of all selected roles in the order of their names', async () => {
   await start(true);
   await bench.call('POST', ROLES, { metadata: { name: 'whole' }, rules: null, aggregationRule: GATHERING });
   await gathered('b', [rule('list'), rule('get')]);
@@ -56,7 +56,7 @@ test('a role has the rules of all that it gathers, in the order of their names, 
   await whole([]);
 });
 
-test('rules that somebody writes into a role that gathers are taken out again', async () => {
+test('rules that a client writes into an aggregated role are removed', async () => {
   await start(true);
   await gathered('a', [rule('get')]);
   const own = { metadata: { name: 'whole' }, rules: [rule('delete')], aggregationRule: GATHERING };
@@ -67,7 +67,7 @@ test('rules that somebody writes into a role that gathers are taken out again', 
   expect((await whole([rule('get')]))?.metadata.name).toBe('whole');
 });
 
-test('roles that gather each other come to an end', async () => {
+test('roles that aggregate each other converge', async () => {
   await start(true);
   const labels = { gathered: 'yes' };
   await bench.call('POST', ROLES, {
@@ -93,7 +93,7 @@ test('without server-side apply the rules are updated', async () => {
   expect((await whole([rule('get')]))?.metadata.name).toBe('whole');
 });
 
-test('a role that has gone meanwhile is not made again', async () => {
+test('a deleted role is not created again', async () => {
   await start(true);
   await bench.call('POST', ROLES, { metadata: { name: 'whole' }, rules: [], aggregationRule: GATHERING });
   await gathered('a', [rule('get')]);
@@ -117,16 +117,16 @@ test('a role that has gone meanwhile is not made again', async () => {
   expect((await call('GET', `${ROLES}/whole`)).code).toBe(404);
 });
 
-test('the roles that users are given have what the server brings along for them', async () => {
+test("the user-facing default roles get their rules from the server's roles", async () => {
   await start(true);
   runController();
-  // From `view` by way of `edit`, and from `edit`.
+  // From `view` through `edit`, and from `edit`.
   expect(await resourcesOfAdmin()).toEqual(
     expect.arrayContaining(['rolebindings', 'pods/log', 'deployments']),
   );
 });
 
-/** What the role `admin` is about, once it has gathered what it gathers. */
+/** Returns the resources of the role `admin` after aggregation. */
 async function resourcesOfAdmin(): Promise<readonly string[]> {
   const resourcesOf = (role: ClusterRole | undefined): readonly string[] => [
     ...new Set((role?.rules ?? []).flatMap((each) => each.resources ?? [])),

@@ -10,11 +10,11 @@ import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { aggregatedRules } from './aggregated-rules';
 const WORKERS = 5;
-/** The index of the roles that gather others', and its only value. */
+/** The index of aggregated roles, and its only value. */
 const GATHERING = 'gathering';
 const FIELD_MANAGER = 'clusterrole-aggregation-controller';
 
-/** Keeps the rules of cluster roles that gather others' what the others allow. */
+/** Keeps the rules of aggregated cluster roles. */
 export async function runRoleAggregation(
   { client, log, createQueue }: ControllerContext,
   signal: AbortSignal,
@@ -26,7 +26,7 @@ export async function runRoleAggregation(
     log,
     indexers: { [GATHERING]: ({ aggregationRule }) => (aggregationRule === undefined ? [] : [GATHERING]) },
   });
-  // Any role may be one that another gathers, or was until now; there are few that gather.
+  // Any role may be selected by an aggregated one, or may have been; there are few aggregated roles.
   const enqueueAll = (): void => {
     for (const { metadata } of roles.store.byIndex(GATHERING, GATHERING)) queue.add(metadata.name ?? '');
   };
@@ -43,7 +43,7 @@ export async function runRoleAggregation(
   await runInformedLoop({ informers: [roles], queue, workers: WORKERS, log, reconcile }, signal);
 }
 
-/** By an apply, which owns the rules and nothing else; where that is switched off, by an update. */
+/** Applies the rules and owns nothing else; without server-side apply it updates. */
 async function writeRules(
   client: Client,
   { role, rules }: { readonly role: ClusterRole; readonly rules: readonly PolicyRule[] },
@@ -65,7 +65,7 @@ async function writeRules(
     );
   } catch (error) {
     if (hasCode(error, 415)) await client.update(RESOURCE.clusterroles, { ...role, rules }, { signal });
-    // One that has gone, or that is another by now, is told of by an event.
+    // A deleted or replaced role has its own event.
     else if (!hasCode(error, 404, 409)) throw error;
   }
 }

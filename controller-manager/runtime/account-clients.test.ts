@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(async () => server.close());
 
-test('a controller shows a token of its own account, which others may share, and nothing of the process', async () => {
+test('a controller uses a token of its own account, which others may share, and no credential of the process', async () => {
   const clientOptions = { server: server.url, token: 'of the process', cert: 'C', key: 'K' };
   const asked: string[] = [];
   const client: Client = {

@@ -5,21 +5,21 @@ import { NAMESPACE } from '../../shared/names';
 import { accountTokenSource } from './account-token';
 
 export interface AccountClientParts {
-  /** Makes the accounts and their tokens. */
+  /** Creates the accounts and their tokens. */
   readonly client: Client;
-  /** How it reaches the server. */
+  /** How it connects to the server. */
   readonly clientOptions: ClientOptions;
 }
 
 /** Clients that act as the service accounts of controllers. */
 export interface AccountClients {
   readonly clientOf: (account: string) => Client;
-  /** Closes all of them. */
+  /** Closes all clients. */
   close(): void;
 }
 
 export function createAccountClients({ client, clientOptions }: AccountClientParts): AccountClients {
-  // Whatever tells the server that it is the process itself would come before a token.
+  // Credentials of the process would take precedence over the token.
   const { cert: _cert, key: _key, token: _token, tokenFile: _file, exec: _exec, ...reach } = clientOptions;
   const clients = new Map<string, Client>();
   return {

@@ -7,7 +7,7 @@ import { accountTokenSource } from './account-token';
 const ACCOUNT = { namespace: 'system', name: 'worker' };
 const NEVER = undefined;
 
-/** A client that gives tokens for accounts that are there. */
+/** A client that issues tokens for existing accounts. */
 function tokenGiver(accounts: Set<string>): { client: Client; given: () => number } {
   const real = createClient({ server: 'http://127.0.0.1:1' });
   let given = 0;
@@ -26,7 +26,7 @@ function tokenGiver(accounts: Set<string>): { client: Client; given: () => numbe
   return { client, given: () => given };
 }
 
-test('an account that is missing is made, and all who ask share its token', async () => {
+test('a missing account is created, and concurrent callers share its token (single-flight)', async () => {
   const accounts = new Set<string>();
   const { client, given } = tokenGiver(accounts);
   const source = accountTokenSource(client, ACCOUNT);
@@ -37,7 +37,7 @@ test('an account that is missing is made, and all who ask share its token', asyn
   expect(given()).toBe(1);
 });
 
-test('a token is replaced long before its end', async () => {
+test('a token is replaced long before it expires', async () => {
   const { client } = tokenGiver(new Set(['worker']));
   let nowMs = 0;
   const source = accountTokenSource(client, ACCOUNT, { now: () => nowMs });
@@ -48,7 +48,7 @@ test('a token is replaced long before its end', async () => {
   expect(await source.token(NEVER)).toBe('token-2');
 });
 
-test('a token that the server refused is not used again, but one that replaced it is', async () => {
+test('a refused token is not used again, but its replacement is', async () => {
   const { client } = tokenGiver(new Set(['worker']));
   const source = accountTokenSource(client, ACCOUNT);
   const first = await source.token(NEVER);
@@ -59,7 +59,7 @@ test('a token that the server refused is not used again, but one that replaced i
   expect(await source.token(NEVER)).toBe(second);
 });
 
-test('a failure is told to those who wait, and the next one tries again', async () => {
+test('a failure is reported to all waiting callers, and the next one retries', async () => {
   const { client } = tokenGiver(new Set(['worker']));
   let isOut = true;
   const flaky: Client = {

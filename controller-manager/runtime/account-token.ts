@@ -10,7 +10,7 @@ import { apiVersionOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 const LIFETIME_SECONDS = 3_600;
 const SECOND_MS = 1_000;
-/** A token is replaced long before its end, so that a server that is out of reach for a while does no harm. */
+/** A token is replaced well before it expires, so that a short outage does no harm. */
 const USED_PART_OF_LIFETIME = 0.75;
 
 interface Held {
@@ -18,7 +18,7 @@ interface Held {
   readonly untilMs: number;
 }
 
-/** Tokens of a service account, which is made when it is missing. All who ask at the same time wait for the same token. */
+/** Returns tokens of a service account, which is created if missing. Concurrent callers share one request (single-flight). */
 export function accountTokenSource(
   client: Client,
   account: ObjectRef & { readonly namespace: string },

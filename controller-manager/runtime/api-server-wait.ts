@@ -4,10 +4,10 @@ import type { Log } from '../../shared/log/log';
 
 const RETRY_MS = 500;
 const CALL_TIMEOUT_MS = 5_000;
-/** How often a wait that goes on is told, counted in tries. */
+/** Number of tries between two log lines of a continued wait. */
 const TELL_EVERY_TRIES = 20;
 
-/** Resolves once the API server answers that it is ready, and says meanwhile that it waits, and for what. Rejects with the signal's reason. */
+/** Resolves once the API server is ready, and logs what it waits for meanwhile. Rejects with the signal's reason. */
 export async function waitForApiServer(client: Client, log: Log, signal: AbortSignal): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     const problem = await problemOf(client, signal);
@@ -29,7 +29,7 @@ async function problemOf(client: Client, signal: AbortSignal): Promise<string | 
       signal,
       timeoutMs: CALL_TIMEOUT_MS,
     });
-    // A server that forbids the question is there all the same.
+    // A server that forbids the question is up.
     return code === 200 || code === 403 ? undefined : `GET /readyz answered ${String(code)}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

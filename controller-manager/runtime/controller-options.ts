@@ -1,35 +1,35 @@
 import type { SigningAuthority } from '../../shared/certs/sign-certificate-request';
 import type { SigningKey } from '../../shared/tokens/token-key';
 
-/** What the command line decides about controllers. */
+/** The controller settings of the command line. */
 export interface ControllerOptions {
   readonly concurrentNamespaceSyncs: number;
-  /** How often every terminating namespace is looked at again without cause, in milliseconds. */
+  /** Interval of the periodic check of every terminating namespace, in milliseconds. */
   readonly namespaceSyncPeriodMs: number;
   readonly concurrentGcSyncs: number;
-  /** How many quotas are calculated at once; 5 if not given. */
+  /** Number of quotas calculated concurrently; 5 if absent. */
   readonly concurrentResourceQuotaSyncs?: number;
-  /** How often every quota is calculated anew without cause, in milliseconds; 5 minutes if not given. */
+  /** Interval of the periodic calculation of every quota, in milliseconds; 5 minutes if absent. */
   readonly resourceQuotaSyncPeriodMs?: number;
-  /** How many service accounts and Secrets are worked on at once; 5 if not given. */
+  /** Number of service accounts and Secrets processed concurrently; 5 if absent. */
   readonly concurrentServiceaccountTokenSyncs?: number;
-  /** The certificates by which pods know the API server, as PEM text; absent where nobody says. */
+  /** The CA certificates of the API server for pods, as PEM text; absent if unknown. */
   readonly rootCa?: string;
-  /** With what the tokens in Secrets are signed; absent where nobody says. */
+  /** Signs the tokens in Secrets; absent without a key. */
   readonly tokenKey?: SigningKey;
-  /** With what certificate requests are signed; absent where nobody says. */
+  /** Signs certificate requests; absent without an authority. */
   readonly signing?: Signing;
 }
 
-/** With what certificate requests are signed. */
+/** The authorities of certificate requests. */
 export interface Signing {
-  /** Undefined for a signer that has none, or that is not of the project. */
+  /** Returns undefined for a signer without an authority, or a foreign one. */
   readonly authorityOf: (signerName: string) => AuthorityFiles | undefined;
   readonly lifetimeMs: number;
 }
 
-/** An authority as its two files hold it. */
+/** An authority as stored in its two files. */
 export interface AuthorityFiles {
-  /** As the files say now; files that cannot be used leave what they said before. */
+  /** Returns the current files; unusable files keep the previous pair. */
   readonly current: () => Promise<SigningAuthority>;
 }

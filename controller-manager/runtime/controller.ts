@@ -3,31 +3,31 @@ import type { WorkQueue, WorkQueueOptions } from '../../shared/concurrency/work-
 import type { Log } from '../../shared/log/log';
 import type { ControllerOptions } from './controller-options';
 
-/** What every controller gets. */
+/** The context of every controller. */
 export interface ControllerContext {
   /** Acts as the controller. */
   readonly client: Client;
-  /** Lists and watches whatever there is; the controller itself may not. */
+  /** Lists and watches everything; the controller itself may not. */
   readonly reader: Client;
   readonly log: Log;
   readonly options: ControllerOptions;
-  /** Makes the queue of the controller's work, which is measured under its name. */
+  /** Creates the controller's work queue, measured under its name. */
   readonly createQueue: (options?: WorkQueueOptions) => WorkQueue;
 }
 
-/** The feature gates that switch something in this program. */
+/** The feature gates that have an effect in this program. */
 export const MANAGER_GATES = ['APIServerIdentity', 'StorageVersionAPI'] as const;
 export type ManagerGate = (typeof MANAGER_GATES)[number];
 
 export interface Controller {
-  /** As `--controllers` names it. */
+  /** The name in `--controllers`. */
   readonly name: string;
-  /** The service account whose rights are those that the controller needs; absent: it acts as the process itself. */
+  /** The service account with the controller's permissions; absent: it acts as the process. */
   readonly account?: string;
-  /** Only there while all of these feature gates are on. */
+  /** It exists only while all of these feature gates are on. */
   readonly gates?: readonly ManagerGate[];
-  /** Only runs where `--controllers` names it. */
+  /** Runs only when named in `--controllers`. */
   readonly isOffByDefault?: true;
-  /** Works until the signal aborts, then resolves once all its work has ended. */
+  /** Works until the signal aborts and resolves once all work has ended. */
   readonly run: (context: ControllerContext, signal: AbortSignal) => Promise<void>;
 }

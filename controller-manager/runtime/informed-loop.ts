@@ -3,7 +3,7 @@ import { runWorkers } from '../../shared/concurrency/work-loop';
 import { getRetryAfterMs } from '../../shared/errors/status-error';
 
 export interface InformedLoopOptions extends Omit<WorkLoopOptions, 'retryAfterMs'> {
-  /** What the work is decided on. Their handlers put keys into the queue. */
+  /** The informers that decisions depend on. Their handlers put keys into the queue. */
   readonly informers: readonly {
     run(signal: AbortSignal): Promise<void>;
     whenSynced(signal: AbortSignal): Promise<void>;
@@ -11,11 +11,8 @@ export interface InformedLoopOptions extends Omit<WorkLoopOptions, 'retryAfterMs
 }
 
 /**
- * Keeps the informers current, and works on keys once all of them know what there is; what the server refused for a time comes no sooner.
- * Resolves when everything has ended.
- *
- * For a controller that decides on several collections, that has work to do when an object is gone, or whose keys are not those of the
- * objects that change. One that works on each object of one collection by itself takes `runObjectLoop`.
+ * Runs the informers, and works on keys once all of them are synced; a `Retry-After` of the server is respected. Resolves when everything
+ * has ended.
  */
 export async function runInformedLoop(options: InformedLoopOptions, signal: AbortSignal): Promise<void> {
   const { informers } = options;

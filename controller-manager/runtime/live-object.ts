@@ -19,9 +19,8 @@ export function addressOf(resource: GroupVersionResource, { metadata }: ApiObjec
 }
 
 /**
- * The object as the server has it now; undefined if it has gone, or if another of its name has taken its place. Throws where the answer
- * leaves that open: a 404 that does not name the object is about its resource, which may be served again in a moment, and what has
- * another name is not what was asked for.
+ * Returns the current object; undefined if it is gone or was replaced by another of its name. Throws if the response is ambiguous: a 404
+ * that does not name the object is about its resource.
  */
 export async function getLive(
   client: Client,
@@ -39,14 +38,14 @@ export async function getLive(
   }
 }
 
-/** The metadata fields to write (a list that becomes empty is written as null), or undefined if nothing is to be changed. */
+/** Returns the metadata fields to write (an emptied list as null), or undefined to change nothing. */
 export type MetadataChange = (
   metadata: ObjectMeta,
 ) => Partial<Pick<ObjectMeta, 'finalizers' | 'ownerReferences'>> | undefined;
 
 /**
- * Changes the metadata of exactly this object, by a merge patch that holds for the version it was computed from only, and again from
- * the live object after a conflict. An object that has gone is left alone. `known` saves the first read.
+ * Changes the metadata of exactly this object by a merge patch with its version, and again from a live read after a conflict. A deleted
+ * object is left alone. `known` saves the first read.
  */
 export async function changeMetadata(
   client: Client,
@@ -78,7 +77,7 @@ export async function changeMetadata(
   }
 }
 
-/** Takes one finalizer away. */
+/** Removes one finalizer. */
 export function withoutFinalizer(finalizer: string): MetadataChange {
   return ({ finalizers = [] }) =>
     finalizers.includes(finalizer)
@@ -86,7 +85,7 @@ export function withoutFinalizer(finalizer: string): MetadataChange {
       : undefined;
 }
 
-/** Takes the references to these owners away. */
+/** Removes the references to these owners. */
 export function withoutOwners(uids: ReadonlySet<string>): MetadataChange {
   return ({ ownerReferences = [] }) => {
     const rest = ownerReferences.filter(({ uid }) => !uids.has(uid));
@@ -94,7 +93,7 @@ export function withoutOwners(uids: ReadonlySet<string>): MetadataChange {
   };
 }
 
-/** Lets the owner go before this dependent has gone. */
+/** Clears `blockOwnerDeletion` of this owner reference. */
 export function withoutBlocking(owner: string): MetadataChange {
   return ({ ownerReferences = [] }) => {
     if (

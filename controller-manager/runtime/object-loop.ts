@@ -8,20 +8,15 @@ import { runInformedLoop } from './informed-loop';
 export interface ObjectLoopOptions<T extends ApiObject> {
   readonly context: Pick<ControllerContext, 'log' | 'createQueue'>;
   readonly informer: Informer<T>;
-  /** How many objects are worked on at once. */
+  /** Number of objects processed concurrently. */
   readonly workers: number;
-  /** Whether there is work for an object as it is now; there is for all if not given. */
+  /** Reports whether an object needs work; all do if absent. */
   readonly concerns?: (object: T) => boolean;
-  /** Brings the world in line for one object, the newest state that is known of it. Failures are as with any loop. */
+  /** Reconciles one object, given its newest known state. Failures are retried with backoff. */
   readonly reconcile: (object: T, signal: AbortSignal) => Promise<Requeue | undefined>;
 }
 
-/**
- * Works on every object once it is there, and again whenever it has changed. Resolves when everything has ended.
- *
- * For a controller of one collection whose objects are worked on one by one, and that has nothing to do once one is gone. Others take
- * `runInformedLoop`, on which this one stands.
- */
+/** Reconciles every object when it appears and after each change. Resolves when everything has ended. */
 export async function runObjectLoop<T extends ApiObject>(
   { context, informer, workers, concerns = () => true, reconcile }: ObjectLoopOptions<T>,
   signal: AbortSignal,

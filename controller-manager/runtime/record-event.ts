@@ -24,14 +24,11 @@ export interface WarningEvent {
   readonly reason: string;
   readonly message: string;
   readonly component: string;
-  /** With the object's uid what makes two events the same. */
+  /** Identifies equal events together with the object's uid. */
   readonly key: string;
 }
 
-/**
- * Tells a warning by an Event, once per object and key for as long as the Event is kept. Never throws but for the signal: what is done
- * with the object does not depend on it.
- */
+/** Reports a warning by an Event, once per object and key while the Event is kept. Throws only for the signal. */
 export async function recordWarning(
   { client, clock, log }: EventParts,
   { about: { resource, object }, reason, message, component, key }: WarningEvent,
@@ -43,7 +40,7 @@ export async function recordWarning(
     apiVersion: 'v1',
     kind: 'Event',
     metadata: {
-      // Names of objects may have characters that those of events may not.
+      // Names of objects may have characters that names of events may not.
       name: `${resource.resource}.${hashOf(uid, key)}`,
       namespace: namespace === '' ? NAMESPACE.default : namespace,
     },

@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-test('a file of certificates is read as it is', () => {
+test('a valid file of certificates is returned unchanged', () => {
   const { certFile } = ensureServingCertificate({ dir, hosts: ['localhost'], log: silentLog });
   const text = readFileSync(certFile, 'utf8');
   expect(readCertificates(certFile)).toBe(text);
@@ -28,7 +28,7 @@ test.each([
   expect(() => readCertificates(file)).toThrow(RootCaError);
 });
 
-test('a file that is not there is refused by its name', () => {
+test('a missing file is refused by name', () => {
   const file = path.join(dir, 'gone.pem');
   expect(() => readCertificates(file)).toThrow(file);
 });

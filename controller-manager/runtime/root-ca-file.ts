@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** The file of `--root-ca-file` cannot be used. */
+/** Thrown when the file of `--root-ca-file` cannot be used. */
 export class RootCaError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -11,7 +11,7 @@ export class RootCaError extends Error {
 
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** The text of a file that holds at least one certificate, and none that cannot be read. Throws RootCaError. */
+/** Returns the text of a file with at least one valid certificate and no invalid one. Throws RootCaError. */
 export function readCertificates(path: string): string {
   try {
     const text = readFileSync(path, 'utf8');

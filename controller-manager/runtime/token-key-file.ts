@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { SigningKey } from '../../shared/tokens/token-key';
 import { signingKeyOf } from '../../shared/tokens/token-key';
 
-/** The file of `--service-account-private-key-file` cannot be used. */
+/** Thrown when the file of `--service-account-private-key-file` cannot be used. */
 export class TokenKeyError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -10,7 +10,7 @@ export class TokenKeyError extends Error {
   }
 }
 
-/** The key that tokens are signed with; undefined without a file. Throws TokenKeyError. */
+/** Returns the key that signs tokens; undefined without a file. Throws TokenKeyError. */
 export function readTokenKey(path: string): SigningKey | undefined {
   if (path === '') return undefined;
   try {

@@ -26,7 +26,7 @@ const live = async (id: string, component = API_SERVER_MANAGER) =>
     spec: { holderIdentity: id },
   });
 
-/** Each server with the version in which it stores. */
+/** Creates a StorageVersion with these servers and their encoding versions. */
 async function tell(name: string, servers: Readonly<Record<string, string>>): Promise<void> {
   const made = (await bench.call('POST', VERSIONS, { metadata: { name }, spec: {} })) as StorageVersion;
   const said = Object.entries(servers).map(([apiServerID, encodingVersion]) => ({
@@ -42,7 +42,7 @@ const idsOf = (version: StorageVersion | undefined): readonly (string | undefine
 
 const run = (): void => bench.run(runStaleStorageVersions, 'storage-version-garbage-collector');
 
-test('what servers without a lease have said is taken out, with what all agree on', async () => {
+test('entries of servers without a lease are removed, together with the common version', async () => {
   await live('alive');
   await live('elected', 'something-else');
   await tell('apps.deployments', { gone: 'apps/v1beta1', alive: 'apps/v1', elected: 'apps/v1beta1' });
@@ -66,7 +66,7 @@ test('what servers without a lease have said is taken out, with what all agree o
   ]);
 });
 
-test('a server whose lease goes is taken out', async () => {
+test('the entry of a server whose lease is deleted is removed', async () => {
   await live('alive');
   await live('going');
   await tell('apps.deployments', { alive: 'apps/v1', going: 'apps/v1beta1' });

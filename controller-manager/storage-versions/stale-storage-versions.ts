@@ -10,7 +10,7 @@ import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
 const WORKERS = 1;
 
-/** Takes out of StorageVersions what API servers have said that are gone: those without a lease of identity. */
+/** Removes the entries of API servers without an identity lease from StorageVersions. */
 export async function runStaleStorageVersions(
   context: ControllerContext,
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function runStaleStorageVersions(
     },
   });
   const reconcile = async (name: string, stop: AbortSignal): Promise<undefined> => {
-    // Two informers are not equally current: nothing is taken away that the server has not confirmed.
+    // Two informers are not equally current, so the absence of a lease is confirmed by the server.
     const version = await found(client.get(RESOURCE.storageversions, { name }, { signal: stop }));
     if (version === undefined) return;
     const servers = version.status?.storageVersions ?? [];
@@ -69,7 +69,7 @@ function isIdentity(lease: Lease | undefined): boolean {
   return lease?.metadata.labels?.[LABEL.component] === API_SERVER_MANAGER;
 }
 
-/** Undefined for what is not there. */
+/** Returns undefined for a 404. */
 async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

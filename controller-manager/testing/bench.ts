@@ -14,15 +14,15 @@ import { PATIENCE_MS } from '../../shared/testing/eventually';
 import type { ControllerContext } from '../runtime/controller';
 
 /**
- * A fake API server with a controller running against it over HTTP: for tests that break requests on purpose, or serve resources that
- * do not exist. It knows neither roles, validation nor admission; `role-bench.ts` has the real server.
+ * A fake API server with a controller that runs against it over HTTP, for tests that break requests on purpose or serve resources that do
+ * not exist. It has no roles, validation or admission; `role-bench.ts` has the real server.
  */
 export interface Bench {
   readonly server: FakeApiServer;
   readonly client: Client;
   readonly make: (resource: FakeResource, name: string, more?: MadeObject) => ApiObject;
   readonly find: (resource: FakeResource, name: string) => ApiObject | undefined;
-  /** Resolves once the condition holds, which is looked at after every write. */
+  /** Resolves once the condition holds; checked after every write. */
   readonly until: (holds: () => boolean) => Promise<void>;
   readonly run: (controller: (context: ControllerContext, signal: AbortSignal) => Promise<void>) => void;
   readonly close: () => Promise<void>;
@@ -90,7 +90,7 @@ export async function createBench(): Promise<Bench> {
   };
 }
 
-/** A reference to this object as an owner that waits for its dependents. */
+/** Returns a blocking owner reference to this object. */
 export function ownedBy(
   resource: FakeResource,
   { metadata }: ApiObject,

@@ -19,17 +19,17 @@ import type { Controller, ControllerContext } from '../runtime/controller';
 import type { ControllerOptions } from '../runtime/controller-options';
 
 /**
- * A real server in memory where roles decide, and a controller that has no more rights than the policy of every cluster gives it. The
- * harness to take, unless a test needs what only the fake API server of `bench.ts` does.
+ * A real server in memory with RBAC, and a controller with only the permissions of the default policy. The preferred harness, unless a
+ * test needs the fake API server of `bench.ts`.
  */
 export interface RoleBench {
   readonly api: InProcessApi;
-  /** Requests with which controllers have written something, in their order. */
+  /** Write requests of controllers, in order. */
   readonly writes: readonly string[];
-  /** As a superuser, or as a user with groups; throws where the answer is an error. */
+  /** Sends a request as a superuser or as a user with groups; throws for an error response. */
   readonly call: (method: string, url: string, body?: object, as?: BenchUser) => Promise<ApiObject>;
   readonly run: (run: Run, account: Controller['account'], options?: Partial<ControllerOptions>) => void;
-  /** The object of this name as soon as the condition holds for it; undefined stands for an object that is not there. */
+  /** Resolves with the object of this name once the condition holds; undefined stands for an absent object. */
   readonly when: <T extends ApiObject>(
     collection: string,
     name: string,
@@ -43,7 +43,7 @@ export interface BenchUser {
   readonly groups?: readonly string[];
 }
 
-/** What the server is to do in another way. */
+/** Changed behaviour of the server. */
 export type RoleBenchServer = Pick<
   NonNullable<Parameters<typeof startInProcessApi>[1]>,
   'services' | 'serverSideApply' | 'kindSettings' | 'runtimeConfig'
@@ -126,7 +126,7 @@ function checked({ code, text, json }: Reply): ApiObject {
   return json as ApiObject;
 }
 
-/** As much of a client as controllers use, acting as a user. */
+/** The part of a client that controllers use, acting as a user. */
 function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client {
   const call = async (
     method: string,

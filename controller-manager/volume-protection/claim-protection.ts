@@ -15,7 +15,7 @@ const WORKERS = 5;
 const LOOK_AGAIN_MS = 5_000;
 const BY_CLAIM = 'claim';
 
-/** Lets claims that are being deleted go once no pod on a node uses them, and protects those that are not protected. */
+/** Releases terminating claims that no running pod uses, and protects new claims. */
 export async function runClaimProtection(
   { client, log, createQueue }: ControllerContext,
   signal: AbortSignal,
@@ -36,12 +36,12 @@ export async function runClaimProtection(
   };
   claims.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
   pods.addHandler({
-    // A claim can go once something ends that used it: what a pod begins to use holds nothing up longer than it was.
+    // Only the end of a use can release a claim; a new use blocks nothing new.
     onUpdate: (before) => enqueueClaims(before),
     onDelete: enqueueClaims,
   });
 
-  /** Asked of the server itself: the informer may not know a pod yet. */
+  /** Asked with a consistent read: the informer may not know a pod yet. */
   const isUsedByUnknown = async (claim: PersistentVolumeClaim, stop: AbortSignal): Promise<boolean> => {
     const { namespace = '' } = claim.metadata;
     const { items } = await client.listAll(RESOURCE.pods, { namespace, signal: stop });
@@ -57,9 +57,9 @@ export async function runClaimProtection(
       return undefined;
     }
     if (!(claim.metadata.finalizers ?? []).includes(FINALIZER.claimProtection)) return undefined;
-    // The pod's end will tell.
+    // The end of the pod is an event.
     if (pods.store.byIndex(BY_CLAIM, key).some((pod) => isUsing(pod, claim))) return undefined;
-    // Of a pod that the informer never sees nothing will tell.
+    // A pod that the informer does not know causes no event.
     if (await isUsedByUnknown(claim, stop)) return { requeueAfterMs: lookAgainMs };
     await changeFinalizers(client, { ...target, change: withoutFinalizer(FINALIZER.claimProtection) }, stop);
     return undefined;

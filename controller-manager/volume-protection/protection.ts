@@ -5,7 +5,7 @@ import type { MetadataChange } from '../runtime/live-object';
 
 const CONFLICT_TRIES_MAX = 5;
 
-/** Whether the object is being deleted. */
+/** Reports whether the object is being deleted. */
 export function isLeaving({ metadata }: ApiObject): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
 }
@@ -20,8 +20,8 @@ export function withFinalizer(finalizer: string): MetadataChange {
 }
 
 /**
- * Changes the finalizers of exactly this object, known as a whole, and again after a conflict. An object that has gone is left alone.
- * It is an update because the accounts of these controllers may not patch.
+ * Changes the finalizers of exactly this object, and again after a conflict. A deleted object is left alone. It is an update because the
+ * accounts of these controllers may not patch.
  */
 export async function changeFinalizers(
   client: Client,

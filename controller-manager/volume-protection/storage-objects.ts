@@ -1,23 +1,23 @@
 import type { Pod } from '../../shared/api/types/core-v1';
 import type { ApiObject } from '../../shared/object/object';
 
-/** What of a pod says which claims it uses. */
+/** The part of a pod that says which claims it uses. */
 export interface PodWithClaims extends ApiObject {
-  /** Empty while the pod is on no node. */
+  /** Empty while the pod is not scheduled. */
   readonly nodeName: string;
   readonly claims: readonly UsedClaim[];
 }
 
 interface UsedClaim {
-  /** In the pod's namespace. */
+  /** A name in the pod's namespace. */
   readonly name: string;
-  /** It was made for this pod; another claim that happens to have its name is not the pod's. */
+  /** True if the claim was created for this pod; another claim of that name does not count. */
   readonly isPodsOwn: boolean;
 }
 
 /**
- * Cuts a pod down to that. The claim of an ephemeral volume is named after the pod and the volume; once the pod has stopped it is no
- * longer used, or a pod that waits for its claims to go would wait for ever.
+ * Reduces a pod to that. The claim of an ephemeral volume is named after pod and volume. A finished pod no longer uses it, otherwise a
+ * pod that waits for its claims would never be removed.
  */
 export function podOf(pod: Pod): PodWithClaims {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = pod.metadata;
@@ -35,12 +35,15 @@ function hasStopped({ metadata }: Pod): boolean {
   return (metadata.deletionTimestamp ?? null) !== null && metadata.deletionGracePeriodSeconds === 0;
 }
 
-/** `namespace/name` of each claim. */
+/** Returns `namespace/name` of each claim. */
 export function claimKeysOf({ metadata, claims }: PodWithClaims): readonly string[] {
   return claims.map(({ name }) => `${metadata.namespace ?? ''}/${name}`);
 }
 
-/** Whether the pod, of the same namespace, may be running with the claim. One that is on no node yet will not be started with it. */
+/**
+ * Reports whether the pod, in the same namespace, may be running with the claim. An unscheduled pod will not be started with a
+ * terminating claim.
+ */
 export function isUsing({ metadata, nodeName, claims }: PodWithClaims, claim: ApiObject): boolean {
   const { name, ownerReferences = [] } = claim.metadata;
   const isOwn = ownerReferences.some(({ uid, controller }) => controller === true && uid === metadata.uid);

@@ -24,7 +24,7 @@ describe('a claim', () => {
   const finalizers = [FINALIZER.claimProtection];
   const claimNow = (name: string) => bench.find(CLAIMS, name);
 
-  test('that nobody uses goes when it is deleted', async () => {
+  test('without a pod is removed when it is deleted', async () => {
     bench.make(CLAIMS, 'c', { finalizers });
     bench.run(runClaimProtection);
     await bench.client.delete(CLAIMS, { namespace, name: 'c' });
@@ -32,7 +32,7 @@ describe('a claim', () => {
     expect(claimNow('c')).toBeUndefined();
   });
 
-  test('that a pod on a node uses stays until the pod has gone', async () => {
+  test('of a running pod stays until the pod is deleted', async () => {
     bench.make(CLAIMS, 'used', { finalizers });
     bench.make(CLAIMS, 'free', { finalizers });
     bench.make(PODS, 'p', podWith('used', 'n'));
@@ -45,7 +45,7 @@ describe('a claim', () => {
     await bench.until(() => claimNow('used') === undefined);
   });
 
-  test('that a pod uses which the informer never sees stays until that pod has gone', async () => {
+  test('of a pod that the informer does not know stays until that pod is deleted', async () => {
     bench.make(CLAIMS, 'c', { finalizers });
     let looks = 0;
     bench.server.fault = ({ path, query }) => {
@@ -53,7 +53,7 @@ describe('a claim', () => {
       return path === '/api/v1/pods' && query.has('watch') ? 'hang' : undefined;
     };
     bench.run(async (context, signal) => runClaimProtection(context, signal, { lookAgainMs: 10 }));
-    // The finalizer of another claim tells that the informers have read what there is.
+    // The finalizer of another claim shows that the informers are synced.
     bench.make(CLAIMS, 'other', {});
     await bench.until(() => claimNow('other')?.metadata.finalizers?.length === 1);
     bench.make(PODS, 'p', podWith('c', 'n'));
@@ -71,7 +71,7 @@ describe('a claim', () => {
     expect(claimNow('c')).toBeUndefined();
   });
 
-  test('that a pod waits for which is on no node goes all the same', async () => {
+  test('of an unscheduled pod is removed', async () => {
     bench.make(CLAIMS, 'c', { finalizers });
     bench.make(PODS, 'p', podWith('c'));
     bench.run(runClaimProtection);
@@ -80,7 +80,7 @@ describe('a claim', () => {
     expect(claimNow('c')).toBeUndefined();
   });
 
-  test('that somebody else changed meanwhile is changed as it is now', async () => {
+  test('that another client changed meanwhile is changed in its current state', async () => {
     bench.make(CLAIMS, 'c', {});
     let isRefused = false;
     bench.server.fault = ({ method }) => {
@@ -98,7 +98,7 @@ describe('a claim', () => {
     expect(claimNow('c')?.metadata).toMatchObject({ finalizers, labels: { mine: 'x' } });
   });
 
-  test('without protection gets it, and keeps the finalizers of others', async () => {
+  test('without the finalizer gets it, and keeps other finalizers', async () => {
     bench.make(CLAIMS, 'c', { finalizers: ['example.com/x'] });
     bench.run(runClaimProtection);
     await bench.until(() => claimNow('c')?.metadata.finalizers?.length === 2);
@@ -130,7 +130,7 @@ describe('a volume', () => {
     bench.server.store.create(place, { metadata: { finalizers }, status: { phase } });
   const volumeNow = () => bench.server.store.find(place);
 
-  test('that is not bound goes when it is deleted', async () => {
+  test('without a bound claim is removed when it is deleted', async () => {
     make('Released');
     bench.run(runVolumeProtection);
     await bench.client.delete(VOLUMES, { name: 'pv' });
@@ -138,7 +138,7 @@ describe('a volume', () => {
     expect(volumeNow()).toBeUndefined();
   });
 
-  test('that is bound stays until it is not', async () => {
+  test('with a bound claim stays until it is released', async () => {
     make('Bound');
     bench.server.store.create({ ...place, name: 'other' }, { metadata: {} });
     await bench.client.delete(VOLUMES, { name: 'pv' });

@@ -9,7 +9,7 @@ import { changeFinalizers, isLeaving, withFinalizer } from './protection';
 
 const WORKERS = 5;
 
-/** Lets volumes that are being deleted go once no claim is bound to them, and protects those that are not protected. */
+/** Releases terminating volumes without a bound claim, and protects new volumes. */
 export async function runVolumeProtection(context: ControllerContext, signal: AbortSignal): Promise<void> {
   const { client, log } = context;
   const informer = createInformer({ client, resource: RESOURCE.persistentvolumes, log });

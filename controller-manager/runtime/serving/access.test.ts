@@ -10,7 +10,7 @@ import { createAccess } from './access';
 
 const REVIEWS = /tokenreviews|subjectaccessreviews/;
 
-/** A real server where roles decide, which is asked as the user of the controller-manager. */
+/** A real server with RBAC, queried as the user of the controller-manager. */
 async function startBench(): Promise<{ readonly bench: RoleBench; readonly client: Client }> {
   const bench = await createRoleBench(undefined, {
     services: {
@@ -22,7 +22,7 @@ async function startBench(): Promise<{ readonly bench: RoleBench; readonly clien
                 user: { name: 'scraper', uid: 'u', groups: ['watchers'], extra: {} },
                 audiences: [],
               }
-            : { isKnown: false, why: 'nobody' },
+            : { isKnown: false, why: 'unknown' },
         ),
     },
   });
@@ -51,7 +51,7 @@ describe('with a real server', () => {
   });
   afterEach(async () => bench.close());
 
-  test('roles of the API server decide who may read, and the token says who that is', async () => {
+  test('the token identifies the user, and roles of the API server decide', async () => {
     await giveLeave(bench);
     const access = createAccess({ client, alwaysAllowPaths: ['/healthz'], log: silentLog });
     const code = async (verb: string, path: string, token: string): Promise<number> =>
@@ -67,7 +67,7 @@ describe('with a real server', () => {
     });
   });
 
-  test('a verdict counts for ten seconds, and no longer', async () => {
+  test('a decision is cached for ten seconds', async () => {
     let nowMs = 0;
     const access = createAccess({
       client,
@@ -95,23 +95,23 @@ describe('with a server that does not answer', () => {
   });
   afterEach(async () => server.close());
 
-  test('nobody gets in but where nobody is asked, and the next request asks again', async () => {
+  test('access is refused except on always-allowed paths, and the next request asks again', async () => {
     server.fault = () => 'cut';
     const client = createClient({ server: server.url });
-    const told: object[] = [];
-    const log = { ...silentLog, warn: (fields: object) => void told.push(fields) };
+    const logged: object[] = [];
+    const log = { ...silentLog, warn: (fields: object) => void logged.push(fields) };
     const access = createAccess({ client, alwaysAllowPaths: ['/health*'], log });
     for (let times = 1; times <= 2; times += 1) {
       const { code, message } = await access({ verb: 'get', path: '/metrics', token: 'x' });
       expect(code).toBe(500);
       expect(message).toBe('failed to check access with the API server');
-      expect(told).toHaveLength(times);
+      expect(logged).toHaveLength(times);
       expect(server.seen.filter(({ path }) => REVIEWS.test(path))).toHaveLength(times);
     }
     expect((await access({ verb: 'get', path: '/healthz', token: '' })).code).toBe(200);
   });
 
-  test('of many that ask at once only some wait for it, and others are turned away until they have an answer', async () => {
+  test('of many concurrent requests only a limited number waits; the others are refused at once', async () => {
     server.fault = () => 'hang';
     const client = createClient({ server: server.url });
     const access = createAccess({ client, alwaysAllowPaths: [], log: silentLog });

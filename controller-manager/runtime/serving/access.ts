@@ -10,16 +10,16 @@ import type { ResourceOf, Sent } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP, USER, USER_GROUP } from '../../../shared/names';
 
-/** A request at the listener of the process. */
+/** A request to the listener of this process. */
 export interface AccessRequest {
-  /** In lower case: `get`. */
+  /** Lower case: `get`. */
   readonly verb: string;
   readonly path: string;
-  /** The bearer token; empty where there is none. */
+  /** The bearer token; empty if absent. */
   readonly token: string;
 }
 
-/** 200: may. 401: the token is nobody's. 403: may not. 500: the API server does not say. 503: too many wait for what it says. */
+/** 200: allowed. 401: unknown token. 403: forbidden. 500: the API server did not decide. 503: too many requests are waiting. */
 export interface AccessDecision {
   readonly code: 200 | 401 | 403 | 500 | 503;
   readonly message: string;
@@ -27,16 +27,16 @@ export interface AccessDecision {
 
 export interface AccessOptions {
   readonly client: Client;
-  /** Paths that need nobody's leave; a `*` at the end stands for whatever follows. */
+  /** Paths without authorization; a trailing `*` matches any rest. */
   readonly alwaysAllowPaths: readonly string[];
   readonly log: Log;
   readonly clock?: Clock;
 }
 
-/** How long a verdict counts, in milliseconds: no longer than Kubernetes remembers one. */
+/** How long a decision is cached, in milliseconds: no longer than Kubernetes does. */
 const REMEMBERED_MS = 10_000;
 const REMEMBERED_MAX = 1_000;
-/** How many requests may wait for the API server at once; anybody can send them. */
+/** Number of requests that may wait for the API server at once; unauthenticated clients can send them. */
 const REVIEWS_MAX = 64;
 const CALL_TIMEOUT_MS = 10_000;
 const UNKNOWN = 'failed to check access with the API server';
@@ -56,11 +56,11 @@ const ACCESS_REVIEWS: ResourceOf<SubjectAccessReview> = {
 
 interface Remembered {
   readonly verdict: Promise<AccessDecision>;
-  /** By the clock. */
+  /** Expiration by the clock. */
   readonly untilMs: number;
 }
 
-/** Asks the API server whose token it is and whether they may: users and roles are the same here as there. */
+/** Authenticates and authorizes by TokenReview and SubjectAccessReview of the API server. */
 export function createAccess({
   client,
   alwaysAllowPaths,
@@ -89,7 +89,7 @@ function matches(allowed: string, path: string): boolean {
   return allowed.endsWith('*') ? path.startsWith(allowed.slice(0, -1)) : path === allowed;
 }
 
-/** Tokens are secrets, and are not kept. */
+/** Tokens are secrets, so only a hash is kept. */
 function keyOf({ verb, path, token }: AccessRequest): string {
   const digest = createHash('sha256').update(token).digest('base64url');
   return `${digest} ${verb} ${path}`;
@@ -106,7 +106,7 @@ async function review(
     const message = `forbidden: User ${JSON.stringify(user.username ?? '')} cannot ${verb} path ${JSON.stringify(path)}`;
     return { code: 403, message };
   } catch (error) {
-    // What the server said is no concern of somebody who may be anybody.
+    // An unauthenticated client must not see the server's error.
     log.warn({ path, error: error instanceof Error ? error.message : String(error) }, UNKNOWN);
     return { code: 500, message: UNKNOWN };
   }

@@ -39,7 +39,7 @@ afterEach(() => listener.close());
 interface Got {
   readonly code: number | undefined;
   readonly text: string;
-  /** Who the certificate says the server is. */
+  /** The name in the certificate of the server. */
   readonly name: string;
 }
 
@@ -60,7 +60,7 @@ async function call(url: string, method = 'GET', headers: Record<string, string>
   });
 }
 
-test('it tells over TLS that the process is well, and what it measures', async () => {
+test('it serves health and metrics over TLS', async () => {
   await open();
   metrics.noteLeading('the-lease', true);
   metrics.queueOf('namespace').add('x');
@@ -71,7 +71,7 @@ test('it tells over TLS that the process is well, and what it measures', async (
   expect(text).toContain('workqueue_depth{name="namespace"} 1\n');
 });
 
-test('a certificate that is made is for the address and can be checked', async () => {
+test('a generated certificate is valid for the bound address', async () => {
   await open();
   const target = { host: HOST, port: listener.port, path: '/healthz', ca: selfSigned().cert, agent: false };
   const code = await new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ test('a certificate that is made is for the address and can be checked', async (
   expect(code).toBe(200);
 });
 
-test('whoever decides is asked for every path, with the token, and a no is told', async () => {
+test('the access check gets every path and token, and its refusal is returned', async () => {
   await open({
     access: async (each) => {
       asked.push(each);
@@ -99,14 +99,14 @@ test('whoever decides is asked for every path, with the token, and a no is told'
   ]);
 });
 
-test('nothing else is there, and nothing can be written', async () => {
+test('other paths are 404, and writes are refused', async () => {
   await open();
   expect((await call('/nowhere')).code).toBe(404);
   expect((await call('/metrics', 'POST')).code).toBe(405);
   expect(await call('/healthz', 'HEAD')).toMatchObject({ code: 200, text: '' });
 });
 
-test('an address that is taken is told', async () => {
+test('an address in use is reported', async () => {
   const first = await open();
   const again: unknown = await open({ port: first.port }).catch((error: unknown) => error);
   expect(again).toBeInstanceOf(ListenerError);
@@ -116,7 +116,7 @@ test('an address that is taken is told', async () => {
   });
 });
 
-test('closing ends connections that say nothing', async () => {
+test('closing ends idle connections', async () => {
   await open();
   const socket = connect(listener.port, HOST);
   await new Promise((resolve) => socket.once('connect', resolve));
@@ -127,7 +127,7 @@ test('closing ends connections that say nothing', async () => {
   expect(socket.destroyed).toBe(true);
 });
 
-describe('with a certificate in files', () => {
+describe('with certificate files', () => {
   const dir = mkdtempSync(path.join(tmpdir(), 'listener-'));
   const [certFile, keyFile] = [path.join(dir, 'tls.crt'), path.join(dir, 'tls.key')];
   afterAll(() => rmSync(dir, { recursive: true }));
@@ -139,20 +139,20 @@ describe('with a certificate in files', () => {
   };
   const certificate = servingCertificates({ certFile, keyFile, bindAddress: HOST });
 
-  test('a new one is taken up, and one that cannot be used leaves the old one', async () => {
+  test('a renewed certificate is used, and an unusable one keeps the old one', async () => {
     write('old');
-    const told: string[] = [];
-    const log = { ...silentLog, warn: (_fields: object, message: string) => void told.push(message) };
+    const logged: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, message: string) => void logged.push(message) };
     await open({ certificate, certificatePollMs: 5, log });
     expect((await call('/healthz')).name).toBe('old');
     writeFileSync(certFile, 'rubbish');
-    while (told.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (logged.length === 0) await new Promise((resolve) => setImmediate(resolve));
     expect((await call('/healthz')).name).toBe('old');
     write('new');
     while ((await call('/healthz')).name !== 'new');
   });
 
-  test('files that do not belong together are refused by name', () => {
+  test('a certificate and key that do not match are refused by name', () => {
     write('x');
     writeFileSync(keyFile, makeCa({ commonName: 'y', validDays: 1 }).privateKeyPem);
     expect(certificate).toThrow(

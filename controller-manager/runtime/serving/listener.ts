@@ -11,11 +11,11 @@ import type { Metrics } from './metrics';
 
 export interface ListenerOptions {
   readonly bindAddress: string;
-  /** 0 takes a free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** The certificate as it should be now. Throws where it cannot be had. */
+  /** Returns the current certificate. Throws if there is none. */
   readonly certificate: () => ServingCertificate;
-  /** How often it is looked at, in milliseconds. */
+  /** Polling interval of the certificate, in milliseconds. */
   readonly certificatePollMs?: number;
   readonly access: (request: AccessRequest) => Promise<AccessDecision>;
   readonly metrics: Pick<Metrics, 'contentType' | 'exposition'>;
@@ -24,13 +24,13 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly port: number;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void;
 }
 
-/** The address cannot be listened on. */
+/** Thrown when the address cannot be used. */
 export class ListenerError extends Error {
-  /** Another process has the port. */
+  /** True if another process uses the port. */
   readonly isTaken: boolean;
 
   constructor(message: string, cause: unknown) {
@@ -40,21 +40,21 @@ export class ListenerError extends Error {
   }
 }
 
-/** One process has a few clients: scrapers and probes. */
+/** The few clients of a process are scrapers and probes. */
 const CONNECTIONS_MAX = 128;
 const HEADER_BYTES_MAX = 16 * 1_024;
-/** For a request to arrive, and for a handshake, in milliseconds. */
+/** Time limit for a request to arrive and for a handshake, in milliseconds. */
 const ARRIVAL_MS_MAX = 10_000;
 const KEEP_ALIVE_MS = 60_000;
-/** How long an answer may take to be taken, in milliseconds. */
+/** Time limit for a client to read a response, in milliseconds. */
 const SOCKET_IDLE_MS_MAX = 90_000;
 const CERTIFICATE_POLL_MS = 60_000;
 const HANDSHAKE = { minVersion: 'TLSv1.2', ecdhCurve: KEY_EXCHANGE_GROUPS } as const;
 const TEXT = 'text/plain; charset=utf-8';
 
 /**
- * Serves `/healthz` and `/metrics` over TLS. Throws ListenerError for an address that cannot be had, and what `certificate` throws. A later
- * certificate that cannot be used is logged, and the old one stays.
+ * Serves `/healthz` and `/metrics` over TLS. Throws ListenerError for an unusable address, and errors of `certificate`. An unusable
+ * renewed certificate is logged, and the old one stays in use.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { bindAddress, port, log } = options;
@@ -77,7 +77,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     },
   );
   server.maxConnections = CONNECTIONS_MAX;
-  // Node's own list has none of those that are not through with their handshake.
+  // Node's own list lacks sockets whose handshake has not finished.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

@@ -11,29 +11,29 @@ import { runtimeMetrics } from '../../../shared/metrics/runtime-metrics';
 import type { RequestObserver } from '../../../shared/metrics/rest-client';
 import { addRestClientMetrics, ClientRequests } from '../../../shared/metrics/rest-client';
 
-/** What the process tells of itself. */
+/** The metrics of the process. */
 export interface Metrics {
   readonly contentType: string;
-  /** In the text form of Prometheus. */
+  /** Returns the Prometheus text format. */
   exposition(): Promise<Buffer>;
-  /** Makes a queue that is measured under the name of its controller. */
+  /** Creates a work queue that is measured under the name of its controller. */
   queueOf(controller: string, options?: WorkQueueOptions): WorkQueue;
-  /** Whether this process holds the lease now. */
+  /** Records whether this process holds the lease. */
   noteLeading(lease: string, isLeading: boolean): void;
 }
 
 export interface MetricsOptions {
-  /** Also what the runtime tells: memory, processor time, delay of the event loop. For the real program. */
+  /** Includes the runtime's metrics: memory, processor time, event-loop delay. For the real program. */
   readonly process: boolean;
-  /** Absent: no build is told. */
+  /** Absent: no build info. */
   readonly build?: Build;
-  /** By default all. */
+  /** All by default. */
   readonly choice?: MetricChoice;
 }
 
-/** With what counts the requests of the clients, for a program that has some. */
+/** Metrics that also count the requests of clients. */
 export interface ClientMetrics extends Metrics {
-  /** Counts for the clients of the API server at this address. */
+  /** Returns a counter for the clients of the API server at this address. */
   observerOf(server: string): RequestObserver;
 }
 

@@ -5,22 +5,22 @@ import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { systemClock } from '../../../shared/concurrency/clock';
 
-/** What is shown to clients: a certificate, with its chain, and its key; both PEM. */
+/** A certificate with its chain and key, both PEM. */
 export interface ServingCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface ServingCertificateOptions {
-  /** Both empty: a certificate is made, and kept in memory only. */
+  /** Both empty: a certificate is generated and kept only in memory. */
   readonly certFile: string;
   readonly keyFile: string;
-  /** The address that is bound, for a certificate that is made. */
+  /** The bound address, for a generated certificate. */
   readonly bindAddress: string;
   readonly clock?: Clock;
 }
 
-/** The files of the certificate cannot be used. */
+/** Thrown when the files of the certificate cannot be used. */
 export class ServingCertificateError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -29,11 +29,11 @@ export class ServingCertificateError extends Error {
 }
 
 const VALID_DAYS = 365;
-/** Below this one that was made is made anew, in milliseconds. */
+/** Remaining validity below which a generated certificate is renewed, in milliseconds. */
 const REMAINING_MS_MIN = 30 * 86_400_000;
 const UNSPECIFIED = ['0.0.0.0', '::', ''];
 
-/** Returns what reads or makes the certificate as it should be now; that throws ServingCertificateError. */
+/** Returns a function that reads or generates the current certificate and throws ServingCertificateError. */
 export function servingCertificates(options: ServingCertificateOptions): () => ServingCertificate {
   return options.certFile === '' ? selfSigned(options) : () => readPair(options);
 }

@@ -1,6 +1,6 @@
 const GROUP = 'Secure serving';
 
-/** The flags of kube-controller-manager that say where and to whom the process tells of itself. */
+/** The serving flags of kube-controller-manager. */
 export const SERVING_FLAGS = [
   {
     name: 'secure-port',
@@ -50,7 +50,7 @@ export interface ServingFlags {
   readonly authorizationAlwaysAllowPaths: readonly string[];
 }
 
-/** What is wrong with the flags, before any file is read. */
+/** Returns the problems of the flag values, before any file is read. */
 export function servingProblems({ tlsCertFile, tlsPrivateKeyFile }: ServingFlags): readonly string[] {
   return (tlsCertFile === '') === (tlsPrivateKeyFile === '')
     ? []

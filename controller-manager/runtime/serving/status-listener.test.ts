@@ -7,11 +7,11 @@ import { createMetrics } from './metrics';
 import { openStatusListener } from './status-listener';
 
 const HOST = '127.0.0.1';
-const told: string[] = [];
+const logged: string[] = [];
 const parts = {
   client: createClient({ server: 'http://127.0.0.1:1' }),
   metrics: createMetrics({ process: false }),
-  log: { ...silentLog, warn: (_fields: object, message: string) => void told.push(message) },
+  log: { ...silentLog, warn: (_fields: object, message: string) => void logged.push(message) },
 };
 const flags = {
   bindAddress: HOST,
@@ -23,7 +23,7 @@ const flags = {
 let other: Server;
 let securePort: number;
 beforeEach(async () => {
-  told.length = 0;
+  logged.length = 0;
   other = createServer();
   other.listen(0, HOST);
   await once(other, 'listening');
@@ -31,21 +31,21 @@ beforeEach(async () => {
 });
 afterEach(() => other.close());
 
-test('a port that another process has is an error for whoever named it', async () => {
+test('an explicit port that another process uses is an error', async () => {
   const opening = openStatusListener({ ...flags, securePort }, { ...parts, isPortGiven: true });
   await expect(opening).rejects.toThrow(`--secure-port ${String(securePort)} cannot be had`);
 });
 
-test('a port that nobody named and another process has is done without', async () => {
+test('a default port that another process uses is skipped', async () => {
   expect(
     await openStatusListener({ ...flags, securePort }, { ...parts, isPortGiven: false }),
   ).toBeUndefined();
-  expect(told).toEqual(['neither /healthz nor /metrics is served']);
+  expect(logged).toEqual(['neither /healthz nor /metrics is served']);
 });
 
-test('no port, no listener', async () => {
+test('port 0 disables the listener', async () => {
   expect(
     await openStatusListener({ ...flags, securePort: 0 }, { ...parts, isPortGiven: true }),
   ).toBeUndefined();
-  expect(told).toEqual([]);
+  expect(logged).toEqual([]);
 });

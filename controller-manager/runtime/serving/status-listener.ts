@@ -8,7 +8,7 @@ import type { Metrics } from './metrics';
 import type { ServingFlags } from './serving-flags';
 
 export interface StatusListenerParts {
-  /** Whoever may ask who somebody is, and what they may. */
+  /** May create TokenReviews and SubjectAccessReviews. */
   readonly client: Client;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -16,8 +16,8 @@ export interface StatusListenerParts {
 }
 
 /**
- * Opens the listener that the flags ask for; undefined where they ask for none. A port that nobody named and another process has is no reason
- * not to work: two processes on one machine are started with the same flags. Throws ListenerError and ServingCertificateError.
+ * Opens the listener of the flags; undefined if disabled. A default port that is in use is skipped, because two processes on one machine
+ * are started with the same flags. Throws ListenerError and ServingCertificateError.
  */
 export async function openStatusListener(
   flags: ServingFlags,
