@@ -6,7 +6,7 @@ import { takeDurations } from '../../../shared/metrics/taken';
 
 export type Phase = 'admit' | 'validate';
 
-/** One decision of a plugin, or of a whole phase. */
+/** One decision of a plugin or of a whole phase. */
 export interface Decision {
   readonly type: Phase;
   readonly operation: AdmissionOperation;
@@ -19,17 +19,17 @@ export interface DecisionSeries {
   readonly durations: DurationHistogram;
 }
 
-/** Counts one decision that took so many milliseconds. */
+/** Counts one decision and its duration in milliseconds. */
 export type ObserveDecision = (rejected: boolean, ms: number) => void;
 
 type DecisionKind = Omit<Decision, 'rejected'>;
 
-/** kube-apiserver's bounds in seconds. */
+/** The bucket bounds of kube-apiserver, in seconds. */
 const BOUNDS_SECONDS: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5];
 
 /**
- * Times admission. The number of series is bounded by that of plugins, phases and operations. Every write is counted a dozen times:
- * whoever counts asks once for where to, and counting itself looks nothing up.
+ * Times admission. The number of series is bounded by plugins, phases and operations. Each write counts about a dozen decisions, so
+ * callers resolve their series once.
  */
 export class AdmissionMetrics {
   readonly #phases = new Map<string, DecisionSeries>();
@@ -43,7 +43,7 @@ export class AdmissionMetrics {
     return observerOf(this.#plugins, { name, ...kind });
   }
 
-  /** What was counted since this was called last. */
+  /** Returns and resets the counts since the last call. */
   take(): TakenAdmission {
     return { phases: takeDurations(this.#phases.values()), plugins: takeDurations(this.#plugins.values()) };
   }
@@ -62,13 +62,13 @@ export class AdmissionMetrics {
   }
 }
 
-/** What another thread has counted, as data. */
+/** The counts of another thread, as data. */
 export interface TakenAdmission {
   readonly phases: Taken<TakenDurations>;
   readonly plugins: Taken<TakenDurations>;
 }
 
-/** A series begins with its first decision. */
+/** A series starts with its first decision. */
 function observerOf(
   series: Map<string, DecisionSeries>,
   kind: DecisionKind & { readonly name?: string },

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(async () => api.close());
 
-test('a pod goes through all plugins that it concerns, and what they add is in nobody’s managedFields', async () => {
+test('a pod passes all matching plugins, and their additions belong to no field manager', async () => {
   const { code, json } = await api.call('POST', PODS, { body: podOf('p') });
   expect(code).toBe(201);
   expect(json.spec).toMatchObject({
@@ -35,14 +35,14 @@ test('a pod goes through all plugins that it concerns, and what they add is in n
   expect(owned).not.toContain('f:serviceAccountName');
 });
 
-test('what was stored does not change by an update that leaves it alone', async () => {
+test('an update that leaves the object alone changes nothing', async () => {
   const created = (await api.call('POST', PODS, { body: podOf('p') })).json;
   const { code, json } = await api.call('PATCH', `${PODS}/p`, { body: { metadata: { labels: { a: 'b' } } } });
   expect(code).toBe(200);
   expect(json.spec).toEqual(created.spec);
 });
 
-test('a dry run is admitted like any other request, and leaves nothing behind', async () => {
+test('a dry run is admitted like any other request and leaves nothing behind', async () => {
   const dry = await api.call('POST', `${PODS}?dryRun=All`, { body: podOf('p') });
   expect(dry.json.spec.serviceAccountName).toBe('default');
   expect((await api.call('GET', `${PODS}/p`)).code).toBe(404);
@@ -55,7 +55,7 @@ test('a dry run is admitted like any other request, and leaves nothing behind', 
   });
 });
 
-test('an object whose name is to be made is refused under what its name begins with', async () => {
+test('an object with generateName is refused under its prefix', async () => {
   const body = {
     ...podOf(''),
     metadata: { generateName: 'web-' },
@@ -65,7 +65,7 @@ test('an object whose name is to be made is refused under what its name begins w
   expect(json).toMatchObject({ code: 403, details: { name: 'web-', kind: 'pods' } });
 });
 
-test('a claim that is deleted stays until somebody takes its protection away', async () => {
+test('a deleted claim stays until its protection finalizer is removed', async () => {
   const claims = `${SPACE}/persistentvolumeclaims`;
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
   await api.call('POST', claims, { body: { metadata: { name: 'c' }, spec } });
@@ -76,7 +76,7 @@ test('a claim that is deleted stays until somebody takes its protection away', a
   expect((await api.call('GET', `${claims}/c`)).code).toBe(404);
 });
 
-test('limits count for the very next pod', async () => {
+test('limits apply to the next pod', async () => {
   const limits = [{ type: 'Container', default: { cpu: '100m' }, max: { cpu: '200m' } }];
   await api.call('POST', `${SPACE}/limitranges`, { body: { metadata: { name: 'l' }, spec: { limits } } });
   const within = await api.call('POST', PODS, { body: podOf('p') });
@@ -92,7 +92,7 @@ test('limits count for the very next pod', async () => {
   });
 });
 
-test('the metrics tell which plugin took how long', async () => {
+test('the metrics name each plugin with its duration', async () => {
   await api.call('POST', PODS, { body: podOf('p', { priorityClassName: 'none' }) });
   const { text } = await api.call('GET', '/metrics');
   const labels = 'type="admit",operation="CREATE",rejected="true"';
@@ -103,7 +103,7 @@ test('the metrics tell which plugin took how long', async () => {
   expect(text).toMatch(/apiserver_admission_step_admission_duration_seconds_bucket\{[^}]*le="0\.025"\}/);
 });
 
-test('with NamespaceAutoProvision a namespace comes with its first object', async () => {
+test('with NamespaceAutoProvision the first object creates its namespace', async () => {
   const provisioning = await startInProcessApi(undefined, {
     admission: { enable: ['NamespaceAutoProvision'] },
   });
@@ -116,7 +116,7 @@ test('with NamespaceAutoProvision a namespace comes with its first object', asyn
   await provisioning.close();
 });
 
-test('a custom resource that is defined anew in namespaces needs them to be there', async () => {
+test('a custom resource that becomes namespaced needs existing namespaces', async () => {
   const body = { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name: 'g' } };
   await define(api, definitionBody({ scope: 'Cluster' }));
   expect((await api.call('POST', '/apis/example.com/v1/gizmos', { body })).code).toBe(201);

@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 const object: ApiObject = { metadata: { name: 'p' } };
 const creation = attributesOf('v1/pods', { object });
 
-/** A pod is known to be there only after the reader was freshened. */
+/** A reading that knows the pod only after `freshen`. */
 function staleReading(isConfirmed = true): Reading & { readonly freshened: () => number } {
   const cluster = clusterOf([], [[PODS, { metadata: { name: 'other' } }]]);
   let hasRead = false;
@@ -46,7 +46,7 @@ function admissionOf(
   return { admission, readings };
 }
 
-/** Adds its name to an annotation, and writes down what it saw. */
+/** Adds its name to an annotation and records what it saw. */
 function noting(name: string, seen: string[], more: Partial<AdmissionPlugin> = {}): NamedPlugin {
   return {
     name,
@@ -64,7 +64,7 @@ function noting(name: string, seen: string[], more: Partial<AdmissionPlugin> = {
   };
 }
 
-test('each plugin sees what the one before it made', async () => {
+test('each plugin sees the result of the previous one', async () => {
   const seen: string[] = [];
   const { admission } = admissionOf([noting('a', seen), noting('b', seen)]);
   const mutated = await admission.mutate(creation, signal);
@@ -77,7 +77,7 @@ test.each([
   ['of another operation', { ...creation, operation: 'UPDATE' as const }],
   ['of another resource', attributesOf('v1/nodes', { object })],
   ['of a subresource', { ...creation, write: { ...creation.write, subresource: 'status' } }],
-])('a plugin is not asked about a write %s', async (_what, attributes) => {
+])('a plugin is skipped for a write %s', async (_what, attributes) => {
   const seen: string[] = [];
   const { admission, readings } = admissionOf([noting('a', seen)]);
   expect(await admission.mutate(attributes, signal)).toBe(object);
@@ -86,7 +86,7 @@ test.each([
   expect(readings).toEqual([]);
 });
 
-test('a refusal for which the cluster was looked at is decided again on fresh objects', async () => {
+test('a refusal that used cached objects is decided again on fresh objects', async () => {
   const refusesWithoutOther = noting('a', [], {
     mutate: (attributes, cluster) => {
       if (cluster.get(PODS, 'other') === undefined) throw forbidden(PODS, 'p', 'the other one is missing');
@@ -98,7 +98,7 @@ test('a refusal for which the cluster was looked at is decided again on fresh ob
   expect(readings.map((reading) => reading.freshened())).toEqual([1]);
 });
 
-test('what was admitted on a cache that may have stalled is decided again on fresh objects', async () => {
+test('an admission on a cache that may have stalled is decided again on fresh objects', async () => {
   const refusesWithOther = noting('a', [], {
     mutate: (attributes, cluster) => {
       if (cluster.get(PODS, 'other') !== undefined) throw forbidden(PODS, 'p', 'the other one is there');
@@ -111,7 +111,7 @@ test('what was admitted on a cache that may have stalled is decided again on fre
   expect(readings.map((reading) => reading.freshened())).toEqual([1]);
 });
 
-test('a refusal that only looks at the object itself costs no fresh read', async () => {
+test('a refusal that used only the object itself needs no fresh read', async () => {
   const refuses = noting('a', [], {
     mutate: () => {
       throw forbidden(PODS, 'p', 'never');
@@ -122,7 +122,7 @@ test('a refusal that only looks at the object itself costs no fresh read', async
   expect(readings.map((reading) => reading.freshened())).toEqual([0]);
 });
 
-test('a defect is no refusal and is not tried again', async () => {
+test('an internal error is no refusal and is not retried', async () => {
   let tries = 0;
   const broken = noting('a', [], {
     mutate: (_attributes, cluster) => {
@@ -136,7 +136,7 @@ test('a defect is no refusal and is not tried again', async () => {
   expect(tries).toBe(1);
 });
 
-test('the first refusal ends the phase, and the metrics tell whose it was', async () => {
+test('the first refusal ends the phase, and the metrics name its plugin', async () => {
   const seen: string[] = [];
   const refuses = noting('b', seen, {
     validate: () => {
@@ -163,7 +163,7 @@ test('the first refusal ends the phase, and the metrics tell whose it was', asyn
   ]);
 });
 
-test('when one plugin wants that, all are asked to change the object once more, and not a third time', async () => {
+test('if a plugin requests reinvocation, all plugins mutate the object once more, and not a third time', async () => {
   const seen: string[] = [];
   const wanting: NamedPlugin = {
     name: 'wanting',
@@ -182,7 +182,7 @@ test('when one plugin wants that, all are asked to change the object once more, 
   expect(mutated).toMatchObject({ first: 2 });
 });
 
-test('what comes back with other properties under the same name is asked about anew', async () => {
+test('a resource redefined under the same name is matched again', async () => {
   const seen: string[] = [];
   const inNamespaces = noting('a', seen, { concerns: ({ namespaced }) => namespaced });
   const { admission } = admissionOf([inNamespaces]);

@@ -9,9 +9,9 @@ import { firstInvocation } from './plugin';
 import { WriteKinds } from './write-kinds';
 
 export interface AdmissionParts {
-  /** In the order in which they are asked. */
+  /** In order of invocation. */
   readonly plugins: readonly NamedPlugin[];
-  /** A reader for one decision of one plugin. */
+  /** Creates a reader for one decision of one plugin. */
   readonly newReading: () => Reading;
   readonly metrics: AdmissionMetrics;
 }
@@ -21,16 +21,16 @@ interface Asked {
   readonly observe: ObserveDecision;
 }
 
-/** Those that are asked in one phase of one kind of write. */
+/** The plugins of one phase for one kind of write. */
 interface AskedInPhase {
   readonly plugins: readonly Asked[];
   readonly observe: ObserveDecision;
 }
 
 /**
- * Asks the plugins that a write concerns, in order: all that change the object (twice when one of them wants that), and in a second phase
- * all that only judge it. The first one that throws refuses the request. A refusal for which a plugin looked at cached objects is decided
- * again on fresh ones before it counts. Where nobody has to be waited for there is no promise: so it is with most writes.
+ * Invokes the matching plugins in order: first all mutating ones (twice if one requests reinvocation), then all validating ones. The
+ * first that throws refuses the request. A refusal that used cached objects is decided again on fresh ones. Synchronous decisions create
+ * no promise, as for most writes.
  */
 export function createAdmission(parts: AdmissionParts): Admission {
   const toAdmit = askedIn('admit', parts);
@@ -94,7 +94,7 @@ function withObject(seen: AdmissionAttributes, object: ApiObject | undefined): A
   return object === undefined || object === seen.object ? seen : { ...seen, object };
 }
 
-/** Finds out who is asked about a write, once for each kind of write. */
+/** Finds the matching plugins, once for each kind of write. */
 function askedIn(
   type: Phase,
   { plugins, metrics }: AdmissionParts,
@@ -120,7 +120,7 @@ function askedIn(
 
 type Decided<T> = Promise<T> | T;
 
-/** One decision of one plugin. A pod meets a dozen of them: one that needs not wait is no promise. */
+/** One decision of one plugin. A synchronous decision creates no promise: a pod needs a dozen. */
 function decide<T>(
   { newReading }: AdmissionParts,
   { asked: { observe }, judge }: { readonly asked: Asked; readonly judge: (reading: Reading) => Decided<T> },
@@ -149,7 +149,10 @@ async function refused(error: unknown): Promise<never> {
   throw error;
 }
 
-/** Not a refusal on what may be stale, and not an admission on what is certainly too old. Throws what is no refusal. */
+/**
+ * Reports whether the decision is final: no refusal on stale reads, and no admission on outdated ones. Throws errors that are no
+ * refusals.
+ */
 async function counts(decision: Decided<unknown>, reading: Reading): Promise<boolean> {
   try {
     await decision;

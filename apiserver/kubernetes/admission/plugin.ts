@@ -3,7 +3,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../engine/regis
 import { WriteNotes } from '../../engine/registry/write-notes';
 import type { ClusterReader, ResourceName } from '../cluster/cluster-reader';
 
-/** What a write is about, as far as a plugin's concern in it goes. */
+/** The part of a write by which plugins match it. */
 export interface Subject {
   readonly operation: AdmissionOperation;
   readonly group: string;
@@ -13,13 +13,10 @@ export interface Subject {
   readonly namespaced: boolean;
 }
 
-/** The key of what the compiler alone is told: no value has it. */
+/** A type-level key; no value has it. */
 declare const OBJECT: unique symbol;
 
-/**
- * Whether a plugin has anything to do with such writes. Asked once for each kind of write, so that all others cost nothing. `T` is what
- * the objects of these writes are.
- */
+/** Reports whether a plugin handles such writes. Called once for each kind of write. `T` is the type of their objects. */
 export interface Concern<out T extends ApiObject = ApiObject> {
   (subject: Subject): boolean;
   readonly [OBJECT]?: T;
@@ -31,9 +28,9 @@ export interface WriteOf<out T extends ApiObject> extends AdmissionAttributes {
   readonly oldObject: T | undefined;
 }
 
-/** What a plugin does with writes of objects of one kind. A missing phase admits everything. */
+/** The phases of a plugin. A missing phase admits everything. */
 export interface Phases<T extends ApiObject = ApiObject> {
-  /** Returns the object that goes on, which may be the one it got. */
+  /** Returns the object to continue with, possibly the same one. */
   readonly mutate?: (
     attributes: WriteOf<T>,
     cluster: ClusterReader,
@@ -48,30 +45,27 @@ export interface Phases<T extends ApiObject = ApiObject> {
 }
 
 /**
- * One rule beyond one object. A plugin refuses by throwing a StatusError; where it looked at other objects, the refusal counts only after it
- * was decided again on fresh ones, so that both phases must be repeatable.
+ * An admission plugin. It refuses by throwing a StatusError. A refusal that used other objects is decided again on fresh ones, so both
+ * phases must be repeatable.
  */
 export interface AdmissionPlugin extends Phases {
   readonly concerns: Concern;
 }
 
-/**
- * A plugin that knows the kind of its objects. The one place where the kind is let go: what it is concerned with are writes of this kind
- * alone.
- */
+/** Creates a plugin for objects of a known kind. The cast is safe because the concern matches only writes of this kind. */
 export function pluginOf<T extends ApiObject>(concerns: Concern<T>, phases: Phases<T>): AdmissionPlugin {
   return { concerns, ...(phases as unknown as Phases) };
 }
 
 /**
- * The mutating phase of one object: all plugins are invoked once, and invoked again when one of them asks for it, as webhooks with a
+ * State of the mutating phase of one object: all plugins run once, and again if one of them requests it, as webhooks with a
  * `reinvocationPolicy` do.
  */
 export interface Reinvocation {
-  /** This is the second invocation. */
+  /** True during the second invocation. */
   isSecond: boolean;
   wantsSecond: boolean;
-  /** What plugins remember from the first invocation for the second. */
+  /** Notes of plugins from the first invocation for the second. */
   readonly notes: WriteNotes;
 }
 
@@ -79,13 +73,13 @@ export function firstInvocation(): Reinvocation {
   return { isSecond: false, wantsSecond: false, notes: new WriteNotes() };
 }
 
-/** A plugin under the name by which flags switch it on and off. */
+/** A plugin with the name used by flags. */
 export interface NamedPlugin {
   readonly name: string;
   readonly plugin: AdmissionPlugin;
 }
 
-/** Concern for these operations on the object itself, or on one of the subresources that show it. */
+/** Matches these operations on the object itself, or on a subresource with the same object. */
 export function writesOf<T extends ApiObject>(
   { group, resource }: ResourceName<T>,
   operations: readonly AdmissionOperation[],
@@ -98,7 +92,7 @@ export function writesOf<T extends ApiObject>(
     operations.includes(subject.operation);
 }
 
-/** Concern for what any of these is concerned with. */
+/** Matches what any of these matches. */
 export function anyOf<A extends ApiObject, B extends ApiObject>(
   one: Concern<A>,
   other: Concern<B>,
@@ -106,7 +100,7 @@ export function anyOf<A extends ApiObject, B extends ApiObject>(
   return (subject) => one(subject) || other(subject);
 }
 
-/** For plugins of several resources: whether this is a write of an object of this one, or of what a subresource shows of it. */
+/** Reports whether this is a write of this resource or of a subresource that shows its object, for plugins of several resources. */
 export function isWriteOf<T extends ApiObject>(
   { group, resource }: ResourceName<T>,
   attributes: AdmissionAttributes,

@@ -56,7 +56,7 @@ const context = {
 const chosen = (enable: readonly string[], disable: readonly string[]) =>
   choosePlugins({ enable, disable }, context).map(({ name }) => name);
 
-test('by default the plugins run that do so in kube-apiserver v1.21, in its order', () => {
+test('the default plugins are those of kube-apiserver v1.21, in its order', () => {
   expect(chosen([], [])).toEqual([
     'NamespaceLifecycle',
     'LimitRanger',
@@ -79,7 +79,7 @@ test('by default the plugins run that do so in kube-apiserver v1.21, in its orde
   expect(chosen([], [])).toEqual(DEFAULT_PLUGIN_NAMES);
 });
 
-test('plugins can be switched off, and on in whatever order', () => {
+test('plugins can be disabled and enabled in any order', () => {
   expect(chosen([], ['Priority', 'LimitRanger'])).toEqual(
     DEFAULT_PLUGIN_NAMES.filter((name) => name !== 'Priority' && name !== 'LimitRanger'),
   );

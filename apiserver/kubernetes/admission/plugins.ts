@@ -46,14 +46,14 @@ import type { WebhookContext } from './webhooks/parts';
 import { webhookParts } from './webhooks/parts';
 import { validatingWebhooks } from './webhooks/validating';
 
-/** The features, each a gate of v1.21, on which it depends what plugins add. */
+/** Features (gates of v1.21) that change what plugins add. */
 export interface PluginFeatures {
   readonly preemptionPolicy: boolean;
   readonly podOverhead: boolean;
-  /** Pods get tokens that are made for them, and not those of Secrets. */
+  /** Pods get bound tokens instead of those of Secrets. */
   readonly boundTokens: boolean;
   readonly inUseProtection: boolean;
-  /** Nodes tell how far volumes have grown. */
+  /** Nodes report the progress of volume expansion. */
   readonly volumesGrow: boolean;
 }
 
@@ -62,23 +62,23 @@ export interface PluginContext {
   readonly authorize: Authorizer;
   readonly randomInt: RandomInt;
   readonly clock: Clock;
-  /** How long pods stay on a node that is not ready, or out of reach, unless they say themselves. */
+  /** Default toleration of pods for not-ready and unreachable nodes, in seconds. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
-  /** What `--admission-control-config-file` says, by the plugin's name. */
+  /** Sections of `--admission-control-config-file`, by plugin name. */
   readonly configurations: ReadonlyMap<string, unknown>;
   readonly provideNamespace: ProvideNamespace;
   readonly resourceOfKind: ResourceOfKind;
   readonly webhooks: WebhookContext;
-  /** Which features there are. */
+  /** The enabled features. */
   readonly features: PluginFeatures;
   readonly quotas: QuotaRecords;
-  /** Takes what replicas may divide among them. */
+  /** Registers a limit that replicas may share. */
   readonly registerSharedLimit: (limit: SharedLimit) => void;
 }
 
 interface PluginRow {
   readonly name: string;
-  /** Whether it runs unless it is switched off. */
+  /** Whether it is enabled by default. */
   readonly isDefault: boolean;
   readonly create: (context: PluginContext) => AdmissionPlugin;
 }
@@ -94,12 +94,12 @@ const MUTATING_WEBHOOKS = 'MutatingAdmissionWebhook';
 const VALIDATING_WEBHOOKS = 'ValidatingAdmissionWebhook';
 const RESOURCE_QUOTA = 'ResourceQuota';
 
-/** What is said of how webhooks are called that are no plugin: that of the validating ones, else of the mutating ones. */
+/** Returns the kubeconfig settings for webhooks that no plugin calls: those of the validating plugin, else of the mutating one. */
 export function webhookConfiguration(configurations: ReadonlyMap<string, unknown>): unknown {
   return configurations.get(VALIDATING_WEBHOOKS) ?? configurations.get(MUTATING_WEBHOOKS);
 }
 
-/** Every plugin there is, in the order in which they are asked: that of kube-apiserver v1.21. */
+/** All plugins in the order of kube-apiserver v1.21. */
 const PLUGINS: readonly PluginRow[] = [
   off('AlwaysAdmit', () => alwaysAdmit),
   off('NamespaceAutoProvision', ({ provideNamespace }) => namespaceAutoProvision(provideNamespace)),
@@ -161,7 +161,7 @@ export const DEFAULT_PLUGIN_NAMES: readonly string[] = PLUGINS.filter(({ isDefau
   ({ name }) => name,
 );
 
-/** Why the plugins that are switched on cannot run with these configurations: a sentence each. */
+/** Returns why enabled plugins cannot run with these configurations, one sentence each. */
 export function configurationProblems(
   enabled: readonly string[],
   configurations: ReadonlyMap<string, unknown>,
@@ -181,13 +181,13 @@ const CHECKED = [
   { name: RESOURCE_QUOTA, problemOf: resourceQuotaProblem },
 ];
 
-/** Changes to the default choice; the order of the names means nothing. */
+/** Changes to the default selection; the order of names does not matter. */
 export interface PluginChoice {
   readonly enable: readonly string[];
   readonly disable: readonly string[];
 }
 
-/** The plugins that run: those that do by default or are switched on, without those that are switched off. */
+/** Returns the enabled plugins: defaults and enabled ones without disabled ones. */
 export function choosePlugins(
   { enable, disable }: PluginChoice,
   context: PluginContext,

@@ -2,7 +2,7 @@ import type { StatusError } from '../../../shared/errors/status-error';
 import { forbidden } from '../../../shared/errors/status-error';
 import type { AdmissionAttributes } from '../../engine/registry/admission';
 
-/** The 403 of a plugin. An object whose name the server is to make is called by what its name will begin with. */
+/** Creates the 403 of a plugin. With generateName it names the prefix. */
 export function refusal(attributes: AdmissionAttributes, why: string): StatusError {
   return forbidden(attributes.write.endpoint.row, nameOf(attributes), why);
 }

@@ -2,13 +2,13 @@ import type { AdmissionAttributes } from '../../engine/registry/admission';
 import type { Endpoint } from '../../engine/registry/resource';
 
 /**
- * What was found out about each kind of write: an operation on an endpoint, or on one of its subresources. It is known for as long as the
- * endpoint is there, and not by names: a custom resource may go, and come back with other properties under the same name.
+ * Caches a result per kind of write (operation, endpoint, subresource). Entries belong to the endpoint object, not to names: a custom
+ * resource may be redefined with other properties.
  */
 export class WriteKinds<T> {
   readonly #known = new WeakMap<Endpoint, Map<string, T>>();
 
-  /** Calls `findOut` for what is not known yet. */
+  /** Calls `findOut` on a miss. */
   of({ operation, write: { endpoint, subresource } }: AdmissionAttributes, findOut: () => T): T {
     const ofEndpoint = this.#known.get(endpoint) ?? new Map<string, T>();
     const key = `${operation} ${subresource}`;

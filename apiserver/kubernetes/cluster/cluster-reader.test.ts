@@ -55,12 +55,12 @@ test('objects are found by name, in their namespace, or as a list', () => {
   expect(reading.isStale()).toBe(true);
 });
 
-test('an object is parsed once as long as it does not change', () => {
+test('an unchanged object is parsed once', () => {
   const look = () => newReading().get(SERVICE_ACCOUNTS, 'first', 'a');
   expect(look()).toBe(look());
 });
 
-test('after freshening, what was acknowledged before is there', async () => {
+test('after freshening, every acknowledged write is visible', async () => {
   const reading = newReading();
   await write('c', 'late');
   await reading.freshen(signal);
@@ -68,11 +68,11 @@ test('after freshening, what was acknowledged before is there', async () => {
   expect(reading.isStale()).toBe(false);
 });
 
-test('nothing is concluded from a cache that is being filled anew', async () => {
+test('while a cache is refilled it proves nothing', async () => {
   const cache = plane.cache.resource('core/pods/');
   const isReady = jest.spyOn(cache, 'isReady', 'get').mockReturnValue(false);
   const reading = newReading();
-  expect(() => reading.list(PODS)).toThrow('to be read anew');
+  expect(() => reading.list(PODS)).toThrow('to be refilled');
   isReady.mockRestore();
   await reading.freshen(signal);
   expect(reading.list(PODS)).toEqual([]);

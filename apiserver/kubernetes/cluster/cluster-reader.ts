@@ -20,37 +20,36 @@ export interface ResourceName<out T extends ApiObject = ApiObject> {
   readonly [OBJECT]?: T;
 }
 
-/** Reads objects in their stored versions from the watch cache. Callers must not change what it returns. */
+/** How plugins read other objects, in their stored versions. Results must not be changed. */
 export interface ClusterReader {
-  /** Returns the object of the watch cache, or a newer one that this server has just written. */
+  /** Returns the object from the watch cache, or as this server wrote it a moment ago. */
   get<T extends ApiObject>(resource: ResourceName<T>, name: string, namespace?: string): T | undefined;
-  /** Returns a guard that fails a write if this cluster-scoped object, which `get` returned, has changed. */
+  /** Returns a guard that makes a write depend on this unchanged cluster-scoped object. */
   guardOf(resource: ResourceName, object: ApiObject): Guard;
-  /** Returns all objects, or those of one namespace, sorted by name. */
+  /** Returns all objects, or those of one namespace, ordered by name. */
   list<T extends ApiObject>(resource: ResourceName<T>, namespace?: string): readonly T[];
   /**
-   * Waits until the cache is as fresh as a read index taken now and the resources that were read are filled. Throws Timeout (504) when that
-   * takes too long.
+   * Waits until the cache is as fresh as a read index taken now and no resource that was read is being refilled. Throws Timeout (504).
    */
   freshen(signal: AbortSignal): Promise<void>;
 }
 
-/** A reader for one decision, which records how fresh the objects it returned were. */
+/** A reader that knows how fresh its answers were. */
 export interface Reading extends ClusterReader {
-  /** Whether objects were read, and `freshen` was not called. */
+  /** Reports whether something was read before `freshen`. */
   isStale(): boolean;
-  /** Whether objects were read from a state that may be older than {@link UNCONFIRMED_MS_MAX}, which is too old even to admit. */
+  /** Reports whether a read may be older than {@link UNCONFIRMED_MS_MAX}: too old even to admit. */
   isOutdated(): boolean;
 }
 
 const RETRY_AFTER_SECONDS = 1;
 /**
- * How long a cache is trusted without confirmation that it still follows the store. Without this bound a replica with a stalled feed would
- * continue to admit by outdated limits, classes and accounts. The confirmation costs the store at most one small read in this time.
+ * How long a cache is trusted without a confirmation that it follows the store. A replica with a stalled feed would otherwise admit by
+ * outdated limits and accounts. Costs at most one small read in this time.
  */
 export const UNCONFIRMED_MS_MAX = 1_000;
 
-/** Creates a factory of readers, one for each decision. Each version of an object is decoded once, when it is first read. */
+/** Creates a reader for each decision. Each version of an object is parsed once, on first use. */
 export function clusterReadings(registry: Registry, context: ReadContext): () => Reading {
   const storedByName = new Map(registry.stored.map((stored) => [keyOf(stored), stored]));
   const parsed = new WeakMap<Entry, ApiObject>();
@@ -66,7 +65,7 @@ class CacheReading implements Reading {
   readonly #storedByName: ReadonlyMap<string, StoredResource>;
   readonly #parsed: WeakMap<Entry, ApiObject>;
   readonly #context: ReadContext;
-  /** The resources that were being refilled when they were read. */
+  /** Resources that were read while they were being refilled. */
   #filling: Set<ResourceCache> | undefined;
   #hasRead = false;
   #isFresh = false;
@@ -127,7 +126,7 @@ class CacheReading implements Reading {
     const cache = this.#context.cache.resource(stored.keyPrefix);
     if (cache.isReady) return { stored, cache };
     (this.#filling ??= new Set()).add(cache);
-    throw serviceUnavailable(`admission waits for ${stored.name} to be read anew`, RETRY_AFTER_SECONDS);
+    throw serviceUnavailable(`admission waits for ${stored.name} to be refilled`, RETRY_AFTER_SECONDS);
   }
 
   #objectOf(stored: StoredResource, entry: Entry): ApiObject {

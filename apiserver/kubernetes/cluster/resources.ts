@@ -3,7 +3,7 @@ import type { StoredKinds } from '../../../shared/api/types/message-types';
 import { GROUP } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/object/object';
 
-/** Resources whose objects the server itself reads: for admission, aggregation and webhooks. */
+/** The resources that plugins use. */
 export const CERTIFICATE_REQUESTS = resourceOf('certificates', 'certificatesigningrequests');
 export const CLAIMS = resourceOf('core', 'persistentvolumeclaims');
 export const CSI_NODES = resourceOf('storage', 'csinodes');
@@ -26,7 +26,7 @@ export const SERVICES = resourceOf('core', 'services');
 export const STORAGE_CLASSES = resourceOf('storage', 'storageclasses');
 export const VOLUMES = resourceOf('core', 'persistentvolumes');
 
-/** Names a stored resource; the result carries the type of its objects. */
+/** Returns a stored resource with the type of its objects. */
 function resourceOf<Group extends keyof StoredKinds, Resource extends string & keyof StoredKinds[Group]>(
   group: Group,
   resource: Resource,

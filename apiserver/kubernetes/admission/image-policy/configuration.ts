@@ -3,18 +3,18 @@ import { isJsonObject } from '../../../../shared/object/clone';
 import { fieldsOf, integer, text } from '../../../../shared/object/accessors';
 
 export interface ImagePolicyConfiguration {
-  /** A kubeconfig whose server is the address of the webhook. */
+  /** A kubeconfig with the address of the webhook as its server. */
   readonly kubeConfigFile: string;
-  /** How long an answer stands; 0: it is not remembered. */
+  /** How long an allowed answer is cached; 0 disables the cache. */
   readonly allowTtlMs: number;
   readonly denyTtlMs: number;
-  /** How long to wait before the first repetition of a question. */
+  /** Wait before the first retry. */
   readonly retryBackoffMs: number;
-  /** Whether a pod is let in about which the webhook does not answer. */
+  /** Whether pods are admitted while the webhook does not answer. */
   readonly defaultAllow: boolean;
 }
 
-/** Why the plugin cannot run with this configuration; undefined for a good one. */
+/** Returns why the configuration is invalid, or undefined. */
 export function imagePolicyProblem(configuration: unknown): string | undefined {
   try {
     loadKubeconfig({ path: imagePolicyConfiguration(configuration).kubeConfigFile });
@@ -24,7 +24,7 @@ export function imagePolicyProblem(configuration: unknown): string | undefined {
   }
 }
 
-/** Throws an Error for a configuration that cannot be used. */
+/** Parses the configuration. Throws an Error if it is invalid. */
 export function imagePolicyConfiguration(configuration: unknown): ImagePolicyConfiguration {
   if (!isJsonObject(configuration)) throw new Error('no config specified');
   const given = fieldsOf<Written>(fieldsOf<{ imagePolicy: Written }>(configuration).imagePolicy);
@@ -37,7 +37,7 @@ export function imagePolicyConfiguration(configuration: unknown): ImagePolicyCon
   };
 }
 
-/** As it stands in the file, with numbers in milliseconds (`retryBackoff`) and seconds. */
+/** As in the file: `retryBackoff` in milliseconds, the others in seconds. */
 interface Written {
   readonly kubeConfigFile: string;
   readonly retryBackoff: number;
@@ -46,7 +46,7 @@ interface Written {
   readonly defaultAllow: boolean;
 }
 
-/** Stands for none. */
+/** The value that disables a time. */
 const DISABLED = -1;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -65,7 +65,7 @@ async function ask(plugin: AdmissionPlugin, pod: ApiObject = podOf('i:1')): Prom
   return verdictOf(await outcomeOf(plugin, attributesOf('v1/pods', { object: pod })));
 }
 
-test('the webhook is told the images, the namespace, and the annotations that are meant for it', async () => {
+test('the webhook gets the images, the namespace, and its own annotations', async () => {
   const own = `word${ANNOTATION.imagePolicyInfix}ticket`;
   expect(await ask(pluginOf(), podOf('i:1', { [own]: '42', other: 'x' }))).toBe('admitted');
   expect(seen).toEqual([
@@ -86,12 +86,12 @@ test('the webhook is told the images, the namespace, and the annotations that ar
 test.each([
   [{ allowed: false, reason: 'too old' }, 'image policy webhook backend denied one or more images: too old'],
   [{ allowed: false }, 'one or more images rejected by webhook backend'],
-])('what it answers refuses the pod: %j', async (said, why) => {
+])('a refusal of the webhook refuses the pod: %j', async (said, why) => {
   status = said;
   expect(await ask(pluginOf())).toBe(`403 pods "p" is forbidden: ${why}`);
 });
 
-test('an answer stands for a while, a yes longer than a no, and only for the same question', async () => {
+test('an answer is cached for its TTL, allowed and denied ones separately, per question', async () => {
   const plugin = pluginOf({ allowTTL: 10, denyTTL: 5 });
   await ask(plugin);
   now = 9_999;
@@ -110,7 +110,7 @@ test('an answer stands for a while, a yes longer than a no, and only for the sam
   expect(seen).toHaveLength(4);
 });
 
-test('what it wants to be noted stands in the audit, also of a pod whose answer was remembered', async () => {
+test('audit annotations of the webhook are recorded, also for a cached answer', async () => {
   status = { allowed: true, auditAnnotations: { by: 'scanner' } };
   const plugin = pluginOf();
   for (let times = 0; times < 2; times += 1) {
@@ -127,7 +127,7 @@ describe('a webhook that does not answer', () => {
     expect(await ask(pluginOf())).toBe('403 pods "p" is forbidden: the image policy webhook answered 503');
   });
 
-  test('lets them in if it is so configured, which the audit tells', async () => {
+  test('admits them if so configured, with an audit annotation', async () => {
     code = 503;
     const notes: Record<string, string> = {};
     const annotate = (key: string, value: string) => void (notes[key] = value);
@@ -136,7 +136,7 @@ describe('a webhook that does not answer', () => {
     expect(notes).toEqual({ [`${AUDIT_ANNOTATION.imagePolicyPrefix}failed-open`]: 'true' });
   });
 
-  test('is asked five times where it may go better the next time', async () => {
+  test('is retried five times after transient errors', async () => {
     code = 500;
     expect(await ask(pluginOf())).toContain('answered 500');
     expect(seen).toHaveLength(5);
@@ -144,7 +144,7 @@ describe('a webhook that does not answer', () => {
 });
 
 describe('the configuration', () => {
-  test('has defaults, and -1 for none', () => {
+  test('has defaults, and -1 disables a time', () => {
     expect(imagePolicyConfiguration({ imagePolicy: { kubeConfigFile: '/k' } })).toEqual({
       kubeConfigFile: '/k',
       allowTtlMs: 300_000,
@@ -169,11 +169,11 @@ describe('the configuration', () => {
       { imagePolicy: { retryBackoff: 300_001 } },
       'retryBackoff: valid value is between 1 ms and 300000 ms, got 300001 ms',
     ],
-  ])('%j is told to be wrong', (configuration, problem) => {
+  ])('%j is reported as invalid', (configuration, problem) => {
     expect(imagePolicyProblem(configuration)).toBe(problem);
   });
 
-  test('is told to be wrong where its kubeconfig cannot be read', () => {
+  test('with an unreadable kubeconfig is refused', () => {
     expect(imagePolicyProblem({ imagePolicy: { kubeConfigFile: path.join(dir, 'none') } })).toContain('none');
     expect(imagePolicyProblem(configOf())).toBeUndefined();
   });

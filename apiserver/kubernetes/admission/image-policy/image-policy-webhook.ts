@@ -14,7 +14,7 @@ import { refusal } from '../refusal';
 import type { ImagePolicyConfiguration } from './configuration';
 import { imagePolicyConfiguration } from './configuration';
 
-/** What the webhook is asked. */
+/** The question to the webhook. */
 interface ImageReviewSpec {
   readonly containers: readonly { readonly image: string }[];
   readonly annotations?: Readonly<Record<string, string>>;
@@ -36,10 +36,10 @@ interface ImagePolicyParts {
 
 type Ask = (spec: ImageReviewSpec, signal: AbortSignal) => Promise<ImageReviewStatus>;
 
-/** A question ends by its own deadline, also when the server is stopped. */
+/** A question has its own deadline, also during shutdown. */
 const NEVER = new AbortController().signal;
 
-/** A webhook decides whether the images of a pod may be run. Throws an Error for a configuration that cannot be used. */
+/** Creates the plugin that asks a webhook about the images of pods. Throws an Error for an invalid configuration. */
 export function imagePolicyWebhook(configuration: unknown, parts: ImagePolicyParts): AdmissionPlugin {
   const options = imagePolicyConfiguration(configuration);
   const ask = remembered(options, parts);
@@ -70,7 +70,7 @@ function textOf({ reason }: ImageReviewStatus): string {
     : `image policy webhook backend denied one or more images: ${reason}`;
 }
 
-/** Of the pod's annotations the webhook sees its own; in the order of their names, so that equal questions are one. */
+/** The webhook sees only its own annotations, sorted, so that equal questions share one cache entry. */
 function specOf({ metadata, spec }: Pod, namespace: string): ImageReviewSpec {
   const annotations = Object.entries(metadata.annotations ?? {})
     .filter(([key]) => key.includes(ANNOTATION.imagePolicyInfix))

@@ -8,7 +8,7 @@ import { withSpec } from './with-spec';
 const ALWAYS = 'Always';
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-/** Every image is pulled each time, so that nobody runs a private one that somebody else's pod has left on the node. */
+/** Forces image pulls, so that no pod uses a private image that another tenant's pod left on the node. */
 export const alwaysPullImages = pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {
   mutate(attributes) {
     const { object } = attributes;
@@ -38,7 +38,7 @@ function pulled(pod: Pod): Pod {
   return withSpec(pod, Object.fromEntries(lists) as Partial<PodSpec>);
 }
 
-/** A pod that was let in before may be updated as long as it brings no other image. */
+/** An admitted pod may be updated unless it gets a new image. */
 function hasNoNewImage({ operation, object, oldObject }: WriteOf<Pod>): boolean {
   if (operation !== 'UPDATE') return false;
   const known = new Set(imagesOf(oldObject));

@@ -3,10 +3,10 @@ import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { AdmissionPlugin } from '../plugin';
 import { refusal } from '../refusal';
 
-/** Lets everything pass. */
+/** Admits everything. */
 export const alwaysAdmit: AdmissionPlugin = { concerns: () => false };
 
-/** Lets nothing pass but what the server itself needs; for tests of what a client does then. */
+/** Refuses all writes except those of the server itself, for tests of clients. */
 export const alwaysDeny: AdmissionPlugin = {
   concerns: () => true,
   mutate(attributes) {

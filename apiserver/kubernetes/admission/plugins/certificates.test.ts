@@ -6,7 +6,7 @@ import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 const REQUESTS = 'certificates.orch/v1/certificatesigningrequests';
 const SIGNER_NAME = 'example.com/some-signer';
 
-/** Of O=system:masters, O=devs, CN=jane. */
+/** Subject O=system:masters, O=devs, CN=jane. */
 const SUPERUSER = `-----BEGIN CERTIFICATE REQUEST-----
 MIHyMIGZAgEAMDcxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMQ0wCwYDVQQKDARk
 ZXZzMQ0wCwYDVQQDDARqYW5lMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEsMd
@@ -17,7 +17,7 @@ l/f0Tn0=
 -----END CERTIFICATE REQUEST-----
 `;
 
-/** Of O=devs, CN=jane. */
+/** Subject O=devs, CN=jane. */
 const DEVELOPER = `-----BEGIN CERTIFICATE REQUEST-----
 MIHZMIGAAgEAMB4xDTALBgNVBAoMBGRldnMxDTALBgNVBAMMBGphbmUwWTATBgcq
 hkjOPQIBBggqhkjOPQMBBwNCAAQSwx2NohN5p8z1IxoqaNmSC58V6Lown7Tqb10X
@@ -62,7 +62,7 @@ describe.each([
     [[`${verb} example.com/*`], true],
     [[`${verb} example.com/other`], false],
     [[`other ${SIGNER_NAME}`], false],
-  ])('with leave to %j', async (allowed, isAdmitted) => {
+  ])('with permission for %j', async (allowed, isAdmitted) => {
     const { authorize, questions } = authorizer(allowed);
     const outcome = await outcomeOf(
       create(authorize),
@@ -80,7 +80,7 @@ describe.each([
   });
 });
 
-test('a status in which neither certificate nor conditions change needs no leave', async () => {
+test('a status update that changes neither certificate nor conditions needs no permission', async () => {
   const { authorize, questions } = authorizer([]);
   const status = { conditions: [{ type: 'Approved', status: 'True' }] };
   const outcome = await outcomeOf(certificateSigning(authorize), update('status', status, status));
@@ -95,7 +95,7 @@ describe('a client certificate', () => {
     return outcomeOf(certificateSubjectRestriction, attributesOf(REQUESTS, { object }));
   };
 
-  test('cannot be asked for a superuser', async () => {
+  test('cannot be requested for system:masters', async () => {
     expect(await created(SUPERUSER, SIGNER.apiServerClient)).toContain(
       `use of ${SIGNER.apiServerClient} signer with system:masters group is not allowed`,
     );
@@ -105,7 +105,7 @@ describe('a client certificate', () => {
     ['for somebody else', DEVELOPER, SIGNER.apiServerClient],
     ['of another signer', SUPERUSER, 'example.com/x'],
     ['in what is no request', 'nonsense', SIGNER.apiServerClient],
-  ])('can be asked %s', async (_what, pem, signerName) => {
+  ])('can be requested %s', async (_what, pem, signerName) => {
     expect(await created(pem, signerName)).toMatchObject({ metadata: { name: 'r' } });
   });
 });

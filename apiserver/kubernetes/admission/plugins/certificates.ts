@@ -9,7 +9,7 @@ import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { CERTIFICATE_REQUESTS } from '../../cluster/resources';
 
-/** Only who may `approve` for its signer decides about a certificate request. */
+/** Requires the verb `approve` on the signer to approve or deny a certificate request. */
 export function certificateApproval(authorize: Authorizer): AdmissionPlugin {
   return pluginOf(writesOf(CERTIFICATE_REQUESTS, ['UPDATE'], 'approval'), {
     async validate(attributes, _cluster, signal) {
@@ -24,7 +24,7 @@ export function certificateApproval(authorize: Authorizer): AdmissionPlugin {
 
 const SIGNED = ['certificate', 'conditions'] as const;
 
-/** Only who may `sign` for its signer writes the certificate or the conditions of a certificate request. */
+/** Requires the verb `sign` on the signer to write the certificate or the conditions of a request. */
 export function certificateSigning(authorize: Authorizer): AdmissionPlugin {
   return pluginOf(writesOf(CERTIFICATE_REQUESTS, ['UPDATE'], 'status'), {
     async validate(attributes, _cluster, signal) {
@@ -39,7 +39,7 @@ export function certificateSigning(authorize: Authorizer): AdmissionPlugin {
   });
 }
 
-/** Nobody gets a client certificate that makes a superuser. */
+/** Refuses client certificate requests for the group system:masters. */
 export const certificateSubjectRestriction = pluginOf(writesOf(CERTIFICATE_REQUESTS, ['CREATE']), {
   validate(attributes) {
     const { object } = attributes;
@@ -57,7 +57,7 @@ function signerOf(request: CertificateSigningRequest | undefined): string {
   return request?.spec.signerName ?? '';
 }
 
-/** Leave for one signer, or for all of its domain. */
+/** Checks the permission for one signer, or for all signers of its domain. */
 async function maySigner(
   authorize: Authorizer,
   { user, verb, signer }: { readonly user: UserInfo; readonly verb: string; readonly signer: string },

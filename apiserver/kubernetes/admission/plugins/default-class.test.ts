@@ -42,14 +42,14 @@ describe.each([
     });
   });
 
-  test('a class that is named stays, also an empty one', async () => {
+  test('an explicit class stays, also an empty one', async () => {
     for (const name of ['other', '']) {
       const object = { metadata: { name: 'x' }, spec: { [field]: name } };
       expect(await outcome(object)).toEqual(object);
     }
   });
 
-  test('a class that is named in the old way stays', async () => {
+  test('a class in the deprecated annotation stays', async () => {
     const object = { metadata: { name: 'x', annotations: { [annotation]: 'old' } }, spec: {} };
     expect(await outcome(object)).toEqual(object);
   });
@@ -62,7 +62,7 @@ describe.each([
     });
   });
 
-  test('with two default classes nothing is guessed', async () => {
+  test('two default classes are an error', async () => {
     const two = clusterOf([
       classOf(classes, 'a', { [mark]: 'true' }),
       classOf(classes, 'b', { [mark]: 'true' }),

@@ -13,16 +13,16 @@ interface Defaulted<T extends ApiObject> {
   readonly resource: ResourceName<T>;
   readonly classOf: (object: T) => string | undefined;
   readonly withClass: (object: T, name: string) => T;
-  /** The annotation that named it before there was a field. */
+  /** The deprecated annotation with the class. */
   readonly annotation: string;
   readonly classes: ResourceName;
-  /** What is told where several classes are the default, behind their number. */
+  /** Text after the number in the error about several default classes. */
   readonly surplus: string;
-  /** Each marks a default class when its value is `true`. */
+  /** Annotations that mark a default class with the value `true`. */
   readonly marks: readonly string[];
 }
 
-/** Claims that name no storage class get the default one. */
+/** Claims without a storage class get the default one. */
 export const defaultStorageClass = defaultClass({
   resource: CLAIMS,
   classOf: ({ spec }) => spec.storageClassName,
@@ -33,7 +33,7 @@ export const defaultStorageClass = defaultClass({
   marks: [ANNOTATION.isDefaultStorageClass, ANNOTATION.betaIsDefaultStorageClass],
 });
 
-/** Ingresses that name no class get the default one. */
+/** Ingresses without a class get the default one. */
 export const defaultIngressClass = defaultClass({
   resource: INGRESSES,
   classOf: ({ spec }) => spec.ingressClassName,

@@ -7,7 +7,7 @@ import { withSpec } from './with-spec';
 
 const NO_EXECUTE = 'NoExecute';
 
-/** Pods stay for a while on a node that is not ready or out of reach, unless they say themselves for how long. */
+/** Pods without their own tolerations tolerate not-ready and unreachable nodes for a while. */
 export function defaultTolerationSeconds(seconds: {
   readonly notReady: number;
   readonly unreachable: number;
@@ -31,7 +31,7 @@ function tolerationOf(key: string, tolerationSeconds: number): Toleration & { re
   return { key, operator: 'Exists', effect: NO_EXECUTE, tolerationSeconds };
 }
 
-/** A toleration without a key is about every taint, one without an effect about all effects. */
+/** A toleration without a key matches every taint, one without an effect matches all effects. */
 function isAbout({ key = '', effect = '' }: Toleration, taint: string): boolean {
   return (key === '' || key === taint) && (effect === '' || effect === NO_EXECUTE);
 }

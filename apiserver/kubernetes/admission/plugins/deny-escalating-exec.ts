@@ -12,7 +12,7 @@ const connectionsToContainers: Concern = ({ operation, group, resource, subresou
   resource === PODS.resource &&
   SUBRESOURCES.has(subresource);
 
-/** Nobody gets, by a command in a container, what the pod has of its host. */
+/** Refuses exec and attach into pods that have privileges on their host. */
 export const denyEscalatingExec = pluginOf(connectionsToContainers, {
   validate(attributes, cluster) {
     const { name, namespace } = attributes.write;

@@ -2,7 +2,7 @@ import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { SERVICES } from '../../cluster/resources';
 
-/** A Service may not take over traffic to an address of its choice; those that it has already may stay. */
+/** Refuses new external IPs of Services (CVE-2020-8554); existing ones may stay. */
 export const denyServiceExternalIps = pluginOf(writesOf(SERVICES, ['CREATE', 'UPDATE']), {
   validate(attributes) {
     const before = new Set(attributes.oldObject?.spec.externalIPs);

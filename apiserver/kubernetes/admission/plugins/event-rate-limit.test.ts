@@ -29,7 +29,7 @@ async function verdicts(plugin: ReturnType<typeof pluginOf>, ...events: readonly
   return found;
 }
 
-test('a burst is let in, then so many a second', async () => {
+test('a burst is admitted, then the steady rate', async () => {
   const plugin = pluginOf({ type: 'Server', qps: 2, burst: 3 });
   const refused = '429 Too many requests: limit reached on type Server for key ';
   expect(await verdicts(plugin, eventOf(), eventOf(), eventOf(), eventOf())).toEqual([
@@ -61,7 +61,7 @@ test.each([
   ]);
 });
 
-test('the budget that was not used for longest is forgotten', async () => {
+test('the least recently used budget is dropped', async () => {
   const plugin = pluginOf({ type: 'Namespace', qps: 1, burst: 1, cacheSize: 1 });
   const [a, b] = [eventOf({ namespace: 'a' }), eventOf({ namespace: 'b' })];
   expect(await verdicts(plugin, a, b, a)).toEqual(['admitted', 'admitted', 'admitted']);
@@ -76,7 +76,7 @@ test('dry runs cost nothing', async () => {
   ]);
 });
 
-test('events of the newer group are none of its concern', () => {
+test('events of the newer group are not limited', () => {
   const { concerns } = pluginOf({ type: 'Server', qps: 1, burst: 1 });
   const subject = { resource: 'events', subresource: '', operation: 'CREATE', namespaced: true } as const;
   expect(concerns({ ...subject, group: GROUP.events })).toBe(false);
@@ -93,7 +93,7 @@ test.each([
   expect(() => eventRateLimit(configuration, context)).toThrow(problem);
 });
 
-test('every limit that is reached is told', async () => {
+test('every exceeded limit is reported', async () => {
   const plugin = pluginOf({ type: 'Server', qps: 1, burst: 1 }, { type: 'User', qps: 1, burst: 1 });
   expect(await verdicts(plugin, eventOf(), eventOf())).toEqual([
     'admitted',
@@ -101,7 +101,7 @@ test('every limit that is reached is told', async () => {
   ]);
 });
 
-test('of a key that is too long only a digest is kept', async () => {
+test('a key that is too long is kept as a digest', async () => {
   const plugin = pluginOf({ type: 'SourceAndObject', qps: 1, burst: 1 });
   const name = 'x'.repeat(100_000);
   const [first, second, other] = await verdicts(
@@ -114,7 +114,7 @@ test('of a key that is too long only a digest is kept', async () => {
   expect(second).toMatch(/^429 .* for key [0-9a-f]{64}$/);
 });
 
-test('a budget is lowered to the part of it that this replica has, and others see no key but a digest', async () => {
+test("a shared budget is reduced to this replica's share, and other replicas see only digests of keys", async () => {
   const plugin = pluginOf({ type: 'Namespace', qps: 8, burst: 8 });
   const admitted = async (count: number): Promise<number> => {
     const all = await verdicts(
@@ -132,7 +132,7 @@ test('a budget is lowered to the part of it that this replica has, and others se
   expect(await admitted(10)).toBe(2);
   nowMs += 500;
   expect(await admitted(10)).toBe(1);
-  // What it does not name it has an even part of.
+  // A budget that is not named gets an even share.
   limit?.divide(new Map(), 0.5);
   nowMs += 60_000;
   expect(await admitted(10)).toBe(4);

@@ -13,7 +13,7 @@ import { pluginOf, writesOf } from '../plugin';
 import { joinProblems } from '../../../../shared/errors/field-error';
 import { EVENTS } from '../../cluster/resources';
 
-/** What has a budget of its own under each type of limit. */
+/** The key of the budget under each type of limit. */
 const KEY_OF = {
   Server: () => '',
   Namespace: ({ write: { namespace } }) => namespace,
@@ -23,15 +23,15 @@ const KEY_OF = {
 
 interface Limit {
   readonly type: keyof typeof KEY_OF;
-  /** Events a second that are let in over time. */
+  /** Admitted events per second over time. */
   readonly qps: number;
-  /** Events that are let in at once. */
+  /** Events admitted at once. */
   readonly burst: number;
-  /** How many budgets are kept; the one that was not used for longest is forgotten. */
+  /** Number of budgets; the least recently used one is dropped. */
   readonly budgetsMax: number;
 }
 
-/** As it stands in the configuration. */
+/** As written in the configuration. */
 interface WrittenLimit extends Pick<Limit, 'type' | 'qps' | 'burst'> {
   readonly cacheSize: number;
 }
@@ -40,13 +40,13 @@ const BUDGETS_MAX = 4_096;
 
 export interface EventRateLimitContext {
   readonly clock: Clock;
-  /** Takes what replicas may divide among them. */
+  /** Registers a limit that replicas may share. */
   readonly registerSharedLimit: (limit: SharedLimit) => void;
 }
 
 /**
- * Whoever writes too many events is told so (429) and loses them, and nobody else's are lost. Dry runs are not counted, and neither are
- * events that are written through the newer group: v1.21 looks at the group of the request and not at the object.
+ * Limits the rate of Events (429). Dry runs are not counted, nor are events written through the newer group: v1.21 checks the group of
+ * the request.
  */
 export function eventRateLimit(
   configuration: unknown,
@@ -64,7 +64,7 @@ export function eventRateLimit(
   });
 }
 
-/** What is wrong with the configuration; undefined for a good one. */
+/** Returns the problem of the configuration, or undefined. */
 export function eventRateLimitProblem(configuration: unknown): string | undefined {
   const limits = limitsIn(configuration);
   if (limits.length === 0) return 'at least one limit is needed';
@@ -86,7 +86,7 @@ function isPositive(value: unknown): boolean {
   return (integer(value) ?? 0) > 0;
 }
 
-/** Throws for a configuration that has a problem. */
+/** Throws for a configuration with a problem. */
 function limitsOf(configuration: unknown): readonly Limit[] {
   const problem = eventRateLimitProblem(configuration);
   if (problem !== undefined) throw new Error(`EventRateLimit cannot be configured so: ${problem}`);
@@ -106,22 +106,22 @@ function sourceAndObject({ object }: WriteOf<Event>): string {
 
 const KEY_CHARS_MAX = 512;
 
-/** Clients write what becomes a key: of a longer one only a digest is kept. */
+/** Keys contain text from clients, so a long one is replaced by its digest. */
 function shortKey(key: string): string {
   return key.length > KEY_CHARS_MAX ? createHash('sha256').update(key).digest('hex') : key;
 }
 
 interface Budget {
   readonly bucket: TokenBucket;
-  /** Events since demands were taken last, let in or not. */
+  /** Events since demands were last read, admitted or not. */
   asked: number;
-  /** What other replicas call it. */
+  /** The name that other replicas use. */
   readonly name: string;
   part: number;
 }
 
-/** Of each limit so many budgets are divided by what replicas see, those that are asked for most; the others evenly. */
-const TOLD_MAX = 64;
+/** Number of budgets per limit that are divided by demand, the busiest ones; the others are divided evenly. */
+const DIVIDED_MAX = 64;
 
 /** A token bucket for each key of a limit. */
 class Buckets implements SharedLimit {
@@ -133,11 +133,11 @@ class Buckets implements SharedLimit {
   constructor(limit: Limit, clock: Clock) {
     this.#limit = limit;
     this.#clock = clock;
-    // By size and not by number, for which room would be set aside at once, however many the configuration says.
+    // By size instead of number, because `max` would preallocate the configured number.
     this.#budgets = new LRUCache({ maxSize: limit.budgetsMax, sizeCalculation: () => 1 });
   }
 
-  /** Takes one event from the budget; what is wrong if there is none left. */
+  /** Takes one event from the budget; returns the problem if it is empty. */
   take(attributes: WriteOf<Event>): string | undefined {
     const { type } = this.#limit;
     const key = shortKey(KEY_OF[type](attributes));
@@ -148,8 +148,8 @@ class Buckets implements SharedLimit {
 
   takeDemands(): ReadonlyMap<string, number> {
     const asked = [...this.#budgets.values()].filter((budget) => budget.asked > 0);
-    const told = asked.sort((a, b) => b.asked - a.asked).slice(0, TOLD_MAX);
-    const demands = new Map(told.map((budget) => [budget.name, budget.asked]));
+    const busiest = asked.sort((a, b) => b.asked - a.asked).slice(0, DIVIDED_MAX);
+    const demands = new Map(busiest.map((budget) => [budget.name, budget.asked]));
     for (const budget of asked) budget.asked = 0;
     return demands;
   }
@@ -177,7 +177,7 @@ class Buckets implements SharedLimit {
     return budget;
   }
 
-  /** Of less than one event at a time none would ever be let in. */
+  /** A burst below one event would never admit anything. */
   #rateOf(part: number): Rate {
     const { qps, burst } = this.#limit;
     return { perSecond: qps * part, burst: Math.max(1, burst * part) };
@@ -186,7 +186,7 @@ class Buckets implements SharedLimit {
 
 const NAME_CHARS = 22;
 
-/** A digest, so that the names of users and objects stay here. */
+/** A digest, so that names of users and objects stay in this process. */
 function nameOf(limit: string, key: string): string {
   const digest = createHash('sha256').update(`${limit}\0${key}`).digest('base64url');
   return `events ${digest.slice(0, NAME_CHARS)}`;

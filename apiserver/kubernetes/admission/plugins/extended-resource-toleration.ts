@@ -4,7 +4,7 @@ import { pluginOf, writesOf } from '../plugin';
 import { PODS } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
-/** A pod that asks for a device tolerates the taint that keeps others off the nodes that have it. */
+/** Pods that request an extended resource tolerate the taint of its nodes. */
 export const extendedResourceToleration = pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {
   mutate({ object }) {
     if (object === undefined) return object;
@@ -19,7 +19,7 @@ export const extendedResourceToleration = pluginOf(writesOf(PODS, ['CREATE', 'UP
   },
 });
 
-/** Of all effects and values. */
+/** Matches all effects and values. */
 function isBare({ operator, effect = '', value = '' }: Toleration): boolean {
   return operator === 'Exists' && effect === '' && value === '';
 }

@@ -3,7 +3,7 @@ import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { PODS } from '../../cluster/resources';
 
-/** A pod may keep others off its node, and not off a whole zone or region. */
+/** Required pod anti-affinity may use only the hostname topology. */
 export const limitPodHardAntiAffinityTopology = pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {
   validate(attributes) {
     const { podAntiAffinity } = attributes.object?.spec.affinity ?? {};

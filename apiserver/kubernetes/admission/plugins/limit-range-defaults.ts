@@ -3,7 +3,7 @@ import type { ResourceList } from '../../../../shared/quota/amounts';
 import { ANNOTATION } from '../../../../shared/names';
 import { withSpec } from './with-spec';
 
-/** What a container gets that does not say itself, by resource. */
+/** Defaults of containers, by resource. */
 export interface ContainerDefaults {
   readonly limits: ResourceList;
   readonly requests: ResourceList;
@@ -14,7 +14,7 @@ const LISTS = [
   { field: 'initContainers', called: 'init container' },
 ] as const;
 
-/** The pod with the defaults in its containers, and an annotation that says which they got. */
+/** Returns the pod with defaults in its containers and an annotation that lists them. */
 export function withContainerDefaults(pod: Pod, defaults: ContainerDefaults): Pod {
   const notes: string[] = [];
   const fields: Partial<Record<'containers' | 'initContainers', readonly Container[]>> = {};
@@ -35,7 +35,7 @@ export function withContainerDefaults(pod: Pod, defaults: ContainerDefaults): Po
 
 interface Filled {
   readonly resources: ResourceRequirements;
-  /** Names of the resources that were filled in, in the order in which they are told. */
+  /** Names of the defaulted resources, in the order of the annotation. */
   readonly set: readonly (readonly [kind: 'request' | 'limit', names: readonly string[]])[];
 }
 
@@ -57,7 +57,7 @@ function filled(resources: ResourceRequirements, defaults: ContainerDefaults): F
   return { resources: { ...resources, ...(Object.fromEntries(named) as ResourceRequirements) }, set };
 }
 
-/** A second range that fills in more says so in the place of the first one, as in Kubernetes. */
+/** A second range replaces the annotation of the first one, as in Kubernetes. */
 function annotated(pod: Pod, notes: readonly string[]): Pod {
   const { metadata } = pod;
   const note = `LimitRanger plugin set: ${notes.join('; ')}`;

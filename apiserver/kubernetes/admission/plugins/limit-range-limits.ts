@@ -14,7 +14,7 @@ interface Asked {
   readonly limits: Amounts;
 }
 
-/** What of a pod, or of one of its containers, is beyond the limits: a sentence each. */
+/** Returns what exceeds the limits of a pod or its containers, one sentence each. */
 export function podExcesses({ spec }: Pod, limits: readonly LimitRangeItem[]): readonly string[] {
   const containers = (spec.containers ?? []).map(askedBy);
   const initContainers = (spec.initContainers ?? []).map(askedBy);
@@ -26,7 +26,7 @@ export function podExcesses({ spec }: Pod, limits: readonly LimitRangeItem[]): r
   });
 }
 
-/** What a claim asks for beyond the limits. Claims have no limits of their own: what they request is held against the largest. */
+/** Returns what a claim requests beyond the limits; requests are compared with the maximum. */
 export function claimExcesses(
   { spec }: PersistentVolumeClaim,
   limits: readonly LimitRangeItem[],
@@ -100,7 +100,7 @@ function aboveRatio(
   const limit = limits.get(name) ?? ZERO_QUANTITY;
   if (request.unscaled === 0n) return `${rule}, but no request is specified or request is 0`;
   if (limit.unscaled === 0n) return `${rule}, but no limit is specified or limit is 0`;
-  // Exactly: as floating point numbers, 9m is more than 3 times 3m.
+  // Exact arithmetic: as floating point numbers, 9m is more than 3 times 3m.
   if (!isMore(limit, times(request, most))) return undefined;
   return `${rule}, but provided ratio is ${(numberOf(limit) / numberOf(request)).toFixed(RATIO_DIGITS)}`;
 }
@@ -114,7 +114,7 @@ function askedBy({ resources }: { readonly resources: ResourceRequirements }): A
   return { requests: parseAmounts(requests), limits: parseAmounts(limits) };
 }
 
-/** A pod needs the sum of its containers, or what one init container needs where that is more. */
+/** A pod needs the sum of its containers or the largest init container, whichever is more. */
 function askedByPod(containers: readonly Asked[], initContainers: readonly Asked[]): Asked {
   const largest = (part: keyof Asked): Amounts => {
     const result = new Map(sumOf(containers.map((asked) => asked[part])));
@@ -129,7 +129,7 @@ function askedByPod(containers: readonly Asked[], initContainers: readonly Asked
   return { requests: largest('requests'), limits: largest('limits') };
 }
 
-/** A resource that one of them says nothing about has no sum. */
+/** A resource that one part leaves out has no sum. */
 function sumOf(parts: readonly Amounts[]): Amounts {
   const [first] = parts;
   const sums = new Map<string, Quantity>();

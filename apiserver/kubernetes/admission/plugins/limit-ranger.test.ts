@@ -32,7 +32,7 @@ describe('defaults', () => {
     { type: 'Container', default: { cpu: '500m', memory: '256Mi' }, defaultRequest: { cpu: '250m' } },
   ]);
 
-  test('fill in what containers leave out, and an annotation says so', async () => {
+  test('are filled in, and an annotation lists them', async () => {
     const outcome = await pod(
       podOf([{}, { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1' } }], [{}]),
       range,
@@ -56,7 +56,7 @@ describe('defaults', () => {
     });
   });
 
-  test('of other namespaces are nobody else’s', async () => {
+  test('of another namespace do not apply', async () => {
     const object = podOf([{}]);
     expect(await pod(object, rangeOf('a', [{ type: 'Container', default: { cpu: '1' } }], 'other'))).toBe(
       object,
@@ -164,7 +164,7 @@ describe('limits', () => {
     expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
   });
 
-  test('everything that is wrong is told at once', async () => {
+  test('all excesses are reported at once', async () => {
     const outcome = await pod(
       podOf([amounts('2', '50m')]),
       container({ min: { cpu: '100m' }, max: { cpu: '1' } }),
@@ -201,7 +201,7 @@ describe('claims', () => {
     );
   });
 
-  test('on their way out may still be changed', async () => {
+  test('that are terminating may still be changed', async () => {
     const object = claimOf('3Gi');
     const oldObject = { ...object, metadata: { name: 'c', deletionTimestamp: '2024-01-01T00:00:00Z' } };
     const attributes = attributesOf('v1/persistentvolumeclaims', { operation: 'UPDATE', object, oldObject });
@@ -212,7 +212,7 @@ describe('claims', () => {
   });
 });
 
-test('a namespace without limits is checked afresh, and then not for a while', async () => {
+test('a namespace without limits is confirmed by a fresh read, and then not for a while', async () => {
   let nowMs = 0;
   const plugin = limitRanger({ now: () => nowMs });
   const later = clusterOf([], [rangeOf('a', [{ type: 'Container', default: { cpu: '1' } }])]);
@@ -231,13 +231,13 @@ test('a namespace without limits is checked afresh, and then not for a while', a
   nowMs = 31_000;
   await run(empty, 'other');
   expect(empty.freshened()).toBe(2);
-  // A clock that is set back says nothing about how long ago that was.
+  // A clock that was set back says nothing about the elapsed time.
   nowMs = 1_000;
   await run(empty, 'other');
   expect(empty.freshened()).toBe(3);
 });
 
-test('only so many namespaces are remembered', async () => {
+test('the number of remembered namespaces is bounded', async () => {
   const plugin = limitRanger(clock);
   const cluster = clusterOf();
   const object = podOf([{}]);
@@ -252,7 +252,7 @@ test('only so many namespaces are remembered', async () => {
   expect(cluster.freshened()).toBe(namespaces.length + 1);
 });
 
-test('an update of a pod is not its concern: what a pod asks for stays as it was', () => {
+test('an update of a pod is not checked: its requests cannot change', () => {
   const subject = {
     operation: 'UPDATE',
     group: '',

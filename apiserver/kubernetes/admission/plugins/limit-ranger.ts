@@ -14,8 +14,8 @@ import { refusal } from '../refusal';
 import { CLAIMS, LIMIT_RANGES, PODS } from '../../cluster/resources';
 
 /**
- * The LimitRanges of a namespace: what containers get that say nothing, and what pods, containers and claims may ask for. Pods are
- * looked at when they are made: what they ask for cannot change later.
+ * Enforces the LimitRanges of a namespace: defaults of containers, and limits of pods, containers and claims. Pods are checked at
+ * creation, because their requests cannot change later.
  */
 export function limitRanger(clock: Clock): AdmissionPlugin {
   const unlimited = new UnlimitedNamespaces(clock);
@@ -53,7 +53,7 @@ function excessesOf(
   return [];
 }
 
-/** What is being deleted may still be changed: only then can it go. */
+/** Terminating objects may be changed so that they can be removed. */
 function isLeaving({ oldObject }: AdmissionAttributes): boolean {
   return oldObject !== undefined && isTerminating(oldObject.metadata);
 }
@@ -62,12 +62,12 @@ const CHECKED_NAMESPACES_MAX = 10_000;
 const CHECK_HOLDS_MS = 30_000;
 
 /**
- * The namespaces that are known to have no limits: what the cache does not have is looked for at a read index now and then, so that
- * the first pods after a LimitRange do not slip by it.
+ * Namespaces known to have no LimitRange. A negative result is confirmed by a read index from time to time, so that the first pods after
+ * a new LimitRange are checked.
  */
 class UnlimitedNamespaces {
   readonly #clock: Clock;
-  /** When each was checked. */
+  /** Time of each confirmation. */
   readonly #checkedMs = new LRUCache<string, number>({ max: CHECKED_NAMESPACES_MAX });
 
   constructor(clock: Clock) {
@@ -76,7 +76,7 @@ class UnlimitedNamespaces {
 
   needsCheck(namespace: string): boolean {
     const agoMs = this.#clock.now() - (this.#checkedMs.get(namespace) ?? -Infinity);
-    // Where the clock was set back, nothing is known of how long ago it was.
+    // If the clock was set back, the elapsed time is unknown.
     return agoMs < 0 || agoMs > CHECK_HOLDS_MS;
   }
 
@@ -85,7 +85,7 @@ class UnlimitedNamespaces {
   }
 }
 
-/** The limits of each range. */
+/** Returns the limits of each range. */
 function limitsOf(
   { write: { namespace } }: AdmissionAttributes,
   cluster: ClusterReader,

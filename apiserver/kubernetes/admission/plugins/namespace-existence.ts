@@ -4,10 +4,10 @@ import { NAMESPACES } from '../../cluster/resources';
 
 const inNamespaces: Concern = ({ namespaced }) => namespaced;
 
-/** Makes a namespace that is not there. */
+/** Creates a missing namespace. */
 export type ProvideNamespace = (name: string, signal: AbortSignal) => Promise<void>;
 
-/** Nothing is written in a namespace that does not exist. */
+/** Refuses writes in a namespace that does not exist. */
 export const namespaceExists: AdmissionPlugin = {
   concerns: (subject) => inNamespaces(subject) && subject.operation !== 'CONNECT',
   validate({ write: { namespace } }, cluster) {
@@ -17,7 +17,7 @@ export const namespaceExists: AdmissionPlugin = {
   },
 };
 
-/** A namespace comes with the first object in it. A dry run makes none. */
+/** Creates the namespace of the first object. A dry run creates none. */
 export function namespaceAutoProvision(provide: ProvideNamespace): AdmissionPlugin {
   return {
     concerns: (subject) => inNamespaces(subject) && subject.operation === 'CREATE',

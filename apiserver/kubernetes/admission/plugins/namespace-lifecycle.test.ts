@@ -21,7 +21,7 @@ test.each([
   expect(await outcomeOf(namespaceLifecycle, attributes, cluster)).toBe(problem ?? object);
 });
 
-test('an object whose name is to be made is refused under what its name begins with', async () => {
+test('an object with generateName is refused under its prefix', async () => {
   const attributes = attributesOf('v1/configmaps', {
     namespace: 'leaving',
     name: 'web-x7k2p',
@@ -43,7 +43,7 @@ test.each([NAMESPACE.default, NAMESPACE.system, NAMESPACE.public])('%s stays', a
   );
 });
 
-test('updates, and objects of the whole cluster, are not its concern', () => {
+test('updates and cluster-scoped objects are ignored', () => {
   const subject = { group: '', resource: 'configmaps', subresource: '' };
   expect(namespaceLifecycle.concerns({ ...subject, operation: 'UPDATE', namespaced: true })).toBe(false);
   expect(namespaceLifecycle.concerns({ ...subject, operation: 'CREATE', namespaced: false })).toBe(false);

@@ -10,9 +10,9 @@ import { NAMESPACES } from '../../cluster/resources';
 const PROTECTED: ReadonlySet<string> = new Set([NAMESPACE.default, NAMESPACE.system, NAMESPACE.public]);
 
 /**
- * No new object in a namespace that is missing or terminating, and three namespaces that stay. One created through another replica a
- * moment ago can be used at once, because a refusal is decided on fresh objects; one that another replica deleted a moment ago takes
- * nothing more, because the object is stored only while the namespace stays as it was judged.
+ * Refuses new objects in missing or terminating namespaces, and protects three namespaces. A namespace created through another replica is
+ * usable at once, because refusals are decided on fresh objects. A namespace deleted through another replica gets no more objects,
+ * because the write is guarded by the namespace's revision (ADR 23).
  */
 export const namespaceLifecycle: AdmissionPlugin = {
   concerns: ({ operation, group, resource, namespaced }) =>

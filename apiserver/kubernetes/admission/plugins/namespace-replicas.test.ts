@@ -4,12 +4,12 @@ import { startInProcessApi } from '../../../testing/in-process-api';
 import type { Backend, WriteOutcome } from '../../../engine/storage/backend';
 import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
 
-/** A replica whose feed from the common store can be held back, and late by a random time. */
+/** A replica whose feed from the common store can be delayed. */
 interface Replica {
   readonly api: InProcessApi;
-  /** What became of its creates, in order. */
+  /** The outcome of its creates, in order. */
   readonly creates: { readonly key: string; readonly outcome: WriteOutcome }[];
-  /** Its cache hears of nothing new from now on, until the result is called. */
+  /** Stops its cache until the result is called. */
   hold(): () => void;
 }
 
@@ -85,7 +85,7 @@ async function know({ api }: Replica, name: string): Promise<void> {
   expect((await api.call('GET', `${NAMESPACES}/${name}`)).code).toBe(200);
 }
 
-/** As the namespace controller does, without looking twice. */
+/** Removes the namespace as the namespace controller does, with a single check. */
 async function removeNamespace({ api }: Replica, name: string): Promise<void> {
   expect((await api.call('DELETE', `${NAMESPACES}/${name}`)).code).toBe(200);
   await api.call('DELETE', `${NAMESPACES}/${name}/configmaps`);
@@ -104,7 +104,7 @@ test.each([
   ['POST', 'configmaps', {}],
   ['PATCH', 'configmaps/late?fieldManager=m', { 'content-type': 'application/apply-patch+yaml' }],
 ] as const)(
-  'a %s on a replica that has not heard of the end of the namespace creates nothing',
+  'a %s on a replica that has not seen the end of the namespace creates nothing',
   async (method, path, headers) => {
     const [first, behind] = [await start(), await start()];
     await makeNamespace(first, 'ns');
@@ -115,7 +115,7 @@ test.each([
     const body = { apiVersion: 'v1', kind: 'ConfigMap', ...CONFIG_MAP };
     const creating = behind.api.call(method, `${NAMESPACES}/ns/${path}`, { body, headers });
     while (behind.creates.length === before) await turn();
-    // Its admission let the object pass, by what it knew; the store did not.
+    // Its admission allowed the object on outdated knowledge; the guard in the store did not.
     expect(behind.creates.slice(before).map(({ outcome }) => outcome)).toEqual([
       { ok: false, current: undefined, revision: common.revision },
     ]);
@@ -134,23 +134,26 @@ test.each([
 test.each([
   ['has gone', false, 404],
   ['has gone and come again under its name', true, 201],
-])('one that has not heard that the namespace %s judges by what is there now', async (_what, again, code) => {
-  const [first, behind] = [await start(), await start()];
-  await makeNamespace(first, 'ns');
-  await know(behind, 'ns');
-  const release = behind.hold();
-  await removeNamespace(first, 'ns');
-  if (again) await makeNamespace(first, 'ns');
-  const before = behind.creates.length;
-  const creating = behind.api.call('POST', `${NAMESPACES}/ns/configmaps`, { body: CONFIG_MAP });
-  while (behind.creates.length === before) await turn();
-  expect(behind.creates.at(-1)?.outcome.ok).toBe(false);
-  release();
-  expect((await creating).code).toBe(code);
-  expect(await keysBelow('/registry/core/configmaps/ns/')).toHaveLength(again ? 1 : 0);
-});
+])(
+  'a replica that has not seen that the namespace %s decides by the current state',
+  async (_what, again, code) => {
+    const [first, behind] = [await start(), await start()];
+    await makeNamespace(first, 'ns');
+    await know(behind, 'ns');
+    const release = behind.hold();
+    await removeNamespace(first, 'ns');
+    if (again) await makeNamespace(first, 'ns');
+    const before = behind.creates.length;
+    const creating = behind.api.call('POST', `${NAMESPACES}/ns/configmaps`, { body: CONFIG_MAP });
+    while (behind.creates.length === before) await turn();
+    expect(behind.creates.at(-1)?.outcome.ok).toBe(false);
+    release();
+    expect((await creating).code).toBe(code);
+    expect(await keysBelow('/registry/core/configmaps/ns/')).toHaveLength(again ? 1 : 0);
+  },
+);
 
-test('a namespace that was only labelled meanwhile takes the object at the second try', async () => {
+test('a namespace that was only relabelled meanwhile gets the object at the second attempt', async () => {
   const [first, behind] = [await start(), await start()];
   await makeNamespace(first, 'ns');
   await know(behind, 'ns');
@@ -164,7 +167,7 @@ test('a namespace that was only labelled meanwhile takes the object at the secon
   expect(behind.creates.slice(before).map(({ outcome }) => outcome.ok)).toEqual([false, true]);
 });
 
-test('no object stays behind in a namespace that is removed at once while replicas are late and writers busy', async () => {
+test('no object stays in a namespace that is removed while replicas are late and writers busy', async () => {
   const rounds = 40;
   const writers = await Promise.all(Array.from({ length: 3 }, async () => start(LATE_TURNS_MAX)));
   const remover = await start();

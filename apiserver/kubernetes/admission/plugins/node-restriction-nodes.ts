@@ -6,7 +6,7 @@ import { NODE_LABEL } from '../../../../shared/names';
 import { withoutMetadata } from '../../../engine/registry/metadata';
 import type { WriteOf } from '../plugin';
 
-/** A node changes only itself, and neither its taints, nor its owners, nor labels by which pods are kept off other nodes. */
+/** A node may change only itself, and not its taints, owners or labels for node isolation. */
 export function nodeProblem(node: string, attributes: WriteOf<Node>): string | undefined {
   const { operation, object, oldObject } = attributes;
   const { name } = attributes.write;
@@ -22,7 +22,7 @@ export function nodeProblem(node: string, attributes: WriteOf<Node>): string | u
     : `is not allowed to modify labels: ${names}`;
 }
 
-/** What of a node others decide about, in the words of a refusal; undefined where it stays as it is. */
+/** Returns the message for a field of a node that it may not change; undefined if unchanged. */
 function fixedFieldProblem({ operation, object, oldObject }: WriteOf<Node>): string | undefined {
   const [spec, before] = [object?.spec, oldObject?.spec];
   if (spec?.configSource !== undefined && !deepEqual(spec.configSource, before?.configSource)) {
@@ -30,7 +30,7 @@ function fixedFieldProblem({ operation, object, oldObject }: WriteOf<Node>): str
   }
   if (operation !== 'UPDATE') return undefined;
   if (!deepEqual(spec?.taints ?? [], before?.taints ?? [])) return 'modify taints';
-  // For an owner that is not there the node would be deleted, and come back with taints of its choice (CVE-2025-5187).
+  // An absent owner would delete the node, which could come back with taints of its choice (CVE-2025-5187).
   return deepEqual(ownersOf(object), ownersOf(oldObject)) ? undefined : 'modify ownerReferences';
 }
 
@@ -61,7 +61,7 @@ function isWithin(namespace: string, parent: string): boolean {
   return namespace === parent || namespace.endsWith(`.${parent}`);
 }
 
-/** A node tells how far the growth of a volume has come, and changes nothing else of a claim. */
+/** A node reports the progress of volume expansion and may change nothing else of a claim. */
 export function claimStatusProblem(
   node: string,
   { write: { subresource }, operation, object, oldObject }: WriteOf<PersistentVolumeClaim>,
@@ -79,6 +79,6 @@ export function claimStatusProblem(
 
 function withoutProgress(claim: PersistentVolumeClaim): ApiObject {
   const { capacity: _capacity, conditions: _conditions, ...status } = claim.status ?? {};
-  // An update that names no version is one of whatever version there is.
+  // An update without resourceVersion applies to any version.
   return { ...withoutMetadata(withoutMetadata(claim, 'managedFields'), 'resourceVersion'), status };
 }

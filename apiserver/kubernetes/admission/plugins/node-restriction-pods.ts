@@ -7,7 +7,7 @@ import type { WriteOf } from '../plugin';
 import { usesConfigMaps, usesSecrets } from './pod-secrets';
 import { NODES, PODS } from '../../cluster/resources';
 
-/** A node may show the pods that it runs from files of its own, which have nothing that is not the node's. */
+/** A node may create mirror pods of its static pods, without references to other objects. */
 export function mirrorPodCreationProblem(node: string, pod: Pod, cluster: ClusterReader): string | undefined {
   const { annotations = {} } = pod.metadata;
   if (!Object.hasOwn(annotations, ANNOTATION.mirrorPod)) {
@@ -48,7 +48,7 @@ function referenceProblem(node: string, { spec }: Pod): string | undefined {
   return found && `node "${node}" can not create pods that reference ${found}`;
 }
 
-/** Labels decide who looks after a pod: they are not the node's business. */
+/** Labels select a pod's controllers, so a node may not change them. */
 export function podStatusProblem(
   node: string,
   { operation, object, oldObject }: WriteOf<Pod>,
@@ -69,7 +69,7 @@ export function podOnNodeProblem(
   const pod = oldObject ?? cluster.get(PODS, write.name, write.namespace);
   if (pod === undefined) throw notFound(PODS, write.name);
   if (pod.spec.nodeName === node) return undefined;
-  // The quotes are upstream's, and so is their absence.
+  // The quotes, and their absence, are upstream's.
   const name = what === 'delete' ? `"${node}"` : node;
   return `node ${name} can only ${what} pods with spec.nodeName set to itself`;
 }

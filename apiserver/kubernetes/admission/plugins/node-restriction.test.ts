@@ -168,7 +168,7 @@ describe('a node and pods', () => {
     ['n1', {}, 'admitted'],
     ['n2', {}, 'can only update pod status for pods with spec.nodeName set to itself'],
     ['n1', { a: 'b' }, 'cannot update labels through pod status'],
-  ])('tells the status of one on %s with labels %j', async (nodeName, labels, expected) => {
+  ])('reports the status of one on %s with labels %j', async (nodeName, labels, expected) => {
     const oldObject = podOn(nodeName);
     const object = { ...oldObject, metadata: { ...oldObject.metadata, labels } };
     const given = { operation: 'UPDATE', subresource: 'status', object, oldObject } as const;
@@ -193,7 +193,7 @@ describe('a node and tokens', () => {
     ['a pod without uid', bound('mine', ''), 'with a pod binding without a uid'],
     ['a pod of the past', bound('mine', 'old'), 'does not match the UID in record'],
     ['a pod elsewhere', bound('other'), 'scheduled on a different node'],
-  ])('asks for one bound to %s', async (_what, boundObjectRef, expected) => {
+  ])('requests one bound to %s', async (_what, boundObjectRef, expected) => {
     const object = { metadata: {}, spec: boundObjectRef === undefined ? {} : { boundObjectRef } };
     const given = { subresource: 'token', name: 'a', object };
     expect(await verdict('v1/serviceaccounts', given)).toContain(expected);
@@ -231,14 +231,14 @@ test.each([
   expect(await verdict('v1/persistentvolumeclaims', given)).toContain(expected);
 });
 
-test('an update of a claim that names no version is judged by what it changes', async () => {
+test('an update of a claim without resourceVersion is checked by what it changes', async () => {
   const object = { metadata: { name: 'c' }, status: { capacity: { storage: '2Gi' } } };
   const oldObject = { metadata: { name: 'c', resourceVersion: '7' }, status: {} };
   const given = { operation: 'UPDATE' as const, subresource: 'status', object, oldObject };
   expect(await verdict('v1/persistentvolumeclaims', given)).toBe('admitted');
 });
 
-test('what is connected to is the business of authorization alone', () => {
+test('connect requests are left to authorization', () => {
   const subject = {
     operation: 'CONNECT',
     group: '',
@@ -250,7 +250,7 @@ test('what is connected to is the business of authorization alone', () => {
   expect(nodeRestriction(true).concerns({ ...subject, operation: 'CREATE' })).toBe(true);
 });
 
-test('a node says nothing of claims where volumes do not grow', async () => {
+test('without volume expansion, nodes may not write claims', async () => {
   const claim = { metadata: { name: 'p', namespace: 'ns' }, status: {} };
   const given = attributesOf('v1/persistentvolumeclaims', {
     user,

@@ -13,7 +13,7 @@ import { isWriteOf } from '../plugin';
 import { refusal } from '../refusal';
 import { CLAIMS, CSI_NODES, LEASES, NODES, PODS, SERVICE_ACCOUNTS } from '../../cluster/resources';
 
-/** Why a node may not do this; undefined where it may. */
+/** Returns why a node may not do this; undefined if it may. */
 type Rule<T extends ApiObject> = (
   node: string,
   attributes: WriteOf<T>,
@@ -22,7 +22,7 @@ type Rule<T extends ApiObject> = (
 
 interface RuleRow {
   readonly resource: ResourceName;
-  /** Undefined for writes of other resources, too. */
+  /** Also undefined for writes of other resources. */
   readonly problem: Rule<ApiObject>;
 }
 
@@ -32,7 +32,7 @@ function row<T extends ApiObject>(resource: ResourceName<T>, rule: Rule<T>): Rul
   return { resource, problem };
 }
 
-/** What is not named is authorization's business alone. */
+/** Resources without a row are left to authorization. */
 const RULES: readonly RuleRow[] = [
   row(PODS, podProblem),
   row(NODES, nodeProblem),
@@ -43,10 +43,7 @@ const RULES: readonly RuleRow[] = [
   ),
 ];
 
-/**
- * The agent of a node changes its own node and the pods that run there, and nothing else of these kinds; of claims it tells how far they
- * have grown, if volumes grow at all.
- */
+/** Restricts nodes to their own Node and their own pods, and to the progress of volume expansion of claims. */
 export function nodeRestriction(volumesGrow: boolean): AdmissionPlugin {
   const rules = [
     ...RULES,
@@ -87,7 +84,7 @@ function podProblem(node: string, attributes: WriteOf<Pod>, cluster: ClusterRead
   return `unexpected operation "${operation}", node "${node}" can only create and delete mirror pods`;
 }
 
-/** A node gets tokens for the pods that run on it, each bound to its pod. */
+/** A node gets tokens only for its own pods, each bound to its pod. */
 function tokenProblem(
   node: string,
   attributes: AdmissionAttributes,
@@ -108,7 +105,7 @@ function tokenProblem(
   return 'node requested token bound to a pod scheduled on a different node';
 }
 
-/** Of a write of a service account: whether it is one of its subresource `token`, which has objects of its own. */
+/** Reports whether a write of a service account is a TokenRequest, which has objects of its own. */
 function isTokenRequest(attributes: AdmissionAttributes): attributes is WriteOf<TokenRequest> {
   return attributes.operation === 'CREATE' && attributes.write.subresource === 'token';
 }

@@ -16,15 +16,14 @@ const ANYTHING = {
   name: '*',
 } as const;
 
-/** The resource of a kind; undefined for one that is not served. */
+/** Returns the resource of a kind; undefined if it is not served. */
 export type ResourceOfKind = (
   kind: GroupVersionKind,
 ) => (ResourceName & { readonly namespaced: boolean }) | undefined;
 
 /**
- * An owner's deletion takes its dependents along, and a dependent may hold up its owner's deletion. So only who may delete an object
- * changes its owners, and only who may set finalizers on the owner lets it wait. Whoever makes an object, which nobody forced to be,
- * may give it any owner.
+ * Deleting an owner deletes its dependents, and a dependent can block its owner. So changing owners requires `delete` on the object, and
+ * `blockOwnerDeletion` requires `update` on the owner's finalizers. A creation may name any owner.
  */
 export function ownerReferencesPermission(
   authorize: Authorizer,
@@ -46,7 +45,7 @@ export function ownerReferencesPermission(
   };
 
   return {
-    // A status is written by who works on the object: a pod's node agent may not delete it.
+    // The status is written by the component that works on the object; a kubelet may not delete its pods.
     concerns: ({ operation, group, resource, subresource }) =>
       (operation === 'CREATE' || operation === 'UPDATE') &&
       !(group === '' && resource === 'pods' && subresource === 'status'),
@@ -63,12 +62,12 @@ export function ownerReferencesPermission(
         throw refusal(attributes, "cannot set an ownerRef on a resource you can't delete");
       }
       const blocked = newlyBlocked(owners, before);
-      // Who may do it anywhere may also name an owner of a kind that nobody serves.
+      // A user with cluster-wide permission may also name an owner of a kind that is not served.
       if (blocked.length === 0 || (await allows(attributes, ANYTHING, signal))) return;
       for (const owner of blocked) {
         const kind = { ...parseGroupVersion(owner.apiVersion), kind: owner.kind };
         const of = resourceOfKind(kind);
-        // What is in no namespace is no business of the roles of one.
+        // Permissions for a cluster-scoped owner are cluster-wide.
         const place = of?.namespaced === true ? namespace : '';
         const about = { namespace: place, subresource: 'finalizers', name: owner.name, verb: 'update' };
         if (of === undefined || !(await allows(attributes, { ...about, ...named(of) }, signal))) {
@@ -90,7 +89,7 @@ function ownersOf(object: ApiObject | undefined): readonly OwnerReference[] {
   return object?.metadata.ownerReferences ?? [];
 }
 
-/** Owners that begin to wait by this write. */
+/** Returns the owner references that start to block with this write. */
 function newlyBlocked(
   owners: readonly OwnerReference[],
   before: readonly OwnerReference[],

@@ -9,7 +9,7 @@ import { CLAIMS, STORAGE_CLASSES } from '../../cluster/resources';
 
 const STORAGE = 'storage';
 
-/** A claim may ask for more only while it is bound, and if its storage class lets volumes grow. */
+/** A claim may grow only while it is bound and its storage class allows expansion. */
 export const persistentVolumeClaimResize = pluginOf(writesOf(CLAIMS, ['UPDATE']), {
   validate(attributes, cluster) {
     const { object, oldObject } = attributes;
@@ -33,7 +33,7 @@ function sizeOf({ spec }: PersistentVolumeClaim): Quantity {
   return parseQuantity(requests[STORAGE] ?? '') ?? ZERO_QUANTITY;
 }
 
-/** The annotation that named the class before there was a field still comes first. */
+/** The deprecated annotation takes precedence over the field, as in Kubernetes. */
 function classOf({ metadata: { annotations = {} }, spec }: PersistentVolumeClaim): string {
   return annotations[ANNOTATION.betaStorageClass] ?? spec.storageClassName ?? '';
 }

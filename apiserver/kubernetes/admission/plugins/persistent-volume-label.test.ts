@@ -17,7 +17,7 @@ const provisioned = ({ zone, region }: (typeof VOLUME_TOPOLOGY_LABELS)[number], 
 const isIn = (key: string, ...values: string[]) => ({ key, operator: 'In', values });
 
 test.each([TODAY, BEFORE])(
-  'a volume is bound to the place that its provisioner has told by %j',
+  'a volume is bound to the zone and region labelled by its provisioner %j',
   async (names) => {
     const volume = (await outcome(
       { awsElasticBlockStore: { volumeID: 'x' } },
@@ -32,7 +32,7 @@ test.each([TODAY, BEFORE])(
   },
 );
 
-test('the place is added to each term of a volume that says something else of it', async () => {
+test('the zone is added to each term of a volume with other node affinity', async () => {
   const terms = [{ matchExpressions: [isIn('a', 'b')] }, { matchFields: [isIn('metadata.name', 'n')] }];
   const spec = { nodeAffinity: { required: { nodeSelectorTerms: terms } } };
   const place = [isIn(TODAY.zone, 'a'), isIn(TODAY.region, 'r')];
@@ -50,7 +50,7 @@ test('the place is added to each term of a volume that says something else of it
   });
 });
 
-test('a volume that says itself where it is stays as it is', async () => {
+test('a volume with its own zone terms is unchanged', async () => {
   const terms = [{ matchExpressions: [isIn(TODAY.region, 'other')] }];
   const spec = { nodeAffinity: { required: { nodeSelectorTerms: terms } } };
   expect(await outcome(spec, provisioned(TODAY))).toMatchObject({ spec });
@@ -77,7 +77,7 @@ test.each<readonly [object, string]>([
     { vsphereVolume: { volumePath: 'x' } },
     'error querying vSphere Volume x: unable to build vSphere cloud provider',
   ],
-])('a volume of a cloud that nobody can ask is refused: %j', async (spec, why) => {
+])('a cloud volume without provisioner labels is refused: %j', async (spec, why) => {
   const labels = { [TODAY.zone]: 'a', [TODAY.region]: 'r' };
   expect(await outcome(spec, { labels })).toBe(`403 persistentvolumes "v" is forbidden: ${why}`);
 });
@@ -85,7 +85,7 @@ test.each<readonly [object, string]>([
 test.each([
   { nfs: { server: 's', path: '/' } },
   { awsElasticBlockStore: { volumeID: 'placeholder-for-provisioning' } },
-])('any other volume is nobody’s business: %j', async (spec) => {
+])('any other volume is ignored: %j', async (spec) => {
   expect(verdictOf(await outcome(spec))).toBe('admitted');
   expect(await outcome(spec)).toEqual({ metadata: { name: 'v' }, spec });
 });

@@ -11,8 +11,8 @@ import { VOLUMES } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 /**
- * A new volume of a cloud is bound to the zone and the region of its labels. They are believed if a provisioner made the volume; else
- * the cloud would have to be asked, and this server knows none: such a volume is refused, as v1.21 does without that cloud's provider.
+ * Binds a new cloud volume to the zone and region of its labels if a provisioner set them. Otherwise a cloud provider would be needed,
+ * and there is none: the volume is refused, as v1.21 does without that provider.
  */
 export const persistentVolumeLabel = pluginOf(writesOf(VOLUMES, ['CREATE']), {
   mutate(attributes) {
@@ -38,7 +38,7 @@ export const persistentVolumeLabel = pluginOf(writesOf(VOLUMES, ['CREATE']), {
   },
 });
 
-/** Stands where the volume is still to be made. */
+/** The id of a volume that is still to be provisioned. */
 const TO_BE_PROVISIONED = 'placeholder-for-provisioning';
 
 interface Cloud {
@@ -87,7 +87,7 @@ interface TopologyLabel {
   readonly isZone: boolean;
 }
 
-/** The zone and the region that its provisioner has told, by their names of today or by those of before. */
+/** Returns the provisioner's zone and region labels, by current or deprecated names. */
 function provisionedLabels({ metadata }: PersistentVolume): readonly TopologyLabel[] | undefined {
   const { labels = {}, annotations = {} } = metadata;
   if (!Object.hasOwn(annotations, ANNOTATION.provisionedBy)) return undefined;
@@ -101,7 +101,7 @@ function provisionedLabels({ metadata }: PersistentVolume): readonly TopologyLab
   ];
 }
 
-/** A volume may be in several zones: `a__b`. */
+/** A label may name several zones: `a__b`. */
 function zonesIn(label: string): readonly string[] {
   return [...new Set(label.split('__').map((zone) => zone.trim()))].sort();
 }
@@ -113,7 +113,7 @@ function withAffinity(
   const { nodeAffinity } = volume.spec;
   const terms = nodeAffinity?.required?.nodeSelectorTerms ?? [];
   const keys = new Set(requirements.map(({ key }) => key));
-  // What the volume itself says of its place is left alone.
+  // Existing zone terms of the volume are left alone.
   const speaksOfThem = terms.some(({ matchExpressions = [] }) =>
     matchExpressions.some(({ key }) => keys.has(key)),
   );

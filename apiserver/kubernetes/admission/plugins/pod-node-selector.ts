@@ -14,9 +14,9 @@ import { withSpec } from './with-spec';
 type Labels = Readonly<Record<string, string>>;
 
 interface Selectors {
-  /** What pods of a namespace get that says nothing itself. */
+  /** The default node selector of namespaces without one. */
   readonly clusterDefault: Labels;
-  /** What pods of a namespace may ask for at most. A namespace that is not named may ask for everything. */
+  /** The allowed node selector of each namespace. A namespace without an entry allows everything. */
   readonly allowed: ReadonlyMap<string, Labels>;
 }
 
@@ -26,7 +26,7 @@ interface Configuration {
 
 const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector';
 
-/** Pods of a namespace run on the nodes that the namespace, or the configuration of the server, says. */
+/** Applies the node selector of the namespace or of the configuration to pods. */
 export function podNodeSelector(configuration: unknown): AdmissionPlugin {
   const selectors = selectorsOf(configuration);
   return pluginOf(writesOf(PODS, ['CREATE']), {
@@ -52,7 +52,7 @@ export function podNodeSelector(configuration: unknown): AdmissionPlugin {
   });
 }
 
-/** The pod's own selector. Throws where it says something else than its namespace. */
+/** Returns the pod's own selector. Throws on a conflict with its namespace's. */
 function checked(attributes: AdmissionAttributes, { spec }: Pod, wanted: Labels): Labels {
   const { nodeSelector: own = {} } = spec;
   const differs = Object.entries(wanted).some(([key, value]) => own[key] !== undefined && own[key] !== value);
@@ -72,7 +72,7 @@ function selectorOf(
   throw refusal(attributes, selector);
 }
 
-/** Why the plugin cannot run with this configuration; undefined for a good one. */
+/** Returns the problem of the configuration, or undefined. */
 export function podNodeSelectorProblem(configuration: unknown): string | undefined {
   const wrong = wordsOf(configuration).find(([, words]) => typeof labelsOf(words) === 'string');
   return wrong && `the selector of ${wrong[0]} is not like a=b,c=d`;
@@ -88,13 +88,13 @@ function selectorsOf(configuration: unknown): Selectors {
   return { clusterDefault: new Map(given).get(CLUSTER_DEFAULT) ?? {}, allowed };
 }
 
-/** Selectors as they are written, by namespace. */
+/** Returns the selectors as written, by namespace. */
 function wordsOf(configuration: unknown): readonly (readonly [name: string, words: string])[] {
   const { podNodeSelectorPluginConfig: given } = fieldsOf<Configuration>(configuration);
   return Object.entries(stringMap(given)).map(([name, words]) => [name, text(words)]);
 }
 
-/** `a=b,c=d`; else why it is no selector, in the words of the reference. What cannot be read must not count as a selector that every node fits. */
+/** Parses `a=b,c=d`; returns upstream's error text if invalid. An unreadable selector must not match every node. */
 function labelsOf(words: string): Labels | string {
   if (words.trim() === '') return {};
   const labels = new Map<string, string>();

@@ -8,7 +8,7 @@ import type {
   VolumeProjection,
 } from '../../../../shared/api/types/core-v1';
 
-/** Why a pod that a node agent runs from a file of its own may not be shown: it would give the node what is not the node's. */
+/** Returns why a mirror pod may not be created: it would give the node access to other objects. */
 export function mirrorPodProblem(spec: PodSpec): string | undefined {
   if ((spec.serviceAccountName ?? '') !== '') return 'a mirror pod may not reference service accounts';
   if (usesSecrets(spec)) return 'a mirror pod may not reference secrets';
@@ -19,8 +19,8 @@ export function mirrorPodProblem(spec: PodSpec): string | undefined {
 }
 
 /**
- * Which secret of the pod its service account does not list. Beyond v1.21: `envFrom` counts (CVE-2024-3177), and so do the sources of projected
- * volumes.
+ * Returns the secret of a pod that its service account does not list. Stricter than v1.21: `envFrom` (CVE-2024-3177) and projected
+ * volumes count.
  */
 export function unlistedSecretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
   return (
@@ -29,7 +29,7 @@ export function unlistedSecretProblem(spec: PodSpec, account: ServiceAccount): s
   );
 }
 
-/** Which secret of a pod's ephemeral containers its service account does not list (CVE-2023-2728). */
+/** Returns the secret of ephemeral containers that the service account does not list (CVE-2023-2728). */
 export function unlistedEphemeralSecretProblem(
   shown: EphemeralContainers,
   account: ServiceAccount,
@@ -38,7 +38,7 @@ export function unlistedEphemeralSecretProblem(
   return unlistedProblem(uses({ ephemeralContainers }, EPHEMERAL), account);
 }
 
-/** One place of a pod that takes something from a secret, in the words of a refusal. */
+/** One use of a secret in a pod, with the words of its refusal. */
 interface SecretUse {
   readonly by: string;
   readonly secret: string;
@@ -72,7 +72,7 @@ function volumeUses(spec: PodSpec): readonly SecretUse[] {
   ]);
 }
 
-/** A list of containers, and what one of them is called. */
+/** A list of containers with its field and the word for one of them. */
 interface ContainerList {
   readonly field: 'initContainers' | 'containers' | 'ephemeralContainers';
   readonly word: string;
@@ -82,7 +82,7 @@ const INIT: ContainerList = { field: 'initContainers', word: 'init container' };
 const MAIN: ContainerList = { field: 'containers', word: 'container' };
 const EPHEMERAL: ContainerList = { field: 'ephemeralContainers', word: 'ephemeral container' };
 
-/** What the environment of these containers takes from secrets: variables one by one, then whole secrets. */
+/** Returns the secrets in the environment of these containers: single variables first, then `envFrom`. */
 function uses(spec: Partial<PodSpec>, { field, word }: ContainerList): readonly SecretUse[] {
   const containers: readonly (Container | EphemeralContainer)[] = spec[field] ?? [];
   return containers.flatMap(({ name, env = [], envFrom = [] }) => [
@@ -104,7 +104,7 @@ function uses(spec: Partial<PodSpec>, { field, word }: ContainerList): readonly 
   ]);
 }
 
-/** Whether anything in the pod comes from a ConfigMap. */
+/** Reports whether the pod uses a ConfigMap. */
 export function usesConfigMaps(spec: PodSpec): boolean {
   const containers = allContainers(spec);
   const { volumes = [] } = spec;
@@ -126,19 +126,19 @@ function projectionsOf({ projected }: Volume): readonly VolumeProjection[] {
   return projected?.sources ?? [];
 }
 
-/** Whether anything in the pod comes from a Secret. */
+/** Reports whether the pod uses a Secret. */
 export function usesSecrets(spec: PodSpec): boolean {
   if ((spec.imagePullSecrets ?? []).length > 0) return true;
   if ([INIT, MAIN, EPHEMERAL].some((list) => uses(spec, list).length > 0)) return true;
   return (spec.volumes ?? []).some(holdsSecret);
 }
 
-/** The kinds of volumes that name a secret in `secretRef`. */
+/** Volume kinds with a `secretRef`. */
 const WITH_SECRET_REF = ['cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos'] as const;
 
 function holdsSecret(volume: Volume): boolean {
   if (volume.secret !== undefined || volume.azureFile !== undefined) return true;
-  // A driver that cannot do without one writes null for none.
+  // Some drivers write null for an absent reference.
   if (WITH_SECRET_REF.some((kind) => (volume[kind]?.secretRef ?? null) !== null)) return true;
   if (volume.csi?.nodePublishSecretRef !== undefined) return true;
   return projectionsOf(volume).some(({ secret }) => secret !== undefined);

@@ -19,7 +19,7 @@ interface Configuration {
   readonly whitelist: readonly Toleration[];
 }
 
-/** What pods of a namespace tolerate by default, and at most, as the namespace or the configuration of the server says. */
+/** Applies default and allowed tolerations of the namespace or of the configuration to pods. */
 export function podTolerationRestriction(configuration: unknown): AdmissionPlugin {
   const given = fieldsOf<Configuration>(configuration);
   const fallback = { defaults: tolerationsIn(given.default), allowed: tolerationsIn(given.whitelist) };
@@ -60,12 +60,12 @@ function withTolerations(pod: Pod, added: readonly Toleration[]): Pod {
   return withSpec(pod, { tolerations: mergedTolerations(pod.spec.tolerations ?? [], added) });
 }
 
-/** As they were written by whoever configures the server or a namespace: only that they are objects is known. */
+/** Configuration and annotations are unvalidated: only objects are certain. */
 function tolerationsIn(list: unknown): readonly Toleration[] {
   return records(list);
 }
 
-/** The list in the annotation, where an empty text is an empty list; undefined where the namespace says nothing. */
+/** Returns the annotation's list, where an empty text is an empty list; undefined without an annotation. */
 function ofNamespace(
   attributes: AdmissionAttributes,
   cluster: ClusterReader,

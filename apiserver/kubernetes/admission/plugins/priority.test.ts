@@ -28,7 +28,7 @@ describe('a new pod', () => {
       { priorityClassName: 'high', priority: 1000 },
       { priorityClassName: 'high', priority: 1000 },
     ],
-  ])('that asks for %s', async (_what, spec, expected) => {
+  ])('that requests %s', async (_what, spec, expected) => {
     expect(await podWith(spec)).toEqual(expected);
   });
 
@@ -44,7 +44,7 @@ describe('a new pod', () => {
     expect(await podWith(spec)).toContain(problem);
   });
 
-  test('gets the default class, and of two by mistake the lower one', async () => {
+  test('gets the default class, and the lower one of two', async () => {
     const classes = [
       ...CLASSES,
       classOf('usual', 7, { globalDefault: true, preemptionPolicy: 'Never' }),
@@ -59,7 +59,7 @@ describe('a new pod', () => {
   });
 });
 
-test('an update that leaves out the priority keeps it', async () => {
+test('an update without the priority keeps it', async () => {
   const attributes = attributesOf('v1/pods', {
     operation: 'UPDATE',
     object: { metadata: { name: 'p' }, spec: { priorityClassName: 'high' } },
@@ -92,13 +92,13 @@ describe('a second default class', () => {
     },
   );
 
-  test('is not the first one, changed', async () => {
+  test('may be the changed first one', async () => {
     const outcome = await outcomeOf(priority(true), write('UPDATE', 'usual'), clusterOf([usual]));
     expect(outcome).toMatchObject({ metadata: { name: 'usual' } });
   });
 });
 
-test('nothing is said of preemption where pods have no policy', async () => {
+test('without the gate pods get no preemption policy', async () => {
   const object = {
     metadata: { name: 'p' },
     spec: { priorityClassName: 'polite', preemptionPolicy: 'Other' },

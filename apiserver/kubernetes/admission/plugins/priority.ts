@@ -10,7 +10,7 @@ import { PODS, PRIORITY_CLASSES } from '../../cluster/resources';
 import { withSpec } from './with-spec';
 
 interface Resolved {
-  /** Empty where there is no class. */
+  /** Empty without a class. */
   readonly className: string;
   readonly priority: number;
   readonly preemptionPolicy: string | undefined;
@@ -19,8 +19,8 @@ interface Resolved {
 const WITHOUT_CLASS: Resolved = { className: '', priority: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
 /**
- * A pod gets the priority of its class, or that of the default class; there is at most one default class. `hasPolicy`: it also gets, and may
- * not contradict, what the class says of preemption.
+ * Sets the priority of a pod from its class or the default class, and allows one default class. With `hasPolicy` it also sets and checks
+ * the preemption policy.
  */
 export const priority = (hasPolicy: boolean): AdmissionPlugin =>
   pluginOf(anyOf(writesOf(PODS, ['CREATE', 'UPDATE']), writesOf(PRIORITY_CLASSES, ['CREATE', 'UPDATE'])), {
@@ -34,13 +34,13 @@ export const priority = (hasPolicy: boolean): AdmissionPlugin =>
     },
     async validate(attributes, cluster, signal) {
       if (!isWriteOf(PRIORITY_CLASSES, attributes) || attributes.object?.globalDefault !== true) return;
-      // Such writes are rare, and a second default let through by mistake would stay.
+      // Such writes are rare, and a second default class would persist.
       await cluster.freshen(signal);
       checkOnlyDefault(attributes, attributes.object, cluster);
     },
   });
 
-/** The end of a refusal of what the class says already, and says otherwise. */
+/** Returns the end of a refusal of a value that differs from the class's. */
 function computed(value: string | number): string {
   return `priority admission controller computed ${String(value)} from the given PriorityClass name`;
 }
@@ -83,7 +83,7 @@ function resolvedBy({ metadata, value, preemptionPolicy }: PriorityClass): Resol
   return { className: metadata.name ?? '', priority: value, preemptionPolicy };
 }
 
-/** If a race has made several, the one with the lowest priority. */
+/** Several defaults may arise by a race; the lowest priority wins. */
 function defaultClass(cluster: ClusterReader): PriorityClass | undefined {
   return cluster
     .list(PRIORITY_CLASSES)
@@ -96,7 +96,7 @@ function defaultClass(cluster: ClusterReader): PriorityClass | undefined {
 
 const KEPT = ['priority', 'preemptionPolicy'] as const;
 
-/** What older clients leave out of an update stays; any other change of it is refused by validation. */
+/** Fields that older clients omit in an update are kept; validation refuses other changes. */
 function kept(pod: Pod, previous: Pod | undefined): Pod {
   const before = previous?.spec;
   const missing = KEPT.filter((field) => pod.spec[field] === undefined && before?.[field] !== undefined);

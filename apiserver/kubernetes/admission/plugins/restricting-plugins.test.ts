@@ -20,7 +20,7 @@ const namespaceWith = (annotations: Record<string, string>) =>
   clusterOf([[NAMESPACES, { metadata: { name: 'ns', annotations } }]]);
 
 describe('AlwaysDeny', () => {
-  test('refuses everybody but the server itself', async () => {
+  test("refuses every write except the server's own", async () => {
     expect(await outcomeOf(alwaysDeny, creationOf({}))).toContain('is denying all modifications');
     const user = { name: USER.apiServer, uid: '', groups: [], extra: {} };
     expect(await outcomeOf(alwaysDeny, attributesOf(PODS, { object: podOf({}), user }))).toMatchObject({
@@ -42,7 +42,7 @@ describe('AlwaysPullImages', () => {
     });
   });
 
-  test('leaves an update alone that brings no other image, and no other one', async () => {
+  test('ignores an update without a new image', async () => {
     expect(await outcomeOf(alwaysPullImages, updateOf({ containers }, { containers }))).toEqual(
       podOf({ containers }),
     );
@@ -54,7 +54,7 @@ describe('AlwaysPullImages', () => {
     });
   });
 
-  test('refuses what another plugin has changed back', () => {
+  test('refuses a policy that a later plugin changed back', () => {
     const { signal } = new AbortController();
     expect(() => alwaysPullImages.validate?.(creationOf({ containers }), clusterOf(), signal)).toThrow(
       'spec.containers[0].imagePullPolicy',
@@ -143,7 +143,7 @@ describe('PodNodeSelector', () => {
     ['the cluster’s selector', {}, clusterOf(), { tier: 'all' }],
     ['that of its namespace', {}, own, { disk: 'ssd' }],
     ['its own beside it', { nodeSelector: { tier2: 'x' } }, own, { tier2: 'x', disk: 'ssd' }],
-  ])('a pod has %s', async (_what, spec, cluster, nodeSelector) => {
+  ])('a pod gets %s', async (_what, spec, cluster, nodeSelector) => {
     expect(await outcomeOf(plugin, creationOf(spec), cluster)).toEqual(podOf({ nodeSelector }));
   });
 
@@ -162,7 +162,7 @@ describe('PodNodeSelector', () => {
     ['-a=b', '<nil>: Invalid value: "-a": name part must consist of'],
     ['a=-b', '[a]: Invalid value: "-b": a valid label must be an empty string or consist of'],
     ['a!=b', '<nil>: Invalid value: "a!": name part must consist of'],
-  ])('no pod gets in where the selector %j of its namespace cannot be read', async (words, problem) => {
+  ])('an unreadable selector %j of the namespace refuses all pods', async (words, problem) => {
     const cluster = namespaceWith({ [ANNOTATION.namespaceNodeSelector]: words });
     const outcome = await outcomeOf(plugin, creationOf({}), cluster);
     expect(outcome).toEqual(expect.stringContaining(`403 pods "p" is forbidden: ${problem}`));
@@ -205,23 +205,23 @@ describe('PodTolerationRestriction', () => {
       namespaceWith({ [ANNOTATION.namespaceTolerationsAllowed]: '' }),
       [exists('x'), exists('d')],
     ],
-  ])('a pod has %s', async (_what, spec, cluster, tolerations) => {
+  ])('a pod gets %s', async (_what, spec, cluster, tolerations) => {
     expect(await outcomeOf(plugin, creationOf(spec), cluster)).toEqual(podOf({ tolerations }));
   });
 
-  test('a pod that asks for resources bears a node that is short of memory', async () => {
+  test('a pod with requests tolerates memory pressure', async () => {
     const containers = [{ name: 'c', resources: { requests: { cpu: '1' } } }];
     expect(await outcomeOf(podTolerationRestriction(undefined), creationOf({ containers }))).toMatchObject({
       spec: { tolerations: [{ key: TAINT.memoryPressure, operator: 'Exists', effect: 'NoSchedule' }] },
     });
   });
 
-  test('an update leaves tolerations alone, also where one covers another', async () => {
+  test('an update keeps tolerations, also redundant ones', async () => {
     const spec = { tolerations: [exists('w'), { ...exists('w'), effect: 'NoSchedule' }] };
     expect(await outcomeOf(plugin, updateOf(spec, spec))).toEqual(podOf(spec));
   });
 
-  test('a toleration beyond what is allowed is refused, and told who holds the pod to that', async () => {
+  test('a toleration that is not allowed is refused, and the message names the namespace', async () => {
     const creation = creationOf({ tolerations: [exists('x')] });
     expect(await outcomeOf(plugin, creation)).toContain('conflict with its cluster whitelist');
     const cluster = namespaceWith({ [ANNOTATION.namespaceTolerationsAllowed]: list('d') });
@@ -240,7 +240,7 @@ describe('PodTolerationRestriction', () => {
       '[{"tolerationSeconds":"1"}]',
       'json: cannot unmarshal string into Go struct field Toleration.tolerationSeconds of type int64',
     ],
-  ])('no pod gets in where the annotation %j cannot be read', async (text, problem) => {
+  ])('an unreadable annotation %j refuses all pods', async (text, problem) => {
     for (const annotation of [
       ANNOTATION.namespaceDefaultTolerations,
       ANNOTATION.namespaceTolerationsAllowed,
@@ -250,7 +250,7 @@ describe('PodTolerationRestriction', () => {
     }
   });
 
-  test('what stands in the annotation beside the fields of a toleration is left out', async () => {
+  test('unknown fields in the annotation are dropped', async () => {
     const text = '[{"key":"d","operator":"Exists","other":[1],"value":null}]';
     const cluster = namespaceWith({ [ANNOTATION.namespaceDefaultTolerations]: text });
     expect(await outcomeOf(plugin, creationOf({}), cluster)).toEqual(podOf({ tolerations: [exists('d')] }));

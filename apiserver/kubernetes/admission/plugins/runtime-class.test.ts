@@ -71,7 +71,7 @@ test.each([
   expect(await podWith(spec)).toContain(problem);
 });
 
-test('nothing is said of overhead where pods have none', async () => {
+test('without the gate pods get no overhead', async () => {
   const object = { metadata: { name: 'p' }, spec: { runtimeClassName: 'heavy', overhead: { cpu: '1' } } };
   expect(await outcomeOf(runtimeClass(false), attributesOf(PODS, { object }), classes)).toMatchObject(object);
 });

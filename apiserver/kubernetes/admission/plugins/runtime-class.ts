@@ -10,7 +10,7 @@ import { PODS, RUNTIME_CLASSES } from '../../cluster/resources';
 import { mergedTolerations } from './tolerations';
 import { withSpec } from './with-spec';
 
-/** A pod of a runtime class gets what the class says of the nodes it runs on and, if pods have that, of overhead. */
+/** Applies the scheduling constraints and, with the gate, the overhead of a pod's runtime class. */
 export const runtimeClass = (hasOverhead: boolean): AdmissionPlugin =>
   pluginOf(writesOf(PODS, ['CREATE']), {
     mutate(attributes, cluster) {

@@ -16,7 +16,7 @@ const OF_CONTAINERS = [
 
 const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-/** Pods may not choose who they are on the node. */
+/** Refuses pods that set their own security context. */
 export const securityContextDeny = pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {
   validate(attributes) {
     const field = attributes.object && chosenField(attributes.object);

@@ -12,9 +12,9 @@ import { generateName } from '../../../../shared/meta/generate-name';
 import { ANNOTATION, ROOT_CA, SECRET_TYPE, SERVICE_ACCOUNT_MOUNT_PATH } from '../../../../shared/names';
 import { withSpec } from './with-spec';
 
-/** What the names of volumes with a token begin with. */
+/** Prefix of generated token volume names. */
 const VOLUME_PREFIX = 'kube-api-access-';
-/** An hour, and a little more, by which tokens that were made for pods are told from others. */
+/** An hour and seven seconds; the seconds identify tokens made for pods. */
 const TOKEN_SECONDS = 3_607;
 const READ_BY_ALL = 0o644;
 const CONTAINER_LISTS = ['initContainers', 'containers'] as const;
@@ -33,8 +33,8 @@ const TOKEN_SOURCES: ProjectedVolumeSource = {
 };
 
 /**
- * The pod with a volume that holds a token of its service account, the certificate by which it knows the API server, and its namespace;
- * mounted in every container that has nothing at that path.
+ * Returns the pod with a volume that holds a token of its service account, the CA certificate and the namespace, mounted in every
+ * container that has nothing at that path.
  */
 export function withServiceAccountToken(pod: Pod, randomInt: RandomInt): Pod {
   return withTokenVolume(pod, {
@@ -43,7 +43,7 @@ export function withServiceAccountToken(pod: Pod, randomInt: RandomInt): Pod {
   });
 }
 
-/** The same with a volume of a Secret that holds such a token, and is named like it unless another one is. */
+/** Does the same with a volume of a token Secret, named after it if that name is free. */
 export function withTokenOfSecret(pod: Pod, secretName: string, randomInt: RandomInt): Pod {
   const plain = secretName.replaceAll('.', '-');
   const isTaken = pod.spec.volumes?.some(({ name }) => name === plain) === true;
@@ -56,7 +56,7 @@ export function withTokenOfSecret(pod: Pod, secretName: string, randomInt: Rando
   });
 }
 
-/** The first Secret of the account's that `find` has and that holds its token; undefined if there is none. */
+/** Returns the account's first existing Secret with a token of it; undefined if there is none. */
 export function tokenSecretOf(
   { metadata: { name, uid }, secrets = [] }: ServiceAccount,
   find: (secret: string) => Secret | undefined,
@@ -74,7 +74,7 @@ export function tokenSecretOf(
 }
 
 interface TokenVolume {
-  /** Whether it is there already. */
+  /** Reports whether the volume is already there. */
   readonly isIt: (volume: Volume) => boolean;
   readonly create: () => Volume;
 }

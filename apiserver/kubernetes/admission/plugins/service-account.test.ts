@@ -39,8 +39,8 @@ async function specAfter(spec: object, annotations?: Record<string, string>) {
 
 const mount = { name: 'kube-api-access-bbbbb', readOnly: true, mountPath: SERVICE_ACCOUNT_MOUNT_PATH };
 
-describe('the account', () => {
-  test('is the default one, and its token is mounted in every container', async () => {
+describe('account', () => {
+  test('defaults to `default`, and its token is mounted in every container', async () => {
     const spec = await specAfter({
       containers: [{ name: 'a' }, { name: 'b' }],
       initContainers: [{ name: 'i' }],
@@ -96,7 +96,7 @@ describe('the account', () => {
     [{ name: '' }, 'Unknown'],
     [{ generateName: 'g-' }, 'g-'],
     [{ name: '', generateName: 'g-' }, 'g-'],
-  ])('that is missing is told of a pod with the metadata %j as %s', async (metadata, name) => {
+  ])('that is missing is reported for a pod with the metadata %j as %s', async (metadata, name) => {
     const object = { ...podOf({ serviceAccountName: 'none' }), metadata };
     const outcome = await outcomeOf(plugin, attributesOf(PODS, { object, name: '' }), clusterOf(ACCOUNTS));
     expect(outcome).toMatch(`403 pods "${name}" is forbidden: `);
@@ -111,7 +111,7 @@ describe('the account', () => {
     expect(cluster.freshened()).toBe(1);
   });
 
-  test('called default is waited for on ever fresher objects, because a controller is about to make it', async () => {
+  test('named default is awaited on ever fresher objects, because a controller is about to create it', async () => {
     const made = clusterOf([accountOf('default', { automountServiceAccountToken: false })]);
     const late: ClusterReader = {
       ...made,
@@ -122,7 +122,7 @@ describe('the account', () => {
   });
 });
 
-describe('the token', () => {
+describe('token', () => {
   test.each([
     ['the account does not want it mounted', { serviceAccountName: 'quiet' }],
     ['the pod does not want it mounted', { automountServiceAccountToken: false }],
@@ -130,16 +130,16 @@ describe('the token', () => {
       'every container has something there',
       { containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath: SERVICE_ACCOUNT_MOUNT_PATH }] }] },
     ],
-  ])('is left out if %s', async (_why, spec) => {
+  ])('is omitted if %s', async (_why, spec) => {
     expect(await specAfter(spec)).not.toHaveProperty('volumes');
   });
 
-  test('is mounted if the pod asks for it, whatever the account says', async () => {
+  test('is mounted if the pod requests it, whatever the account says', async () => {
     const spec = await specAfter({ serviceAccountName: 'quiet', automountServiceAccountToken: true });
     expect(spec).toMatchObject({ containers: [{ volumeMounts: [mount] }], volumes: [{ name: mount.name }] });
   });
 
-  test('uses a volume that the pod brings for it', async () => {
+  test('uses a volume that the pod provides', async () => {
     const volumes = [{ name: 'kube-api-access-mine', emptyDir: {} }];
     expect(await specAfter({ volumes })).toMatchObject({
       containers: [{ volumeMounts: [{ ...mount, name: 'kube-api-access-mine' }] }],
@@ -149,19 +149,19 @@ describe('the token', () => {
 });
 
 describe('pull secrets', () => {
-  test('are those of the account', async () => {
+  test('come from the account', async () => {
     expect(await specAfter({ serviceAccountName: 'puller' })).toMatchObject({
       imagePullSecrets: [{ name: 'ps' }],
     });
   });
 
-  test('are those of the pod where it has some', async () => {
+  test('come from the pod if it has some', async () => {
     const spec = { serviceAccountName: 'puller', imagePullSecrets: [{ name: 'mine' }] };
     expect(await specAfter(spec)).toMatchObject({ imagePullSecrets: [{ name: 'mine' }] });
   });
 });
 
-describe('an account that holds its pods to its secrets', () => {
+describe('an account that enforces mountable secrets', () => {
   const env = (name: string) => [{ name: 'A', valueFrom: { secretKeyRef: { name, key: 'k' } } }];
   const envFrom = (name: string) => [{ secretRef: { name } }];
   const projected = (...names: readonly string[]) => ({
@@ -230,7 +230,7 @@ describe('an account that holds its pods to its secrets', () => {
     ],
     ['any secret, for an account that allows any', 'default', { env: env('x') }, undefined],
     ['an account that is gone', 'gone', {}, 'error looking up service account ns/gone'],
-  ])('an ephemeral container that is added with %s', async (_what, serviceAccountName, more, problem) => {
+  ])('an ephemeral container added with %s', async (_what, serviceAccountName, more, problem) => {
     const metadata = { name: 'p', namespace: 'ns', uid: 'u' };
     const shown = (...ephemeralContainers: readonly object[]): ApiObject => ({
       metadata,
@@ -244,7 +244,7 @@ describe('an account that holds its pods to its secrets', () => {
     } as const;
     const other = { ...podOf({ serviceAccountName: 'default' }), metadata: { ...metadata, uid: 'before' } };
     const pod = { ...podOf({ serviceAccountName }), metadata };
-    // What is known at first is another pod of that name.
+    // The cache first knows another pod of that name.
     const cluster = clusterOf([...ACCOUNTS, [RESOURCES.PODS, other]], []);
     const fresh = clusterOf([...ACCOUNTS, [RESOURCES.PODS, pod]]);
     const outcome = await outcomeOf(plugin, attributesOf(PODS, given), {
@@ -254,7 +254,7 @@ describe('an account that holds its pods to its secrets', () => {
     expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
   });
 
-  test('other changes of a pod are nobody’s concern here', () => {
+  test('other changes of a pod are ignored', () => {
     const subject = { operation: 'UPDATE', group: '', resource: 'pods', namespaced: true } as const;
     const concerned = ['', 'status', 'ephemeralcontainers', 'binding'].filter((subresource) =>
       plugin.concerns({ ...subject, subresource }),
@@ -323,13 +323,13 @@ describe('without bound tokens', () => {
   const at = (name: string) => ({ name, readOnly: true, mountPath: SERVICE_ACCOUNT_MOUNT_PATH });
   const volume = { name: 't-1', secret: { secretName: 't.1', defaultMode: 420 } };
 
-  test('the first Secret that holds a token of the account is mounted', async () => {
+  test('the first Secret with a token of the account is mounted', async () => {
     expect(await outcome({ serviceAccountName: 'old' })).toMatchObject({
       spec: { containers: [{ name: 'c', volumeMounts: [at('t-1')] }], volumes: [volume] },
     });
   });
 
-  test('a volume that has its name already, or is of it, is respected', async () => {
+  test('an existing volume of that name or Secret is kept', async () => {
     const taken = { name: 't-1', emptyDir: {} };
     expect(await outcome({ serviceAccountName: 'old', volumes: [taken] })).toMatchObject({
       spec: {
@@ -343,7 +343,7 @@ describe('without bound tokens', () => {
     });
   });
 
-  test('an account that has none is waited for by the client, unless it mounts nothing', async () => {
+  test('an account without a token is a retryable error unless the pod mounts nothing', async () => {
     expect(await outcome({})).toBe(
       '500 No API token found for service account "default", retry after the token is automatically created and added to the service account',
     );

@@ -14,19 +14,19 @@ import { tokenSecretOf, withServiceAccountToken, withTokenOfSecret } from './ser
 import { withSpec } from './with-spec';
 
 const DEFAULT_ACCOUNT = 'default';
-/** How often, and how many milliseconds apart, a default account is looked for that a controller is about to make. */
+/** Number of attempts, and their interval in milliseconds, to find a default account that a controller is about to create. */
 const DEFAULT_ACCOUNT_TRIES = 10;
 const DEFAULT_ACCOUNT_WAIT_MS = { least: 100, most: 200 } as const;
 
 export interface ServiceAccountOptions {
   readonly randomInt: RandomInt;
-  /** Whether pods get tokens of their own, which end with them; else the one of a Secret of the account, which has no end. */
+  /** Whether pods get bound tokens; otherwise the token of a Secret of the account, which does not expire. */
   readonly boundTokens: boolean;
 }
 
 /**
- * Every pod runs as a service account of its namespace, by default as the one called `default`. It gets the account's token and pull
- * secrets, and may be held to the account's secrets, in the ephemeral containers that it gets later as well.
+ * Every pod runs as a service account of its namespace, `default` if it names none. It gets the account's token and pull secrets. The
+ * account may restrict it to its own secrets, also in ephemeral containers.
  */
 export function serviceAccount({ randomInt, boundTokens }: ServiceAccountOptions): AdmissionPlugin {
   const withToken = async (
@@ -43,7 +43,7 @@ export function serviceAccount({ randomInt, boundTokens }: ServiceAccountOptions
     async mutate(attributes, cluster, signal) {
       const { object: pod } = attributes;
       if (pod === undefined || isMirror(pod)) {
-        // What is wrong with the account is told before validation finds something else.
+        // Problems of the account are reported before validation errors.
         check(attributes, cluster);
         return pod;
       }
@@ -69,7 +69,7 @@ export function serviceAccount({ randomInt, boundTokens }: ServiceAccountOptions
 }
 
 const EPHEMERAL_CONTAINERS = 'ephemeralcontainers';
-/** They are written in a kind of their own, which says nothing else about their pod. */
+/** Their kind holds only the containers, not the pod. */
 const CONTAINERS_OF_PODS: ResourceName<EphemeralContainers> = { group: PODS.group, resource: PODS.resource };
 
 const ofEphemeralContainers = pluginOf(writesOf(CONTAINERS_OF_PODS, ['UPDATE'], EPHEMERAL_CONTAINERS), {
@@ -84,7 +84,7 @@ const ofEphemeralContainers = pluginOf(writesOf(CONTAINERS_OF_PODS, ['UPDATE'], 
   },
 });
 
-/** The pod that gets the containers, and no other of its name: its account is as long the same as it is. */
+/** Returns the pod with this uid: its account never changes. */
 async function podOf(
   attributes: WriteOf<EphemeralContainers>,
   cluster: ClusterReader,
@@ -114,7 +114,7 @@ function isMirror({ metadata: { annotations = {} } }: Pod): boolean {
   return Object.hasOwn(annotations, ANNOTATION.mirrorPod);
 }
 
-/** The old name of the field counts where the new one is empty. */
+/** The deprecated field counts if the new one is empty. */
 function accountOf({ spec: { serviceAccountName = '', serviceAccount: oldName = '' } }: Pod): string {
   return serviceAccountName || oldName;
 }
@@ -125,7 +125,7 @@ interface Wanted {
   readonly randomInt: RandomInt;
 }
 
-/** The account. One called `default` is waited for a little: in a new namespace it is still to come. */
+/** Returns the account. `default` is awaited briefly, because a new namespace gets it soon. */
 async function awaited(
   { attributes, name, randomInt }: Wanted,
   cluster: ClusterReader,
@@ -151,7 +151,7 @@ function notFoundProblem({ write: { namespace } }: AdmissionAttributes, name: st
   return `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
 }
 
-/** Throws ServerTimeout (500) for an account that has no token in a Secret, which a controller may be about to make. */
+/** Returns the token Secret. Throws ServerTimeout (500) without one, because a controller may be about to create it. */
 async function tokenSecretNow(
   account: ServiceAccount,
   cluster: ClusterReader,
@@ -170,7 +170,7 @@ async function tokenSecretNow(
   throw new StatusError('ServerTimeout', why, { details });
 }
 
-/** The pod's own word counts first. */
+/** The pod's setting takes precedence. */
 function isTokenWanted(account: ServiceAccount, pod: Pod): boolean {
   return pod.spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
 }
@@ -195,7 +195,7 @@ function problemOfAccount(
   return isHeldToItsSecrets(account) ? secretProblem(account) : undefined;
 }
 
-/** The words that Go takes for true. */
+/** The words that Go parses as true. */
 const TRUE = /^(?:1|t|T|TRUE|true|True)$/;
 
 function isHeldToItsSecrets({ metadata: { annotations = {} } }: ServiceAccount): boolean {

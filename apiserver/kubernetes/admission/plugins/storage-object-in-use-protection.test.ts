@@ -19,12 +19,12 @@ test.each([
   expect(outcome).toEqual({ metadata: { name: 'x', finalizers: expected } });
 });
 
-test('updates keep what finalizers they have', () => {
+test('updates keep their finalizers', () => {
   const subject = { operation: 'UPDATE', group: '', subresource: '', namespaced: true } as const;
   expect(plugin.concerns({ ...subject, resource: 'persistentvolumeclaims' })).toBe(false);
 });
 
-test('nothing is protected where the feature is off', async () => {
+test('without the feature nothing is protected', async () => {
   const object = { metadata: { name: 'x' } };
   const attributes = attributesOf('v1/persistentvolumeclaims', { object });
   expect(await outcomeOf(storageObjectInUseProtection(false), attributes)).toEqual(object);

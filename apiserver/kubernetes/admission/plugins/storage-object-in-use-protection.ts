@@ -4,10 +4,7 @@ import type { AdmissionPlugin } from '../plugin';
 import { anyOf, pluginOf, writesOf } from '../plugin';
 import { CLAIMS, VOLUMES } from '../../cluster/resources';
 
-/**
- * New claims and volumes get a finalizer, so that none goes while it is in use; the controller-manager takes it away again. Where the feature
- * is off they get none.
- */
+/** Adds the protection finalizer to new claims and volumes; the controller-manager removes it when they are unused. */
 export function storageObjectInUseProtection(isOn: boolean): AdmissionPlugin {
   return pluginOf(anyOf(writesOf(CLAIMS, ['CREATE']), writesOf(VOLUMES, ['CREATE'])), {
     mutate({ write: { endpoint }, object }) {

@@ -5,7 +5,7 @@ import { withSpec } from './with-spec';
 
 const EFFECT = 'NoSchedule';
 
-/** A new node takes no pods before somebody has looked at its conditions. */
+/** Adds the not-ready taint to new nodes, so that they get no pods before their conditions are known. */
 export const taintNodesByCondition = pluginOf(writesOf(NODES, ['CREATE']), {
   mutate({ object }) {
     if (object === undefined) return object;

@@ -50,8 +50,8 @@ test.each([
   expect(mergedTolerations(first, second)).toEqual(expected);
 });
 
-// Each was compared with each: the server answered nobody for minutes.
-test('as many as one request can bring', () => {
+// A comparison of all pairs would hold the event loop for minutes.
+test('as many as one request can contain', () => {
   const many = Array.from({ length: 50_000 }, (_each, index) => exists(`k${String(index)}`));
   expect(mergedTolerations(many, many)).toEqual(many);
   expect(areWithin(many, [...many, exists('other')])).toBe(true);

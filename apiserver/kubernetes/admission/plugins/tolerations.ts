@@ -1,7 +1,7 @@
 import type { Toleration } from '../../../../shared/api/types/core-v1';
 import { integer, text } from '../../../../shared/object/accessors';
 
-/** Both lists in order, without those that another one covers; of two that say the same, the first stays. */
+/** Returns both lists in order, without tolerations covered by another one; the first of two equal ones stays. */
 export function mergedTolerations(
   first: readonly Toleration[],
   second: readonly Toleration[],
@@ -11,7 +11,7 @@ export function mergedTolerations(
   return distinct.filter((each) => !isCovered(each, widest)).map(({ toleration }) => toleration);
 }
 
-/** Whether each of the tolerations is one of those that are allowed, or covered by one of them. */
+/** Reports whether each toleration is covered by an allowed one. */
 export function areWithin(tolerations: readonly Toleration[], allowed: readonly Toleration[]): boolean {
   const known = distinctOnes(allowed);
   const words = new Set(known.map((each) => each.words));
@@ -25,13 +25,13 @@ interface Parts {
   readonly operator: string;
   readonly value: string;
   readonly effect: string;
-  /** Without a number of seconds a toleration lasts for ever. */
+  /** A toleration without seconds lasts forever. */
   readonly seconds: number;
-  /** All that it says. */
+  /** All its fields as one key. */
   readonly words: string;
 }
 
-/** Each once, in order. */
+/** Returns each once, in order. */
 function distinctOnes(tolerations: readonly Toleration[]): readonly Parts[] {
   const known = new Map<string, Parts>();
   for (const toleration of tolerations) {
@@ -41,7 +41,7 @@ function distinctOnes(tolerations: readonly Toleration[]): readonly Parts[] {
   return [...known.values()];
 }
 
-/** Annotations and configurations bring values that nobody has looked at: what is no text counts as none. */
+/** Annotations and configuration are unvalidated: a value that is no text counts as absent. */
 function partsOf(toleration: Toleration): Parts {
   const key = text(toleration.key);
   const operator = text(toleration.operator);
@@ -56,8 +56,8 @@ const EXISTS = 'Exists';
 const EQUAL = 'Equal';
 
 /**
- * The longest-lasting toleration of each set of taints that one is about. A pod may bring thousands: those that cover one are looked up by
- * what they are about, not looked for among all.
+ * Returns the longest toleration by the set of taints it matches. A pod may have thousands, so covering ones are looked up instead of
+ * searched.
  */
 function longestByReach(tolerations: readonly Parts[]): ReadonlyMap<string, Parts> {
   const longest = new Map<string, Parts>();
@@ -69,7 +69,7 @@ function longestByReach(tolerations: readonly Parts[]): ReadonlyMap<string, Part
   return longest;
 }
 
-/** With `Exists` the value says nothing. */
+/** With `Exists` the value is ignored. */
 function reachOf({
   key,
   operator,
@@ -79,7 +79,7 @@ function reachOf({
   return JSON.stringify([key, operator, operator === EXISTS ? '' : value, effect]);
 }
 
-/** Whether another one tolerates everything that this one does. */
+/** Reports whether another one tolerates everything that this one does. */
 function isCovered(narrow: Parts, widest: ReadonlyMap<string, Parts>): boolean {
   return reachesOver(narrow).some((reach) => {
     const wide = widest.get(reach);
@@ -88,7 +88,7 @@ function isCovered(narrow: Parts, widest: ReadonlyMap<string, Parts>): boolean {
   });
 }
 
-/** No effect stands for all effects, and no key for all keys; no operator is `Equal`, which covers only what says so itself. */
+/** An absent effect or key matches all; an absent operator is `Equal`, which covers only itself. */
 function reachesOver({ key, operator, value, effect }: Parts): readonly string[] {
   const values = operator === EQUAL ? [EQUAL, ''] : [];
   const kinds = [

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../../shared/object/object';
 
-/** The object with these fields of its spec replaced. */
+/** Returns the object with these fields of its spec replaced. */
 export function withSpec<T extends ApiObject & { readonly spec: object }>(
   object: T,
   fields: Partial<T['spec']>,

@@ -2,7 +2,7 @@ import type { Toleration } from '../../../../shared/api/types/core-v1';
 import { isJsonObject } from '../../../../shared/object/clone';
 import { jsonSyntaxProblem } from '../../../../shared/schema/json-syntax';
 
-/** Fields of a Toleration, and their types in the words of the reference. */
+/** Fields of a Toleration with Go's names of their types. */
 const FIELDS: readonly (readonly [field: keyof Toleration, type: 'string' | 'int64'])[] = [
   ['key', 'string'],
   ['operator', 'string'],
@@ -11,7 +11,7 @@ const FIELDS: readonly (readonly [field: keyof Toleration, type: 'string' | 'int
   ['tolerationSeconds', 'int64'],
 ];
 
-/** The tolerations that a text names, or why it names none, in the words of the reference. What is no field of theirs is left out. */
+/** Parses tolerations from a text; returns upstream's error text if invalid. Unknown fields are dropped. */
 export function writtenTolerations(text: string): readonly Toleration[] | string {
   if (text === '') return [];
   let list: unknown;

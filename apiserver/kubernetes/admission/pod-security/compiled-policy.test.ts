@@ -7,7 +7,7 @@ const ANY = { rule: 'RunAsAny' };
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Allows what is harmless, and of what has rules anything. */
+/** A policy that allows harmless pods, with any values where it has rules. */
 function policyOf(spec: Partial<PodSecurityPolicySpec>, annotations: Annotations = {}): PodSecurityPolicy {
   const open = { runAsUser: ANY, seLinux: ANY, fsGroup: ANY, supplementalGroups: ANY };
   return { metadata: { name: 'p', annotations }, spec: { ...open, ...spec } };
@@ -33,7 +33,7 @@ function podOf({ pod = {}, container = {}, context, podContext, annotations }: G
   } as unknown as Pod;
 }
 
-/** The pod as the policy fills it in, and what is wrong with it then. */
+/** Returns the pod with the policy's defaults and its violations. */
 function outcome(
   policy: PodSecurityPolicy,
   given: Given,
@@ -57,7 +57,7 @@ const SE_LINUX = { rule: 'MustRunAs', seLinuxOptions: LABEL };
 const APP_ARMOR = `${ANNOTATION.appArmorContainerPrefix}c`;
 const SECCOMP = `${ANNOTATION.seccompContainerPrefix}c`;
 
-describe('what a policy finds wrong', () => {
+describe('violations', () => {
   const volume = (source: object): Given => ({ pod: { volumes: [{ name: 'v', ...source }] } });
   const token = { path: 'token' };
   const projected = (...sources: object[]): Given => volume({ projected: { sources } });
@@ -233,7 +233,7 @@ describe('what a policy finds wrong', () => {
       [`${SYSCTL}: sysctl "net.ipv4.tcp_syncookies" is not allowed`],
     ],
     [
-      'a capability of nobody',
+      'an unlisted capability',
       policyOf({ allowedCapabilities: ['A'], defaultAddCapabilities: ['D'] }),
       { context: { capabilities: { add: ['A', 'B', 'D'] } } },
       [`${CONTEXT}.capabilities.add: Invalid value: "B": capability may not be added`],
@@ -395,7 +395,7 @@ describe('what a policy finds wrong', () => {
     expect(outcome(policy, given).problems).toEqual(problems);
   });
 
-  test('is found in init containers and ephemeral ones too', () => {
+  test('are found in init and ephemeral containers too', () => {
     const bad = { name: 'x', securityContext: { privileged: true } };
     const { problems } = outcome(policyOf({}), {
       pod: { initContainers: [bad], ephemeralContainers: [bad] },
@@ -407,11 +407,11 @@ describe('what a policy finds wrong', () => {
   });
 });
 
-describe('what a policy fills in', () => {
+describe('defaults', () => {
   test.each<readonly [what: string, policy: PodSecurityPolicy, given: Given, filled: object]>([
     ['the least user', policyOf({ runAsUser: MUST }), {}, { context: { runAsUser: 1 } }],
     [
-      'that nobody is root',
+      'that no user is root',
       policyOf({ runAsUser: { rule: 'MustRunAsNonRoot' } }),
       {},
       { context: { runAsNonRoot: true } },
@@ -492,7 +492,7 @@ describe('what a policy fills in', () => {
     expect(outcome(policy, given)).toEqual({ pod: podOf(filled), problems: [] });
   });
 
-  test('nothing, of what the pod says itself, and then it is the same pod', () => {
+  test('change nothing that the pod sets, and then return the same pod', () => {
     const pod = podOf({
       podContext: { runAsUser: 2, runAsGroup: 2, fsGroup: 2, supplementalGroups: [2], seLinuxOptions: LABEL },
       context: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
@@ -515,7 +515,7 @@ test.each<readonly [string, Partial<PodSecurityPolicySpec>]>([
   ['groups of no range', { fsGroup: { rule: 'MayRunAs' } }],
   ['first groups of no range', { runAsGroup: { rule: 'MustRunAs' } }],
   ['an SELinux context that it does not tell', { seLinux: { rule: 'MustRunAs' } }],
-  ['a rule that nobody knows', { supplementalGroups: { rule: 'Odd' } }],
+  ['an unknown rule', { supplementalGroups: { rule: 'Odd' } }],
 ])('a policy is of no use that demands %s', (_what, spec) => {
   expect(compilePolicy(policyOf(spec))).toBeUndefined();
 });

@@ -21,16 +21,16 @@ import { userStrategy } from './strategies/user';
 import { volumeStrategy } from './strategies/volumes';
 import type { ContainerStrategy, PodStrategy } from './strategy';
 
-/** A policy that is ready to be asked. */
+/** A compiled policy. */
 export interface CompiledPolicy {
   readonly name: string;
-  /** The pod with what it leaves open filled in; the pod itself where that is nothing. */
+  /** Returns the pod with defaults; the same pod if there are none. */
   fill(pod: Pod): Pod;
-  /** What is wrong with a pod that was filled in. */
+  /** Returns the violations of a pod with defaults. */
   problems(pod: Pod): readonly FieldError[];
 }
 
-/** The parts of a policy, in the order in which faults are told; undefined where its options are incomplete: nobody can use it. */
+/** Returns the parts of a policy in the order of their violations; undefined if its options are incomplete, which makes it unusable. */
 export function compilePolicy(policy: PodSecurityPolicy): CompiledPolicy | undefined {
   const { spec, metadata } = policy;
   const seLinux = seLinuxStrategies(spec.seLinux);

@@ -5,18 +5,18 @@ import type {
   SecurityContext,
 } from '../../../../shared/api/types/core-v1';
 
-/** The pod with these fields of its security context. */
+/** Returns the pod with these fields of its security context. */
 export function withPodContext(pod: Pod, fields: PodSecurityContext): Pod {
   return { ...pod, spec: { ...pod.spec, securityContext: { ...pod.spec.securityContext, ...fields } } };
 }
 
-/** The pod with these annotations besides its own. */
+/** Returns the pod with additional annotations. */
 export function withAnnotations(pod: Pod, annotations: Readonly<Record<string, string>>): Pod {
   const { metadata } = pod;
   return { ...pod, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } };
 }
 
-/** What holds for a container: its own word, else what the pod says of all of them. */
+/** Returns the effective context of a container: its own fields over the pod's. */
 export function effectiveContext(pod: Pod, { securityContext: own }: Container): SecurityContext {
   return { ...inherited(pod.spec.securityContext ?? {}), ...own };
 }
@@ -35,7 +35,7 @@ export interface PlacedContainer {
   readonly path: string;
 }
 
-/** All containers of a pod, with their paths. */
+/** Returns all containers of a pod with their paths. */
 export function containersOf({ spec }: Pod): readonly PlacedContainer[] {
   return CONTAINER_LISTS.flatMap((list) => {
     const containers: readonly Container[] = spec[list] ?? [];

@@ -24,7 +24,7 @@ const policyOf = (outcome: unknown) =>
 
 type MayUse = (question: AccessQuestion) => boolean;
 
-/** Everybody may use everything, unless said otherwise. */
+/** By default every user may use every policy. */
 const pluginFor = (mayUse: MayUse = () => true) =>
   podSecurityPolicy(async (question) =>
     Promise.resolve({
@@ -36,7 +36,7 @@ const creationOf = (object: ApiObject, more: GivenWrite = {}) => attributesOf('v
 const updateOf = (object: ApiObject, oldObject: ApiObject) =>
   attributesOf('v1/pods', { operation: 'UPDATE', object, oldObject });
 
-describe('which policy a new pod gets', () => {
+describe('selection for a new pod', () => {
   test.each<readonly [what: string, policies: readonly (readonly [string, object?])[], expected: string]>([
     ['the first one by name', [['b'], ['a']], 'a'],
     ['one that changes nothing before those that do', [['a', FILLING], ['b']], 'b'],
@@ -62,7 +62,7 @@ describe('which policy a new pod gets', () => {
     expect(policyOf(await outcomeOf(pluginFor(), creationOf(podOf()), cluster))).toBe(expected);
   });
 
-  test('with what the policy fills in', async () => {
+  test('includes the defaults of the policy', async () => {
     const outcome = await outcomeOf(pluginFor(), creationOf(podOf()), clusterOf([policy('a', FILLING)]));
     expect(outcome).toMatchObject({
       metadata: { annotations: { [ANNOTATION.securityPolicy]: 'a' } },
@@ -70,7 +70,7 @@ describe('which policy a new pod gets', () => {
     });
   });
 
-  test('is written down for the audit', async () => {
+  test('is recorded in the audit log', async () => {
     const notes: Record<string, string> = {};
     const annotate = (key: string, value: string) => void (notes[key] ??= value);
     await outcomeOf(pluginFor(), creationOf(podOf(), { annotate }), clusterOf([policy('a')]));
@@ -81,7 +81,7 @@ describe('which policy a new pod gets', () => {
   });
 });
 
-describe('who may use a policy', () => {
+describe('permission to use a policy', () => {
   const pod = podOf({ serviceAccountName: 'sa' });
   const account = 'system:serviceaccount:ns:sa';
 
@@ -92,7 +92,7 @@ describe('who may use a policy', () => {
     ['who might use it in its old group', ({ apiGroup }) => apiGroup === 'extensions', 'a'],
     ['who may do so in this namespace', ({ namespace, verb }) => namespace === 'ns' && verb === 'use', 'a'],
     [
-      'nobody else',
+      'no other user',
       ({ user }) => user.name === 'system:serviceaccount:other:sa',
       refusalOf('unable to admit pod: []'),
     ],
@@ -106,7 +106,7 @@ describe('who may use a policy', () => {
     expect(typeof outcome === 'string' ? outcome : policyOf(outcome)).toBe(expected);
   });
 
-  test('a pod without an account is asked about as its writer alone', async () => {
+  test('a pod without an account is checked for its author alone', async () => {
     const asked: string[] = [];
     const plugin = pluginFor(({ user, apiGroup }) => {
       asked.push(`${user.name} ${apiGroup}`);
@@ -117,12 +117,12 @@ describe('who may use a policy', () => {
   });
 });
 
-describe('a pod that fits no policy', () => {
+describe('a pod without a matching policy', () => {
   const cluster = clusterOf([policy('a'), policy('b', { allowPrivilegeEscalation: false })]);
   const privileged =
     'spec.containers[0].securityContext.privileged: Invalid value: true: Privileged containers are not allowed';
 
-  test('is told what is wrong by each that might be used', async () => {
+  test('gets the violations of each usable policy', async () => {
     expect(await outcomeOf(pluginFor(), creationOf(podOf(PRIVILEGED)), cluster)).toBe(
       refusalOf(`unable to admit pod: [${privileged} ${privileged}]`),
     );
@@ -132,20 +132,20 @@ describe('a pod that fits no policy', () => {
     );
   });
 
-  test('is told so where there is none', async () => {
+  test('is refused if no policy is usable', async () => {
     const why = refusalOf('no providers available to validate pod request');
     expect(await outcomeOf(pluginFor(), creationOf(podOf()))).toBe(why);
     expect(await outcomeOf(pluginFor(), creationOf(podOf()), clusterOf([policy('a', INCOMPLETE)]))).toBe(why);
   });
 });
 
-describe('a pod that is there already', () => {
+describe('an existing pod', () => {
   const labeled = (object: ApiObject): ApiObject => ({
     ...object,
     metadata: { ...object.metadata, labels: { a: 'b' } },
   });
 
-  test('is not changed, but has to fit', async () => {
+  test('is not changed, but must match', async () => {
     const before = podOf();
     const cluster = clusterOf([policy('a', FILLING)]);
     expect(await outcomeOf(pluginFor(), updateOf(labeled(before), before), cluster)).toBe(
@@ -155,7 +155,7 @@ describe('a pod that is there already', () => {
     expect(await outcomeOf(pluginFor(), updateOf(after, before), clusterOf([policy('a')]))).toBe(after);
   });
 
-  test('may lose its owners and finalizers whatever policies say', async () => {
+  test('may lose owners and finalizers whatever policies say', async () => {
     const before = { ...podOf(PRIVILEGED), metadata: { name: 'p', finalizers: ['example.com/f'] } };
     const cluster = clusterOf([policy('a')]);
     expect(verdictOf(await outcomeOf(pluginFor(), updateOf(podOf(PRIVILEGED), before), cluster))).toBe(
@@ -166,7 +166,7 @@ describe('a pod that is there already', () => {
     );
   });
 
-  test('is first judged by the policy that let it in', async () => {
+  test('is first checked by the policy that admitted it', async () => {
     const asked: string[] = [];
     const plugin = pluginFor(({ name }) => {
       asked.push(name);
@@ -177,7 +177,7 @@ describe('a pod that is there already', () => {
     expect(asked).toEqual(['z']);
   });
 
-  test("is nobody's business where only its status changes", () => {
+  test('is ignored if only its status changes', () => {
     const subject = { operation: 'UPDATE', group: '', resource: 'pods', namespaced: true } as const;
     expect(pluginFor().concerns({ ...subject, subresource: 'status' })).toBe(false);
     expect(pluginFor().concerns({ ...subject, subresource: '' })).toBe(true);

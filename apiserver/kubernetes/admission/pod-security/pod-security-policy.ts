@@ -18,8 +18,8 @@ import type { MayUse } from './policy-use';
 import { useOfPolicies } from './policy-use';
 
 /**
- * A pod fits a policy that its account, or who writes it, may use. A new pod gets what the policy fills in, preferably nothing; one that
- * is there already is never changed, and must fit all the same.
+ * A pod must match a policy that its account or its author may use. A new pod gets the policy's defaults, preferably none; an existing
+ * one is never changed.
  */
 export function podSecurityPolicy(authorize: Authorizer): AdmissionPlugin {
   const compiled = new WeakMap<PodSecurityPolicy, CompiledPolicy | 'incomplete'>();
@@ -45,7 +45,7 @@ export function podSecurityPolicy(authorize: Authorizer): AdmissionPlugin {
       if (pod === undefined) return;
       if (operation === 'UPDATE' && oldObject !== undefined && changesOnlyLifetime(pod, oldObject)) return;
       const policies = required(attributes, byName(policiesOf(cluster)));
-      // Most probably the one that let the pod in.
+      // Most likely the policy that admitted the pod.
       const hint = pod.metadata.annotations?.[ANNOTATION.securityPolicy];
       const ordered = [
         ...policies.filter(({ name }) => name === hint),
@@ -75,16 +75,16 @@ function refused(attributes: WriteOf<Pod>, phase: string, problems: readonly Fie
 
 type Outcome =
   | { readonly pod: Pod; readonly policy: string }
-  /** Of the policies that may be used, and that the pod does not fit; none where there is no other. */
+  /** The violations of usable policies; empty if no policy is usable. */
   | { readonly problems: readonly FieldError[] };
 
 interface Match {
   readonly mayUse: MayUse;
-  /** Whether a policy may fill in what the pod leaves open. */
+  /** Whether the policy may apply defaults. */
   readonly mayChange: boolean;
 }
 
-/** The first policy that needs to change nothing, else the first one. */
+/** Returns the first policy that changes nothing, else the first match. */
 async function match(
   pod: Pod,
   policies: readonly CompiledPolicy[],

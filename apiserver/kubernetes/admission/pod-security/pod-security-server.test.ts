@@ -2,7 +2,7 @@ import { ANNOTATION, GROUP } from '../../../../shared/names';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 
-/** The plugin in a server that decides by roles who may use which policy. */
+/** The plugin in a server with RBAC. */
 
 const SPACE = '/api/v1/namespaces/default';
 const POLICIES = '/apis/policy/v1beta1/podsecuritypolicies';
@@ -34,7 +34,7 @@ async function post(url: string, body: object): Promise<void> {
 
 let roles = 0;
 
-/** Lets a user, or the accounts of the namespace, do something in the namespace. */
+/** Grants a user, or the accounts of the namespace, a permission in the namespace. */
 async function may(who: string, rule: object): Promise<void> {
   const name = `r${String((roles += 1))}`;
   await post(`${RBAC}/namespaces/default/roles`, { metadata: { name }, rules: [rule] });
@@ -62,7 +62,7 @@ async function create(name: string, securityContext: object = {}): Promise<Reply
   return asJane('POST', `${SPACE}/pods`, { metadata: { name }, spec: { containers } });
 }
 
-test('who may use no policy writes no pod, and is told nothing of those that are there', async () => {
+test('a user without a usable policy writes no pod and learns nothing about policies', async () => {
   const { code, json } = await create('p');
   expect([code, json.message]).toEqual([
     403,
@@ -70,7 +70,7 @@ test('who may use no policy writes no pod, and is told nothing of those that are
   ]);
 });
 
-test('a policy of the accounts of the namespace confines the pods of all writers, who may use others', async () => {
+test("a policy of the namespace's accounts applies to pods of all authors", async () => {
   await may('system:serviceaccounts:default', useOf('a-restricted'));
   const { json: pod } = await create('p');
   expect(pod.metadata.annotations[ANNOTATION.securityPolicy]).toBe('a-restricted');
@@ -85,7 +85,7 @@ test('a policy of the accounts of the namespace confines the pods of all writers
   expect(other.metadata.annotations[ANNOTATION.securityPolicy]).toBe('b-privileged');
 });
 
-test('a policy that changes nothing comes before one that would', async () => {
+test('a policy without changes comes before one with changes', async () => {
   await may('jane', useOf('a-restricted'));
   await may('jane', useOf('b-privileged'));
   const { json } = await create('p');
@@ -93,7 +93,7 @@ test('a policy that changes nothing comes before one that would', async () => {
   expect(json.spec.containers[0].securityContext).toEqual({});
 });
 
-test('an update has to fit as well, and a policy that has gone lets none through', async () => {
+test('an update must match as well, and a deleted policy admits none', async () => {
   await may('jane', useOf('b-privileged'));
   await create('p', { privileged: true });
   const patch = { metadata: { labels: { a: 'b' } } };

@@ -5,13 +5,13 @@ import type { Authorizer } from '../../../engine/request/access';
 import type { UserInfo } from '../../../engine/request/exchange';
 import type { WriteOf } from '../plugin';
 
-/** The group of policies, and the one they once had: rights of both count. */
+/** The current and the former group of policies: permissions in both count. */
 const GROUPS = [GROUP.policy, GROUP.extensions];
 
-/** Whether a pod may be held to the policy of this name: the account it runs as may use it there, or who writes the pod may. */
+/** Reports whether the pod's account or its author may use the policy of this name there. */
 export type MayUse = (policy: string) => Promise<boolean>;
 
-/** The answer for each policy is remembered. */
+/** Caches the answer for each policy. */
 export function useOfPolicies(attributes: WriteOf<Pod>, authorize: Authorizer, signal: AbortSignal): MayUse {
   const { namespace, user } = attributes.write;
   const { serviceAccountName: account = '' } = attributes.object?.spec ?? {};

@@ -5,28 +5,28 @@ import type { FieldError } from '../../../../shared/errors/field-error';
 export interface SeenContainer {
   readonly pod: Pod;
   readonly container: Container;
-  /** What holds for it: its own word, else the pod's. */
+  /** The effective context: its own fields over the pod's. */
   readonly effective: SecurityContext;
-  /** That of the container: `spec.containers[0]`. */
+  /** Path of the container: `spec.containers[0]`. */
   readonly path: string;
 }
 
-/** What one part of a policy demands of a pod as a whole. */
+/** What one part of a policy requires of a pod. */
 export interface PodStrategy {
-  /** Fills in what the pod leaves open; returns the pod itself where that is nothing. */
+  /** Applies defaults; returns the same pod without a change. */
   readonly fill?: (pod: Pod) => Pod;
   readonly problems?: (pod: Pod) => readonly FieldError[];
 }
 
-/** What one part of a policy demands of each container. */
+/** What one part of a policy requires of each container. */
 export interface ContainerStrategy {
-  /** The fields of the security context that the container leaves open, and the pod for it. */
+  /** Returns the defaults for fields that container and pod leave open. */
   readonly fill?: (effective: SecurityContext) => SecurityContext;
   readonly problems?: (seen: SeenContainer) => readonly FieldError[];
 }
 
-/** A part of a policy that demands nothing. */
+/** A part of a policy without requirements. */
 export const ANYTHING: PodStrategy & ContainerStrategy = {};
 
-/** What {@link ContainerStrategy.fill} returns when nothing is open. */
+/** What {@link ContainerStrategy.fill} returns without a default. */
 export const NOTHING: SecurityContext = {};

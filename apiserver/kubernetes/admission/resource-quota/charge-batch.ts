@@ -9,25 +9,25 @@ import type { Account, Charge } from './quota-evaluation';
 import { accountOf, evaluate } from './quota-evaluation';
 import type { QuotaRecords, WrittenQuota } from './quota-records';
 
-/** How often a batch may lose the race for a quota before it gives up. */
+/** Number of lost races after which a batch fails. */
 export const TRIES_MAX = 50;
-/** So often it tries again at once: the record that it lost to is as fresh as can be, and grows old while it waits. */
+/** Number of immediate retries: the record it lost to is fresh, and waiting makes it stale. */
 const QUICK_TRIES = 16;
-/** How long it waits after each further lost race at most, in milliseconds. */
+/** Upper bound of the wait after each further lost race, in milliseconds. */
 const RETRY_MS_MAX = 32;
 
-/** A write that is to be judged. */
+/** A write to evaluate. */
 export interface ChargedWrite {
   readonly charge: Omit<Charge, 'paid'>;
-  /** What was charged for it, by the quota's uid; kept up to date, also when the write is refused in the end. */
+  /** Charges by the quota's uid; kept up to date, also when the write is refused in the end. */
   readonly paid: Map<string, Amounts>;
   readonly dryRun: boolean;
 }
 
-/** Why a write is refused; undefined for one that is admitted and charged. */
+/** The reason of a refusal; undefined for an admitted and charged write. */
 export type Refusal = string | undefined;
 
-/** A write that waits for its evaluation, until its signal aborts. */
+/** A write that waits for its evaluation until its signal aborts. */
 export interface Waiter {
   readonly write: ChargedWrite;
   readonly signal: AbortSignal;
@@ -51,9 +51,9 @@ interface Debtor {
 type Outcomes = ReadonlyMap<string, WrittenQuota>;
 
 /**
- * Judges writes one after the other, each by what those before it leave of the quotas, and then writes every quota once. That counts only
- * if the quota still is what they were judged by; else they are judged again by the one that stood in the way. Settles all of the batch,
- * or throws for those that are left: Conflict (409) after {@link TRIES_MAX} lost races, ServiceUnavailable (503), or the store's error.
+ * Evaluates writes one after the other by the remaining quotas, then writes every quota once by compare-and-swap. After a lost race they
+ * are evaluated again by the winning record. Settles the whole batch, or throws for the rest: Conflict (409) after {@link TRIES_MAX} lost
+ * races, ServiceUnavailable (503), or the store's error.
  */
 export async function chargeBatch(
   parts: BatchParts,
@@ -74,7 +74,7 @@ export async function chargeBatch(
   }
 }
 
-/** Settles those who owe nothing. */
+/** Settles the writes without charges. */
 function judgeAll(
   { limited }: BatchParts,
   accounts: readonly Account[],
@@ -111,7 +111,7 @@ async function writeAll(
   return new Map(await Promise.all(outcomes));
 }
 
-/** Notes what was charged, and settles the one who owes nothing any more. */
+/** Records a charge, and settles a write without open charges. */
 function isPaid({ waiter, owed }: Debtor, outcomes: Outcomes): boolean {
   const { paid } = waiter.write;
   const open = [...owed].filter(([uid, amounts]) => {
@@ -123,7 +123,7 @@ function isPaid({ waiter, owed }: Debtor, outcomes: Outcomes): boolean {
   return open.length === 0;
 }
 
-/** A quota that has gone limits nothing. */
+/** A deleted quota limits nothing. */
 function accountAfter(account: Account, outcome: WrittenQuota | undefined): readonly Account[] {
   if (outcome === undefined) return [account];
   return outcome.quota === undefined ? [] : [accountOf(outcome.quota)];

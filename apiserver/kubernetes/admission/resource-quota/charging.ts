@@ -4,7 +4,7 @@ import { StatusError, internalError } from '../../../../shared/errors/status-err
 import type { BatchParts, ChargedWrite, Refusal, Waiter } from './charge-batch';
 import { chargeBatch } from './charge-batch';
 
-/** How many writes may wait in one namespace, and how many of them are judged at once. */
+/** Number of writes that may wait in one namespace, and of those evaluated at once. */
 const WAITING_MAX = 5_000;
 const BATCH_MAX = 500;
 /** How long a write waits for its charge, in milliseconds. */
@@ -12,13 +12,13 @@ const CHARGE_TIMEOUT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Has the writes of each namespace judged, and their quotas charged. Those that come while a batch is under way make up the next one, so
- * that however many there are, one write of a quota after the other says what a whole batch uses.
+ * Evaluates the writes of each namespace and charges their quotas. Writes that arrive during a batch form the next one, so the number of
+ * quota writes is bounded.
  */
 export class Charging {
   readonly #parts: BatchParts;
   readonly #timeoutMs: number;
-  /** The writes that wait, by namespace. A namespace that is being worked on has an entry. */
+  /** Waiting writes by namespace. A namespace in progress has an entry. */
   readonly #waiting = new Map<string, Waiter[]>();
 
   constructor(parts: BatchParts, timeoutMs: number = CHARGE_TIMEOUT_MS) {
@@ -27,8 +27,8 @@ export class Charging {
   }
 
   /**
-   * Resolves with the refusal on quotas as they are known here, or with undefined once the charge is stored. Throws TooManyRequests (429)
-   * where too many wait, InternalError (500) after ten seconds, and what {@link chargeBatch} throws.
+   * Resolves with a refusal by the quotas known here, or with undefined once the charge is stored. Throws TooManyRequests (429),
+   * InternalError (500) after ten seconds, and errors of {@link chargeBatch}.
    */
   async charge(namespace: string, write: ChargedWrite, signal: AbortSignal): Promise<Refusal> {
     const inTime = linkedAbort(signal);
@@ -59,7 +59,7 @@ export class Charging {
     }
   }
 
-  /** Batch after batch, until nobody waits. */
+  /** Processes batches until no write waits. */
   async #work(namespace: string): Promise<void> {
     for (;;) {
       const batch = this.#waiting.get(namespace)?.splice(0, BATCH_MAX) ?? [];

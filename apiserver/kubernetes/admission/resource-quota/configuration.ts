@@ -2,17 +2,17 @@ import type { ScopeRequirement } from '../../../../shared/quota/scopes';
 import { fieldsOf, fieldsOfEach, strings, text } from '../../../../shared/object/accessors';
 import type { Unchecked } from '../../../../shared/object/values';
 
-/** A resource that may be used only where a quota says how much of it. */
+/** A resource that may be used only if a quota limits it. */
 export interface LimitedResource {
   readonly group: string;
   readonly resource: string;
-  /** What is limited: the resources of quotas whose names contain one of these. */
+  /** The limited resources: those of quotas whose names contain one of these. */
   readonly parts: readonly string[];
-  /** What else is limited: the pods that match one of these, whatever they use. */
+  /** Further limits: pods that match one of these scopes. */
   readonly scopes: readonly ScopeRequirement[];
 }
 
-/** As it stands in the file. */
+/** As in the file. */
 interface Written {
   readonly kind: string;
   readonly limitedResources: readonly WrittenLimit[];
@@ -27,7 +27,7 @@ interface WrittenLimit {
 
 const KINDS = ['ResourceQuotaConfiguration', 'Configuration'];
 
-/** What is wrong with the configuration; undefined for a good one, and for none. */
+/** Returns the problem of the configuration, or undefined. */
 export function resourceQuotaProblem(configuration: unknown): string | undefined {
   if (configuration === undefined) return undefined;
   const { kind } = fieldsOf<Written>(configuration);
@@ -36,7 +36,7 @@ export function resourceQuotaProblem(configuration: unknown): string | undefined
   return nameless < 0 ? undefined : `limitedResources[${String(nameless)}] needs a resource`;
 }
 
-/** Throws for a configuration that has a problem. */
+/** Throws for a configuration with a problem. */
 export function limitedResourcesIn(configuration: unknown): readonly LimitedResource[] {
   const problem = resourceQuotaProblem(configuration);
   if (problem !== undefined) throw new Error(`ResourceQuota cannot be configured so: ${problem}`);

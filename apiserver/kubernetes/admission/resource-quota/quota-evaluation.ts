@@ -24,13 +24,13 @@ export interface Charge {
   readonly evaluator: Evaluator;
   readonly object: ApiObject;
   readonly measured: Measured;
-  /** What is used more than before. */
+  /** The additional usage. */
   readonly added: Amounts;
-  /** What was charged for the very write already, by the quota's uid. */
+  /** What was already charged for this write, by the quota's uid. */
   readonly paid: ReadonlyMap<string, Amounts>;
 }
 
-/** A quota with what is used of it at this moment of a calculation. */
+/** A quota with its usage at this point of the calculation. */
 export interface Account {
   readonly quota: ResourceQuota;
   readonly uid: string;
@@ -40,12 +40,12 @@ export interface Account {
   readonly used: Amounts;
 }
 
-/** Either why the write is refused, or what has to be charged for it, by the quota's uid; nothing where no quota is about it. */
+/** The reason of a refusal, or the charges by the quota's uid; empty if no quota matches. */
 export type Evaluation =
   | { readonly refused: string; readonly charges?: never }
   | { readonly refused?: never; readonly charges: ReadonlyMap<string, Amounts> };
 
-/** Before the status of a quota says what is limited, nothing is. */
+/** A quota without a status limits nothing yet. */
 export function accountOf(quota: ResourceQuota): Account {
   const { hard, used } = quota.status ?? {};
   return {
@@ -58,7 +58,7 @@ export function accountOf(quota: ResourceQuota): Account {
   };
 }
 
-/** What a write uses more than before. An update that uses less gives nothing back: that is the controller's. */
+/** Computes the additional usage of a write. An update that uses less releases nothing: the controller does. */
 export function chargeOf(
   evaluator: Evaluator,
   write: { readonly object: ApiObject; readonly oldObject: ApiObject | undefined; readonly nowMs: number },
@@ -74,7 +74,7 @@ export function chargeOf(
   };
 }
 
-/** Evaluates the write against all quotas of its namespace, by the rules and in the words of v1.21. */
+/** Evaluates the write against all quotas of its namespace, by the rules and messages of v1.21. */
 export function evaluate(
   charge: Charge,
   accounts: readonly Account[],
@@ -108,7 +108,7 @@ function isConcerned({ hard, scopes }: Account, { evaluator, measured }: Charge)
   );
 }
 
-/** A pod that does not say what it needs, and a quota whose usage is unknown. */
+/** A pod without required requests, or a quota with unknown usage. */
 function firstProblem(concerned: readonly Account[], { evaluator, object }: Charge): string | undefined {
   for (const { name, hard, used } of concerned) {
     const restricted = restrictedBy(hard, evaluator);
@@ -125,7 +125,7 @@ function restrictedBy(hard: Amounts, evaluator: Evaluator): readonly string[] {
   return [...hard.keys()].filter((name) => evaluator.measures(name));
 }
 
-/** Something that may be used only where a quota is about it, and none is. */
+/** A limited resource without a quota that covers it. */
 function uncoveredProblem({
   charge: { evaluator, measured },
   concerned,
@@ -159,7 +159,7 @@ function uncoveredProblem({
   return `insufficient quota to match these scopes: [${uncovered.map(scopeText).join(' ')}]`;
 }
 
-/** As Go prints it. */
+/** Formats as Go does. */
 function scopeText({ scopeName, operator, values }: ScopeRequirement): string {
   return `{${scopeName} ${operator} [${values.join(' ')}]}`;
 }

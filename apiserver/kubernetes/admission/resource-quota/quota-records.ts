@@ -19,17 +19,14 @@ import type { Current } from '../../../engine/registry/write';
 import { StorageError } from '../../../engine/storage/backend';
 import { RESOURCE_QUOTAS } from '../../cluster/resources';
 
-/** The quotas as they are stored. */
+/** The stored quotas. */
 export interface QuotaRecords {
   /**
-   * Those of a namespace, in the order of their names, as the watch cache has them or as this server wrote them a moment ago. Throws
-   * ServiceUnavailable (503) while they are read anew.
+   * Returns the quotas of a namespace in order of names, from the watch cache or from this server's own writes. Throws ServiceUnavailable
+   * (503) while they are refilled.
    */
   ofNamespace(namespace: string): readonly ResourceQuota[];
-  /**
-   * Writes what is used, if the quota is stored as it is given; returns the quota as it stands then, written or not, undefined where it
-   * has gone.
-   */
+  /** Writes the usage if the stored quota is still the given one. Returns the quota as stored afterwards; undefined if it is gone. */
   writeUsed(quota: ResourceQuota, used: Amounts, signal: AbortSignal): Promise<WrittenQuota>;
 }
 
@@ -40,7 +37,7 @@ export interface WrittenQuota {
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Reads from the cache, and writes past admission and validation: the status is the server's own. */
+/** Reads from the cache, and writes without admission and validation: the status is the server's own. */
 export function quotaRecords(registry: Registry, context: ReadContext): QuotaRecords {
   const stored = registry.endpoint(RESOURCE_QUOTAS.group, 'v1', RESOURCE_QUOTAS.resource)?.stored;
   if (stored === undefined) throw new Error('resourcequotas are not served');
@@ -49,7 +46,7 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
     ofNamespace: (namespace) => {
       const cache = context.cache.resource(stored.keyPrefix);
       if (!cache.isReady) {
-        throw serviceUnavailable(`admission waits for ${stored.name} to be read anew`, RETRY_AFTER_SECONDS);
+        throw serviceUnavailable(`admission waits for ${stored.name} to be refilled`, RETRY_AFTER_SECONDS);
       }
       return Array.from(cache.snapshot().entriesOf(namespace), ({ name }) => {
         return quotaIn(lastSeen(context, { stored }, relativeKey(stored, namespace, name)));
@@ -73,7 +70,7 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
   };
 }
 
-/** The quota with what only a later release knows of it, which its new version has to keep; undefined for one without such fields. */
+/** Returns the fields of later releases, which a new version of the quota has to keep; undefined without any. */
 function newerOf(stored: StoredResource, quota: ResourceQuota, revision: number): Current | undefined {
   const known = asKnown(stored, { object: quota, plain: NOT_NEEDED, revision });
   return known.newer === undefined ? undefined : { ...known, plain: plainOf(quota) };
@@ -81,12 +78,12 @@ function newerOf(stored: StoredResource, quota: ResourceQuota, revision: number)
 
 const NOT_NEEDED = Buffer.alloc(0);
 
-/** What is stored among the quotas was decoded as one. */
+/** Stored quotas were decoded as quotas. */
 function quotaIn(current: { readonly object: ApiObject } | undefined): ResourceQuota | undefined {
   return current?.object as ResourceQuota | undefined;
 }
 
-/** What becomes of the usage is not what becomes of the object: that is certainly not stored. */
+/** An unknown outcome of the charge is no unknown outcome of the object, which certainly is not stored. */
 async function reported<T>(name: string, outcome: Promise<T>): Promise<T> {
   try {
     return await outcome;

@@ -23,10 +23,10 @@ afterEach(async () => {
   replicas = [];
 });
 
-/** How often one of the servers found that another one was faster. */
+/** Number of lost races between the servers. */
 let lostRaces = { creates: 0, updates: 0 };
 
-/** As long as this lasts no cache hears of anything; it ends when a creation comes to nothing. */
+/** No cache gets events while this is pending; it resolves when a creation fails. */
 let held: Promise<void> = Promise.resolve();
 let release = (): void => undefined;
 
@@ -36,7 +36,7 @@ function hold(): void {
   });
 }
 
-/** A server on the common store, to which everything takes a while: its writes, and what its cache hears. */
+/** A server on the common store with slow writes and a slow feed. */
 async function start(): Promise<InProcessApi> {
   const backend: Backend = {
     get: (...asked) => common.get(...asked),
@@ -83,14 +83,14 @@ async function turn(): Promise<void> {
   });
 }
 
-/** A quota whose status says what it limits, as the controller writes it; all servers have heard of it. */
+/** Creates a quota with a status, as the controller does, and waits until all servers know it. */
 async function limit(api: InProcessApi, hard: object, used: object): Promise<void> {
   const made = await api.call('POST', QUOTAS, { body: { metadata: { name: 'q' }, spec: { hard } } });
   expect(made.code).toBe(201);
   const body = { ...made.json, status: { hard, used } };
-  const told = await api.call('PUT', `${QUOTAS}/q/status`, { body });
-  expect(told.code).toBe(200);
-  const revision = Number(told.json.metadata.resourceVersion);
+  const stored = await api.call('PUT', `${QUOTAS}/q/status`, { body });
+  expect(stored.code).toBe(200);
+  const revision = Number(stored.json.metadata.resourceVersion);
   const waiting = { timeoutMs: PATIENCE_MS, signal: new AbortController().signal };
   for (const { plane } of replicas) expect(await plane.cache.waitForRevision(revision, waiting)).toBe(true);
 }
@@ -104,7 +104,7 @@ const pod = (name: string): object => ({
   spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '100m' } } }] },
 });
 
-test('of many pods that are created through several servers at once exactly so many are stored as the quota allows', async () => {
+test('of many pods created through several servers exactly as many are stored as the quota allows', async () => {
   const servers = [await start(), await start(), await start()];
   const [first, second] = servers;
   if (first === undefined || second === undefined) throw new Error('there are servers');
@@ -126,7 +126,7 @@ test('of many pods that are created through several servers at once exactly so m
   expect(await usedOf(second)).toEqual({ pods: '50', 'requests.cpu': '5' });
 });
 
-test('what was given back through one server can be used at once through another', async () => {
+test('usage released through one server is available at once through another', async () => {
   const [one, other] = [await start(), await start()];
   await limit(one, { pods: '1' }, { pods: '1' });
   expect((await other.call('POST', PODS, { body: pod('a') })).code).toBe(403);
@@ -137,15 +137,15 @@ test('what was given back through one server can be used at once through another
   expect((await other.call('POST', PODS, { body: pod('a') })).code).toBe(201);
 });
 
-test('a write that has to be tried again is charged once', async () => {
+test('a write with several attempts is charged once', async () => {
   const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
   const [one, other] = [await start(), await start()];
   await limit(one, { configmaps: '2' }, { configmaps: '0' });
-  // It has heard of everything a moment ago, on a clock that stands still, and judges by its cache.
+  // With a confirmed cache and a stopped clock it decides by its cache.
   expect((await other.call('POST', CONFIG_MAPS, { body: { metadata: { name: 'first' } } })).code).toBe(201);
   await usedOf(other);
   hold();
-  // The other server still judges by the namespace as it was, so that its first attempt is not stored.
+  // The other server still has the old namespace, so its first attempt is not stored.
   await one.call('PATCH', '/api/v1/namespaces/default', { body: { metadata: { labels: { a: 'b' } } } });
   expect((await other.call('POST', CONFIG_MAPS, { body: { metadata: { name: 'm' } } })).code).toBe(201);
   clock.mockRestore();
@@ -153,7 +153,7 @@ test('a write that has to be tried again is charged once', async () => {
   expect(await usedOf(one)).toEqual({ configmaps: '2' });
 });
 
-test('an object that an apply creates is charged, an update of it is not', async () => {
+test('an object created by apply is charged, an update of it is not', async () => {
   const api = await start();
   await limit(api, { configmaps: '1' }, { configmaps: '0' });
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data: { a: '1' } };

@@ -34,7 +34,7 @@ const pod = (requests: object = {}, more: object = {}): object => ({
 });
 
 describe('a creation', () => {
-  test('is charged to every quota that is about it, and to no other', async () => {
+  test('is charged to every matching quota and to no other', async () => {
     given([
       quotaOf('cpu', { hard: { cpu: '2', services: '1' }, used: { cpu: '500m', services: '0' } }),
       quotaOf('pods', { hard: { pods: '3' }, used: { pods: '2' } }),
@@ -49,7 +49,7 @@ describe('a creation', () => {
     expect(quotas.writes).toBe(2);
   });
 
-  test('that is too much is refused, with all of which there would be too much', async () => {
+  test('that exceeds a quota is refused with all exceeded resources', async () => {
     given([
       quotaOf('q', {
         hard: { pods: '2', 'requests.cpu': '1', memory: '1Gi', cpu: '10' },
@@ -62,7 +62,7 @@ describe('a creation', () => {
     expect(quotas.writes).toBe(0);
   });
 
-  test('that is too much for the second quota is not charged to the first', async () => {
+  test('that exceeds the second quota is not charged to the first', async () => {
     given([
       quotaOf('a', { hard: { pods: '5' }, used: { pods: '0' } }),
       quotaOf('b', { hard: { 'count/pods': '1' }, used: { 'count/pods': '1' } }),
@@ -71,7 +71,7 @@ describe('a creation', () => {
     expect(quotas.writes).toBe(0);
   });
 
-  test('does not fail for what was exceeded before and is not asked for', async () => {
+  test('is not refused for exceeded resources that it does not use', async () => {
     given([
       quotaOf('q', {
         hard: { pods: '5', memory: '1Gi', secrets: '1' },
@@ -81,7 +81,7 @@ describe('a creation', () => {
     expect(await verdict('v1/pods', pod({ memory: '0' }))).toBe('admitted');
   });
 
-  test('is refused where it does not say what a quota limits', async () => {
+  test('is refused if it does not set what a quota limits', async () => {
     given([
       quotaOf('q', {
         hard: { memory: '1Gi', 'limits.cpu': '1', pods: '1' },
@@ -93,19 +93,19 @@ describe('a creation', () => {
     );
   });
 
-  test('is refused where it is not known yet what is used', async () => {
+  test('is refused while the usage is unknown', async () => {
     given([quotaOf('q', { hard: { pods: '2', 'count/pods': '3', secrets: '1' }, used: { pods: '0' } })]);
     expect(await verdict('v1/pods', pod())).toBe(
       '403 pods "x" is forbidden: status unknown for quota: q, resources: count/pods,pods',
     );
   });
 
-  test('is free of a quota whose status does not say yet what is limited', async () => {
+  test('is not limited by a quota without a status', async () => {
     given([{ ...quotaOf('q', { hard: {}, used: {} }), spec: { hard: { pods: '0' } }, status: {} }]);
     expect(await verdict('v1/pods', pod())).toBe('admitted');
   });
 
-  test('that is a dry run is judged and not charged', async () => {
+  test('of a dry run is evaluated and not charged', async () => {
     given([quotaOf('q', { hard: { pods: '1' }, used: { pods: '0' } })]);
     const dryRun = { dryRun: true };
     expect(await verdict('v1/pods', pod(), dryRun)).toBe('admitted');
@@ -114,7 +114,7 @@ describe('a creation', () => {
     expect(await verdict('v1/pods', pod(), dryRun)).toContain('exceeded quota: q');
   });
 
-  test('of an object that a resource is counted by is charged under all its names', async () => {
+  test('of an object with several countable names is charged under all of them', async () => {
     given([
       quotaOf('q', {
         hard: { secrets: '2', 'count/secrets': '2', 'count/deployments.apps': '0' },
@@ -129,7 +129,7 @@ describe('a creation', () => {
     expect(await verdict('apps/v1/deployments', {})).toContain('limited: count/deployments.apps=0');
   });
 
-  test('in a namespace without quotas asks for nothing and waits for nothing', () => {
+  test('in a namespace without quotas is synchronous', () => {
     given([]);
     const attributes = attributesOf('v1/pods', { object: { metadata: { name: 'x' }, ...pod() } });
     expect(plugin.validate?.(attributes, cluster, new AbortController().signal)).toBeUndefined();
@@ -155,13 +155,13 @@ describe('a quota with scopes', () => {
       { activeDeadlineSeconds: 5, priorityClassName: 'high' },
       { priorityClassName: 'high' },
     ],
-  ])('%j is about a pod %j and not about %j', async (scopes, inside, outside) => {
+  ])('%j matches a pod %j and not %j', async (scopes, inside, outside) => {
     given([quotaOf('q', { hard, used, ...scopes })]);
     expect(await verdict('v1/pods', pod({}, inside))).toContain('exceeded quota: q');
     expect(await verdict('v1/pods', pod({}, outside))).toBe('admitted');
   });
 
-  test('of best effort does not ask for cpu', async () => {
+  test('for best effort does not require cpu', async () => {
     given([quotaOf('q', { hard, used: { pods: '0' }, scopes: ['BestEffort'] })]);
     expect(await verdict('v1/pods', pod({ cpu: '1' }))).toBe('admitted');
     expect(quotas.writes).toBe(0);
@@ -169,7 +169,7 @@ describe('a quota with scopes', () => {
     expect(quotas.used()['q']).toEqual({ pods: '1' });
   });
 
-  test('is about nothing but pods', async () => {
+  test('matches only pods', async () => {
     given([
       quotaOf('q', {
         hard: { services: '0', pods: '0' },
@@ -191,7 +191,7 @@ describe('an update', () => {
     spec: { type, ports: Array.from({ length: ports }, (_, index) => ({ port: index + 1 })) },
   });
 
-  test('of a service is charged for what it uses more', async () => {
+  test('of a service is charged for its additional usage', async () => {
     given([
       quotaOf('q', {
         hard: { services: '1', 'services.nodeports': '3', 'services.loadbalancers': '0' },
@@ -207,7 +207,7 @@ describe('an update', () => {
     );
   });
 
-  test('of a claim is charged for what it grows, to its class as well', async () => {
+  test('of a claim is charged for its growth, also to its class', async () => {
     const ofGold = `gold${STORAGE_CLASS_QUOTA}requests.storage`;
     const claim = (storage: string): object => ({
       spec: { storageClassName: 'gold', resources: { requests: { storage } } },
@@ -232,14 +232,14 @@ describe('an update', () => {
     ['CREATE', 'pods', 'binding'],
     ['UPDATE', 'services', 'status'],
     ['CREATE', 'events', ''],
-  ] as const)('%s of %s/%s is not looked at', (operation, resource, subresource) => {
+  ] as const)('%s of %s/%s is ignored', (operation, resource, subresource) => {
     given([]);
     expect(plugin.concerns({ operation, group: PODS.group, resource, subresource, namespaced: true })).toBe(
       false,
     );
   });
 
-  test('nothing of the whole cluster is looked at', () => {
+  test('cluster-scoped objects are ignored', () => {
     given([]);
     const nodes = {
       operation: 'CREATE',
@@ -256,7 +256,7 @@ describe('limited resources', () => {
   const kind = 'ResourceQuotaConfiguration';
   const high = [{ scopeName: 'PriorityClass', operator: 'In', values: ['high', 'top'] }];
 
-  test('may be used only where a quota is about them', async () => {
+  test('may be used only with a matching quota', async () => {
     const limitedResources = [{ resource: 'persistentvolumeclaims', matchContains: ['gold', 'nothing'] }];
     given([], { kind, limitedResources });
     const claim = (storageClassName: string): object => ({
@@ -307,8 +307,8 @@ describe('limited resources', () => {
   });
 });
 
-describe('what happens beside', () => {
-  test('another replica that charges first is not written over', async () => {
+describe('concurrency', () => {
+  test("another replica's charge is not overwritten", async () => {
     given([quotaOf('q', { hard: { pods: '3' }, used: { pods: '0' } })]);
     quotas.beforeWrite = () => {
       quotas.beforeWrite = undefined;
@@ -318,19 +318,19 @@ describe('what happens beside', () => {
     expect(quotas.used()['q']).toEqual({ pods: '3' });
   });
 
-  test('another replica that takes the last piece makes it a refusal', async () => {
+  test('another replica that takes the rest causes a refusal', async () => {
     given([quotaOf('q', { hard: { pods: '3' }, used: { pods: '2' } })]);
     quotas.beforeWrite = () => quotas.replace('q', { pods: '3' });
     expect(await verdict('v1/pods', pod())).toContain('used: pods=3, limited: pods=3');
   });
 
-  test('a quota that goes meanwhile limits nothing', async () => {
+  test('a quota that is deleted meanwhile limits nothing', async () => {
     given([quotaOf('q', { hard: { pods: '3' }, used: { pods: '2' } })]);
     quotas.beforeWrite = () => quotas.remove('q');
     expect(await verdict('v1/pods', pod())).toBe('admitted');
   });
 
-  test('who loses every race is told of the conflict', async () => {
+  test('a write that loses every race gets the conflict', async () => {
     given([quotaOf('q', { hard: { pods: '999' }, used: { pods: '0' } })]);
     quotas.beforeWrite = () => quotas.replace('q', { pods: '1' });
     expect(await verdict('v1/pods', pod())).toBe(
@@ -338,7 +338,7 @@ describe('what happens beside', () => {
     );
   });
 
-  test('a further attempt of the same write is charged for what it uses more alone', async () => {
+  test('a further attempt of the same write is charged only for additional usage', async () => {
     given([quotaOf('q', { hard: { pods: '1', cpu: '2' }, used: { pods: '0', cpu: '0' } })]);
     const notes = new WriteNotes();
     expect(await verdict('v1/pods', pod({ cpu: '500m' }), { notes })).toBe('admitted');
@@ -349,7 +349,7 @@ describe('what happens beside', () => {
     expect(await verdict('v1/pods', pod({ cpu: '500m' }))).toContain('exceeded quota');
   });
 
-  test('what waits while a batch is written is charged by one more write', async () => {
+  test('writes that wait during a batch are charged by one more write', async () => {
     given([quotaOf('q', { hard: { pods: '60' }, used: { pods: '0' } })]);
     const verdicts = await Promise.all(Array.from({ length: 100 }, async () => verdict('v1/pods', pod())));
     expect(verdicts.filter((each) => each === 'admitted')).toHaveLength(60);

@@ -22,8 +22,8 @@ export interface ResourceQuotaParts {
 }
 
 /**
- * What the quotas of a namespace leave room for is charged to them before the object is stored, so that all replicas together never admit
- * too much. What is not used after all, and what is not used any more, is given back by the controller, which counts what there is.
+ * Charges the quotas of a namespace before an object is stored, so that all replicas together never exceed them. The controller releases
+ * unused charges.
  */
 export function resourceQuota({
   records,
@@ -41,7 +41,7 @@ export function resourceQuota({
       const { endpoint, namespace, dryRun } = attributes.write;
       const evaluator = getEvaluator(endpoint.row);
       if (object === undefined || evaluator === undefined) return undefined;
-      // Looked at by way of the reader, so that a refusal is decided again on quotas that are as fresh as the request.
+      // Uses the reader, so that a refusal is decided again on fresh quotas.
       const isFree = cluster.list(RESOURCE_QUOTAS, namespace).length === 0;
       if (isFree && limited.length === 0) return undefined;
       const charge = chargeOf(evaluator, { object, oldObject, nowMs: clock.now() });
@@ -51,7 +51,7 @@ export function resourceQuota({
   };
 }
 
-/** What was charged for a write in an earlier attempt, by the quota's uid. */
+/** Charges of earlier attempts of a write, by the quota's uid. */
 const PAID: Note<Map<string, Amounts>> = { begin: () => new Map() };
 
 async function refuse(attributes: AdmissionAttributes, charged: Promise<Refusal>): Promise<void> {

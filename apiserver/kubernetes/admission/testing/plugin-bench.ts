@@ -13,7 +13,7 @@ import type { AdmissionPlugin } from '../plugin';
 
 const registry = createRegistry(servedDefinitions(DEFAULT_RUNTIME_CONFIG), 1);
 
-/** The endpoint of `v1/pods` or `storage.orch/v1/storageclasses`. */
+/** Returns the endpoint of `v1/pods` or `storage.orch/v1/storageclasses`. */
 export function endpointOf(path: string): Endpoint {
   const at = path.lastIndexOf('/');
   const [group, version] = apiVersionFromNeutral(path.slice(0, at)).split('/');
@@ -25,10 +25,10 @@ export function endpointOf(path: string): Endpoint {
   return found;
 }
 
-/** What a test says of a write, and of one attempt at it. */
+/** What a test sets of a write and of one attempt. */
 export type GivenWrite = Partial<Omit<AdmissionAttributes, 'write'> & WriteRequest>;
 
-/** Attributes of a creation by nobody in particular in the namespace `ns`, unless said otherwise. */
+/** Returns attributes, by default of a creation by an unprivileged user in the namespace `ns`. */
 export function attributesOf(path: string, given: GivenWrite): AdmissionAttributes {
   const { operation = 'CREATE', notes = new WriteNotes(), object, oldObject, relyOn, ...asked } = given;
   const endpoint = endpointOf(path);
@@ -45,11 +45,11 @@ export function attributesOf(path: string, given: GivenWrite): AdmissionAttribut
 }
 
 export interface FakeCluster extends ClusterReader {
-  /** How often it was asked for fresh answers. */
+  /** How often fresh answers were requested. */
   readonly freshened: () => number;
 }
 
-/** A cluster of these objects; `later` are there only once it was freshened. */
+/** A cluster of these objects; `later` exist only after a freshen. */
 export function clusterOf(
   objects: readonly (readonly [ResourceName, ApiObject])[] = [],
   later: readonly (readonly [ResourceName, ApiObject])[] = [],
@@ -79,7 +79,7 @@ export function clusterOf(
   };
 }
 
-/** What becomes of the object, or the message of the refusal. Refuses to run a plugin that is not concerned. */
+/** Returns the resulting object, or the message of the refusal. Throws if the plugin does not match. */
 export async function outcomeOf(
   plugin: AdmissionPlugin,
   attributes: AdmissionAttributes,
@@ -103,7 +103,7 @@ export async function outcomeOf(
   }
 }
 
-/** `admitted`, or the message of the refusal. */
+/** Returns `admitted`, or the message of the refusal. */
 export function verdictOf(outcome: unknown): string {
   return typeof outcome === 'string' ? outcome : 'admitted';
 }

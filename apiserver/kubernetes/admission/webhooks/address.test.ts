@@ -15,26 +15,29 @@ test.each([
   ['https://example.org', { origin: 'https://example.org', host: 'example.org', port: 443, path: '/' }],
   ['https://h:1/p/q/', { origin: 'https://h:1', host: 'h', port: 1, path: '/p/q' }],
   ['https://[::1]:1/', { origin: 'https://[::1]:1', host: '::1', port: 1, path: '/' }],
-])('%s is where it says', (url, target) => {
+])('%s is used as written', (url, target) => {
   expect(targetOf({ url }, clusterOf())).toEqual(target);
 });
 
-test('another scheme leads nowhere', () => {
+test('another scheme is an error', () => {
   expect(() => targetOf({ url: 'http://example.org' }, clusterOf())).toThrow(/not https/);
 });
 
-test.each(['ClusterIP', 'NodePort', 'LoadBalancer'])('a Service of type %s is at its address', (type) => {
-  const cluster = clusterWith({ type, clusterIP: '10.0.0.7', ports });
-  expect(targetOf(address, cluster)).toEqual({
-    origin: 'https://s.ns.svc:8443',
-    host: 's.ns.svc',
-    port: 8443,
-    path: '/a',
-    connectTo: { host: '10.0.0.7', port: 8443 },
-  });
-});
+test.each(['ClusterIP', 'NodePort', 'LoadBalancer'])(
+  'a Service of type %s is called at its address',
+  (type) => {
+    const cluster = clusterWith({ type, clusterIP: '10.0.0.7', ports });
+    expect(targetOf(address, cluster)).toEqual({
+      origin: 'https://s.ns.svc:8443',
+      host: 's.ns.svc',
+      port: 8443,
+      path: '/a',
+      connectTo: { host: '10.0.0.7', port: 8443 },
+    });
+  },
+);
 
-test('a Service that stands for a name outside is at that name', () => {
+test('an ExternalName Service is called at that name', () => {
   const cluster = clusterWith({ type: 'ExternalName', externalName: 'example.org' });
   expect(targetOf(address, cluster).connectTo).toEqual({ host: 'example.org', port: 8443 });
 });
@@ -46,10 +49,10 @@ test.each([
     'no service port 8443 found for service "s"',
   ],
   [{ type: 'Odd' }, 'unsupported service type "Odd"'],
-])('a Service of %j leads nowhere', (spec, why) => {
+])('a Service of %j is an error', (spec, why) => {
   expect(() => targetOf(address, clusterWith(spec))).toThrow(why);
 });
 
-test('neither does one that is not there', () => {
+test('a missing Service is an error', () => {
   expect(() => targetOf(address, clusterOf())).toThrow('service "s" not found');
 });

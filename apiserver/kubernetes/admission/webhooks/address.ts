@@ -2,27 +2,27 @@ import type { ClusterReader } from '../../cluster/cluster-reader';
 import { getServiceHost, resolveCluster } from '../../cluster/service-resolver';
 import type { WebhookAddress } from './webhook';
 
-/** Where a webhook is asked. */
+/** Where to call a webhook. */
 export interface Target {
-  /** Scheme, host and port, as they are sent. */
+  /** Scheme, host and port as sent. */
   readonly origin: string;
   readonly host: string;
   readonly port: number;
-  /** Without a slash at the end, unless it is all. */
+  /** Without a trailing slash unless it is the root. */
   readonly path: string;
-  /** Where the connection goes, if not to the host itself. */
+  /** Where to connect, if not to the host itself. */
   readonly connectTo?: { readonly host: string; readonly port: number };
 }
 
 const HTTPS_PORT = 443;
 
-/** Throws an Error that says why there is nowhere to go. */
+/** Returns the target. Throws an Error with the reason if there is none. */
 export function targetOf(address: WebhookAddress, cluster: Pick<ClusterReader, 'get'>): Target {
   if ('url' in address) return targetOfUrl(address.url);
   return { ...namedTarget(address), connectTo: resolveCluster(address, cluster) };
 }
 
-/** Where a webhook behind a Service is asked, whether or not there is such a Service; undefined for one with a URL. */
+/** Returns the URL of a webhook behind a Service, existing or not; undefined for one with a URL. */
 export function urlOfService(address: WebhookAddress): string | undefined {
   if ('url' in address) return undefined;
   const { origin, path } = namedTarget(address);

@@ -22,35 +22,32 @@ export interface AskingParts {
   readonly log: Log;
 }
 
-/** One webhook that is asked about one write. */
+/** One call of one webhook about one write. */
 export interface Asking {
   readonly invocation: Invocation;
   readonly attributes: AdmissionAttributes;
   readonly object: ReviewedObject | undefined;
   readonly oldObject: ReviewedObject | undefined;
   readonly cluster: Reading;
-  /** 0, or 1 when webhooks are asked a second time. */
+  /** 0, or 1 for the reinvocation. */
   readonly round: number;
 }
 
-/** A webhook said no. */
+/** The webhook denied the request. */
 class Refusal extends StatusError {}
 
-/** Of one answer; the rest is left out. */
+/** Per answer; further ones are dropped. */
 const ANNOTATIONS_MAX = 64;
 const WARNING_CHARACTERS_MAX = 16_384;
 
-/** When a webhook may have room for calls again. */
+/** When to retry after 429. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Failures of one webhook are told this often. */
+/** Interval of log lines about failures of one webhook. */
 const LOG_INTERVAL_MS = 1_000;
 const toldAt = new WeakMap<Webhook, number>();
 
-/**
- * Asks, and does what `use` makes of the answer. Undefined when the webhook could not be asked and the request goes on without it. Throws
- * what the request is refused with.
- */
+/** Calls the webhook and applies `use` to the answer. Returns undefined when the request continues without it. Throws the refusal. */
 export async function ask<T>(
   parts: AskingParts,
   asking: Asking,
@@ -65,7 +62,7 @@ export async function ask<T>(
     const verdict = await verdictOf(parts, asking, signal);
     return await converting(() => use(verdict), signal);
   } catch (error) {
-    // Whoever asks no longer waits for what the webhook's failure would mean.
+    // An aborted caller gets its own reason instead of the webhook's failure.
     const failure = signal.aborted && error instanceof CallFailure ? (signal.reason as Error) : error;
     noteFailure(parts, hook, signal.aborted ? 'abandoned' : failure);
     if (failure instanceof CallFailure && mayGoOn(hook, failure)) {
@@ -107,7 +104,7 @@ async function verdictOf(
   return verdict;
 }
 
-/** As much of what the webhook has to say as answers and audit events can take. */
+/** Passes on warnings and annotations within the limits of responses and audit events. */
 function passOn(
   { name }: Webhook,
   { auditAnnotations, warnings }: WebhookVerdict,
@@ -132,7 +129,7 @@ function understood(hook: Webhook, read: () => WebhookVerdict): WebhookVerdict {
   }
 }
 
-/** What the webhook says of itself in front of its reason, as kube-apiserver does. */
+/** Prefixes the reason with the webhook's name, as kube-apiserver does. */
 function refusal({ name }: Webhook, { status }: WebhookVerdict): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
   const reason = text(status.reason);
@@ -161,7 +158,7 @@ function noteFailure({ caller, log }: AskingParts, hook: Webhook, failure: unkno
   tell(log, hook, failure);
 }
 
-/** That others keep a webhook busy is no failure of it, and lets nobody past it. */
+/** A busy webhook has not failed, so no request may bypass it. */
 function mayGoOn({ failsOpen }: Webhook, { reason }: CallFailure): boolean {
   return failsOpen && reason !== 'overload';
 }

@@ -2,7 +2,7 @@ import { Bulkhead, BulkheadFullError } from './bulkhead';
 
 const never = new AbortController().signal;
 
-test('those behind the first ones go on in order, each when another one leaves', async () => {
+test('waiting calls continue in order, each when another one leaves', async () => {
   const bulkhead = new Bulkhead({ callsMax: 1, waitingMax: 2 });
   const order: string[] = [];
   await bulkhead.enter(never);
@@ -18,7 +18,7 @@ test('those behind the first ones go on in order, each when another one leaves',
   expect([bulkhead.calls, bulkhead.waiting, order]).toEqual([0, 0, ['a', 'b']]);
 });
 
-test('who gives up makes room behind it', async () => {
+test('an aborted call leaves the queue', async () => {
   const bulkhead = new Bulkhead({ callsMax: 1, waitingMax: 1 });
   await bulkhead.enter(never);
   const patience = new AbortController();
@@ -30,7 +30,7 @@ test('who gives up makes room behind it', async () => {
   expect(bulkhead.calls).toBe(0);
 });
 
-test('all that wait can be sent away', async () => {
+test('all waiting calls can be failed', async () => {
   const bulkhead = new Bulkhead({ callsMax: 1, waitingMax: 5 });
   await bulkhead.enter(never);
   const waiting = [bulkhead.enter(never), bulkhead.enter(never)];

@@ -3,7 +3,7 @@ export interface BulkheadOptions {
   readonly waitingMax: number;
 }
 
-/** As many calls wait already as may. */
+/** Thrown when the queue is full. */
 export class BulkheadFullError extends Error {}
 
 interface Waiter {
@@ -11,7 +11,7 @@ interface Waiter {
   readonly fail: (error: Error) => void;
 }
 
-/** Limits how many calls run at once; further ones wait in order, up to a limit as well. */
+/** Limits concurrent calls; further ones wait in a bounded FIFO queue. */
 export class Bulkhead {
   readonly #options: BulkheadOptions;
   readonly #waiting = new Set<Waiter>();
@@ -29,7 +29,7 @@ export class Bulkhead {
     return this.#waiting.size;
   }
 
-  /** Resolves when the call may begin; `leave` has to follow. Throws BulkheadFullError, or the signal's reason. */
+  /** Resolves when the call may begin; `leave` must follow. Throws BulkheadFullError or the signal's reason. */
   async enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#calls < this.#options.callsMax) {
@@ -48,12 +48,12 @@ export class Bulkhead {
       this.#calls -= 1;
       return;
     }
-    // The place is handed on.
+    // The slot is handed over.
     this.#waiting.delete(next.value);
     next.value.start();
   }
 
-  /** Fails all calls that wait. */
+  /** Fails all waiting calls. */
   clear(error: Error): void {
     for (const waiter of this.#waiting) waiter.fail(error);
     this.#waiting.clear();

@@ -2,9 +2,9 @@ import { ownKeyMap } from '../../../../shared/own-key-map';
 import { ConnectionError } from '../../../../shared/client/connection-error';
 import type { Webhook } from './webhook';
 
-/** What was wrong with a call, in a word for metrics and debug pages. */
+/** The kind of failure, for metrics and debug pages. */
 export type FailureReason =
-  /** No answer came, by the webhook's fault. */
+  /** No answer, by the webhook's fault. */
   | 'refused'
   | 'unreachable'
   | 'dns'
@@ -12,17 +12,17 @@ export type FailureReason =
   | 'cut'
   | 'protocol'
   | 'timeout'
-  /** It answered, and the answer is of no use. */
+  /** An unusable answer. */
   | 'answer'
-  /** It was not asked. */
+  /** Not called. */
   | 'address'
   | 'version'
   | 'outage'
   | 'overload'
-  /** Whoever sent the request has gone, or its time is over. */
+  /** The request was aborted or its time is over. */
   | 'abandoned';
 
-/** A webhook could not be asked, or did not answer as it should: its failurePolicy says what comes of that. */
+/** A webhook call failed; its failurePolicy decides the consequence. */
 export class CallFailure extends Error {
   readonly reason: FailureReason;
   /** The message without the webhook's name. */
@@ -36,7 +36,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** Of Node's codes; what stands here is looked at first. */
+/** Node's error codes; this table is checked first. */
 const REASONS = ownKeyMap<FailureReason>({
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'unreachable',
@@ -50,10 +50,10 @@ const REASONS = ownKeyMap<FailureReason>({
   EPROTO: 'tls',
 });
 
-/** Node's names for what is wrong with certificates and handshakes. */
+/** Node's codes for certificate and handshake errors. */
 const TLS_CODE = /^(?:ERR_(?:TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_)/;
 
-/** Why a connection gave no answer. */
+/** Classifies an error of the connection. */
 export function reasonOf(error: unknown): FailureReason {
   if (!(error instanceof ConnectionError)) return 'protocol';
   return REASONS.get(error.code) ?? (TLS_CODE.test(error.code) ? 'tls' : 'protocol');

@@ -20,13 +20,13 @@ import type { CredentialsFor } from './credentials';
 import type { CalledWebhook } from './webhook';
 
 export interface CallLimits {
-  /** So many calls of a webhook in a row without an answer begin an outage, in which it is not asked; 0: it is always asked. */
+  /** Number of consecutive failures that open the circuit breaker; 0 disables it. */
   readonly failuresMax: number;
-  /** How often it is tried whether an outage is over, in milliseconds. */
+  /** Interval of probes during an outage, in milliseconds. */
   readonly pauseMs: number;
-  /** Calls of one webhook at a time. */
+  /** Concurrent calls of one webhook. */
   readonly callsMax: number;
-  /** Calls that may wait behind them. */
+  /** Calls that may wait. */
   readonly waitingMax: number;
 }
 
@@ -48,21 +48,21 @@ export interface CallerOptions {
 
 export interface Call {
   readonly body: Buffer;
-  /** Services are found there. */
+  /** Resolves Services. */
   readonly cluster: Pick<ClusterReader, 'get'>;
 }
 
-/** How one webhook does, to find the one that slows requests down or lets them through. */
+/** The state of one webhook, to find the one that delays or bypasses requests. */
 export interface WebhookReport {
   readonly hook: CalledWebhook;
   readonly calls: number;
   readonly waiting: number;
   readonly outage: Outage | undefined;
-  /** When the last outage ended, or the webhook was first asked, in milliseconds since the epoch. */
+  /** When the last outage ended or the webhook was first called, in milliseconds since the epoch. */
   readonly closedAtMs: number;
-  /** In an outage: how long it is until a call may be a probe, in milliseconds. */
+  /** In an outage: time until the next probe, in milliseconds. */
   readonly untilProbeMs: number;
-  /** Calls that failed, since the webhook was first asked. */
+  /** Failed calls since the webhook was first called. */
   readonly failures: ReadonlyMap<FailureReason, number>;
   readonly lastFailure: LastFailure | undefined;
 }
@@ -73,14 +73,14 @@ export interface LastFailure {
   readonly error: string;
 }
 
-/** What is kept of one webhook for as long as it is called in the same way. */
+/** State of one webhook while its call parameters stay the same. */
 interface WebhookState {
   hook: CalledWebhook;
   readonly breaker: CircuitBreaker;
   readonly bulkhead: Bulkhead;
   readonly failures: Map<FailureReason, number>;
   lastFailure: LastFailure | undefined;
-  /** By where it leads: a Service may get another address. */
+  /** By target: the address of a Service may change. */
   connection: { readonly to: string; readonly connection: Connection } | undefined;
 }
 
@@ -88,10 +88,10 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 const IDLE_SOCKETS_MAX = 16;
 const USER_AGENT = 'orch-apiserver-admission';
 const SECOND_MS = 1_000;
-/** How long a request that may go on without the webhook waits for it in an outage. */
+/** How long a request with failurePolicy Ignore waits for the webhook during an outage. */
 const OUTAGE_TRY_MS = 1_000;
 
-/** Calls webhooks over HTTPS. Each has a bulkhead and a circuit breaker, so that a slow one slows down its own callers only. */
+/** Calls webhooks over HTTPS. Each has a bulkhead and a circuit breaker, so that a slow one delays only its own callers. */
 export class WebhookCaller {
   readonly #options: CallerOptions;
   readonly #states = new Map<string, WebhookState>();
@@ -101,8 +101,8 @@ export class WebhookCaller {
   }
 
   /**
-   * The body of the answer. Throws CallFailure, or the signal's reason. In an outage a webhook that may stop requests is not asked, but for
-   * a probe in each pause; one that may not is asked for a short time each time, for what one request is let past is not for others to decide.
+   * Returns the body of the answer. Throws CallFailure or the signal's reason. In an outage a webhook with `Fail` gets only probes; one
+   * with `Ignore` is called with a short timeout each time, so that no request is bypassed because of other requests.
    */
   async call(hook: CalledWebhook, call: Call, signal: AbortSignal): Promise<Buffer> {
     const state = this.#stateOf(hook);
@@ -118,7 +118,7 @@ export class WebhookCaller {
     throw outageFailure(hook, outage);
   }
 
-  /** Notes that a request was not answered as it should, be it the webhook's fault or not. */
+  /** Records that a request got no usable answer, by whatever cause. */
   note(hook: CalledWebhook, reason: FailureReason, error: string): void {
     const state = this.#states.get(hook.callKey);
     if (state === undefined) return;
@@ -126,7 +126,7 @@ export class WebhookCaller {
     state.lastFailure = { atMs: this.#options.clock.now(), reason, error };
   }
 
-  /** Forgets all webhooks but these. */
+  /** Drops the state of all other webhooks. */
   retain(hooks: readonly Pick<CalledWebhook, 'callKey'>[]): void {
     const kept = new Set(hooks.map(({ callKey }) => callKey));
     for (const [key, state] of this.#states) {
@@ -170,7 +170,7 @@ export class WebhookCaller {
     return state;
   }
 
-  /** Before a place in the queue is taken, and not for a probe that is due. */
+  /** Checked before queueing, and not for a due probe. */
   #refuseInOutage({ breaker }: WebhookState, hook: CalledWebhook): void {
     const { outage } = breaker;
     if (outage === undefined || hook.failsOpen) return;
@@ -178,20 +178,20 @@ export class WebhookCaller {
   }
 
   /**
-   * In the outage of a webhook that may be done without. A probe has all of the webhook's time, so that one that is slow by nature is found
-   * to be alive again, and its request goes on without it like the others.
+   * For failurePolicy Ignore in an outage. A probe gets the full timeout, so that a slow webhook is found alive; its request continues
+   * like the others.
    */
   async #askShortly(state: WebhookState, call: AttemptedCall, signal: AbortSignal): Promise<Buffer> {
     const { hook, attempt } = call;
     const timeoutMs = Math.min(OUTAGE_TRY_MS, hook.timeoutMs);
     if (!attempt.isProbe) return this.#ask(state, { ...call, timeoutMs }, signal);
     const answer = this.#ask(state, call, NEVER);
-    // Nobody may be left to hear how it ends.
+    // The caller may be gone when it ends.
     answer.catch(() => undefined);
     return inTime({ hook, timeoutMs, signal }, async (shortly) => untilAborted(answer, shortly));
   }
 
-  /** Gives back the place in the bulkhead. */
+  /** Releases the slot of the bulkhead. */
   async #ask(state: WebhookState, call: AttemptedCall, signal: AbortSignal): Promise<Buffer> {
     const { hook, attempt, timeoutMs } = call;
     try {
@@ -216,14 +216,14 @@ export class WebhookCaller {
     try {
       answer = await sendTwice(connection, { method: 'POST', path, body: call.body, signal, timeoutMs });
     } catch (error) {
-      // Whoever asked has gone, or has no more time, which tells nothing of the webhook.
+      // An aborted caller says nothing about the webhook.
       if (signal.aborted && !(signal.reason instanceof CallFailure)) throw error;
       const isLate = error instanceof CallFailure;
       const why = isLate
         ? `Post ${JSON.stringify(place.url)}: context deadline exceeded`
         : unansweredText(error, place);
       const reason = isLate ? error.reason : reasonOf(error);
-      // One that says too much does answer.
+      // A response that is too large is still a response.
       if (reason === 'answer') this.#answered(state);
       else this.#failed(state, attempt, why);
       throw new CallFailure(hook, why, { reason, cause: error });
@@ -289,7 +289,7 @@ function kindOf({ type }: CalledWebhook): string {
   return type === 'conversion' ? 'a conversion' : 'an admission';
 }
 
-/** Admission webhooks are told how long they have. */
+/** Admission webhooks get their timeout as a query parameter. */
 function queryOf(timeoutMs: number): string {
   return `?timeout=${String(Math.max(1, Math.ceil(timeoutMs / SECOND_MS)))}s`;
 }
@@ -301,8 +301,8 @@ interface AttemptedCall extends Call {
 }
 
 /**
- * An idle connection may be closed by the other side at the very moment it is used. Webhooks have to bear being asked twice, as the same
- * write may be attempted twice.
+ * The peer may close an idle connection just as it is used. Webhooks must tolerate a repeated call anyway, as a write may be attempted
+ * twice.
  */
 async function sendTwice(
   connection: Connection,
@@ -324,7 +324,7 @@ function resolved(hook: CalledWebhook, { cluster }: Call, timeoutMs: number): Ta
   } catch (error) {
     const { message } = error as Error;
     const url = urlOfService(hook.address);
-    // Upstream finds the Service when it is about to connect.
+    // Upstream resolves the Service when it connects.
     const why = url === undefined ? message : `Post ${JSON.stringify(url + queryOf(timeoutMs))}: ${message}`;
     throw new CallFailure(hook, why, { reason: 'address', cause: error });
   }
@@ -332,7 +332,7 @@ function resolved(hook: CalledWebhook, { cluster }: Call, timeoutMs: number): Ta
 
 const NEVER = new AbortController().signal;
 
-/** What the work comes to under a signal that aborts with a CallFailure after the time, or with its parent. */
+/** Runs the work under a signal that aborts with a CallFailure after the time, or with its parent. */
 async function inTime<T>(
   {
     hook,
@@ -353,7 +353,7 @@ async function inTime<T>(
   }
 }
 
-/** Waits as long as a call may take, which then has its own time: a webhook is not blamed for what others had it do. */
+/** Waits at most as long as a call may take; the call then has its own time, so the webhook is not blamed for the queue. */
 async function enterBulkhead(
   { bulkhead }: WebhookState,
   hook: CalledWebhook,

@@ -8,7 +8,7 @@ function open(at = 0): CircuitBreaker {
   return breaker;
 }
 
-test('calls go through until enough of them in a row failed', () => {
+test('calls are made until enough of them in a row fail', () => {
   const breaker = new CircuitBreaker(options, 0);
   expect(breaker.failed(breaker.attempt(0), 'a', 10)).toBe(false);
   expect(breaker.attempt(10)).toEqual({ number: 2, isProbe: false });
@@ -19,7 +19,7 @@ test('calls go through until enough of them in a row failed', () => {
   expect(breaker.attempt(31)).toEqual({ number: 5, isProbe: false, outage });
 });
 
-test('calls that fail count for nothing if others were answered after they had begun', () => {
+test('failures do not count if other calls were answered after they began', () => {
   const breaker = new CircuitBreaker(options, 0);
   const slow = Array.from({ length: 10 }, () => breaker.attempt(0));
   breaker.attempt(5);
@@ -28,7 +28,7 @@ test('calls that fail count for nothing if others were answered after they had b
   expect(breaker.outage).toBeUndefined();
 });
 
-test('in each pause one call is a probe, and an answer ends the outage', () => {
+test('each pause has one probe, and an answer ends the outage', () => {
   const breaker = open();
   expect(breaker.attempt(99)).toMatchObject({ outage: { failures: 2 }, isProbe: false });
   expect(breaker.untilProbeMs(99)).toBe(1);
@@ -47,7 +47,7 @@ test('in each pause one call is a probe, and an answer ends the outage', () => {
   expect(breaker.outage).toBeUndefined();
 });
 
-test('calls that end late put off no probe, and neither does one that hangs', () => {
+test('late and hanging calls delay no probe', () => {
   const breaker = new CircuitBreaker(options, 0);
   const calls = Array.from({ length: 5 }, () => breaker.attempt(0));
   calls.forEach((call, at) => breaker.failed(call, 'late', 10 * at));
@@ -55,7 +55,7 @@ test('calls that end late put off no probe, and neither does one that hangs', ()
   expect(breaker.attempt(210)).toMatchObject({ isProbe: true });
 });
 
-test('a probe that was given up leaves the next one to others', () => {
+test('an aborted probe leaves the next one to others', () => {
   const breaker = open();
   const probe = breaker.attempt(100);
   breaker.abandoned(breaker.attempt(100));
@@ -70,7 +70,7 @@ test('a clock that is set back makes no pause longer', () => {
   expect(breaker.attempt(4_000)).toMatchObject({ isProbe: true });
 });
 
-test('no number of failures opens a circuit that is switched off', () => {
+test('a disabled breaker never opens', () => {
   const breaker = new CircuitBreaker({ failuresMax: 0, pauseMs: 1 }, 0);
   for (let times = 0; times < 10; times += 1) breaker.failed(breaker.attempt(0), 'a', 0);
   expect(breaker.attempt(0)).toEqual({ number: 11, isProbe: false });

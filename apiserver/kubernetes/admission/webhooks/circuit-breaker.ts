@@ -1,40 +1,39 @@
-/** What is known of a webhook that does not answer. */
+/** The state of a webhook that does not answer. */
 export interface Outage {
-  /** When the first of the failures was noticed, in milliseconds since the epoch. */
+  /** Time of the first failure, in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** Calls in a row that failed. */
+  /** Consecutive failed calls. */
   readonly failures: number;
-  /** What was wrong the last time. */
+  /** The last failure. */
   readonly why: string;
 }
 
 export interface CircuitBreakerOptions {
-  /** How many calls in a row must go unanswered until it opens; 0: it never opens. */
+  /** Consecutive failures that open the breaker; 0 disables it. */
   readonly failuresMax: number;
-  /** How long no call is made until one may try again, in milliseconds. */
+  /** Time without calls between probes, in milliseconds. */
   readonly pauseMs: number;
 }
 
-/** One call that may be made. */
+/** One permitted call. */
 export interface Attempt {
-  /** Calls are numbered, so that it can be told which of them had begun before an answer came. */
+  /** Sequence number: shows which calls had begun before an answer. */
   readonly number: number;
-  /** Absent while the webhook answers. */
+  /** Absent while the breaker is closed. */
   readonly outage?: Outage;
-  /** In an outage: the one call of a pause that is to find out whether it is over. */
+  /** In an outage: the one call of a pause that probes. */
   readonly isProbe: boolean;
 }
 
 /**
- * Tells when a webhook does not answer. Once enough calls in a row have failed by the webhook's own fault, there is an outage; in each
- * pause one call is a probe, and the first answer to any call ends the outage. An answer that is of no use is an answer nevertheless: it
- * may be due to one object, and it came in time. A call that fails although the webhook has answered others meanwhile says nothing of
- * the webhook either: whoever can make it slow with an object of theirs cannot make it seem dead while it serves others.
+ * A circuit breaker. Enough consecutive failures by the webhook's own fault open it; each pause has one probe, and the first answer to
+ * any call closes it. An unusable answer is still an answer. A failure does not count if the webhook answered another call meanwhile, so
+ * a tenant whose objects make it slow cannot open the breaker while others use it (ADR 35).
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #attempts = 0;
-  /** The calls up to this one had begun when the last answer came. */
+  /** Calls up to this number had begun when the last answer came. */
   #answeredUpTo = 0;
   #sinceMs = 0;
   #failures = 0;
@@ -47,19 +46,19 @@ export class CircuitBreaker {
     this.#closedAtMs = nowMs;
   }
 
-  /** Undefined while calls go through. */
+  /** Undefined while the breaker is closed. */
   get outage(): Outage | undefined {
     const { failuresMax } = this.#options;
     if (failuresMax === 0 || this.#failures < failuresMax) return undefined;
     return { sinceMs: this.#sinceMs, failures: this.#failures, why: this.#why };
   }
 
-  /** When the last outage ended, or the webhook became known, in milliseconds since the epoch. */
+  /** When the last outage ended or the webhook became known, in milliseconds since the epoch. */
   get closedAtMs(): number {
     return this.#closedAtMs;
   }
 
-  /** How long it is until a call may be a probe, in milliseconds. A clock that was set back makes no pause longer. */
+  /** Returns the time until the next probe, in milliseconds. A clock that was set back makes no pause longer. */
   untilProbeMs(nowMs: number): number {
     const untilMs = Math.max(0, this.#probeAtMs - nowMs);
     return untilMs > this.#options.pauseMs ? 0 : untilMs;
@@ -70,17 +69,17 @@ export class CircuitBreaker {
     const { outage } = this;
     if (outage === undefined) return { number: this.#attempts, isProbe: false };
     const isProbe = this.untilProbeMs(nowMs) === 0;
-    // One that hangs must not keep others from trying.
+    // A hanging probe must not prevent the next one.
     if (isProbe) this.#probeAtMs = nowMs + this.#options.pauseMs;
     return { number: this.#attempts, outage, isProbe };
   }
 
-  /** A call was given up by whoever made it, which tells nothing of the webhook. A probe is left to others. */
+  /** A call was aborted by its caller, which says nothing about the webhook. Another call may probe. */
   abandoned({ isProbe }: Pick<Attempt, 'isProbe'>): void {
     if (isProbe) this.#probeAtMs = 0;
   }
 
-  /** There was an answer. True when that ends an outage. */
+  /** Records an answer. Returns true if it ends an outage. */
   answered(nowMs: number): boolean {
     const wasOpen = this.outage !== undefined;
     this.#answeredUpTo = this.#attempts;
@@ -89,7 +88,7 @@ export class CircuitBreaker {
     return wasOpen;
   }
 
-  /** The webhook failed a call. True when an outage begins with it. */
+  /** Records a failure. Returns true if an outage begins with it. */
   failed({ number }: Pick<Attempt, 'number'>, why: string, nowMs: number): boolean {
     if (number <= this.#answeredUpTo) return false;
     const wasOpen = this.outage !== undefined;

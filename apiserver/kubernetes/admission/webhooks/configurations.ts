@@ -11,14 +11,14 @@ import type { Entry } from '../../../engine/watch-cache/state/entry';
 import type { Webhook, WebhookType } from './webhook';
 import { webhooksOf } from './webhook';
 
-/** The resources that webhooks are configured by. */
+/** The resources that configure webhooks. */
 export const CONFIGURATIONS: Readonly<Record<WebhookType, ResourceName>> = {
   mutating: { group: GROUP.admissionregistration, resource: 'mutatingwebhookconfigurations' },
   validating: { group: GROUP.admissionregistration, resource: 'validatingwebhookconfigurations' },
 };
 
 export interface ConfigurationSources {
-  /** What is stored; kinds that are not served are absent. */
+  /** The stored resources; kinds that are not served are absent. */
   readonly stored: readonly StoredResource[];
   readonly cache: ClusterCache;
   readonly log: Log;
@@ -28,8 +28,8 @@ const WAIT_MS_MAX = 1_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * The webhooks of one type as the watch cache has them: in the order of the names of their configurations, and within one as they are
- * written. Compiled once for each version of a configuration.
+ * The webhooks of one type in the watch cache, ordered by the names of their configurations and their order within. Each version of a
+ * configuration is compiled once.
  */
 export class WebhookConfigurations {
   readonly #follower: CacheFollower | undefined;
@@ -54,12 +54,12 @@ export class WebhookConfigurations {
     });
   }
 
-  /** False while they are read anew; then `webhooks` does not tell them all. */
+  /** False while they are refilled; `webhooks` is incomplete then. */
   get isPrepared(): boolean {
     return this.#follower?.isPrepared ?? true;
   }
 
-  /** The same list until something changes. */
+  /** The same array until something changes. */
   get webhooks(): readonly Webhook[] {
     this.#follower?.catchUp();
     if (this.#hasChanged) {
@@ -70,19 +70,22 @@ export class WebhookConfigurations {
     return this.#webhooks;
   }
 
-  /** Throws ServiceUnavailable (503) when they are not there in time: nothing is let past them meanwhile. */
+  /** Throws ServiceUnavailable (503) if they are not ready in time: no request bypasses them meanwhile. */
   async whenPrepared(signal: AbortSignal): Promise<void> {
     if (this.isPrepared) return;
     try {
       await withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => this.#follower?.whenPrepared(inTime));
     } catch (error) {
       if (signal.aborted) throw error;
-      throw serviceUnavailable('admission waits for webhooks to be read anew', RETRY_AFTER_SECONDS);
+      throw serviceUnavailable(
+        'admission waits for webhook configurations to be refilled',
+        RETRY_AFTER_SECONDS,
+      );
     }
   }
 }
 
-/** A configuration that cannot be read is left out: nobody could write any more, not even to mend it. */
+/** An unreadable configuration is skipped; otherwise it could not even be corrected. */
 function compiled(
   { type, stored, log }: { readonly type: WebhookType; readonly stored: StoredResource; readonly log: Log },
   entry: Entry,

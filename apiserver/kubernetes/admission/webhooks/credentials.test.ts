@@ -21,7 +21,7 @@ function configurationOf(config: object): object {
 
 const userOf = (name: string): object => ({ name, user: { token: name } });
 
-test('the user of a host is the one that names it best', () => {
+test('the best matching user of a host is chosen', () => {
   const names = ['a.example.org', 'b.example.org:8443', '*.example.org', '*.org:8443', '*'];
   const credentials = credentialsOf(configurationOf({ users: names.map(userOf) }));
   expect(
@@ -49,7 +49,7 @@ test('the user of a host is the one that names it best', () => {
   ]);
 });
 
-test('without any that fits it is the one of the current context, or nobody', () => {
+test('without a match it is the user of the current context, or none', () => {
   const contexts = [{ name: 'c', context: { user: 'u' } }];
   const current = configurationOf({ users: [userOf('u')], contexts, 'current-context': 'c' });
   expect(credentialsOf(current)('x', 1).token).toBe('u');
@@ -57,7 +57,7 @@ test('without any that fits it is the one of the current context, or nobody', ()
   expect(credentialsOf(undefined)('x', 1)).toEqual({});
 });
 
-test('a configuration that cannot be used is told at start', () => {
+test('an unusable configuration is an error at start', () => {
   const good = configurationOf({ users: [] });
   expect(webhookConfigurationProblem(undefined)).toBeUndefined();
   expect(webhookConfigurationProblem(good)).toBeUndefined();

@@ -4,13 +4,13 @@ import { loadCredentials } from '../../../../shared/client/kubeconfig';
 import { GROUP } from '../../../../shared/names';
 import { fieldsOf, optionalRecord, text } from '../../../../shared/object/accessors';
 
-/** As whom this server calls webhooks: a certificate, or a token. */
+/** The server's credentials for webhooks: a certificate or a token. */
 export type Credentials = Pick<ClientOptions, 'cert' | 'key' | 'token' | 'tokenFile'>;
 
-/** Finds the credentials for a host and port. */
+/** Returns the credentials for a host and port. */
 export type CredentialsFor = (host: string, port: number) => Credentials;
 
-const NOBODY: Credentials = {};
+const NO_CREDENTIALS: Credentials = {};
 const HTTPS_PORT = 443;
 
 const KINDS: readonly (readonly [apiVersion: string, kind: string])[] = [
@@ -24,7 +24,7 @@ interface Written {
   readonly kubeConfigFile: string;
 }
 
-/** What is wrong with the configuration of one of the two plugins; undefined for a good one, or none. */
+/** Returns the problem of a plugin's configuration, or undefined. */
 export function webhookConfigurationProblem(configuration: unknown): string | undefined {
   if (configuration === undefined || configuration === null) return undefined;
   if (optionalRecord(configuration) === undefined) return 'it is no object';
@@ -45,23 +45,23 @@ export function webhookConfigurationProblem(configuration: unknown): string | un
 }
 
 /**
- * Who this server is to webhooks: the users of the kubeconfig that the configuration names, by the host they are for. Throws
- * KubeconfigError for a file that cannot be used.
+ * Returns the server's credentials for webhooks: the users of the configured kubeconfig by host. Throws KubeconfigError for an unusable
+ * file.
  */
 export function credentialsOf(configuration: unknown): CredentialsFor {
   const file = text(fieldsOf<Written>(configuration).kubeConfigFile);
-  if (file === '') return () => NOBODY;
+  if (file === '') return () => NO_CREDENTIALS;
   const { byUser, current } = loadCredentials(file);
   return (host, port) => {
     for (const name of namesFor(host, port)) {
       const found = byUser.get(name);
       if (found !== undefined) return found;
     }
-    return current ?? NOBODY;
+    return current ?? NO_CREDENTIALS;
   };
 }
 
-/** The host itself with its port, or without it for the usual one; then what ends like it; then everything. */
+/** Exact host with port, or without the default port; then wildcards of its domains; then `*`. */
 function namesFor(host: string, port: number): readonly string[] {
   const full = `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
   const exact = port === HTTPS_PORT ? [full, host] : [full];

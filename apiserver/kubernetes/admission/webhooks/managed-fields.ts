@@ -3,9 +3,8 @@ import type { ApiObject, ManagedFieldsEntry } from '../../../../shared/object/ob
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 
 /**
- * The object as webhooks have changed it, but with the managedFields it had before when what they made of those makes no sense; the
- * client is warned then. Who owns which field was settled before, so that what webhooks change belongs to nobody until somebody else
- * changes it.
+ * Returns the webhook's object, with the previous managedFields and a warning if the webhook made them invalid. Ownership was computed
+ * before, so changes of webhooks belong to no manager.
  */
 export function withSoundManagedFields(
   { object: before, write: { warn } }: AdmissionAttributes,

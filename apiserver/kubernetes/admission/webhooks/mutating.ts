@@ -21,9 +21,9 @@ import { resourceEndpoint } from './rules';
 import { isSelected } from './selection';
 import { WebhookSource, isConfiguration, isExempt } from './source';
 
-/** What the second pass has to know of the first. */
+/** State of the first invocation for the second. */
 interface Memory {
-  /** Webhooks that are asked again when the object has changed after them. */
+  /** Webhooks to reinvoke after a later change. */
   readonly asked: Set<string>;
   readonly again: Set<string>;
   output: ApiObject | undefined;
@@ -34,8 +34,8 @@ const MEMORY: Note<Memory> = {
 };
 
 /**
- * Webhooks that change objects, one after the other in the order of their names. When one of them has changed something, all plugins
- * are asked once more, and of the webhooks those that want to see what came after them.
+ * Calls mutating webhooks one after the other in order of names. After a change, all plugins run once more, and webhooks with
+ * reinvocationPolicy IfNeeded.
  */
 export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   const source = new WebhookSource('mutating', parts);
@@ -57,7 +57,7 @@ export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   };
 }
 
-/** All webhooks, once. */
+/** Calls all webhooks once. */
 class Round {
   readonly #parts: WebhookParts;
   readonly #reinvocation: Reinvocation;
@@ -107,14 +107,14 @@ class Round {
     return memory.output;
   }
 
-  /** The object has changed: those that were asked before have not seen it so. */
+  /** Earlier webhooks have not seen this change. */
   #askAgain(): void {
     const { asked, again } = this.#memory;
     for (const uid of asked) again.add(uid);
     asked.clear();
   }
 
-  /** The object as the webhook has changed it; undefined when it has not. */
+  /** Returns the patched object; undefined without a change. */
   async #ask(
     invocation: Invocation,
     attributes: AdmissionAttributes,
@@ -145,9 +145,9 @@ class Round {
   }
 }
 
-/** What webhooks must not leave behind in the metadata. */
+/** Removes what webhooks must not leave in the metadata. */
 function settled(attributes: AdmissionAttributes, object: ApiObject): ApiObject {
-  // The options of a connection have none.
+  // Options of a connection have no metadata.
   if (object === attributes.object || attributes.operation === 'CONNECT') return object;
   const warnings: string[] = [];
   const distinct = withDistinctOwners(object, warnings, ' after mutating admission happens');
@@ -190,7 +190,7 @@ interface AuditNote {
   patch(operations: JsonPatch): void;
 }
 
-/** Tells the audit event which webhook did what. */
+/** Records the webhook and its effect in the audit event. */
 function noteOf(
   { hook, index }: Invocation,
   { write: { annotate } }: AdmissionAttributes,

@@ -42,7 +42,7 @@ async function configure(hook: object, type: 'Mutating' | 'Validating' = 'Valida
   if (code !== 201) throw new Error(text);
 }
 
-/** What a webhook that says no and nothing else is taken to mean. */
+/** The default code of a refusal without a status. */
 const DENIED = 400;
 
 let maps = 0;
@@ -53,7 +53,7 @@ async function createMap(signal?: AbortSignal): Promise<Reply> {
   return api.call('POST', MAPS, { body, ...(signal === undefined ? {} : { signal }) });
 }
 
-/** What the client is told, without the beginning that every failed call has. */
+/** Returns the message without its common prefix. */
 function why({ code, json }: Reply): string {
   const head = 'Internal error occurred: failed calling webhook "a.example.org": ';
   expect({ code, reason: json.reason }).toEqual({ code: 500, reason: 'InternalError' });
@@ -67,7 +67,7 @@ async function metric(name: string): Promise<string[]> {
 }
 
 const hang: Behaviour = () => undefined;
-/** Fails at once, and so that it is not asked a second time, as after a cut. */
+/** Fails at once without a retry, unlike a closed connection. */
 const noHttp: Behaviour = (_asked, { request }) => {
   request.socket.end('no HTTP\r\n\r\n');
   return undefined;
@@ -79,7 +79,7 @@ const say =
     return undefined;
   };
 
-describe('a webhook that cannot be asked fails the request, and says why:', () => {
+describe('a webhook that cannot be called fails the request with the reason:', () => {
   test.each<[string, Behaviour, RegExp]>([
     ['no JSON', say('garbage'), /^couldn't get version\/kind; json parse error: /],
     ['no object', say('[]'), /^couldn't get version\/kind; json parse error: /],
@@ -140,7 +140,7 @@ describe('a webhook that cannot be asked fails the request, and says why:', () =
     ]);
   });
 
-  test('nobody there', async () => {
+  test('connection refused', async () => {
     await start();
     const probe = createServer();
     await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
@@ -153,7 +153,7 @@ describe('a webhook that cannot be asked fails the request, and says why:', () =
     );
   });
 
-  test('a certificate of somebody else, or for another name', async () => {
+  test('a certificate of another authority, or for another name', async () => {
     await start();
     const stranger = makeCa({ commonName: 'stranger', validDays: 1 });
     const caBundle = Buffer.from(stranger.certificatePem).toString('base64');
@@ -163,7 +163,7 @@ describe('a webhook that cannot be asked fails the request, and says why:', () =
     expect(why(await createMap())).toMatch(/: x509: the certificate is for another name: /);
   });
 
-  test('patches that are none', async () => {
+  test('an invalid patch', async () => {
     await start();
     await configure(hookAt(webhook), 'Mutating');
     const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
@@ -194,7 +194,7 @@ describe('a webhook that cannot be asked fails the request, and says why:', () =
   });
 });
 
-test('a webhook that may be done without does not stop anybody, and that is counted', async () => {
+test('a webhook with failurePolicy Ignore fails no request, and bypassed requests are counted', async () => {
   await start();
   await configure(hookAt(webhook, { failurePolicy: 'Ignore' }), 'Mutating');
   webhook.behave = say('', 500);
@@ -208,7 +208,7 @@ test('a webhook that may be done without does not stop anybody, and that is coun
 describe('an outage', () => {
   const refuse = async (): Promise<string> => why(await createMap());
 
-  test('costs no time to those who come when it is known', async () => {
+  test('costs later requests no time', async () => {
     await start({ failuresMax: 2, pauseMs: PATIENCE_MS });
     await configure(hookAt(webhook, { timeoutSeconds: 30 }));
     webhook.behave = noHttp;
@@ -225,7 +225,7 @@ describe('an outage', () => {
     ]);
   });
 
-  test('ends with the first answer to one of those who try', async () => {
+  test('ends with the first answer to a probe', async () => {
     await start({ failuresMax: 1, pauseMs: 1 });
     await configure(hookAt(webhook));
     webhook.behave = noHttp;
@@ -237,12 +237,12 @@ describe('an outage', () => {
     expect(await metric('outage')).toEqual([expect.stringMatching(/ 0$/)]);
   });
 
-  test('lets nobody past a webhook that may be done without, unless they have waited for it themselves', async () => {
+  test("bypasses a webhook with failurePolicy Ignore only after the request's own wait", async () => {
     await start({ failuresMax: 1, pauseMs: PATIENCE_MS });
     await configure(hookAt(webhook, { timeoutSeconds: 30, failurePolicy: 'Ignore' }));
     webhook.behave = noHttp;
     expect((await createMap()).code).toBe(201);
-    // They wait for a second, and not for the 30 of the webhook.
+    // The wait is a second instead of the webhook's 30.
     webhook.behave = hang;
     const codes = (await Promise.all([1, 2, 3].map(async () => createMap()))).map(({ code }) => code);
     expect(codes).toEqual([201, 201, 201]);
@@ -252,7 +252,7 @@ describe('an outage', () => {
     expect(await metric('outage')).toEqual([expect.stringMatching(/ 0$/)]);
   });
 
-  test('can be looked at', async () => {
+  test('is visible on the debug page', async () => {
     await start({ failuresMax: 2, pauseMs: PATIENCE_MS });
     await configure(hookAt(webhook));
     webhook.behave = noHttp;
@@ -286,7 +286,7 @@ describe('an outage', () => {
     ]);
   });
 
-  test('does not begin while there are answers, be they of no use', async () => {
+  test('does not begin while there are answers, even unusable ones', async () => {
     await start({ failuresMax: 1 });
     await configure(hookAt(webhook));
     webhook.behave = say('', 500);
@@ -295,7 +295,7 @@ describe('an outage', () => {
     expect(webhook.asked).toHaveLength(2);
   });
 
-  test('is not looked for when that is switched off', async () => {
+  test('is not detected when the breaker is disabled', async () => {
     await start({ failuresMax: 0 });
     await configure(hookAt(webhook, { timeoutSeconds: 1 }));
     webhook.behave = hang;
@@ -304,7 +304,7 @@ describe('an outage', () => {
     expect(webhook.asked).toHaveLength(3);
   });
 
-  test('can be ended by whoever deletes the configuration, or mends it', async () => {
+  test('ends when the configuration is deleted or corrected', async () => {
     const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }];
     await start({ failuresMax: 1, pauseMs: PATIENCE_MS });
     await configure(hookAt(webhook, { timeoutSeconds: 1, rules }));
@@ -323,8 +323,8 @@ describe('an outage', () => {
   });
 });
 
-describe('a request that is given up', () => {
-  /** Denies what is evil, and thinks long about what is slow. */
+describe('an aborted request', () => {
+  /** Denies objects named evil, and answers slowly for objects named slow. */
   const judge =
     (thought: Promise<void>): Behaviour =>
     async ({ review }) => {
@@ -339,7 +339,7 @@ describe('a request that is given up', () => {
     });
 
   test.each(['Ignore', 'Fail'])(
-    'by its client or its own time limit is no outage, and changes nothing for others: %s',
+    'by its client or its own deadline is no outage and changes nothing for others: %s',
     async (failurePolicy) => {
       await start({ failuresMax: 1, pauseMs: PATIENCE_MS });
       await configure(hookAt(webhook, { timeoutSeconds: 30, failurePolicy }));
@@ -352,7 +352,7 @@ describe('a request that is given up', () => {
       const gone = new AbortController();
       const left = create('slow0', '', gone.signal).catch((error: unknown) => error);
       await webhook.askedTimes(1);
-      // Longer than the patience of old, which made both of them an outage.
+      // Longer than two seconds, which used to count as a failure.
       const late = await create('slow1', '?timeout=2200ms');
       gone.abort();
       await left;
@@ -369,7 +369,7 @@ describe('a request that is given up', () => {
 });
 
 describe('too many requests', () => {
-  test.each(['Fail', 'Ignore'])('do not pile up at a webhook that is slow: %s', async (failurePolicy) => {
+  test.each(['Fail', 'Ignore'])('are limited at a slow webhook: %s', async (failurePolicy) => {
     await start({ callsMax: 2, waitingMax: 1 });
     await configure(hookAt(webhook, { failurePolicy }));
     let release: () => void = () => undefined;
@@ -382,7 +382,7 @@ describe('too many requests', () => {
     };
     const under = [createMap(), createMap(), createMap()];
     await webhook.askedTimes(2);
-    // Nobody gets past it because of others.
+    // No request bypasses it because of others.
     const { code, json } = await createMap();
     expect({ code, reason: json.reason, details: json.details }).toEqual({
       code: 429,
@@ -395,7 +395,7 @@ describe('too many requests', () => {
     expect((await Promise.all(under)).map((reply) => reply.code)).toEqual([201, 201, 201]);
   });
 
-  test('leave their place to others when they are given up', async () => {
+  test('leave their slot when they are aborted', async () => {
     await start({ callsMax: 1 });
     await configure(hookAt(webhook));
     webhook.behave = hang;
@@ -410,7 +410,7 @@ describe('too many requests', () => {
   });
 });
 
-test('the own connection of a webhook is used again, also after the webhook has closed it', async () => {
+test('a keep-alive connection of a webhook is reused, also after the webhook has closed it', async () => {
   await start();
   const ports = new Set<number>();
   await configure(hookAt(webhook));
@@ -427,7 +427,7 @@ test('the own connection of a webhook is used again, also after the webhook has 
   expect((await createMap()).code).toBe(201);
 });
 
-test('a webhook behind a Service is asked by the name of the Service', async () => {
+test("a webhook behind a Service is called by the Service's DNS name", async () => {
   await webhook.close();
   webhook = await startWebhook(allow, { hosts: ['hook.default.svc'] });
   await start();
@@ -447,7 +447,7 @@ test('a webhook behind a Service is asked by the name of the Service', async () 
   });
 });
 
-test('this server is to webhooks who the configuration of the plugin says', async () => {
+test('the server authenticates to webhooks as configured for the plugin', async () => {
   const dir = mkdtempSync(path.join(tmpdir(), 'webhooks-'));
   try {
     writeFileSync(path.join(dir, 'own.crt'), client.certificatePem);
@@ -476,7 +476,7 @@ test('this server is to webhooks who the configuration of the plugin says', asyn
   }
 });
 
-test('a call that is under way when its webhook gets another timeout is answered, and made once', async () => {
+test('a call in flight when its webhook gets another timeout is answered and made once', async () => {
   await start();
   let letGo: (() => void) | undefined;
   const held = new Promise<void>((resolve) => {

@@ -11,11 +11,11 @@ import { credentialsOf } from './credentials';
 import type { RecentConfigurationWrites, SourceParts } from './source';
 import type { WebhookMetrics } from './webhook-metrics';
 
-/** What the plugins of both types work with. */
+/** The shared parts of both plugins. */
 export interface WebhookParts extends SourceParts, AskingParts {}
 
 export interface WebhookContext {
-  /** What is stored. */
+  /** The stored resources. */
   readonly stored: readonly StoredResource[];
   readonly cache: ClusterCache;
   readonly newReading: () => Reading;
@@ -25,11 +25,11 @@ export interface WebhookContext {
   readonly requests: ClientRequests;
   readonly clock: Clock;
   readonly log: Log;
-  /** One for the plugins of both types. */
+  /** Shared by both plugins. */
   readonly recentWrites: RecentConfigurationWrites;
 }
 
-/** The parts of a plugin, with what `--admission-control-config-file` says about it. */
+/** Builds the parts of a plugin from its section of `--admission-control-config-file`. */
 export function webhookParts(context: WebhookContext, configuration: unknown): WebhookParts {
   const { stored, cache, newReading, limits, metrics, requests, clock, log, recentWrites } = context;
   const caller = new WebhookCaller({

@@ -17,7 +17,7 @@ import type { Invocation } from './rules';
 import { kindAt, namespaceOf, resourceAt, resourceEndpoint } from './rules';
 import type { ReviewVersion, WebhookType } from './webhook';
 
-/** What a webhook is asked. */
+/** The question to a webhook. */
 export interface Question {
   readonly uid: string;
   readonly version: ReviewVersion;
@@ -35,7 +35,7 @@ export interface QuestionParts {
 
 const NULL = Buffer.from('null');
 
-/** The AdmissionReview for one webhook. */
+/** Builds the AdmissionReview for one webhook. */
 export function questionOf({
   attributes,
   invocation: { endpoint },
@@ -78,7 +78,7 @@ export function questionOf({
   return { uid, version, body };
 }
 
-/** The name of a new object is what its client gave it, as long as the server has given it none. */
+/** A new object has only its client's name until the server generates one. */
 function nameOf({ write: { subresource, name }, operation, object }: AdmissionAttributes): string {
   return operation === 'CREATE' && subresource === '' ? (object?.metadata.name ?? '') : name;
 }
@@ -100,20 +100,20 @@ function optionsOf({
   };
 }
 
-/** What a webhook says. */
+/** The answer of a webhook. */
 export interface WebhookVerdict {
   readonly isAllowed: boolean;
-  /** The Status that goes with a refusal. */
+  /** The Status of a refusal. */
   readonly status: Unchecked<Status>;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
-  /** The JSON of a patch; undefined for none. */
+  /** The JSON of a patch; undefined without one. */
   readonly patch: Buffer | undefined;
 }
 
 const PATCH_TYPE = 'JSONPatch';
 
-/** Reads the answer. Throws an Error that says what is wrong with it, as kube-apiserver v1.21 does. */
+/** Parses the answer. Throws an Error with the message of kube-apiserver v1.21. */
 export function verdictIn(
   body: Buffer,
   question: Pick<Question, 'uid' | 'version'>,
@@ -161,7 +161,7 @@ function parsed(body: Buffer): Unchecked<AdmissionReview> {
   return fieldsOf<AdmissionReview>(value);
 }
 
-/** In v1beta1 nobody looks. */
+/** v1beta1 has no such checks. */
 function checkAnswered(
   review: Unchecked<AdmissionReview>,
   response: Unchecked<AdmissionResponse>,
@@ -206,7 +206,7 @@ function patchOf(
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const BASE64_BLOCK = 4;
 
-/** Undefined for nothing, or nothing in it. */
+/** Returns undefined for an absent or empty value. */
 function bytesOf(value: unknown): Buffer | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   const plain = typeof value === 'string' ? value.replaceAll(/[\r\n]/g, '') : '';
@@ -219,7 +219,7 @@ function bytesOf(value: unknown): Buffer | undefined {
 const CODE_MIN = 400;
 const CODE_MAX = 599;
 
-/** The HTTP code of a refusal: 400 unless the webhook says which error it is. */
+/** Returns the HTTP code of a refusal: 400 unless the webhook sets an error code. */
 export function refusalCode(status: Unchecked<Status>): number {
   const code = integer(status.code) ?? CODE_MIN;
   return code < CODE_MIN || code > CODE_MAX ? CODE_MIN : code;

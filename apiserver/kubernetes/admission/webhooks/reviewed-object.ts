@@ -8,15 +8,15 @@ import type { Endpoint } from '../../../engine/registry/resource';
 import { shownEndpoint } from '../../../engine/registry/object-view';
 import { kindAt } from './rules';
 
-/** Where the objects of a write come from. */
+/** The source of a write's objects. */
 export interface ReviewedAs {
   readonly endpoint: Endpoint;
   readonly subresource: string;
 }
 
 /**
- * An object under review, as webhooks see it: each version is made and written as JSON once, however many webhooks want it. Objects come
- * in the stored version, or in that of the request where nothing is stored.
+ * An object under review: each version is converted and encoded once, however many webhooks need it. Objects come in the stored version,
+ * or in the request's if nothing is stored.
  */
 export class ReviewedObject {
   readonly object: ApiObject;
@@ -38,8 +38,8 @@ export class ReviewedObject {
   }
 
   /**
-   * The object after a webhook has changed it in this version, decoded as if a client had sent it, with defaults. Throws InternalError
-   * for what is no object of the kind any more.
+   * Decodes the object after a webhook's patch in this version, with defaults, like a client's. Throws InternalError if it is no object
+   * of the kind.
    */
   changedTo(value: unknown, wanted: Endpoint): ApiObject {
     const as = this.#as(wanted);
@@ -81,13 +81,13 @@ export class ReviewedObject {
     return apiVersion === changed.apiVersion ? changed : fromHub(endpoint, toHub(wanted, changed));
   }
 
-  /** A scale, a binding: not the object itself, and of the same version wherever it is. */
+  /** A scale or binding: another kind with the same version everywhere. */
   #isOtherKind(wanted: Endpoint): boolean {
     const { group, kind } = kindAt(wanted, this.#from.subresource);
     return group !== wanted.row.group || kind !== wanted.row.kind;
   }
 
-  /** The endpoint with the kind that is exchanged there. */
+  /** Returns the endpoint with the kind of the subresource. */
   #as(wanted: Endpoint): Endpoint {
     const row = wanted.subresources.get(this.#from.subresource);
     return row !== undefined && this.#isOtherKind(wanted) ? shownEndpoint(wanted, row) : wanted;

@@ -48,7 +48,7 @@ test.each([
   expect(isSeen({ resources }, { subresource })).toBe(seen);
 });
 
-test('operations, groups and versions have to be named, or all are', () => {
+test('operations, groups and versions must be named or be a wildcard', () => {
   expect(isSeen({ operations: ['DELETE', 'UPDATE'] })).toBe(false);
   expect(isSeen({ operations: ['DELETE'] }, { operation: 'DELETE' })).toBe(true);
   expect(isSeen({ apiGroups: ['apps'] })).toBe(false);
@@ -59,7 +59,7 @@ test('operations, groups and versions have to be named, or all are', () => {
 test.each([
   ['v1/pods', true, false],
   ['v1/nodes', false, true],
-  // Requests for a Namespace name it as their namespace, and are of the cluster all the same.
+  // Requests for a Namespace carry it as their namespace but are cluster-scoped.
   ['v1/namespaces', false, true],
 ])('%s belong to a namespace: %p', (at, isNamespaced, isOfCluster) => {
   expect(isSeen({ scope: 'Namespaced' }, { at })).toBe(isNamespaced);
@@ -67,7 +67,7 @@ test.each([
   expect(isSeen({ scope: '*' }, { at })).toBe(true);
 });
 
-test('the namespace of a Namespace is itself', () => {
+test('the namespace of a Namespace is its own name', () => {
   expect(namespaceOf(attributesOf('v1/namespaces', { name: 'n' }))).toBe('n');
   expect(namespaceOf(attributesOf('v1/pods', { name: 'p' }))).toBe('ns');
 });

@@ -4,24 +4,24 @@ import type { Endpoint } from '../../../engine/registry/resource';
 import { NAMESPACES } from '../../cluster/resources';
 import type { Rule, Webhook } from './webhook';
 
-/** A webhook that wants to see a kind of write, and as what. */
+/** A webhook that matches a kind of write, and the version it gets. */
 export interface Invocation {
   readonly hook: Webhook;
-  /** Its place among all webhooks of its type. */
+  /** Its position among all webhooks of its type. */
   readonly index: number;
-  /** The version that it is shown. */
+  /** The version it gets. */
   readonly endpoint: Endpoint;
 }
 
-/** What rules decide by. */
+/** The input of rules. */
 export interface WriteKind {
   readonly operation: AdmissionOperation;
-  /** That of the resource itself, whatever kind a subresource shows. */
+  /** The endpoint of the resource itself, whatever kind a subresource has. */
   readonly endpoint: Endpoint;
   readonly subresource: string;
 }
 
-/** The webhooks whose rules a kind of write matches, in order. Labels have to be looked at besides. */
+/** Returns the webhooks whose rules match a kind of write, in order. Selectors are evaluated separately. */
 export function invocationsOf(webhooks: readonly Webhook[], write: WriteKind): readonly Invocation[] {
   return webhooks.flatMap((hook, index) => {
     const endpoint = shownTo(hook, write);
@@ -29,7 +29,7 @@ export function invocationsOf(webhooks: readonly Webhook[], write: WriteKind): r
   });
 }
 
-/** The version of the request where a rule names it, else the first one that a rule names of those that show the same objects. */
+/** Returns the request's version if a rule names it, else the first named version of the same objects. */
 function shownTo({ rules, matchesEquivalents }: Webhook, write: WriteKind): Endpoint | undefined {
   const { endpoint } = write;
   if (rules.some((rule) => matches(rule, write))) return endpoint;
@@ -66,7 +66,7 @@ function names(listed: readonly string[], one: string): boolean {
   return listed.includes('*') || listed.includes(one);
 }
 
-/** `pods` and `*` are objects themselves; a subresource has to be named, or be `*`. */
+/** `pods` and `*` match objects; a subresource must be named or be `*`. */
 function namesResource(pattern: string, resource: string, subresource: string): boolean {
   const slash = pattern.indexOf('/');
   const [left, right] =
@@ -74,7 +74,7 @@ function namesResource(pattern: string, resource: string, subresource: string): 
   return (left === '*' || left === resource) && (right === '*' || right === subresource);
 }
 
-/** The endpoint of the resource itself: requests for some subresources come with one that shows the subresource's kind. */
+/** Returns the endpoint of the resource itself: some subresources have an endpoint of their own kind. */
 export function resourceEndpoint({ write: { endpoint, subresource } }: AdmissionAttributes): Endpoint {
   if (subresource === '') return endpoint;
   for (const each of endpoint.versions.values()) {
@@ -83,7 +83,7 @@ export function resourceEndpoint({ write: { endpoint, subresource } }: Admission
   return endpoint;
 }
 
-/** What is exchanged at an endpoint, or below it. */
+/** Returns the kind of an endpoint or of its subresource. */
 export function kindAt({ row, subresources }: Endpoint, subresource: string): GroupVersionKind {
   const { group, version, kind } = subresources.get(subresource) ?? row;
   return { group, version, kind };
@@ -93,7 +93,7 @@ export function resourceAt({ row: { group, version, resource } }: Endpoint): Gro
   return { group, version, resource };
 }
 
-/** The namespace as webhooks are told: that of a Namespace is its own name. */
+/** Returns the namespace for webhooks: a Namespace's is its own name. */
 export function namespaceOf({
   write: {
     endpoint: { row },

@@ -8,10 +8,7 @@ import { NAMESPACES } from '../../cluster/resources';
 import { namespaceOf } from './rules';
 import type { Webhook } from './webhook';
 
-/**
- * Whether the labels of the object, before or after the write, and those of its namespace are such that the webhook wants to see it.
- * Throws NotFound for a namespace that is not there even in a fresh state.
- */
+/** Evaluates object and namespace selectors of a webhook. Throws NotFound for a namespace that is missing even in a fresh read. */
 export async function isSelected(
   { objectSelector, namespaceSelector }: Webhook,
   attributes: AdmissionAttributes,
@@ -23,13 +20,13 @@ export async function isSelected(
     return false;
   if (namespaceSelector.length === 0) return true;
   const { row } = attributes.write.endpoint;
-  // Whatever belongs to no namespace is always seen, but namespaces themselves.
+  // Cluster-scoped objects always match, except namespaces.
   if (attributes.write.namespace === '' && row.resource !== NAMESPACES.resource) return true;
   return matchesLabels(namespaceSelector, await namespaceLabels(attributes, cluster, signal));
 }
 
 function has(selector: LabelSelector, object: ApiObject | undefined): boolean {
-  // The options of a connection have no labels that could be wanted or not.
+  // Options of a connection have no labels.
   return object !== undefined && 'metadata' in object && matchesLabels(selector, object.metadata.labels);
 }
 
@@ -43,7 +40,7 @@ async function namespaceLabels(
   const { object, oldObject } = attributes;
   const { endpoint, subresource } = attributes.write;
   if (endpoint.row.resource === NAMESPACES.resource) {
-    // What is deleted goes by the labels it has, and so does what is only changed in part.
+    // Deletions and subresources use the existing labels.
     const own = subresource === '' ? (object ?? oldObject) : (oldObject ?? object);
     return own?.metadata.labels;
   }

@@ -20,13 +20,10 @@ export interface SourceParts {
   readonly recentWrites: RecentConfigurationWrites;
 }
 
-/** For so long after a write of a configuration has begun, the cache is asked to be as new as the store. */
+/** How long after a configuration write the cache must be as fresh as the store. */
 const RECENT_MS = 3_000;
 
-/**
- * Configurations that were written through this server a moment ago: who was told that one is there, or gone, must find it so with the
- * next request.
- */
+/** Recent configuration writes through this server: their client must find them in force with its next request. */
 export class RecentConfigurationWrites {
   #untilMs = -Infinity;
 
@@ -39,12 +36,12 @@ export class RecentConfigurationWrites {
   }
 }
 
-/** Knows which webhooks are to see a write, as far as rules decide that. */
+/** Finds the webhooks that match a write by their rules. */
 export class WebhookSource {
   readonly #parts: SourceParts;
   readonly #configurations: WebhookConfigurations;
   #webhooks: readonly Webhook[] = [];
-  /** Which webhooks want what kind of write, until the webhooks change. */
+  /** Matching webhooks by kind of write, until the webhooks change. */
   #known = new WriteKinds<readonly Invocation[]>();
 
   constructor(type: WebhookType, parts: SourceParts) {
@@ -52,13 +49,13 @@ export class WebhookSource {
     this.#configurations = new WebhookConfigurations(type, parts.configurations);
   }
 
-  /** Undefined when `settle` has to be waited for first. */
+  /** Returns undefined if `settle` must be awaited first. */
   invocations(attributes: AdmissionAttributes): readonly Invocation[] | undefined {
     const isSettled = this.#configurations.isPrepared && this.#isFresh();
     return isSettled ? this.#invocations(attributes) : undefined;
   }
 
-  /** Waits until the cache can be believed. Throws Timeout (504) or ServiceUnavailable (503) when that takes too long. */
+  /** Waits until the cache is fresh. Throws Timeout (504) or ServiceUnavailable (503). */
   async settle(attributes: AdmissionAttributes, signal: AbortSignal): Promise<readonly Invocation[]> {
     if (!this.#isFresh()) await this.#parts.newReading().freshen(signal);
     await this.#configurations.whenPrepared(signal);
@@ -87,8 +84,8 @@ export class WebhookSource {
 }
 
 /**
- * Writes that no webhook may stand in the way of: of the configurations of webhooks, which are the way out when one of them fails, and
- * those of the server itself, which could not start.
+ * Reports writes without webhooks: webhook configurations, so that a broken webhook can be removed, and the server's own writes, so that
+ * it can start.
  */
 export function isExempt({ write: { endpoint, user } }: AdmissionAttributes): boolean {
   return user === API_SERVER_USER || isConfiguration(endpoint);

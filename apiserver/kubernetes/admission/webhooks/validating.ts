@@ -10,7 +10,7 @@ import { resourceEndpoint } from './rules';
 import { isSelected } from './selection';
 import { WebhookSource, isConfiguration, isExempt } from './source';
 
-/** Webhooks that judge objects, all at the same time. Of several refusals the first one in the order of their names counts. */
+/** Calls validating webhooks concurrently. The first refusal in order of names counts. */
 export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   const source = new WebhookSource('validating', parts);
   return {
@@ -45,7 +45,7 @@ async function judge(
   };
   const object = attributes.object && new ReviewedObject(attributes.object, from);
   const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
-  // There may be many of them, and all listen.
+  // Many webhooks may listen to it.
   const all = linkedAbort(signal);
   const verdicts = await Promise.allSettled(
     selected.map(async (invocation) => {

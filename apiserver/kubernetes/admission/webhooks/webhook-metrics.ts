@@ -6,7 +6,7 @@ import { takeDurations, takeTimes } from '../../../../shared/metrics/taken';
 import type { WebhookReport } from './call';
 import type { WebhookType } from './webhook';
 
-/** Why a webhook made a request fail: it could not be asked, something went wrong here, or it said no. */
+/** Why a webhook failed a request: it could not be called, an internal error, or a refusal. */
 export type RejectionCause = 'calling_webhook_error' | 'apiserver_internal_error' | 'no_error';
 
 export interface WebhookDecision {
@@ -17,28 +17,28 @@ export interface WebhookDecision {
 
 export interface Rejection {
   readonly cause: RejectionCause;
-  /** The HTTP code of what the webhook answered; 0 where it did not. */
+  /** The HTTP code of the answer; 0 without one. */
   readonly code: number;
 }
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** kube-apiserver's bounds in seconds. */
+/** The bucket bounds of kube-apiserver, in seconds. */
 const BOUNDS_SECONDS: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5];
 const CODE_MAX = 600;
-/** Series of each kind: names come from configurations, of which there may be ever new ones. */
+/** Bound of series per kind: names come from configurations. */
 const SERIES_MAX = 1_000;
-/** What upstream calls the phases. */
+/** Upstream's names of the phases. */
 const PHASE = { mutating: 'admit', validating: 'validating' } as const;
 
-/** What another thread has counted, as data. */
+/** The counts of another thread, as data. */
 export interface TakenWebhookCounts {
   readonly durations: Taken<TakenDurations>;
   readonly rejections: Taken<number>;
   readonly ignored: Taken<number>;
 }
 
-/** Counts what webhooks did. */
+/** Counts webhook calls and decisions. */
 export class WebhookMetrics {
   readonly #durations = new Map<string, { readonly labels: Labels; readonly durations: DurationHistogram }>();
   readonly #rejections = new Map<string, Counted>();
@@ -54,12 +54,12 @@ export class WebhookMetrics {
     count(this.#rejections, { ...labels, error_type: rejection.cause, rejection_code: code });
   }
 
-  /** A request went on without the webhook. */
+  /** Counts a request that continued without the webhook. */
   ignored({ name, type }: Pick<WebhookDecision, 'name' | 'type'>): void {
     count(this.#ignored, { name, type: PHASE[type] });
   }
 
-  /** What was counted since this was called last. */
+  /** Returns and resets the counts since the last call. */
   take(): TakenWebhookCounts {
     return {
       durations: takeDurations(this.#durations.values()),
@@ -82,7 +82,7 @@ export class WebhookMetrics {
     return seriesOf(this.#durations, labels, create)?.durations;
   }
 
-  /** Adds webhooks that are asked from elsewhere than before. */
+  /** Adds another source of reports. */
   read(reports: () => readonly WebhookReport[]): void {
     this.#readers.push(reports);
   }
@@ -99,7 +99,7 @@ export class WebhookMetrics {
     return this.#ignored.values();
   }
 
-  /** The webhooks that have been asked. */
+  /** Returns the webhooks that were called. */
   reports(): readonly WebhookReport[] {
     return this.#readers.flatMap((reports) => reports());
   }
@@ -115,7 +115,7 @@ function count(series: Map<string, Counted>, labels: Labels, more = 1): void {
   if (counted !== undefined) counted.times += more;
 }
 
-/** Undefined for a new one where there are too many. */
+/** Returns undefined for a new series beyond the limit. */
 function seriesOf<T>(series: Map<string, T>, labels: Labels, create: () => T): T | undefined {
   const key = Object.values(labels).join(' ');
   const known = series.get(key);

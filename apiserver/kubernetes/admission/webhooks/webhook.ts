@@ -12,11 +12,11 @@ import type {
 
 export type WebhookType = 'mutating' | 'validating';
 
-/** The versions of AdmissionReview that are spoken. */
+/** The supported versions of AdmissionReview. */
 export const REVIEW_VERSIONS = ['v1', 'v1beta1'] as const;
 export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
 
-/** What a webhook wants to see. */
+/** One rule of a webhook. */
 export interface Rule {
   readonly operations: readonly string[];
   readonly apiGroups: readonly string[];
@@ -26,7 +26,7 @@ export interface Rule {
   readonly scope: string;
 }
 
-/** Where a webhook is. */
+/** The address of a webhook. */
 export type WebhookAddress =
   | { readonly url: string }
   | {
@@ -37,37 +37,37 @@ export type WebhookAddress =
       readonly path: string;
     };
 
-/** What has to be known of a webhook to call it. */
+/** What is needed to call a webhook. */
 export interface CalledWebhook {
   readonly type: WebhookType | 'conversion';
-  /** That it is part of; of a conversion webhook, the definition. */
+  /** The configuration that contains it; the definition for a conversion webhook. */
   readonly configuration: string;
   readonly name: string;
-  /** The same for as long as the webhook is asked in the same way: what is known of how it answers belongs to it. */
+  /** Constant while the call parameters are the same; circuit breaker and connections belong to it. */
   readonly callKey: string;
-  /** Requests go on when it cannot be asked. */
+  /** failurePolicy Ignore. */
   readonly failsOpen: boolean;
   readonly timeoutMs: number;
   readonly address: WebhookAddress;
-  /** PEM; empty where the authorities of the system are trusted. */
+  /** PEM; empty to trust the system's authorities. */
   readonly authorities: string;
 }
 
-/** One webhook of a configuration, ready for use. */
+/** A compiled webhook of a configuration. */
 export interface Webhook extends CalledWebhook {
   readonly type: WebhookType;
-  /** No other webhook of the type has it. */
+  /** Unique among webhooks of the type. */
   readonly uid: string;
   readonly rules: readonly Rule[];
-  /** Requests by other versions of what a rule names are matched as well. */
+  /** matchPolicy Equivalent. */
   readonly matchesEquivalents: boolean;
-  /** It may be asked about dry runs. */
+  /** May be called for dry runs. */
   readonly bearsDryRuns: boolean;
-  /** The first version it accepts that is spoken here; undefined for none. */
+  /** The first accepted version that is supported; undefined if none. */
   readonly reviewVersion: ReviewVersion | undefined;
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
-  /** It is asked again when others have changed the object after it. */
+  /** Reinvoked when later webhooks have changed the object. */
   readonly isReinvoked: boolean;
 }
 
@@ -78,7 +78,7 @@ const HARMLESS: ReadonlySet<string> = new Set(['None', 'NoneOnDryRun']);
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
-/** The webhooks of a configuration, in its hub version, in their order. */
+/** Returns the webhooks of a configuration in its hub version, in order. */
 export function webhooksOf(
   type: WebhookType,
   { metadata: { name = '' }, webhooks = [] }: WebhookConfiguration,

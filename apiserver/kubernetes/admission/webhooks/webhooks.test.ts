@@ -43,8 +43,8 @@ async function createMap(fields: object = {}, query = ''): Promise<Reply> {
 
 const request = (at = 0): Review => webhook.asked[at]?.review.request;
 
-describe('a webhook is shown', () => {
-  test('who wants what, with the object in the version of its rule', async () => {
+describe('a webhook gets', () => {
+  test('the user, the operation, and the object in the version of its rule', async () => {
     await configure('Validating', [hookAt(webhook)]);
     await createMap({ data: { k: 'v' } }, '?fieldManager=me');
     expect(webhook.asked[0]?.url).toBe('/review?timeout=10s');
@@ -75,7 +75,7 @@ describe('a webhook is shown', () => {
     });
   });
 
-  test('the object before and after a change, and the one that is deleted', async () => {
+  test('the object before and after an update, and the deleted one', async () => {
     await createMap({ data: { k: 'old' } });
     await configure('Validating', [hookAt(webhook)]);
     await api.call('PATCH', `${MAPS}/m`, { body: { data: { k: 'new' } } });
@@ -97,32 +97,29 @@ describe('a webhook is shown', () => {
     });
   });
 
-  test.each(['Mutating', 'Validating'] as const)(
-    'each object of a collection that is deleted: %s',
-    async (type) => {
-      const names = ['m1', 'm2', 'm3'];
-      const labels = { goes: 'yes' };
-      for (const name of names) await createMap({ metadata: { name, labels }, data: { is: name } });
-      await createMap({ metadata: { name: 'stays' } });
-      await configure(type, [hookAt(webhook)]);
-      const { code } = await api.call('DELETE', `${MAPS}?labelSelector=goes%3Dyes`);
-      expect(code).toBe(200);
-      const shown = webhook.asked.map(({ review }): Review => review.request);
-      expect(shown).toHaveLength(names.length);
-      expect(new Set(shown.map(({ name }) => name))).toEqual(new Set(names));
-      for (const { name, ...rest } of shown) {
-        expect(rest).toMatchObject({
-          operation: 'DELETE',
-          namespace: 'default',
-          object: null,
-          oldObject: { metadata: { name }, data: { is: name } },
-          options: { kind: 'DeleteOptions' },
-        });
-      }
-    },
-  );
+  test.each(['Mutating', 'Validating'] as const)('each object of a deleted collection: %s', async (type) => {
+    const names = ['m1', 'm2', 'm3'];
+    const labels = { goes: 'yes' };
+    for (const name of names) await createMap({ metadata: { name, labels }, data: { is: name } });
+    await createMap({ metadata: { name: 'stays' } });
+    await configure(type, [hookAt(webhook)]);
+    const { code } = await api.call('DELETE', `${MAPS}?labelSelector=goes%3Dyes`);
+    expect(code).toBe(200);
+    const shown = webhook.asked.map(({ review }): Review => review.request);
+    expect(shown).toHaveLength(names.length);
+    expect(new Set(shown.map(({ name }) => name))).toEqual(new Set(names));
+    for (const { name, ...rest } of shown) {
+      expect(rest).toMatchObject({
+        operation: 'DELETE',
+        namespace: 'default',
+        object: null,
+        oldObject: { metadata: { name }, data: { is: name } },
+        options: { kind: 'DeleteOptions' },
+      });
+    }
+  });
 
-  test('a new object without the name that the server has yet to give it, and then with it', async () => {
+  test('a new object without its generated name at first, and then with it', async () => {
     await configure('Mutating', [hookAt(webhook)]);
     await configure('Validating', [hookAt(webhook)]);
     await api.call('POST', MAPS, { body: { metadata: { generateName: 'gen-' } } });
@@ -171,7 +168,7 @@ describe('a webhook is shown', () => {
     });
   });
 
-  test('what it asked for in v1beta1, if that is what it speaks', async () => {
+  test('reviews in v1beta1 if that is its only version', async () => {
     await configure('Validating', [hookAt(webhook, { admissionReviewVersions: ['v2', 'v1beta1', 'v1'] })]);
     webhook.behave = (_asked, { response }) => {
       response.end('{"response":{"allowed":true}}');
@@ -201,7 +198,7 @@ describe('other versions of the same objects', () => {
     { operations: ['*'], apiGroups: ['batch'], apiVersions: ['v1beta1'], resources: ['cronjobs'] },
   ];
 
-  test('are shown and changed in the version of the rule', async () => {
+  test('are converted to the version of the rule', async () => {
     await configure('Mutating', [hookAt(webhook, { rules })]);
     webhook.behave = patching({ op: 'add', path: '/spec/suspend', value: true });
     const { json } = await api.call('POST', path, { body: { metadata: { name: 'c' }, spec: CRON } });
@@ -214,17 +211,17 @@ describe('other versions of the same objects', () => {
     expect(json).toMatchObject({ apiVersion: 'batch/v1', spec: { suspend: true } });
   });
 
-  test('are no concern of a rule that is meant exactly', async () => {
+  test('do not match an Exact rule', async () => {
     await configure('Mutating', [hookAt(webhook, { rules, matchPolicy: 'Exact' })]);
     await api.call('POST', path, { body: { metadata: { name: 'c' }, spec: CRON } });
     expect(webhook.asked).toEqual([]);
   });
 });
 
-describe('which writes are seen', () => {
+describe('matching', () => {
   const label = (labels: object) => ({ metadata: { name: 'm', labels } });
 
-  test('those whose objects have the labels, before or after', async () => {
+  test("uses the object's labels before or after the write", async () => {
     await configure('Validating', [hookAt(webhook, { objectSelector: { matchLabels: { see: 'me' } } })]);
     await createMap(label({ see: 'not' }));
     expect(webhook.asked).toHaveLength(0);
@@ -234,7 +231,7 @@ describe('which writes are seen', () => {
     expect(webhook.asked).toHaveLength(2);
   });
 
-  test('those in namespaces with the labels, as they are now', async () => {
+  test('uses the current labels of the namespace', async () => {
     await configure('Validating', [hookAt(webhook, { namespaceSelector: { matchLabels: { see: 'me' } } })]);
     await createMap();
     expect(webhook.asked).toHaveLength(0);
@@ -243,7 +240,7 @@ describe('which writes are seen', () => {
     expect(webhook.asked).toHaveLength(1);
   });
 
-  test('namespaces by their own labels, and what has no namespace always', async () => {
+  test("uses a namespace's own labels, and always matches cluster-scoped objects", async () => {
     const rules = [
       {
         operations: ['*'],
@@ -265,7 +262,7 @@ describe('which writes are seen', () => {
     expect(request().namespace).toBe('seen');
   });
 
-  test('never those of the configurations themselves', async () => {
+  test('excludes webhook configurations', async () => {
     const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }];
     await configure('Validating', [hookAt(webhook, { rules })]);
     webhook.behave = () => ({ allowed: false });
@@ -309,13 +306,13 @@ describe('a refusal', () => {
   });
 });
 
-test('what a webhook wants to say reaches the client', async () => {
+test('warnings of a webhook reach the client', async () => {
   await configure('Validating', [hookAt(webhook)]);
   webhook.behave = () => ({ allowed: true, warnings: ['mind', 'the gap', ''] });
   expect((await createMap()).warnings).toEqual(['mind', 'the gap']);
 });
 
-test('a webhook that has too much to say is not heard out', async () => {
+test('warnings beyond the limits are dropped', async () => {
   await configure('Validating', [hookAt(webhook)]);
   const warnings = Array.from({ length: 100_000 }, (_none, at) => String(at));
   webhook.behave = () => ({ allowed: true, warnings });
@@ -326,13 +323,13 @@ test('a webhook that has too much to say is not heard out', async () => {
 });
 
 describe('dry runs', () => {
-  test('are shown to webhooks that do nothing then', async () => {
+  test('reach webhooks without side effects', async () => {
     await configure('Mutating', [hookAt(webhook, { sideEffects: 'NoneOnDryRun' })]);
     expect((await createMap({}, '?dryRun=All')).code).toBe(201);
     expect(request()).toMatchObject({ dryRun: true, options: { dryRun: ['All'] } });
   });
 
-  test('fail where a webhook has effects, whatever its failurePolicy', async () => {
+  test('fail for a webhook with side effects, whatever its failurePolicy', async () => {
     const { body } = configurationOf('Mutating', 'conf', [
       hookAt(webhook, { sideEffects: 'Some', failurePolicy: 'Ignore' }),
     ]);
@@ -347,8 +344,8 @@ describe('dry runs', () => {
   });
 });
 
-describe('changes', () => {
-  test('are made in the order of the names, each on what the one before left, and get defaults', async () => {
+describe('patches', () => {
+  test('are applied in order of names, each to the previous result, with defaults', async () => {
     const second = await another(({ review }) => {
       const seen = String(review.request.object.metadata.labels.first);
       return patching({ op: 'add', path: '/metadata/labels/second', value: `after-${seen}` })();
@@ -360,7 +357,7 @@ describe('changes', () => {
     expect(json.metadata.labels).toEqual({ first: 'x', second: 'after-x' });
   });
 
-  test('of a pod are completed as if its client had made them', async () => {
+  test("of a pod get defaults like a client's pod", async () => {
     const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
     await configure('Mutating', [hookAt(webhook, { rules })]);
     webhook.behave = patching({
@@ -375,7 +372,7 @@ describe('changes', () => {
     expect(json.metadata.managedFields).toHaveLength(1);
   });
 
-  test('that make no valid object are refused', async () => {
+  test('that produce an invalid object are refused', async () => {
     await configure('Mutating', [hookAt(webhook)]);
     webhook.behave = patching({ op: 'add', path: '/metadata/labels', value: { 'not valid': 'x' } });
     expect(await createMap()).toMatchObject({ code: 422, json: { reason: 'Invalid' } });
@@ -385,7 +382,7 @@ describe('changes', () => {
     expect(await createMap()).toMatchObject({ code: 500, json: { reason: 'InternalError' } });
   });
 
-  test('cannot be made to what is deleted', async () => {
+  test('of a deletion are refused', async () => {
     await createMap();
     await configure('Mutating', [hookAt(webhook)]);
     webhook.behave = patching({ op: 'add', path: '/data', value: {} });
@@ -395,7 +392,7 @@ describe('changes', () => {
     );
   });
 
-  test('that name an owner twice leave it once, and the client is told', async () => {
+  test('that duplicate an owner keep it once with a warning', async () => {
     const owner = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u1' };
     await configure('Mutating', [hookAt(webhook)]);
     webhook.behave = patching({ op: 'add', path: '/metadata/ownerReferences', value: [owner, owner] });
@@ -408,7 +405,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('of an update belong to nobody until somebody else makes them', async () => {
+  test('of an update belong to no manager until a client changes them', async () => {
     await createMap({ data: { a: '1' } });
     await configure('Mutating', [hookAt(webhook)]);
     webhook.behave = patching({ op: 'add', path: '/data/made', value: 'x' });
@@ -420,7 +417,7 @@ describe('changes', () => {
     expect(JSON.stringify(next.json.metadata.managedFields)).toContain('f:made');
   });
 
-  test('of managedFields that make no sense are undone, and the client is told', async () => {
+  test('of managedFields that are invalid are undone with a warning', async () => {
     await configure('Mutating', [hookAt(webhook)]);
     webhook.behave = patching({ op: 'remove', path: '/metadata/managedFields/0/operation' });
     const reply = await createMap({ data: { a: 'b' } });
@@ -431,7 +428,7 @@ describe('changes', () => {
   });
 });
 
-describe('a webhook that wants to see what came after it', () => {
+describe('a webhook with reinvocationPolicy IfNeeded', () => {
   const again = { reinvocationPolicy: 'IfNeeded' };
   const mark = (name: string, { review }: { readonly review: Review }): object => {
     const labels = review.request.object.metadata.labels as Record<string, string>;
@@ -439,7 +436,7 @@ describe('a webhook that wants to see what came after it', () => {
     return patching({ op: 'add', path: `/metadata/labels/${name}`, value: String(times) })();
   };
 
-  test('is asked once more when a later one has changed the object', async () => {
+  test('is called once more when a later one has changed the object', async () => {
     const second = await another((asked) => mark('second', asked));
     webhook.behave = (asked) => mark('first', asked);
     await configure('Mutating', [hookAt(webhook, again)], 'a');
@@ -449,7 +446,7 @@ describe('a webhook that wants to see what came after it', () => {
     expect([webhook.asked.length, second.asked.length]).toEqual([2, 1]);
   });
 
-  test('is not asked again for its own change, nor when nothing changes', async () => {
+  test('is not called again for its own change, nor without a change', async () => {
     const second = await another();
     webhook.behave = (asked) => mark('first', asked);
     await configure('Mutating', [hookAt(webhook, again)], 'a');
@@ -459,14 +456,14 @@ describe('a webhook that wants to see what came after it', () => {
   });
 });
 
-test('several webhooks share one JSON of an object that none of them changes', async () => {
+test('webhooks share one encoding of an unchanged object', async () => {
   await configure('Mutating', [hookAt(webhook), hookAt(webhook, { name: 'b.example.org' })]);
   await createMap({ data: { k: 'v' } });
   const [one, other] = webhook.asked.map(({ text }) => text.slice(text.indexOf('"object":')));
   expect(one).toBe(other);
 });
 
-describe('the audit event tells', () => {
+describe('the audit event names', () => {
   const { signal } = new AbortController();
 
   async function notes(type: 'mutate' | 'validate'): Promise<Record<string, unknown>> {
@@ -483,7 +480,7 @@ describe('the audit event tells', () => {
     return noted;
   }
 
-  test('which webhook changed the object, and how', async () => {
+  test('the webhook that changed the object, and its patch', async () => {
     const operation = { op: 'add', path: '/data', value: { a: 'b' } };
     const second = await another();
     await configure('Mutating', [hookAt(second), hookAt(webhook, { name: 'b.example.org' })]);
@@ -507,7 +504,7 @@ describe('the audit event tells', () => {
     });
   });
 
-  test('which webhook the request went on without', async () => {
+  test('the webhook that the request bypassed', async () => {
     await configure('Validating', [hookAt(webhook, { failurePolicy: 'Ignore' })]);
     webhook.behave = () => ({ uid: 'another' });
     expect(await notes('validate')).toEqual({
@@ -516,7 +513,7 @@ describe('the audit event tells', () => {
   });
 });
 
-test('writes of the server itself are not shown to webhooks, so that none can keep it from starting', async () => {
+test('writes of the server itself bypass webhooks, so that none can prevent a start', async () => {
   const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }];
   await configure('Validating', [hookAt(webhook, { rules })]);
   const attributes = attributesOf('v1/configmaps', {
@@ -531,7 +528,7 @@ test('writes of the server itself are not shown to webhooks, so that none can ke
   expect(webhook.asked).toHaveLength(1);
 });
 
-test('many webhooks are asked at the same time', async () => {
+test('validating webhooks are called concurrently', async () => {
   const hooks = Array.from({ length: 12 }, (_none, at) =>
     hookAt(webhook, { name: `n${String(at)}.example.org` }),
   );
@@ -543,7 +540,7 @@ test('many webhooks are asked at the same time', async () => {
   expect((await createMap()).code).toBe(201);
 });
 
-test('what webhooks are asked can be looked at', async () => {
+test('the debug page lists called webhooks', async () => {
   await configure('Validating', [hookAt(webhook)]);
   await createMap();
   const { json } = await api.call('GET', '/debug/webhooks');
@@ -585,7 +582,7 @@ describe('custom resources', () => {
     await define(api, definitionBody({ versions }));
   });
 
-  test('are shown pruned and with defaults in the version of the rule, changed, and judged by their schema', async () => {
+  test("are sent pruned and with defaults in the rule's version, patched, and validated by their schema", async () => {
     await configure('Mutating', [hookAt(webhook, { rules })]);
     webhook.behave = patching({ op: 'add', path: '/spec/size', value: 7 });
     const { json } = await create('v2', { size: 1, odd: true });
@@ -598,22 +595,22 @@ describe('custom resources', () => {
     expect(json).toMatchObject({ apiVersion: 'example.com/v2', spec: { size: 7, color: 'red' } });
   });
 
-  test('that are made invalid are refused', async () => {
+  test('that become invalid are refused', async () => {
     await configure('Mutating', [hookAt(webhook, { rules })]);
     webhook.behave = patching({ op: 'add', path: '/spec/size', value: 0 });
     expect((await create('v1', { size: 1 })).code).toBe(422);
   });
 
-  test('lose what a webhook adds that they do not have', async () => {
+  test('lose unknown fields that a webhook adds', async () => {
     await configure('Mutating', [hookAt(webhook, { rules })]);
     webhook.behave = patching({ op: 'add', path: '/spec/odd', value: 0 });
     expect((await create('v1', { size: 1 })).json.spec).toEqual({ size: 1, color: 'red' });
   });
 });
 
-test('calls are counted by where they go, with those that had no answer', async () => {
+test('calls are counted by target, including those without an answer', async () => {
   const { host } = new URL(webhook.url);
-  // For the whole process: an earlier webhook may have had the same port.
+  // Counted for the whole process: an earlier webhook may have had the same port.
   const counted = async (code: string): Promise<number> => {
     const { text } = await api.call('GET', '/metrics');
     const series = `rest_client_requests_total{code="${code}",method="POST",host="${host}"} `;

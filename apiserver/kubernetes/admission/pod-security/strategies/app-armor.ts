@@ -10,7 +10,7 @@ export interface AppArmorStrategies {
   readonly ofContainer: ContainerStrategy;
 }
 
-/** AppArmor profiles, which stand in annotations of the policy and of the pod. */
+/** AppArmor profiles, in annotations of the policy and of the pod. */
 export function appArmorStrategies({
   metadata: { annotations = {} },
 }: PodSecurityPolicy): AppArmorStrategies {

@@ -6,7 +6,7 @@ import { NOTHING } from '../strategy';
 
 const ALL = '*';
 
-/** Capabilities that containers have, must not have, or may ask for. */
+/** Default, forbidden and allowed capabilities of containers. */
 export function capabilitiesStrategy({
   defaultAddCapabilities: added = [],
   requiredDropCapabilities: dropped = [],
@@ -38,7 +38,7 @@ export function capabilitiesStrategy({
   };
 }
 
-/** With those of the policy, in the order of their names; undefined where these change nothing. */
+/** Returns them with the policy's, sorted by name; undefined without a change. */
 function filledCapabilities(
   { add = [], drop = [] }: Capabilities = {},
   added: readonly string[],

@@ -15,7 +15,7 @@ interface GroupOptions {
   readonly ranges?: readonly IDRange[];
 }
 
-/** The group that owns volumes; undefined for options that are incomplete, as with the next two. */
+/** The group of volumes; undefined for incomplete options, like the next two. */
 export function fsGroupStrategy(options: GroupOptions): PodStrategy | undefined {
   const rule = ruleOf(options);
   return (
@@ -42,7 +42,7 @@ export function supplementalGroupsStrategy(options: GroupOptions): PodStrategy |
   );
 }
 
-/** The first group of a container's process. */
+/** The primary group of a container's process. */
 export function runAsGroupStrategy(
   options: GroupOptions = { rule: 'RunAsAny' },
 ): ContainerStrategy | undefined {
@@ -52,14 +52,14 @@ export function runAsGroupStrategy(
   return {
     fill: ({ runAsGroup }) =>
       runAsGroup === undefined && filled !== undefined ? { runAsGroup: filled } : NOTHING,
-    // The path is upstream's: it ends where the field should follow.
+    // The path is upstream's: it ends before the field.
     problems: ({ effective: { runAsGroup }, path }) =>
       problems(runAsGroup === undefined ? [] : [runAsGroup], `${path}.securityContext`),
   };
 }
 
 interface GroupRule {
-  /** What a pod without a group gets. */
+  /** The default group of a pod. */
   readonly filled: Int64 | undefined;
   readonly problems: (groups: readonly Int64[], path: string) => readonly FieldError[];
 }
@@ -96,7 +96,7 @@ function outside(groups: readonly Int64[], ranges: readonly IDRange[], path: str
     );
 }
 
-/** For a field of the pod's security context that holds one group, or several. */
+/** For a field of the pod's security context with one group or several. */
 function ofPod<Field extends 'fsGroup' | 'supplementalGroups'>(
   { filled, problems }: GroupRule,
   field: Field,

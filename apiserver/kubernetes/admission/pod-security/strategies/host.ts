@@ -8,7 +8,7 @@ const NAMESPACES = [
   ['hostIPC', 'Host IPC is not allowed to be used'],
 ] as const;
 
-/** Whether pods may be in the namespaces of their node. */
+/** Whether pods may use host namespaces. */
 export function hostNamespaceStrategy(policy: PodSecurityPolicySpec): PodStrategy {
   return {
     problems: ({ spec }) =>
@@ -20,7 +20,7 @@ export function hostNamespaceStrategy(policy: PodSecurityPolicySpec): PodStrateg
   };
 }
 
-/** Which ports of the node containers may have. */
+/** The host ports that containers may use. */
 export function hostPortStrategy({ hostPorts = [] }: PodSecurityPolicySpec): ContainerStrategy {
   const isAllowed = (port: number): boolean => hostPorts.some(({ min, max }) => port >= min && port <= max);
   return {

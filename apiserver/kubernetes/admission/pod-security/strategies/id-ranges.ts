@@ -5,7 +5,7 @@ export function isInRanges(id: Int64, ranges: readonly IDRange[]): boolean {
   return ranges.some(({ min, max }) => id >= min && id <= max);
 }
 
-/** As upstream writes them: `[{1 10} {20 30}]`. */
+/** Formats ranges as upstream does: `[{1 10} {20 30}]`. */
 export function textOfRanges(ranges: readonly IDRange[]): string {
   return `[${ranges.map(({ min, max }) => `{${String(min)} ${String(max)}}`).join(' ')}]`;
 }

@@ -44,7 +44,7 @@ export function readOnlyRootStrategy({
   };
 }
 
-/** Whether a process may gain more rights than its parent has. */
+/** Whether a process may gain more privileges than its parent. */
 export function escalationStrategy({
   defaultAllowPrivilegeEscalation: fallback,
   allowPrivilegeEscalation: mayBe = true,

@@ -5,7 +5,7 @@ import { ANYTHING } from '../strategy';
 
 const ALL = '*';
 
-/** By which runtime a pod may run, and by which it does unless it says. */
+/** The allowed and default runtime classes of pods. */
 export function runtimeClassStrategy({ runtimeClass }: PodSecurityPolicySpec): PodStrategy {
   if (runtimeClass === undefined) return ANYTHING;
   const { defaultRuntimeClassName: fallback } = runtimeClass;

@@ -11,7 +11,7 @@ export interface SeLinuxStrategies {
   readonly ofContainer: ContainerStrategy;
 }
 
-/** The SELinux context of the pod and of its containers; undefined for options that are incomplete. */
+/** The SELinux context of the pod and its containers; undefined for incomplete options. */
 export function seLinuxStrategies({
   rule,
   seLinuxOptions: wanted,
@@ -50,7 +50,7 @@ function differences(
   });
 }
 
-/** `s0:c6,c0` is `s0:c0,c6`: the order of the categories means nothing. */
+/** The order of categories does not matter: `s0:c6,c0` equals `s0:c0,c6`. */
 function isSameLevel(a: string, b: string): boolean {
   const one = partsOf(a);
   const other = partsOf(b);

@@ -13,10 +13,10 @@ export interface SeccompStrategies {
 }
 
 const ANY = '*';
-/** Two names of one profile: who allows one of them allows both. */
+/** Two names of one profile: a policy that allows one allows both. */
 const RUNTIME_DEFAULT = ['runtime/default', 'docker/default'];
 
-/** Seccomp profiles: those of policies stand in annotations, those of pods there or in fields. */
+/** Seccomp profiles: in annotations of policies, in annotations or fields of pods. */
 export function seccompStrategies({ metadata: { annotations = {} } }: PodSecurityPolicy): SeccompStrategies {
   const fallback = annotations[ANNOTATION.seccompDefaultProfile] ?? '';
   const listed = annotations[ANNOTATION.seccompAllowedProfiles];
@@ -52,7 +52,7 @@ export function seccompStrategies({ metadata: { annotations = {} } }: PodSecurit
   };
 }
 
-/** In the words of the annotation; empty for a field that cannot be said so, undefined where the pod says nothing. */
+/** Returns the profile in the annotation's notation; empty if a field cannot be written so, undefined without one. */
 function profileOfPod({ metadata: { annotations = {} }, spec }: Pod): string | undefined {
   const annotation = annotations[ANNOTATION.seccompPod] ?? '';
   if (annotation !== '') return annotation;

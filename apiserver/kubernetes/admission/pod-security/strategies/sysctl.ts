@@ -2,7 +2,7 @@ import type { PodSecurityPolicySpec } from '../../../../../shared/api/types/poli
 import { forbiddenField, validateUntilLimit } from '../../../../../shared/errors/field-error';
 import type { PodStrategy } from '../strategy';
 
-/** They belong to one pod alone, and touch no other on its node. */
+/** These are namespaced: they affect no other pod of the node. */
 export const SAFE_SYSCTLS: readonly string[] = [
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
@@ -10,7 +10,7 @@ export const SAFE_SYSCTLS: readonly string[] = [
   'net.ipv4.ping_group_range',
 ];
 
-/** Which parameters of the kernel a pod may set. */
+/** The kernel parameters that a pod may set. */
 export function sysctlStrategy({
   allowedUnsafeSysctls: allowed = [],
   forbiddenSysctls: forbidden = [],
@@ -26,7 +26,7 @@ export function sysctlStrategy({
   };
 }
 
-/** A pattern is a name, or its beginning followed by `*`. */
+/** A pattern is a name, or a prefix followed by `*`. */
 function matchesSome(name: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) =>
     pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,

@@ -5,13 +5,13 @@ import type { ContainerStrategy } from '../strategy';
 import { ANYTHING, NOTHING } from '../strategy';
 import { isInRanges, textOfRanges } from './id-ranges';
 
-/** Who a container's process may be; undefined for options that are incomplete. */
+/** The user of a container's process; undefined for incomplete options. */
 export function userStrategy({ rule, ranges = [] }: RunAsUserStrategyOptions): ContainerStrategy | undefined {
   return RULES.get(rule)?.(ranges);
 }
 
 const NON_ROOT: ContainerStrategy = {
-  // The node agent, which knows the image, has the last word.
+  // The kubelet, which knows the image, decides finally.
   fill: ({ runAsNonRoot, runAsUser }) =>
     runAsNonRoot === undefined && runAsUser === undefined ? { runAsNonRoot: true } : NOTHING,
   problems({ effective: { runAsNonRoot, runAsUser }, path }) {

@@ -10,7 +10,7 @@ import type { PodStrategy } from '../strategy';
 
 const ALL = '*';
 
-/** Which types of volumes a pod may have, and of some types which ones. */
+/** The allowed volume types, with further rules for some. */
 export function volumeStrategy(policy: PodSecurityPolicySpec): PodStrategy {
   const types = new Set(policy.volumes);
   const isAllowed = (type: string, volume: Volume): boolean =>
@@ -38,7 +38,7 @@ interface SeenVolume {
   readonly mounts: WritableMounts;
 }
 
-/** Rules of one type beyond its being allowed. */
+/** Rules of a type beyond being allowed. */
 const RULES = ownKeyMap<(seen: SeenVolume) => readonly FieldError[]>({
   hostPath: ({ volume, path, policy: { allowedHostPaths = [] }, mounts }) => {
     const given = volume.hostPath?.path ?? '';
@@ -72,7 +72,7 @@ interface Driver {
   readonly why: string;
 }
 
-/** A list of no drivers allows every one. */
+/** An empty list of drivers allows every driver. */
 function unlisted({ driver, listed, path, why }: Driver): readonly FieldError[] {
   return listed.length === 0 || listed.includes(driver) ? [] : [invalid(path, driver, why)];
 }
@@ -88,11 +88,11 @@ function withoutSlash(path: string): string {
 }
 
 interface WritableMounts {
-  /** The paths of the mounts of this volume that may be written to. */
+  /** Returns the paths of writable mounts of this volume. */
   of(volume: string): readonly string[];
 }
 
-/** Collected when the first is asked for: a pod may have thousands of both. */
+/** Collected on first use: a pod may have thousands of volumes and mounts. */
 function writableMounts(pod: Pod): WritableMounts {
   let byVolume: Map<string, string[]> | undefined;
   return {
@@ -117,8 +117,8 @@ function collect(pod: Pod): Map<string, string[]> {
 }
 
 /**
- * A projected volume of what every pod is given to speak to the API server, and nothing else: where secrets are allowed, it is, as it took
- * the place of one.
+ * Reports whether a projected volume holds exactly what pods need for the API server. It replaced a secret, so it is allowed where
+ * secrets are.
  */
 function isAccountToken({ projected }: Volume): boolean {
   return projected !== undefined && (projected.sources ?? []).every(isOfAccountToken);

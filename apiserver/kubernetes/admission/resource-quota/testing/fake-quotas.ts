@@ -3,7 +3,7 @@ import type { Amounts, ResourceList } from '../../../../../shared/quota/amounts'
 import { formatResourceList } from '../../../../../shared/quota/amounts';
 import type { QuotaRecords, WrittenQuota } from '../quota-records';
 
-/** A quota of the namespace `ns` whose status says what it limits and what is used. */
+/** Returns a quota of the namespace `ns` with these limits and usage in its status. */
 export function quotaOf(
   name: string,
   { hard, used, ...spec }: ResourceQuotaSpec & { readonly hard: ResourceList; readonly used: ResourceList },
@@ -15,11 +15,11 @@ export function quotaOf(
   };
 }
 
-/** The quotas of one namespace, with versions that are compared. */
+/** The quotas of one namespace, with compare-and-swap. */
 export class FakeQuotas implements QuotaRecords {
   reads = 0;
   writes = 0;
-  /** Is called before each write, which then finds what this has done. */
+  /** Called before each write, which then finds its effects. */
   beforeWrite: (() => void) | undefined;
   readonly #quotas: Map<string, ResourceQuota>;
 
@@ -45,7 +45,7 @@ export class FakeQuotas implements QuotaRecords {
     return { isWritten: true, quota: this.#quotas.get(name) };
   }
 
-  /** What another replica does. */
+  /** Simulates another replica. */
   replace(name: string, used: ResourceList): void {
     const quota = this.#quotas.get(name);
     if (quota === undefined) throw new Error(`there is no quota ${name}`);

@@ -10,18 +10,18 @@ import { GROUP } from '../../../../../shared/names';
 // eslint-disable-next-line typescript/no-explicit-any
 export type Review = any;
 
-/** What was asked. */
+/** A received question. */
 export interface Asked {
   readonly review: Review;
   readonly text: string;
   readonly url: string;
   readonly host: string;
-  /** Of the client's certificate. */
+  /** The client certificate. */
   readonly client: string;
   readonly authorization: string;
 }
 
-/** What the webhook does with a question: the `response`, without its uid, or something by itself. */
+/** The behaviour of the webhook: returns the `response` without uid, or answers itself. */
 export type Behaviour = (
   asked: Asked,
   raw: { readonly request: IncomingMessage; readonly response: ServerResponse },
@@ -34,7 +34,7 @@ export interface WebhookServer {
   readonly caBundle: string;
   readonly asked: Asked[];
   behave: Behaviour;
-  /** Waits until so many questions have come in. */
+  /** Waits for this number of questions. */
   askedTimes(times: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -48,13 +48,13 @@ export const client = issueCertificate(authority, {
 
 export const allow: Behaviour = () => ({ allowed: true });
 
-/** Allows, and changes the object. */
+/** Allows and patches the object. */
 export function patching(...operations: readonly object[]): () => object {
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
   return () => ({ allowed: true, patchType: 'JSONPatch', patch });
 }
 
-/** A webhook on a port of this machine, with a certificate for these names. */
+/** Starts a webhook on a local port with a certificate for these names. */
 export async function startWebhook(
   behave: Behaviour = allow,
   { hosts = ['127.0.0.1'], port = 0 }: { readonly hosts?: readonly string[]; readonly port?: number } = {},
@@ -137,7 +137,7 @@ const RULE = {
   scope: '*',
 };
 
-/** One webhook of a configuration, about ConfigMaps unless said otherwise. */
+/** Returns one webhook of a configuration, by default for ConfigMaps. */
 export function hookAt(
   { url, caBundle }: Pick<WebhookServer, 'url' | 'caBundle'>,
   { name = 'a.example.org', rules = [RULE], ...rest }: Readonly<Record<string, unknown>> = {},
@@ -152,7 +152,7 @@ export function hookAt(
   };
 }
 
-/** The body and the path of a configuration. */
+/** Returns body and path of a configuration. */
 export function configurationOf(
   type: 'Mutating' | 'Validating',
   name: string,
