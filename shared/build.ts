@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Which build of the project this is. All but the version are empty where `npm run build` did not make it. */
+/** The build of the project. All but the version are empty without `npm run build`. */
 export interface Build {
   readonly version: string;
   /** The hash of the commit. */
   readonly commit: string;
-  /** `clean`; `dirty` where sources differed from the commit; empty where nobody knows. */
+  /** `clean`; `dirty` if sources differed from the commit; empty if unknown. */
   readonly treeState: string;
-  /** ISO 8601. That of the commit, unless whoever built it says otherwise. */
+  /** ISO 8601; the commit's date unless the builder sets another. */
   readonly date: string;
 }
 

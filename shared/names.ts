@@ -1,7 +1,7 @@
 /**
- * Every identifier that carries the project's or Kubernetes' own name, spelled once. The process speaks one dialect, chosen by
- * `--dialect=orch|kubernetes` (or ORCH_DIALECT) before anything else loads; no other module knows that there are two.
- * A test forbids such literals elsewhere.
+ * Every identifier with the project's or Kubernetes' own name, spelled once. The process uses one dialect, chosen by
+ * `--dialect=orch|kubernetes` (or ORCH_DIALECT) before anything else loads; no other module knows that there are two. A test forbids such
+ * literals elsewhere.
  */
 
 export const DIALECTS = ['orch', 'kubernetes'] as const;
@@ -159,7 +159,7 @@ export const MEDIA_TYPE = {
   applyPatch: 'application/apply-patch+yaml',
 } as const;
 
-/** What Kubernetes calls Protobuf: clients made for it send it and ask for it, in both dialects. */
+/** Kubernetes' media type of Protobuf, accepted in both dialects. */
 export const KUBERNETES_PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
 /** On answers: which flow schema and which priority level the request belongs to. */
@@ -203,7 +203,7 @@ export const LABEL = {
   nodeRolePrefix: 'node-role.kubernetes.io/',
   /** On an APIService: the server made it of what it serves itself. The same in both dialects. */
   automanaged: 'kube-aggregator.kubernetes.io/automanaged',
-  /** On a Lease: the program whose it is, by which others know that it is alive. The same in both dialects. */
+  /** On a Lease: the program that renews it. The same in both dialects. */
   component: 'k8s.io/component',
   /** Stands in the selector of a disruption budget that policy/v1beta1 and policy/v1 read differently. The same in both dialects. */
   budgetOfEmptySelector: 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match',
@@ -214,7 +214,7 @@ export const ANNOTATION = {
   initialEventsEnd: 'k8s.io/initial-events-end',
   /** Kept by client-side apply. The same in both dialects. */
   lastAppliedConfiguration: 'kubectl.kubernetes.io/last-applied-configuration',
-  /** What autoscaling/v1 cannot say in fields. The same in both dialects. */
+  /** Fields that autoscaling/v1 cannot express. The same in both dialects. */
   autoscalerMetrics: 'autoscaling.alpha.kubernetes.io/metrics',
   autoscalerBehavior: 'autoscaling.alpha.kubernetes.io/behavior',
   autoscalerCurrentMetrics: 'autoscaling.alpha.kubernetes.io/current-metrics',
@@ -236,7 +236,7 @@ export const ANNOTATION = {
   /** The old home of a node's taints, and which pods a node would rather not run. */
   nodeTaints: 'scheduler.alpha.kubernetes.io/taints',
   nodeAvoidsPods: 'scheduler.alpha.kubernetes.io/preferAvoidPods',
-  /** On the Secret of a service account's token: whose it is. */
+  /** On the Secret of a service account token: the account. */
   serviceAccountName: fromNeutral('orch.io/service-account.name'),
   serviceAccountUid: fromNeutral('orch.io/service-account.uid'),
   /** On a Namespace: the nodes its pods run on, and what they tolerate by default and at most. The same in both dialects. */
@@ -247,11 +247,11 @@ export const ANNOTATION = {
   enforceMountableSecrets: fromNeutral('orch.io/enforce-mountable-secrets'),
   /** On a pod: what it got from the LimitRanges of its namespace. */
   limitRanger: fromNeutral('orch.io/limit-ranger'),
-  /** On a pod: the security policy that let it in. */
+  /** On a pod: the security policy that admitted it. */
   securityPolicy: fromNeutral('orch.io/psp'),
-  /** On a pod, behind a word of its author: what the image policy webhook is told. */
+  /** On a pod, after a word of its author: data for the image policy webhook. */
   imagePolicyInfix: `.${groupFromNeutral('image-policy.orch')}/`,
-  /** On a volume: who made it. The same in both dialects. */
+  /** On a volume: its provisioner. The same in both dialects. */
   provisionedBy: 'pv.kubernetes.io/provisioned-by',
   isDefaultIngressClass: fromNeutral('ingressclass.orch/is-default-class'),
   /** The old home of an Ingress's class. */
@@ -282,10 +282,10 @@ export const ROOT_CA = { configMap: fromNeutral('orch-root-ca.crt'), key: 'ca.cr
 /** Where the containers of a pod find the token of its service account. */
 export const SERVICE_ACCOUNT_MOUNT_PATH = `/var/run/secrets/${fromNeutral('orch.io/serviceaccount')}`;
 
-/** On a pod template: when its pods were last asked to start again. The same in both dialects. */
+/** On a pod template: the last requested restart of its pods. The same in both dialects. */
 export const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 
-/** What stages of a request note in its audit event. */
+/** Audit annotations of the stages of a request. */
 export const AUDIT_ANNOTATION = {
   deprecated: fromNeutral('orch/deprecated'),
   removedRelease: fromNeutral('orch/removed-release'),
@@ -295,14 +295,14 @@ export const AUDIT_ANNOTATION = {
   legacyToken: `${GROUP.authentication}/legacy-token`,
   /** A token of a pod was used after the time it should have been renewed. */
   staleToken: `${GROUP.authentication}/stale-token`,
-  /** The security policy that a new pod was given its context by, and the one that it was judged by. */
+  /** The policy that gave a new pod its context, and the one that validated it. */
   securityPolicyOfAdmission: `${groupFromNeutral('podsecuritypolicy.policy.orch')}/admit-policy`,
   securityPolicyOfValidation: `${groupFromNeutral('podsecuritypolicy.policy.orch')}/validate-policy`,
-  /** What the image policy webhook wants to be noted, and `failed-open` where it gave no answer. */
+  /** Annotations requested by the image policy webhook, and `failed-open` if it did not answer. */
   imagePolicyPrefix: `imagepolicywebhook.${groupFromNeutral('image-policy.orch')}/`,
   /** An object was too long for the event and is left out. */
   truncated: `${GROUP.audit}/truncated`,
-  /** What admission webhooks did, each followed by which of them it was. */
+  /** Effects of admission webhooks, each followed by the webhook. */
   webhookMutation: `${groupFromNeutral('mutation.webhook.admission.orch')}/`,
   webhookPatch: `${groupFromNeutral('patch.webhook.admission.orch')}/`,
   webhookIgnored: {
@@ -311,7 +311,7 @@ export const AUDIT_ANNOTATION = {
   },
 } as const;
 
-/** The types of Secrets whose content has rules. */
+/** The types of Secrets with rules for their content. */
 export const SECRET_TYPE = {
   bootstrapToken: fromNeutral('bootstrap.orch/token'),
   serviceAccountToken: fromNeutral('orch.io/service-account-token'),
@@ -322,7 +322,7 @@ export const SECRET_TYPE = {
   tls: fromNeutral('orch.io/tls'),
 } as const;
 
-/** How v1.21 calls its tables of kinds in refusals: by the line that makes each. The same in both dialects. */
+/** Upstream's names of its kind tables in refusals. The same in both dialects. */
 export const SCHEME = {
   builtIn: 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30',
   apiextensions: 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:52',
@@ -336,31 +336,31 @@ export const SNAPSHOT_GROUP = 'snapshot.storage.k8s.io';
 /** Stands between the name of a storage class and what a quota limits of it. */
 export const STORAGE_CLASS_QUOTA = `.storageclass.${GROUP.storage}/`;
 
-/** The ends of groups in which only approved custom resources may stand. */
+/** Suffixes of groups that allow only approved custom resources. */
 export const PROTECTED_GROUP_SUFFIXES: readonly string[] = [
   groupFromNeutral('.orch'),
   `.${fromNeutral('orch.io/').slice(0, -1)}`,
 ];
 
-/** Who signs a certificate request. */
+/** The signers of certificate requests. */
 export const SIGNER = {
   apiServerClient: fromNeutral('orch/apiserver-client'),
   apiServerClientNodeAgent: fromNeutral('orch/apiserver-client-node-agent'),
   nodeAgentServing: fromNeutral('orch/node-agent-serving'),
-  /** What certificates v1beta1 calls a request without a signer. */
+  /** The signer of a certificates v1beta1 request without one. */
   legacyUnknown: fromNeutral('orch/legacy-unknown'),
 } as const;
 
 /** Labels of nodes: the namespaces of keys that are the project's own, and what of them a node may set on itself. */
 export const NODE_LABEL = {
-  /** Keys in these, and in what ends with them behind a dot, belong to the project. */
+  /** Keys with these prefixes, or subdomains of them, belong to the project. */
   ownNamespaces: [
     fromNeutral('orch.io/').slice(0, -1),
     'kubernetes.io',
     'k8s.io',
     groupFromNeutral('.orch').slice(1),
   ],
-  /** Keys in this, and in what ends with it behind a dot, tell nodes apart that must not choose so themselves. */
+  /** Keys with this prefix, or a subdomain of it, isolate nodes, which must not set them themselves. */
   restrictedNamespace: 'node-restriction.kubernetes.io',
   /** Keys that a node sets on itself. */
   ofNodes: [
@@ -389,7 +389,7 @@ export const VOLUME_TOPOLOGY_LABELS = [
   },
 ] as const;
 
-/** What a program that is run for credentials is told, and what it answers. */
+/** Input and output of credential plugins. */
 export const EXEC_CREDENTIAL = {
   /** The variable with its input. */
   environment: fromNeutral('ORCH_EXEC_INFO'),
@@ -459,14 +459,14 @@ export const SERVICE_ACCOUNT = {
   group: 'system:serviceaccounts',
   /** Followed by the namespace. */
   groupPrefix: 'system:serviceaccounts:',
-  /** In the extra of a user whose token is bound to a pod. The same in both dialects. */
+  /** In the extra of a user with a pod-bound token. The same in both dialects. */
   podName: 'authentication.kubernetes.io/pod-name',
   podUid: 'authentication.kubernetes.io/pod-uid',
 } as const;
 
-/** What tokens of service accounts are made of. */
+/** Names in service account tokens. */
 export const ACCOUNT_TOKEN = {
-  /** Who issues tokens where nobody says otherwise. */
+  /** The default issuer of tokens. */
   issuer: `https://${API_SERVICE_NAME}.default.svc`,
   /** The claim that holds the account and the object that the token is bound to. */
   claim: fromNeutral('orch.io/').slice(0, -1),

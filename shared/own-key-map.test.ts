@@ -3,14 +3,15 @@ import path from 'node:path';
 import { ownKeyMap } from './own-key-map';
 
 /**
- * A plain object has more members than are written down: `table['constructor']` is a function. Where a client chooses the word, that is a
- * crash at best. So tables whose keys are any text are made by `wordTable`; where the keys are a union, the compiler refuses any other word.
+ * A plain object has inherited members: `table['constructor']` is a function (prototype pollution). Where a client chooses the key, that
+ * is a crash at best. So tables whose keys are any text are made by `ownKeyMap`; where the keys are a union, the compiler refuses any
+ * other word.
  */
 
 const ROOT = path.resolve(__dirname, '..');
 const FOLDERS = ['apiserver', 'controller-manager', 'deploy', 'e2e', 'shared'];
 
-/** Constants that nobody looks up by a word, with the reason. */
+/** Constants without lookups by key, with the reason. */
 const NO_TABLES: Readonly<Record<string, string>> = {
   NO_LABELS: 'has no prototype, and no member',
   NOTHING: 'stands for an absent object, which is read like any other',
@@ -21,12 +22,12 @@ const NO_TABLES: Readonly<Record<string, string>> = {
 /** Constants of modules, and what classes keep, with any text for keys. */
 const OPEN_CONSTANTS =
   /^(?:(?:export )?const| +static readonly| +(?:readonly )?(?=#)) ?(#?\w+): (?:Readonly<|Partial<)*Record<string,/gmu;
-/** Views of anything as such a table, of which something is taken at once. */
+/** Casts to such a table with an immediate lookup. */
 const OPEN_VIEWS = /\bas (?:unknown as )?(?:Readonly<|Partial<)*Record<string,[^;\n]*?>\)\[/gu;
 /** A word that is said to be a key of a table, which the compiler then believes. */
 const BELIEVED_WORDS = /\[[^\]\n]* as keyof typeof \w+\]|[(!]\w+ in [A-Z][A-Z_]+\)/gu;
 
-/** A member by a word that is made where there is none: an inherited one counts as there, and what is put into it is everybody's. */
+/** A member that is created when missing under a computed key: an inherited one would count as present and be shared. */
 const MADE_MEMBERS = /[\w)\]]\[[^\]'"\n]+\] (?:\?\?|\|\|)=/gu;
 
 test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'])(
@@ -37,7 +38,7 @@ test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 
   },
 );
 
-test('no constant whose keys are any text is a plain object', () => {
+test('no constant with arbitrary keys is a plain object', () => {
   const found = sources().flatMap(([file, text]) =>
     [...text.matchAll(OPEN_CONSTANTS)].map(([, name = '']) => ({ file, name })),
   );
@@ -53,7 +54,7 @@ test('nothing is looked up in what is only viewed as a table, or by a word that 
   expect(found).toEqual(VIEWED);
 });
 
-test('no member is made where an inherited one would be taken for it', () => {
+test('no member is created where an inherited one could be mistaken for it', () => {
   const found = sources().flatMap(([file, text]) =>
     [...text.matchAll(MADE_MEMBERS)].map(([access]) => `${file}: ${access}`),
   );

@@ -2,7 +2,7 @@ import { encodeStoreIdentity, offsetAbove, offsetOfRestore, parseStoreIdentity }
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 
-test('a record survives a round-trip, and malformed bytes return their problem', () => {
+test('a record is read as written, and an invalid one is reported with its error', () => {
   const record = { id: 'a', offset: 3_000_000_000 };
   expect(parseStoreIdentity(encodeStoreIdentity(record))).toEqual(record);
   for (const [text, problem] of [
@@ -16,7 +16,7 @@ test('a record survives a round-trip, and malformed bytes return their problem',
     });
 });
 
-test('a store that goes on elsewhere begins at a round number above all that was seen', () => {
+test('a replaced store starts at a round number above everything seen', () => {
   expect(offsetAbove(5)).toBe(1_000_000_000);
   expect(offsetAbove(1_000_000_005)).toBe(2_000_000_000);
 });

@@ -1,11 +1,11 @@
 /**
- * The identity of a store, as recorded in the store itself. A new one is written when the store is replaced by an empty or an older one,
- * which would return revisions a second time.
+ * The identity of a store, recorded in the store itself. A new one begins when the store is replaced by an empty or older one, which
+ * counts revisions again.
  */
 export interface StoreIdentityRecord {
   /** Unique. */
   readonly id: string;
-  /** Added to the store's revisions: at least the newest revision seen under earlier identities. */
+  /** Added to the store's revisions: at least the newest one seen before. */
   readonly offset: number;
 }
 
@@ -16,7 +16,7 @@ export function encodeStoreIdentity({ id, offset }: StoreIdentityRecord): Buffer
   return Buffer.from(JSON.stringify({ id, offset }));
 }
 
-/** Parses the record; returns the problem if it is malformed. */
+/** Returns the record, or what is wrong with the bytes. */
 export function parseStoreIdentity(
   value: Buffer,
 ): StoreIdentityRecord | { readonly problem: string; readonly cause?: unknown } {
@@ -45,8 +45,8 @@ export function offsetAbove(seen: number): number {
 }
 
 /**
- * The offset after a restore, when no process knows the revisions after `seen`. It is derived from the clock, which advances faster than any
- * store accepts writes, so that a later restore of the same backup gets a larger offset.
+ * The same when no running replica knows what was given out after `seen`: counted by the clock, which is faster than any store accepts
+ * writes, so that a later restore of the same backup is above an earlier one.
  */
 export function offsetOfRestore(seen: number, nowMs: number): number {
   return Math.max(offsetAbove(seen), Math.ceil(nowMs / MS_PER_SECOND) * REVISIONS_PER_SECOND_MAX);

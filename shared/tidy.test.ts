@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The repository checks its own shape, so that nobody has to do it by eye. */
+/** The structure test: the repository checks its own shape. */
 
 const ROOT = path.resolve(__dirname, '..');
 
@@ -79,10 +79,10 @@ const FORBIDDEN_IMPORTS: readonly (readonly [from: string, to: string])[] = [
   ['e2e', 'controller-manager'],
 ];
 
-/** Plants bugs into the programs, so that what looks for bugs can be tested: whoever renames a method there must see it here. */
+/** Plants bugs into the programs to test the checkers, so it may import them. */
 const PLANTER = 'e2e/robustness/planted/';
 
-/** What is started, and imported by nobody. */
+/** Entry points, which no file imports. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   'deploy/admin/main.ts',
   'deploy/convert/main.ts',
@@ -114,7 +114,7 @@ const program = sources.filter((file) => !/\.test\.ts$|(?:^|\/)testing\//u.test(
 const documents = files.filter((file) => file.endsWith('.md'));
 
 describe('layers', () => {
-  test('every folder with sources stands in the record, and the record names no folder that is gone', () => {
+  test('every folder with sources is in the record, and the record names no missing folder', () => {
     const folders = new Set(program.map((file) => path.dirname(file)));
     expect([...folders].filter((folder) => layerOf(`${folder}/x.ts`) === undefined)).toEqual([]);
     // The roots of the programs and of the two halves would swallow a new folder, so the next level must be spelled out.
@@ -158,7 +158,7 @@ describe('layers', () => {
     expect(parts.filter((file) => !imported.has(file) && !PROGRAMS.has(file))).toEqual([]);
   });
 
-  test('nothing is loaded behind the back of the import statements', () => {
+  test('modules are loaded by import statements only', () => {
     const loaders = program.filter((file) => /\brequire\(|\bimport\(/u.test(withoutComments(read(file))));
     expect(loaders).toEqual([]);
   });
@@ -219,12 +219,12 @@ describe('text', () => {
 describe('tests hold on any machine', () => {
   const tests = sources.filter((file) => !program.includes(file) || file.startsWith('e2e/'));
 
-  test('nobody but jest.config.js limits how long a test or a hook may take', () => {
+  test('only jest.config.js limits the time of tests and hooks', () => {
     const limited = tests.flatMap((file) => limitsIn(read(file)).map((line) => `${file}: ${line}`));
     expect(limited).toEqual([]);
   });
 
-  test('nobody asserts how long something took, or what it cost', () => {
+  test('no test asserts a duration or a cost', () => {
     const measured =
       /expect\((?:(?!;\n)[\s\S])*?(?:performance\.now|Date\.now|hrtime|memoryUsage|cpuUsage|[eE]lapsed|\btook\b|PerSecond|[a-z]Ms\b)(?:(?!;\n)[\s\S])*?\.toBeLess/u;
     expect(tests.filter((file) => measured.test(read(file)))).toEqual([]);

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * How often the program reads a field by a name that the compiler does not check. Fields of kinds have types (ADR 27); where the key is
- * data (tables, schemas of custom resources, environment, headers) there is nothing to be typed. Lower it when you have lowered it.
+ * Number of accesses to fields by names that the compiler does not check. Fields of kinds have types (ADR 27); data keys (tables, custom
+ * schemas, environment, headers) cannot. May only be lowered.
  */
 const UNTYPED_ACCESSES = 142;
 
@@ -19,7 +19,7 @@ const VIEWS = /(?<![.\w])(?:record|records|optionalRecord)\(/gu;
 /** Reading by a path; what counts is a field's name among the arguments. */
 const PATHS = /(?<![.\w])(?:at|textAt|textOr|numberAt|flagAt|listAt|textsAt|mapAt|scalarOr)\(/gu;
 
-/** What the views and paths are made of. */
+/** The files that define these views and paths. */
 const DEFINITIONS = new Set(['shared/object/accessors.ts']);
 
 test('no new code reads fields by names that the compiler does not check', () => {
@@ -66,7 +66,7 @@ function accessesIn(source: string): number {
   return [...text.matchAll(BY_NAME)].length + [...text.matchAll(VIEWS)].length + paths.length;
 }
 
-/** What stands between the parentheses, the first of which is just before `start`. */
+/** Returns the text between the parentheses that open just before `start`. */
 function argumentsAt(text: string, start: number): string {
   let depth = 1;
   let end = start;

@@ -65,7 +65,7 @@ test('an object is created, read, updated, patched and deleted', async () => {
   });
 });
 
-test('a status update leaves the rest alone', async () => {
+test('a status update changes only the status', async () => {
   const pod = await client.create(PODS, { metadata: ref('p'), spec: { nodeName: 'n' } });
   const updated = await client.updateStatus(PODS, { ...pod, spec: {}, status: { phase: 'Running' } });
   expect(updated).toMatchObject({ spec: { nodeName: 'n' }, status: { phase: 'Running' } });
@@ -78,7 +78,7 @@ test('an update of an old version is a conflict', async () => {
   expect(hasReason(error, 'Conflict')).toBe(true);
 });
 
-test('a list has the kinds that typed lists leave out, and honours selectors', async () => {
+test('list items have the kind that typed lists omit, and selectors work', async () => {
   await client.create(CONFIG_MAPS, configMap('a'));
   await client.create(CONFIG_MAPS, configMap('b'));
   const list = await client.list(CONFIG_MAPS, { namespace: 'default', labelSelector: 'app=b' });
@@ -86,7 +86,7 @@ test('a list has the kinds that typed lists leave out, and honours selectors', a
   expect(list.items[0]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b' } });
 });
 
-test('a paged list is one version, whatever is written between its pages', async () => {
+test('all pages of a list have one version, whatever is written in between', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'e']) await client.create(CONFIG_MAPS, configMap(name));
   const version = String(server.store.revision);
   server.fault = ({ query }) => {
@@ -105,7 +105,7 @@ test('a paged list is one version, whatever is written between its pages', async
   expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(3);
 });
 
-test('when the position of a page has expired everything is listed at once', async () => {
+test('when a continue token has expired, everything is listed at once', async () => {
   for (const name of ['a', 'b', 'c']) await client.create(CONFIG_MAPS, configMap(name));
   server.fault = ({ query }) => {
     if (query.has('continue')) {
@@ -125,7 +125,7 @@ test('a collection is deleted by selector', async () => {
   expect(server.store.list(CONFIG_MAPS).map(({ metadata }) => metadata.name)).toEqual(['b']);
 });
 
-test('a watch tells every change after its version, and ends cleanly when the server ends it', async () => {
+test('a watch delivers every change after its version, and ends cleanly when the server ends it', async () => {
   const created = await client.create(CONFIG_MAPS, configMap('a'));
   const events: WatchEvent[] = [];
   const { resourceVersion } = created.metadata;
@@ -172,7 +172,7 @@ async function follow(onOpen: () => void, signal?: AbortSignal): Promise<void> {
   }
 }
 
-test('an error that a watch is answered with is read no further than it tells something', async () => {
+test('only the beginning of an error response to a watch is read', async () => {
   const endless = createHttpServer((_request, response) => {
     response.writeHead(503);
     const chunk = Buffer.alloc(64 * 1024, 'x');
@@ -197,7 +197,7 @@ test('a watch whose connection breaks throws a ConnectionError, an aborted one i
   await expect(follow(() => stop.abort(reason), stop.signal)).rejects.toBe(reason);
 });
 
-test('a write that broke on its way says that its outcome is unknown, and is not sent again', async () => {
+test('a write on a broken connection has an unknown outcome and is not retried', async () => {
   server.fault = () => 'cutAfter';
   const error: unknown = await client.create(CONFIG_MAPS, configMap('a')).catch((e: unknown) => e);
   expect(error).toBeInstanceOf(ConnectionError);
@@ -207,7 +207,7 @@ test('a write that broke on its way says that its outcome is unknown, and is not
   expect(server.store.list(CONFIG_MAPS)).toHaveLength(1);
 });
 
-test('a write to a port where nobody listens has a known outcome', async () => {
+test('a write to a closed port has a known outcome', async () => {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
   const { port } = probe.address() as AddressInfo;
@@ -217,7 +217,7 @@ test('a write to a port where nobody listens has a known outcome', async () => {
   expect(error).toMatchObject({ name: 'ConnectionError', code: 'ECONNREFUSED', outcomeUnknown: false });
 });
 
-test('a read is sent once more when its connection was closed under it', async () => {
+test('a read is retried once when its kept-alive connection was closed', async () => {
   await client.create(CONFIG_MAPS, configMap('a'));
   let cuts = 0;
   server.fault = () => (cuts++ === 0 ? 'cut' : undefined);
@@ -242,7 +242,7 @@ test('a call ends after its time with ETIMEDOUT, or with the reason of its signa
   await expect(call).rejects.toBe(reason);
 });
 
-test('a throttled call waits as it is told and is sent again', async () => {
+test('a throttled call waits for Retry-After and is retried', async () => {
   let calls = 0;
   server.fault = () =>
     calls++ === 0
@@ -252,7 +252,7 @@ test('a throttled call waits as it is told and is sent again', async () => {
   expect(calls).toBe(2);
 });
 
-test('a throttled call that is told to wait for longer than it may take is not sent again, and tells its caller for how long', async () => {
+test('a throttled call whose Retry-After exceeds its time limit is not retried and reports the delay', async () => {
   let calls = 0;
   server.fault = () => {
     calls += 1;
@@ -277,14 +277,14 @@ test('names are percent-encoded, and dot segments are refused', async () => {
   await expect(client.get(CONFIG_MAPS, ref('..'))).rejects.toThrow(RangeError);
 });
 
-test('credentials and the program name go with every request', async () => {
+test('credentials and the user agent are sent with every request', async () => {
   const named = createClient({ server: server.url, token: 'secret', userAgent: 'me/1' });
   await named.list(CONFIG_MAPS);
   expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret', 'user-agent': 'me/1' });
   named.close();
 });
 
-test('a source of tokens is asked for each request, and told of the token that the server refuses', async () => {
+test('a token source is asked for each request and notified of a refused token', async () => {
   const refused: string[] = [];
   let given = 0;
   const changing = createClient({

@@ -25,17 +25,15 @@ import type { StreamedAnswer } from './transport';
 import { decodeWatch } from './watch';
 
 /**
- * Typed operations of the API. An answer that is an error becomes a StatusError, no answer a ConnectionError; an aborted call
- * throws its signal's reason. Every call ends within its time limit. Objects of lists get the kind and apiVersion that typed
- * lists leave out.
+ * Typed operations of the API. An error response becomes a StatusError, a missing response a ConnectionError; an aborted call throws its
+ * signal's reason. Every call has a time limit. List items get the kind and apiVersion that typed lists omit.
  */
 export interface Client {
   get<T extends ApiObject>(resource: ResourceOf<T>, ref: ObjectRef, options?: GetOptions): Promise<T>;
   /** One page, or everything if `limit` is not given. */
   list<T extends ApiObject>(resource: ResourceOf<T>, options?: ListOptions): Promise<ApiList<T>>;
   /**
-   * Everything, in pages of `limit` (500 if not given) of one version. If the position of a page has expired the rest cannot be
-   * had in pages any more: everything is then listed at once.
+   * Lists everything in pages of `limit` (500 if absent) of one version. If the continue token has expired, everything is listed at once.
    */
   listAll<T extends ApiObject>(resource: ResourceOf<T>, options?: ListOptions): Promise<ApiList<T>>;
   /** Creates in the namespace of the object. */
@@ -67,7 +65,7 @@ export interface Client {
     patch: Patch,
     options?: ObjectWriteOptions,
   ): Promise<T>;
-  /** What the server answers: the object if it still waits for something, else a Status. */
+  /** Returns the server's response: the object if it is still held, else a Status. */
   delete(
     resource: GroupVersionResource,
     ref: ObjectRef,
@@ -80,12 +78,12 @@ export interface Client {
     deleteOptions?: DeleteOptions,
     options?: WriteOptions,
   ): Promise<void>;
-  /** The watch is opened by the first step of the iteration, and closed when the iteration is left. */
+  /** The first step of the iteration opens the watch; leaving the iteration closes it. */
   watch<T extends ApiObject>(resource: ResourceOf<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
-  /** Any request; the answer as it came, whatever its code. */
+  /** Sends any request and returns the response, whatever its code. */
   request(request: RawRequest): Promise<RawAnswer>;
   /** The decoded JSON of any path; errors as with the typed operations. */
-  /** A 200 answer as it comes, else a StatusError. `timeoutMs` counts until its head is there. */
+  /** Returns a 200 response as a stream, else throws a StatusError. `timeoutMs` covers the time until its headers. */
   download(path: string, options?: CallOptions): Promise<StreamedAnswer>;
   getJson(path: string, options?: CallOptions): Promise<unknown>;
   /** Closes idle connections. */
@@ -94,7 +92,7 @@ export interface Client {
 
 const PAGE_OBJECTS = 500;
 const WATCH_TIMEOUT_SECONDS = 300;
-/** How long after its own end a watch that still hangs is given up: the connection is dead. */
+/** How long after its own timeout a hanging watch is closed, in milliseconds: the connection is dead. */
 const WATCH_SLACK_MS = 30_000;
 
 export function createClient(clientOptions: ClientOptions): Client {
@@ -186,7 +184,7 @@ async function* watch<T extends ApiObject>(
     ...defined({ accept }),
   });
   onOpen?.();
-  // A half-open connection tells nothing; the server's own end of the watch is the latest sign of life.
+  // A half-open connection reports nothing; the server's own end of the watch is the last sign of life.
   const timer = setTimeout(answer.end, timeoutSeconds * 1000 + WATCH_SLACK_MS);
   try {
     yield* decodeWatch<T>(answer);
@@ -205,7 +203,7 @@ async function listInPages<T extends ApiObject>(
   const items = [...page.items];
   while ((page.metadata.continue ?? '') !== '') {
     try {
-      // The token carries the version; repeating it in the query is an error.
+      // The continue token holds the version; repeating it in the query is an error.
       page = await list(resource, {
         ...options,
         limit,
@@ -223,7 +221,7 @@ async function listInPages<T extends ApiObject>(
   return { ...page, metadata: resourceVersion === undefined ? {} : { resourceVersion }, items };
 }
 
-/** A list as it was read, with its items, and with kind and apiVersion in each, which lists leave out. */
+/** Returns a list with kind and apiVersion in each item. */
 export function withKinds<T extends ApiObject>(list: ApiList<T>): ApiList<T> {
   // Go writes an empty list of some types as null.
   const items = (list.items as readonly T[] | null | undefined) ?? [];
@@ -262,7 +260,7 @@ function deleteBody(options: DeleteOptions = {}): Pick<RawRequest, 'body' | 'con
   };
 }
 
-/** The Accept header that asks for objects' metadata only, and takes whole objects from a server that cannot cut them. */
+/** Accept header for metadata only; a server that cannot reduce objects may send them whole. */
 export const METADATA_ONLY = {
   object: `${MEDIA_TYPE.json};as=PartialObjectMetadata;g=${GROUP.meta};v=v1,${MEDIA_TYPE.json}`,
   list: `${MEDIA_TYPE.json};as=PartialObjectMetadataList;g=${GROUP.meta};v=v1,${MEDIA_TYPE.json}`,

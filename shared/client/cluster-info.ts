@@ -4,7 +4,7 @@ import type { ApiObject, ResourceOf } from '../object/object';
 import type { Client } from './client';
 import { hasCode } from './status';
 
-/** What a node that joins has to know of a cluster. */
+/** What a joining node needs to know of a cluster. */
 export interface ClusterInfo {
   /** `https://host:port`, as nodes reach it. */
   readonly server: string;
@@ -12,24 +12,21 @@ export interface ClusterInfo {
   readonly authorities: string;
 }
 
-/** What a node that joins reads as nobody in particular, in the public namespace. */
+/** The ConfigMap that a joining node reads anonymously in the public namespace. */
 export const CLUSTER_INFO = {
   configMap: 'cluster-info',
   key: 'kubeconfig',
-  /** The Role, and the RoleBinding, of its anonymous readers. */
+  /** The Role and RoleBinding of its anonymous readers. */
   grant: `${dialect === 'orch' ? 'orch' : 'kubeadm'}:bootstrap-signer-clusterinfo`,
-  /**
-   * What the signatures of a bootstrap token are made with: the whole token, as the interface of the project says, or its second half,
-   * as kubeadm expects.
-   */
+  /** The key of bootstrap signatures: the whole token by the specification, or its second half, as kubeadm expects. */
   signedWith: dialect === 'orch' ? 'token' : 'secret',
 } as const;
-/** How often it is begun with anew because somebody else, such as who signs it, writes at the same time. */
+/** Number of attempts when another writer, such as the signer, conflicts. */
 const TRIES_MAX = 5;
 
 /**
- * Makes what a node that joins reads without credentials: the ConfigMap of the public namespace, brought up to date where it says something
- * else, and the grant for anonymous readers, made only where it is missing. Signatures are left to the controller-manager.
+ * Creates or updates the ConfigMap `cluster-info` of the public namespace, and creates the grant for anonymous readers if it is missing.
+ * The controller-manager adds signatures.
  */
 export async function ensureClusterInfo(
   client: Client,
@@ -62,7 +59,7 @@ export async function ensureClusterInfo(
 const NAME = CLUSTER_INFO.configMap;
 const REF = { namespace: NAMESPACE.public, name: NAME };
 
-/** A kubeconfig of the one cluster, without a name, by which kubeadm finds it, and without a user. */
+/** Returns a kubeconfig with one unnamed cluster, as kubeadm expects, and no user. */
 function textOf({ server, authorities }: ClusterInfo): string {
   return `apiVersion: v1
 clusters:
@@ -93,7 +90,7 @@ async function ensureText(client: Client, text: string, signal: AbortSignal): Pr
   }
 }
 
-/** False where there is one already. */
+/** Returns false if it exists. */
 async function createMissing<T extends ApiObject>(
   client: Client,
   resource: ResourceOf<T>,

@@ -1,14 +1,14 @@
 export interface ConnectionErrorOptions {
-  /** The code of Node's error (`ECONNREFUSED`), or `ETIMEDOUT` for a call that ran out of time. */
+  /** Node's error code (`ECONNREFUSED`), or `ETIMEDOUT`. */
   readonly code: string;
-  /** Whether a write may have been carried out although no answer came. */
+  /** Whether a write may have been carried out without a response. */
   readonly outcomeUnknown: boolean;
   readonly cause?: unknown;
 }
 
 /**
- * No answer came from the server: it is out of reach, the connection broke or time ran out. Never used for an answer that is an
- * error (that is a StatusError). When `outcomeUnknown` is set the write may have happened: read before writing again.
+ * No response: the server is unreachable, the connection broke, or time ran out. An error response is a StatusError instead. If
+ * `outcomeUnknown` is set the write may have happened: read before writing again.
  */
 export class ConnectionError extends Error {
   readonly code: string;

@@ -17,13 +17,13 @@ import { hasCode, statusErrorFromAnswer } from './status';
 import type { Answer, Deadline, StreamedAnswer, Transport, TransportRequest } from './transport';
 import { createTransport } from './transport';
 
-/** The client's way to the server: credentials, time limits and the few retries that can never repeat a write. */
+/** The client's connection: credentials, time limits, and the few retries that can never repeat a write. */
 export interface Connection {
-  /** The answer whatever its code. */
+  /** Returns the response whatever its code. */
   send(request: RawRequest): Promise<RawAnswer>;
-  /** The decoded JSON of a 2xx answer, else a StatusError. 429 is tried again as the server asks. */
+  /** Returns the JSON of a 2xx response, else throws a StatusError. 429 is retried after Retry-After. */
   json(request: RawRequest): Promise<unknown>;
-  /** The stream of a 200 answer, else a StatusError. */
+  /** Returns the stream of a 200 response, else throws a StatusError. */
   stream(request: RawRequest): Promise<StreamedAnswer>;
   close(): void;
 }
@@ -33,10 +33,10 @@ const THROTTLED_TRIES_MAX = 5;
 const THROTTLED_WAIT_MS = 1_000;
 const TOKEN_AGE_MAX_MS = 60_000;
 const UNAUTHORIZED = 401;
-/** Of the answer to a watch that is an error. */
+/** Bound of the body of an error response to a watch. */
 const ERROR_BYTES_MAX = 1024 * 1024;
 const USER_AGENT = 'orch-client';
-/** A kept-alive connection that the server closed at the very moment the request left. */
+/** The server closed a kept-alive connection just as the request left. */
 const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 export function createConnection(options: ClientOptions, clock: Clock = monotonicClock): Connection {
@@ -83,7 +83,7 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
         const answer = await send({ ...request, timeoutMs: remainingMs });
         if (answer.code >= 200 && answer.code < 300) return decode(answer);
         const error = errorOf(answer.code, answer.headers, answer.body);
-        // 429 promises that nothing was done, so that even a write may be sent again.
+        // 429 guarantees that nothing was done, so even a write may be retried.
         const waitMs = getRetryAfterMs(error) ?? THROTTLED_WAIT_MS;
         if (!hasCode(error, 429) || tries >= THROTTLED_TRIES_MAX || clock.now() + waitMs >= until)
           throw error;
@@ -108,7 +108,7 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
   };
 }
 
-/** Who this is to the server, asked anew for each request. */
+/** Returns the credentials, evaluated for each request. */
 function credentialsOf(
   options: ClientOptions,
   transports: CredentialsTransport,
@@ -129,7 +129,7 @@ function credentialsOf(
   };
 }
 
-/** A plugin that fails is like a server that does not answer: a later request may fare better. */
+/** A failing plugin is treated like an unreachable server: a later request may succeed. */
 async function credentialOf(
   plugin: ExecCredentials,
   signal: AbortSignal | undefined,
@@ -151,7 +151,7 @@ interface Shown {
 
 const NEVER = new AbortController().signal;
 
-/** As much of an answer as an error is made of; the rest is not waited for. */
+/** Reads at most the bytes that an error message needs. */
 async function beginning(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;

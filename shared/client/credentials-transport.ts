@@ -2,13 +2,13 @@ import type { ExecCredential } from './exec-plugin';
 import type { ClientOptions } from './options';
 import type { Transport } from './transport';
 
-/** The way to the server by the certificate of the credentials: another certificate is another way, and the idle connections of the old one are closed. */
+/** A transport per client certificate: a changed certificate gets a new one, and the idle connections of the old one are closed. */
 export interface CredentialsTransport {
   of(credential: ExecCredential | undefined): Transport;
   close(): void;
 }
 
-/** `create` makes one way. */
+/** `create` makes one transport. */
 export function createCredentialsTransport(
   options: ClientOptions,
   create: (options: ClientOptions) => Transport,

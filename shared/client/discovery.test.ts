@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(async () => server.close());
 
-test('discovery lists every resource with its kind, scope and verbs, subresources apart', async () => {
+test('discovery lists every resource with its kind, scope and verbs, subresources separately', async () => {
   const { resources, subresources, failures, malformed } = await discover(
     createClient({ server: server.url }),
   );
@@ -22,7 +22,7 @@ test('discovery lists every resource with its kind, scope and verbs, subresource
   expect({ failures, malformed }).toEqual({ failures: [], malformed: [] });
 });
 
-test('a group version that fails is reported, and the others are still there', async () => {
+test('a group version that fails is reported, and the others are returned', async () => {
   server.brokenGroupVersions.add(`${GROUP.coordination}/v1`);
   const { resources, failures } = await discover(createClient({ server: server.url }));
   expect(failures).toMatchObject([
@@ -40,7 +40,7 @@ test('a name that is no group version is reported', async () => {
   expect(await discover(client)).toMatchObject({ resources: [], malformed: ['odd/v1/x'] });
 });
 
-test('hundreds of groups are asked for a few at a time, and stay in their order', async () => {
+test('hundreds of groups are read a few at a time, in order', async () => {
   const names = Array.from({ length: 200 }, (_, at) => `g${String(at)}.example`);
   server.resources = names.map((group) => ({ ...DEPLOYMENTS, group }));
   const client = createClient({ server: server.url });
@@ -62,7 +62,7 @@ function served(resource: string, version: string): FakeResource {
   return { ...DEPLOYMENTS, group: 'g', version, resource };
 }
 
-test('of several versions of a resource the preferred one is taken, else the first that has it', async () => {
+test('of several versions of a resource the preferred one is used, else the first that has it', async () => {
   server.resources = [served('both', 'v2'), served('both', 'v1'), served('old', 'v1')];
   const { resources } = await discover(createClient({ server: server.url }));
   expect(metadataResources(resources)).toMatchObject([
@@ -71,7 +71,7 @@ test('of several versions of a resource the preferred one is taken, else the fir
   ]);
 });
 
-test('a resource that is not built in is taken in the version in which its objects are stored, whichever is preferred', async () => {
+test('a custom resource is read in its storage version, whichever is preferred', async () => {
   const crons = (version: string): FakeResource => ({
     ...DEPLOYMENTS,
     group: 'example.com',
@@ -86,7 +86,7 @@ test('a resource that is not built in is taken in the version in which its objec
   expect(metadataResources(resources)).toMatchObject([{ resource: 'crons', version: 'v1', isStored: true }]);
 });
 
-test('discovery fails when the root document cannot be had', async () => {
+test('discovery fails without the root document', async () => {
   server.fault = ({ path }) => (path === '/apis' ? 'cut' : undefined);
   await expect(discover(createClient({ server: server.url }))).rejects.toThrow(/\/apis/);
 });

@@ -13,7 +13,7 @@ export interface ResourceRow extends GroupVersionResource {
   readonly verbs: readonly string[];
   /** Whether this is the version its group prefers. */
   readonly isPreferred: boolean;
-  /** Set where discovery tells that objects of a resource that is not built in are stored in this version. */
+  /** Set if discovery shows that objects of a custom resource are stored in this version. */
   readonly isStored?: true;
 }
 
@@ -28,9 +28,9 @@ export interface Discovery {
   readonly resources: readonly ResourceRow[];
   /** Subresources; `resource` is `pods/status`. */
   readonly subresources: readonly ResourceRow[];
-  /** Group versions that did not answer (an extension server that is down): what they serve is unknown now. */
+  /** Group versions that did not answer, such as those of an unavailable extension API server: their resources are unknown. */
   readonly failures: readonly GroupVersionFailure[];
-  /** Names that are no group version, as the server spelled them. */
+  /** Invalid group version names, as the server spelled them. */
   readonly malformed: readonly string[];
 }
 
@@ -58,13 +58,10 @@ interface Place {
   readonly isPreferred: boolean;
 }
 
-/** Custom resources may come in hundreds of groups, and several controllers look for them at once. */
+/** Custom resources may come in hundreds of groups, and several controllers discover at once. */
 const PARALLEL_READS = 16;
 
-/**
- * What the server serves. Throws if the two root documents cannot be had; a single group version that fails is reported in
- * `failures` and the rest is returned.
- */
+/** Discovers all resources. Throws if a root document fails; failures of single group versions are in `failures`. */
 export async function discover(client: Client, options: CallOptions = {}): Promise<Discovery> {
   const [core, groups] = await Promise.all([
     client.getJson('/api', options) as Promise<{ versions?: readonly string[] }>,
@@ -98,8 +95,8 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
 }
 
 /**
- * Each resource once, for whoever asks for metadata only: in the version in which its objects are stored, of which the server can answer
- * without a conversion that may be broken; else in the version its group prefers, else in the first version that has it.
+ * Returns each resource once, for metadata-only clients: in its storage version, which needs no conversion, else in the preferred
+ * version, else in the first one.
  */
 export function metadataResources(resources: readonly ResourceRow[]): readonly ResourceRow[] {
   const chosen = new Map<string, ResourceRow>();
@@ -156,8 +153,8 @@ async function resourcesOf(
 const HASH_BYTES = 8;
 
 /**
- * The published hash is that of group, version and kind. Built-in kinds are left to their preferred version, because some of them are
- * stored in one that is deprecated, and the server converts them itself.
+ * The published hash covers group, version and kind. Built-in kinds keep their preferred version: the server converts them itself, and
+ * some storage versions are deprecated.
  */
 function isStoredVersion({ group, version }: Place, { kind, storageVersionHash = '' }: ApiResource): boolean {
   if (storageVersionHash === '' || preferredVersion(group) !== undefined) return false;

@@ -5,7 +5,7 @@ import { fieldsOf, fieldsOfEach, strings, text } from '../object/accessors';
 import type { ExecPlugin } from './exec-plugin';
 import { INTERACTIVE_MODES } from './exec-plugin';
 
-/** The cluster of a kubeconfig, as far as plugins are told of it. */
+/** The cluster of a kubeconfig, as passed to plugins. */
 export interface ExecCluster {
   readonly server: string;
   readonly tlsServerName?: string;
@@ -26,8 +26,8 @@ interface WrittenExec {
 }
 
 /**
- * The `exec` of a user. A path is taken from the folder of the kubeconfig; a mere name is looked up in PATH. Throws an Error with a sentence
- * for the person who wrote it.
+ * Parses the `exec` of a user. A path is relative to the kubeconfig; a bare name is looked up in PATH. Throws an Error for the author of
+ * the file.
  */
 export function execPluginOf(
   exec: object,
@@ -48,7 +48,7 @@ export function execPluginOf(
     const all = INTERACTIVE_MODES.join(', ');
     throw new Error(`the exec's interactiveMode ${JSON.stringify(mode)} is none of ${all}`);
   }
-  const told = written.provideClusterInfo === true ? cluster() : undefined;
+  const known = written.provideClusterInfo === true ? cluster() : undefined;
   return {
     command: /[\\/]/.test(command) ? resolve(directory, command) : command,
     args: strings(written.args),
@@ -61,11 +61,11 @@ export function execPluginOf(
     apiVersion,
     installHint: text(written.installHint),
     interactiveMode,
-    ...(told === undefined ? {} : { cluster: clusterInfo(told) }),
+    ...(known === undefined ? {} : { cluster: clusterInfo(known) }),
   };
 }
 
-/** What the plugin is told of the cluster that it gives credentials for. */
+/** Returns the cluster information for the plugin. */
 function clusterInfo({ server, tlsServerName, ca, insecureSkipTlsVerify, extensions }: ExecCluster): object {
   const own = fieldsOfEach<{ readonly name: string; readonly extension: object }>(extensions).find(
     ({ name }) => name === EXEC_CREDENTIAL.extension,

@@ -4,17 +4,17 @@ import { untilAborted } from '../concurrency/abort';
 import type { ExecCredential, ExecPlugin } from './exec-plugin';
 import { runExecPlugin } from './exec-plugin';
 
-/** The credentials of a plugin, which is run when they are first needed, when they have ended, and after they were refused. */
+/** Credentials of a plugin, which runs on first use, on expiry, and after a refusal. */
 export interface ExecCredentials {
-  /** Throws ExecPluginError; the next call then runs the plugin again. */
+  /** Throws ExecPluginError; the next call runs the plugin again. */
   current(signal?: AbortSignal): Promise<ExecCredential>;
-  /** The server did not take them: the next ones are to be others. */
+  /** Discards credentials that the server refused. */
   refused(credential: ExecCredential): void;
 }
 
 const known = new WeakMap<ExecPlugin, ExecCredentials>();
 
-/** Those of this plugin, which all of its users share: it never runs twice at once. */
+/** Returns the shared credentials of this plugin (single-flight). */
 export function execCredentialsOf(plugin: ExecPlugin): ExecCredentials {
   const found = known.get(plugin) ?? createExecCredentials(async () => runExecPlugin(plugin));
   known.set(plugin, found);

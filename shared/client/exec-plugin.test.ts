@@ -42,23 +42,20 @@ function plugin(script: string, over: Partial<ExecPlugin> = {}): ExecPlugin {
 const answer = (status: object | undefined, apiVersion = V1BETA1): string =>
   `echo '${JSON.stringify({ kind: 'ExecCredential', apiVersion, status })}'`;
 
-test.each([V1BETA1, V1ALPHA1])(
-  'a plugin of %s is told what it is run for, and answers a token',
-  async (apiVersion) => {
-    const script = `printenv ${EXEC_CREDENTIAL.environment} > ${dir}/info; echo "$OWN" > ${dir}/own; ${answer({ token: 't' }, apiVersion)}`;
-    const cluster = { server: 'https://a' };
-    const credential = await runExecPlugin(plugin(script, { apiVersion, cluster, env: { OWN: 'mine' } }));
-    expect(credential).toEqual({ token: 't', expiresAtMs: Infinity });
-    expect(JSON.parse(readFileSync(path.join(dir, 'info'), 'utf8'))).toEqual({
-      kind: 'ExecCredential',
-      apiVersion,
-      spec: { cluster, interactive: false },
-    });
-    expect(readFileSync(path.join(dir, 'own'), 'utf8')).toBe('mine\n');
-  },
-);
+test.each([V1BETA1, V1ALPHA1])('a plugin of %s gets its input and returns a token', async (apiVersion) => {
+  const script = `printenv ${EXEC_CREDENTIAL.environment} > ${dir}/info; echo "$OWN" > ${dir}/own; ${answer({ token: 't' }, apiVersion)}`;
+  const cluster = { server: 'https://a' };
+  const credential = await runExecPlugin(plugin(script, { apiVersion, cluster, env: { OWN: 'mine' } }));
+  expect(credential).toEqual({ token: 't', expiresAtMs: Infinity });
+  expect(JSON.parse(readFileSync(path.join(dir, 'info'), 'utf8'))).toEqual({
+    kind: 'ExecCredential',
+    apiVersion,
+    spec: { cluster, interactive: false },
+  });
+  expect(readFileSync(path.join(dir, 'own'), 'utf8')).toBe('mine\n');
+});
 
-test('a certificate comes with its key, and with its end', async () => {
+test('a certificate has its key and its expiration', async () => {
   const status = {
     clientCertificateData: 'C',
     clientKeyData: 'K',
@@ -93,12 +90,12 @@ test.each<readonly [string, ExecPlugin, string]>([
     'exec plugin returned only certificate or key, not both',
   ],
   ['writes without end', plugin('yes'), 'exec: executable /bin/sh wrote too much'],
-])('a plugin that %s is told of', async (_what, broken, message) => {
+])('a plugin that %s is reported', async (_what, broken, message) => {
   await expect(runExecPlugin(broken)).rejects.toThrow(message);
 });
 
 describe('credentials', () => {
-  test('are asked for once by all who wait, and again when they have ended or were refused', async () => {
+  test('are shared by concurrent callers, and renewed after expiry or refusal', async () => {
     let now = 0;
     let runs = 0;
     const run = async (): Promise<ExecCredential> => {
@@ -116,7 +113,7 @@ describe('credentials', () => {
     expect((await credentials.current()).token).toBe('3');
   });
 
-  test('are asked for again after a plugin has failed', async () => {
+  test('are requested again after a plugin has failed', async () => {
     let problem: Error | undefined = new Error('not now');
     const credentials = createExecCredentials(async () =>
       problem === undefined
@@ -151,7 +148,7 @@ function kubeconfig(server: string, script: string, cluster: object = {}): strin
   return file;
 }
 
-/** Answers the number of the run as the token. */
+/** The token is the number of the run. */
 const COUNTING = `echo x >> $FOLDER/runs; n=$(wc -l < $FOLDER/runs); echo '{"kind":"ExecCredential","apiVersion":"${V1BETA1}","status":{"token":"t'$n'"}}'`;
 
 test('a client runs the plugin of its kubeconfig, shares what it gave, and runs it again after a 401', async () => {
@@ -169,7 +166,7 @@ test('a client runs the plugin of its kubeconfig, shares what it gave, and runs 
   await server.close();
 });
 
-test('a plugin that fails is told like a server that does not answer, and the next request tries again', async () => {
+test('a failing plugin is reported like an unreachable server, and the next request retries', async () => {
   const server = await createFakeApiServer();
   const script = `[ -e $FOLDER/there ] || exit 1; ${COUNTING}`;
   const client = createClient(loadKubeconfig({ path: kubeconfig(server.url, script) }).client);
@@ -181,7 +178,7 @@ test('a plugin that fails is told like a server that does not answer, and the ne
   await server.close();
 });
 
-test('another certificate is shown on another connection', async () => {
+test('another certificate uses another connection', async () => {
   const log = silentLog;
   const [one, two, serving] = ['one', 'two', 'serving'].map((name) => {
     const { certFile, keyFile } = ensureServingCertificate({ dir: path.join(dir, name), hosts: [name], log });

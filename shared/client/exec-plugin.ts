@@ -4,37 +4,37 @@ import { EXEC_CREDENTIAL } from '../names';
 import { isJsonObject } from '../object/clone';
 import { parseTime } from '../meta/time';
 
-/** When a plugin may ask the person before the terminal. */
+/** Whether a plugin may use the terminal. */
 export const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
 export type InteractiveMode = (typeof INTERACTIVE_MODES)[number];
 
-/** A program that is run for credentials, as a kubeconfig describes it. */
+/** A credential plugin as described in a kubeconfig. */
 export interface ExecPlugin {
   /** A name that is looked up in PATH, or a path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Beside the environment of this process. */
+  /** Added to the environment of this process. */
   readonly env: Readonly<Record<string, string>>;
   readonly apiVersion: string;
-  /** Told to whoever has not installed the program. */
+  /** Shown if the program is not installed. */
   readonly installHint: string;
   readonly interactiveMode: InteractiveMode;
-  /** What the program is told of the cluster; absent: nothing. */
+  /** The cluster information for the program; absent: none. */
   readonly cluster?: object | undefined;
 }
 
-/** What a plugin answered: a token, a certificate with its key, or both. */
+/** The response of a plugin: a token, a certificate with its key, or both. */
 export interface ExecCredential {
   /** Empty if there is none. */
   readonly token: string;
   /** PEM. */
   readonly cert?: string;
   readonly key?: string;
-  /** Milliseconds since the epoch; Infinity if it has no end. */
+  /** Milliseconds since the epoch; Infinity without an expiration. */
   readonly expiresAtMs: number;
 }
 
-/** A plugin that gave no credentials, in a sentence for the person who configured it. */
+/** A plugin returned no credentials; the message is for the author of the configuration. */
 export class ExecPluginError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -46,7 +46,7 @@ const RUN_MS_MAX = 60_000;
 const OUTPUT_BYTES_MAX = 1_048_576;
 const STDIN = 0;
 
-/** Runs the program once. Throws ExecPluginError; no message holds what the program wrote to its output, which may be a secret. */
+/** Runs the program once. Throws ExecPluginError; messages never contain its output, which may be a secret. */
 export async function runExecPlugin(plugin: ExecPlugin): Promise<ExecCredential> {
   const { apiVersion, cluster, interactiveMode } = plugin;
   const hasTerminal = isatty(STDIN);
@@ -76,7 +76,7 @@ async function outputOf(
     });
     const parts: Buffer[] = [];
     let bytes = 0;
-    // What the program has started may hold its output open for longer than it lives itself.
+    // A child of the program may keep its output open.
     const end = (): void => {
       child.stdout.destroy();
       child.kill('SIGKILL');

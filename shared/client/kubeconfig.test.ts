@@ -45,7 +45,7 @@ test('the current context gives server, trust and credentials, data before files
   });
 });
 
-test('file names are taken from the folder of the kubeconfig', () => {
+test('file names are relative to the kubeconfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
   try {
     writeFileSync(join(folder, 'ca.pem'), 'CA');
@@ -62,7 +62,7 @@ test('file names are taken from the folder of the kubeconfig', () => {
   }
 });
 
-test('a named context is taken instead of the current one, and may have no user', () => {
+test('a named context overrides the current one, and may have no user', () => {
   const config = loadKubeconfig({ text: textOf({}, { token: 'secret' }), context: 'other' });
   expect(config).toEqual({
     client: { server: 'https://127.0.0.1:6443' },

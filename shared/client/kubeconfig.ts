@@ -57,11 +57,11 @@ export function loadKubeconfig(source: KubeconfigSource): Kubeconfig {
 export interface Credentials {
   /** By the name of the user. */
   readonly byUser: ReadonlyMap<string, Partial<ClientOptions>>;
-  /** Those of the current context's user; undefined where there is none. */
+  /** Credentials of the current context's user; undefined without one. */
   readonly current: Partial<ClientOptions> | undefined;
 }
 
-/** Reads all users of a kubeconfig that is about users only. Throws KubeconfigError as `loadKubeconfig` does. */
+/** Reads all users of a kubeconfig. Throws KubeconfigError like `loadKubeconfig`. */
 export function loadCredentials(path: string): Credentials {
   const config = parse(readText(path));
   const users = Array.isArray(config['users'])
@@ -98,7 +98,7 @@ function clusterOptions(cluster: Fields, directory: string): ClientOptions {
 
 interface UserPlace {
   readonly directory: string;
-  /** That the user is for, where it is one. */
+  /** The cluster of the user, if any. */
   readonly cluster?: Fields;
 }
 
@@ -116,7 +116,7 @@ function userOptions(user: Fields, { directory, cluster }: UserPlace): Partial<C
   const { exec } = user;
   return {
     ...defined({ cert, key }),
-    // As in client-go: the file wins, and the token beside it is a start value only.
+    // As in client-go: the file wins, and the token is only its initial value.
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(directory, tokenFile) }),
     ...defined({ token }),
     ...(isFields(exec) ? { exec: pluginOf(exec, { directory, ...defined({ cluster }) }) } : {}),
@@ -124,10 +124,10 @@ function userOptions(user: Fields, { directory, cluster }: UserPlace): Partial<C
 }
 
 function pluginOf(exec: Fields, { directory, cluster }: UserPlace): ExecPlugin {
-  const told = (): ExecCluster | undefined =>
+  const pluginCluster = (): ExecCluster | undefined =>
     cluster === undefined ? undefined : execClusterOf(cluster, directory);
   try {
-    return execPluginOf(exec, directory, told);
+    return execPluginOf(exec, directory, pluginCluster);
   } catch (error) {
     throw new KubeconfigError((error as Error).message, error);
   }

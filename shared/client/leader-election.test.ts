@@ -10,9 +10,9 @@ import { createFakeApiServer } from './testing/fake-api-server';
 import { LEASES, NAMESPACES } from './testing/fake-resources';
 
 const lease = { namespace: 'system', name: 'controllers' };
-/** However slow the machine is, nobody loses a lease by these. */
+/** Long enough that a slow machine loses no lease. */
 const LASTING = { leaseDurationMs: PATIENCE_MS, renewDeadlineMs: PATIENCE_MS / 2, retryPeriodMs: 40 };
-/** For leases that are to be lost, or to run out. */
+/** For leases that are to be lost or to expire. */
 const SHORT = { leaseDurationMs: 1_000, renewDeadlineMs: 400 };
 
 let server: FakeApiServer;
@@ -40,7 +40,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** A candidate, and promises of when it leads and how it ended. */
+/** A candidate, with promises of its leadership and its end. */
 function candidate(identity: string, more: Partial<LeaderElectionOptions> = {}) {
   const stop = new AbortController();
   const leads = new AbortController();
@@ -112,7 +112,7 @@ test('work that does not stop in time keeps the lease from being released', asyn
   expect(leaseNow()?.spec?.holderIdentity).toBe('a');
 });
 
-test('work that fails releases the lease and its error is thrown; work that returns ends the leading', async () => {
+test('failing work releases the lease and its error is rethrown; work that returns ends the leadership', async () => {
   const never = new AbortController().signal;
   const failing = runWithLeadership(electionOf('a'), async () => Promise.reject(new Error('boom')), never);
   await expect(failing).rejects.toThrow('boom');
@@ -142,7 +142,7 @@ test('a leader that cannot renew stops before another may lead', async () => {
   await b.ended;
 });
 
-test('a leader that sees another holder is lost at once', async () => {
+test('a leader that sees another holder stops at once', async () => {
   const a = candidate('a');
   await a.leading;
   const current = leaseNow() as Lease;
@@ -159,7 +159,7 @@ test('a leader that sees another holder is lost at once', async () => {
   expect(leaseNow()?.spec?.holderIdentity).toBe('thief');
 });
 
-test('the times written by others are not believed: only a lease that does not change is taken over', async () => {
+test('times written by others are ignored: only a lease that does not change is taken over', async () => {
   const renewed = { renewTime: '1999-01-01T00:00:00.000000Z', leaseDurationSeconds: 1 };
   const place = { resource: LEASES, ...lease };
   server.store.create(place, { metadata: lease, spec: { holderIdentity: 'slow clock', ...renewed } });
@@ -183,7 +183,7 @@ test('the times written by others are not believed: only a lease that does not c
   await b.ended;
 });
 
-test('of candidates that race for one lease over and over, through faults, never two lead at once', async () => {
+test('of candidates that race for one lease through faults, never two lead at once', async () => {
   let requests = 0;
   server.fault = ({ method }) => {
     requests += 1;
@@ -202,7 +202,7 @@ test('of candidates that race for one lease over and over, through faults, never
           leading.add(identity);
           leaders.push(identity);
           if (leaders.length >= 20) stop.abort(new Error('enough'));
-          // Every other leader stays for some renewals.
+          // Every second leader stays for some renewals.
           for (let turn = 0; turn < leaders.length % 2 && !signal.aborted; turn += 1) {
             await delay(30);
           }

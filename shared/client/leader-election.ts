@@ -16,36 +16,36 @@ import { hasCode } from './status';
 export interface LeaderElectionOptions {
   readonly client: Client;
   readonly lease: LeaseRef;
-  /** Tells the candidates apart: unique per process. */
+  /** Identifies the candidate: unique per process. */
   readonly identity: string;
   /** How long the others wait for a silent leader, in milliseconds; 15,000 if not given. Above the renew deadline. */
   readonly leaseDurationMs?: number;
-  /** How long a leader tries to renew before it gives up, in milliseconds; 10,000 if not given. */
+  /** How long a leader tries to renew, in milliseconds; 10,000 if not given. */
   readonly renewDeadlineMs?: number;
   /** Between two tries, in milliseconds; 2,000 if not given. */
   readonly retryPeriodMs?: number;
   /**
-   * How long the work may take to end once it is told to, in milliseconds; after that the lease is not released but left to expire.
-   * The time between the renew deadline and the end of the lease if not given.
+   * How long the work may take to end after its signal aborts, in milliseconds; then the lease is left to expire. Defaults to the time
+   * between the renew deadline and the end of the lease.
    */
   readonly stopTimeoutMs?: number;
   readonly log?: Log;
   /** For durations; monotonic. */
   readonly clock?: Clock;
-  /** For the times written into the Lease. Nothing is decided by them. */
+  /** For the times written into the Lease, which decide nothing. */
   readonly wallClock?: Clock;
   /** In [0, 1). */
   readonly random?: () => number;
 }
 
-/** `stopped`: the signal aborted. `lost`: the lease could not be renewed. `ended`: the work returned of its own. */
+/** `stopped`: the signal aborted. `lost`: the lease could not be renewed. `ended`: the work returned by itself. */
 export type LeadershipEnd = 'stopped' | 'lost' | 'ended';
 
 const LEASE_DURATION_MS = 15_000;
 const RENEW_DEADLINE_MS = 10_000;
 const RETRY_PERIOD_MS = 2_000;
 const RELEASE_TRIES_MAX = 3;
-/** Candidates wait up to this much longer than the retry period, so that they do not try in step. */
+/** Jitter: candidates wait up to this factor of the retry period, so that they do not try in step. */
 const JITTER = 1.2;
 
 /**
@@ -77,7 +77,7 @@ class Elector {
   readonly #wallClock: Clock;
   readonly #random: () => number;
   #seen: { readonly version: string; readonly holder: string; readonly untilMs: number } | undefined;
-  /** When the last renewal that succeeded was sent. */
+  /** When the last successful renewal was sent. */
   #renewedMs = 0;
 
   constructor(options: LeaderElectionOptions) {
@@ -133,7 +133,7 @@ class Elector {
     return signal.aborted ? 'stopped' : 'ended';
   }
 
-  /** Whether the work returned: of its own, or in time after it was told to stop. */
+  /** Reports whether the work returned by itself or in time after its signal aborted. */
   async #untilStopped(working: Promise<void>, leading: AbortSignal): Promise<boolean> {
     const giveUp = new AbortController();
     const late = new Promise<false>((resolve) => {
@@ -151,7 +151,7 @@ class Elector {
         working.then(
           () => true,
           (error: unknown) => {
-            // What the work throws because it was told to stop is no failure.
+            // An error thrown because of the abort is no failure.
             if (leading.aborted) return true;
             throw error;
           },
@@ -186,7 +186,7 @@ class Elector {
     return this.#seen !== undefined && this.#seen.holder !== '' && this.#seen.holder !== this.#identity;
   }
 
-  /** One try to get or renew the lease; false if another holds it or anything fails. `withinMs` bounds all of it. */
+  /** Tries once to get or renew the lease; returns false if another holds it or anything fails. `withinMs` bounds all of it. */
   async #tryClaim(signal: AbortSignal, withinMs: number): Promise<boolean> {
     const sentMs = this.#clock.now();
     const call = { signal, timeoutMs: withinMs / 2 };
@@ -229,7 +229,7 @@ class Elector {
     }
   }
 
-  /** A changed record starts its holder's time anew, by this process's own clock. */
+  /** A changed record restarts its holder's time by this process's own clock. */
   #observe(lease: Lease): void {
     const version = lease.metadata.resourceVersion ?? '';
     if (this.#seen?.version === version) return;
@@ -251,7 +251,7 @@ class Elector {
         this.#log.info({ identity: this.#identity }, 'lease released');
         return;
       } catch (error) {
-        // A renewal that was on its way when leading ended may have come in between.
+        // A renewal in flight when leadership ended may have conflicted.
         if (hasCode(error, 409)) continue;
         // The others then wait for it to expire.
         this.#log.warn({ error: messageOf(error) }, 'failed to release the lease');

@@ -14,7 +14,7 @@ interface Claim {
   readonly nowMs: number;
 }
 
-/** The Lease to create when there is none. */
+/** Returns the Lease to create when there is none. */
 export function newLease({ namespace, name }: LeaseRef, claim: Claim): Lease {
   return {
     apiVersion: apiVersionOf(RESOURCE.leases),
@@ -24,7 +24,7 @@ export function newLease({ namespace, name }: LeaseRef, claim: Claim): Lease {
   };
 }
 
-/** The Lease renewed by its holder, or taken over from another. */
+/** Returns the Lease renewed by its holder, or taken over from another. */
 export function claimedLease(lease: Lease, claim: Claim): Lease {
   const { holderIdentity, acquireTime, leaseTransitions } = lease.spec;
   const isRenewal = holderIdentity === claim.identity;
@@ -39,7 +39,7 @@ export function claimedLease(lease: Lease, claim: Claim): Lease {
   };
 }
 
-/** The Lease given up: anyone may take it at once. */
+/** Returns the released Lease: any candidate may take it at once. */
 export function releasedLease(lease: Lease, nowMs: number): Lease {
   const time = microTime(nowMs);
   const released = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: time, acquireTime: time };

@@ -18,7 +18,7 @@ async function linesOf(chunks: AsyncIterable<Buffer>, max = 1024): Promise<strin
   return lines;
 }
 
-test('lines are the same however the stream is cut, also inside a character', async () => {
+test('lines do not depend on chunk boundaries, also inside a character', async () => {
   const texts = fc.array(
     fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\n')),
   );
@@ -31,11 +31,11 @@ test('lines are the same however the stream is cut, also inside a character', as
   );
 });
 
-test('a last line without its end is still a line, empty lines are none', async () => {
+test('an unterminated last line counts, empty lines do not', async () => {
   expect(await linesOf(chunksOf(Buffer.from('a\n\nb'), []))).toEqual(['a', 'b']);
 });
 
-test('a line over the bound ends the stream, whether its end has come or not', async () => {
+test('a line over the limit ends the stream, terminated or not', async () => {
   await expect(linesOf(chunksOf(Buffer.from('123456'), [2, 4]), 5)).rejects.toThrow(RangeError);
   await expect(linesOf(chunksOf(Buffer.from('123456\n'), [3]), 5)).rejects.toThrow(RangeError);
   expect(await linesOf(chunksOf(Buffer.from('12345\n12345\n'), [3]), 5)).toEqual(['12345', '12345']);

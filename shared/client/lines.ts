@@ -1,8 +1,9 @@
 const NEWLINE = 0x0a;
 
 /**
- * Cuts a stream of chunks into lines at `\n`, on bytes, so that a character split between two chunks stays whole. Empty lines are
- * left out; a last line without `\n` is yielded too. A line over `lineBytesMax` ends the stream with a RangeError.
+ * Splits a stream of chunks at `
+ * `, on bytes, so that a character split between two chunks stays whole. Empty lines are dropped; an unterminated last line is yielded. A
+ * line over `lineBytesMax` ends the stream with a RangeError.
  */
 export async function* splitLines(
   chunks: AsyncIterable<Buffer>,

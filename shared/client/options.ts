@@ -7,21 +7,21 @@ export interface ClientOptions extends TransportOptions {
   readonly token?: string;
   /** A file whose content is the token; read again at most every minute, because issuers rotate it. */
   readonly tokenFile?: string;
-  /** Gives the token of each request; instead of the other two. */
+  /** Provides the token of each request; replaces the other two. */
   readonly tokenSource?: TokenSource;
-  /** Gives the credentials of each request, a client certificate included; instead of all others. */
+  /** Provides the credentials of each request, a client certificate included; replaces all others. */
   readonly exec?: ExecPlugin;
   readonly userAgent?: string;
-  /** How long one call may take, in milliseconds; 30,000 if not given. For a watch: until its head arrives. */
+  /** Time limit of one call, in milliseconds; 30,000 if absent. For a watch: until its headers arrive. */
   readonly timeoutMs?: number;
-  /** Told of each request that went out, for metrics. */
+  /** Called for each sent request, for metrics. */
   readonly observe?: RequestObserver;
 }
 
-/** A bearer token that changes in the course of time. */
+/** A bearer token that changes over time. */
 export interface TokenSource {
   token(signal: AbortSignal | undefined): Promise<string>;
-  /** The server did not take this token: the next one should be another. */
+  /** Notifies that the server refused this token: the next one should differ. */
   refused(token: string): void;
 }
 
@@ -61,13 +61,13 @@ export interface ListOptions extends CallOptions, Selection {
 }
 
 export interface WatchOptions extends CallOptions, Selection {
-  /** Events after this version; unset: the present state as ADDED events first. */
+  /** Events after this version; absent: the current state as ADDED events first. */
   readonly resourceVersion?: string | undefined;
-  /** When the server is to end the watch; 300 if not given. */
+  /** When the server should end the watch; 300 if absent. */
   readonly timeoutSeconds?: number | undefined;
   readonly allowWatchBookmarks?: boolean | undefined;
   readonly accept?: string | undefined;
-  /** Called once the server has taken the watch, before the first event. */
+  /** Called once the server has accepted the watch, before the first event. */
   readonly onOpen?: (() => void) | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface ObjectWriteOptions extends WriteOptions {
 export interface Patch {
   /** One of MEDIA_TYPE's patch types. */
   readonly contentType: string;
-  /** A value to be sent as JSON, or text to be sent as it is (YAML of an apply patch). */
+  /** A value sent as JSON, or text sent unchanged (YAML of an apply patch). */
   readonly body: unknown;
   /** Apply patches only: take over fields other managers own. */
   readonly force?: boolean;

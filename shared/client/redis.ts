@@ -12,12 +12,12 @@ const CALL_MS_MAX = 800;
 const RECONNECT_MS_MAX = 2_000;
 
 /**
- * A connection that is made anew for as long as it is not ended. A call rejects at once while there is none, and when it takes longer than
- * 0.8 s. Throws when the file cannot be read.
+ * Opens a connection that reconnects until it is closed. A call rejects at once while disconnected, and after 0.8 s. Throws if the file
+ * cannot be read.
  */
 export function openRedis({ url, caFile }: RedisOptions): Redis {
   const redis = new Redis(url, {
-    // What cannot be sent now is of no use later.
+    // A request that cannot be sent now is useless later.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CALL_MS_MAX,
@@ -25,7 +25,7 @@ export function openRedis({ url, caFile }: RedisOptions): Redis {
     retryStrategy: (attempt) => Math.min(attempt * 100, RECONNECT_MS_MAX),
     ...(caFile === undefined ? {} : { tls: { ca: readFileSync(caFile, 'utf8') } }),
   });
-  // Told by the calls that fail; without a listener it would end the process.
+  // Failed calls report the error; without a listener it would end the process.
   redis.on('error', () => undefined);
   return redis;
 }

@@ -32,7 +32,7 @@ export function queryString(query: Readonly<Record<string, QueryValue>>): string
   return text === '' ? '' : `?${text}`;
 }
 
-/** One path segment. The dot segments are refused because every URL parser between here and the server would swallow them. */
+/** Encodes one path segment. Dot segments are refused because URL parsers on the way would remove them. */
 function segment(text: string): string {
   if (text === '' || text === '.' || text === '..') {
     throw new RangeError(`${JSON.stringify(text)} cannot be a segment of a path`);

@@ -1,7 +1,7 @@
 import type { StatusReason } from '../errors/status-error';
 import { StatusError } from '../errors/status-error';
 
-/** What an answer's error is made from. */
+/** The input of an error. */
 export interface ErrorAnswer {
   /** The HTTP status code. */
   readonly code: number;
@@ -12,7 +12,7 @@ export interface ErrorAnswer {
 
 const MESSAGE_CHARS_MAX = 1024;
 
-/** The reasons that stand for a bare HTTP code, for answers that came from a proxy and carry no Status. */
+/** The reasons for a bare HTTP code, for responses of a proxy without a Status. */
 const REASON_OF_CODE: Readonly<Record<number, StatusReason>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -31,7 +31,7 @@ const REASON_OF_CODE: Readonly<Record<number, StatusReason>> = {
   504: 'Timeout',
 };
 
-/** Decodes the Status in an error answer; an answer without one gets the reason that goes with its code. */
+/** Decodes the Status of an error response; a response without one gets the reason of its code. */
 export function statusErrorFromAnswer({ code, retryAfterSeconds, text }: ErrorAnswer): StatusError {
   const decoded = decodeStatus(parse(text), code);
   const error = decoded ?? bareError(code, text);
@@ -42,7 +42,7 @@ export function statusErrorFromAnswer({ code, retryAfterSeconds, text }: ErrorAn
   });
 }
 
-/** Decodes the Status object that an ERROR event of a watch carries. */
+/** Decodes the Status object of an ERROR event. */
 export function statusErrorFromObject(object: unknown): StatusError {
   return (
     decodeStatus(object, 500) ??
@@ -50,17 +50,17 @@ export function statusErrorFromObject(object: unknown): StatusError {
   );
 }
 
-/** Whether this is an answer of the server with one of these reasons. */
+/** Reports whether this is a response of the server with one of these reasons. */
 export function hasReason(error: unknown, ...reasons: readonly StatusReason[]): error is StatusError {
   return error instanceof StatusError && reasons.some((reason) => reason === error.status.reason);
 }
 
-/** Whether this is an answer of the server with this HTTP code. */
+/** Reports whether this is a response of the server with one of these HTTP codes. */
 export function hasCode(error: unknown, ...codes: readonly number[]): error is StatusError {
   return error instanceof StatusError && codes.includes(error.status.code);
 }
 
-/** Whether a list or watch position is too old to be served: time to list again. */
+/** Reports whether a list or watch position has expired: list again. */
 export function isExpired(error: unknown): boolean {
   return hasCode(error, 410) || hasReason(error, 'Expired', 'Gone');
 }
@@ -91,7 +91,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Proxies answer in HTML; the bare error then quotes it.
+    // Proxies respond in HTML; the error then quotes it.
     return undefined;
   }
 }

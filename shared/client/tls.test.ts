@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => server.close());
 
-test('a client certificate opens the listener of a server whose certificate fits the name it is asked by', async () => {
+test('a client certificate opens the listener of a server whose certificate matches the requested name', async () => {
   const client = createClient({
     ...credentials,
     server: server.url,
@@ -33,7 +33,7 @@ test('a client certificate opens the listener of a server whose certificate fits
   client.close();
 });
 
-test('a failed handshake is told, and a write that it stopped has a known outcome', async () => {
+test('a failed handshake is reported, and a write that it stopped has a known outcome', async () => {
   const wrongName = createClient({ ...credentials, server: server.url, ca: ca.certificatePem });
   await expect(wrongName.create(NODES, { metadata: { name: 'n' } })).rejects.toMatchObject({
     name: 'ConnectionError',

@@ -22,7 +22,7 @@ export interface TransportOptions {
   readonly connectTo?: { readonly host: string; readonly port: number };
   readonly socketsMax?: number;
   readonly idleSocketsMax?: number;
-  /** How long a whole answer may be; one that is longer is an error. */
+  /** Bound of a response body in bytes; a longer one is an error. */
   readonly answerBytesMax?: number;
 }
 
@@ -35,7 +35,7 @@ export interface TransportRequest {
 }
 
 export interface Deadline {
-  /** How long the head of the answer may take, in milliseconds; `send` counts the body in as well. */
+  /** Time until the response headers, in milliseconds; `send` includes the body. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -82,7 +82,7 @@ export function createTransport(options: TransportOptions): Transport {
     ? new HttpsAgent({ ...agentOptions, ...tlsOptions(options) })
     : new HttpAgent(agentOptions);
   const prefix = base.pathname.replace(/\/+$/, '');
-  // IPv6 literals stand in brackets in a URL, and without them in a socket address.
+  // IPv6 literals have brackets in a URL and none in a socket address.
   const host = base.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = base.port === '' ? (isTls ? 443 : 80) : Number(base.port);
   const target = { ...(options.connectTo ?? { host, port }), agent };
@@ -146,7 +146,7 @@ function tlsOptions(options: TransportOptions): object {
   };
 }
 
-/** One request on its way: its timer, its signal, and what is known of whether it reached the server. */
+/** One request in flight: its timer, its signal, and whether it may have reached the server. */
 class Call {
   readonly #clientRequest: ClientRequest;
   readonly #request: TransportRequest;

@@ -6,7 +6,7 @@ import { splitLines } from './lines';
 import { statusErrorFromObject } from './status';
 import type { StreamedAnswer } from './transport';
 
-/** Above the largest object a store takes (3 MiB requests) with room for managedFields and escapes. */
+/** Above the largest stored object (3 MiB requests) plus managedFields and escapes. */
 const EVENT_BYTES_MAX = 16 * 1024 * 1024;
 
 /**

@@ -1,6 +1,6 @@
 import { untilAborted } from './abort';
 
-test('who waits gets what the promise becomes, and leaves no listener behind', async () => {
+test("a waiter gets the promise's result and leaves no listener", async () => {
   const { signal } = new AbortController();
   const removed = jest.spyOn(signal, 'removeEventListener');
   expect(await untilAborted(Promise.resolve(1), signal)).toBe(1);
@@ -8,7 +8,7 @@ test('who waits gets what the promise becomes, and leaves no listener behind', a
   expect(removed).toHaveBeenCalledTimes(2);
 });
 
-test('an abort comes first, and what the promise becomes then concerns nobody', async () => {
+test('an abort comes first, and the later result of the promise is ignored', async () => {
   const unheard: unknown[] = [];
   const note = (error: unknown): void => void unheard.push(error);
   process.on('unhandledRejection', note);

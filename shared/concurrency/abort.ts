@@ -21,10 +21,10 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Settles like `promise`, or rejects with the signal's reason if that comes first. The promise itself goes on. */
+/** Settles like `promise`, or rejects with the signal's reason if that comes first. The work behind the promise is not stopped. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
-    // Nobody hears of its failure any more.
+    // No caller waits for its failure any more.
     promise.catch(() => undefined);
     return Promise.reject(signal.reason as Error);
   }

@@ -20,7 +20,7 @@ export class Backoff {
     this.#nextMs = initialMs;
   }
 
-  /** How long to wait now, in milliseconds. */
+  /** Returns the next delay in milliseconds. */
   next(): number {
     const ms = this.#nextMs;
     this.#nextMs = Math.min(ms * 2, this.#maxMs);

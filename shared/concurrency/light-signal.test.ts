@@ -56,7 +56,7 @@ describe.each(KINDS)('%s', (_name, make) => {
     expect(removed).not.toHaveBeenCalled();
   });
 
-  test('does not call who was removed by one before, who comes too late, or who asked for another event', () => {
+  test('skips listeners that were removed by an earlier one, added too late, or added for another event', () => {
     const { signal, abort } = make();
     const second = jest.fn();
     const late = jest.fn();
@@ -72,7 +72,7 @@ describe.each(KINDS)('%s', (_name, make) => {
     for (const listener of [second, late, other]) expect(listener).not.toHaveBeenCalled();
   });
 
-  test('is heeded by what Node has that takes a signal', async () => {
+  test('works with Node functions that accept a signal', async () => {
     const server = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -127,7 +127,7 @@ test('a listener that throws keeps nothing from the others, and is not hushed up
 
 test('it says so where it cannot be used', () => {
   const signals = [new LightSignal(), new AbortController().signal];
-  // oxlint-disable-next-line no-restricted-properties -- whoever writes it all the same is told at once.
+  // oxlint-disable-next-line no-restricted-properties -- the misuse must fail at once.
   expect(() => AbortSignal.any(signals)).toThrow('not extensible');
   expect(() => new LightSignal().dispatchEvent()).toThrow('cannot be made up');
 });

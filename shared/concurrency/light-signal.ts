@@ -1,16 +1,16 @@
 type AbortListener = Parameters<AbortSignal['addEventListener']>[1];
 
 /**
- * An AbortSignal that whoever made it aborts, for what every request has one of. The runtime's own takes 2.4 µs to make, and 0.7 KB that
- * only a collection of the whole heap frees, as each brings hidden classes of its own; this one 0.05 µs, and nothing that stays. It can be given to everything here, and to what of Node
- * takes a signal, but not to `AbortSignal.any`, which would never hear of the abort and therefore throws; `linkedAbort` takes it.
+ * An AbortSignal for objects that exist per request. The runtime's own takes 2.4 µs and leaves 0.7 KB for a full collection; this one
+ * takes 0.05 µs and leaves nothing. It works with everything here and with Node's functions, but not with `AbortSignal.any`, which would
+ * never see its abort and therefore throws; `linkedAbort` accepts it.
  */
 export class LightSignal implements AbortSignal {
   readonly onabort = null;
   #isAborted = false;
   #reason: unknown = undefined;
   /** Replaced and not added to, so that an array of one listener has room for one. */
-  #listeners: readonly AbortListener[] = NOBODY;
+  #listeners: readonly AbortListener[] = NO_LISTENERS;
 
   constructor() {
     // `any` puts a mark of its own on its sources; without this it would do so, and that would be all.
@@ -46,7 +46,7 @@ export class LightSignal implements AbortSignal {
     throw new Error('An event cannot be made up for this signal.');
   }
 
-  /** What `events.setMaxListeners` calls. There is no warning of many, so there is nothing to set. */
+  /** Called by `events.setMaxListeners`. There is no leak warning here, so there is nothing to set. */
   setMaxListeners(): this {
     return this;
   }
@@ -58,7 +58,7 @@ export class LightSignal implements AbortSignal {
     this.#reason = reason;
     if (this.#listeners.length === 0) return;
     const event = new Event('abort');
-    // One may take another off the list.
+    // A listener may remove another one.
     for (let next = this.#listeners[0]; next !== undefined; next = this.#listeners[0]) {
       this.#listeners = this.#listeners.slice(1);
       tell(next, event);
@@ -66,9 +66,9 @@ export class LightSignal implements AbortSignal {
   }
 }
 
-const NOBODY: readonly AbortListener[] = [];
+const NO_LISTENERS: readonly AbortListener[] = [];
 
-/** What one throws is not kept from the process, and keeps nothing from the others; as every EventTarget has it. */
+/** An exception of one listener is reported by the process and does not skip the others, as with every EventTarget. */
 function tell(listener: AbortListener, event: Event): void {
   try {
     if (typeof listener === 'function') listener(event);

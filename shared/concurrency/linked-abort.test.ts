@@ -23,7 +23,7 @@ test('of several parents of whatever kind the first that aborts counts', () => {
   expect(linkedAbort(new LightSignal(), request, server.signal).signal.reason).toBe(reason);
 });
 
-test('its own abort leaves the parents alone, and unlinking leaves nothing behind', () => {
+test('its own abort leaves the parents alone, and unlinking removes every listener', () => {
   const parents = [new AbortController(), new AbortController()].map(({ signal }) => signal);
   const child = linkedAbort(...parents);
   child.abort(new Error('mine'));

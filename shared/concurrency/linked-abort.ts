@@ -9,8 +9,8 @@ export interface LinkedAbort {
 }
 
 /**
- * An abort of one's own below others', of whatever kind their signals are: that of a request (`LightSignal`) among them, which
- * `AbortSignal.any` cannot take. Any number of waits may hang on each without Node taking that for a leak.
+ * Creates an abort controller that follows other signals of any kind, a request's `LightSignal` included. Any number of waits may listen
+ * without a leak warning.
  */
 export function linkedAbort(...parents: readonly AbortSignal[]): LinkedAbort {
   const controller = new AbortController();

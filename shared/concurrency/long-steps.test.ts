@@ -45,7 +45,7 @@ test('steps of a millisecond or more are counted by stage, one that throws too',
   expect(parse?.durations.count).toBe(2);
 });
 
-test('what a step waits for is not in its time, whoever works meanwhile', async () => {
+test('waiting inside a step is not part of its time', async () => {
   const { steps, pass, longest } = timed();
   let goOn: () => void = () => undefined;
   const waited = new Promise<void>((resolve) => {

@@ -1,14 +1,14 @@
 import { DurationHistogram } from '../metrics/duration-histogram';
 
-/** Milliseconds. Shorter steps are not counted: they are nearly all, and harm nobody. */
+/** Milliseconds. Shorter steps, nearly all, are not counted. */
 export const STEP_MS_MIN = 1;
 const BOUNDS_SECONDS: readonly number[] = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** For how long the longest step is remembered at least; at most twice as long. */
 const REMEMBERED_MS = 300_000;
-/** Stages are named in the code; more of them would be a mistake, and are not counted. */
+/** Stages are named in the code; more of them would be a mistake and are not counted. */
 const STAGES_MAX = 100;
 
-/** Of one stage. */
+/** The counts of one stage. */
 export interface LongSteps {
   readonly stage: string;
   readonly durations: DurationHistogram;
@@ -39,7 +39,7 @@ export class StepTimes {
     }
   }
 
-  /** For a step that was timed by whoever carried it out: how long it took, and when it ended; milliseconds. */
+  /** Records a step that its caller timed: duration and end, in milliseconds. */
   note(stage: string, ms: number, now: number): void {
     if (ms < STEP_MS_MIN) return;
     let times = this.#stages.get(stage);

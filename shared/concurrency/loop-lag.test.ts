@@ -3,7 +3,7 @@ import { LOOP_LATE_MS, LOOP_LOOK_EVERY_MS, LoopLag } from './loop-lag';
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-/** A loop whose next looks come when they are told to. */
+/** A loop whose samples are triggered by the test. */
 function watched(): {
   readonly lag: LoopLag;
   readonly stop: () => void;
@@ -47,7 +47,7 @@ test('a loop that was held too long is late until it has been in time for half a
   expect(lag.isLate).toBe(false);
 });
 
-test('whoever is a little late begins to count anew', () => {
+test('a loop that is a little late restarts its count', () => {
   const { lag, look } = watched();
   look(TOO_LONG_MS);
   for (let looks = 1; looks < 5; looks += 1) look(LOOP_LOOK_EVERY_MS);
@@ -88,7 +88,7 @@ test('time in which the process did not work does not make it late', () => {
   expect(lag.isLate).toBe(false);
 });
 
-test('nobody is late once nobody looks any more', () => {
+test('the loop is not late once sampling has stopped', () => {
   const { lag, look, pass, stop } = watched();
   look(TOO_LONG_MS);
   stop();

@@ -1,4 +1,4 @@
-/** How often the loop is looked at. */
+/** Sampling interval of the loop, in milliseconds. */
 export const LOOP_LOOK_EVERY_MS = 100;
 /** A loop that its own work has made later than this is late. */
 export const LOOP_LATE_MS = 500;
@@ -9,7 +9,7 @@ const IN_TIME_LOOKS = 5;
 /** Milliseconds of any beginning. */
 export interface LoopClocks {
   readonly elapsedMs: () => number;
-  /** What the process has worked so far. */
+  /** CPU time of the process so far, in milliseconds. */
   readonly workedMs: () => number;
 }
 
@@ -63,7 +63,7 @@ export class LoopLag {
     return this.#wasLate || (this.#timer !== undefined && this.#latenessMs() > LOOP_LATE_MS);
   }
 
-  /** How long it is expected to be late yet, in milliseconds: what waits takes as long as it has held the loop, and then it has to be in time. */
+  /** Expected remaining lateness in milliseconds: what waits takes as long as it has held the loop, and then it has to be in time. */
   get expectedWaitMs(): number {
     const latenessMs = this.#timer === undefined ? 0 : this.#latenessMs();
     if (!this.#wasLate && latenessMs <= LOOP_LATE_MS) return 0;
@@ -86,7 +86,7 @@ export class LoopLag {
 
   #latenessMs(): number {
     const heldMs = this.#clocks.elapsedMs() - this.#lookedAt - LOOP_LOOK_EVERY_MS;
-    // To ask the system what was worked takes longer than to read the time.
+    // Reading the CPU time costs more than reading the clock.
     return heldMs <= IN_TIME_MS ? heldMs : Math.min(heldMs, this.#clocks.workedMs() - this.#worked);
   }
 }

@@ -2,18 +2,18 @@ import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { STEP_MS_MIN, STEP_TIMES } from './long-steps';
 
-/** As long as all sliced work may hold the loop in one turn: nearly all requests take less altogether. */
+/** Time that all sliced work may hold the loop in one turn; nearly all requests need less altogether. */
 const LONG_STEP_MS = 2.5;
 
 /**
- * For work in a few steps of which each may be long, though hardly ever one is: a step that held the event loop lets everything else have
- * its turn before the next one begins. Usage: `if (pace.isDue) await pace.rest();` between two steps.
+ * Yields the event loop between steps that are rarely long: a step that held the loop gives others a turn before the next one. Usage: `if
+ * (pace.isDue) await pace.rest();` between two steps.
  */
 export class Pace {
   #begunAt = performance.now();
   #steppedAt = this.#begunAt;
 
-  /** Whether the loop has been held for long by the steps that end here. */
+  /** Reports whether the finished steps have held the loop for long. */
   get isDue(): boolean {
     return performance.now() - this.#begunAt > LONG_STEP_MS;
   }

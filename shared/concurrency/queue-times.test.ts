@@ -50,7 +50,7 @@ test('a key that is added while it is worked on waits for its next turn', async 
   expect(await metric('queue_duration_seconds_sum')).toBe(2);
 });
 
-test('it shows how long keys wait, and how long work on them takes', async () => {
+test('it shows how long keys wait and how long work on them takes', async () => {
   const queue = newQueue('a');
   queue.add('x');
   nowMs += 500;
@@ -63,7 +63,7 @@ test('it shows how long keys wait, and how long work on them takes', async () =>
   expect(await valueOf('workqueue_work_duration_seconds_bucket{name="a",le="10"}')).toBe(1);
 });
 
-test('a taker that waits gets a key that has waited for no time', async () => {
+test('a waiting taker gets a key that has waited for no time', async () => {
   const queue = newQueue('a');
   const taken = queue.take(signal);
   queue.add('x');
@@ -72,7 +72,7 @@ test('a taker that waits gets a key that has waited for no time', async () => {
   expect(await metric('queue_duration_seconds_count')).toBe(1);
 });
 
-test('work that goes on is shown before it ends', async () => {
+test('unfinished work is shown', async () => {
   const queue = newQueue('a');
   queue.add('x');
   queue.add('y');
@@ -95,7 +95,7 @@ test('every key that is put back for later counts as a retry', async () => {
   queue.shutDown();
 });
 
-test('queues of one name are told of together, others apart, and a new one before anything happens', async () => {
+test('queues of one name are reported together, others separately, and a new one at once', async () => {
   const [first, second] = [newQueue('a'), newQueue('a')];
   newQueue('b');
   first.add('x');

@@ -9,7 +9,7 @@ import type { WorkQueueObserver } from './work-queue';
 const BOUNDS_SECONDS = exponentialBounds(1e-8, 10, 10);
 const LABELS = ['name'] as const;
 
-/** What work queues have counted, by name; all queues of one name are told of as one. */
+/** The counts of work queues by name; queues of one name are reported as one. */
 export class QueueTimes {
   readonly #clock: Clock;
   readonly #queues = new Map<string, QueueCounts>();
@@ -38,7 +38,7 @@ export function addQueueMetrics(metrics: MetricSet, times: QueueTimes): void {
   addGauges(metrics, times);
 }
 
-/** What all queues of one name have counted. */
+/** The counts of all queues of one name. */
 interface QueueCounts {
   readonly labels: { readonly name: string };
   readonly queues: MeasuredQueue[];

@@ -2,7 +2,7 @@ import { LoopTurns, Slices } from './slices';
 
 let now: number;
 let turns: LoopTurns;
-/** Turns of the event loop that have begun. */
+/** Counts the turns of the event loop. */
 let turn: number;
 beforeEach(() => {
   now = 0;
@@ -35,7 +35,7 @@ async function countTurns(whole: () => Promise<unknown>): Promise<void> {
   isOver = true;
 }
 
-test('many who work at once hold the loop no longer than one', async () => {
+test('many concurrent tasks hold the loop no longer than one', async () => {
   const workedIn: number[] = [];
   await countTurns(async () => Promise.all(Array.from({ length: 10 }, async () => work(10, workedIn))));
   const perTurn = new Map<number, number>();
@@ -45,7 +45,7 @@ test('many who work at once hold the loop no longer than one', async () => {
   expect(perTurn.size).toBeLessThan(60);
 });
 
-test('those who wait go on in their order, urgent ones first, and several in one turn when they need little', async () => {
+test('waiting tasks continue in order, urgent ones first, and several in one turn when they need little', async () => {
   const order: string[] = [];
   const goOn = async (name: string, steps: number, isUrgent = false): Promise<void> => {
     await new Slices({ turns, isUrgent }).pause();
@@ -56,7 +56,7 @@ test('those who wait go on in their order, urgent ones first, and several in one
   expect(order).toEqual(['u1', 'a1', 'b1', 'c2']);
 });
 
-test('what has just begun goes on before what has paused before, however much of that waits', async () => {
+test('a task that has just begun continues before tasks that have paused before, however many of these wait', async () => {
   const order: string[] = [];
   await countTurns(async () => {
     const long = Array.from({ length: 5 }, async (_slices, at) => {

@@ -1,27 +1,26 @@
 /**
- * How long all sliced work together may hold the loop in one turn. A small request takes four to six rounds of the loop (its head, the store's
- * answers, its own event), and each may have two such turns (with what came in, and with what waited), other work, and garbage.
+ * Time that all sliced work together may hold the loop in one turn, in milliseconds. A small request takes four to six rounds of the
+ * loop, and each may contain two such turns, other work and garbage collection.
  */
 const TURN_MS = 1;
-/** What is left of a turn must be worth beginning another slice in it. */
+/** The rest of a turn must be worth another slice. */
 const BEGIN_BEFORE_MS = 0.5;
 
-/** What goes before other work that waits with it has so many turns before that has its own: then it goes on too, only slower. */
+/** Number of turns that preferred work may take before other waiting work gets one, which prevents starvation. */
 const TURNS_BEFORE_OTHERS_MAX = 3;
 
 /**
- * Whose turn it is first: urgent work, then what has just begun, since most of that is short and all but over, then what has paused before.
- * Of one rank they go on in their order.
+ * Order of turns: urgent work, then work that has just begun (most of it is short), then work that has paused before; FIFO within a rank.
  */
 type Rank = 'urgent' | 'begun' | 'long';
 
-/** Divides the turns of the event loop among all who do long work in slices. */
+/** Divides the turns of the event loop among all sliced work. */
 export class LoopTurns {
   readonly #monotonicMs: () => number;
   /** When the sliced work of this turn began; undefined while none has. */
   #beganAt: number | undefined;
   #isArmed = false;
-  /** Those who wait for a later turn, in order. */
+  /** Waiting work, in order. */
   readonly #waiting: Readonly<Record<Rank, (() => void)[]>> = { urgent: [], begun: [], long: [] };
   readonly #isTurnOfUrgent = preference();
   readonly #isTurnOfBegun = preference();
@@ -30,7 +29,7 @@ export class LoopTurns {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Whether this turn has been used up. */
+  /** Reports whether this turn has been used up. */
   due(): boolean {
     const now = this.#monotonicMs();
     this.#beganAt ??= this.#begin(now);
@@ -69,7 +68,7 @@ export class LoopTurns {
     return this.#isTurnOfBegun(begun.length > 0, long.length > 0) ? begun.shift() : long.shift();
   }
 
-  /** Lets the first of those who wait go on; the next one too when the first did not need the whole turn. */
+  /** Resumes the first waiting work, and the next one if it did not need the whole turn. */
   #releaseNext(): void {
     const resume = this.#takeNext();
     if (resume === undefined) return;

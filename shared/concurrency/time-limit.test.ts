@@ -10,7 +10,7 @@ test('a limit ends the wait, also when garbage was collected meanwhile', async (
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const ended = withTimeLimit(new AbortController().signal, 20, async (signal) => once(signal, 'abort'));
-  // What was made in this turn is held until its end.
+  // Objects created in this turn are held until its end.
   await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
   // Keeps the process alive; nothing here waits for it.

@@ -2,10 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { TIMER_MAX_MS } from './timer-max';
 
 /**
- * What the work comes to under a signal that aborts with the parent, or with a TimeoutError after `ms`, almost 25 days at most. The work has
- * to heed the signal. Nothing of the limit is left once the work has settled: kept until its time, the limits of a few hundred requests per
- * second are tens of megabytes. The timer does not keep the process alive. Not by `AbortSignal.any` over `AbortSignal.timeout`: in Node 20
- * that one holds its sources weakly, so that a collection of garbage takes the timeout away and the wait has no end.
+ * Runs the work under a signal that aborts with the parent, or with a TimeoutError after `ms` (at most almost 25 days). The work must
+ * obey the signal. The limit is removed once the work settles, and its timer does not keep the process alive. Not built on
+ * `AbortSignal.any` and `AbortSignal.timeout`: Node 20 holds the sources weakly, so garbage collection could remove the timeout.
  */
 export async function withTimeLimit<T>(
   parent: AbortSignal,

@@ -9,7 +9,7 @@ const MONTHS_MS = 100 * 86_400_000;
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-test('what is to take longer than a timer holds takes as long as one holds, and is not over at once', async () => {
+test('a delay beyond the range of a timer is cut to its maximum instead of ending at once', async () => {
   const { signal } = new AbortController();
   const queue = createWorkQueue();
   const over: string[] = [];

@@ -2,7 +2,7 @@ import type { Clock } from './clock';
 
 export interface Rate {
   readonly perSecond: number;
-  /** How many may come at once after a pause. */
+  /** Tokens available at once after a pause. */
   readonly burst: number;
 }
 
@@ -22,7 +22,7 @@ export class TokenBucket {
     this.#filledAt = clock.now();
   }
 
-  /** Takes a token and returns 0; or takes none and returns how many milliseconds it is until there is one. */
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
   take(): number {
     this.#fill();
     if (this.#tokens < 1) return ((1 - this.#tokens) / this.#rate.perSecond) * SECOND_MS;
@@ -30,14 +30,16 @@ export class TokenBucket {
     return 0;
   }
 
-  /** Takes so many tokens, also more than there are, and returns whether there was a debt then: nothing is let through until it is paid. */
+  /**
+   * Takes this many tokens, possibly more than there are, and returns whether that leaves a debt: nothing is admitted until it is paid.
+   */
   charge(tokens: number): boolean {
     this.#fill();
     this.#tokens -= tokens;
     return this.#tokens < 0;
   }
 
-  /** What there is stays, as far as the new burst has room for it. */
+  /** Existing tokens are kept up to the new burst. */
   changeRate(rate: Rate): void {
     this.#fill();
     this.#rate = rate;

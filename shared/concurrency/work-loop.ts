@@ -9,12 +9,12 @@ export interface Requeue {
 
 export interface WorkLoopOptions {
   readonly queue: WorkQueue;
-  /** How many keys are worked on at once. */
+  /** Number of keys processed concurrently. */
   readonly workers: number;
   /** Brings the world in line for one key. What it throws is logged, and the key is tried again with backoff. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<Requeue | undefined>;
   readonly log: Log;
-  /** How long a key waits at least after an error, in milliseconds; undefined: as its backoff has it. */
+  /** Minimum delay of a key after an error, in milliseconds; undefined: its backoff alone. */
   readonly retryAfterMs?: (error: unknown) => number | undefined;
 }
 

@@ -32,7 +32,7 @@ test('a key is never worked on twice at once, and comes again when it was added 
   expect(queue.length).toBe(0);
 });
 
-test('takers that wait are served in the order they came', async () => {
+test('waiting takers are served in order', async () => {
   const queue = createWorkQueue();
   const taken = takeAll(queue, 2);
   queue.add('a');
@@ -40,7 +40,7 @@ test('takers that wait are served in the order they came', async () => {
   expect(await taken).toEqual(['a', 'b']);
 });
 
-test('shutting down hands out what waits, takes nothing more and wakes every taker', async () => {
+test('shutting down hands out waiting keys, accepts no more and wakes every taker', async () => {
   const queue = createWorkQueue();
   queue.add('a');
   queue.shutDown();
@@ -52,7 +52,7 @@ test('shutting down hands out what waits, takes nothing more and wakes every tak
   expect(await taken).toEqual([undefined, undefined]);
 });
 
-test('a key that was handed over as its taker gave up is not lost', async () => {
+test('a key handed over to an aborted taker is not lost', async () => {
   const queue = createWorkQueue();
   const stop = new AbortController();
   const taken = queue.take(stop.signal);
@@ -88,7 +88,7 @@ describe('with a clock that is moved', () => {
     expect(queue.length).toBe(1);
   });
 
-  test('the backoff of a key doubles up to its bound and starts anew once it is forgotten', () => {
+  test('the backoff of a key doubles up to its limit and restarts once it is forgotten', () => {
     const queue = createWorkQueue({ retryInitialMs: 10, retryMaxMs: 35 });
     const waits = (): number => {
       queue.addRateLimited('a');
@@ -107,7 +107,7 @@ describe('with a clock that is moved', () => {
     expect(waits()).toBe(10);
   });
 
-  test('a key whose work a server refused for a time comes no sooner, and others with their own backoff', async () => {
+  test('a key that the server throttled returns no sooner, others by their own backoff', async () => {
     const queue = createWorkQueue({ retryInitialMs: 5, retryMaxMs: 60_000 });
     const stop = new AbortController();
     const calls: string[] = [];
@@ -117,20 +117,20 @@ describe('with a clock that is moved', () => {
       throw new Error(key);
     };
     const retryAfterMs = (error: unknown): number | undefined =>
-      error instanceof Error && error.message === 'told' ? 7_000 : undefined;
+      error instanceof Error && error.message === 'throttled' ? 7_000 : undefined;
     const finished = runWorkers({ queue, workers: 2, log, reconcile, retryAfterMs }, stop.signal);
-    for (const key of ['told', 'failed']) queue.add(key);
+    for (const key of ['throttled', 'failed']) queue.add(key);
     await jest.advanceTimersByTimeAsync(6_999);
-    expect(calls.filter((key) => key === 'told')).toHaveLength(1);
+    expect(calls.filter((key) => key === 'throttled')).toHaveLength(1);
     expect(calls.filter((key) => key === 'failed').length).toBeGreaterThan(5);
     await jest.advanceTimersByTimeAsync(1);
-    expect(calls.filter((key) => key === 'told')).toHaveLength(2);
+    expect(calls.filter((key) => key === 'throttled')).toHaveLength(2);
     stop.abort();
     await finished;
   });
 });
 
-test('workers retry what fails, look again when asked to, and end with the signal', async () => {
+test('workers retry failures, requeue on request, and end with the signal', async () => {
   const queue = createWorkQueue({ retryInitialMs: 1 });
   const stop = new AbortController();
   const calls: string[] = [];

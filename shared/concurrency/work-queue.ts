@@ -6,14 +6,14 @@ export interface WorkQueueOptions {
   readonly retryInitialMs?: number;
   /** The longest wait between two tries of a key, in milliseconds; 60,000 if not given. */
   readonly retryMaxMs?: number;
-  /** How many keys may wait, be delayed or be worked on at once; 1,000,000 if not given. */
+  /** Limit of keys waiting, delayed or in progress; 1,000,000 if absent. */
   readonly keysMax?: number;
   readonly observer?: WorkQueueObserver;
 }
 
 /** Hears what becomes of the keys of a queue, in the moment in which it happens. Must not throw. */
 export interface WorkQueueObserver {
-  /** The key waits to be taken, or for its present work to end; it may have waited already. */
+  /** The key waits for a taker or for its current work to end; it may have waited already. */
   added(key: string): void;
   /** Work on the key begins. */
   taken(key: string): void;
@@ -24,8 +24,8 @@ export interface WorkQueueObserver {
 }
 
 /**
- * Keys of work. Fair: first in, first out. Stingy: a key that is added several times before it is taken is taken once. A key is never
- * worked on twice at once: added meanwhile, it comes again after `done`. Any number of producers and takers.
+ * A queue of keys. Fair: first in, first out. Stingy: a key added several times before it is taken is taken once. A key is never
+ * processed twice at once: added meanwhile, it returns after `done`. Any number of producers and takers.
  */
 export interface WorkQueue {
   /** Throws WorkQueueFullError beyond the bound. Ignored after `shutDown`. */
@@ -36,15 +36,15 @@ export interface WorkQueue {
   addRateLimited(key: string, atLeastMs?: number): void;
   /** Ends the key's backoff: its next failure counts as the first. */
   forget(key: string): void;
-  /** How often the key was added with backoff since it was forgotten. */
+  /** Number of backoff additions of the key since it was forgotten. */
   retries(key: string): number;
-  /** The next key, as soon as there is one; undefined after `shutDown` once the queue is empty. Rejects with the signal's reason. */
+  /** Resolves with the next key; undefined after `shutDown` once the queue is empty. Rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<string | undefined>;
-  /** Every taken key must be given back. */
+  /** Must be called for every taken key. */
   done(key: string): void;
   /** Takes no more keys, drops the delayed ones, hands out the waiting ones. */
   shutDown(): void;
-  /** How many keys wait to be taken. */
+  /** Number of waiting keys. */
   readonly length: number;
 }
 
@@ -170,7 +170,7 @@ class KeyQueue implements WorkQueue {
     try {
       return await untilAborted(handed, signal);
     } catch (error) {
-      // A key that was handed over in the same turn as the abort goes back, or it would be lost.
+      // A key handed over in the same turn as the abort is returned, or it would be lost.
       if (waiting !== undefined && !this.#takers.delete(waiting)) this.#giveBack(await handed);
       throw error;
     }

@@ -28,7 +28,7 @@ export function parseDurationMs(text: string): number | undefined {
   return text.startsWith('-') ? -ms : ms;
 }
 
-/** Whether Go's durations know the unit. */
+/** Reports whether Go's durations have this unit. */
 export function isDurationUnit(unit: string): boolean {
   return MS_PER_UNIT.has(unit);
 }

@@ -1,10 +1,10 @@
-/** How far a feature has come. */
+/** The stage of a feature. */
 export type Stage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED';
 
 export interface Gate {
   readonly stage: Stage;
   readonly default: boolean;
-  /** GA, and nobody can set it otherwise. */
+  /** GA and locked to its default. */
   readonly isLocked: boolean;
 }
 
@@ -14,10 +14,7 @@ interface StageRow extends Omit<Gate, 'isLocked'> {
   readonly names: readonly string[];
 }
 
-/**
- * The gates that programs of Kubernetes v1.21 know, from its page on feature gates: what stage each had reached in that release, and its
- * default. Every program takes all of them, whether or not the feature is its own.
- */
+/** The feature gates of Kubernetes v1.21 with stage and default, from its page on feature gates. Every program accepts all of them. */
 const STAGES: readonly StageRow[] = [
   {
     stage: 'ALPHA',

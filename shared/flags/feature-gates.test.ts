@@ -11,7 +11,7 @@ function readWith<const Name extends string>(own: readonly Name[], ...items: rea
   return parsed;
 }
 
-test('a name stands once in the table', () => {
+test('a name is in the table once', () => {
   const help = describeGates(OWN);
   const named = [...help.matchAll(/(\w+)=/gu)].map(([, name]) => name).filter((name) => name !== 'default');
   expect(new Set(named)).toEqual(new Set(['AllAlpha', 'AllBeta', ...GATES.keys()]));
@@ -24,7 +24,7 @@ test("gates of Kubernetes' other programs are taken, and are said to switch noth
   expect(parsed.warnings).toEqual(['the feature gate CSIMigrationAWS switches nothing in this program']);
 });
 
-test('a gate whose feature is there for good, and one that is deprecated, warn', () => {
+test('a locked GA gate and a deprecated gate warn', () => {
   expect(read('NodeLease=true', 'HyperVContainer=true').warnings).toEqual([
     'the feature gate NodeLease is GA: setting it does nothing, and a later release will not know it',
     'the feature gate HyperVContainer is deprecated: a later release will not know it',

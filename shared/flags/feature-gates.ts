@@ -3,7 +3,7 @@ import type { Gate, Stage } from './feature-gate-table';
 import { GATES } from './feature-gate-table';
 import { suggestion } from './suggestion';
 
-/** Gates that stand for all gates of a stage that are not named themselves. */
+/** Gates that set all unnamed gates of a stage. */
 const STAGE_GATES = ownKeyMap<Stage>({ AllAlpha: 'ALPHA', AllBeta: 'BETA' });
 
 const KNOWN_NAMES: readonly string[] = [...STAGE_GATES.keys(), ...GATES.keys()];
@@ -21,9 +21,9 @@ export type ParsedFeatureGates<Name extends string> =
   | { readonly ok: false; readonly errors: readonly string[] };
 
 /**
- * Reads `<gate>=<true|false>` items; the last of two for one gate counts, and a gate's own item before one for its whole stage. `own` are
- * the gates that switch something in this program; all others of v1.21 are taken too, so that one value serves all programs of a cluster.
- * All errors are told at once.
+ * Parses `<gate>=<true|false>` items; the last one for a gate wins, and a gate's own item wins over its stage's. `own` are the gates with
+ * an effect in this program; all others of v1.21 are accepted, so that one value works for all programs of a cluster. All errors are
+ * reported at once.
  */
 export function parseFeatureGates<const Name extends string>(
   items: readonly string[],
@@ -87,7 +87,7 @@ function warningsOf(said: ReadonlyMap<string, boolean>, own: ReadonlySet<string>
   });
 }
 
-/** The gates as the help lists them: those that switch something in this program, then those that it takes for the sake of others. */
+/** Returns the gates for the help: those with an effect in this program, then the others. */
 export function describeGates(own: readonly string[]): string {
   const mine = new Set(own);
   const others = [...GATES].filter(([name]) => !mine.has(name));

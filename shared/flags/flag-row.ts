@@ -4,7 +4,7 @@
  */
 interface CommonRow {
   readonly name: string;
-  /** One letter that also names the flag: `-v 4`, `-v=4`, `-v4`. */
+  /** A one-letter alias: `-v 4`, `-v=4`, `-v4`. */
   readonly short?: string;
   /** The heading under which `--help` shows the flag. */
   readonly group: string;
@@ -22,7 +22,7 @@ export interface StringRow extends CommonRow {
 export interface IntRow extends CommonRow {
   readonly type: 'int';
   readonly default: number;
-  /** What the number counts. It becomes the end of the field's name: `Seconds`, `Mb`. */
+  /** The unit of the number, which becomes the suffix of the field: `Seconds`, `Mb`. */
   readonly unit?: string;
   /** The smallest and the largest value allowed, inclusive. */
   readonly min?: number;

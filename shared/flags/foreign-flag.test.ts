@@ -12,7 +12,7 @@ const FOREIGN: readonly ForeignFlag[] = [
   { name: 'logtostderr', isSwitch: true, taken: ['true'], reason: 'the log goes elsewhere' },
 ];
 
-test('a flag that has no effect here is taken with its value, and said to have none', () => {
+test('a flag without an effect is accepted with its value and a warning', () => {
   const parsed = parseFlags(
     ROWS,
     ['--stderrthreshold', '2', '--logtostderr', '--log_dir=', '--port=3'],

@@ -1,20 +1,17 @@
-/**
- * A flag of the Kubernetes program that this one stands in for and has no row for itself. Manifests and scripts that give it go on
- * working, or are told why they cannot.
- */
+/** A flag of the Kubernetes program without a row of its own here. It is accepted with a warning, or refused with a reason. */
 export interface ForeignFlag {
   readonly name: string;
   readonly isSwitch?: boolean;
-  /** The values that are taken, with a warning; absent means every one. Others are refused. */
+  /** Accepted values, with a warning; absent means every one. Others are refused. */
   readonly taken?: readonly string[];
   /** Half a sentence: why the flag has no effect here, or what to do instead. */
   readonly reason: string;
 }
 
-/** What is said of a foreign flag that was given: it is taken, or it cannot be. */
+/** The decision about a foreign flag: accepted with a warning, or refused. */
 export type ForeignVerdict = { readonly warning: string } | { readonly error: string };
 
-/** `text` is undefined where the flag stands alone; a switch is then true. */
+/** `text` is undefined without a value; a switch is then true. */
 export function judgeForeignFlag(flag: ForeignFlag, text: string | undefined): ForeignVerdict {
   const { name, reason, taken } = flag;
   if (text === undefined && flag.isSwitch !== true) return { error: `--${name} needs a value` };

@@ -15,7 +15,7 @@ const GLOBAL = `Global flags:
 export interface HelpOptions {
   /** The name of the program as one types it. */
   readonly program: string;
-  /** One or two sentences on what the program does. */
+  /** One or two sentences on the program. */
   readonly summary: string;
   readonly foreign?: readonly ForeignFlag[];
 }
@@ -38,7 +38,7 @@ export function helpText(rows: readonly FlagRow[], { program, summary, foreign =
   return `${summary}\n\nUsage:\n  ${program} [flags]\n\n${[...sections, GLOBAL, ...others].join('\n\n')}\n`;
 }
 
-/** Writes that text. A reader who leaves early (`--help | head`) is no error; whatever else goes wrong is thrown as by any stream. */
+/** Writes the help. A reader that closes early (`--help | head`) is no error; other stream errors are thrown. */
 export function writeHelp(to: Writable, rows: readonly FlagRow[], options: HelpOptions): void {
   to.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -64,7 +64,7 @@ describe('reading a command line', () => {
     });
   });
 
-  test('a value may stand behind an equals sign or be the next word', () => {
+  test('a value may follow an equals sign or be the next word', () => {
     expect(values('--bind-address=::1', '--secure-port', '7443')).toMatchObject({
       bindAddress: '::1',
       securePort: 7443,
@@ -99,7 +99,7 @@ describe('reading a command line', () => {
     expect(values('--secure_port=1').securePort).toBe(1);
   });
 
-  test('the names that were given are told apart from defaults', () => {
+  test('given flags are distinguished from defaults', () => {
     const parsed = parseFlags(ROWS, ['--anonymous-auth']);
     expect(parsed.outcome === 'values' && [...parsed.given]).toEqual(['anonymous-auth']);
   });
@@ -132,7 +132,7 @@ describe('errors', () => {
     expect(errors(word)).toEqual([expect.stringContaining(problem)]);
   });
 
-  test('all errors are told at once', () => {
+  test('all errors are reported at once', () => {
     expect(errors('--nope', '--secure-port=x')).toHaveLength(2);
   });
 
@@ -140,7 +140,7 @@ describe('errors', () => {
     expect(errors('--bind-address')).toEqual(['--bind-address needs a value']);
   });
 
-  test('a loose word is refused, and behind a switch the right form is shown', () => {
+  test('a stray word is refused, and after a switch the right form is shown', () => {
     expect(errors('serve')).toEqual(['unexpected argument "serve"']);
     expect(errors('--anonymous-auth', 'false')).toEqual([
       'unexpected argument "false"; write --anonymous-auth=false',
@@ -149,7 +149,7 @@ describe('errors', () => {
 });
 
 describe('help', () => {
-  test.each(['--help', '-h'])('%s asks for help, also beside errors', (word) => {
+  test.each(['--help', '-h'])('%s prints help, also beside errors', (word) => {
     expect(parseFlags(ROWS, ['--nope', word])).toEqual({ outcome: 'help' });
   });
 
@@ -164,7 +164,7 @@ describe('help', () => {
     for (const row of ROWS) expect(text.split(new RegExp(`--${row.name}\\b`))).toHaveLength(2);
   });
 
-  test('a reader who leaves early is no error', async () => {
+  test('a reader that closes early is no error', async () => {
     const left = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
     const pipe = new Writable({
       write: (_chunk, _encoding, done) => {
@@ -198,7 +198,7 @@ describe('durations', () => {
   });
 
   test('a long run of digits is refused in time that grows with its length, not with the square of it', () => {
-    // In the square of it, this would take minutes.
+    // Quadratic parsing would take minutes.
     expect(parseDurationMs(`${'1'.repeat(1_000_000)}x`)).toBeUndefined();
   });
 });

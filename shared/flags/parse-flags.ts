@@ -6,7 +6,7 @@ import type { ForeignFlag } from './foreign-flag';
 import { judgeForeignFlag } from './foreign-flag';
 import { suggestion } from './suggestion';
 
-/** What a command line says: the values, a wish for help, or everything that is wrong with it, each as one line. */
+/** The result of a command line: the values, a request for help, or all errors, one line each. */
 export type ParsedFlags<Rows extends readonly FlagRow[]> =
   | {
       readonly outcome: 'values';
@@ -114,7 +114,7 @@ class FlagReader {
     this.#store(row, `-${word.charAt(1)}`, value);
   }
 
-  /** The value behind a flag without `=`. A switch takes none. */
+  /** Returns the value after a flag without `=`. A switch takes none. */
   #nextValue(isSwitch: boolean): string | undefined {
     if (isSwitch) return 'true';
     const value = this.#argv[this.#position];

@@ -11,19 +11,19 @@ const readBuild =
   });
 
 test.each([['--version'], ['--version=true'], ['--version=T'], ['--version=false', '--version']])(
-  'one line with the version is asked for by %s',
+  '%s prints one line with the version',
   (...words) => {
     const wish = parseVersionFlag('prog', ['--other', ...words, '-v', '4'], readBuild());
     expect(wish).toEqual({ outcome: 'line', line: 'prog 1.2.3 abc' });
   },
 );
 
-test('sources that differed from the commit are told', () => {
+test('sources that differed from the commit are reported', () => {
   const wish = parseVersionFlag('prog', ['--version'], readBuild('dirty'));
   expect(wish).toEqual({ outcome: 'line', line: 'prog 1.2.3 abc-dirty' });
 });
 
-test('raw asks for all that is known of the build', () => {
+test('raw prints everything about the build', () => {
   const wish = parseVersionFlag('prog', ['--version=raw'], readBuild());
   expect(wish.outcome === 'line' ? JSON.parse(wish.line) : wish).toMatchObject({
     program: 'prog',
@@ -33,7 +33,7 @@ test('raw asks for all that is known of the build', () => {
   });
 });
 
-test('whoever does not ask goes on with the other words', () => {
+test('without --version the other words are kept', () => {
   expect(parseVersionFlag('prog', ['-v', '4'])).toEqual({ outcome: 'none', argv: ['-v', '4'] });
   expect(parseVersionFlag('prog', ['--version=false', '-v', '4'])).toEqual({
     outcome: 'none',

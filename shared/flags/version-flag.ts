@@ -2,16 +2,13 @@ import type { Build } from '../build';
 import { readBuild } from '../build';
 import { boolOf } from './flag-value';
 
-/** What a command line says of `--version`: print a line and end, complain and end, or go on with the other words. */
+/** The decision about `--version`: print a line and exit, fail, or continue with the other words. */
 export type VersionRequest =
   | { readonly outcome: 'line'; readonly line: string }
   | { readonly outcome: 'error'; readonly error: string }
   | { readonly outcome: 'none'; readonly argv: readonly string[] };
 
-/**
- * Reads `--version` wherever it stands: alone or `=true` asks for one line, `=raw` for all that is known of the build as JSON, `=false`
- * for nothing. The last one counts.
- */
+/** Parses `--version`: alone or `=true` prints one line, `=raw` the build as JSON, `=false` nothing. The last one wins. */
 export function parseVersionFlag(
   program: string,
   argv: readonly string[],

@@ -58,7 +58,7 @@ function act(server: FakeApiServer, what: Step): void {
   else if (what.do === 'bookmark') server.sendBookmarks();
 }
 
-/** What a handler was told, checked against the rules as it comes. */
+/** The calls of a handler, checked against the rules as they come. */
 class Witness {
   readonly known = new Map<string, ApiObject>();
   readonly #versions = new Map<string, number>();

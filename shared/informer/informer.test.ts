@@ -37,7 +37,7 @@ function write(name: string, value: string, labels: Record<string, string> = {})
 
 interface Watched {
   readonly informer: Informer<ApiObject>;
-  readonly told: string[];
+  readonly calls: string[];
   /** Resolves once the condition holds; looked at after every change. */
   readonly until: (holds: () => boolean) => Promise<void>;
 }
@@ -53,10 +53,10 @@ async function start(options: Partial<InformerOptions<ApiObject, ApiObject>> = {
     retry: { initialMs: 1, maxMs: 20 },
     ...options,
   });
-  const told: string[] = [];
+  const calls: string[] = [];
   const checks = new Set<() => void>();
   const tell = (what: string): void => {
-    told.push(what);
+    calls.push(what);
     for (const check of checks) check();
   };
   informer.addHandler({
@@ -77,7 +77,7 @@ async function start(options: Partial<InformerOptions<ApiObject, ApiObject>> = {
       checks.add(check);
       check();
     });
-  return { informer, told, until };
+  return { informer, calls, until };
 }
 
 async function waitFor(holds: () => boolean): Promise<void> {
@@ -88,29 +88,29 @@ const lists = (): number => server.seen.filter(({ query }) => !query.has('watch'
 
 test('handlers see what is there, then every change, and the store follows', async () => {
   write('a', '1');
-  const { informer, told, until } = await start();
-  expect(told).toEqual(['add a=1']);
+  const { informer, calls, until } = await start();
+  expect(calls).toEqual(['add a=1']);
   write('a', '2');
   write('b', '1');
   server.store.delete(place('a'), {});
-  await until(() => told.length === 4);
-  expect(told.slice(1)).toEqual(['update a=1 to a=2', 'add b=1', 'delete a=2']);
+  await until(() => calls.length === 4);
+  expect(calls.slice(1)).toEqual(['update a=1 to a=2', 'add b=1', 'delete a=2']);
   expect(informer.store.keys()).toEqual(['ns/b']);
   expect(informer.hasSynced()).toBe(true);
 });
 
-test('a late handler is told of everything that is there, a removed one of nothing more', async () => {
+test('a late handler gets an add for every object, a removed one gets nothing', async () => {
   write('a', '1');
-  const { informer, told, until } = await start();
+  const { informer, calls, until } = await start();
   const names: string[] = [];
   const remove = informer.addHandler({ onAdd: ({ metadata }) => names.push(metadata.name ?? '') });
   remove();
   write('b', '1');
-  await until(() => told.length === 2);
+  await until(() => calls.length === 2);
   expect(names).toEqual(['a']);
 });
 
-test('the watch asks for bookmarks and for an end in five to ten minutes, the list for pages', async () => {
+test('the watch requests bookmarks and a timeout of five to ten minutes, the list requests pages', async () => {
   await start({ namespace: 'ns', labelSelector: 'app=x', random: () => 0.5 });
   const [list, watch] = server.seen;
   expect(Object.fromEntries(list?.query ?? [])).toEqual({ limit: '500', labelSelector: 'app=x' });
@@ -125,21 +125,21 @@ test('the watch asks for bookmarks and for an end in five to ten minutes, the li
 
 test('a cut watch is resumed where it was, without a new list', async () => {
   write('a', '1');
-  const { told, until } = await start();
+  const { calls, until } = await start();
   write('a', '2');
-  await until(() => told.length === 2);
+  await until(() => calls.length === 2);
   server.cutConnections();
   write('a', '3');
-  await until(() => told.length === 3);
-  expect(told).toEqual(['add a=1', 'update a=1 to a=2', 'update a=2 to a=3']);
+  await until(() => calls.length === 3);
+  expect(calls).toEqual(['add a=1', 'update a=1 to a=2', 'update a=2 to a=3']);
   expect(lists()).toBe(1);
 });
 
 test('a watch that the server ends is resumed from the last bookmark, however much was forgotten before it', async () => {
   write('a', '1');
-  const { told, until } = await start();
+  const { calls, until } = await start();
   write('a', '2');
-  await until(() => told.length === 2);
+  await until(() => calls.length === 2);
   // Changes of other resources move the version on; the bookmark says that nothing of ours was among them.
   server.store.create({ ...place('x'), resource: { ...CONFIG_MAPS, resource: 'others' } }, { metadata: {} });
   server.sendBookmarks();
@@ -148,27 +148,27 @@ test('a watch that the server ends is resumed from the last bookmark, however mu
   const version = String(server.store.revision);
   await waitFor(() => server.seen.some(({ query }) => query.get('resourceVersion') === version));
   write('a', '3');
-  await until(() => told.length === 3);
+  await until(() => calls.length === 3);
   expect(lists()).toBe(1);
 });
 
 test('when several objects vanish in one version and the connection breaks between them, none is missed', async () => {
   for (const name of ['a', 'b', 'c']) write(name, '1');
-  const { told, until } = await start();
+  const { calls, until } = await start();
   const before = server.store.revision;
   server.endWatchesAfter(1);
   server.store.expire([place('a'), place('b'), place('c')]);
-  await until(() => told.filter((line) => line.startsWith('delete')).length === 3);
-  expect(told.slice(3)).toEqual(['delete a=1', 'delete b=1', 'delete c=1']);
+  await until(() => calls.filter((line) => line.startsWith('delete')).length === 3);
+  expect(calls.slice(3)).toEqual(['delete a=1', 'delete b=1', 'delete c=1']);
   await waitFor(() => server.watchCount() === 1);
   const resumed = server.seen.at(-1)?.query.get('resourceVersion');
   expect(Number(resumed)).toBe(before);
   expect(lists()).toBe(1);
 });
 
-test('after a 410 everything is listed again and only the differences are told', async () => {
+test('after a 410 everything is listed again and only the differences are delivered', async () => {
   for (const name of ['a', 'b', 'c']) write(name, '1');
-  const { informer, told, until } = await start();
+  const { informer, calls, until } = await start();
   // The watch is refused while the world changes.
   server.fault = ({ query }) => (query.has('watch') ? 'cut' : undefined);
   server.cutConnections();
@@ -180,21 +180,21 @@ test('after a 410 everything is listed again and only the differences are told',
   server.store.compact();
   server.fault = () => undefined;
   await until(() => informer.store.keys().includes('ns/d'));
-  expect(told.slice(3).toSorted()).toEqual(
+  expect(calls.slice(3).toSorted()).toEqual(
     ['update a=1 to a=2', 'delete b=1 (stale)', 'delete c=1 (stale)', 'add c=9', 'add d=1'].toSorted(),
   );
-  expect(told.indexOf('delete c=1 (stale)')).toBeLessThan(told.indexOf('add c=9'));
+  expect(calls.indexOf('delete c=1 (stale)')).toBeLessThan(calls.indexOf('add c=9'));
   expect(lists()).toBe(2);
 });
 
 test('an in-stream 410 also leads to a new list', async () => {
   write('a', '1');
-  const { told, until } = await start();
+  const { calls, until } = await start();
   server.expireWatches();
   await waitFor(() => lists() === 2);
   write('a', '2');
-  await until(() => told.length === 2);
-  expect(told).toEqual(['add a=1', 'update a=1 to a=2']);
+  await until(() => calls.length === 2);
+  expect(calls).toEqual(['add a=1', 'update a=1 to a=2']);
 });
 
 test('a refused watch is tried again from the same version, and only after several refusals a list is made', async () => {
@@ -232,7 +232,7 @@ test.each(['ServiceUnavailable', 'TooManyRequests'] as const)(
   },
 );
 
-test('an informer comes again no sooner than the server asks', async () => {
+test('an informer obeys Retry-After', async () => {
   write('a', '1');
   const waits: unknown[] = [];
   const log: Log = {
@@ -252,7 +252,7 @@ test('an informer comes again no sooner than the server asks', async () => {
   expect(waits).toContain(1_000);
 });
 
-test('an event that could not be taken comes again', async () => {
+test('an event that could not be applied is delivered again', async () => {
   write('a', '1');
   let isBroken = false;
   const { informer } = await start({
@@ -291,14 +291,14 @@ test('an outage does not end the informer, and a broken handler does not stop th
   expect(names).toEqual(['a']);
 });
 
-test('an object that leaves the selection is told as deleted, one that enters it as added', async () => {
+test('an object that leaves the selection is delivered as deleted, one that enters it as added', async () => {
   write('a', '1', { app: 'x' });
-  const { told, until } = await start({ labelSelector: 'app=x' });
+  const { calls, until } = await start({ labelSelector: 'app=x' });
   write('b', '1', { app: 'y' });
   write('b', '2', { app: 'x' });
   write('a', '2', { app: 'y' });
-  await until(() => told.length === 3);
-  expect(told).toEqual(['add a=1', 'add b=2', 'delete a=1']);
+  await until(() => calls.length === 3);
+  expect(calls).toEqual(['add a=1', 'add b=2', 'delete a=1']);
 });
 
 test('objects are cut down before they are kept, and found by index', async () => {

@@ -34,18 +34,18 @@ export interface InformerOptions<Read extends ApiObject, T extends ApiObject> ex
 }
 
 /**
- * A mirror of one collection, and news of every change. Each handler sees, per object, add, then updates, then delete, with nothing
- * doubled and nothing going back; what was missed between two lists is told as the difference.
+ * A local copy of one collection with notification of every change. Each handler sees, per object, add, then updates, then delete,
+ * without duplicates or regressions; changes missed between two lists are delivered as differences.
  */
 export interface Informer<T extends ApiObject> {
   readonly store: Store<T>;
-  /** Whether the first list is in the store and was told to the handlers. */
+  /** Reports whether the first list is in the store and was delivered to the handlers. */
   hasSynced(): boolean;
   /** Resolves once `hasSynced`; rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
   /** For how long a watch has been open without a break, in milliseconds; 0 if none is open. */
   watchingForMs(): number;
-  /** A handler that comes late is told an add for everything that is there. Returns its removal. */
+  /** Adds a handler; a late one gets an add for every object. Returns its removal. */
   addHandler(handler: Handler<T>): () => void;
   /** Lists and watches until the signal aborts, then resolves. To be called once. */
   run(signal: AbortSignal): Promise<void>;
@@ -54,7 +54,7 @@ export interface Informer<T extends ApiObject> {
 const RETRY = { initialMs: 200, maxMs: 10_000 };
 const WATCH_SECONDS_MIN = 300;
 const WATCH_SECONDS_MAX = 600;
-/** After so many refusals in a row the version itself is suspected (a restored store is behind it) and everything is listed again. */
+/** After this many refusals in a row the version itself is suspected (a restored store), and everything is listed again. */
 const REFUSALS_MAX = 3;
 /** Answers of a server, or of a balancer before it, that has no time: a list would cost it more than the watch that it refuses. */
 const BUSY_CODES = [429, 502, 503] as const;
@@ -124,7 +124,7 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
 
   async #list(signal: AbortSignal): Promise<WatchPosition> {
     const { client, resource, accept, namespace, labelSelector, fieldSelector } = this.#options;
-    // No resourceVersion: a consistent list, so that a relist never goes back behind what was seen.
+    // No resourceVersion: a consistent list, so that a relist never goes back in time.
     const list = await client.listAll(resource, {
       namespace,
       labelSelector,
@@ -158,13 +158,13 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
     });
     for await (const event of watch) {
       const order = position.order(event);
-      // A resumed watch stands one version back and may say so first.
+      // A resumed watch starts one version earlier and may send that bookmark first.
       if (order === 'backwards' && event.type === 'BOOKMARK') continue;
       if (order === 'backwards') throw new BackwardsError(event.object.metadata.resourceVersion ?? '');
       events += 1;
       if (order === 'duplicate' && event.type !== 'BOOKMARK') continue;
       if (event.type !== 'BOOKMARK') this.#take(event);
-      // Not before it is in the store: an event that could not be taken comes again.
+      // Only after the store has it: an event that could not be applied is delivered again.
       position.advance(event);
     }
     signal.throwIfAborted();
@@ -185,7 +185,7 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
     this.#backoff.reset();
   }
 
-  /** Decides where to go on after a failure, and waits. */
+  /** Decides where to continue after a failure, and waits. */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     if (error instanceof StatusError && !hasCode(error, ...BUSY_CODES)) this.#refusals += 1;
     const isLost = isExpired(error) || error instanceof BackwardsError || this.#refusals >= REFUSALS_MAX;
@@ -205,7 +205,7 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
   }
 }
 
-/** A watch that tells of an older version than it told before. */
+/** A watch delivered an older version than before. */
 class BackwardsError extends Error {
   constructor(version: string) {
     super(`the watch went back to version ${version}`);

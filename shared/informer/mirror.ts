@@ -3,7 +3,7 @@ import type { ApiObject } from '../object/object';
 import type { Indexers, WritableStore } from './store';
 import { createStore, keyOfObject } from './store';
 
-/** Called synchronously, in order. Must not throw and must not take long: put a key into a work queue. */
+/** Called synchronously, in order. Must not throw or take long: put a key into a work queue. */
 export interface Handler<T extends ApiObject> {
   readonly onAdd?: (object: T) => void;
   readonly onUpdate?: (before: T, after: T) => void;
@@ -11,7 +11,7 @@ export interface Handler<T extends ApiObject> {
   readonly onDelete?: (last: T, details: { readonly isStale: boolean }) => void;
 }
 
-/** A store that tells its handlers what changes in it. An object that was replaced by another of the same name is told as two. */
+/** A store that notifies its handlers of changes. An object replaced by another of the same name is delivered as a delete and an add. */
 export class Mirror<T extends ApiObject> {
   readonly store: WritableStore<T>;
   readonly #handlers = new Set<Handler<T>>();

@@ -1,19 +1,19 @@
 import type { WatchEvent } from '../client/options';
 import { keyOfObject } from './store';
 
-/** What an event is, seen from the position: new, one that was handled before the watch was resumed, or out of order. */
+/** The relation of an event to the position: new, already handled before the watch was resumed, or out of order. */
 export type EventOrder = 'new' | 'duplicate' | 'backwards';
 
 const NUMBER = /^\d+$/;
 
 /**
- * Where a watch stands, and from which version it may go on. Several objects can change in one version (a lease of the store that
- * expires takes many with it), so a connection may break between two events of one version: the watch then resumes one version
- * earlier, and what had been handled at that version is recognised. A list and a bookmark promise their version whole.
+ * The position of a watch. Several objects can change in one version (an expired lease of the store), so a connection may break between
+ * two events of one version: the watch then resumes one version earlier, and handled events of that version are recognized. A list and a
+ * bookmark include their version completely.
  */
 export class WatchPosition {
   #version: string;
-  /** Keys whose events at `version` were handled; undefined if the version is known to be complete. */
+  /** Keys whose events at `version` were handled; undefined if the version is complete. */
   #handled: Set<string> | undefined;
 
   /** `version` is a list's. */

@@ -4,7 +4,7 @@ import type { ApiObject, ObjectMeta } from '../object/object';
 export type Indexer<T extends ApiObject> = (object: T) => readonly string[];
 export type Indexers<T extends ApiObject> = Readonly<Record<string, Indexer<T>>>;
 
-/** What an informer knows now. Objects are shared: never change one. */
+/** The current objects of an informer. Objects are shared: never change one. */
 export interface Store<T extends ApiObject> {
   /** By `namespace/name`, or `name` of a cluster-scoped object. */
   get(key: string): T | undefined;

@@ -1,10 +1,10 @@
-/** What every part of orch logs through. Fields are plain values; a message is a sentence without a full stop. */
+/** The logger of every part of orch. Fields are plain values; a message is lower-case without a full stop. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** A log whose lines all carry these fields. */
+  /** Returns a log with these fields in every line. */
   child(fields: object): Log;
 }
 

@@ -8,9 +8,9 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export interface LogOptions {
   readonly format: LogFormat;
-  /** The number behind `-v`: from 4 on, debug lines are written too. */
+  /** The number of `-v`: from 4 on, debug lines are written too. */
   readonly verbosity: number;
-  /** A file descriptor or a path; the standard error by default, as everything on the standard output is a program's result. */
+  /** A file descriptor or a path; standard error by default, because standard output is for results. */
   readonly destination?: number | string;
 }
 

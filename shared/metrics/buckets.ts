@@ -2,9 +2,9 @@
 export interface Bucketed {
   /** Ascending, in the unit of the metric. */
   readonly bounds: readonly number[];
-  /** How many fell to each bound and not to the one before; one more than there are bounds: the last is above all of them. */
+  /** Count per bucket, not cumulative; the last one is above all bounds. */
   readonly counts: ArrayLike<number>;
-  /** Of all that was observed, in the unit of the metric. */
+  /** Sum of all observations, in the unit of the metric. */
   readonly sum: number;
 }
 

@@ -23,7 +23,7 @@ export function addBuildInfo(metrics: MetricSet, { version, commit, treeState, d
     git_commit: commit,
     git_tree_state: treeState,
     build_date: date,
-    // There is no Go in it: dashboards show what stands here.
+    // There is no Go here; dashboards show this text.
     go_version: `node ${process.version}`,
     compiler: 'v8',
     platform: `${process.platform}/${process.arch}`,

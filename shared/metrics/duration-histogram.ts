@@ -1,12 +1,12 @@
 import type { Bucketed } from './buckets';
 
-/** Of a histogram: how many events each bucket has, and the milliseconds of all of them. */
+/** The counts of a histogram: events per bucket, and their total milliseconds. */
 export interface TakenDurations {
   readonly counts: readonly number[];
   readonly sumMs: number;
 }
 
-/** How long something took, many times over: counts by upper bound in seconds, cheap enough for every request and every event. */
+/** A duration histogram with bounds in seconds, cheap enough for every request and event. */
 export class DurationHistogram implements Bucketed {
   readonly bounds: readonly number[];
   readonly counts: Float64Array;
@@ -27,7 +27,7 @@ export class DurationHistogram implements Bucketed {
     this.#sumMs += ms * times;
   }
 
-  /** What was counted since this was called last, as data; undefined for nothing. */
+  /** Returns and resets the counts since the last call; undefined if there are none. */
   take(): TakenDurations | undefined {
     if (this.counts.every((each) => each === 0)) return undefined;
     const taken = { counts: [...this.counts], sumMs: this.#sumMs };
@@ -36,7 +36,7 @@ export class DurationHistogram implements Bucketed {
     return taken;
   }
 
-  /** Adds what was taken from a histogram of the same bounds. */
+  /** Adds counts of a histogram with the same bounds. */
   add({ counts, sumMs }: TakenDurations): void {
     for (const [at, times] of counts.entries()) this.counts[at] = (this.counts[at] ?? 0) + times;
     this.#sumMs += sumMs;
@@ -54,7 +54,7 @@ export class DurationHistogram implements Bucketed {
 
 const MS_PER_SECOND = 1_000;
 
-/** From half a millisecond, of which an idle server needs less, to what a client takes for a failure. */
+/** From half a millisecond, which an idle server needs, to what clients treat as a failure. */
 const DELAY_BOUNDS_SECONDS: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 3, 10,
 ];

@@ -2,10 +2,7 @@ import type { Bucketed } from './buckets';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/**
- * Where the series of one histogram stand in the exposition before, and what they said there. Counts only grow, so a series whose sum and
- * number are the same says the same.
- */
+/** Positions of histograms in the previous exposition and their text. Counts only grow, so an equal sum and count mean equal text. */
 export type KeptSeries = WeakMap<Bucketed, Kept>;
 
 /**
@@ -17,12 +14,12 @@ export class Exposition {
   #bytes: Buffer;
   #length = 0;
   #before: Exposition | undefined;
-  /** What is known to stand from `at` on, and is still to be copied there: what lies between `begin` and `end` in `from`. */
+  /** A pending copy of known text: from `begin` to `end` in `from`, to position `at`. */
   #run = { from: this as Exposition, begin: 0, end: 0, at: 0 };
-  /** Those who remember where a series stands in it hold this, and not the bytes. */
+  /** Referenced by series positions instead of the bytes. */
   readonly #mark: ExpositionMark = {};
 
-  /** `before` is one that was closed; `free` one that nobody reads any more, whose memory is written over. */
+  /** `before` is a closed exposition; `free` is one without readers, whose memory is reused. */
   constructor(before?: Exposition, free?: Exposition) {
     this.#before = before;
     const bytesMin = Math.max((before?.length ?? 0) + SPARE_BYTES, BYTES_MIN);
@@ -41,7 +38,7 @@ export class Exposition {
     );
   }
 
-  /** One line. `labels` are those of {@link labelText}. */
+  /** Writes one line. `labels` are those of {@link labelText}. */
   sample(name: string, labels: string, value: number): void {
     this.text(labels === '' ? `${name} ` : `${name}{${labels}} `);
     this.#number(value);
@@ -99,7 +96,7 @@ export class Exposition {
     this.#before = undefined;
   }
 
-  /** What was written. */
+  /** Returns the written bytes. */
   take(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -147,7 +144,7 @@ export class Exposition {
 
 type ExpositionMark = object;
 
-/** Where one series stands: from `begin` to `end` in the exposition of the mark. */
+/** The position of one series: `begin` to `end` in the exposition of the mark. */
 interface Kept {
   mark: ExpositionMark;
   labels: string;
@@ -163,7 +160,7 @@ function totalOf({ counts }: Bucketed): number {
   return total;
 }
 
-/** Labels as they stand between the braces, in the order of `names`; a label without a value is an empty one. */
+/** Returns labels as between the braces, in the order of `names`; a missing value is empty. */
 export function labelText(names: readonly string[], values: Readonly<Record<string, string>>): string {
   return names.map((name) => `${name}="${escaped(values[name] ?? '')}"`).join(',');
 }
@@ -171,12 +168,12 @@ export function labelText(names: readonly string[], values: Readonly<Record<stri
 const LINE_FEED = 0x0a;
 const ZERO = 0x30;
 const UTF8_BYTES_MAX = 3;
-/** Of a bound, its count and what stands around them; of any number. */
+/** Size of a bound with its count and punctuation, for any number. */
 const BUCKET_BYTES_MAX = 64;
 const BYTES_MIN = 64 * 1_024;
 /** Copied in a fraction of a millisecond. */
 const RUN_BYTES_MAX = 256 * 1_024;
-/** What may be added until the next time before the memory of this time is too small. */
+/** Growth until the next scrape for which memory is reserved. */
 const SPARE_BYTES = 128 * 1_024;
 /** Written as exponents from here upwards, and below there. */
 const LARGE = 1e6;

@@ -12,7 +12,7 @@ export type AllowedLabels = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<
 
 export const ALL_METRICS: MetricChoice = { disabled: new Set(), showHidden: false, allowed: new Map() };
 
-/** The release whose metrics these are. */
+/** The release of these metrics. */
 export const METRICS_RELEASE = { major: 1, minor: 21 } as const;
 
 const GROUP = 'Metrics';
@@ -50,7 +50,7 @@ export interface MetricFlags {
   readonly allowMetricLabels: readonly string[];
 }
 
-/** What is wrong with the flags, each a sentence for the user. */
+/** Returns the problems of the flags, one sentence each. */
 export function metricProblems({
   showHiddenMetricsForVersion: version,
   allowMetricLabels,
@@ -67,7 +67,7 @@ export function metricProblems({
   ];
 }
 
-/** What flags without a problem ask for. */
+/** Returns the choice of valid flags. */
 export function metricChoice(flags: MetricFlags): MetricChoice {
   return {
     disabled: new Set(flags.disabledMetrics),

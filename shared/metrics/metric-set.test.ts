@@ -33,7 +33,7 @@ test('a metric carries its class of stability, and what is deprecated says since
   expect(lines).toContain('# TYPE requests gauge');
 });
 
-test('what was deprecated a release ago is hidden, unless it is asked for', async () => {
+test('a metric deprecated a release ago is hidden unless requested', async () => {
   const shown = async (flags: Partial<MetricFlags>): Promise<boolean> => {
     const metrics = newSet(flags);
     metrics.counter({ name: 'old', help: '.', read: () => [[{}, 1]] });
@@ -47,7 +47,7 @@ test('what was deprecated a release ago is hidden, unless it is asked for', asyn
   ]);
 });
 
-test('values that are not allowed are told together', async () => {
+test('label values that are not allowed are counted together', async () => {
   const metrics = newSet({ allowMetricLabels: ['requests', 'verb=GET', 'LIST', 'seconds', "verb='GET'"] });
   metrics.counter({
     name: 'requests',
@@ -139,7 +139,7 @@ test('labels are escaped, and may be of any alphabet', async () => {
   expect(lines).toContain('requests{a="x\\"\\\\\\nß€𝄞"} 1');
 });
 
-test('the event loop has turns while much is written, and all who ask meanwhile get the same', async () => {
+test('writing yields the event loop, and concurrent scrapes share one result', async () => {
   const metrics = newSet();
   const labels = Array.from({ length: 3_000 }, (_each, at) => ({
     verb: `${String(at)}${'x'.repeat(1_000)}`,
@@ -166,7 +166,7 @@ test('the event loop has turns while much is written, and all who ask meanwhile 
   expect(String(first).split('\n')).toHaveLength(3_000 + 3);
 });
 
-test('a histogram stands in an exposition as it is, whether it has changed since the one before or not', async () => {
+test('a histogram in an exposition is current, whether it has changed or not', async () => {
   const metrics = newSet();
   const series = ['GET', 'LIST', 'PUT', 'POST'].map((verb) => {
     return { labels: { verb }, took: new DurationHistogram([0.1, 1, 10]), isShown: true };
@@ -208,7 +208,7 @@ test('a histogram stands in an exposition as it is, whether it has changed since
   }
 });
 
-test('more unchanged series than are copied in one go stand as they did, beside those that changed', async () => {
+test('more unchanged series than one copy holds are correct beside changed ones', async () => {
   const metrics = newSet();
   const series = Array.from({ length: 200 }, (_each, at) => {
     return { labels: { verb: `${String(at)}${'x'.repeat(1_000)}` }, took: new DurationHistogram([0.1, 1]) };
@@ -227,7 +227,7 @@ test('more unchanged series than are copied in one go stand as they did, beside 
   }
 });
 
-test('what was given back is written over, and what somebody still reads is not', async () => {
+test('returned memory is reused, and memory with readers is not', async () => {
   const metrics = newSet();
   const took = new DurationHistogram([1]);
   metrics.histogram({ name: 'seconds', help: '.', read: () => [[{}, took]] });
@@ -247,12 +247,12 @@ test('what was given back is written over, and what somebody still reads is not'
     memory.add(bytes.buffer);
     metrics.giveBack(bytes);
   }
-  // Its other reader has it still; two take turns after it.
+  // Its other reader still holds it; two take turns afterwards.
   expect([countIn(kept), countIn(other)]).toEqual(['1', '2']);
   expect(memory.size).toBe(3);
 });
 
-test('a metric without a class of stability, or one that is there already, is a mistake', () => {
+test('a metric without a stability class, or a duplicate, is an error', () => {
   const metrics = newSet();
   const metric = { help: '.', read: () => [] };
   expect(() => {
@@ -264,7 +264,7 @@ test('a metric without a class of stability, or one that is there already, is a 
   }).toThrow('is there twice');
 });
 
-test('what several metrics are read from is made once for all of them, and anew the next time', async () => {
+test('a shared source of several metrics is computed once per scrape', async () => {
   const metrics = newSet();
   let made = 0;
   const parts = metrics.oncePerReading(() => (made += 1));

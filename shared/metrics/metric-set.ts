@@ -10,7 +10,7 @@ import { STABILITY } from './stability';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One series. Labels that are the same object in every reading are written down once. */
+/** One series. Labels that are the same object in every reading are rendered once. */
 export type Sample<Value = number> = readonly [labels: Labels, value: Value];
 
 export interface CollectedMetric<Value = number> {
@@ -18,7 +18,7 @@ export interface CollectedMetric<Value = number> {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Called when somebody asks for the metrics. Values of labels come from a bounded set, and never from a client's free words. */
+  /** Called for each scrape. Label values come from a bounded set, never from a client's free text. */
   readonly read: () => Iterable<Sample<Value>>;
 }
 
@@ -28,7 +28,7 @@ export interface MetricSetOptions {
   readonly stability?: ReadonlyMap<string, Stability>;
 }
 
-/** The metrics of a process: each is read from where it is counted anyway, and only when somebody asks. */
+/** The metrics of a process: each is read where it is counted, and only for a scrape. */
 export class MetricSet {
   readonly contentType = 'text/plain; version=0.0.4; charset=utf-8';
   readonly #choice: MetricChoice;
@@ -39,11 +39,11 @@ export class MetricSet {
   #underWay: Promise<Exposition> | undefined;
   /** It stays: what has not changed is copied from it. */
   #last: Exposition | undefined;
-  /** Nobody reads it any more: the next is written into its memory, which a busy server has 15 MB of. */
+  /** It has no readers: the next one reuses its memory, 15 MB on a busy server. */
   #free: Exposition | undefined;
   readonly #readers = new WeakMap<Exposition, number>();
   readonly #given = new WeakMap<Buffer, Exposition>();
-  /** How often all metrics have been read. */
+  /** Number of scrapes. */
   #readings = 0;
 
   constructor({ choice = ALL_METRICS, stability = STABILITY }: MetricSetOptions = {}) {
@@ -70,7 +70,7 @@ export class MetricSet {
     });
   }
 
-  /** What several metrics are read from: it is made once for each time that all are read. */
+  /** Returns a source of several metrics that is computed once per scrape. */
   oncePerReading<Value>(make: () => Value): () => Value {
     let made: { readonly reading: number; readonly value: Value } | undefined;
     return () => {
@@ -79,15 +79,15 @@ export class MetricSet {
     };
   }
 
-  /** What a library tells of the runtime: memory, processor time, delay of the event loop. It has no class of stability. */
+  /** Adds a library's runtime metrics: memory, CPU time, event-loop delay. They have no stability class. */
   addRuntime(registry: Registry): void {
     for (const name of this.#choice.disabled) registry.removeSingleMetric(name);
     this.#runtime = registry;
   }
 
   /**
-   * The text form of Prometheus. The event loop has turns while it is written; those who ask meanwhile get the same. Who needs it no more
-   * may say so by {@link giveBack}.
+   * Returns the Prometheus text format. Writing yields the event loop, and concurrent scrapes share the result. Return the bytes by
+   * {@link giveBack} to reuse their memory.
    */
   async exposition(): Promise<Buffer> {
     this.#underWay ??= this.#write().finally(() => {
@@ -100,7 +100,7 @@ export class MetricSet {
     return bytes;
   }
 
-  /** Whoever was given the bytes has read them, and has passed them on to nobody: they will be written over. */
+  /** Returns bytes that have no reader any more: they will be overwritten. */
   giveBack(bytes: Buffer): void {
     const exposition = this.#given.get(bytes);
     if (exposition === undefined) return;
@@ -122,7 +122,7 @@ export class MetricSet {
     if (this.#isLeftOut(name, stability)) return;
     const allowed = this.#choice.allowed.get(name);
     const textOf = labelTexts(labels, allowed);
-    // Series whose values are not allowed become one.
+    // Series with values that are not allowed become one.
     const readAll =
       allowed === undefined ? read : (): Iterable<Sample<Value>> => merged(read(), { labels, allowed, sum });
     const fullHelp = `[${stability.level}] ${isPast(stability.deprecated) ? `(Deprecated since ${String(stability.deprecated)}) ` : ''}${help}`;
@@ -164,7 +164,7 @@ export class MetricSet {
 const TURN_BYTES = 1_024 * 1_024;
 const UNEXPECTED = 'unexpected';
 
-/** How values of one type are written, and put together. */
+/** How values of one type are written and added. */
 interface ValueForm<Value> {
   readonly write: (to: Exposition, labels: string, value: Value) => void;
   readonly sum: (left: Value, right: Value) => Value;
@@ -188,7 +188,7 @@ function mergedBuckets(left: Bucketed, right: Bucketed): Bucketed {
 
 type Allowed = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Labels as text, kept for as long as whoever counts keeps the labels. */
+/** Rendered labels, cached while the counter keeps the labels object. */
 function labelTexts(names: readonly string[], allowed: Allowed | undefined): (values: Labels) => string {
   if (names.length === 0) return () => '';
   // Where values are put together the labels are new in every reading.
@@ -232,7 +232,7 @@ function constrained(values: Labels, allowed: Allowed): Labels {
   );
 }
 
-/** A metric is told to be deprecated from its release on, and hidden in the one after it. */
+/** A metric is reported as deprecated from its release on, and hidden in the next one. */
 function isPast(deprecated: string | undefined): boolean {
   return minorOf(deprecated) <= METRICS_RELEASE.minor;
 }

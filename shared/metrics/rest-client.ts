@@ -5,12 +5,14 @@ import type { Labels, MetricSet } from './metric-set';
 import type { Taken } from './taken';
 import { takeDurations, takeTimes } from './taken';
 
-/** Told of each request of a client: `code` is 0 where there was no answer. */
+/** Called for each request of a client: `code` is 0 without a response. */
 export type RequestObserver = (method: string, code: number, ms: number) => void;
 
 /** Those of client-go. */
 const BOUNDS_SECONDS = exponentialBounds(0.001, 2, 10);
-/** Servers are few, but for webhooks that are configured ever anew; what is beyond is not counted. A latency takes a dozen lines of the page. */
+/**
+ * Bounds the servers, of which webhook configurations may add ever new ones; further ones are not counted. A latency takes a dozen lines.
+ */
 const CODES_MAX = 200;
 const LATENCIES_MAX = 100;
 
@@ -24,7 +26,7 @@ interface Timed {
   readonly durations: DurationHistogram;
 }
 
-/** What another thread has counted, as data. */
+/** The counts of another thread, as data. */
 export interface TakenRequests {
   readonly codes: Taken<number>;
   readonly latencies: Taken<TakenDurations>;
@@ -47,7 +49,7 @@ export class ClientRequests {
     };
   }
 
-  /** What was counted since this was called last. */
+  /** Returns and resets the counts since the last call. */
   take(): TakenRequests {
     return { codes: takeTimes(this.#codes.values()), latencies: takeDurations(this.#latencies.values()) };
   }

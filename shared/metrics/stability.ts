@@ -1,9 +1,9 @@
 import { ownKeyMap } from '../own-key-map';
 
-/** What may change of a metric: `STABLE` ones keep their name, type and labels, `ALPHA` ones promise nothing. */
+/** The stability of a metric: `STABLE` keeps name, type and labels, `ALPHA` guarantees nothing. */
 export interface Stability {
   readonly level: 'ALPHA' | 'STABLE';
-  /** The release from which on another metric takes its place; it is hidden in the one after it. */
+  /** The release that deprecated it; it is hidden in the next one. */
   readonly deprecated?: string;
 }
 
@@ -31,7 +31,7 @@ export const STABILITY: ReadonlyMap<string, Stability> = ownKeyMap({
   node_authorizer_graph_actions_duration_seconds: ALPHA,
   apiserver_init_events_total: ALPHA,
   apiserver_terminated_watchers_total: ALPHA,
-  // Of v1.26, for the dashboards and rules of today.
+  // Of v1.26, for current dashboards and rules.
   apiserver_request_sli_duration_seconds: ALPHA,
   // Connections to other servers.
   apiserver_backend_connection_rejections_total: ALPHA,

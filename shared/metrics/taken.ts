@@ -1,7 +1,7 @@
 import type { DurationHistogram, TakenDurations } from './duration-histogram';
 import type { Labels } from './metric-set';
 
-/** What was counted in another thread, as data, to be added to what this one has counted: a value for each set of labels. */
+/** The counts of another thread, as data to add to this one's: a value for each set of labels. */
 export type Taken<T> = readonly (readonly [labels: Labels, value: T])[];
 
 interface Timed {
@@ -14,7 +14,7 @@ interface Counted {
   times: number;
 }
 
-/** Takes what the series have counted, which begin again at 0. */
+/** Returns and resets the counts of the series. */
 export function takeDurations(series: Iterable<Timed>): Taken<TakenDurations> {
   return [...series].flatMap(({ labels, durations }) => {
     const taken = durations.take();
@@ -22,7 +22,7 @@ export function takeDurations(series: Iterable<Timed>): Taken<TakenDurations> {
   });
 }
 
-/** Takes what the series have counted, which begin again at 0. */
+/** Returns and resets the counts of the series. */
 export function takeTimes(series: Iterable<Counted>): Taken<number> {
   return [...series].flatMap((counted) => {
     const { labels, times } = counted;

@@ -99,7 +99,7 @@ test.each([
 });
 
 describe('keys', () => {
-  test('a file may hold several, and a private key stands for its public one', () => {
+  test('a file may hold several, and a private key counts as its public one', () => {
     const other = newKeyPem();
     const text = `a comment\n${rsa.privateKey}\n${other.publicKey}`;
     const keys = verificationKeysOf(text);
@@ -134,7 +134,7 @@ describe('keys', () => {
   });
 });
 
-test('a header that says something twice is no token; claims that do are told', async () => {
+test('a header with repeated members is no token; repeated claims are reported', async () => {
   if (rsaKey === undefined) throw new Error('no key');
   const [head = '', body = '', tail = ''] = (await signToken(rsaKey, CLAIMS)).split('.');
   const repeating = (text: string): string =>

@@ -15,20 +15,20 @@ export interface Claims {
   readonly [claim: string]: unknown;
 }
 
-/** A token in its compact form, taken apart. */
+/** A parsed token in compact form. */
 export interface ParsedToken {
   readonly algorithm: string;
   /** Empty when the token names no key. */
   readonly keyId: string;
   readonly claims: Claims;
-  /** The claims, or an object in them, say something twice; the last of each stands in `claims`. */
+  /** The claims, or an object in them, repeat a member; `claims` has the last one. */
   readonly repeatsClaims: boolean;
-  /** What the signature is about. */
+  /** The signed part of the token. */
   readonly signed: string;
   readonly signature: Buffer;
 }
 
-/** Signs claims with the key's algorithm. Elliptic signatures take a tenth of a millisecond, those of RSA three times as long. */
+/** Signs claims with the key's algorithm. Elliptic signatures take a tenth of a millisecond, RSA three times as long. */
 export async function signToken(key: SigningKey, claims: Readonly<Record<string, unknown>>): Promise<string> {
   return new SignJWT({ ...claims })
     .setProtectedHeader({ alg: key.algorithm, kid: key.keyId })
@@ -36,8 +36,8 @@ export async function signToken(key: SigningKey, claims: Readonly<Record<string,
 }
 
 /**
- * Takes a token apart; undefined for a text that is none, whose header says something twice, or that asks for extensions nobody here
- * knows. The library would take all of that but the first, and every spelling of one token.
+ * Parses a token; returns undefined for other text, a header with repeated members, or unknown critical extensions. The library would
+ * accept the latter two and alternative spellings.
  */
 export function parseToken(token: string): ParsedToken | undefined {
   const [head, body, tail, ...more] = token.split('.');
@@ -60,8 +60,8 @@ export function parseToken(token: string): ParsedToken | undefined {
 }
 
 /**
- * Whether one of the keys has made the signature. The token does not choose how it is verified: a key verifies signatures of its own
- * algorithm only. A key that the token names is tried first.
+ * Reports whether one of the keys made the signature. The key determines the algorithm, never the token. The key that the token names is
+ * tried first.
  */
 export async function isSignedByOneOf(token: ParsedToken, keys: readonly TokenKey[]): Promise<boolean> {
   const candidates = keys.filter(({ algorithm }) => algorithm === token.algorithm);

@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-test('the first start makes a key that nobody else may read, and later ones find it', () => {
+test('the first start creates a key that only its owner may read, and later ones find it', () => {
   const within = path.join(dir, 'certs');
   const first = ensureServiceAccountKey(within);
   expect(first.isNew).toBe(true);
@@ -26,7 +26,7 @@ test('the first start makes a key that nobody else may read, and later ones find
   expect(readdirSync(within)).toEqual([path.basename(first.file)]);
 });
 
-test('a folder that cannot be written is an error and leaves nothing behind', () => {
+test('a read-only folder is an error and leaves nothing behind', () => {
   const file = ensureServiceAccountKey(dir).file;
   expect(() => ensureServiceAccountKey(path.join(file, 'below'))).toThrow(/ENOTDIR|EEXIST/);
   expect(readdirSync(dir)).toEqual([path.basename(file)]);

@@ -8,8 +8,8 @@ const DIRECTORY_MODE = 0o700;
 const PRIVATE_MODE = 0o600;
 
 /**
- * The file of the key that signs the tokens of service accounts, below `dir`; made (ECDSA P-256, PKCS #8) where there is none.
- * Processes that start at the same moment over one directory all get the same key: whoever comes second finds the first one's.
+ * Returns the file of the key that signs service account tokens below `dir`; creates it (ECDSA P-256, PKCS #8) if missing. Processes that
+ * start at the same time over one directory all get the same key.
  */
 export function ensureServiceAccountKey(dir: string): { readonly file: string; readonly isNew: boolean } {
   const file = path.join(dir, FILE_NAME);
@@ -29,7 +29,7 @@ export function ensureServiceAccountKey(dir: string): { readonly file: string; r
   }
 }
 
-/** Unlike a rename, a link never takes the place of a file that is there. */
+/** Unlike a rename, a link never replaces an existing file. */
 function linkUnlessTaken(from: string, to: string): boolean {
   try {
     linkSync(from, to);

@@ -19,7 +19,7 @@ export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];
 
 /** A public key that tokens are verified with. */
 export interface TokenKey {
-  /** What the header of a token calls its key. For own keys the digest of the public key, so that every holder of the key names it alike. */
+  /** The key id in the header of a token: for own keys the digest of the public key, so that every holder uses the same one. */
   readonly keyId: string;
   readonly algorithm: TokenAlgorithm;
   readonly publicKey: KeyObject;
@@ -57,15 +57,15 @@ export function verificationKeysOf(pem: string): readonly TokenKey[] {
 }
 
 /**
- * A key that somebody has published as a JSON Web Key (RFC 7517), once for each of the algorithms that it may be used with. Empty for a
- * key that is not for signatures, that is private or too short, or of a kind that nothing here verifies with.
+ * Parses a published JSON Web Key (RFC 7517), once for each algorithm it allows. Empty for a key that is not for signatures, private, too
+ * short, or of an unsupported kind.
  */
 export async function tokenKeysOfJwk(
   jwk: Readonly<Record<string, unknown>>,
   algorithms: readonly TokenAlgorithm[],
 ): Promise<readonly TokenKey[]> {
   const { kid, kty, use, alg } = jwk;
-  // The library takes what is no text here for absent.
+  // The library treats a value that is no text as absent.
   const isPlain = [use, alg].every((each) => each === undefined || typeof each === 'string');
   if (typeof kty !== 'string' || !isPlain) return [];
   const keyId = typeof kid === 'string' ? kid : '';
@@ -97,7 +97,7 @@ function keyIdOf(publicKey: KeyObject): string {
   return createHash('sha256').update(info).digest('base64url');
 }
 
-/** How own keys sign, by their curve. */
+/** The algorithm of own keys, by curve. */
 const ALGORITHM_OF_CURVE = ownKeyMap<TokenAlgorithm>({
   prime256v1: 'ES256',
   secp384r1: 'ES384',
@@ -117,7 +117,7 @@ function algorithmOf(publicKey: KeyObject): TokenAlgorithm {
   throw new KeyError(`tokens need an RSA key or an elliptic one on P-256, P-384 or P-521, not ${what}`);
 }
 
-/** Of RFC 7518; the library signs and verifies nothing with shorter ones. */
+/** Of RFC 7518; the library rejects shorter keys. */
 const RSA_BITS_MIN = 2_048;
 
 function isLongEnough({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {

@@ -22,7 +22,7 @@ import { deliver, openWatch, send } from './fake-watches';
 
 export interface FakeApiServerOptions {
   readonly resources?: readonly FakeResource[];
-  /** Makes it an https server; with `ca` it asks for client certificates and takes no one else. */
+  /** Makes it an https server; with `ca` it requires client certificates. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string };
 }
 
@@ -33,16 +33,16 @@ export interface SeenRequest {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** What a rule does to a request: `cut` breaks the connection before anything is done, `cutAfter` once it was done. */
+/** The fault of a rule: `cut` breaks the connection before anything is done, `cutAfter` afterwards. */
 export type Fault = 'cut' | 'cutAfter' | 'hang' | StatusError;
 
-/** An API server in memory for tests of what speaks to one. Not for behaviour that only a real one can show. */
+/** An API server in memory for tests of clients. Not for behaviour that only a real server has. */
 export interface FakeApiServer {
   readonly url: string;
   readonly store: FakeStore;
   /** Every request so far, in order. */
   readonly seen: SeenRequest[];
-  /** Asked before every request; undefined lets it pass. */
+  /** Called before every request; undefined means no fault. */
   fault: (request: SeenRequest) => Fault | undefined;
   /** The resources in discovery; replace to add some. */
   resources: readonly FakeResource[];
@@ -50,15 +50,15 @@ export interface FakeApiServer {
   readonly brokenGroupVersions: Set<string>;
   /** How many watches are open now. */
   watchCount(): number;
-  /** Every watch that asked for bookmarks gets one. */
+  /** Sends a bookmark to every watch that asked for bookmarks. */
   sendBookmarks(): void;
-  /** Every watch ends as at its timeout. */
+  /** Ends every watch as at its timeout. */
   endWatches(): void;
-  /** Every open watch ends after so many more events, if need be in the middle of one version. */
+  /** Ends every open watch after this many more events, possibly in the middle of one version. */
   endWatchesAfter(events: number): void;
-  /** Every open connection breaks at once. */
+  /** Breaks every open connection at once. */
   cutConnections(): void;
-  /** Every watch gets an ERROR event with 410 and ends. */
+  /** Sends every watch an ERROR event with 410 and ends it. */
   expireWatches(): void;
   close(): Promise<void>;
 }

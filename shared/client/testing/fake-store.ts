@@ -23,7 +23,7 @@ export interface Place {
   readonly name: string;
 }
 
-/** Objects and events in memory, with the rules of the real API that clients can tell: versions, finalizers, namespaces. */
+/** Objects and events in memory, with the rules of the real API that clients can observe: versions, finalizers, namespaces. */
 export class FakeStore {
   /** Emits `events` after every write. */
   readonly changes = new EventEmitter().setMaxListeners(0);
@@ -134,14 +134,14 @@ export class FakeStore {
     return { object: this.#write(place, current, next), isGone: false };
   }
 
-  /** Several objects vanish in one revision, as when a lease of the store expires. */
+  /** Removes several objects in one revision, like an expired lease of the store. */
   expire(places: readonly Place[]): void {
     this.revision += 1;
     for (const place of places) this.#dropAt(this.revision, place);
     this.changes.emit('events');
   }
 
-  /** Forgets the history: every watch from an older version is answered with 410. */
+  /** Drops the history: every watch from an older version gets 410. */
   compact(): void {
     this.floor = this.revision;
     this.events.length = 0;
@@ -217,7 +217,7 @@ function merged(current: ApiObject, object: ApiObject, subresource: string): Api
   };
 }
 
-/** Nothing holds the object any more: it is being deleted, and no finalizer and no grace period is left. */
+/** Reports whether nothing holds the object: it is terminating, without finalizers and grace period. */
 function isFinished({ metadata, spec }: ApiObject): boolean {
   const held = [
     ...(metadata.finalizers ?? []),

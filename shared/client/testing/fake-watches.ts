@@ -53,7 +53,7 @@ export function openWatch(
   deliver(store, watch);
 }
 
-/** Sends what the watch has not been sent yet. */
+/** Sends all pending events to the watch. */
 export function deliver(store: FakeStore, watch: Watch): void {
   const start = store.events.findIndex((event) => event.revision > watch.sentRevision);
   if (start === -1) return;
