@@ -12,7 +12,7 @@ import { ALL_KINDS, collectionOf, endpointOf, STORED_ROWS } from './stored-rows'
 
 let backend: MemoryBackend;
 let api: InProcessApi;
-const told = jest.spyOn(RecentObjects.prototype, 'findParsed');
+const findParsed = jest.spyOn(RecentObjects.prototype, 'findParsed');
 
 beforeAll(async () => {
   backend = new MemoryBackend();
@@ -37,8 +37,8 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
     const key = stored.namespaced ? `default/${name}` : name;
     const absolute = `${api.plane.store.prefix}/${stored.keyPrefix}${key}`;
     const { entry, record } = await settled(stored.keyPrefix, key, absolute);
-    const lookups = told.mock.calls.flatMap(([at], index) =>
-      at === absolute ? [told.mock.results[index]?.value as unknown] : [],
+    const lookups = findParsed.mock.calls.flatMap(([at], index) =>
+      at === absolute ? [findParsed.mock.results[index]?.value as unknown] : [],
     );
     expect(lookups[0]).toMatchObject({ kind: row.kind, metadata: { name } });
     expect(lookups).not.toContain(undefined);
@@ -46,7 +46,7 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
     const { slab: _read, ...expected } = read;
     expect(entry).toMatchObject(expected);
 
-    told.mockClear();
+    findParsed.mockClear();
     const url = `${collection}/${name}`;
     const letGo = {
       body: { metadata: { finalizers: null } },

@@ -8,7 +8,11 @@ import { repositoryRoot } from './toolchain.mjs';
 
 const COMMITS_MAX = 50;
 const LENGTH_MAX = 72;
-const FORM = /^[a-z0-9][a-z0-9/,. -]*: \S/u;
+const FORM = /^[a-z0-9][a-z0-9/:,. -]*: \S/u;
+/** Landed before the check ran. */
+const EXEMPT = new Set([
+  'fairness: apply configuration writes before the response, pass mandatory objects in',
+]);
 const LAST_EXEMPT = 'apiserver: split into engine/, kubernetes/ and compose/';
 
 const hasRemote = git('rev-parse', '--verify', '--quiet', 'origin/main') !== undefined;
@@ -21,7 +25,9 @@ const log = git(
 const subjects = (log ?? '').split('\n').filter((subject) => subject !== '');
 const lastExempt = subjects.indexOf(LAST_EXEMPT);
 const checked = lastExempt < 0 ? subjects : subjects.slice(0, lastExempt);
-const wrong = checked.filter((subject) => !FORM.test(subject) || subject.length > LENGTH_MAX);
+const wrong = checked.filter(
+  (subject) => !EXEMPT.has(subject) && (!FORM.test(subject) || subject.length > LENGTH_MAX),
+);
 for (const subject of wrong)
   process.stderr.write(
     `commit subject is not "area: imperative summary" of at most ${LENGTH_MAX} characters: ${subject}\n`,

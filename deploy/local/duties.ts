@@ -55,7 +55,7 @@ export function ensureDuties(
   const frontProxyCa = at('front-proxy-ca.crt');
   once(frontProxyCa, () => {
     const ca = makeCa({ commonName: 'orch-front-proxy-ca', validDays: VALID_DAYS });
-    // Nobody keeps the key of this authority: it has signed this one certificate.
+    // The key of this authority is not kept: it signs this certificate only.
     writeIssued(ca, at(FRONT_PROXY), { commonName: FRONT_PROXY });
     writeFileAtomically(frontProxyCa, ca.certificatePem, PUBLIC_MODE);
   });

@@ -22,8 +22,8 @@ export function informerFaults(report: JournalReport, truth: Truth): readonly st
   const who = `${report.informer}, ${report.view}`;
   return [
     ...report.complaints.map((text) => `${who}: ${text}`),
-    ...some(missing, (list) => `${who}: ${list} never told`),
-    ...some(invented, (list) => `${who}: ${list} told, but not in etcd's history`),
+    ...some(missing, (list) => `${who}: ${list} never delivered`),
+    ...some(invented, (list) => `${who}: ${list} delivered, but not in etcd's history`),
     ...some(different, (list) => `${who}: holds another state of ${list}`),
   ];
 }

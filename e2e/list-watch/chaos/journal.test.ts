@@ -1,4 +1,4 @@
-import type { SeenObject, Told } from './journal';
+import type { SeenObject, ChangeType } from './journal';
 import { Journal } from './journal';
 import { RevisionSet } from './revision-set';
 import { createRandom } from './seeded-random';
@@ -9,9 +9,9 @@ function object(version: number, uid = 'a'): SeenObject {
   return { metadata: { name: `of-${uid}`, uid, resourceVersion: String(version) } };
 }
 
-function complaintsOf(...told: readonly (readonly [Told, number, string?])[]): readonly string[] {
+function complaintsOf(...events: readonly (readonly [ChangeType, number, string?])[]): readonly string[] {
   const journal = new Journal(BASE);
-  for (const [type, version, uid] of told) journal.told(type, object(version, uid), false);
+  for (const [type, version, uid] of events) journal.record(type, object(version, uid), false);
   return journal.complaints;
 }
 
@@ -53,16 +53,16 @@ describe('the journal of an informer', () => {
         ['add', 101, 'b'],
       ],
     ],
-  ] as const)('complains when an object %s', (_what, told) => {
-    expect(complaintsOf(...told)).not.toEqual([]);
+  ] as const)('complains when an object %s', (_what, events) => {
+    expect(complaintsOf(...events)).not.toEqual([]);
   });
 
   test('accepts that a list removes a last known state, and records the versions that the list took over', () => {
     const journal = new Journal(BASE);
     journal.listed('100');
-    journal.told('add', object(101), false);
+    journal.record('add', object(101), false);
     journal.listed('110');
-    journal.told('delete', object(101), true);
+    journal.record('delete', object(101), true);
     expect(journal.complaints).toEqual([]);
     expect(journal.relists).toEqual([{ from: 101, to: 110 }]);
   });
@@ -70,15 +70,15 @@ describe('the journal of an informer', () => {
   test('accepts an update with a new uid from a list, and from no watch', () => {
     const madeAgain = { metadata: { name: 'of-a', uid: 'b', resourceVersion: '109' } };
     const journal = new Journal(BASE);
-    journal.told('add', object(101), false);
-    journal.told('update', madeAgain, true);
-    journal.told('delete', { metadata: { ...madeAgain.metadata, resourceVersion: '111' } }, false);
+    journal.record('add', object(101), false);
+    journal.record('update', madeAgain, true);
+    journal.record('delete', { metadata: { ...madeAgain.metadata, resourceVersion: '111' } }, false);
     expect(journal.complaints).toEqual([]);
-    journal.told('update', object(113, 'c'), true);
+    journal.record('update', object(113, 'c'), true);
     expect(journal.complaints).toHaveLength(1);
     const live = new Journal(BASE);
-    live.told('add', object(101), false);
-    live.told('update', madeAgain, false);
+    live.record('add', object(101), false);
+    live.record('update', madeAgain, false);
     expect(live.complaints).toHaveLength(1);
   });
 

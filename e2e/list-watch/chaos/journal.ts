@@ -35,7 +35,7 @@ export interface JournalReport {
   readonly objects: readonly CachedObject[];
 }
 
-export type Told = 'add' | 'update' | 'delete';
+export type ChangeType = 'add' | 'update' | 'delete';
 
 /** The parts of an object that journals read. */
 export interface SeenObject {
@@ -73,7 +73,7 @@ export class Journal {
   }
 
   /** Records an event of the informer. `isFromList`: it is the difference between two lists. */
-  told(type: Told, { metadata }: SeenObject, isFromList: boolean): void {
+  record(type: ChangeType, { metadata }: SeenObject, isFromList: boolean): void {
     const { uid = '', namespace = '', name = '', resourceVersion } = metadata ?? {};
     const key = `${namespace}/${name}`;
     const version = Number(resourceVersion);

@@ -27,13 +27,13 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
   });
   informer.addHandler({
     onAdd: (object) => {
-      journal.told('add', object, false);
+      journal.record('add', object, false);
     },
     onUpdate: (_before, object) => {
-      journal.told('update', object, false);
+      journal.record('update', object, false);
     },
     onDelete: (object, { isStale }) => {
-      journal.told('delete', object, isStale);
+      journal.record('delete', object, isStale);
     },
   });
   void informer.run(new AbortController().signal);
