@@ -30,7 +30,7 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
   const informer = new ListWatch<KubernetesObject>(path, watch, listed, false, labelSelectorOf(view));
   for (const type of ['add', 'update', 'delete'] as const) {
     informer.on(type, (object) => {
-      journal.record(type, object, !watch.isOpening);
+      journal.observe(type, object, !watch.isOpening);
     });
   }
   /** As in the examples of the library: restarts after an error from the last known version. */

@@ -11,7 +11,7 @@ function object(version: number, uid = 'a'): SeenObject {
 
 function complaintsOf(...events: readonly (readonly [ChangeType, number, string?])[]): readonly string[] {
   const journal = new Journal(BASE);
-  for (const [type, version, uid] of events) journal.record(type, object(version, uid), false);
+  for (const [type, version, uid] of events) journal.observe(type, object(version, uid), false);
   return journal.complaints;
 }
 
@@ -60,9 +60,9 @@ describe('the journal of an informer', () => {
   test('accepts that a list removes a last known state, and records the versions that the list took over', () => {
     const journal = new Journal(BASE);
     journal.listed('100');
-    journal.record('add', object(101), false);
+    journal.observe('add', object(101), false);
     journal.listed('110');
-    journal.record('delete', object(101), true);
+    journal.observe('delete', object(101), true);
     expect(journal.complaints).toEqual([]);
     expect(journal.relists).toEqual([{ from: 101, to: 110 }]);
   });
@@ -70,15 +70,15 @@ describe('the journal of an informer', () => {
   test('accepts an update with a new uid from a list, and from no watch', () => {
     const madeAgain = { metadata: { name: 'of-a', uid: 'b', resourceVersion: '109' } };
     const journal = new Journal(BASE);
-    journal.record('add', object(101), false);
-    journal.record('update', madeAgain, true);
-    journal.record('delete', { metadata: { ...madeAgain.metadata, resourceVersion: '111' } }, false);
+    journal.observe('add', object(101), false);
+    journal.observe('update', madeAgain, true);
+    journal.observe('delete', { metadata: { ...madeAgain.metadata, resourceVersion: '111' } }, false);
     expect(journal.complaints).toEqual([]);
-    journal.record('update', object(113, 'c'), true);
+    journal.observe('update', object(113, 'c'), true);
     expect(journal.complaints).toHaveLength(1);
     const live = new Journal(BASE);
-    live.record('add', object(101), false);
-    live.record('update', madeAgain, false);
+    live.observe('add', object(101), false);
+    live.observe('update', madeAgain, false);
     expect(live.complaints).toHaveLength(1);
   });
 

@@ -73,7 +73,7 @@ export class Journal {
   }
 
   /** Records an event of the informer. `isFromList`: it is the difference between two lists. */
-  record(type: ChangeType, { metadata }: SeenObject, isFromList: boolean): void {
+  observe(type: ChangeType, { metadata }: SeenObject, isFromList: boolean): void {
     const { uid = '', namespace = '', name = '', resourceVersion } = metadata ?? {};
     const key = `${namespace}/${name}`;
     const version = Number(resourceVersion);

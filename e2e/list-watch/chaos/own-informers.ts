@@ -27,13 +27,13 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
   });
   informer.addHandler({
     onAdd: (object) => {
-      journal.record('add', object, false);
+      journal.observe('add', object, false);
     },
     onUpdate: (_before, object) => {
-      journal.record('update', object, false);
+      journal.observe('update', object, false);
     },
     onDelete: (object, { isStale }) => {
-      journal.record('delete', object, isStale);
+      journal.observe('delete', object, isStale);
     },
   });
   void informer.run(new AbortController().signal);
