@@ -15,7 +15,7 @@ import type { Definition } from './definition';
 import type { DefinitionWriter } from './definition-writer';
 
 const DELETIONS_AT_ONCE = 16;
-/** How long objects that something holds back are waited for before that is told, and how often is looked. */
+/** Time in ms after which remaining objects are reported as a problem, and the poll interval. */
 const EMPTY_WAIT_MS = 60_000;
 const EMPTY_LOOK_MS = 100;
 
@@ -25,26 +25,26 @@ export interface CleanupParts {
   readonly writer: DefinitionWriter;
 }
 
-/** What was deleted of a definition is waited for since this time, by the clock of `performance`. */
+/** `since` is a reading of the clock of `performance`, in ms. */
 interface Wait {
   readonly uid: string;
   readonly since: number;
 }
 
 /**
- * Deletes every object of a definition that is being deleted, waits until none is left, and lets the definition go. Every replica may do
- * it at the same time: a deletion that another one was faster with is done, and a write on an older definition does not happen.
+ * Deletes every object of a terminating definition, waits until none is left, and removes the cleanup finalizer. All replicas may run it
+ * concurrently: a lost race counts as done, and writes are conditional on the definition being unchanged.
  */
 export class Cleanup {
   readonly #parts: CleanupParts;
-  /** One entry per definition that is being deleted, by its name. */
+  /** Keyed by the name of the terminating definition. */
   readonly #waits = new Map<string, Wait>();
 
   constructor(parts: CleanupParts) {
     this.#parts = parts;
   }
 
-  /** One step; says when to come back while something is left. Throws when objects cannot be deleted, or take too long. */
+  /** Runs one step. Returns when to run the next one while objects are left. Throws if objects cannot be deleted in time. */
   async step(name: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const parts = this.#parts;
     const definition = parts.custom.definition(name);
@@ -52,27 +52,27 @@ export class Cleanup {
       this.#waits.delete(name);
       return undefined;
     }
-    // One of the same name that was deleted before is no matter.
+    // Drop the entry of an earlier definition with the same name.
     if (this.#waits.get(name)?.uid !== definition.uid) this.#waits.delete(name);
     const endpoints = parts.custom.endpoints(name);
     if (endpoints === undefined) {
-      await letGo(parts, definition, definition.isEstablished ? OVERLAPPING : NEVER_ESTABLISHED, signal);
+      await removeFinalizer(parts, definition, definition.isEstablished ? OVERLAPPING : NEVER_ESTABLISHED, signal);
       return undefined;
     }
     const wait = this.#waits.get(name) ?? (await this.#begin(definition, endpoints, signal));
     if (wait === undefined) return undefined;
     if (isEmpty(parts, endpoints)) {
       await parts.custom.confirm(signal);
-      if (isEmpty(parts, endpoints)) await letGo(parts, definition, COMPLETED, signal);
+      if (isEmpty(parts, endpoints)) await removeFinalizer(parts, definition, COMPLETED, signal);
     } else if (performance.now() - wait.since > EMPTY_WAIT_MS) {
       this.#waits.delete(name);
-      await tell(parts, definition, NOT_EMPTY, signal);
+      await writeCondition(parts, definition, NOT_EMPTY, signal);
       throw new Error(NOT_EMPTY.message);
     }
     return { requeueAfterMs: EMPTY_LOOK_MS };
   }
 
-  /** Undefined when the definition changed in the meantime. */
+  /** Returns undefined if the definition changed in the meantime. */
   async #begin(
     definition: Definition,
     endpoints: CustomEndpoints,
@@ -80,11 +80,11 @@ export class Cleanup {
   ): Promise<Wait | undefined> {
     const parts = this.#parts;
     const { name, uid } = definition;
-    if (!(await tell(parts, definition, IN_PROGRESS, signal))) return undefined;
+    if (!(await writeCondition(parts, definition, IN_PROGRESS, signal))) return undefined;
     try {
       if (!(await deleteAll(parts, definition, endpoints, signal))) return undefined;
     } catch (error) {
-      if (!signal.aborted) await tell(parts, definition, failed(error), signal);
+      if (!signal.aborted) await writeCondition(parts, definition, failedCondition(error), signal);
       throw error;
     }
     const wait = { uid, since: performance.now() };
@@ -128,7 +128,7 @@ const OVERLAPPING: Condition = {
   message: 'instances overlap with built-in resources in storage',
 };
 
-function failed(error: unknown): Condition {
+function failedCondition(error: unknown): Condition {
   const why = error instanceof Error ? error.message : String(error);
   return {
     ...TERMINATING,
@@ -138,10 +138,10 @@ function failed(error: unknown): Condition {
 }
 
 /**
- * The definition as it is now, while it is still the one that was decided on: another one may have its name by the time that this replica
- * hears of its end, and neither that nor its objects are to be touched.
+ * Returns the current definition if it still has the UID of the original decision. Another definition may have taken the name, and
+ * neither it nor its objects may be touched.
  */
-function stillGoing(
+function findUnchanged(
   { custom }: CleanupParts,
   { name, uid }: Definition,
 ): CustomResourceDefinition | undefined {
@@ -149,8 +149,8 @@ function stillGoing(
   return now?.uid === uid && now.awaitsCleanup ? custom.source(name)?.object : undefined;
 }
 
-/** False when the definition changed in the meantime. */
-async function tell(
+/** Returns false if the definition changed in the meantime. */
+async function writeCondition(
   parts: CleanupParts,
   definition: Definition,
   condition: Condition,
@@ -158,13 +158,13 @@ async function tell(
 ): Promise<boolean> {
   const { custom, writer } = parts;
   await custom.confirm(signal);
-  const object = stillGoing(parts, definition);
+  const object = findUnchanged(parts, definition);
   if (object === undefined) return false;
   const next = withCondition(object, condition, writer.nowMs);
   return next === object || writer.write(next, 'status', signal);
 }
 
-async function letGo(
+async function removeFinalizer(
   parts: CleanupParts,
   definition: Definition,
   condition: Condition,
@@ -172,7 +172,7 @@ async function letGo(
 ): Promise<void> {
   const { custom, writer } = parts;
   await custom.confirm(signal);
-  const object = stillGoing(parts, definition);
+  const object = findUnchanged(parts, definition);
   if (object === undefined) return;
   await writer.write(withoutFinalizer(withCondition(object, condition, writer.nowMs)), 'cleanup', signal);
 }
@@ -183,7 +183,7 @@ function withoutFinalizer(object: CustomResourceDefinition): CustomResourceDefin
   return { ...object, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } };
 }
 
-/** False when the definition changed in the meantime. */
+/** Returns false if the definition changed in the meantime. */
 async function deleteAll(
   parts: CleanupParts,
   definition: Definition,
@@ -194,9 +194,9 @@ async function deleteAll(
   await custom.confirm(signal);
   const cache = store.cache.resource(hub.stored.keyPrefix);
   await cache.whenReady(signal);
-  if (stillGoing(parts, definition) === undefined) return false;
+  if (findUnchanged(parts, definition) === undefined) return false;
   const entries = [...cache.snapshot().entries()];
-  // Replicas that do the same at the same time begin at different places, and skip what the others have done.
+  // Each replica starts at a random entry, so that concurrent replicas share the work.
   const start = store.randomInt(Math.max(1, entries.length));
   let isFailing = false;
   await forEachLimited(
@@ -217,7 +217,7 @@ async function deleteAll(
   return true;
 }
 
-/** Whether what stands in the way of a deletion is that the object is not there any more, or another one of its name is. */
+/** Errors which mean that the object is already deleted or replaced by another one with its name. */
 const GONE: ReadonlySet<unknown> = new Set(['NotFound', 'Conflict']);
 
 async function unlessGone(deletion: Promise<unknown>): Promise<void> {

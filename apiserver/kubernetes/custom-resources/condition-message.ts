@@ -1,7 +1,7 @@
-/** Upstream's schema of conditions has room for so many characters, and what is said of a large schema must not keep its definition from being stored. */
+/** Upstream's schema limits condition messages to this length. A longer message would make the status update of the definition fail. */
 const MESSAGE_CHARS_MAX = 32 * 1024;
 
-/** Several problems in the message of one condition, each once. Those that there is no room for are counted. */
+/** Formats several problems as the message of one condition, without duplicates. Problems that exceed the limit are only counted. */
 export function problemsMessage(problems: readonly string[]): string {
   const [first = '', ...others] = new Set(problems);
   if (others.length === 0) return first.slice(0, MESSAGE_CHARS_MAX);

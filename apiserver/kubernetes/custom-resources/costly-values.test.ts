@@ -16,7 +16,7 @@ afterEach(async () => api.close());
 
 const TEXT = { type: 'string' };
 
-/** Each of few items is compared with each of few alternatives: the last one fits. */
+/** Few items are each compared with few alternatives; only the last alternative fits. */
 const CHOSEN = {
   type: 'array',
   items: {
@@ -48,19 +48,19 @@ async function codeOfCreating(spec: object): Promise<number> {
 
 const items = (count: number): object[] => Array.from({ length: count }, () => ({}));
 
-test('a small object that has much to be compared with is judged where it holds up nobody', async () => {
+test('a small object with expensive validation is validated off the event loop', async () => {
   await defineWith({ chosen: CHOSEN });
   expect(await codeOfCreating({ chosen: items(10) })).toBe(201);
   expect(await codeOfCreating({ chosen: items(700) })).toBe(299);
 });
 
-test('so is a text that takes long to match', async () => {
+test('a text that is slow to match is validated off the event loop', async () => {
   await defineWith({ text: { type: 'string', pattern: '^[ab]*a[ab]{41}$' } });
   expect(await codeOfCreating({ text: 'ab'.repeat(100) })).toBe(201);
   expect(await codeOfCreating({ text: 'ab'.repeat(20_000) })).toBe(299);
 });
 
-test('and so are the defaults of a definition', async () => {
+test('expensive defaults of a definition are validated off the event loop', async () => {
   const definition = (count: number): object =>
     definitionBody({
       versions: [{ name: 'v1', schema: schemaOf({ chosen: { ...CHOSEN, default: items(count) } }) }],

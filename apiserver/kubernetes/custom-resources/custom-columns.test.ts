@@ -56,7 +56,7 @@ test.each([
 });
 
 test.each(['integer', 'number', 'boolean', 'date', 'string'])(
-  'in a column of the type %s, what the object has not is null',
+  'in a column of the type %s, a missing value is null',
   (type) => {
     expect(cell(type, '.spec.x', {})).toBeNull();
     expect(cell(type, '.status.x', {})).toBeNull();
@@ -64,13 +64,13 @@ test.each(['integer', 'number', 'boolean', 'date', 'string'])(
   },
 );
 
-test('of several values the first one is shown', () => {
+test('the first of several values is shown', () => {
   const servers = [{ hosts: ['a', 'b'] }, { hosts: ['c'] }];
   expect(cell('string', '.spec.servers[*].hosts', { servers })).toBe('["a","b"]');
   expect(cell('string', '.spec.servers[*].hosts[*]', { servers })).toBe('a');
 });
 
-test('paths may look for the item of a list, and for keys with dots', () => {
+test('paths support filters of list items and keys with dots', () => {
   const conditions = [
     { type: 'Synced', status: 'False' },
     { type: 'Ready', status: 'True' },
@@ -82,7 +82,7 @@ test('paths may look for the item of a list, and for keys with dots', () => {
   );
 });
 
-test('thousands of columns of a large object do not print it thousands of times', () => {
+test('thousands of columns share one limit on the printed size of a large object', () => {
   const columns = customColumns({
     additionalPrinterColumns: Array.from({ length: 2_000 }, () => ({
       name: 'A',
@@ -107,15 +107,15 @@ test('a definition without columns shows the age', () => {
   }
 });
 
-test('a column says what its definition says, and where its values are if that says nothing', () => {
+test('a column has the fields of the definition, and its JSON path as the default description', () => {
   const columns = customColumns({
     additionalPrinterColumns: [
-      { name: 'A', type: 'number', jsonPath: '.spec.a', format: 'double', priority: 1, description: 'told' },
+      { name: 'A', type: 'number', jsonPath: '.spec.a', format: 'double', priority: 1, description: 'text' },
       { name: 'B', type: 'string', jsonPath: '.spec.b' },
     ],
   });
   expect(columns).toEqual([
-    { name: 'A', type: 'number', jsonPath: '.spec.a', format: 'double', priority: 1, description: 'told' },
+    { name: 'A', type: 'number', jsonPath: '.spec.a', format: 'double', priority: 1, description: 'text' },
     {
       name: 'B',
       type: 'string',
@@ -127,14 +127,14 @@ test('a column says what its definition says, and where its values are if that s
   ]);
 });
 
-test('the first path that cannot be followed ends the columns', () => {
+test('the first unsupported path ends the columns', () => {
   const paths = ['.spec.a', '.spec[', '.spec.b'];
   const additionalPrinterColumns = paths.map((jsonPath) => ({ name: jsonPath, type: 'string', jsonPath }));
   expect(customColumns({ additionalPrinterColumns }).map(({ name }) => name)).toEqual(['.spec.a']);
   expect(customColumns({ additionalPrinterColumns: additionalPrinterColumns.slice(1) })).toEqual([]);
 });
 
-test('columns end where the paths of all of them become too long to be read in a turn of the loop', () => {
+test('columns end where the total length of their paths exceeds the limit', () => {
   const jsonPath = `.${'a'.repeat(1_023)}`;
   const additionalPrinterColumns = Array.from({ length: 100 }, () => ({
     name: 'X',

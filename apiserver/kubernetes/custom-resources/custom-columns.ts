@@ -10,7 +10,7 @@ import { Age, NAME_HEADER } from '../../engine/registry/object-table';
 import { printedText } from './printed-text';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
-/** A member of `additionalPrinterColumns`, as far as it is known. */
+/** The supported fields of a member of `additionalPrinterColumns`. */
 export interface CustomColumn {
   readonly name: string;
   readonly type: string;
@@ -20,7 +20,7 @@ export interface CustomColumn {
   readonly jsonPath: string;
 }
 
-/** What a definition without columns shows behind the name. */
+/** The default columns after the name. */
 const DEFAULT_COLUMNS: readonly CustomColumn[] = [
   {
     name: 'Age',
@@ -32,10 +32,10 @@ const DEFAULT_COLUMNS: readonly CustomColumn[] = [
   },
 ];
 
-/** What the paths of all columns of a version may have together: it takes some 20 ms to read them. */
+/** Limits the total length of the column paths of a version. Parsing that many takes about 20 ms. */
 export const COLUMN_PATHS_CHARS_MAX = 64 * 1024;
 
-/** The table of one version of a definition, as decoded JSON. The id is a hash of its columns. */
+/** Builds the table of one version of a definition, given as decoded JSON. The id is a hash of its columns. */
 export function customTable(version: Readonly<Record<string, unknown>>): {
   readonly table: ObjectTable;
   readonly id: string;
@@ -46,8 +46,8 @@ export function customTable(version: Readonly<Record<string, unknown>>): {
 }
 
 /**
- * The columns behind the name, of one version of a definition as decoded JSON. Definitions are checked when they are written, but not so
- * closely that every path that was taken can be followed: the first that cannot, or for which there is no room, is the end of the columns.
+ * Returns the columns after the name, of one version of a definition as decoded JSON. Validation accepts some paths that cannot be
+ * evaluated. The columns end at the first such path or at the length limit.
  */
 export function customColumns(version: Readonly<Record<string, unknown>>): readonly CustomColumn[] {
   const { additionalPrinterColumns: given } = version;
@@ -81,8 +81,8 @@ function isPath(path: string): boolean {
 }
 
 /**
- * The rows of a custom resource: the name, then a cell for each column. The objects are in the version of the columns. The cells of one row
- * share what they may cost; those that nothing is left for are null.
+ * Builds the row function of a custom resource: the name, then one cell per column. The objects must be in the version of the columns.
+ * All cells of a row share one cost limit; cells beyond it are null.
  */
 export function customRow(columns: readonly CustomColumn[]): RowOf {
   const cells = columns.map(({ type, jsonPath }) => ({ type, find: compileJsonPath(jsonPath) }));
@@ -95,10 +95,10 @@ export function customRow(columns: readonly CustomColumn[]): RowOf {
   };
 }
 
-/** So many characters of a cell are printed in the time of one visit. */
+/** Number of printed characters that cost as much as one visit. */
 const CHARS_PER_VISIT = 16;
 
-/** A cell has room for one value: of several, the first one counts. Null where there is nothing, or something of another type. */
+/** Returns the first value as a cell. It is null if the value is missing or of another type. */
 function cellOf(
   type: string,
   find: JsonPathGetter,
@@ -126,7 +126,7 @@ const CELLS = ownKeyMap<(value: unknown) => Cell>({
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** The integer in front of the decimal point; what has no place in 64 bits is the smallest one, as processors have it. */
+/** Truncates to an integer. Values outside of 64 bits become the minimum, as in Go's conversion on amd64. */
 function wholeNumber(value: number): Cell {
   const whole = Math.trunc(value);
   if (Number.isSafeInteger(whole)) return whole === 0 ? 0 : whole;
@@ -134,7 +134,7 @@ function wholeNumber(value: number): Cell {
   return exact < INT64_MIN || exact > INT64_MAX ? INT64_MIN : exact;
 }
 
-/** No text at all, or the zero time, is an age nobody knows; text that is no time is an invalid one. */
+/** Empty text and the zero time print as `<unknown>`; unparsable text prints as `<invalid>`. */
 function ageSince(text: string): Cell {
   const time = text === '' || text === 'null' ? null : canonicalTime(text);
   if (time === undefined) return '<invalid>';

@@ -26,18 +26,18 @@ import type { DefinitionSource } from './custom-version';
 import { LazyVersion } from './custom-version';
 import type { Definition, DefinitionVersion } from './definition';
 
-/** What is served of one definition. */
+/** The endpoints of one definition. */
 export interface CustomEndpoints {
   readonly stored: StoredResource;
-  /** That of the stored version, whether it is served or not: for whoever deletes all objects. */
+  /** The endpoint of the storage version, even if that is not served. Deletion of all objects uses it. */
   readonly hub: Endpoint;
-  /** Those that clients can ask for, the preferred version first. */
+  /** The served versions, the preferred version first. */
   readonly served: readonly Endpoint[];
 }
 
 /**
- * The endpoints of a definition; undefined for one without a version to store objects in. `reliesOn` is asked for every write what it stands
- * on, and throws when there is to be none.
+ * Returns the endpoints of a definition; undefined if it has no storage version. `reliesOn` is called for every write and returns the
+ * write's guards. It throws if the write must not happen.
  */
 export function customEndpoints(
   definition: Definition,
@@ -86,8 +86,8 @@ export function customEndpoints(
 }
 
 /**
- * Where there are several versions, an object is read in the version of the request and comes into the stored one when it is written: the rules
- * of a version are about its own fields, which another one may have elsewhere.
+ * With several versions, writes decode in the version of the request and then convert to the storage version. The validation rules of a
+ * version apply only to its own fields.
  */
 function eachAsStored(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const versions = new Map<string, Endpoint>();
@@ -100,7 +100,7 @@ function eachAsStored(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   });
 }
 
-/** What is particular to one version; `newest` is the one that clients of a deprecated version are told of. */
+/** Builds the version-specific part; `newest` is the version that deprecation warnings recommend. */
 function versionDefinition(
   definition: Definition,
   version: StrategyVersion,
@@ -123,7 +123,7 @@ function versionDefinition(
 }
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
-/** What discovery tells of a resource whose definition is being deleted; objects can be changed all the same, to let them go. */
+/** Discovery verbs of a terminating resource. Updates still work, because clients must be able to remove finalizers. */
 const VERBS_AT_THE_END = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
@@ -173,13 +173,13 @@ function subresourcesOf({ hasStatus, scale }: DefinitionVersion, own: KindRow): 
   return [...(hasStatus ? [status] : []), ...(scale === undefined ? [] : [scaled])];
 }
 
-/** An object of a request as its definition knows it: without unknown fields, and with defaults. Throws DecodeError. */
+/** Prunes and defaults an object of a request by its definition. Throws DecodeError. */
 function completed(object: ApiObject, { schema }: LazyVersion, nulls: NullsOf = 'dropped'): ApiObject {
   if (schema === undefined) return object;
   const given: unknown = object;
   const { object: known } = prune(schema, given as JsonObject);
   const { object: formed, errors } = coerceEmbedded(schema, known, { drop: false });
-  // As upstream, which reads a configuration by no schema: what is embedded in it is first judged by validation.
+  // As upstream, apply requests are decoded without the schema. Embedded objects are checked by validation only.
   if (errors.length > 0 && nulls === 'dropped') throw new DecodeError(errors.map(textOf).join(', '));
   try {
     return withDefaults(schema, formed, { keepsNulls: nulls === 'kept' }) as unknown as ApiObject;
@@ -192,7 +192,7 @@ function textOf({ field, message }: FieldError): string {
   return `${field}: ${message}`;
 }
 
-/** Of a version that the definition calls deprecated; the newest one that is not takes its place if clients prefer that. */
+/** Returns the warning for a deprecated version. It recommends the newest version that is not deprecated, if clients prefer that one. */
 function deprecationOf(
   { group, wantedNames }: Definition,
   { name, isDeprecated, deprecationWarning }: DefinitionVersion,

@@ -36,7 +36,7 @@ const SIZED = {
   },
 };
 
-test('a change is judged, and counted, in the version that it is sent in', async () => {
+test('an update is validated, and its generation counted, in the version of the request', async () => {
   const fields = (...names: readonly string[]): ReadonlyJson => ({
     type: 'object',
     properties: {
@@ -54,14 +54,14 @@ test('a change is judged, and counted, in the version that it is sent in', async
   await create('a', { spec: { both: 'x', old: 'y' } });
   const other = `${PATH.replace('v1', 'v2')}/a`;
   const patched = await api.call('PATCH', other, { body: { spec: { unknown: 'z' } } });
-  // What the stored version alone knows is lost, and no part of what v2 shows has changed.
+  // Fields known only to the storage version are lost, while no field visible in v2 has changed.
   expect([patched.json.metadata.generation, patched.json.spec]).toEqual([1, { both: 'x' }]);
   const { resourceVersion } = patched.json.metadata;
   const again = await api.call('PATCH', other, { body: { spec: { unknown: 'z' } } });
   expect(again.json.metadata.resourceVersion).toBe(resourceVersion);
 });
 
-test('a null stays for validation where unknown fields are kept', async () => {
+test('a null is kept for validation where unknown fields are preserved', async () => {
   const body = {
     metadata: { name: 'gizmos.example.com' },
     spec: {
@@ -87,7 +87,7 @@ test.each<[object, string]>([
   expect(json.message).toContain(`Gizmo in version "v1" cannot be handled as a Gizmo: ${why}`);
 });
 
-test('an empty list of managedFields says nothing of owners, an empty entry that there are none', async () => {
+test('an empty managedFields list leaves the owners unchanged, a list with one empty entry resets them', async () => {
   await define(api, definitionBody());
   const { metadata } = (await create('a', { spec: 1 })).json;
   const ownersAfter = async (managedFields: readonly object[]): Promise<unknown> =>
@@ -97,7 +97,7 @@ test('an empty list of managedFields says nothing of owners, an empty entry that
   expect(await ownersAfter([{}])).toBeUndefined();
 });
 
-describe('what is embedded', () => {
+describe('an embedded object', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -110,7 +110,7 @@ describe('what is embedded', () => {
   };
   const spec = { kind: null, apiVersion: 'v1' };
 
-  test('is read by a schema in a body, and judged by validation alone in a configuration', async () => {
+  test('is decoded by the schema in a body, and only validated in an apply configuration', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1', schema }] }));
     expect((await create('a', { spec })).code).toBe(400);
     const applied = await apply('a', gizmo('a', { spec }), 'fieldManager=m');
@@ -120,7 +120,7 @@ describe('what is embedded', () => {
     ]);
   });
 
-  test('is refused with its field where a JSON patch sets a wrong type', async () => {
+  test('is rejected with its field if a JSON patch sets a wrong type', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1', schema }] }));
     await create('a');
     const { json } = await api.call('PATCH', `${PATH}/a`, {
@@ -133,7 +133,7 @@ describe('what is embedded', () => {
 });
 
 describe('objects', () => {
-  test('are created, read, listed, replaced, patched and deleted like any other', async () => {
+  test('are created, read, listed, replaced, patched and deleted like built-in ones', async () => {
     await define(api, definitionBody());
     const made = await create('a', { spec: { size: 3, big: 1 } });
     expect([made.code, made.json.metadata.generation, made.json.spec]).toEqual([201, 1, { big: 1, size: 3 }]);
@@ -159,7 +159,7 @@ describe('objects', () => {
     expect((await api.call('GET', `${PATH}/a`)).code).toBe(404);
   });
 
-  test('whose metadata has a wrong type are refused with the field', async () => {
+  test('with metadata of a wrong type are rejected with the field', async () => {
     await define(api, definitionBody());
     const { code, json } = await create('x', { metadata: { name: 'x', labels: { a: 1 } } });
     expect([code, json.message]).toEqual([
@@ -168,7 +168,7 @@ describe('objects', () => {
     ]);
   });
 
-  test('are told to watchers, in the version they ask for', async () => {
+  test('are sent to watchers in the requested version', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1' }, { name: 'v2' }] }));
     const stop = new AbortController();
     const frames = api.watch(`${PATH.replace('v1', 'v2')}?watch=1`, stop.signal);
@@ -181,7 +181,7 @@ describe('objects', () => {
     stop.abort();
   });
 
-  test('come in pages, as metadata, and by name and namespace alone', async () => {
+  test('support pagination, metadata-only responses and selection by name and namespace', async () => {
     await define(api, definitionBody());
     for (const name of ['a', 'b', 'c']) await create(name);
     const page = await api.call('GET', `${PATH}?limit=2`);
@@ -203,7 +203,7 @@ describe('objects', () => {
     expect((await api.call('GET', `${PATH}?fieldSelector=apiVersion%3Dexample.com/v1`)).code).toBe(400);
   });
 
-  test('of cluster scope have no namespace to be selected by', async () => {
+  test('of cluster scope do not support the namespace field selector', async () => {
     await define(api, definitionBody({ scope: 'Cluster' }));
     expect(
       (await api.call('GET', '/apis/example.com/v1/gizmos?fieldSelector=metadata.namespace%3D')).code,
@@ -214,7 +214,7 @@ describe('objects', () => {
     expect([made.code, made.json.metadata.namespace]).toEqual([201, undefined]);
   });
 
-  test('that say the same in another order are not written again', async () => {
+  test('that differ only in key order are not written again', async () => {
     await define(api, definitionBody());
     const made = await create('a', { spec: { x: 1, y: { b: 1, a: 2 } }, data: 1 });
     const { metadata } = made.json;
@@ -229,7 +229,7 @@ describe('objects', () => {
     expect(again.json.metadata.resourceVersion).toBe(metadata.resourceVersion);
   });
 
-  test('keep long integers and keys that mean something to the language', async () => {
+  test('preserve long integers and keys with a special meaning in JavaScript', async () => {
     await define(api, definitionBody());
     const text =
       '{"apiVersion":"example.com/v1","kind":"Gizmo","metadata":{"name":"a"},"spec":{"big":9007199254740993,"__proto__":{"x":1}}}';
@@ -244,7 +244,7 @@ describe('bodies', () => {
     await define(api, definitionBody());
   });
 
-  test('without a kind are bad requests, with another one invalid', async () => {
+  test('without a kind are bad requests, with another kind invalid', async () => {
     expect((await api.call('POST', PATH, { body: { metadata: { name: 'a' } } })).code).toBe(400);
     const other = await api.call('POST', PATH, { body: { ...gizmo('a'), kind: 'Widget' } });
     expect([other.code, other.json.message]).toEqual([
@@ -258,7 +258,7 @@ describe('bodies', () => {
     ).toBe(400);
   });
 
-  test('that a patch gives another version are invalid', async () => {
+  test('that a patch moves to another version are invalid', async () => {
     await api.call('POST', PATH, { body: gizmo('a') });
     const headers = { 'content-type': 'application/merge-patch+json' };
     const patched = await api.call('PATCH', `${PATH}/a`, { headers, body: { apiVersion: 'example.com/v2' } });
@@ -268,7 +268,7 @@ describe('bodies', () => {
     ]);
   });
 
-  test('in YAML are read, in Protobuf they are bad requests, and a strategic merge is no media type of theirs', async () => {
+  test('are accepted in YAML, and rejected in Protobuf and as strategic merge patches', async () => {
     const text = 'apiVersion: example.com/v1\nkind: Gizmo\nmetadata: {name: yam}\nspec: {size: 7}\n';
     const made = await api.call('POST', PATH, { headers: { 'content-type': 'application/yaml' }, text });
     expect([made.code, made.json.spec]).toEqual([201, { size: 7 }]);
@@ -279,7 +279,7 @@ describe('bodies', () => {
     expect([merged.code, merged.json.details]).toEqual([415, undefined]);
   });
 
-  test('may have finalizers of any name, and need a version to replace an object', async () => {
+  test('may have any finalizers, and need a resourceVersion for an update', async () => {
     const body = { ...gizmo('f'), metadata: { name: 'f', finalizers: ['nodomain'] } };
     expect((await api.call('POST', PATH, { body })).code).toBe(201);
     const replaced = await api.call('PUT', `${PATH}/f`, { body: gizmo('f') });
@@ -287,8 +287,8 @@ describe('bodies', () => {
   });
 });
 
-describe('what stands around the verbs', () => {
-  test('knows custom resources by their names: admission their namespaces, metrics what was asked of them', async () => {
+describe('cross-cutting features', () => {
+  test('admission sees the namespace of custom resources, metrics their names', async () => {
     await define(api, definitionBody());
     const nowhere = await api.call('POST', PATH.replace('default', 'nowhere'), { body: gizmo('a') });
     expect([nowhere.code, nowhere.json.message]).toEqual([404, 'namespaces "nowhere" not found']);
@@ -303,8 +303,8 @@ describe('what stands around the verbs', () => {
   });
 });
 
-describe('places', () => {
-  test('that there are not are unknown pages, other verbs than a place has are not allowed', async () => {
+describe('paths', () => {
+  test('unknown paths are 404, unsupported verbs of a path are 405', async () => {
     await define(
       api,
       definitionBody({
@@ -332,7 +332,7 @@ describe('places', () => {
     expect((await api.call('PATCH', PATH, { body: {} })).json.message).toBe('name must be provided');
     const headers = { 'content-type': 'text/plain' };
     expect((await api.call('PATCH', PATH, { body: {}, headers })).code).toBe(415);
-    // Another kind is what is wrong with an object that is there.
+    // A wrong kind is reported if the object exists.
     for (const wrong of [{ kind: 'Other' }, { apiVersion: '' }]) {
       const body = { ...gizmo('absent'), ...wrong };
       expect((await api.call('PUT', `${PATH}/absent`, { body })).json.message).toBe(
@@ -341,7 +341,7 @@ describe('places', () => {
     }
   });
 
-  test('of a version that is called deprecated warn, with the newest one to use instead', async () => {
+  test('of a deprecated version send a warning that recommends the newest version', async () => {
     const versions = [
       { name: 'v1' },
       { name: 'v1beta1', deprecated: true },
@@ -359,7 +359,7 @@ describe('places', () => {
     expect([nowhere.code, nowhere.warnings]).toEqual([404, ['no more']]);
   });
 
-  test('of a version to which a webhook that is dead would have to convert fail, those of the stored version do not', async () => {
+  test('of a version that needs an unreachable webhook fail, those of the storage version succeed', async () => {
     const webhook = { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1:1' } };
     const spec = { conversion: { strategy: 'Webhook', webhook } };
     await define(api, definitionBody({ versions: [{ name: 'v1' }, { name: 'v2' }], spec }));
@@ -373,7 +373,7 @@ describe('places', () => {
 });
 
 describe('schemas', () => {
-  test('say what is kept, filled in and refused', async () => {
+  test('define pruning, defaulting and validation', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1', schema: SIZED }] }));
     const made = await create('a', { spec: { size: 1, other: true }, data: 1 });
     expect(made.json).toMatchObject({ spec: { size: 1, color: 'red' } });
@@ -384,7 +384,7 @@ describe('schemas', () => {
     expect(patched.code).toBe(422);
   });
 
-  test('of the request count, and what the stored version does not know is lost', async () => {
+  test("of the request's version apply, and fields unknown to the storage version are dropped", async () => {
     const v2 = {
       type: 'object',
       properties: { spec: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } },
@@ -406,7 +406,7 @@ describe('schemas', () => {
     expect((await api.call('GET', `${PATH}/a`)).json.spec).toEqual({ color: 'red' });
   });
 
-  test('are those of the moment for objects that were stored before, in reads, lists and watches', async () => {
+  test('of the current definition apply to stored objects in reads, lists and watches', async () => {
     await define(api, definitionBody());
     await create('a', { spec: { size: 1, other: true } });
     const from = (await api.call('GET', PATH)).json.metadata.resourceVersion;
@@ -425,7 +425,7 @@ describe('schemas', () => {
     expect(patched.json.spec).toEqual(shown);
   });
 
-  test('give appliers their lists and maps', async () => {
+  test('define the list and map types for server-side apply', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1', schema: SIZED }] }));
     const body = (tags: readonly string[]): object => gizmo('a', { spec: { tags } });
     expect((await apply('a', body(['x']), 'fieldManager=one')).code).toBe(201);
@@ -435,7 +435,7 @@ describe('schemas', () => {
     expect(twice.code).toBe(400);
   });
 
-  test('refuse nulls that are applied, drop those that are sent otherwise, and fill in the defaults of both', async () => {
+  test('reject nulls in apply configurations, drop them otherwise, and apply defaults in both cases', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1', schema: SIZED }] }));
     const withNull = (name: string, field: string): object =>
       gizmo(name, { spec: { size: 1, [field]: null } });
@@ -448,8 +448,8 @@ describe('schemas', () => {
   });
 });
 
-describe('an object that stands in one version', () => {
-  test('is shown with its defaults in another one that has no schema to speak of', async () => {
+describe('an object stored in one version', () => {
+  test('has its defaults in another version with a schema that preserves everything', async () => {
     const schema = (color: object): Readonly<Record<string, unknown>> => ({
       type: 'object',
       properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, color } } },
@@ -485,7 +485,7 @@ describe('a schema that became stricter', () => {
     },
   });
 
-  test('lets objects change whose sets had repeated items before, and no others get such', async () => {
+  test('ratchets duplicate set items of existing objects, and rejects new ones', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1', schema: lists('atomic') as never }] }));
     await create('bad', { spec: { tags: ['x', 'x'] } });
     await create('good', { spec: { tags: ['x', 'y'] } });
@@ -502,7 +502,7 @@ describe('a schema that became stricter', () => {
     expect(await patch('bad', { tags: ['y', 'y'] })).toBe(422);
   });
 
-  test('judges the values of every update, whatever they were', async () => {
+  test('validates all values on every update, even unchanged ones', async () => {
     const sized = (minimum: number): object => ({
       type: 'object',
       properties: {
@@ -524,7 +524,7 @@ describe('a schema that became stricter', () => {
     expect((await api.call('PATCH', `${PATH}/a/status`, { body: { status: {} } })).code).toBe(422);
   });
 
-  test('judges the values of a status alone, not what is repeated or embedded in it', async () => {
+  test('validates only values on status updates, not duplicates or embedded objects', async () => {
     const status = {
       type: 'object',
       properties: {
@@ -543,7 +543,7 @@ describe('a schema that became stricter', () => {
 });
 
 describe('a change of the storage version', () => {
-  test('leaves stored objects as they are until they are written, be it without a change', async () => {
+  test('leaves stored objects unchanged until the next write, even a no-op', async () => {
     const v1 = {
       type: 'object',
       properties: { spec: { type: 'object', properties: { a: { type: 'string', default: 'one' } } } },

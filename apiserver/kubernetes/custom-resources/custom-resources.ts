@@ -17,11 +17,11 @@ import type { Definition } from './definition';
 import { DEFINITIONS, definitionOf } from './definition';
 import { extendedRegistry } from './extended-registry';
 
-/** Caches that are filled at the same time when a server starts. */
+/** Number of caches that are filled concurrently at startup. */
 const FILLS_AT_ONCE = 16;
-/** How often is looked whether a definition whose objects are being read is still there. */
+/** Interval in ms at which a running fill checks that its definition still exists. */
 const FILL_LOOK_MS = 1_000;
-/** How long a request waits for the definitions to be as new as it is. */
+/** Limit in ms for the wait until the definitions are current. */
 const CONFIRM_WAIT_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -32,7 +32,7 @@ export interface CustomResourcesOptions {
   readonly callConversion: CallConversion;
 }
 
-/** Is told which definition has changed, or is gone. */
+/** Receives the name of a definition that was changed or removed. */
 export type DefinitionListener = (name: string) => void;
 
 interface Known {
@@ -43,22 +43,21 @@ interface Known {
 }
 
 /**
- * The custom resources of a server: it follows the definitions in the cache, and serves those that are established. What is served changes
- * in the step in which the cache takes in the definition's new state, so that whoever has waited for a revision finds every definition of
- * that revision served.
+ * The custom resources of a server. It follows the definitions in the cache and serves the established ones. The registry changes in the
+ * same step as the cache, so that a caller that waited for a revision finds every definition of that revision served.
  */
 export class CustomResources implements CacheListener {
   readonly #builtIn: Registry;
   readonly #cache: ClusterCache;
   readonly #log: Log;
   readonly #callConversion: CallConversion;
-  /** Undefined on a server that does not know definitions. */
+  /** Undefined if the server does not serve CustomResourceDefinitions. */
   readonly #stored: StoredResource | undefined;
   readonly #known = new Map<string, Known>();
   readonly #listeners: DefinitionListener[] = [];
   #registry: Registry;
   #notReady: string | undefined = 'the definitions of custom resources are not read yet';
-  /** Caches of definitions that were there when the server started are filled a few at a time. */
+  /** Until the start, caches are filled with limited concurrency. */
   #isStarted = false;
 
   constructor({ builtIn, cache, log, callConversion }: CustomResourcesOptions) {
@@ -74,7 +73,7 @@ export class CustomResources implements CacheListener {
     else cache.resource(this.#stored.keyPrefix).follow(this);
   }
 
-  /** What is served at this moment. */
+  /** The currently served registry. */
   get registry(): Registry {
     return this.#registry;
   }
@@ -83,7 +82,7 @@ export class CustomResources implements CacheListener {
     return this.#all();
   }
 
-  /** Why requests for custom resources cannot be answered yet, for the health check. */
+  /** Returns why custom resources cannot be served yet, for the health check. */
   notReadyReason(): string | undefined {
     return this.#notReady;
   }
@@ -100,19 +99,22 @@ export class CustomResources implements CacheListener {
     return this.#known.get(name)?.endpoints;
   }
 
-  /** The listener lives as long as this. */
+  /** Adds a listener that is never removed. */
   follow(listener: DefinitionListener): void {
     this.#listeners.push(listener);
   }
 
-  /** Serves what is established. The cache must be filled. Resolves when the objects of all established definitions are cached. */
+  /**
+   * Serves the established definitions. The definition cache must be filled. Resolves when the objects of all established definitions are
+   * cached.
+   */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#stored === undefined) return;
     const definitions = this.#cache.resource(this.#stored.keyPrefix);
     await definitions.whenReady(signal);
     await forEachLimited([...this.#known.keys()], FILLS_AT_ONCE, async (name) => this.#fill(name, signal));
     this.#isStarted = true;
-    // Those that have come meanwhile.
+    // Fill the caches of definitions that were added meanwhile.
     for (const { endpoints } of this.#known.values()) {
       if (endpoints !== undefined) this.#addCache(endpoints.stored);
     }
@@ -121,8 +123,8 @@ export class CustomResources implements CacheListener {
   }
 
   /**
-   * Waits until every definition that was established before this call is served. Throws ServiceUnavailable (503) when that cannot be
-   * known in time, and the store's error.
+   * Waits until every definition that was established before this call is served. Throws ServiceUnavailable (503) if that cannot be
+   * confirmed in time, and the store's error.
    */
   async confirm(signal: AbortSignal): Promise<void> {
     if (this.#stored === undefined) return;
@@ -161,7 +163,7 @@ export class CustomResources implements CacheListener {
     for (const { definition } of this.#known.values()) yield definition;
   }
 
-  /** Whether anything that is served has changed. A definition that cannot be read is left alone: nobody else must suffer from it. */
+  /** Returns whether the served resources changed. A definition that cannot be decoded is skipped, so that it does not affect others. */
   #take(name: string, entry: Entry | undefined): boolean {
     const known = this.#known.get(name);
     try {
@@ -194,8 +196,8 @@ export class CustomResources implements CacheListener {
   }
 
   /**
-   * Objects are stored only while the definition stays as it was when they were judged: no new one comes in behind the mark of its
-   * deletion, and none by an older schema, whichever replica it is sent to.
+   * Writes are conditional on the definition that validated them. After the deletion mark no object is created, and no replica writes by
+   * an older schema.
    */
   #endpointsOf(definition: Definition, source: DefinitionSource): CustomEndpoints | undefined {
     const { name, uid, group, fingerprint } = definition;
@@ -210,7 +212,7 @@ export class CustomResources implements CacheListener {
     return customEndpoints(definition, source, { reliesOn, callConversion: this.#callConversion });
   }
 
-  /** Objects of a built-in resource are not to be touched by way of a definition of the same name. */
+  /** A definition must not give access to the objects of a built-in resource with the same name. */
   #mayBeServed({ isEstablished, name, group }: Definition): boolean {
     if (!isEstablished) return false;
     const resource = name.slice(0, -group.length - 1);
@@ -239,7 +241,7 @@ export class CustomResources implements CacheListener {
     if (!this.#cache.hasResource(stored.keyPrefix)) this.#cache.addResource(stored);
   }
 
-  /** Caches the objects of one definition, unless that is gone, or goes meanwhile. */
+  /** Caches the objects of one definition, until the definition is removed. */
   async #fill(name: string, signal: AbortSignal): Promise<void> {
     for (;;) {
       const stored = this.#known.get(name)?.endpoints?.stored;

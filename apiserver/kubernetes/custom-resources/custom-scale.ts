@@ -14,10 +14,10 @@ import type { Found } from './nested';
 import { integerAt, levelsOf, textAt, withValueAt } from './nested';
 
 const INT32_MAX = 2 ** 31 - 1;
-/** Stands for replicas that the object does not have, as upstream does it: no client can mean this number. */
+/** Upstream's placeholder for an object without replicas: no client can send this number. */
 const NO_REPLICAS = -(2 ** 31);
 
-/** Scale of a custom resource, whose definition says where its parts are. The object's own rules judge what a change makes of it. */
+/** Builds the Scale view of a custom resource by the paths of its definition. The object's own validation applies to changes. */
 export function customScale(paths: ScalePaths): ObjectView {
   const { specReplicas, statusReplicas, labelSelector } = paths;
   return {
@@ -52,7 +52,7 @@ export function customScale(paths: ScalePaths): ObjectView {
       const scaled = withValueAt(object, specReplicas, replicas);
       const metadata = metadataWithDemands(object, shown);
       if ((shown.metadata.resourceVersion ?? '') !== '') return { ...scaled, metadata };
-      // Whoever asks for no certain version means the object as it is, whatever the kind demands of others.
+      // A Scale without resourceVersion updates unconditionally, even if the kind requires one.
       const { resourceVersion = '' } = object.metadata;
       return { ...scaled, metadata: { ...metadata, resourceVersion } };
     },
@@ -68,7 +68,7 @@ function valueOf<T>(found: Found<T>): T | undefined {
   return found.value;
 }
 
-/** The rules of the fields that a Scale shows, of which a write to the status concerns only some. */
+/** Validates the fields that a Scale shows. Writes to the status check only the status fields. */
 export function validateScaled(
   object: ApiObject,
   paths: ScalePaths,

@@ -10,8 +10,8 @@ import type { Converter } from './conversion/converter';
 import type { LazyVersion } from './custom-version';
 
 /**
- * How objects of a definition are stored and read, after the codec of v1.21's custom resource handler: an object is read by the schema of
- * the version that it stands in, with that version's defaults; it is then brought into the version asked for, which prunes it again.
+ * Returns the storage codec of a definition, as v1.21's custom resource handler has it. A stored object is pruned and defaulted by the
+ * schema of its stored version. It is then converted to the requested version, which prunes it again.
  */
 export function customStorage(
   group: string,
@@ -50,20 +50,20 @@ export function customStorage(
   };
 }
 
-/** Without unknown fields, and with defaults. */
+/** Prunes and defaults the object. */
 function completed(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
   if (schema === undefined) return object;
   const known = pruned(object, schema);
   try {
     return withDefaults(schema, known) as unknown as ApiObject;
   } catch (error) {
-    // Defaults that came after the object must not make it unreadable: who cannot read it cannot change or delete it either.
+    // Defaults added later must not make a stored object unreadable, because it could then be neither updated nor deleted.
     if (error instanceof TooManyDefaultsError) return known;
     throw error;
   }
 }
 
-/** What has the wrong form in embedded objects is dropped as well: old objects were not checked as new ones are. */
+/** Malformed embedded objects are dropped as well, because old objects were validated less strictly. */
 function pruned(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
   if (schema === undefined) return object;
   const { object: known } = prune(schema, object);
@@ -80,7 +80,7 @@ function sortedObject({ kind, apiVersion, metadata, ...rest }: ApiObject): ApiOb
   };
 }
 
-/** The same value where everything stands in order. */
+/** Sorts keys. Returns the same value if it is already sorted. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {

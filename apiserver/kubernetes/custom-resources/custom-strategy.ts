@@ -20,7 +20,7 @@ export interface StrategyVersion extends DefinitionVersion {
   readonly lazy: LazyVersion;
 }
 
-/** The behaviour of all custom resources: the schema of the version that the request uses decides. */
+/** Returns the strategy of custom resources. It validates by the schema of the request's version. */
 export function customStrategy(
   versions: ReadonlyMap<string, StrategyVersion>,
   reliesOn: (operation: 'CREATE' | 'UPDATE') => Guard,
@@ -46,7 +46,7 @@ export function customStrategy(
       ];
     },
     validateNew: (object, info) => repeatsIn(versions, object, info),
-    // What had repeated items before they were forbidden can still be changed.
+    // Ratcheting: objects with duplicates from before the rule can still be updated.
     validateUpdate: (next, previous, info) => {
       const repeats = repeatsIn(versions, next, info);
       return repeats.length > 0 && repeatsIn(versions, previous, info).length > 0 ? [] : repeats;
@@ -54,7 +54,7 @@ export function customStrategy(
     subresources: {
       status: {
         prepareForUpdate: statusSubresource.prepareForUpdate,
-        // As in v1.21 values alone are judged here, of the whole object, whatever is embedded or repeated among them.
+        // As in v1.21, status updates validate the values of the whole object, but neither embedded objects nor duplicates.
         validateUpdate: (next, _previous, info) => {
           const { lazy, scale } = versions.get(info.via.version) ?? {};
           const schema = lazy?.schema;
@@ -70,13 +70,13 @@ export function customStrategy(
   };
 }
 
-/** Objects come in the stored version; the schema is that of the request's. */
+/** Converts from the storage version to the request's version, whose schema applies. */
 function asSent(object: ApiObject, { via }: WriteInfo): JsonObject {
   const sent: unknown = { ...object, apiVersion: apiVersionOf(via) };
   return sent as JsonObject;
 }
 
-/** Items of sets and keyed lists that are there twice. */
+/** Finds duplicate items of sets and keyed lists. */
 function repeatsIn(
   versions: ReadonlyMap<string, StrategyVersion>,
   object: ApiObject,
@@ -86,7 +86,7 @@ function repeatsIn(
   return schema === undefined ? [] : compare(info, (budget) => validateListTypes(schema, object, budget));
 }
 
-/** Compares with a schema. A small object may take long: then the request begins anew where it holds up nobody. */
+/** Validates against a schema. If that is expensive even for a small object, the request restarts on a worker. */
 function compare(
   info: WriteInfo,
   errorsWithin: (budget: Budget) => readonly FieldError[],

@@ -32,7 +32,7 @@ const patch = async (place: string, body: object): Promise<Reply> =>
   api.call('PATCH', `${PATH}/a${place}`, { body });
 
 describe('the status', () => {
-  test('of a kind without the subresource is a field like any other, whose changes count', async () => {
+  test('without the subresource is an ordinary field that increments the generation', async () => {
     await define(api, definitionBody());
     expect((await create({ status: { x: 1 } })).json.status).toEqual({ x: 1 });
     const changed = await patch('', { status: { x: 2 } });
@@ -41,7 +41,7 @@ describe('the status', () => {
     expect(labelled.json.metadata.generation).toBe(2);
   });
 
-  test('of a kind with it changes there alone, and nothing else does', async () => {
+  test('with the subresource changes only through it, and the subresource changes nothing else', async () => {
     await define(
       api,
       definitionBody({ versions: [{ name: 'v1', schema: STATUS_SCHEMA, subresources: { status: {} } }] }),
@@ -59,12 +59,12 @@ describe('the status', () => {
     const owners = json.metadata.managedFields.map(({ fieldsV1 }: { fieldsV1: object }) =>
       Object.keys(fieldsV1),
     );
-    // Metadata that the write could not change is owned by it all the same, as in v1.21.
+    // As in v1.21, the writer also owns metadata that the write could not change.
     expect(owners).toContainEqual(['f:metadata', 'f:spec', 'f:status']);
     expect((await api.call('GET', `${PATH}/a/status`)).json.status).toEqual({ seen: 1 });
   });
 
-  test('is owned by who wrote it in one version until a write in another one names it, which changes nothing else', async () => {
+  test('keeps its field owner in one version until a write in another version sets it', async () => {
     const part = { schema: STATUS_SCHEMA, subresources: { status: {} } };
     await define(
       api,
@@ -87,7 +87,7 @@ describe('the status', () => {
     expect(named.json.status).toEqual({ seen: 1 });
   });
 
-  test('is judged with the whole object, by the schema of the version that is asked', async () => {
+  test('is validated with the whole object, by the schema of the requested version', async () => {
     const schema = { ...STATUS_SCHEMA, required: ['spec'] };
     const lax = [
       { name: 'v1', schema: STATUS_SCHEMA, subresources: { status: {} } },
@@ -100,12 +100,12 @@ describe('the status', () => {
       const { json } = await api.call('PATCH', path, { body: { status: { seen } } });
       return json.details.causes.map(({ field }: { readonly field: string }) => field).toSorted();
     };
-    // The object lacks what this version demands of it.
+    // The object lacks a field that this version requires.
     expect(await fieldsRefused(3)).toEqual(['spec']);
     expect(await fieldsRefused('x')).toEqual(['spec', 'status.seen']);
   });
 
-  test('is what a path means that goes on behind it', async () => {
+  test('is read through a path with further segments', async () => {
     await define(
       api,
       definitionBody({ versions: [{ name: 'v1', schema: STATUS_SCHEMA, subresources: { status: {} } }] }),
@@ -125,7 +125,7 @@ describe('the scale', () => {
     await create(rest);
   };
 
-  test('shows what the paths of the definition point at', async () => {
+  test('shows the values at the paths of the definition', async () => {
     await scaled({ spec: { count: 2 } });
     await patch('/status', { status: { count: 1, select: 'a=b' } });
     expect((await api.call('GET', `${PATH}/a/scale`)).json).toMatchObject({
@@ -137,7 +137,7 @@ describe('the scale', () => {
     });
   });
 
-  test('changes the replicas, which is a change of the object, by the rules of the object', async () => {
+  test('updates the replicas as a change of the object, by the validation of the object', async () => {
     await scaled({ spec: { count: 2, other: 1 } });
     const body = {
       kind: 'Scale',
@@ -169,7 +169,7 @@ describe('the scale', () => {
     expect((await api.call('PUT', `${PATH}/a/scale`, { body: { ...body, metadata } })).code).toBe(409);
   });
 
-  test('of an object without replicas cannot be read, and is set by who says how many there are to be', async () => {
+  test('of an object without replicas cannot be read, but a patch can set the replicas', async () => {
     await scaled({});
     const { code, json } = await api.call('GET', `${PATH}/a/scale`);
     expect([code, json.message]).toEqual([
@@ -185,7 +185,7 @@ describe('the scale', () => {
     expect((await api.call('GET', `${PATH}/b/scale`)).json.message).toBe('gizmos.example.com "b" not found');
   });
 
-  test('belongs to an object by its uid where it is replaced, and says nothing of that where it is patched', async () => {
+  test('checks the uid on replace, and ignores it on patch', async () => {
     await scaled({ spec: { count: 1 } });
     const metadata = { name: 'a', namespace: 'default', uid: 'other' };
     const replaced = await api.call('PUT', `${PATH}/a/scale`, { body: { metadata, spec: { replicas: 2 } } });
@@ -197,7 +197,7 @@ describe('the scale', () => {
     expect([patched.code, patched.json.spec]).toEqual([200, { replicas: 3 }]);
   });
 
-  test('need not name its version in a patch, but no other kind', async () => {
+  test('accepts a patch without apiVersion, and rejects another kind', async () => {
     await scaled({ spec: { count: 1 } });
     expect((await patch('/scale', { apiVersion: null, spec: { replicas: 2 } })).json.spec).toEqual({
       replicas: 2,
@@ -212,13 +212,13 @@ describe('the scale', () => {
     );
   });
 
-  test('is patched like a custom resource, which has no markers for strategic merges', async () => {
+  test('is patched without strategic merge markers', async () => {
     await scaled({ spec: { count: 1 } });
     const headers = { 'content-type': 'application/strategic-merge-patch+json' };
     expect((await api.call('PATCH', `${PATH}/a/scale`, { headers, body: {} })).code).toBe(415);
   });
 
-  test('makes no object that nests deeper than one that can be sent', async () => {
+  test('cannot create an object beyond the nesting limit', async () => {
     const specReplicasPath = `.spec${'.a'.repeat(50_000)}`;
     const subresources = { scale: { ...SCALE, specReplicasPath } };
     await define(api, definitionBody({ versions: [{ name: 'v1', subresources }] }));
@@ -227,7 +227,7 @@ describe('the scale', () => {
     expect([code, json.message]).toEqual([400, 'the spec replicas field lies deeper than objects may nest']);
   });
 
-  test('demands of objects that their replicas are such', async () => {
+  test('requires that replicas are valid', async () => {
     await scaled({ spec: { count: 1 } });
     const problems = async (spec: object): Promise<unknown> =>
       (await patch('', { spec })).json.details.causes[0].message;
@@ -248,7 +248,7 @@ describe('the scale', () => {
     expect([status.code, status.json.details.causes[0].field]).toEqual([422, '.status.select']);
   });
 
-  test('takes a spec that is null for one without replicas, and replicas that are null for none', async () => {
+  test('treats a null spec, and null replicas, as absent', async () => {
     await scaled({ spec: { count: 1 } });
     const codeOf = async (spec: unknown): Promise<number> => {
       const body = { ...gizmo('null'), spec };
@@ -258,7 +258,7 @@ describe('the scale', () => {
   });
 });
 
-test('an update of a custom resource is not asked what its name was made from', async () => {
+test('an update of a custom resource does not validate generateName', async () => {
   await define(api, definitionBody({}));
   await create({});
   const metadata = { generateName: 'Not_A_Name' };

@@ -13,10 +13,7 @@ import type { ObjectTable } from '../../engine/registry/object-table';
 import { customTable } from './custom-columns';
 import type { Definition } from './definition';
 
-/**
- * A definition as it stands in the cache. Parsed it takes many times the room of its bytes, so that the parsed form is kept only as long
- * as somebody else holds it or the garbage collector lets it be.
- */
+/** A definition in the cache. Its parsed form takes many times the memory of its bytes, so it is held by a weak reference. */
 export class DefinitionSource {
   readonly #stored: StoredResource;
   #entry: Entry;
@@ -35,21 +32,21 @@ export class DefinitionSource {
     return object;
   }
 
-  /** A later state of the same definition, in which what is served of it is the same. */
+  /** Replaces the entry with a later state that serves the same. */
   update(entry: Entry): void {
     this.#entry = entry;
     this.#parsed = undefined;
   }
 }
 
-/** The definition in the cache, which has nothing else where definitions are stored. */
+/** Returns the definition of a cache entry. The cache of this resource contains only definitions. */
 export function definitionIn(stored: StoredResource, entry: Entry): CustomResourceDefinition {
   return currentOfEntry(stored, entry).object as CustomResourceDefinition;
 }
 
 let made = 0;
 
-/** One version of a definition; nothing of it is read before it is asked for. */
+/** One version of a definition; it is parsed on first use. */
 export class LazyVersion implements CustomVersion {
   readonly id: string;
   readonly preservesUnknownFields: boolean;
@@ -57,7 +54,7 @@ export class LazyVersion implements CustomVersion {
   readonly #source: DefinitionSource;
   readonly #name: string;
   readonly #convertsByWebhook: boolean;
-  /** Undefined until it is asked for the first time. */
+  /** Undefined until the first use. */
   #compiled: { readonly schema: StructuralSchema | undefined } | undefined;
   #changesOnRead: boolean | undefined;
 
@@ -89,7 +86,7 @@ export class LazyVersion implements CustomVersion {
     return customTable(this.version);
   }
 
-  /** An object is also read by the schema of the version that it stands in, whichever that is. */
+  /** A stored object is also decoded by the schema of its stored version, which can be any version. */
   get changesOnRead(): boolean {
     this.#changesOnRead ??= this.#convertsByWebhook || !isTransparent(this.definition.spec);
     return this.#changesOnRead;
@@ -104,7 +101,7 @@ function compile(
   return json === undefined ? undefined : compileSchema(json, { preserveUnknownFields });
 }
 
-/** Whether no schema of the definition drops, fills in or brings into form anything. */
+/** Returns whether no schema of the definition prunes, defaults or coerces anything. */
 function isTransparent({ versions, preserveUnknownFields }: CustomResourceDefinitionSpec): boolean {
   return (versions ?? []).every(({ schema }) => {
     const json = schema?.openAPIV3Schema;

@@ -16,7 +16,7 @@ import { withNextStatus } from './definition-status';
 import { DefinitionWriter } from './definition-writer';
 import { isNamed, waitsForNames } from './naming';
 
-/** Definitions that are looked at, and those that are cleaned up behind, side by side. The latter may take long. */
+/** Number of concurrent workers of each queue. Cleanups may take long, so they have their own queue. */
 const WORKERS = 4;
 const RETRIES = { retryInitialMs: 200, retryMaxMs: 30_000 };
 
@@ -25,50 +25,49 @@ export interface DefinitionControllerOptions {
   readonly builtIn: Registry;
   readonly custom: CustomResources;
   readonly log: Log;
-  /** Told of the work. */
+  /** Receives the queue metrics. */
   readonly queues: QueueTimes;
 }
 
 /**
- * Brings definitions through their life: gives them their names, establishes them, says what is to be said of their schemas, and cleans up
- * behind those that are deleted. Every replica does all of that. What one of them decides is written only if the definition is still what
- * it was decided on, so that they agree without knowing of each other.
+ * Runs the lifecycle of definitions: accepts names, establishes, reports schema problems, and cleans up after deletion. Every replica
+ * runs it. Each decision is written only if the definition is unchanged, so that replicas agree without coordination.
  */
 export class DefinitionController {
   readonly #custom: CustomResources;
   readonly #writer: DefinitionWriter;
   readonly #cleanup: Cleanup;
   readonly #log: Log;
-  /** What was judged of a definition and needed no further word; one entry per definition. */
+  /** The fingerprint of definitions that need no further status; one entry per definition. */
   readonly #judged = new Map<string, string>();
   readonly #queue: WorkQueue;
-  readonly #leavers: WorkQueue;
+  readonly #cleanupQueue: WorkQueue;
 
   constructor({ store, builtIn, custom, log, queues }: DefinitionControllerOptions) {
     this.#queue = createWorkQueue({ ...RETRIES, observer: queues.observerOf('definitions') });
-    this.#leavers = createWorkQueue({ ...RETRIES, observer: queues.observerOf('definitions_cleanup') });
+    this.#cleanupQueue = createWorkQueue({ ...RETRIES, observer: queues.observerOf('definitions_cleanup') });
     this.#custom = custom;
     this.#log = log;
     this.#writer = new DefinitionWriter(store, builtIn);
     this.#cleanup = new Cleanup({ store, custom, writer: this.#writer });
     custom.follow((name) => {
-      this.#lookAt(name);
+      this.#enqueue(name);
     });
   }
 
-  /** Works until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const work = { workers: WORKERS, log: this.#log };
     const reconcile = async (name: string): Promise<undefined> => this.#reconcile(name, signal);
     const cleanUp = async (name: string): Promise<Requeue | undefined> => this.#cleanup.step(name, signal);
     await Promise.all([
       runWorkers({ ...work, queue: this.#queue, reconcile }, signal),
-      runWorkers({ ...work, queue: this.#leavers, reconcile: cleanUp }, signal),
+      runWorkers({ ...work, queue: this.#cleanupQueue, reconcile: cleanUp }, signal),
     ]);
   }
 
-  /** What one definition gains or loses, others of its group may have waited for. */
-  #lookAt(name: string): void {
+  /** Other definitions of the group may wait for the names of this one. */
+  #enqueue(name: string): void {
     this.#queue.add(name);
     const group = name.slice(name.indexOf('.') + 1);
     for (const each of this.#groupOf(group)) if (waitsForNames(each)) this.#queue.add(each.name);
@@ -76,18 +75,18 @@ export class DefinitionController {
 
   async #reconcile(name: string, signal: AbortSignal): Promise<undefined> {
     await this.#prepare(name);
-    // What needs no write need not be certain either.
+    // A decision without a write does not need a confirmed state.
     if (this.#nextOf(name) !== undefined) {
       await this.#custom.confirm(signal);
       const next = this.#nextOf(name);
       if (next !== undefined) await this.#writer.write(next, 'status', signal);
     } else if (this.#custom.definition(name)?.awaitsCleanup === true) {
-      this.#leavers.add(name);
+      this.#cleanupQueue.add(name);
     }
     return undefined;
   }
 
-  /** Judging a schema compiles its patterns. */
+  /** Schema validation compiles patterns, which can be slow. */
   async #prepare(name: string): Promise<void> {
     const definition = this.#custom.definition(name);
     if (definition === undefined || this.#judged.get(name) === definition.judged) return;
@@ -95,7 +94,7 @@ export class DefinitionController {
     if (object !== undefined) await warmPatterns([object.spec], INSTRUCTIONS_MAX);
   }
 
-  /** The definition with what is to be said next in its status; undefined where nothing is. */
+  /** Returns the definition with its next status; undefined if the status is up to date. */
   #nextOf(name: string): CustomResourceDefinition | undefined {
     const definition = this.#custom.definition(name);
     if (definition === undefined) {
@@ -112,7 +111,7 @@ export class DefinitionController {
     return undefined;
   }
 
-  /** Tells without reading the definition, which takes a while if it is a long one. */
+  /** Answers from the summary, because parsing a long definition is slow. */
   #isSettled(definition: Definition, group: readonly Definition[]): boolean {
     const { name, judged, isEstablished, namesAccepted } = definition;
     if (this.#judged.get(name) !== judged) return false;

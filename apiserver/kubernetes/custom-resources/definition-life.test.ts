@@ -24,7 +24,7 @@ const remove = async (name: string): ReturnType<InProcessApi['call']> =>
   api.call('DELETE', `${DEFINITIONS_PATH}/${name}`);
 
 describe('a new definition', () => {
-  test('gets its names first, and is established in a step of its own', async () => {
+  test('gets its names first, and is established in a separate step', async () => {
     const body = definitionBody({ names: { shortNames: ['gz'], categories: ['all'] } });
     const stop = new AbortController();
     const seen: string[][] = [];
@@ -55,7 +55,7 @@ describe('a new definition', () => {
     expect(json.metadata.generation).toBe(1);
   });
 
-  test('is said to have a schema that is not structural, until it has one', async () => {
+  test('has the condition NonStructuralSchema until its schema is structural', async () => {
     const body = {
       ...definitionBody(),
       spec: {
@@ -97,7 +97,7 @@ describe('a new definition', () => {
     ['https://example.com/approved', 'True', 'ApprovedAnnotation'],
     ['unapproved, an experiment', 'False', 'UnapprovedAnnotation'],
   ])(
-    'of a group of the project that says "%s" of its approval is told so',
+    'of a protected group with the approval annotation "%s" has the approval condition',
     async (approval, status, reason) => {
       const group = `x.${GROUP.apiextensions.slice(GROUP.apiextensions.indexOf('.') + 1)}`;
       const body = definitionBody({ group });
@@ -113,8 +113,8 @@ describe('a new definition', () => {
   );
 });
 
-describe('a definition whose names are taken', () => {
-  test('waits for them, and gets them when their owner is gone or lets them go', async () => {
+describe('a definition whose names conflict', () => {
+  test('waits for the names, and gets them when their owner is deleted or renamed', async () => {
     await define(api, definitionBody({ names: { shortNames: ['g'] } }));
     const other = definitionBody({ plural: 'others', kind: 'Gizmo' });
     await api.call('POST', DEFINITIONS_PATH, { body: other });
@@ -140,7 +140,7 @@ describe('a definition whose names are taken', () => {
     expect((await api.call('GET', '/apis/example.com/v1/others')).json.kind).toBe('GizmoList');
   });
 
-  test('of another group are free', async () => {
+  test('of another group has no conflict', async () => {
     await define(api, definitionBody());
     await define(api, definitionBody({ group: 'example.org' }));
     expect((await api.call('GET', '/apis/example.org/v1/gizmos')).code).toBe(200);
@@ -148,7 +148,7 @@ describe('a definition whose names are taken', () => {
 });
 
 describe('a definition that is deleted', () => {
-  test('takes its objects with it, and is unknown afterwards', async () => {
+  test('is removed with its objects, and is unknown afterwards', async () => {
     await define(api, definitionBody());
     for (const name of ['a', 'b']) await api.call('POST', PATH, { body: gizmo(name) });
     const { code, json } = await remove('gizmos.example.com');
@@ -168,7 +168,7 @@ describe('a definition that is deleted', () => {
     expect((await api.call('GET', PATH)).json.items).toEqual([]);
   });
 
-  test('waits for objects that are held, which can still be changed, while none is made', async () => {
+  test('waits for objects with finalizers, which can be updated, while creations are rejected', async () => {
     await define(api, definitionBody());
     const held = gizmo('held', { metadata: { name: 'held', finalizers: ['example.com/f'] } });
     await api.call('POST', PATH, { body: held });
@@ -199,7 +199,7 @@ describe('a definition that is deleted', () => {
     expect((await api.call('GET', `${PATH}/held`)).code).toBe(404);
   });
 
-  test('goes at once if it never was established', async () => {
+  test('is removed at once if it was never established', async () => {
     await define(api, definitionBody());
     await api.call('POST', DEFINITIONS_PATH, { body: definitionBody({ plural: 'others', kind: 'Gizmo' }) });
     await untilStatus(api, 'others.example.com', (each) => conditionOf(each, 'NamesAccepted') !== undefined);
@@ -208,7 +208,7 @@ describe('a definition that is deleted', () => {
     expect((await api.call('GET', `${DEFINITIONS_PATH}/gizmos.example.com`)).code).toBe(200);
   });
 
-  test('keeps finalizers of others, and its name, until they are gone too', async () => {
+  test('keeps other finalizers, and its name, until they are removed', async () => {
     const body = definitionBody();
     await define(api, { ...body, metadata: { ...body.metadata, finalizers: ['example.com/mine'] } });
     await remove('gizmos.example.com');
@@ -223,7 +223,7 @@ describe('a definition that is deleted', () => {
     });
     const held = await api.call('GET', `${DEFINITIONS_PATH}/gizmos.example.com`);
     expect(held.json.metadata.finalizers).toEqual(['example.com/mine']);
-    // Nobody would clean up behind it.
+    // The cleanup would not delete a new object.
     expect((await api.call('POST', PATH, { body: gizmo('late') })).code).toBe(405);
     await api.call('PATCH', `${DEFINITIONS_PATH}/gizmos.example.com`, {
       body: { metadata: { finalizers: null } },
@@ -233,7 +233,7 @@ describe('a definition that is deleted', () => {
 });
 
 describe('watches', () => {
-  test('of a resource end when its definition changes what is served, those of others go on', async () => {
+  test('of a resource end when its served definition changes, those of others continue', async () => {
     await define(api, definitionBody());
     await define(api, definitionBody({ plural: 'others', kind: 'Other' }));
     const stop = new AbortController();
@@ -257,7 +257,7 @@ describe('watches', () => {
     stop.abort();
   });
 
-  test('of a resource whose definition is deleted tell of every object, and end', async () => {
+  test('of a resource whose definition is deleted receive every deletion, and end', async () => {
     await define(api, definitionBody());
     await api.call('POST', PATH, { body: gizmo('a') });
     const types: string[] = [];

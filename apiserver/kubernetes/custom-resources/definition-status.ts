@@ -17,8 +17,8 @@ import type { Definition, DefinitionNames } from './definition';
 import { establishedCondition, nameWithin } from './naming';
 
 /**
- * The definition with the next step of its life in its status: names, then (in a step of its own) established; and what is said of its
- * schemas and its approval. The same object where nothing is to be said.
+ * Returns the definition with the next step in its status. The steps are: names, then established in a separate step, and schema and
+ * approval conditions. Returns the same object if nothing changes.
  */
 export function withNextStatus(
   object: CustomResourceDefinition,

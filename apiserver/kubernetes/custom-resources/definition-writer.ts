@@ -9,10 +9,10 @@ import type { Endpoint } from '../../engine/registry/resource';
 import { updateObject } from '../../engine/registry/update';
 import { DEFINITIONS } from './definition';
 
-/** `status` writes the status alone; `cleanup` the finalizers as well, and may be the last that is heard of the definition. */
+/** `status` writes only the status. `cleanup` also writes the finalizers, and may remove the definition. */
 export type DefinitionPart = 'status' | 'cleanup';
 
-/** Writes what the server itself says of definitions. */
+/** Writes the server's own status and finalizers of definitions. */
 export class DefinitionWriter {
   readonly #store: WriteContext;
   readonly #endpoint: Endpoint | undefined;
@@ -27,8 +27,8 @@ export class DefinitionWriter {
   }
 
   /**
-   * Writes `next`, which was made of the definition as it was when it had the resourceVersion that is in `next`. False: it is another one
-   * by now, or gone, so that there is something new to think about; whoever follows the definitions hears of that.
+   * Writes `next`, which was derived from the definition at the resourceVersion in `next`. Returns false on a conflict or if it is gone.
+   * The watch then delivers the new state.
    */
   async write(next: ApiObject, part: DefinitionPart, signal: AbortSignal): Promise<boolean> {
     const endpoint = this.#endpoint;

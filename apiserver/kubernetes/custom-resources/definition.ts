@@ -9,7 +9,7 @@ import { conditionOf, isConditionTrue } from '../../engine/registry/conditions';
 import { isTerminating } from '../../engine/registry/metadata';
 import type { Entry } from '../../engine/watch-cache/state/entry';
 
-/** Where definitions are stored, as CustomResourceDefinitions of apiextensions/v1. */
+/** The resource of CustomResourceDefinitions in apiextensions/v1. */
 export const DEFINITIONS = {
   group: GROUP.apiextensions,
   version: 'v1',
@@ -36,19 +36,19 @@ export interface DefinitionVersion {
   readonly scale: ScalePaths | undefined;
 }
 
-/** Each is a path of names, as `.spec.replicas`. */
+/** Each is a field path such as `.spec.replicas`. */
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly labelSelector: string;
 }
 
-/** What has to be known of a definition at all times. Its schemas are not among it: they are read from the entry when they are needed. */
+/** The summary of a definition that stays in memory. Its schemas are parsed from the entry on demand. */
 export interface Definition {
   readonly name: string;
   readonly uid: string;
-  /** That of the definition's last write. */
+  /** The revision of the definition's last write. */
   readonly revision: number;
   readonly group: string;
   readonly isNamespaced: boolean;
@@ -57,16 +57,16 @@ export interface Definition {
   readonly versions: readonly DefinitionVersion[];
   readonly wantedNames: DefinitionNames;
   readonly acceptedNames: DefinitionNames;
-  /** What is said of its names; undefined as long as nothing is. */
+  /** The condition NamesAccepted; undefined until it is set. */
   readonly namesAccepted: Pick<HeldCondition, 'status' | 'reason' | 'message'> | undefined;
   readonly isEstablished: boolean;
-  /** From the first request to delete the definition on, until it is gone: its condition ends with the cleanup, which others may outlast. */
+  /** True from the first deletion request until removal. The condition ends with the cleanup, but other finalizers may last longer. */
   readonly isTerminating: boolean;
-  /** Being deleted, and held until nothing of the resource is left. */
+  /** The definition is terminating and has the cleanup finalizer. */
   readonly awaitsCleanup: boolean;
-  /** Equal as long as what there is to judge of the definition is equal: its schemas, and its approval. */
+  /** Equal as long as the schemas and the approval are unchanged. */
   readonly judged: string;
-  /** Equal as long as what is served of the definition is equal. */
+  /** Equal as long as the served resources of the definition are unchanged. */
   readonly fingerprint: string;
 }
 
@@ -94,7 +94,7 @@ export function definitionOf(entry: Entry, object: CustomResourceDefinition): De
       String(metadata.generation),
       metadata.annotations?.[ANNOTATION.apiApproved],
     ]),
-    // The generation grows with every change of the spec. Upstream compares the two parts themselves.
+    // The generation changes with every change of the spec. Upstream compares the two parts themselves.
     fingerprint: JSON.stringify([metadata.uid, String(metadata.generation), status?.acceptedNames]),
   };
 }

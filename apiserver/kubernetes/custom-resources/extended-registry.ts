@@ -5,8 +5,8 @@ import type { Endpoint, StoredResource } from '../../engine/registry/resource';
 import type { CustomEndpoints } from './custom-endpoints';
 
 /**
- * What is built in, and the custom resources by the names of their definitions (`<plural>.<group>`). Built-in group versions win. Making
- * one costs nothing: what has to be gathered over all definitions is gathered when it is first asked for.
+ * Extends the built-in registry by custom resources, keyed by definition name (`<plural>.<group>`). Built-in group versions win. The
+ * constructor is cheap, because indexes over all definitions are built on first use.
  */
 export function extendedRegistry(
   builtIn: Registry,
@@ -39,7 +39,7 @@ export function extendedRegistry(
 
 interface Index {
   readonly groups: readonly ServedGroup[];
-  /** Those of custom resources by their apiVersion, in the order of their names. */
+  /** Endpoints of custom resources by apiVersion, sorted by name. */
   readonly endpoints: ReadonlyMap<string, readonly Endpoint[]>;
 }
 
@@ -63,7 +63,7 @@ function indexOf(builtIn: Registry, custom: ReadonlyMap<string, CustomEndpoints>
   return { endpoints, groups: groupsOf(builtIn, versions) };
 }
 
-/** A built-in group may have further versions. */
+/** A built-in group may have further versions from definitions. */
 function groupsOf(
   builtIn: Registry,
   versions: ReadonlyMap<string, ReadonlySet<string>>,

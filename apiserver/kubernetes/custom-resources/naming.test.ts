@@ -43,7 +43,7 @@ const definition = (
   fingerprint: '',
 });
 
-test('a definition gets all names that nobody has', () => {
+test('a definition gets all names that no other definition has', () => {
   const own = definition(1, names('foos', { shortNames: ['f'] }));
   expect(nameWithin(own, [own])).toEqual({
     acceptedNames: own.wantedNames,
@@ -56,7 +56,7 @@ test('a definition gets all names that nobody has', () => {
   });
 });
 
-test('names that another one has are refused, the others are given all the same', () => {
+test('names of another definition are rejected, the remaining names are accepted', () => {
   const other = definition(1, names('foos', { shortNames: ['f'] }), names('foos', { shortNames: ['f'] }));
   const own = definition(2, names('bars', { kind: 'FOO', shortNames: ['b', 'f'] }));
   const { acceptedNames, namesAccepted } = nameWithin(own, [other, own]);
@@ -68,7 +68,7 @@ test('names that another one has are refused, the others are given all the same'
   });
 });
 
-test('the last conflict is told, of several short names all', () => {
+test('the message reports the last conflict, and all conflicting short names', () => {
   const other = definition(
     1,
     names('foos', { shortNames: ['x', 'y'] }),
@@ -81,19 +81,19 @@ test('the last conflict is told, of several short names all', () => {
   });
 });
 
-test('a kind may be called like a resource, and a list like no kind', () => {
+test('a kind may equal the name of a resource, but a list kind may not equal a kind', () => {
   const other = definition(1, names('foos'), names('foos'));
   const own = definition(2, names('bars', { kind: 'foo', listKind: 'FOO' }));
   expect(nameWithin(own, [other, own]).namesAccepted.reason).toBe('ListKindConflict');
 });
 
-test('names once accepted are kept, whatever is wanted of them later', () => {
+test('accepted names are kept when the wanted names change later', () => {
   const other = definition(1, names('foos'), names('foos'));
   const own = definition(2, names('bars', { singular: 'foo' }), names('bars'));
   expect(nameWithin(own, [other, own]).acceptedNames.singular).toBe('bar');
 });
 
-test('of two that wait for the same name the one that was written first gets it, whoever looks at which first', () => {
+test('the older of two definitions that want the same name gets it, in any order of evaluation', () => {
   const first = definition(5, names('foos', { kind: 'Same' }));
   const second = definition(6, names('bars', { kind: 'Same' }));
   const group = [second, first];
@@ -101,8 +101,10 @@ test('of two that wait for the same name the one that was written first gets it,
   expect(nameWithin(second, group).namesAccepted.reason).toBe('KindConflict');
 });
 
-describe('replicas that look at different states', () => {
-  /** Every order in which three definitions can come, change and be decided on, by two replicas that are behind by any number of steps. */
+describe('replicas with different states', () => {
+  /**
+   * Simulates random orders of creation, change and decision for three definitions, with two replicas that lag by any number of steps.
+   */
   test('never give one name to two definitions', () => {
     let given = 0;
     for (let seed = 1; seed <= 3_000; seed += 1) given += race(seed);
@@ -110,7 +112,7 @@ describe('replicas that look at different states', () => {
   });
 });
 
-/** Plays one history with random decisions on random older states; returns how many names were given. */
+/** Runs one history with random decisions on random stale states; returns how many names were accepted. */
 function race(seed: number): number {
   const random = generator(seed);
   const pick = (bound: number): number => Math.floor(random() * bound);
@@ -134,7 +136,7 @@ function race(seed: number): number {
       states.push((states.at(-1) ?? []).filter(({ name }) => name !== current.name));
       continue;
     }
-    // A decision is made on what some replica sees, and written only if the definition is still the same.
+    // A decision uses the state of some replica, and is written only if the definition is unchanged.
     const seen = states[Math.max(0, states.length - 1 - pick(6))] ?? [];
     const decided = seen.find(({ name }) => name === current.name);
     if (decided === undefined || decided.revision !== current.revision) continue;
@@ -155,13 +157,13 @@ function generator(seed: number): () => number {
   };
 }
 
-test('a definition is named when it has what it can have, and that was said', () => {
+test('isNamed is true once all available names are accepted and reported', () => {
   const own = definition(1, names('foos'), names('foos'));
   expect(isNamed(own, [own])).toBe(false);
   const { namesAccepted } = nameWithin(own, [own]);
-  const told = { ...own, namesAccepted: { ...namesAccepted } };
-  expect(isNamed(told, [told])).toBe(true);
-  expect(isNamed({ ...told, wantedNames: names('foos', { shortNames: ['f'] }) }, [told])).toBe(false);
-  expect(waitsForNames(told)).toBe(false);
-  expect(waitsForNames({ ...told, namesAccepted: { ...namesAccepted, status: 'False' } })).toBe(true);
+  const named = { ...own, namesAccepted: { ...namesAccepted } };
+  expect(isNamed(named, [named])).toBe(true);
+  expect(isNamed({ ...named, wantedNames: names('foos', { shortNames: ['f'] }) }, [named])).toBe(false);
+  expect(waitsForNames(named)).toBe(false);
+  expect(waitsForNames({ ...named, namesAccepted: { ...namesAccepted, status: 'False' } })).toBe(true);
 });

@@ -5,7 +5,7 @@ import { deepEqual } from '../../../shared/object/clone';
 import { problemsMessage } from './condition-message';
 import type { Definition, DefinitionNames } from './definition';
 
-/** What a definition may call its resource. */
+/** The names of a definition's resource. */
 export interface Naming {
   readonly acceptedNames: DefinitionNames;
   readonly namesAccepted: Condition;
@@ -21,12 +21,12 @@ const CONFLICT_REASONS: Readonly<Record<SingleName, string>> = {
 };
 
 /**
- * Which of the names that a definition wants it gets, among the definitions of its group (itself included). A name that one of them has is
- * taken, and so is one that another definition wants which was written before this one.
+ * Decides which of its wanted names a definition gets, among the definitions of its group (itself included). A name is taken if another
+ * definition has it, or wants it and was written earlier.
  *
- * That makes the decision safe without talking to anybody, although every replica makes it by itself on what its cache shows: if two
- * replicas gave one name to two definitions, then the one that was written earlier stood there unchanged when the other one was judged
- * (else the write of the decision, which asks for an unchanged definition, would have failed), and would have been preferred.
+ * Every replica decides alone on its cached state. This is safe: suppose that two replicas gave one name to two definitions. The earlier
+ * definition was then unchanged when the later one was evaluated, because the write of a decision fails on a conflict. It would have been
+ * preferred.
  */
 export function nameWithin(definition: Definition, group: Iterable<Definition>): Naming {
   const { wantedNames: wanted, acceptedNames: accepted } = definition;
@@ -67,7 +67,7 @@ export function nameWithin(definition: Definition, group: Iterable<Definition>):
   return { acceptedNames, namesAccepted };
 }
 
-/** Established by a step of its own, so that whoever sees it could see the names before. */
+/** A separate step establishes the definition, so that a client that sees it established can see the names. */
 export function establishedCondition(
   object: CustomResourceDefinition,
   namesAccepted: Condition,
@@ -90,12 +90,12 @@ export function establishedCondition(
   };
 }
 
-/** Whether a definition was told that it cannot have all the names that it wants. */
+/** Returns whether the status reports a name conflict. */
 export function waitsForNames({ namesAccepted }: Definition): boolean {
   return namesAccepted?.status === 'False';
 }
 
-/** Whether all that can be said of its names is said. */
+/** Returns whether the status reports the final decision on the names. */
 export function isNamed(definition: Definition, group: Iterable<Definition>): boolean {
   const { acceptedNames, namesAccepted: now } = nameWithin(definition, group);
   const { namesAccepted: said } = definition;

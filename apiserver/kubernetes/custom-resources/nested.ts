@@ -4,11 +4,11 @@ import type { ApiObject } from '../../../shared/object/object';
 import type { Int64 } from '../../../shared/object/values';
 import { goPlain } from '../../../shared/structural/go-text';
 
-/** What stands at a path of names, as `.spec.replicas`, and why it is not what it should be. */
+/** The value at a field path such as `.spec.replicas`, or the reason why it has a wrong type. */
 export type Found<T> =
   { readonly ok: true; readonly value: T | undefined } | { readonly ok: false; readonly problem: string };
 
-/** Numbers with a fraction are no integers, whatever follows the point. */
+/** A number with a fraction part is not an integer, even if the fraction is zero. */
 export function integerAt(object: ApiObject, path: string): Found<Int64> {
   const found = valueAt(object, path);
   if (!found.ok || found.value === undefined) return { ...found, value: undefined } as Found<Int64>;
@@ -26,7 +26,7 @@ export function textAt(object: ApiObject, path: string): Found<string> {
   return typeof value === 'string' ? { ok: true, value } : wrongType(path, value, 'string');
 }
 
-/** A copy of the object in which this stands at the path; what was no object on the way is replaced. */
+/** Returns a copy of the object with the value at the path. Values on the path that are not objects are replaced. */
 export function withValueAt(object: ApiObject, path: string, value: unknown): ApiObject {
   return placed(object, namesOf(path), value) as unknown as ApiObject;
 }
@@ -43,9 +43,9 @@ function valueAt(object: ApiObject, path: string): Found<unknown> {
   const passed: string[] = [];
   for (const name of namesOf(path)) {
     passed.push(name);
-    // In what is null there is nothing, whatever it ought to be.
+    // A null parent counts as an absent value.
     if (value === null) return { ok: true, value: undefined };
-    // As upstream, by the path of what is looked for in it.
+    // As upstream, the error names the path of the parent.
     if (!isJsonObject(value)) return wrongType(`.${passed.join('.')}`, value, 'map[string]interface{}');
     value = getOwn(value, name);
     if (value === undefined) return { ok: true, value: undefined };
@@ -53,7 +53,7 @@ function valueAt(object: ApiObject, path: string): Found<unknown> {
   return { ok: true, value };
 }
 
-/** How deep an object nests that has a value at this path. */
+/** Returns the nesting depth of an object with a value at this path. */
 export function levelsOf(path: string): number {
   return namesOf(path).length;
 }
@@ -62,7 +62,7 @@ function namesOf(path: string): readonly string[] {
   return path.replace(/^\./, '').split('.');
 }
 
-/** In the words of upstream's accessors of untyped objects. */
+/** Uses the message of upstream's accessors of unstructured objects. */
 function wrongType(path: string, value: unknown, expected: string): Found<never> {
   return {
     ok: false,

@@ -2,8 +2,8 @@ import { goFloat } from '../../../shared/structural/go-text';
 import { canonicalText } from '../../../shared/structural/unique-key';
 
 /**
- * Any JSON value as text in a cell: text as it is, objects and lists as JSON with sorted keys, numbers in the shortest form that Go
- * prints, and `<no value>` for null.
+ * Prints any JSON value as cell text. Strings are unchanged, objects and lists are JSON with sorted keys, numbers have Go's shortest
+ * form, and null is `<no value>`.
  */
 export function printedText(value: unknown): string {
   if (value === null || value === undefined) return '<no value>';
@@ -13,13 +13,13 @@ export function printedText(value: unknown): string {
   return canonicalText(value).replace(ESCAPED, escaped);
 }
 
-/** Whole numbers of 64 bits are integers wherever they come from, because that is what is read back from the store. */
+/** Integers of 64 bits print as integers, because the store returns them as such. */
 function numberText(value: number): string {
   const isInteger = Number.isInteger(value) && Math.abs(value) < 2 ** 63;
   return isInteger ? String(BigInt(value)) : goFloat(value);
 }
 
-/** Characters that Go writes as escapes because they mean something in HTML or in JavaScript. */
+/** Characters that Go's JSON encoder escapes for HTML and JavaScript. */
 const ESCAPED = /[<>&\u2028\u2029]/gu;
 
 function escaped(character: string): string {

@@ -43,9 +43,9 @@ async function turn(): Promise<void> {
   });
 }
 
-describe('what one replica has established', () => {
+describe('a definition that one replica established', () => {
   test.each([PATH, '/apis/example.com', '/apis/example.com/v1'])(
-    'another one serves at once at %s: it waits until it knows of it',
+    'is served at once by another replica at %s, which waits for its state',
     async (path) => {
       const release = b.hold();
       await define(a.api, definitionBody());
@@ -56,7 +56,7 @@ describe('what one replica has established', () => {
     },
   );
 
-  test('another one lists among all groups', async () => {
+  test('is listed by another replica among all groups', async () => {
     const release = b.hold();
     await define(a.api, definitionBody());
     const asked = b.api.call('GET', '/apis');
@@ -65,7 +65,7 @@ describe('what one replica has established', () => {
     expect((await asked).json.groups.at(-1).name).toBe('example.com');
   });
 
-  test('takes no time to be denied of what nobody defines, nor of a built-in group', async () => {
+  test('is not waited for in requests of unknown resources and built-in groups', async () => {
     expect((await b.api.call('GET', '/apis/example.com/v1/gizmos')).text).toBe('404 page not found\n');
     const { currentRevision } = common.calls;
     expect((await b.api.call('GET', '/apis/apps/v1/gizmos')).code).toBe(404);
@@ -73,7 +73,7 @@ describe('what one replica has established', () => {
     expect(common.calls.currentRevision).toBe(currentRevision);
   });
 
-  test('cannot be denied while the store does not answer; what is known is shown all the same', async () => {
+  test('returns 503 while the store is unreachable, while known resources are served', async () => {
     await define(a.api, definitionBody());
     expect((await b.api.call('GET', PATH)).code).toBe(200);
     common.outage = new StorageError('unavailable', 'gone');
@@ -85,7 +85,7 @@ describe('what one replica has established', () => {
   });
 });
 
-describe('replicas that work side by side', () => {
+describe('concurrent replicas', () => {
   test('establish every definition once, and give every name to one of them', async () => {
     const plurals = Array.from({ length: 12 }, (_, index) => `kind${String(index)}s`);
     const bodies = plurals.map((plural, index) =>
@@ -110,7 +110,7 @@ describe('replicas that work side by side', () => {
     expect(common.revision).toBe(revision);
   });
 
-  test('clean up behind a definition together', async () => {
+  test('clean up a deleted definition together', async () => {
     await define(a.api, definitionBody());
     await b.api.call('GET', PATH);
     await Promise.all(
@@ -121,7 +121,7 @@ describe('replicas that work side by side', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('store nothing behind a definition that is gone, also through one that has not heard of it', async () => {
+  test('store nothing after a definition is gone, even through a replica with a stale state', async () => {
     for (let round = 0; round < 5; round += 1) {
       await define(a.api, definitionBody());
       expect((await create(b, 'first')).code).toBe(201);
@@ -137,7 +137,7 @@ describe('replicas that work side by side', () => {
   });
 });
 
-test('a creation is not refused for the deletion of a definition that is there again', async () => {
+test('a creation is not rejected if the deleted definition was created again', async () => {
   for (let round = 0; round < 10; round += 1) {
     await define(a.api, definitionBody());
     expect((await b.api.call('GET', PATH)).code).toBe(200);
@@ -146,7 +146,7 @@ test('a creation is not refused for the deletion of a definition that is there a
     await untilGone(a.api, 'gizmos.example.com');
     await define(a.api, definitionBody());
     const asked = create(b, 'late');
-    // The mark of the deletion comes while the request is under way.
+    // The deletion is marked while the request is running.
     b.step();
     await isPending(asked);
     release();
@@ -175,7 +175,7 @@ describe('a definition that was changed through another replica', () => {
     },
   });
 
-  test('judges every write from then on, also on a replica that has not heard of it', async () => {
+  test('validates every later write, even on a replica with a stale state', async () => {
     await define(a.api, {
       ...definitionBody(),
       spec: { ...(definitionBody()['spec'] as object), ...versionsOf(0) },
@@ -208,7 +208,7 @@ describe('a definition that was changed through another replica', () => {
 });
 
 describe('a replica that starts', () => {
-  test('serves what is established, with its objects in memory, before it is ready', async () => {
+  test('serves established definitions, with their objects cached, before it is ready', async () => {
     await define(a.api, definitionBody());
     await define(a.api, definitionBody({ plural: 'others', kind: 'Other' }));
     await create(a, 'one');
@@ -222,13 +222,13 @@ describe('a replica that starts', () => {
   });
 });
 
-/** Keys of gizmos in the store. */
+/** Returns the keys of gizmos in the store. */
 async function left(): Promise<readonly string[]> {
   const { records } = await common.list('/registry/example.com/gizmos/', {}, new AbortController().signal);
   return records.map(({ key }) => key);
 }
 
-/** Nothing that was begun is under way any more. */
+/** Resolves when no background work is running. */
 async function untilQuiet(): Promise<void> {
   for (let turns = 0; turns < 200; turns += 1) await turn();
 }

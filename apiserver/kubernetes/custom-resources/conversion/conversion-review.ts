@@ -4,7 +4,7 @@ import { GROUP } from '../../../../shared/names';
 import { decodeJson } from '../../../../shared/schema/decode';
 import type { ConversionReviewVersion } from './conversion-webhook';
 
-/** What a webhook is asked: objects, as JSON, that are all to come into one version. */
+/** The input of a conversion review: objects as JSON and their common target version. */
 export interface ConversionQuestion {
   readonly uid: string;
   readonly version: ConversionReviewVersion;
@@ -12,7 +12,7 @@ export interface ConversionQuestion {
   readonly objects: readonly Buffer[];
 }
 
-/** The ConversionReview. */
+/** Builds the JSON body of a ConversionReview. */
 export function conversionBody({ uid, version, desiredApiVersion, objects }: ConversionQuestion): Buffer {
   const head =
     `{"kind":"ConversionReview","apiVersion":"${GROUP.apiextensions}/${version}",` +
@@ -35,12 +35,15 @@ interface Result {
   readonly message: string;
 }
 
-/** The objects that the webhook answers with, unchecked. Throws an Error in upstream's words for an answer that is none, or says no. */
+/**
+ * Returns the converted objects of a webhook response, unvalidated. Throws an Error with upstream's message if the response is malformed
+ * or reports a failure.
+ */
 export function convertedIn(answer: Buffer, { uid, version }: ConversionQuestion): readonly unknown[] {
   const review = fieldsOf<{ kind: string; apiVersion: string; response: unknown }>(decodeJson(answer));
   const expected = `${GROUP.apiextensions}/${version}`;
   const [kind, apiVersion] = [text(review.kind), text(review.apiVersion)];
-  // Of v1beta1 neither kind nor uid is checked, as upstream.
+  // For v1beta1, upstream checks neither kind nor uid.
   if (version === 'v1' && (kind !== 'ConversionReview' || apiVersion !== expected)) {
     throw new Error(
       `expected webhook response of ${expected}, Kind=ConversionReview, got ${apiVersion}, Kind=${kind}`,

@@ -1,7 +1,7 @@
 import { exponentialBounds } from '../../../../shared/metrics/buckets';
 import { DurationHistogram } from '../../../../shared/metrics/duration-histogram';
 
-/** The labels of kube-apiserver. A type, as only such can be read as a record. */
+/** The labels of kube-apiserver's metric. It is a type alias because an interface is not assignable to a record. */
 export type ConversionLabels = {
   readonly crd_name: string;
   readonly from_version: string;
@@ -9,12 +9,12 @@ export type ConversionLabels = {
   readonly succeeded: 'true' | 'false';
 };
 
-/** Those of kube-apiserver, in seconds. */
+/** Upstream's histogram buckets, in seconds. */
 const BOUNDS_SECONDS = exponentialBounds(0.001, 2, 15);
-/** Definitions come and go; what comes later is not told. */
+/** Limits the cardinality, because definitions are created and deleted. Later series are dropped. */
 const SERIES_MAX = 1_000;
 
-/** How long reviews of conversion webhooks took, by what they converted. */
+/** Durations of conversion webhook reviews, by definition and versions. */
 class ConversionTimes {
   readonly #series = new Map<string, readonly [ConversionLabels, DurationHistogram]>();
 
@@ -36,5 +36,5 @@ class ConversionTimes {
   }
 }
 
-/** Of this process. */
+/** The process-wide instance. */
 export const CONVERSION_TIMES = new ConversionTimes();

@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { CustomResourceDefinition } from '../../../../shared/api/types/apiextensions-v1';
 
-/** The versions of ConversionReview that are spoken. */
+/** The supported versions of ConversionReview. */
 const REVIEW_VERSIONS = ['v1', 'v1beta1'] as const;
 export type ConversionReviewVersion = (typeof REVIEW_VERSIONS)[number];
 
-/** Where a webhook is. */
+/** The address of a webhook. */
 export type ConversionAddress =
   | { readonly url: string }
   | { readonly namespace: string; readonly name: string; readonly port: number; readonly path: string };
 
-/** The webhook of a definition that converts its objects. */
+/** The conversion webhook of a definition. */
 export interface ConversionWebhook {
-  /** Of the definition. */
+  /** The name of the definition. */
   readonly definition: string;
-  /** The first version that it accepts and that is spoken here; undefined for none. */
+  /** The first accepted version that is also supported here; undefined if there is none. */
   readonly reviewVersion: ConversionReviewVersion | undefined;
   readonly address: ConversionAddress;
-  /** PEM; empty where the authorities of the system are trusted. */
+  /** PEM; empty if the system's certificate authorities are trusted. */
   readonly authorities: string;
-  /** The same for as long as the webhook is asked in the same way: what is known of how it answers belongs to it. */
+  /** Equal while the call configuration is unchanged. The circuit breaker's state is keyed by it. */
   readonly callKey: string;
 }
 
-/** Sends a review to a webhook. Resolves with the body of its answer; throws an Error that says why there is none. */
+/** Sends a review to a webhook. Resolves with the response body. Throws an Error that describes the failure. */
 export type CallConversion = (
   webhook: ConversionWebhook,
   body: Buffer,
@@ -32,14 +32,14 @@ export type CallConversion = (
 
 const HTTPS_PORT = 443;
 
-/** The webhook of a definition whose conversion strategy is `Webhook`. */
+/** Returns the webhook of a definition whose conversion strategy is `Webhook`. */
 export function conversionWebhookOf({
   metadata: { name = '' },
   spec: { conversion },
 }: CustomResourceDefinition): ConversionWebhook {
   const { clientConfig = {}, conversionReviewVersions } = conversion?.webhook ?? {};
   const { url = '', service, caBundle = '' } = clientConfig;
-  // As upstream, one of nothing but white space is none.
+  // As upstream, a CA bundle of only white space counts as absent.
   const authorities = Buffer.from(caBundle, 'base64').toString('utf8').trim();
   const address: ConversionAddress =
     service === undefined

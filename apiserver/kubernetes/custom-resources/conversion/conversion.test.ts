@@ -40,13 +40,13 @@ const post = async (path: string, body: object) => api.call('POST', path, { body
 const get = async (path: string, accept: string = MEDIA_TYPE.json) =>
   api.call('GET', path, { headers: { accept } });
 
-test('an object is created, read and changed in either version, and stored in one', async () => {
+test('an object is created, read and updated in either version, and stored in one', async () => {
   await defineConverted(api, webhook);
   const made = await post(V2_PATH, gizmoV2('a'));
   expect([made.code, made.json.apiVersion, made.json.spec]).toEqual([
     201,
     'example.com/v2',
-    // v1 does not know the default of v2.
+    // v1 does not have the default of v2.
     { address: 'h:80' },
   ]);
   const stored = await get(`${V1_PATH}/a`);
@@ -65,7 +65,7 @@ test('an object is created, read and changed in either version, and stored in on
   expect([gone.code, (await get(`${V2_PATH}/a`)).code]).toEqual([200, 404]);
 });
 
-test('a review has the version that the definition asks for, and the objects with their defaults', async () => {
+test('a review has the version that the definition requests, and the objects with their defaults', async () => {
   await defineConverted(api, webhook, { conversionReviewVersions: ['v9', 'v1beta1', 'v1'] });
   await post(V1_PATH, gizmoV1('a'));
   await get(`${V2_PATH}/a`);
@@ -77,7 +77,7 @@ test('a review has the version that the definition asks for, and the objects wit
   ]);
 });
 
-test('a list is converted in batches, once: the second one asks nothing', async () => {
+test('a list is converted in batches and cached: the second list calls no webhook', async () => {
   await defineConverted(api, webhook);
   for (let at = 0; at < 600; at += 1) await post(V1_PATH, gizmoV1(`g${String(at)}`));
   const first = await get(V2_PATH);
@@ -90,7 +90,7 @@ test('a list is converted in batches, once: the second one asks nothing', async 
   expect([yaml.code, table.code, webhook.asked.length]).toEqual([200, 200, 3]);
 });
 
-test('watches in both versions see the same changes, each converted once for all', async () => {
+test('watches in both versions receive the same changes, each converted once for all watchers', async () => {
   await defineConverted(api, webhook);
   const stop = linkedAbort(patience());
   const from = (await get(V1_PATH)).json.metadata.resourceVersion;
@@ -125,7 +125,7 @@ test('an object that cannot be converted ends a watch in the other version with 
   stop.abort(new Error('the test is over'));
 });
 
-test('reviews are timed by definition and versions, those that failed too', async () => {
+test('reviews are timed by definition and versions, including failed ones', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('timed'));
   await get(`${V2_PATH}/timed`);
@@ -145,7 +145,7 @@ test('reviews are timed by definition and versions, those that failed too', asyn
   expect((await counted(false)) - before).toBe(1);
 });
 
-test('a webhook that is dead fails what needs it in the words of v1.21, and nothing else', async () => {
+test('an unreachable webhook fails the requests that need conversion with the message of v1.21, and no others', async () => {
   const nowhere = 'https://127.0.0.1:1/convert';
   await defineConverted(api, webhook, { clientConfig: { url: nowhere } });
   await post(V1_PATH, gizmoV1('a'));
@@ -165,7 +165,7 @@ test('a webhook that is dead fails what needs it in the words of v1.21, and noth
 
 const METADATA = `application/json;as=PartialObjectMetadataList;v=v1;g=meta.orch`;
 
-test('metadata in the stored version needs no webhook, even where an object still stands in another', async () => {
+test('metadata requests in the storage version need no webhook, even if an object is stored in another version', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   await migrateTo('v2');
@@ -185,7 +185,7 @@ async function migrateTo(storage: 'v1' | 'v2'): Promise<void> {
   expect(code).toBe(200);
 }
 
-test('a write without a change brings an object into the version that is stored now', async () => {
+test('an update without a change rewrites an object in the current storage version', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   await migrateTo('v2');
@@ -195,7 +195,7 @@ test('a write without a change brings an object into the version that is stored 
   const after = await api.call('PUT', `${V2_PATH}/a`, { body: before });
   expect(after.code).toBe(200);
   expect(after.json.metadata.resourceVersion).not.toBe(before.metadata.resourceVersion);
-  // From now on no conversion is needed in v2.
+  // From now on, v2 needs no conversion.
   webhook.behave = cut;
   expect((await get(`${V2_PATH}/a`)).json.spec).toEqual({ address: 'h:80', mode: 'plain' });
 });
@@ -230,7 +230,7 @@ const lies: readonly (readonly [string, (objects: Review[]) => readonly unknown[
   ],
 ];
 
-test.each(lies)('a webhook that %s is not believed', async (_what, change, message) => {
+test.each(lies)('a response of a webhook that %s is rejected', async (_what, change, message) => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   webhook.behave = convertingBy(change);
@@ -239,7 +239,7 @@ test.each(lies)('a webhook that %s is not believed', async (_what, change, messa
   expect(json.message).toContain(`conversion webhook for example.com/v1, Kind=Gizmo${message}`);
 });
 
-test('of metadata a conversion changes labels and annotations, and nothing else', async () => {
+test('a conversion can change labels and annotations of the metadata, and nothing else', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, { ...gizmoV1('a'), metadata: { name: 'a', labels: { x: 'y' }, finalizers: ['f'] } });
   webhook.behave = convertingBy(([one]) => {
@@ -251,7 +251,7 @@ test('of metadata a conversion changes labels and annotations, and nothing else'
   expect(metadata.labels).toBeUndefined();
 });
 
-test('an answer for another review, or that is none, fails the request', async () => {
+test('a response with another uid, or a malformed one, fails the request', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   const fails = async (response: object | undefined): Promise<string> => {
@@ -268,7 +268,7 @@ test('an answer for another review, or that is none, fails the request', async (
   expect(await fails(undefined)).toContain('failed: no response provided');
 });
 
-test('configurations applied in either version know who owns what in the other', async () => {
+test('server-side apply in either version respects the field owners of the other', async () => {
   await defineConverted(api, webhook);
   const apply = async (path: string, manager: string, body: object) =>
     api.call('PATCH', `${path}/a?fieldManager=${manager}`, {
@@ -311,7 +311,7 @@ test('status and scale, dry runs and deletions of collections work in the other 
   expect((await get(V1_PATH)).json.items).toEqual([]);
 });
 
-test('a deletion of a collection that cannot be answered deletes nothing', async () => {
+test('a deletion of a collection whose response cannot be converted deletes nothing', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   await post(V1_PATH, gizmoV1('b'));
@@ -321,7 +321,7 @@ test('a deletion of a collection that cannot be answered deletes nothing', async
   expect((await api.call('DELETE', V1_PATH)).code).toBe(200);
 });
 
-test('a webhook that hangs holds up those who need it, and nobody else', async () => {
+test('a webhook that hangs delays only the requests that need it', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   webhook.behave = () => undefined;
@@ -338,7 +338,7 @@ test('a webhook that hangs holds up those who need it, and nobody else', async (
   expect(await waiting).not.toBe(200);
 });
 
-test('an answer that is larger than any can be fails the request', async () => {
+test('a response beyond the size limit fails the request', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   webhook.behave = (_asked, { response }) => {
@@ -350,7 +350,7 @@ test('an answer that is larger than any can be fails the request', async () => {
   expect(json.message).toContain('conversion webhook for example.com/v1, Kind=Gizmo failed: ');
 });
 
-test('requests that are given up by their clients, or by their own time limits, are no outage', async () => {
+test('requests that are cancelled or time out do not count as webhook failures', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   let think: () => void = () => undefined;
@@ -362,7 +362,7 @@ test('requests that are given up by their clients, or by their own time limits, 
     await thought;
     return convert(...asked);
   };
-  // More than it may fail to answer in a row.
+  // More tries than the allowed consecutive failures.
   for (let tries = 0; tries < 6; tries += 1) {
     const gone = new AbortController();
     const left = api
@@ -374,13 +374,13 @@ test('requests that are given up by their clients, or by their own time limits, 
     expect((await get(`${V2_PATH}/a?timeout=50ms`)).code).toBe(504);
   }
   think();
-  // Nobody has to wait for a probe: the call that all of them have shared has gone on.
+  // No request has to wait for a probe: the shared call has continued.
   expect((await get(`${V2_PATH}/a`)).code).toBe(200);
   const [report] = api.plane.webhookMetrics.reports();
   expect([webhook.asked.length, report?.hook.type, report?.outage]).toEqual([1, 'conversion', undefined]);
 });
 
-test('one that does not answer five times in a row is not asked any more, until it answers a probe', async () => {
+test('five consecutive failures open the circuit, until a probe succeeds', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
   webhook.behave = cut;
@@ -393,7 +393,7 @@ test('one that does not answer five times in a row is not asked any more, until 
   expect([report?.hook.type, report?.outage]).toEqual(['conversion', undefined]);
 });
 
-test('a webhook is found by its Service', async () => {
+test('a webhook is resolved by its Service', async () => {
   const { caBundle, port } = webhook;
   const service = { namespace: 'default', name: 'converter', port, path: '/convert' };
   await defineConverted(api, webhook, { clientConfig: { service, caBundle } });
@@ -410,7 +410,7 @@ test('a webhook is found by its Service', async () => {
   );
 });
 
-test('plugins that are webhooks see an object in the version that they ask for', async () => {
+test('admission webhooks receive an object in the version that they request', async () => {
   await defineConverted(api, webhook);
   const seen: string[] = [];
   const admission = await startWebhook(({ review }) => {

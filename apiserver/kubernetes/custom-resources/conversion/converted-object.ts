@@ -5,19 +5,19 @@ import type { ApiObject, ObjectMeta } from '../../../../shared/object/object';
 import type { Unchecked } from '../../../../shared/object/values';
 import { validateAnnotations, validateLabels } from '../../../../shared/meta/validate-labels';
 
-/** The metadata that a conversion may change. */
+/** The metadata fields that a conversion may change. */
 const CHANGEABLE = ['labels', 'annotations'] as const;
 type Changeable = (typeof CHANGEABLE)[number];
 
-/** How a fault of one object is introduced: upstream has other words for one of several. */
+/** Prefixes of error messages. Upstream words them differently for one object and for several. */
 export interface FaultWords {
   readonly object: string;
   readonly metadata: string;
 }
 
 /**
- * What a webhook made of an object, which must be the same object in the wanted version: of its metadata labels and annotations alone count,
- * all else stays. Throws an Error in upstream's words, which `words` begin.
+ * Merges the webhook's result into the original object. Only labels and annotations of its metadata count. Throws an Error with
+ * upstream's message, prefixed by `words`, if it is not the same object in the wanted version.
  */
 export function convertedObject(
   original: ApiObject,
@@ -52,7 +52,7 @@ interface ConvertedFields {
   readonly metadata: unknown;
 }
 
-/** Why this cannot be the object in the wanted version; undefined if it can. */
+/** Returns why the result is not the object in the wanted version; undefined if it is valid. */
 function faultOf(
   original: ApiObject,
   converted: ReadonlyJson | undefined,
@@ -86,7 +86,7 @@ function identityOf({
 
 type Words = Readonly<Record<string, string>>;
 
-/** Labels or annotations as the webhook has them; undefined for none. What it leaves as it was is not judged again. */
+/** Returns the labels or annotations of the webhook's result; undefined for none. Unchanged values are not validated again. */
 function changed(
   field: Changeable,
   { before, after }: { readonly before: Words; readonly after: unknown },
@@ -115,7 +115,7 @@ function changed(
   throw new Error(`${words}: ${texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`}`);
 }
 
-/** The name of the type that Go's decoder gives the value. */
+/** Returns the type name that Go's decoder reports for the value. */
 function goType(value: unknown): string {
   if (value === null) return '<nil>';
   if (Array.isArray(value)) return '[]interface {}';

@@ -14,7 +14,7 @@ import type { ConversionQuestion } from './conversion-review';
 import { conversionBody, convertedIn } from './conversion-review';
 import type { CallConversion, ConversionWebhook } from './conversion-webhook';
 
-/** Conversions that writes and field managers ask for again while they are worked on. */
+/** The cache keeps conversions that writes and field managers need again within one request. */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
 interface Encoded {
@@ -22,21 +22,21 @@ interface Encoded {
   readonly json: Buffer;
 }
 
-/** Brings the objects of one definition into other versions, by its webhook. */
+/** Converts the objects of one definition into other versions, by its webhook. */
 export class Converter {
   readonly #webhook: () => ConversionWebhook;
   readonly #call: CallConversion;
   #asked: ConversionWebhook | undefined;
-  /** By what was converted, and into what. */
+  /** Keyed by the source object and the target version. */
   readonly #kept = new LRUCache<string, ApiObject>({ maxSize: KEPT_BYTES_MAX, maxEntrySize: KEPT_BYTES_MAX });
 
-  /** `webhook` is asked for when it is first needed. */
+  /** `webhook` is called on first use. */
   constructor(webhook: () => ConversionWebhook, call: CallConversion) {
     this.#webhook = webhook;
     this.#call = call;
   }
 
-  /** The object in another version. Throws ConversionNeeded unless that was made a moment ago. */
+  /** Returns the object in another version from the cache. Throws ConversionNeeded on a cache miss. */
   convertKept(object: ApiObject, apiVersion: string): ApiObject {
     const json = encodeObject(object);
     const key = keyOf(json, apiVersion);
@@ -49,8 +49,8 @@ export class Converter {
   }
 
   /**
-   * The objects, by one review, in one other version and in their order. Throws InternalError (500) if one of them cannot be converted,
-   * TooManyRequests (429) where others keep the webhook busy, and the signal's reason.
+   * Converts the objects with one review into one other version, in their order. Throws InternalError (500) if an object cannot be
+   * converted, TooManyRequests (429) if the webhook's queue is full, and the signal's reason.
    */
   async convert(
     objects: readonly ApiObject[],

@@ -6,7 +6,7 @@ import type { ReadonlyJson } from '../../../../shared/object/json';
 
 export const DEFINITIONS_PATH = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
 
-/** Where the objects of `definitionBody()` are, in the namespace that every test has. */
+/** The URL path of the objects of `definitionBody()`, in the namespace of the tests. */
 export const GIZMOS_PATH = '/apis/example.com/v1/namespaces/default/gizmos';
 
 export function gizmo(name: string, rest: object = {}): object {
@@ -17,12 +17,12 @@ export interface TestVersion {
   readonly name: string;
   readonly served?: boolean;
   readonly storage?: boolean;
-  /** By default everything is kept. */
+  /** By default the schema preserves unknown fields. */
   readonly schema?: ReadonlyJson;
   readonly [field: string]: unknown;
 }
 
-/** The body of a definition of the kind `Gizmo` in `example.com`, or of another one. */
+/** Builds a definition of the kind `Gizmo` in `example.com`, or of another kind. */
 export function definitionBody({
   plural = 'gizmos',
   kind = 'Gizmo',
@@ -67,7 +67,7 @@ export async function define(api: InProcessApi, body: ReadonlyJson, version = 'v
   await untilStatus(api, name, (status) => conditionOf(status, 'Established')?.['status'] === 'True');
 }
 
-/** The first status of a definition that is as it should be; rejects when none comes. */
+/** Resolves with the first status that satisfies the check; rejects after a timeout. */
 export async function untilStatus(
   api: InProcessApi,
   name: string,
@@ -92,7 +92,7 @@ export function conditionOf(status: ReadonlyJson, type: string): ReadonlyJson | 
   return conditions.find((each) => each['type'] === type);
 }
 
-/** Resolves when a definition is gone. */
+/** Resolves when a definition is removed. */
 export async function untilGone(api: InProcessApi, name: string): Promise<void> {
   const stop = linkedAbort(patience());
   try {

@@ -3,14 +3,14 @@ import { startInProcessApi } from '../../../testing/in-process-api';
 import type { Backend } from '../../../engine/storage/backend';
 import type { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
 
-/** A replica whose feed from the common store can be held back. */
+/** A replica whose feed from the shared store can be paused. */
 export interface Replica {
   readonly api: InProcessApi;
-  /** Writes that it sent, by what they were. */
+  /** Counts of the writes that it sent, by type. */
   readonly writes: Record<'create' | 'update' | 'delete', number>;
-  /** Its cache hears of nothing new from now on, until the result is called. */
+  /** Pauses the feed of its cache until the returned function is called. */
   hold(): () => void;
-  /** While it is held: its cache hears of one more step. */
+  /** Delivers one more event while the feed is paused. */
   step(): void;
 }
 

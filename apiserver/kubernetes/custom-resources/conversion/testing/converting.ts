@@ -3,7 +3,7 @@ import type { InProcessApi } from '../../../../testing/in-process-api';
 import type { ReadonlyJson } from '../../../../../shared/object/json';
 import { define, definitionBody } from '../../testing/definitions';
 
-/** Where the objects of the definition of {@link defineConverted} are, in each version. */
+/** URL paths of the objects of {@link defineConverted}, by version. */
 export const V1_PATH = '/apis/example.com/v1/namespaces/default/gizmos';
 export const V2_PATH = '/apis/example.com/v2/namespaces/default/gizmos';
 
@@ -37,7 +37,7 @@ const SUBRESOURCES = {
   scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
 };
 
-/** A definition of v1 with host and port, which is stored, and of v2 with an address. */
+/** A definition with two versions: v1 (stored) has host and port, v2 has an address. */
 export function convertedDefinition(
   { url, caBundle }: Pick<WebhookServer, 'url' | 'caBundle'>,
   {
@@ -74,7 +74,7 @@ export function gizmoV2(name: string, spec: ReadonlyJson = { address: 'h:80' }):
   return { apiVersion: 'example.com/v2', kind: 'Gizmo', metadata: { name }, spec };
 }
 
-/** Answers with the objects as they should be; `change` may spoil them, and what is answered. */
+/** Answers with correctly converted objects; `change` may corrupt them or the response. */
 export function convertingBy(change: (objects: Review[]) => readonly unknown[] = (all) => all): Behaviour {
   return ({ review }) => {
     const { objects, desiredAPIVersion } = review.request as {
