@@ -24,20 +24,20 @@ export interface ApiServiceOptions {
   readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly replicas: LiveReplicas;
-  /** This replica, as other members of the cluster reach it. */
+  /** The address of this replica for other members of the cluster. */
   readonly self: ReplicaAddress;
   /** The Service's address: the first of the range. */
   readonly serviceAddress: string;
   readonly log: Log;
 }
 
-/** The Service under which the inside of the cluster reaches the API, with all live replicas behind it. */
+/** The Service of the API for in-cluster clients; its Endpoints are all live replicas. */
 export interface ApiService {
-  /** One round: this replica is alive, the Service is there, its Endpoints are those of the live replicas. */
+  /** Runs one round: renews this replica's record, ensures the Service, and writes the Endpoints of the live replicas. */
   reconcile(signal: AbortSignal): Promise<void>;
-  /** A round every ten seconds until the signal aborts. A round that fails is logged. */
+  /** Runs a round every ten seconds until the signal aborts. A failed round is logged. */
   run(signal: AbortSignal): Promise<void>;
-  /** Takes this replica out of the Endpoints. The last one stays in, as clients would find nothing instead. */
+  /** Removes this replica from the Endpoints. The last replica is kept, because empty Endpoints would not help clients. */
   withdraw(signal: AbortSignal): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function createApiService(options: ApiServiceOptions): ApiService {
   };
 }
 
-/** Endpoints may not hold loopback addresses: they mean another machine to everybody else. */
+/** Endpoints must not contain loopback addresses, because they mean another machine for every other client. */
 function isLoopback(ip: string): boolean {
   return isIP(ip) === 4 ? ip.startsWith('127.') : ip === '::1';
 }
@@ -102,7 +102,7 @@ async function reconcileEndpoints(options: ApiServiceOptions, signal: AbortSigna
   await put(options, { endpoint: endpointOf(registry(), GROUP.core, 'endpoints'), ...endpoints }, signal);
   const slices = registry().endpoint(GROUP.discovery, 'v1', 'endpointslices');
   if (slices === undefined) return;
-  // A slice has one port for all of its endpoints: replicas on further ports are in the Endpoints alone.
+  // An EndpointSlice has one port for all of its endpoints. Replicas on other ports are only in the Endpoints.
   const [slice] = endpointSlices(live);
   if (slice !== undefined)
     await put(options, { endpoint: slices, labels: LABELS.slice, content: slice }, signal);
@@ -114,7 +114,7 @@ interface Wanted {
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the object be as wanted. Other labels and annotations on it are left alone. */
+/** Creates or updates the object. Other labels and annotations on it are kept. */
 async function put(
   { store }: ApiServiceOptions,
   { endpoint, labels, content }: Wanted,

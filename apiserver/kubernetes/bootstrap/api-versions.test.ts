@@ -24,14 +24,14 @@ function replica(of: InProcessApi = api): ApiVersions {
   return createApiVersions({ store: of.plane.store, registry: of.plane.registry, log: silentLog });
 }
 
-/** All objects of the kind, by name; the server has seen all earlier writes then. */
+/** Returns all objects of the kind by name. The server has then seen all earlier writes. */
 async function services(of: InProcessApi = api): Promise<ReadonlyMap<string, { spec: unknown }>> {
   const { json } = await of.call('GET', SERVICES);
   const items: readonly { metadata: { name: string }; spec: unknown }[] = json.items;
   return new Map(items.map((item) => [item.metadata.name, item]));
 }
 
-test('every served group version but that of the APIServices has one, available because it is local', async () => {
+test('every served group version except that of the APIServices has an available local APIService', async () => {
   await replica().reconcile(patience());
   const names = api.plane
     .registry()
@@ -48,7 +48,7 @@ test('every served group version but that of the APIServices has one, available 
   expect(core.json.spec).toEqual({ version: 'v1', groupPriorityMinimum: 18000, versionPriority: 1 });
 });
 
-test('one that was deleted or changed is put right, and what is in order is not written again', async () => {
+test('a deleted or changed APIService is restored, and a correct one is not written again', async () => {
   const keeper = replica();
   await keeper.reconcile(patience());
   const before = await services();
@@ -63,7 +63,7 @@ test('one that was deleted or changed is put right, and what is in order is not 
   expect(await services()).toEqual(after);
 });
 
-test('one without the mark is somebody else’s and stays as it is', async () => {
+test('an APIService without the label belongs to a client and is left unchanged', async () => {
   const keeper = replica();
   await keeper.reconcile(patience());
   const body = { metadata: { labels: { [LABEL.automanaged]: null } }, spec: { versionPriority: 3 } };
@@ -73,7 +73,7 @@ test('one without the mark is somebody else’s and stays as it is', async () =>
   expect((await services()).get('v1.batch')?.spec).toMatchObject({ versionPriority: 3 });
 });
 
-test('replicas that start at the same moment all succeed and leave one object each', async () => {
+test('replicas that start concurrently all succeed and leave one object each', async () => {
   await Promise.all([replica(), replica(), replica()].map((each) => each.reconcile(patience())));
   const { json } = await api.call('GET', `${SERVICES}?labelSelector=${OWN}`);
   const created: readonly { metadata: { uid: string } }[] = json.items;
@@ -123,7 +123,7 @@ describe('the versions of custom resources', () => {
     );
   }
 
-  /** For what the server does by itself after a write. */
+  /** Waits for the server's background work after a write. */
   async function until(check: () => Promise<boolean>): Promise<void> {
     await eventually('what the server does by itself after a write', check);
   }
@@ -132,7 +132,7 @@ describe('the versions of custom resources', () => {
     return (await services()).has(name);
   }
 
-  test('have APIServices that come and go with their definitions, and the last one of a version keeps it', async () => {
+  test('have APIServices that follow their definitions; the last definition of a version keeps it', async () => {
     const shutdown = new AbortController();
     const kept = replica().run(shutdown.signal);
     await define('things', ['v1', 'v1beta1']);
@@ -152,7 +152,7 @@ describe('the versions of custom resources', () => {
     await kept;
   });
 
-  test('leave one alone that somebody else made', async () => {
+  test('leave an APIService of a client unchanged', async () => {
     const spec = { group: 'example.com', version: 'v1', groupPriorityMinimum: 5, versionPriority: 5 };
     await api.call('POST', SERVICES, { body: { metadata: { name: 'v1.example.com' }, spec } });
     await define('things', ['v1']);

@@ -17,30 +17,29 @@ import { createMissing } from './create-missing';
 import { ROUND_MS, reconcileLoop } from './reconcile-loop';
 import { ownRequest } from './own-request';
 
-/** How soon it notices that others are to be registered. */
+/** Interval in ms at which changes of the registry are detected. */
 const LOOK_MS = 250;
 const WRITES_AT_ONCE = 8;
-/** The values of the label on registrations that a server makes of what it serves itself: of what is built in, and of custom resources. */
+/** Values of the label on APIServices that the server manages: for built-in versions and for custom resources. */
 const ON_START = 'onstart';
 const ALWAYS = 'true';
 
 export interface ApiVersionsOptions {
   readonly store: WriteContext;
   readonly registry: () => Registry;
-  /** Called at the end of each round after which everything that is served is registered. */
+  /** Called after each round in which every served version was registered. */
   readonly onComplete?: () => void;
   readonly log: Log;
 }
 
-/** The APIServices of the group versions that are served: clients and the aggregation layer see them there. */
+/** The APIServices of the served group versions, which clients and the aggregation layer read. */
 export interface ApiVersions {
   /**
-   * One round: every served version has its APIService, with the right spec, and those of custom resources that are gone are removed. The
-   * first round of a process also removes those that an earlier configuration left behind; a later one does not, so that replicas of
-   * different configurations do not fight.
+   * Runs one round: every served version has a correct APIService, and those of removed custom resources are deleted. Only the first
+   * round of a process also deletes the ones of an earlier configuration, so that replicas with different configurations do not fight.
    */
   reconcile(signal: AbortSignal): Promise<void>;
-  /** A round every ten seconds, and one when what is served has changed, until the signal aborts. A round that fails is logged. */
+  /** Runs a round every ten seconds, and after a change of the registry, until the signal aborts. A failed round is logged. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -83,7 +82,7 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
   };
 }
 
-/** By name. The group of the APIServices themselves has none: it is there before any of them can be read. */
+/** Returns the APIServices by name. The group of the APIServices itself has none, because it must be served before any can be read. */
 function wantedServices(registry: Registry): ReadonlyMap<string, APIService> {
   const services = registry.groups
     .filter(({ group }) => group !== GROUP.apiregistration)
@@ -102,7 +101,7 @@ function serviceOf(registry: Registry, { group, version }: GroupVersion): APISer
   };
 }
 
-/** Creates what is missing and puts right what is still marked as the server's own; without the mark it is somebody else's. */
+/** Creates a missing APIService and restores a labelled one; without the label it belongs to a client. */
 async function put(
   store: WriteContext,
   { endpoint, service }: { readonly endpoint: Endpoint; readonly service: APIService },
@@ -127,7 +126,7 @@ async function put(
 interface LeftOvers {
   readonly endpoint: Endpoint;
   readonly wanted: ReadonlyMap<string, APIService>;
-  /** Those with these values of the label. */
+  /** The label values whose unserved APIServices are deleted. */
   readonly removed: readonly string[];
 }
 
@@ -149,7 +148,7 @@ function isOwn({ metadata }: ApiObject): boolean {
   return [ON_START, ALWAYS].includes(metadata.labels?.[LABEL.automanaged] ?? '');
 }
 
-/** Another replica may have done the same a moment before. */
+/** Ignores NotFound and Conflict: another replica may have made the same write. */
 async function unlessGone(write: Promise<unknown>): Promise<void> {
   try {
     await write;

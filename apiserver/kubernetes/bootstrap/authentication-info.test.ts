@@ -52,7 +52,7 @@ async function data(): Promise<Record<string, string>> {
   return json.data;
 }
 
-test('clients and proxies are told as servers behind this one expect it', async () => {
+test('clients and proxies are published in the format that extension API servers expect', async () => {
   const [clients, proxies] = [testAuthority(), testAuthority()];
   await reconcile({
     clients: bundleOf(clients),
@@ -68,13 +68,13 @@ test('clients and proxies are told as servers behind this one expect it', async 
   });
 });
 
-test('without proxies there is only what makes clients known', async () => {
+test('without proxies, only client authentication is published', async () => {
   const clients = testAuthority();
   await reconcile({ clients: bundleOf(clients) });
   expect(await data()).toEqual({ 'client-ca-file': clients.pem });
 });
 
-test('replicas of different setups add to each other, and what is in order is not written again', async () => {
+test('replicas of different setups add to each other, and correct data is not written again', async () => {
   const [first, second, proxies] = [testAuthority(), testAuthority(), testAuthority()];
   const one = { clients: bundleOf(first), proxies: { bundle: bundleOf(proxies), names: NAMES } };
   const two = {
@@ -94,7 +94,7 @@ test('replicas of different setups add to each other, and what is in order is no
   expect((await api.call('GET', URL)).text).toBe(before.text);
 });
 
-test('what has expired goes, and what cannot be read is put right', async () => {
+test('expired certificates are removed, and unreadable data is replaced', async () => {
   const old = testAuthority({ notAfterMs: now + 5_000 });
   const lasting = testAuthority();
   await reconcile({ clients: bundleOf(old) });
@@ -108,9 +108,9 @@ test('what has expired goes, and what cannot be read is put right', async () => 
   expect(await data()).toEqual({ 'client-ca-file': lasting.pem, note: 'mine' });
 });
 
-test('replicas that start at the same moment all succeed', async () => {
+test('replicas that start concurrently all succeed', async () => {
   const authorities = [testAuthority(), testAuthority(), testAuthority()];
   await Promise.all(authorities.map(async (each) => reconcile({ clients: bundleOf(each) })));
-  const { 'client-ca-file': told } = await data();
-  for (const { pem } of authorities) expect(told).toContain(pem);
+  const { 'client-ca-file': bundle } = await data();
+  for (const { pem } of authorities) expect(bundle).toContain(pem);
 });

@@ -23,7 +23,7 @@ const KEY = {
   proxyAuthorities: 'requestheader-client-ca-file',
 } as const;
 
-/** The keys that hold lists of names, as JSON. */
+/** The keys with lists of names, as JSON. */
 const NAME_KEYS = [
   ['requestheader-allowed-names', 'allowedNames'],
   ['requestheader-extra-headers-prefix', 'extraHeaderPrefixes'],
@@ -41,11 +41,11 @@ export interface AuthenticationInfoOptions {
   readonly log: Log;
 }
 
-/** The ConfigMap by which servers behind this one know their clients as this one does, and believe it. */
+/** The ConfigMap from which extension API servers learn how this server authenticates clients and proxies. */
 export interface AuthenticationInfo {
-  /** One round: everything that this replica goes by stands there. What others wrote stays, until it has expired. */
+  /** Runs one round: the ConfigMap has the whole configuration of this replica. Data of other replicas is kept until it expires. */
   reconcile(signal: AbortSignal): Promise<void>;
-  /** A round every ten seconds until the signal aborts; one that finds all in order writes nothing. A round that fails is logged. */
+  /** Runs a round every ten seconds until the signal aborts; a round without changes writes nothing. A failed round is logged. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export function createAuthenticationInfo(options: AuthenticationInfoOptions): Au
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Replicas that are set up differently for a while must not fight: each adds what it goes by, and takes nothing away. */
+/** Replicas with different configurations must not fight: each adds its own data and removes none. */
 function dataWith(before: Data, { clients, proxies }: AuthenticationInfoOptions, now: number): Data {
   const clientAuthorities = joined(before[KEY.clientAuthorities], clients?.current().anchors ?? [], now);
   const proxyAuthorities = joined(before[KEY.proxyAuthorities], proxies?.bundle.current().anchors ?? [], now);
@@ -97,7 +97,7 @@ function dataWith(before: Data, { clients, proxies }: AuthenticationInfoOptions,
 
 const OWN_KEYS: ReadonlySet<string> = new Set([...Object.values(KEY), ...NAME_KEYS.map(([key]) => key)]);
 
-/** Each certificate once; what has expired is of no use to anybody. */
+/** Merges certificates without duplicates and without expired ones. */
 function joined(before: unknown, own: readonly Certificate[], now: number): string {
   const byBytes = new Map<string, Certificate>();
   for (const certificate of [...readable(text(before)), ...own]) {
@@ -112,7 +112,7 @@ function readable(pem: string): readonly Certificate[] {
   try {
     return certificatesOfPem(pem);
   } catch {
-    // Nothing, or nothing that anybody could go by.
+    // The value is missing or unreadable.
     return [];
   }
 }

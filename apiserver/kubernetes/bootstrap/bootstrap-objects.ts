@@ -17,22 +17,24 @@ import type { StartHooks } from './start-hooks';
 export interface BootstrapObjectsParts {
   readonly plane: ControlPlane;
   readonly backend: Backend;
-  /** That of the objects: `/registry`. */
+  /** The prefix of the objects: `/registry`. */
   readonly prefix: string;
   readonly policyHook: PolicyHook;
   readonly hooks: StartHooks;
   readonly log: Log;
 }
 
-/** What every cluster has from its first start on, made wherever it is missing. */
+/** The objects that every cluster has from its first start, created if missing. */
 export interface BootstrapObjects {
-  /** Once, for a store that may be empty. Rejects when it cannot be done. */
+  /** Creates the objects once, for a store that may be empty. Rejects if it fails. */
   ensure(signal: AbortSignal): Promise<void>;
-  /** Again whenever the cache has been read anew, for the store may be another one; until the signal aborts. Tries until it is done. */
+  /**
+   * Runs again after every cache reload, because the store may have been replaced; until the signal aborts. Retries until it succeeds.
+   */
   run(signal: AbortSignal): Promise<void>;
-  /** Whether everything was made since the cache was read last. */
+  /** Returns whether everything was created since the last cache reload. */
   readonly isDone: () => boolean;
-  /** Fails while something may be missing after the cache was read anew. */
+  /** Fails after a cache reload until all objects are ensured. */
   readonly check: HealthCheck;
 }
 
@@ -41,7 +43,7 @@ const RETRY_MAX_MS = 5_000;
 
 export function createBootstrapObjects(parts: BootstrapObjectsParts): BootstrapObjects {
   const { plane, log } = parts;
-  /** Fills that were seen, and those after which everything was made. */
+  /** Counts the cache reloads, and records the last one after which everything was ensured. */
   let fills = 0;
   let ensuredFill = 0;
   let wake = (): void => undefined;
@@ -65,10 +67,10 @@ export function createBootstrapObjects(parts: BootstrapObjectsParts): BootstrapO
           await ensureBootstrapObjects(parts, signal);
           ensuredFill = fill;
           backoff.reset();
-          log.info({ revision: plane.cache.revision }, 'the first objects of the store are there');
+          log.info({ revision: plane.cache.revision }, 'the first objects of the store exist');
         } catch (error) {
           if (signal.aborted) return;
-          log.error({ error: String(error) }, 'failed to make the first objects of the store; retrying');
+          log.error({ error: String(error) }, 'failed to create the first objects of the store; retrying');
           await pause(backoff.next(), signal);
         }
       }
@@ -79,7 +81,7 @@ export function createBootstrapObjects(parts: BootstrapObjectsParts): BootstrapO
       paths: ['readyz'],
       check: async () =>
         Promise.resolve(
-          ensuredFill < fills ? 'the store was read anew; its first objects are being made' : undefined,
+          ensuredFill < fills ? 'the store was reloaded; its first objects are being created' : undefined,
         ),
     },
   };
@@ -93,7 +95,7 @@ async function ensureBootstrapObjects(
   const retrying = async (step: () => Promise<unknown>): Promise<unknown> =>
     retryUntilAvailable(step, { log, clock: systemClock }, signal);
   await retrying(async () => checkDialect(backend, prefix, signal));
-  // Services that have no claims yet must have them before anybody can ask for their addresses.
+  // Existing Services must claim their addresses before a client can request them.
   await retrying(async () => plane.serviceAllocation.repair(signal));
   await retrying(async () => createFirstNamespaces(store, registry(), signal));
   hooks.done('bootstrapController');
@@ -119,7 +121,7 @@ function watchFills({ plane: { cache, registry } }: BootstrapObjectsParts, fille
   cache.resource(namespaces.stored.keyPrefix).follow({ changed: () => undefined, filled });
 }
 
-/** Resolves with the first call of what is handed to `hand`, or when the signal aborts. */
+/** Resolves with the first call of the function passed to `hand`, or when the signal aborts. */
 async function nextCall(hand: (called: () => void) => void, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const called = (): void => {

@@ -34,7 +34,7 @@ function replica(ip: string, port = 6443): ApiService {
   });
 }
 
-test('the Service of the API has the first address of the range, which nobody else can get', async () => {
+test('the Service of the API has the first address of the range, which no other Service can get', async () => {
   await replica('192.0.2.1').reconcile(patience());
   const { json } = await api.call('GET', SERVICE);
   expect(json.spec).toMatchObject({
@@ -45,7 +45,7 @@ test('the Service of the API has the first address of the range, which nobody el
   expect((await api.call('POST', '/api/v1/namespaces/default/services', { body })).code).toBe(422);
 });
 
-test('what the server writes by itself is its own', async () => {
+test('the server has its own manager name in the objects that it writes', async () => {
   await replica('192.0.2.1').reconcile(patience());
   const owners = async (path: string): Promise<unknown> => {
     const { json } = await api.call('GET', path);
@@ -66,7 +66,7 @@ test('what the server writes by itself is its own', async () => {
   expect(await owners(ENDPOINTS)).toMatchObject([[API_SERVER_MANAGER, { 'f:subsets': {} }]]);
 });
 
-test('Endpoints and their slice hold all live replicas, and one that stops takes itself out', async () => {
+test('Endpoints and their slice contain all live replicas, and a stopping replica removes itself', async () => {
   const [one, two] = [replica('192.0.2.2'), replica('192.0.2.1')];
   await one.reconcile(patience());
   await two.reconcile(patience());
@@ -86,14 +86,14 @@ test('Endpoints and their slice hold all live replicas, and one that stops takes
   expect((await api.call('GET', ENDPOINTS)).json.subsets[0].addresses).toEqual([{ ip: '192.0.2.1' }]);
 });
 
-test('the last replica leaves the Endpoints as they are', async () => {
+test('the last replica leaves the Endpoints unchanged', async () => {
   const only = replica('192.0.2.1');
   await only.reconcile(patience());
   await only.withdraw(patience());
   expect((await api.call('GET', ENDPOINTS)).json.subsets[0].addresses).toEqual([{ ip: '192.0.2.1' }]);
 });
 
-test('what somebody changed in the Endpoints is put right, and what is right is not written again', async () => {
+test('changed Endpoints are restored, and correct ones are not written again', async () => {
   const only = replica('192.0.2.1');
   await only.reconcile(patience());
   await api.call('PATCH', ENDPOINTS, { body: { subsets: null, metadata: { labels: { mine: 'x' } } } });
@@ -107,13 +107,13 @@ test('what somebody changed in the Endpoints is put right, and what is right is 
   );
 });
 
-test('a loopback address never comes into the Endpoints', async () => {
+test('a loopback address is never added to the Endpoints', async () => {
   await replica('127.0.0.1').reconcile(patience());
   expect((await api.call('GET', SERVICE)).code).toBe(200);
   expect((await api.call('GET', ENDPOINTS)).code).toBe(404);
 });
 
-test('the record of a replica asks the store to forget it when the replica falls silent', async () => {
+test('the record of a replica expires when the replica stops renewing it', async () => {
   const ttls: (number | undefined)[] = [];
   const create = api.backend.create.bind(api.backend);
   api.backend.create = async (key, value, options, signal) => {
@@ -124,7 +124,7 @@ test('the record of a replica asks the store to forget it when the replica falls
   expect(ttls).toEqual([15]);
 });
 
-test('first objects are created once, valid by the rules of their kinds, and changes to them stay', async () => {
+test('first objects are created once, are valid for their kinds, and keep later changes', async () => {
   const { store, registry } = api.plane;
   await createFirstObjects(store, registry(), patience());
   const classes = `/apis/${GROUP.scheduling}/v1/priorityclasses`;

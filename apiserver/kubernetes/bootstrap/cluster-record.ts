@@ -3,7 +3,7 @@ import type { Backend } from '../../engine/storage/backend';
 import { StorageError } from '../../engine/storage/backend';
 import { readOrCreate } from './own-record';
 
-/** An id that all replicas on one store have and no others: it is written down by the first that asks. */
+/** Returns the id that all replicas on one store share. The first replica that needs it writes it. */
 export async function clusterIdOf(backend: Backend, prefix: string, signal: AbortSignal): Promise<string> {
   const id = await readOrCreate(backend, { key: `${prefix}.cluster-id`, make: randomUUID }, signal);
   if (id === undefined)

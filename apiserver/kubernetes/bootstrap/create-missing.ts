@@ -7,7 +7,7 @@ import { relativeKey } from '../../engine/registry/resource';
 import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
 
-/** Creates an object of the endpoint's version unless there is one. Replicas that start together may all try. */
+/** Creates an object of the endpoint's version unless it exists. Replicas may do so concurrently. */
 export async function createMissing(
   store: WriteContext,
   endpoint: Endpoint,

@@ -14,15 +14,15 @@ import { reconcileLoop } from './reconcile-loop';
 export interface ExpiredIdentitiesParts {
   readonly store: WriteContext;
   readonly registry: () => Registry;
-  /** How long it waits before it looks again. */
+  /** The interval between rounds, in ms. */
   readonly periodMs: number;
   readonly log: Log;
 }
 
-/** Removes the leases of replicas that are gone. */
+/** Deletes the leases of replicas that have expired. */
 export interface ExpiredIdentities {
   reconcile(signal: AbortSignal): Promise<void>;
-  /** Round after round, until the signal aborts. One that fails is logged. */
+  /** Runs rounds until the signal aborts. A failed round is logged. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createExpiredIdentities({
         entry.namespace === NAMESPACE.system && entry.labels[LABEL.component] === API_SERVER_MANAGER;
       if (!isOurs || !isExpired(currentOfEntry(stored, entry).object, now)) continue;
       const { uid, name, namespace, revision } = entry;
-      // One that is renewed at this moment stays.
+      // A lease that is renewed concurrently is kept.
       const options = { dryRun: false, preconditions: { uid, resourceVersion: String(revision) } };
       await unlessChanged(deleteObject(store, ownRequest(endpoint, { name, namespace }), options, signal));
     }
@@ -57,7 +57,7 @@ export function createExpiredIdentities({
   };
 }
 
-/** One that does not say until when it holds was never right. */
+/** A lease without a renewal time or duration counts as expired. */
 function isExpired({ spec = {} }: Partial<Lease>, now: number): boolean {
   const renewed = parseTime(spec.renewTime ?? '');
   const { leaseDurationSeconds: seconds } = spec;
@@ -67,7 +67,7 @@ function isExpired({ spec = {} }: Partial<Lease>, now: number): boolean {
 
 const SECOND_MS = 1_000;
 
-/** Another replica may have done the same, or its holder is back. */
+/** Ignores NotFound and Conflict: another replica may have deleted the lease, or its holder has renewed it. */
 async function unlessChanged(deletion: Promise<unknown>): Promise<void> {
   try {
     await deletion;

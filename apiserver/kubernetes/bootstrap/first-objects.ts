@@ -7,33 +7,33 @@ import { createMissing } from './create-missing';
 import objectsData from './data/objects.json';
 import { translated } from './translate';
 
-/** Objects under way at the same time. */
+/** Maximum number of concurrent creations. */
 const CREATIONS_AT_ONCE = 8;
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** As long as this one is missing, the store has not been filled before: it is made last. */
+/** If this level is missing, the store was never initialized: it is created last. */
 const LAST_LEVEL = 'exempt';
 
 interface FirstObjects {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
-  /** By name. */
+  /** Keyed by name. */
   readonly contents: Readonly<Record<string, Content>>;
   readonly objectOf: (metadata: ObjectMeta, content: Content) => ApiObject;
 }
 
 const objects = translated(objectsData);
 
-/** Objects whose content is their spec. */
+/** Builds an object whose content is its spec. */
 const withSpec = (metadata: ObjectMeta, spec: Content): ApiObject => ({ metadata, spec });
 
 const plain = (metadata: ObjectMeta, content: Content): ApiObject => ({ metadata, ...content });
 
 const SCHEDULING = { group: GROUP.scheduling, version: 'v1', objectOf: plain };
 
-/** What every cluster has from its first start on besides its policy, in the order in which it is needed. */
+/** The objects that every cluster has from its first start besides the RBAC policy, in the order of their dependencies. */
 const FIRST_OBJECTS: readonly FirstObjects[] = [
   { ...SCHEDULING, resource: 'priorityclasses', contents: objects.priorityclasses },
 ];
@@ -41,7 +41,7 @@ const FIRST_OBJECTS: readonly FirstObjects[] = [
 const FLOWCONTROL = { group: GROUP.flowcontrol, version: 'v1beta1', objectOf: withSpec };
 const LEVELS = 'prioritylevelconfigurations';
 
-/** Of these, those that are mandatory are kept by `flow-objects`; the others are suggestions, which an administrator may remove for good. */
+/** `flow-objects` restores the mandatory objects. The others are suggested, and an administrator may delete them permanently. */
 const SUGGESTED_OBJECTS: readonly FirstObjects[] = [
   { ...FLOWCONTROL, resource: LEVELS, contents: without(objects.prioritylevelconfigurations, LAST_LEVEL) },
   { ...FLOWCONTROL, resource: 'flowschemas', contents: objects.flowschemas },
@@ -53,8 +53,8 @@ const SUGGESTED_OBJECTS: readonly FirstObjects[] = [
 ];
 
 /**
- * Creates what is missing of the kinds that are served, and leaves what exists as it is. Suggested objects are created in a new store only,
- * as kube-apiserver does it.
+ * Creates the missing objects of served kinds and keeps existing ones. Suggested objects are created only in a new store, as in
+ * kube-apiserver.
  */
 export async function createFirstObjects(
   store: WriteContext,
@@ -65,7 +65,7 @@ export async function createFirstObjects(
   const levels = registry.endpoint(GROUP.flowcontrol, 'v1beta1', LEVELS);
   if (levels === undefined) return;
   const cached = store.cache.resource(levels.stored.keyPrefix);
-  // Objects that are being read anew would look as if they were missing.
+  // During a cache reload, existing objects would seem to be missing.
   await cached.whenReady(signal);
   if (cached.get(LAST_LEVEL) !== undefined) return;
   for (const each of SUGGESTED_OBJECTS) await createEach(store, registry, each, signal);

@@ -25,7 +25,7 @@ afterEach(async () => {
 async function reconcile(isBootstrapped = () => true): Promise<void> {
   const { store, registry } = api.plane;
   const { resourceVersion } = (await api.call('GET', `${URL}/flowschemas`)).json.metadata;
-  // What was written is in the cache by now.
+  // The write is in the cache by now.
   expect(Number(resourceVersion)).toBeGreaterThan(0);
   await createFlowObjects({ store, registry, isBootstrapped, log: silentLog }).reconcile(patience());
 }
@@ -34,7 +34,7 @@ async function conditionsOf(name: string): Promise<readonly object[]> {
   return (await api.call('GET', `${URL}/flowschemas/${name}`)).json.status?.conditions ?? [];
 }
 
-test('every schema, built in or not, says whether its priority level is there', async () => {
+test('every schema reports in its status whether its priority level exists', async () => {
   const spec = { priorityLevelConfiguration: { name: 'missing' }, matchingPrecedence: 50 };
   expect(
     (await api.call('POST', `${URL}/flowschemas`, { body: { metadata: { name: 'own' }, spec } })).code,
@@ -59,7 +59,7 @@ test('every schema, built in or not, says whether its priority level is there', 
   expect(cells.filter(([, missing]: [string, string]) => missing !== 'False')).toEqual([['own', 'True']]);
 });
 
-test('the rows of a Table of schemas are in the order in which they are tried, in JSON and YAML, a page in its own', async () => {
+test('a Table of schemas is sorted by matching precedence, in JSON and YAML, within each page', async () => {
   const namesOf = async (search: string, accept = TABLE.accept): Promise<readonly unknown[]> => {
     const { json, text } = await api.call('GET', `${URL}/flowschemas${search}`, { headers: { accept } });
     const { rows } = (json ?? parseYaml(Buffer.from(text))) as { rows: { cells: readonly unknown[] }[] };
@@ -68,17 +68,17 @@ test('the rows of a Table of schemas are in the order in which they are tried, i
   const names = await namesOf('');
   expect(names).toHaveLength(11);
   expect(names.slice(0, 3)).toEqual(['exempt', 'probes', 'system-leader-election']);
-  // Two that have the same precedence are there by name.
+  // Schemas of equal precedence are sorted by name.
   expect(names.slice(5, 7)).toEqual(['controller-manager', 'scheduler']);
   expect(names.slice(-3)).toEqual(['service-accounts', 'global-default', 'catch-all']);
   expect(await namesOf('', TABLE.accept.replace('json', 'yaml'))).toEqual(names);
   expect(await namesOf('?limit=4')).toEqual(['exempt', 'controller-manager', 'global-default', 'catch-all']);
-  // The objects themselves are by name everywhere.
+  // Outside of Tables, the objects are sorted by name.
   const { items } = (await api.call('GET', `${URL}/flowschemas`)).json;
   expect(items[0].metadata.name).toBe('catch-all');
 });
 
-test('a schema that comes, and one whose level goes, says so while they are kept', async () => {
+test('a new schema, and a schema whose level is deleted, get a new status', async () => {
   const { store, registry } = api.plane;
   const shutdown = new AbortController();
   const keeper = createFlowObjects({ store, registry, isBootstrapped: () => true, log: silentLog });
@@ -101,14 +101,14 @@ test('a schema that comes, and one whose level goes, says so while they are kept
   await kept;
 });
 
-test('what says so already is not written again', async () => {
+test('a correct status is not written again', async () => {
   await reconcile();
   const before = (await api.call('GET', `${URL}/flowschemas`)).text;
   await reconcile();
   expect((await api.call('GET', `${URL}/flowschemas`)).text).toBe(before);
 });
 
-test('mandatory objects that were removed come back, suggested ones stay away, also when the server starts anew', async () => {
+test('deleted mandatory objects are restored, suggested ones are not, even after a restart', async () => {
   for (const path of ['flowschemas/exempt', 'flowschemas/probes', 'prioritylevelconfigurations/catch-all']) {
     expect((await api.call('DELETE', `${URL}/${path}`)).code).toBe(200);
   }
@@ -119,7 +119,7 @@ test('mandatory objects that were removed come back, suggested ones stay away, a
   expect((await api.call('GET', `${URL}/flowschemas/probes`)).code).toBe(404);
 });
 
-test('the mandatory level that marks a store as furnished is not made before the suggested objects are', async () => {
+test('the mandatory level that marks an initialized store is not created before the suggested objects', async () => {
   const level = 'prioritylevelconfigurations/exempt';
   for (const path of [level, 'flowschemas/probes']) {
     expect((await api.call('DELETE', `${URL}/${path}`)).code).toBe(200);
@@ -133,7 +133,7 @@ test('the mandatory level that marks a store as furnished is not made before the
 });
 
 describe('a mandatory object that was stored with another spec', () => {
-  /** As a server of another release stores it: no client can. */
+  /** Simulates a server of another release; no client can store this. */
   async function storeSpec(path: string, spec: object): Promise<void> {
     const key = `/registry/${GROUP.flowcontrol}/${path}`;
     const { record } = await api.backend.get(key, patience());
@@ -164,7 +164,7 @@ describe('a mandatory object that was stored with another spec', () => {
     expect(metadata).toMatchObject({ uid: before.metadata.uid, labels: { kept: 'yes' }, generation: 2 });
   });
 
-  test('is left alone by a server that somebody contradicts each time', async () => {
+  test('is no longer restored after too many conflicting writes', async () => {
     const { store, registry } = api.plane;
     const clock = { ...store.clock, now: () => 0 };
     const keeper = createFlowObjects({

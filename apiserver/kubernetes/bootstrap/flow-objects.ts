@@ -19,28 +19,28 @@ import { ownRequest } from './own-request';
 import { RecentWrites } from './recent-writes';
 import { reconcileLoop } from './reconcile-loop';
 
-/** How long it goes without a change. */
+/** Interval in ms between rounds without a change. */
 const ROUND_MS = 60_000;
 const CONDITION = 'Dangling';
-/** Who writes the conditions, in managedFields: kube-apiserver's name for it. */
+/** The manager of the conditions in managedFields, as in kube-apiserver. */
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1';
 
 export interface FlowObjectsOptions {
   readonly store: WriteContext;
   readonly registry: () => Registry;
   /**
-   * Whether the first objects of the store are there. One of the mandatory objects is the mark that they were made: in a store that has
-   * just come into the place of another, it must not be made before them.
+   * Returns whether the first objects of the store exist. One mandatory object marks their completion, so it must not be created before
+   * them in a replaced store.
    */
   readonly isBootstrapped: () => boolean;
   readonly log: Log;
 }
 
-/** What a server itself keeps in order among the objects of flow control. Every replica does; what is in order is not written again. */
+/** Maintains the mandatory objects and the status of flow control. Every replica does so; correct objects are not written again. */
 export interface FlowObjectsKeeper {
-  /** One round: the mandatory objects are there with the spec they must have, and every FlowSchema says whether its priority level is. */
+  /** Runs one round: the mandatory objects have their spec, and every FlowSchema reports whether its priority level exists. */
   reconcile(signal: AbortSignal): Promise<void>;
-  /** A round every minute, and one when something has changed, until the signal aborts. A round that fails is logged. */
+  /** Runs a round every minute, and after a change, until the signal aborts. A failed round is logged. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export function createFlowObjects({
   };
 }
 
-/** What cannot be used is told by who uses it. */
+/** The component that uses the objects logs the invalid ones. */
 const SILENT: Pick<Log, 'warn'> = { warn: () => undefined };
 
 function endpointsOf(registry: Registry): FlowEndpoints | undefined {
@@ -85,7 +85,7 @@ function endpointsOf(registry: Registry): FlowEndpoints | undefined {
   return levels === undefined || schemas === undefined ? undefined : { levels, schemas };
 }
 
-/** What is not served is absent. */
+/** Returns undefined for a kind that is not served. */
 function cachesOf(registry: Registry, { cache }: WriteContext): readonly ResourceCache[] {
   const { levels, schemas } = endpointsOf(registry) ?? {};
   return [levels, schemas].flatMap((endpoint) =>
@@ -118,7 +118,7 @@ async function writeConditions(
   }
 }
 
-/** The same object if it says what is so. The words are kube-apiserver's. */
+/** Returns the schema with its condition; the same object if it is unchanged. The messages are those of kube-apiserver. */
 function judged(schema: FlowSchema, levels: ReadonlySet<string>, nowTime: string): FlowSchema {
   const { name } = schema.spec.priorityLevelConfiguration;
   const about = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)}`;

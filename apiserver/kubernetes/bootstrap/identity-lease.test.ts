@@ -37,7 +37,7 @@ async function renew(id = ID): Promise<void> {
 }
 
 const removeExpired = async (): Promise<void> => {
-  // With the answer the cache has seen all that was written before.
+  // When the response arrives, the cache has seen all earlier writes.
   await names();
   await createExpiredIdentities({ ...parts(), periodMs: HOUR_MS }).reconcile(patience());
 };
@@ -47,7 +47,7 @@ const names = async (): Promise<readonly string[]> =>
     ({ metadata }: { metadata: { name: string } }) => metadata.name,
   );
 
-test('a replica has a lease of its name, which it renews and makes again', async () => {
+test('a replica has a lease with its name, renews it, and creates it again after a deletion', async () => {
   await renew();
   const { json: first } = await api.call('GET', `${LEASES}/${ID}`);
   expect(first).toMatchObject({
@@ -64,7 +64,7 @@ test('a replica has a lease of its name, which it renews and makes again', async
   expect(await names()).toEqual([ID]);
 });
 
-test('leases of replicas that are gone are removed, and no others', async () => {
+test('expired leases of replicas are deleted, and no others', async () => {
   await renew('orch-gone');
   const holder = { holderIdentity: 'x', leaseDurationSeconds: 1, renewTime: '2020-01-01T00:00:00.000000Z' };
   await api.call('POST', LEASES, { body: { metadata: { name: 'elected' }, spec: holder } });
@@ -79,7 +79,7 @@ test('leases of replicas that are gone are removed, and no others', async () => 
   expect(await names()).toEqual(['elected', ID]);
 });
 
-test('one that is renewed while it is looked at stays', async () => {
+test('a lease that is renewed concurrently is kept', async () => {
   await renew();
   await names();
   const { store } = parts();
@@ -95,7 +95,7 @@ test('one that is renewed while it is looked at stays', async () => {
   expect(await names()).toEqual([ID]);
 });
 
-/** The same thing with some other methods. */
+/** Returns the target with some methods replaced. */
 function instead<T extends object>(target: T, methods: Partial<T>): T {
   return new Proxy(target, {
     get: (_target, key) => {

@@ -9,7 +9,7 @@ import { updateObject } from '../../engine/registry/update';
 import { ownRequest } from './own-request';
 import { reconcileLoop } from './reconcile-loop';
 
-/** How a replica says that it is alive. */
+/** Options of the identity lease of a replica. */
 export interface IdentityOptions {
   readonly durationSeconds: number;
   readonly renewMs: number;
@@ -18,22 +18,22 @@ export interface IdentityOptions {
 export interface IdentityLeaseParts extends IdentityOptions {
   readonly store: WriteContext;
   readonly registry: () => Registry;
-  /** Of this replica; no two have the same one. */
+  /** The unique id of this replica. */
   readonly id: string;
-  /** Called each time that the lease stands in the store, renewed. */
+  /** Called each time that the lease is renewed in the store. */
   readonly onRenewed: () => void;
   readonly log: Log;
 }
 
-/** The Lease by which this replica is known to others, as one of those that are alive. */
+/** The Lease that identifies this replica as live. */
 export interface IdentityLease {
-  /** One round: it is there, and renewed. */
+  /** Runs one round: creates or renews the lease. */
   reconcile(signal: AbortSignal): Promise<void>;
-  /** A round in each interval of renewal, until the signal aborts. One that fails is logged. */
+  /** Runs a round in each renewal interval until the signal aborts. A failed round is logged. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What a new replica is called; `uuid` tells it from all others. */
+/** Returns the id of a new replica; `uuid` makes it unique. */
 export function replicaId(uuid: string): string {
   return `${API_SERVER_MANAGER}-${uuid}`;
 }
@@ -53,7 +53,7 @@ export function createIdentityLease(parts: IdentityLeaseParts): IdentityLease {
       const labels = { ...metadata.labels, [LABEL.component]: API_SERVER_MANAGER };
       return { ...current, metadata: { ...metadata, labels }, spec: { ...spec, renewTime } };
     };
-    // Whoever has taken it away finds it there again.
+    // A deleted lease is created again.
     const update = { change, options: { creates: 'always' } } as const;
     await updateObject(store, ownRequest(endpoint, address), update, signal);
     parts.onRenewed();

@@ -13,7 +13,7 @@ import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
 import type { RecentWrites } from './recent-writes';
 
-/** Where the objects of flow control are written. */
+/** The endpoints that write the objects of flow control. */
 export interface FlowEndpoints {
   readonly levels: Endpoint;
   readonly schemas: Endpoint;
@@ -22,14 +22,14 @@ export interface FlowEndpoints {
 export interface MandatoryFlowOptions {
   readonly store: WriteContext;
   readonly endpoints: FlowEndpoints;
-  /** Asked before each write: the store may have become another one in the middle of it. */
+  /** Checked before each write, because the store may be replaced at any time. */
   readonly isBootstrapped: () => boolean;
   readonly writes: RecentWrites;
 }
 
 /**
- * The schemas and levels without which some requests would belong nowhere are there, with the spec they must have. No client can give
- * them another one; a server of another release, or a backup of its store, can.
+ * Ensures the mandatory schemas and levels, without which some requests would match nothing, with their required spec. Clients cannot
+ * change the spec, but a server of another release or a restored backup can.
  */
 export async function restoreMandatory(
   { store, endpoints: { levels, schemas }, isBootstrapped, writes }: MandatoryFlowOptions,
@@ -55,7 +55,7 @@ function hasOtherSpec(store: WriteContext, { stored }: Endpoint, { metadata, spe
   return !deepEqual(found, spec);
 }
 
-/** Whatever else the object says is its owner's. */
+/** Only the spec is restored; all other fields belong to clients. */
 async function writeSpec(
   store: WriteContext,
   endpoint: Endpoint,
@@ -68,7 +68,7 @@ async function writeSpec(
   await unlessGone(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
 }
 
-/** Passes over that another replica did the same a moment before, or that somebody removed the object. */
+/** Ignores a conflict with a write of another replica, or a deletion. */
 export async function unlessGone(write: Promise<unknown>): Promise<void> {
   try {
     await write;

@@ -10,7 +10,7 @@ const FIRST_NAMESPACES: readonly string[] = [
   NAMESPACE.nodeLease,
 ];
 
-/** Creates the namespaces that every cluster has, where they are missing. Replicas that start together may all try. */
+/** Creates the missing namespaces that every cluster has. Replicas may do so concurrently. */
 export async function createFirstNamespaces(
   store: WriteContext,
   registry: Registry,

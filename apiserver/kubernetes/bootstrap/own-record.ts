@@ -1,8 +1,8 @@
 import type { Backend } from '../../engine/storage/backend';
 
 /**
- * What stands under a key of the server's own; `make` is written down where nothing does yet. Undefined if somebody removes it meanwhile. A store that
- * is full can be read: only the first start on it has to write.
+ * Returns the value of an internal key; writes the result of `make` if there is none. Returns undefined if the key is deleted meanwhile.
+ * Only the first start writes, so a store without free space can be read.
  */
 export async function readOrCreate(
   backend: Backend,

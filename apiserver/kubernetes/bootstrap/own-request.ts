@@ -4,7 +4,7 @@ import { API_SERVER_USER } from '../../engine/registry/api-server-user';
 import type { WriteRequest } from '../../engine/registry/write-request';
 import type { Endpoint } from '../../engine/registry/resource';
 
-/** A write of the server's own to one object; `manager` owns what it changes. */
+/** Builds the server's own write request for one object; `manager` owns the changed fields. */
 export function ownRequest(
   endpoint: Endpoint,
   { name = '', namespace = '' }: Pick<ObjectMeta, 'name' | 'namespace'>,

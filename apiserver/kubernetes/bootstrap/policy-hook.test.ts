@@ -24,7 +24,7 @@ function hook(): PolicyHook {
   return createPolicyHook({ store, registry, log: silentLog });
 }
 
-/** What a replica that starts now makes of the object. */
+/** Returns the object after a start of a new replica. */
 // eslint-disable-next-line typescript/no-explicit-any
 async function afterStart(path: string): Promise<any> {
   await hook().run(patience());
@@ -43,14 +43,14 @@ test('an empty store gets all roles and bindings, in their namespaces', async ()
   expect(inSystem.json.items.length).toBeGreaterThan(3);
 });
 
-test('replicas that start together, and later ones, write each object once', async () => {
+test('concurrent and later starts write each object once', async () => {
   await Promise.all([hook(), hook(), hook()].map((each) => each.run(patience())));
   const before = (await api.call('GET', `${RBAC}/clusterroles`)).json.items;
   await hook().run(patience());
   expect((await api.call('GET', `${RBAC}/clusterroles`)).json.items).toEqual(before);
 });
 
-test('rules that are missing are added, and those that are there stay', async () => {
+test('missing rules are added, and additional rules are kept', async () => {
   const { rules } = await afterStart(DISCOVERY);
   const own = { verbs: ['get'], nonResourceURLs: ['/own', '/api'] };
   await patch(DISCOVERY, { rules: [own], metadata: { labels: { mine: 'x' } } });
@@ -63,7 +63,7 @@ test('rules that are missing are added, and those that are there stay', async ()
   );
 });
 
-test('marks come back, but not those that say something else', async () => {
+test('missing labels and annotations are restored, changed values are kept', async () => {
   const { metadata } = await afterStart(DISCOVERY);
   const [[label]] = Object.entries(metadata.labels) as [[string, string]];
   await patch(DISCOVERY, { metadata: { labels: { [label]: null } } });
@@ -72,7 +72,7 @@ test('marks come back, but not those that say something else', async () => {
   expect((await afterStart(DISCOVERY)).metadata.labels[label]).toBe('other');
 });
 
-test('a role or binding that is protected stays as it is', async () => {
+test('a protected role or binding is unchanged', async () => {
   await hook().run(patience());
   const annotations = { [ANNOTATION.autoUpdate]: 'false' };
   await patch(DISCOVERY, { rules: [], metadata: { annotations } });
@@ -81,14 +81,14 @@ test('a role or binding that is protected stays as it is', async () => {
   expect((await afterStart(DISCOVERERS)).subjects ?? []).toEqual([]);
 });
 
-test('subjects that are missing are added, and others stay', async () => {
+test('missing subjects are added, and additional subjects are kept', async () => {
   const { subjects } = await afterStart(DISCOVERERS);
   const other = { kind: 'User', apiGroup: GROUP.rbac, name: 'me' };
   await patch(DISCOVERERS, { subjects: [other] });
   expect((await afterStart(DISCOVERERS)).subjects).toEqual([other, ...subjects]);
 });
 
-test('a binding of another role is made anew', async () => {
+test('a binding with another role is recreated', async () => {
   const before = await afterStart(DISCOVERERS);
   await api.call('DELETE', DISCOVERERS);
   const roleRef = { ...before.roleRef, name: 'cluster-admin' };
@@ -99,7 +99,7 @@ test('a binding of another role is made anew', async () => {
   expect(after.metadata.uid).not.toBe(before.metadata.uid);
 });
 
-test('aggregation gathers at least what it must, leaves rules to the controller, and goes where it is not meant', async () => {
+test('aggregation selectors are extended, rules are left to the controller, and an unexpected aggregation is removed', async () => {
   const { aggregationRule } = await afterStart(`${RBAC}/clusterroles/edit`);
   const mine = { matchLabels: { mine: 'x' } };
   await patch(`${RBAC}/clusterroles/edit`, { aggregationRule: { clusterRoleSelectors: [mine] } });
@@ -109,7 +109,7 @@ test('aggregation gathers at least what it must, leaves rules to the controller,
   expect((await afterStart(DISCOVERY)).aggregationRule).toBeUndefined();
 });
 
-test('what was deleted is there again', async () => {
+test('a deleted object is created again', async () => {
   await hook().run(patience());
   await api.call('DELETE', DISCOVERY);
   await api.call('DELETE', DISCOVERERS);
@@ -117,7 +117,7 @@ test('what was deleted is there again', async () => {
   expect((await afterStart(DISCOVERERS)).subjects).toHaveLength(1);
 });
 
-test('a binding that cannot be made anew holds nothing up, and the others are brought up to date', async () => {
+test('a binding that cannot be recreated does not block the update of the others', async () => {
   const before = await afterStart(DISCOVERERS);
   await api.call('DELETE', DISCOVERERS);
   await api.call('DELETE', DISCOVERY);
@@ -128,7 +128,7 @@ test('a binding that cannot be made anew holds nothing up, and the others are br
   expect((await api.call('GET', DISCOVERERS)).json.metadata.deletionTimestamp).toBeDefined();
 });
 
-test('a store that fails for a moment is tried again', async () => {
+test('a temporary failure of the store is retried', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
   const create = jest.spyOn(api.backend, 'create').mockRejectedValueOnce(new Error('out of reach'));
   const over = jest.fn();

@@ -19,11 +19,11 @@ import { ownRequest } from './own-request';
 import { policyObjects } from './policy-objects';
 import { reconciledBinding, reconciledRole } from './reconciled-policy';
 
-/** Objects under way at the same time. */
+/** Maximum number of concurrent writes. */
 const WRITES_AT_ONCE = 8;
-/** How often one object is begun with anew because somebody else changes it at the same time. */
+/** Maximum number of attempts per object on conflicts with other writers. */
 const TRIES_MAX = 3;
-/** A store that is out of reach for a moment does not end the start. */
+/** Delay in ms before a retry, because a temporary failure of the store must not end the start. */
 const ROUND_PAUSE_MS = 1_000;
 const ROUNDS_MAX = 30;
 const RETRY_AFTER_SECONDS = 1;
@@ -33,13 +33,13 @@ export interface PolicyHookParts {
   readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly log: Log;
-  /** Which features there are, on which some roles depend. Default: those of v1.21. */
+  /** The feature settings; some roles depend on them. Default: those of v1.21. */
   readonly kindSettings?: KindSettings;
 }
 
-/** Brings the roles and bindings of the server's own up to date when it starts, and when the store may be another one. */
+/** Reconciles the default roles and bindings at the start and after a store was replaced. */
 export interface PolicyHook {
-  /** Any number of replicas may do so at once, and again. Rejects when it cannot be done in half a minute. */
+  /** Idempotent and safe to run concurrently. Rejects after half a minute of failures. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ async function reconcilePolicy(
   }
 }
 
-/** What somebody has just deleted or changed must not pass for what is there. */
+/** Waits until the cache has seen all earlier deletions and changes. */
 async function catchUp(
   { store: { cache, cacheWaitMs: timeoutMs }, registry }: Pick<PolicyHookParts, 'store' | 'registry'>,
   signal: AbortSignal,
@@ -94,7 +94,7 @@ async function catchUp(
   throw timeout('the cache of this server is behind the store', RETRY_AFTER_SECONDS);
 }
 
-/** What will be the same at the next try. */
+/** Returns whether a retry would fail in the same way. */
 function isRefusal(error: unknown): error is StatusError {
   return error instanceof StatusError && error.status.code < SERVER_ERRORS_MIN;
 }
@@ -108,7 +108,7 @@ const RECONCILERS: { readonly [Resource in keyof RbacKinds]: Reconcile<RbacKinds
   rolebindings: reconciledBinding,
 };
 
-/** Lets go of the kind: the objects of a resource were decoded as what is stored there. */
+/** Erases the type of the kind. This is safe because the objects of a resource are decoded as its kind. */
 function reconcilerOf(resource: keyof RbacKinds): Reconcile<ApiObject> {
   return RECONCILERS[resource] as Reconcile<never> as Reconcile<ApiObject>;
 }
@@ -117,7 +117,7 @@ interface Wanted {
   readonly store: WriteContext;
   readonly endpoint: Endpoint;
   readonly expected: ApiObject;
-  /** Undefined: the object must go, and be made anew. */
+  /** Undefined if the object must be deleted and recreated. */
   readonly reconciled: Reconcile<ApiObject>;
   readonly log: Log;
 }
@@ -134,14 +134,14 @@ async function ensure(wanted: Wanted, signal: AbortSignal): Promise<void> {
   giveUp(wanted, 'too many conflicts, or its deletion is blocked');
 }
 
-/** One object that cannot be brought up to date must not keep the server from serving the others. */
+/** A single object that cannot be updated must not keep the server from serving. */
 function giveUp({ endpoint, expected, log }: Wanted, why: string): void {
   const { name, namespace } = expected.metadata;
   const fields = { resource: endpoint.row.resource, namespace, object: name, error: why };
   log.error(fields, 'failed to reconcile a default RBAC role or binding');
 }
 
-/** Makes what exists what it should be; false when somebody else was faster. */
+/** Creates or updates the object; returns false if another writer was faster. */
 async function bring(wanted: Wanted, existing: ApiObject | undefined, signal: AbortSignal): Promise<boolean> {
   const { store, expected, reconciled } = wanted;
   const request = ownRequest(wanted.endpoint, expected.metadata);
@@ -154,7 +154,7 @@ async function bring(wanted: Wanted, existing: ApiObject | undefined, signal: Ab
     const isGone = await succeeds(deleteObject(store, request, options, signal));
     return isGone && succeeds(createObject(store, request, expected, signal));
   }
-  // What must not be changed any more, or must go, is seen at the next try.
+  // If the object became protected or must be recreated, the next attempt detects it.
   const change = (current: ApiObject | undefined): ApiObject =>
     reconciled(current ?? existing, expected) ?? current ?? existing;
   tell(wanted, 'updating a default RBAC role or binding: it lacks permissions or subjects');
@@ -166,7 +166,7 @@ function tell({ endpoint, expected, log }: Wanted, text: string): void {
   log.info({ resource: endpoint.row.resource, namespace, object: name }, text);
 }
 
-/** False when the object was made, changed or removed by somebody else meanwhile. */
+/** Returns false if another writer created, changed or deleted the object meanwhile. */
 async function succeeds(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;

@@ -7,24 +7,24 @@ import { policyObjects } from './policy-objects';
 import facts from './testing/policy-facts.json';
 
 /**
- * `testing/policy-facts.json` holds a digest of every role and binding of kube-apiserver v1.21, in the names of each dialect. It was made of
- * the project's table of facts about v1.21 and its table of names, without any of the code that is tested here.
+ * `testing/policy-facts.json` holds a digest of every role and binding of kube-apiserver v1.21, in the names of each dialect. It was
+ * generated from the project's tables of facts and names of v1.21, independently of the code under test.
  */
 
 const DIALECTS = ['orch', 'kubernetes'] as const;
 const RESOURCES = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const;
 
-/** Controllers whose feature gates are on by default in v1.21, which the table of facts was made without. */
+/** Controllers whose feature gates are on by default in v1.21; the table of facts does not contain them. */
 const GATED = ['ephemeral-volume-controller', 'ttl-after-finished-controller'].map(
   (name) => `system:controller:${name}`,
 );
-/** A role that such a gate adds rules to: storage capacity, which the scheduler counts. */
+/** The role with additional rules by such a gate: storage capacity for the scheduler. */
 const EXTENDED: Readonly<Record<string, string>> = {
   'system:scheduler': 'csistoragecapacities',
   'system:kube-scheduler': 'csistoragecapacities',
 };
 
-/** What each gate adds to the policy, as kube-apiserver's bootstrappolicy says: whole roles with their bindings, or rules of a role. */
+/** The policy of each gate, as in kube-apiserver's bootstrappolicy: roles with their bindings, or rules of a role. */
 const OF_GATES: readonly (readonly [gate: string, lost: readonly string[], without: readonly string[]])[] = [
   [
     'ExpandPersistentVolumes',
@@ -46,7 +46,7 @@ const rulesIn = (objects: readonly ApiObject[]): readonly string[] =>
     ),
   );
 
-test.each(OF_GATES)('%s off: without what it adds, and with all else', (gate, lost, without) => {
+test.each(OF_GATES)('%s off: only the policy of the gate is missing', (gate, lost, without) => {
   const all = [...FIELD_GATES, ...SERVER_GATES];
   const on = policyObjects({ ...DEFAULT_KIND_SETTINGS, gates: new Set(all) });
   const gates = new Set(all.filter((each) => each !== gate));
@@ -89,7 +89,7 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
     expect(other).toEqual([]);
   });
 
-  test('what goes beyond the facts is there', () => {
+  test('every object beyond the facts exists', () => {
     const roles = objectsOf('clusterroles');
     expect(roles.map(nameOf)).toEqual(expect.arrayContaining(GATED));
     const extended = roles.filter((role) => Object.hasOwn(EXTENDED, nameOf(role)));
@@ -107,7 +107,7 @@ function nameOf({ metadata: { name = '', namespace = '' } }: ApiObject): string 
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** The first 16 hexadecimal digits of the SHA-256 of the object as JSON, keys sorted, nothing between. */
+/** Returns the first 16 hexadecimal digits of the SHA-256 of the compact JSON with sorted keys. */
 function digestOf(object: ApiObject): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(object)))

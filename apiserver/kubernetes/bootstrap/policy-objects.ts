@@ -20,7 +20,7 @@ interface Content {
 const marks = translated(marksData);
 const policy = translated(policyData);
 
-/** What all nodes may do, whom the mode Node tells apart. */
+/** The role of all nodes; the authorization mode Node restricts it per node. */
 export const NODE_ROLE = 'system:node';
 const SCHEDULER_ROLE = translated('system:scheduler');
 
@@ -29,7 +29,7 @@ interface PolicyObjects {
   readonly objects: readonly ApiObject[];
 }
 
-/** The roles and bindings that every cluster has, in the order in which they are written, without those of features that are off. */
+/** Returns the default roles and bindings in the order of their creation, without those of disabled features. */
 export function policyObjects(settings: KindSettings = DEFAULT_KIND_SETTINGS): readonly PolicyObjects[] {
   return [
     { resource: 'clusterroles', objects: objectsOf(rolesWith(settings)) },
@@ -42,7 +42,7 @@ export function policyObjects(settings: KindSettings = DEFAULT_KIND_SETTINGS): r
   ];
 }
 
-/** What a gate adds to the policy: a whole role with the binding of its name, or the rules of a role that speak of these resources alone. */
+/** The policy of a gate: a role with the binding of its name, or the rules of a role for these resources only. */
 interface GatedPolicy {
   readonly gate: KindGate;
   readonly role: string;
@@ -88,7 +88,7 @@ function withoutGatedRules(name: string, role: Content, settings: KindSettings):
   };
 }
 
-/** By name, or `namespace/name`. All are marked as the server's own, which later versions of the server may extend. */
+/** Builds the objects from contents keyed by name or `namespace/name`. Their bootstrapping label lets later versions extend them. */
 function objectsOf(contents: Readonly<Record<string, Content>>): readonly ApiObject[] {
   return Object.entries(contents).map(([key, { labels, ...content }]) => ({
     metadata: {
@@ -100,7 +100,7 @@ function objectsOf(contents: Readonly<Record<string, Content>>): readonly ApiObj
   }));
 }
 
-/** A key with a namespace holds two names, which `translated` takes for one and leaves alone. */
+/** A key with a namespace consists of two names, which `translated` would treat as one unknown name. */
 export function identityOf(key: string): ObjectMeta {
   const at = key.indexOf('/');
   if (at < 0) return { name: key };

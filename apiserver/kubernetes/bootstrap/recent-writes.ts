@@ -1,8 +1,8 @@
-/** Others may write the same; who writes it otherwise is not fought more often than so. */
+/** Limits writes to an object that another writer keeps changing back. */
 const WRITES_PER_MINUTE_MAX = 6;
 const MINUTE_MS = 60_000;
 
-/** How often each object was written of late, so that two who disagree about one do not write it without end. */
+/** Counts recent writes per object, so that two writers that disagree do not overwrite each other without end. */
 export class RecentWrites {
   readonly #nowMs: () => number;
   #minuteAt = 0;
@@ -12,7 +12,7 @@ export class RecentWrites {
     this.#nowMs = nowMs;
   }
 
-  /** Whether `name` may be written once more in this minute; counts the write if so. */
+  /** Returns whether `name` may be written within this minute; counts the write if so. */
   mayWrite(name: string): boolean {
     const now = this.#nowMs();
     if (now - this.#minuteAt >= MINUTE_MS) {

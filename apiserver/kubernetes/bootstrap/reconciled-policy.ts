@@ -6,14 +6,14 @@ import { deepEqual } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
 import { ANNOTATION } from '../../../shared/names';
 
-/** Whoever sets this keeps the object as it is. */
+/** The annotation that disables reconciliation of an object. */
 function isProtected({ metadata }: ApiObject): boolean {
   return metadata.annotations?.[ANNOTATION.autoUpdate] === 'false';
 }
 
 /**
- * A role of the server's own that allows at least what it must. What is there besides stays, but an aggregation that is not expected
- * goes. The very same object when nothing is to be done, or when it is protected. A Role is like a ClusterRole that gathers nothing.
+ * Returns the role with at least the expected rules. Additional rules are kept, but an unexpected aggregation is removed. Returns the
+ * same object if it is up to date or protected. A Role is handled as a ClusterRole without aggregation.
  */
 export function reconciledRole(existing: ClusterRole, expected: ClusterRole): ClusterRole {
   if (isProtected(existing)) return existing;
@@ -21,7 +21,7 @@ export function reconciledRole(existing: ClusterRole, expected: ClusterRole): Cl
   return deepEqual(next, existing) ? existing : next;
 }
 
-/** A binding of the server's own that concerns at least whom it must; `undefined`: it binds another role and is to be made anew. */
+/** Returns the binding with at least the expected subjects. `undefined` means that it binds another role and must be recreated. */
 export function reconciledBinding(
   existing: StoredBinding,
   expected: StoredBinding,
@@ -37,7 +37,7 @@ export function reconciledBinding(
   return deepEqual(next, existing) ? existing : next;
 }
 
-/** Labels and annotations that are missing; those that are there keep their values. */
+/** Adds missing labels and annotations; existing values are kept. */
 function withMarks<T extends ApiObject>(existing: T, expected: ApiObject): T {
   const { labels, annotations } = expected.metadata;
   return {
@@ -50,7 +50,7 @@ function withMarks<T extends ApiObject>(existing: T, expected: ApiObject): T {
   };
 }
 
-/** The rules of an aggregated role are gathered by a controller. */
+/** A controller computes the rules of an aggregated role. */
 function withRules(existing: ClusterRole, expected: ClusterRole): ClusterRole {
   if (existing.aggregationRule !== undefined && expected.aggregationRule !== undefined) return existing;
   const missing = missingRules(policyRules(existing.rules), policyRules(expected.rules));

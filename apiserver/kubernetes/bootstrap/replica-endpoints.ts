@@ -3,7 +3,7 @@ import type { ReplicaAddress } from './live-replicas';
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** The `subsets` of Endpoints: the replicas of one port together, in the order of their addresses. */
+/** Returns the `subsets` of Endpoints: one per port, with addresses in order. */
 export function endpointSubsets(replicas: readonly ReplicaAddress[]): readonly Content[] {
   return byPort(replicas).map(([port, ips]) => ({
     addresses: ips.map((ip) => ({ ip })),
@@ -11,7 +11,7 @@ export function endpointSubsets(replicas: readonly ReplicaAddress[]): readonly C
   }));
 }
 
-/** The same as EndpointSlices, one for each port and family. */
+/** Returns the EndpointSlices, one per port and address family. */
 export function endpointSlices(replicas: readonly ReplicaAddress[]): readonly Content[] {
   return ['IPv4', 'IPv6'].flatMap((addressType) => {
     const version = addressType === 'IPv4' ? 4 : 6;

@@ -7,7 +7,7 @@ async function unfinished({ checks }: StartHooks): Promise<readonly string[]> {
   return checks.filter((_, index) => problems[index] === 'not finished').map(({ name }) => name);
 }
 
-test('every part of the start has a check on every path, by its name of kube-apiserver in order', () => {
+test('every start hook has a health check on every path, in the order and with the names of kube-apiserver', () => {
   const { checks } = createStartHooks([]);
   expect(checks.map(({ name }) => name)).toEqual([
     'poststarthook/start-orch-apiserver-admission-initializer',
@@ -36,13 +36,13 @@ test('every part of the start has a check on every path, by its name of kube-api
   for (const check of checks) expect(check).toMatchObject(onEveryPath);
 });
 
-test('a part that this replica does not have is not waited for', () => {
+test('an absent start hook is not waited for', () => {
   const names = createStartHooks(['flowFilter']).checks.map(({ name }) => name);
   expect(names).toHaveLength(20);
   expect(names).not.toContain('poststarthook/priority-and-fairness-filter');
 });
 
-test('a check passes from the end of its part on, and the others still fail', async () => {
+test('a check succeeds once its hook is done, while the others still fail', async () => {
   const hooks = createStartHooks([]);
   expect(await unfinished(hooks)).toHaveLength(21);
   hooks.done('policy', 'autoregisterCompletion');

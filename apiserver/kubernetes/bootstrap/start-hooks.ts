@@ -2,10 +2,10 @@ import { HOOK_PREFIX, START_HOOK } from '../../../shared/names';
 import type { HealthCheck } from '../../engine/observability/health/health-check';
 import { HEALTH_PATHS } from '../../engine/observability/health/health-check';
 
-/** A part of the start, by the name under which kube-apiserver has it. */
+/** A start hook, by its name in kube-apiserver. */
 export type StartHook = keyof typeof START_HOOK;
 
-/** Health checks in the order of kube-apiserver; each fails until its part of the start is over, and passes from then on. */
+/** Health checks in the order of kube-apiserver; each fails until its start hook is done. */
 const IN_ORDER: readonly StartHook[] = [
   'admission',
   'informers',
@@ -30,14 +30,14 @@ const IN_ORDER: readonly StartHook[] = [
   'openApi',
 ];
 
-/** What a replica still has to do before it has started, told by name. */
+/** The pending start hooks of a replica, by name. */
 export interface StartHooks {
   readonly checks: readonly HealthCheck[];
-  /** Says that these parts are over. Any number of times. */
+  /** Marks these hooks as done. Idempotent. */
   readonly done: (...hooks: readonly StartHook[]) => void;
 }
 
-/** `absent` names the parts that this replica does not have: they have no check. */
+/** `absent` names the hooks that this replica does not run: they have no check. */
 export function createStartHooks(absent: readonly StartHook[]): StartHooks {
   const over = new Set<StartHook>();
   const present = IN_ORDER.filter((hook) => !absent.includes(hook));

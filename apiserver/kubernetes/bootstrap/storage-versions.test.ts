@@ -34,7 +34,7 @@ function replica(id: string, registry = api.plane.registry()): StorageVersions {
 
 const statusOf = async (name: string) => (await api.call('GET', `${VERSIONS}/${name}`)).json.status;
 
-test('every resource that is stored is told of, with the versions in which it can be read', async () => {
+test('every stored resource has a StorageVersion with its decodable versions', async () => {
   await replica('a').reconcile(patience());
   expect(completed).toBe(1);
   const { json } = await api.call('GET', VERSIONS);
@@ -65,7 +65,7 @@ test('every resource that is stored is told of, with the versions in which it ca
   );
 });
 
-test('what is served in two groups is told of once, by the first group', async () => {
+test('a resource in two groups is registered once, by the first group', async () => {
   await replica('a').reconcile(patience());
   const { json } = await api.call('GET', VERSIONS);
   const names: readonly string[] = json.items.map(
@@ -76,7 +76,7 @@ test('what is served in two groups is told of once, by the first group', async (
   expect(names.every((name) => !name.startsWith('.'))).toBe(true);
 });
 
-test('replicas stand beside each other, and a round that finds all in order writes nothing', async () => {
+test('replicas have separate entries, and a round without changes writes nothing', async () => {
   const [one, other] = [replica('a'), replica('b')];
   await one.reconcile(patience());
   await other.reconcile(patience());
@@ -88,7 +88,7 @@ test('replicas stand beside each other, and a round that finds all in order writ
   expect(storageVersions.map(({ apiServerID }: { apiServerID: string }) => apiServerID)).toEqual(['a', 'b']);
 });
 
-test('what somebody has deleted or changed is told again', async () => {
+test('a deleted or changed StorageVersion is restored', async () => {
   const versions = replica('a');
   await versions.reconcile(patience());
   await api.call('DELETE', `${VERSIONS}/core.pods`);
@@ -100,7 +100,7 @@ test('what somebody has deleted or changed is told again', async () => {
   }
 });
 
-test('nothing is told where storage versions are not served', async () => {
+test('nothing is written if StorageVersions are not served', async () => {
   const plain = await startInProcessApi();
   const { store, registry } = plain.plane;
   const onComplete = (): void => undefined;
@@ -110,7 +110,7 @@ test('nothing is told where storage versions are not served', async () => {
   await plain.close();
 });
 
-describe('until it is told', () => {
+describe('until the StorageVersion is registered', () => {
   const ask = async (versions: Pick<StorageVersions, 'pending'>, method: string, path: string) => {
     const info = parseRequestInfo(method, path, new URLSearchParams());
     let isLetIn = false;
@@ -122,7 +122,7 @@ describe('until it is told', () => {
     return isLetIn ? 'in' : (why as StatusError).status;
   };
 
-  test('writes to a resource are refused, and nothing else is', async () => {
+  test('writes to the resource are rejected, and nothing else is', async () => {
     const versions = replica('a');
     expect(await ask(versions, 'POST', '/api/v1/namespaces/default/pods')).toMatchObject({
       code: 503,
@@ -152,7 +152,7 @@ describe('until it is told', () => {
     expect(await ask(versions, 'POST', leases)).toBe('in');
   });
 
-  test('the refusal says what went wrong last, and only what could not be told waits', async () => {
+  test('the error message has the last failure, and only unregistered resources wait', async () => {
     const versions = replica('not a name');
     await expect(versions.reconcile(patience())).rejects.toThrow('apiServerID');
     expect(completed).toBe(0);

@@ -15,47 +15,49 @@ import { createMissing } from './create-missing';
 import { ownRequest } from './own-request';
 import { reconcileLoop } from './reconcile-loop';
 
-/** How often it is looked whether somebody has changed what this replica says. */
+/** Interval in ms between rounds that restore changes of other writers. */
 const ROUND_MS = 600_000;
-/** After a round in which something failed, while writes wait for it. */
+/** Delay in ms after a failed round, while writes wait for it. */
 const RETRY_MS = 1_000;
 
 export interface StorageVersionParts {
   readonly store: WriteContext;
-  /** What is built in: of custom resources nothing is said. */
+  /** The built-in registry: custom resources have no StorageVersion. */
   readonly registry: Registry;
-  /** Of this replica. */
+  /** The id of this replica. */
   readonly id: string;
-  /** Called after each round in which everything was said. */
+  /** Called after each round that registered everything. */
   readonly onComplete: () => void;
   readonly log: Log;
 }
 
-/** What this replica says of the versions in which it stores resources, and those that it can read. */
+/** Publishes the versions in which this replica encodes and decodes each stored resource. */
 export interface StorageVersions {
-  /** Why the resource (`pods`, `deployments.apps`) may not be written yet; undefined when it may. */
+  /** Returns why the resource (`pods`, `deployments.apps`) may not be written yet; undefined if it may. */
   pending(name: string): { readonly lastError: string | undefined } | undefined;
-  /** One round: every resource has a StorageVersion in which this replica stands. Rejects if one of them could not be had. */
+  /** Runs one round: this replica has an entry in the StorageVersion of every resource. Rejects if one of them failed. */
   reconcile(signal: AbortSignal): Promise<void>;
-  /** A round every ten minutes, and soon after one that failed, until the signal aborts. A round that fails is logged. */
+  /** Runs a round every ten minutes, and soon after a failed one, until the signal aborts. A failed round is logged. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Undefined where StorageVersions are not served. */
+/** Returns undefined if StorageVersions are not served. */
 export function createStorageVersions(parts: StorageVersionParts): StorageVersions | undefined {
   const { registry, onComplete, log } = parts;
   const endpoint = registry.endpoint(GROUP.apiserverinternal, 'v1alpha1', 'storageversions');
   if (endpoint === undefined) return undefined;
-  const told = toldResources(registry);
+  const resources = registeredResources(registry);
   const waiting = new Map(
-    told.flatMap((each) => each.served.map((name) => [name, { lastError: undefined as string | undefined }])),
+    resources.flatMap((each) =>
+      each.served.map((name) => [name, { lastError: undefined as string | undefined }]),
+    ),
   );
   let hasFailed = false;
   const reconcile = async (signal: AbortSignal): Promise<void> => {
     const failures: string[] = [];
-    for (const resource of told) {
+    for (const resource of resources) {
       try {
-        await tell(parts, { endpoint, resource }, signal);
+        await writeStorageVersion(parts, { endpoint, resource }, signal);
         for (const name of resource.served) waiting.delete(name);
       } catch (error) {
         const text = String(error);
@@ -72,23 +74,23 @@ export function createStorageVersions(parts: StorageVersionParts): StorageVersio
     reconcile,
     async run(signal) {
       const untilNext = async (): Promise<void> => pause(hasFailed ? RETRY_MS : ROUND_MS, signal);
-      const failure = 'failed to tell in which versions this replica stores resources';
+      const failure = 'failed to register the storage versions of this replica';
       await reconcileLoop({ reconcile, untilNext, log, failure }, signal);
     },
   };
 }
 
-/** A resource that is stored, with the names by which clients know it: some are served in two groups. */
-interface ToldResource {
-  /** Of its StorageVersion: `core.pods`. */
+/** A stored resource with its served names; some resources are served in two groups. */
+interface RegisteredResource {
+  /** The name of its StorageVersion: `core.pods`. */
   readonly name: string;
-  /** `pods`, `deployments.apps`. */
+  /** For example `pods`, `deployments.apps`. */
   readonly served: readonly string[];
   readonly stored: StoredResource;
 }
 
-/** Of several groups the first in alphabetical order names it, so that all replicas choose the same. */
-function toldResources(registry: Registry): readonly ToldResource[] {
+/** The alphabetically first group names the resource, so that all replicas choose the same. */
+function registeredResources(registry: Registry): readonly RegisteredResource[] {
   const endpoints = registry.groups.flatMap(({ group, versions }) =>
     versions.flatMap((version) => registry.endpointsOf(group, version)),
   );
@@ -104,9 +106,9 @@ function toldResources(registry: Registry): readonly ToldResource[] {
   });
 }
 
-async function tell(
+async function writeStorageVersion(
   { store, id }: StorageVersionParts,
-  { endpoint, resource }: { readonly endpoint: Endpoint; readonly resource: ToldResource },
+  { endpoint, resource }: { readonly endpoint: Endpoint; readonly resource: RegisteredResource },
   signal: AbortSignal,
 ): Promise<void> {
   const metadata = { name: resource.name };
@@ -125,7 +127,7 @@ async function tell(
   await updateObject(store, request, { change, options: { creates: 'never' } }, signal);
 }
 
-/** All versions from which what is stored can be made, whether they are served or not. */
+/** Returns all versions to which stored objects can be decoded, served or not. */
 function decodableVersions({ group, version, resource }: StoredResource): readonly string[] {
   return RESOURCES.filter(
     ({ hub, ...row }) => row.resource === resource && hub.group === group && hub.version === version,

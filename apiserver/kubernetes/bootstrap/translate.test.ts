@@ -5,7 +5,7 @@ import objects from './data/objects.json';
 import policy from './data/policy.json';
 import apiService from './data/api-service.json';
 
-/** Every text in a value, keys included. */
+/** Collects every string in a value, including keys. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);
@@ -27,7 +27,7 @@ describe('in the Kubernetes dialect', () => {
     delete process.env['ORCH_DIALECT'];
   });
 
-  test('no name of a first object, and no name in one, is the project’s own', () => {
+  test("first objects contain no name of the project's own dialect", () => {
     const { roles, rolebindings, ...clusterWide } = policy;
     const contents = [clusterWide, objects, marks, apiService, roles, rolebindings].map((each) =>
       translated(each),
@@ -54,7 +54,7 @@ describe('in the Kubernetes dialect', () => {
     expect(translated(neutral)).toBe(kubernetes);
   });
 
-  test('a name in a namespace is two names', () => {
+  test('a name with a namespace is translated as two names', () => {
     expect(identityOf('orch-system/system::leader-locking-controller-manager')).toEqual({
       namespace: 'kube-system',
       name: 'system::leader-locking-kube-controller-manager',

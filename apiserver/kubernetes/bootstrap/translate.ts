@@ -1,6 +1,6 @@
 import { fromNeutral, groupFromNeutral } from '../../../shared/names';
 
-/** The same value with every name in it, keys included, in the dialect of this process: data files hold the neutral names. */
+/** Translates every name in a value, including keys, to the dialect of this process. Data files have neutral names. */
 export function translated<T>(value: T): T {
   return translate(value) as T;
 }
@@ -12,7 +12,7 @@ function translate(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [nameOf(key), translate(each)]));
 }
 
-/** A name is an API group, or any other identifier; never both. */
+/** A name is either an API group or another identifier. */
 function nameOf(name: string): string {
   const other = fromNeutral(name);
   return other === name ? groupFromNeutral(name) : other;

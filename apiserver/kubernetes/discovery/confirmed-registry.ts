@@ -3,13 +3,13 @@ import type { Registry } from '../../engine/registry/registry';
 import type { VerbContext } from '../../engine/handlers/context';
 import { apiGroup, apiResourceList } from './documents';
 
-/** How long a document that can be made anyway waits for the registry to be confirmed. */
+/** Limit in ms for the confirmation of the registry, if the document can be built without it. */
 const WAIT_MS = 1_000;
 
 /**
- * The registry that a document below this path is made of. Where custom resources can be in it, it knows all that were served, by any
- * replica, before this call; when that cannot be known now, a document is made of what is known, while a group that is not known is
- * answered with the error of `confirmRegistry`, because it may well be served.
+ * Returns the registry for a document below this path. If the path can contain custom resources, it includes all that any replica served
+ * before this call. If that cannot be confirmed now, known groups use the known state. An unknown group returns the error of
+ * `confirmRegistry`, because it may well be served.
  */
 export async function confirmedRegistry(
   { registry, confirmRegistry }: Pick<VerbContext, 'registry' | 'confirmRegistry'>,

@@ -41,7 +41,7 @@ async function define(
   });
 }
 
-/** For what the server does by itself after a write. */
+/** Waits for the server's background work after a write. */
 async function until(check: () => Promise<boolean>): Promise<void> {
   await eventually('what the server does by itself after a write', check);
 }
@@ -61,7 +61,7 @@ function sorted(resources: unknown): readonly object[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-test('a version tells its resources with all their names, and the subresources that it has', async () => {
+test('a version lists its resources with all their names and subresources', async () => {
   await define('things.example.com', {
     names: { kind: 'Thing', singular: 'thing', shortNames: ['th'], categories: ['all'] },
     versions: [
@@ -91,7 +91,7 @@ test('a version tells its resources with all their names, and the subresources t
   expect((await api.call('GET', '/apis/example.com/v2')).code).toBe(404);
 });
 
-test('a resource that is stored in a version which is not served has no hash', async () => {
+test('a resource that is stored in an unserved version has no hash', async () => {
   await define('things.example.com', {
     names: { kind: 'Thing' },
     versions: [{ name: 'v1', storage: true, served: false }, { name: 'v2' }],
@@ -102,7 +102,7 @@ test('a resource that is stored in a version which is not served has no hash', a
   ]);
 });
 
-test('groups stand behind the built-in ones, each with its preferred version first, and in the list of paths', async () => {
+test('groups follow the built-in ones, each with its preferred version first, and are in the list of paths', async () => {
   const before = (await document('/apis'))['groups'] as readonly object[];
   await define('things.b.example.com', {
     names: { kind: 'Thing' },
@@ -136,7 +136,7 @@ test('groups stand behind the built-in ones, each with its preferred version fir
   );
 });
 
-test('no router stands before a version that holds custom resources alone', async () => {
+test('no method or media type check precedes a version with custom resources only', async () => {
   await define('things.example.com', { names: { kind: 'Thing' }, versions: [{ name: 'v1', storage: true }] });
   const path = '/apis/example.com/v1';
   expect((await api.call('POST', path, { body: {} })).json).toMatchObject({ kind: 'APIResourceList' });
@@ -147,7 +147,7 @@ test('no router stands before a version that holds custom resources alone', asyn
   });
 });
 
-test('a group is gone with the last of its definitions', async () => {
+test('a group is removed with the last of its definitions', async () => {
   const [things, others] = ['things.example.com', 'others.example.com'];
   await define(things, { names: { kind: 'Thing' }, versions: [{ name: 'v1', storage: true }] });
   await define(others, { names: { kind: 'Other' }, versions: [{ name: 'v1', storage: true }] });
@@ -163,7 +163,7 @@ test('a group is gone with the last of its definitions', async () => {
   expect((await api.call('GET', '/apis/example.com/v1')).code).toBe(404);
 });
 
-test('while its definition is being deleted, a resource shows no verbs that change objects', async () => {
+test('a resource whose definition is being deleted has no verbs that create or update', async () => {
   const name = 'things.example.com';
   await define(name, { names: { kind: 'Thing' }, versions: [{ name: 'v1', storage: true }] });
   const body = {

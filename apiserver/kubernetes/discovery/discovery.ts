@@ -11,10 +11,10 @@ import type { RequestFeatures } from '../../engine/handlers/request-features';
 import type { AggregatedVersion } from './group-order';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents';
 
-/** What documents say beside what the registry knows. */
+/** Input of the documents besides the registry. */
 export interface DiscoveryParts {
   readonly serverAddress: string;
-  /** What other servers answer for. */
+  /** Group versions of extension API servers. */
   readonly aggregated: readonly AggregatedVersion[];
   readonly features: Pick<RequestFeatures, 'responseCompression' | 'storageVersionHash'>;
 }
@@ -46,10 +46,10 @@ function answerDiscovery(
   return documentAnswer(exchange, 200, document as Document);
 }
 
-/** Upstream's routes of these documents name them, though nobody sends a body. */
+/** Upstream's routes of these documents declare media types, although requests have no body. */
 const READ: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, MEDIA_TYPE.protobuf, KUBERNETES_PROTOBUF];
 
-/** However many slashes it ends with. */
+/** Any number of trailing slashes is ignored. */
 function segmentsOf(path: string): readonly string[] {
   const segments = path.split('/').slice(1);
   while (segments.length > 1 && segments.at(-1) === '') segments.pop();
@@ -57,8 +57,8 @@ function segmentsOf(path: string): readonly string[] {
 }
 
 /**
- * Whether a router stands before the document upstream, which looks at method and media types first. None stands before `/apis`, groups, and versions of custom
- * resources alone; the group of the API services, which the first server has itself, has one.
+ * Returns whether upstream has a route for the document, which checks method and media types first. `/apis`, groups, and versions with
+ * only custom resources have none. The group apiregistration has one, because upstream's aggregator serves it itself.
  */
 function isRouted(registry: Registry, path: string): boolean {
   const [prefix, group = '', version = ''] = segmentsOf(path);
@@ -72,7 +72,7 @@ function documentAt(
   { serverAddress, aggregated, features }: DiscoveryParts,
   path: string,
 ): object | undefined {
-  // Two slashes name a group that has no name.
+  // Two slashes would name a group with an empty name.
   if (path === '/apis//') return undefined;
   const [prefix, first = '', second = '', ...more] = segmentsOf(path);
   const resourcesOf = (group: string, version: string): object | undefined =>

@@ -57,7 +57,7 @@ function shownOf(row: ResourceRow): readonly Shown[] {
   return [own, ...others];
 }
 
-test.each(VERSIONS)('$apiVersion tells of every row of the tables, and of nothing else', async (place) => {
+test.each(VERSIONS)('$apiVersion lists every row of the tables, and nothing else', async (place) => {
   const { json } = await api.call('GET', `${place.group === '' ? '/api' : '/apis'}/${place.apiVersion}`);
   expect(json.groupVersion).toBe(place.apiVersion);
   const shown: readonly Shown[] = json.resources;
@@ -69,7 +69,7 @@ test.each(VERSIONS)('$apiVersion tells of every row of the tables, and of nothin
   compared += shown.length;
 });
 
-test('groups stand in their order, each with its preferred version first', async () => {
+test('groups are in discovery order, each with its preferred version first', async () => {
   const { json } = await api.call('GET', '/apis');
   const groups = GROUPS.filter(({ group }) => group !== '');
   expect(json.groups.map(({ name }: { name: string }) => name)).toEqual(groups.map(({ group }) => group));
@@ -82,7 +82,7 @@ test('groups stand in their order, each with its preferred version first', async
   }
 });
 
-test('what is stored has the same hash in all of its versions, and what is not has none', async () => {
+test('a stored resource has the same hash in all of its versions, others have none', async () => {
   const hashes = new Map<string, Set<unknown>>();
   const hashed: string[] = [];
   for (const { group, apiVersion } of VERSIONS) {
@@ -130,7 +130,7 @@ test.each([
   ['/apis/apps', 'only the following media types are accepted: '],
   [`/apis/${GROUP.apiregistration}`, '406: Not Acceptable'],
   ['/apis/apps/v1', '406: Not Acceptable'],
-])('whoever accepts nothing that %s is written in is told "%s"', async (path, words) => {
+])('an Accept header without a media type of %s returns the message "%s"', async (path, words) => {
   const { code, json } = await api.call('GET', path, { headers: { accept: 'text/html' } });
   expect([code, json.message]).toEqual([406, expect.stringContaining(words)]);
 });
@@ -142,10 +142,10 @@ test.each([
   ['/apis', 'v1'],
   ['/apis/apps', 'v1'],
   ['/apis/apps/v1', 'v1'],
-])('%s is in Protobuf of version "%s", as it is in JSON', async (path, version) => {
+])('%s in Protobuf has version "%s" and the same content as in JSON', async (path, version) => {
   const { json } = await api.call('GET', path);
   const { text } = await api.call('GET', path, { headers: { accept: MEDIA_TYPE.protobuf } });
-  // The envelope begins with the version and the kind, each behind its length.
+  // The envelope begins with the version and the kind, each after its length.
   expect(text.slice(6, text.indexOf('API') - 2)).toBe(`\n${String.fromCharCode(version.length)}${version}`);
   expect(json.apiVersion ?? '').toBe(version);
 });

@@ -6,9 +6,9 @@ import type { AggregatedVersion } from './group-order';
 import { orderedGroups } from './group-order';
 import { storageVersionHash } from './storage-version';
 
-/** Discovery documents of meta/v1: what a client reads before it knows which resources exist. All are derived from the registry. */
+/** Discovery documents of meta/v1, from which clients learn the served resources. All are derived from the registry. */
 
-/** `/api`. `serverAddress` is where clients outside the cluster reach this server. */
+/** `/api`. `serverAddress` is the address of this server for clients outside of the cluster. */
 export function apiVersions(registry: Registry, serverAddress: string): object {
   const core = registry.groups.find(({ group }) => group === '');
   return {
@@ -41,7 +41,7 @@ function groupBody({ group, versions }: ServedGroup): object {
   return { name: group, versions: entries, preferredVersion: entries[0] };
 }
 
-/** A version, and whether its list says by a hash in which form each resource is stored. */
+/** A version, and whether its resource list has storage version hashes. */
 interface ListedVersion {
   readonly group: string;
   readonly version: string;
@@ -63,7 +63,7 @@ export function apiResourceList(
     ]);
   return {
     kind: 'APIResourceList',
-    // Upstream strips it from what was there before there were groups.
+    // Upstream omits the apiVersion in the groups from before API groups existed.
     ...(group === '' || group === 'extensions' ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group, version }),
     resources,
@@ -94,7 +94,7 @@ function resourceOf({ row }: Endpoint): ResourceBody {
   };
 }
 
-/** What is not stored has no hash, nor has a custom resource that is stored in a version which is not served. */
+/** Resources that are not stored have no hash, nor do custom resources whose storage version is not served. */
 function hasHash({ row, custom, virtual }: Endpoint, registry: Registry): boolean {
   if (custom === undefined) return virtual === undefined;
   return registry.endpoint(row.group, row.hub.version, row.resource) !== undefined;
@@ -102,7 +102,7 @@ function hasHash({ row, custom, virtual }: Endpoint, registry: Registry): boolea
 
 function subresourcesOf({ row, subresources, custom }: Endpoint): readonly ResourceBody[] {
   const all = [...subresources.values()];
-  // Upstream lists the status of a custom resource before its scale, and all else by name.
+  // Upstream lists the status of a custom resource before its scale, and all others by name.
   const listed = custom === undefined ? all.toSorted((a, b) => (a.name < b.name ? -1 : 1)) : all;
   return listed.map((each) => ({
     name: `${row.resource}/${each.name}`,
@@ -114,7 +114,7 @@ function subresourcesOf({ row, subresources, custom }: Endpoint): readonly Resou
   }));
 }
 
-/** Group and version are told only where the subresource's kind lives elsewhere (Scale, Eviction). */
+/** Returns group and version only if the subresource's kind is in another group (Scale, Eviction). */
 function otherGroupVersion(row: Endpoint['row'], each: SubresourceRow): object {
   if (each.group === row.group && each.version === row.version) return {};
   return { group: each.group, version: each.version };

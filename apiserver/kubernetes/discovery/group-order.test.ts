@@ -12,7 +12,7 @@ function ordered(groups: readonly ServedGroup[]): readonly ServedGroup[] {
   return orderedGroups({ groups } as Registry);
 }
 
-test('what is built in stands in the order of the tables, whatever order it comes in', () => {
+test('built-in groups are in the order of the tables, regardless of the input order', () => {
   const [core, ...others] = ordered(
     BUILT_IN.toReversed().map(({ group, versions }) => ({ group, versions: versions.toReversed() })),
   ).toSorted((a, b) => Number(b.group === '') - Number(a.group === ''));
@@ -36,7 +36,7 @@ test('groups of custom resources come last, in the order of their APIServices, a
   ]);
 });
 
-test('a further version of a built-in group is the preferred one, and leaves the group where it is', () => {
+test('a further version of a built-in group is the preferred one and does not move the group', () => {
   const groups = BUILT_IN.map((each) =>
     each.group === GROUP.networking ? { ...each, versions: [...each.versions, 'v1alpha1'] } : each,
   );

@@ -4,11 +4,11 @@ import { GROUP } from '../../../shared/names';
 import { byVersionPriority } from '../../../shared/meta/version-priority';
 import type { Registry, ServedGroup } from '../../engine/registry/registry';
 
-/** How groups and versions are ordered, and what their APIService says. */
+/** The order of groups and versions, as in their APIServices. */
 export interface Priority {
-  /** Groups are listed by falling numbers. */
+  /** Groups are sorted in descending order. */
   readonly groupPriorityMinimum: number;
-  /** The versions of a group as well. */
+  /** Versions within a group are sorted in descending order. */
   readonly versionPriority: number;
 }
 
@@ -28,14 +28,14 @@ export function priorityOf({ group, version }: GroupVersion): Priority {
   return BUILT_IN.get(`${version}.${group}`) ?? CUSTOM_PRIORITY;
 }
 
-/** A group version that another server answers for. */
+/** A group version of an extension API server. */
 export interface AggregatedVersion extends GroupVersion, Priority {}
 
 const ordered = new WeakMap<Registry, readonly ServedGroup[]>();
 
 /**
- * The groups that the registry serves, in the order of discovery, each with its preferred version first: that of their APIServices, whose
- * own group stands before all others.
+ * Returns the served groups in discovery order, each with its preferred version first. The order is that of their APIServices; the group
+ * of the APIServices itself comes first.
  */
 export function orderedGroups(
   registry: Registry,
@@ -78,7 +78,7 @@ interface Ordered extends GroupVersion, Priority {
   readonly name: string;
 }
 
-/** Of equal priority, the version counts before the group: an APIService is named by both, in this order. */
+/** At equal priority the version is compared before the group, because APIService names start with the version. */
 function byGroupPriority(a: Ordered, b: Ordered): number {
   if ((a.group === GROUP.apiregistration) !== (b.group === GROUP.apiregistration)) {
     return a.group === GROUP.apiregistration ? -1 : 1;

@@ -4,8 +4,8 @@ import type { StoredResource } from '../../engine/registry/resource';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
 /**
- * Kinds that kube-apiserver v1.21 stores in another version than this server does. Clients compare the hash with what they know of that
- * release, so that it speaks of its storage version; this server's own choice shows nowhere.
+ * Kinds that kube-apiserver v1.21 stores in another version than this server. Clients compare the hash with the value of that release, so
+ * it is computed from upstream's storage version.
  */
 const PUBLISHED_VERSIONS = ownKeyMap<string>({
   [`${GROUP.apiextensions}/customresourcedefinitions`]: 'v1beta1',
@@ -17,7 +17,7 @@ const PUBLISHED_VERSIONS = ownKeyMap<string>({
 
 const HASH_BYTES = 8;
 
-/** `storageVersionHash` of discovery: changes when the stored form of the kind does; the same for all served versions of it. */
+/** The `storageVersionHash` of discovery. It changes with the stored form of the kind and is the same for all served versions. */
 export function storageVersionHash({ group, version, resource, kind }: StoredResource): string {
   const published = PUBLISHED_VERSIONS.get(`${group}/${resource}`) ?? version;
   const digest = createHash('sha256').update(`${group}/${published}/${kind}`).digest();

@@ -7,7 +7,7 @@ import { methodNotAllowed } from '../../engine/handlers/target';
 import type { PageRoutes } from '../../engine/server/page-router';
 import { createPageRouter, page } from '../../engine/server/page-router';
 
-/** The API level this server implements. */
+/** The API level that this server implements. */
 const API_LEVEL = { major: '1', minor: '21' } as const;
 
 /** Creates the route of `/version`, in the shape of kube-apiserver's, by which clients recognize the API level. */
