@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 
-/** The paths and definitions of one custom resource, or of everything that is built in, as they stand in a document of v2. */
+/** The paths and definitions of one custom resource, or of the built-in API, as written in a v2 document. */
 export interface Members {
   readonly paths: Buffer;
   readonly definitions: Buffer;
 }
 
-/** The same with a hash of both, for documents that are hashed by their parts. */
+/** Members with a hash of both, for documents that are hashed by their parts. */
 export interface HashedMembers extends Members {
   /** Hexadecimal. */
   readonly hash: string;
 }
 
-/** What stands before the paths, between them and the definitions, and behind these, from the lengths of both in bytes. */
+/** Returns the bytes before, between and after the paths and definitions, from the lengths of both in bytes. */
 export type Wrapping = (length: {
   readonly paths: number;
   readonly definitions: number;
 }) => readonly [before: Buffer, between: Buffer, after: Buffer];
 
-/** A document of v2 with all that is built in, to which custom resources can be added without making it again. */
+/** The v2 document of the built-in API, to which custom resources can be added without rebuilding it. */
 export interface BaseDocument extends Members {
-  /** The whole document. The members are parts of it. */
+  /** The whole document. The members are slices of it. */
   readonly bytes: Buffer;
   readonly wrap: Wrapping;
 }
@@ -38,7 +38,7 @@ export function baseDocument(wrap: Wrapping, members: Members): BaseDocument {
   };
 }
 
-/** The document with more members, as pieces that share the bytes of both. */
+/** Returns the document with more members, as chunks that share the bytes of both. */
 export function withMembers(base: BaseDocument, more: readonly Members[]): readonly Buffer[] {
   if (more.length === 0) return [base.bytes];
   const all = [base, ...more];
@@ -52,7 +52,7 @@ export function withMembers(base: BaseDocument, more: readonly Members[]): reado
   ].filter(({ length }) => length > 0);
 }
 
-/** A hash of all bytes, one buffer behind the other, in hexadecimal. */
+/** Returns the hash of the concatenated buffers, in hexadecimal. */
 export function hashOf(...parts: readonly Buffer[]): string {
   const hash = createHash('sha512');
   for (const part of parts) hash.update(part);

@@ -10,10 +10,10 @@ import type { JsonSchema, SchemaForm } from './definitions';
 import { described, TYPE_META } from './definitions';
 import { customMessage, definitionName } from './names';
 
-/** What the definitions of custom resources refer to beside themselves. */
+/** Definitions that those of custom resources reference. */
 export const CUSTOM_ROOTS: readonly string[] = ['meta/v1.ObjectMeta', 'meta/v1.ListMeta'];
 
-/** The definitions of a custom resource and of its lists, by name; empty for a resource that is built in. */
+/** Returns the definitions of a custom resource and of its list, by name; empty for a built-in resource. */
 export function customDefinitions(
   { row, custom }: Endpoint,
   form: SchemaForm,

@@ -15,7 +15,7 @@ import { swaggerPathItem } from './path-items';
 import { moreSwaggerJson } from './swagger';
 import { turn } from './turn';
 
-/** The two forms of v2, and how custom resources are written in them. */
+/** The two formats of v2 and their encoders of custom resources. */
 const FORMS = { json: moreSwaggerJson, protobuf: moreSwaggerProtobuf } as const;
 export type SwaggerFormat = keyof typeof FORMS;
 
@@ -24,13 +24,13 @@ export interface CustomNames {
   readonly definitions: readonly string[];
 }
 
-/** The parts of documents that are about custom resources. */
+/** The parts of documents that describe custom resources. */
 export interface CustomDocuments {
-  /** What they add to a document of v2. Each is made once and kept until they are asked for without it. */
+  /** Returns the parts of a v2 document. Each is built once and cached until a request for a list without it. */
   members(endpoints: readonly Endpoint[], format: SwaggerFormat): Promise<readonly HashedMembers[]>;
-  /** The paths and definitions that these are, by name. */
+  /** Returns the names of their paths and definitions. */
   names(endpoints: readonly Endpoint[]): CustomNames;
-  /** The v3 document of one group version of them. */
+  /** Returns the v3 document of one of their group versions. */
   part(endpoints: readonly Endpoint[], builtIn: Served): Promise<Buffer>;
 }
 
@@ -56,7 +56,7 @@ export function createCustomDocuments(options: DocumentOptions): CustomDocuments
         const known = made[format].get(id);
         const members = known ?? hashed(membersOf(endpoint, format));
         all.set(id, members);
-        // Whoever comes in between has it already.
+        // Cache it at once, so that a concurrent request reuses it.
         made[format].set(id, members);
         if (known === undefined) await turn();
       }

@@ -66,7 +66,7 @@ async function defineCronTabs(schema: object = SPEC): Promise<void> {
   });
 }
 
-/** What is served follows the definitions at once; that they are established takes a write of the server's own. */
+/** The served resources follow the definitions at once, but the established condition takes a write of the server. */
 async function served(path: string, code: number): Promise<void> {
   await eventually(
     `${path} answers ${String(code)}`,
@@ -89,7 +89,7 @@ function* references(value: unknown): Generator<string> {
 }
 
 describe('the v2 document', () => {
-  test('has a custom resource and its lists beside what is built in, and every reference leads somewhere', async () => {
+  test('has a custom resource and its list besides the built-in API, and every reference resolves', async () => {
     const before = await document('/openapi/v2');
     await defineCronTabs();
     const after = await document('/openapi/v2');
@@ -119,7 +119,7 @@ describe('the v2 document', () => {
     expect(missing).toEqual([]);
   });
 
-  test('has the operations of a custom resource, in the formats that it has', async () => {
+  test('has the operations of a custom resource, with its media types', async () => {
     const before = await document('/openapi/v2');
     await defineCronTabs();
     const { paths } = await document('/openapi/v2');
@@ -152,7 +152,7 @@ describe('the v2 document', () => {
     });
   });
 
-  test('follows the definitions, and is the old one again when they are gone', async () => {
+  test('follows the definitions, and equals the original when they are removed', async () => {
     const etag = async (): Promise<unknown> => (await api.call('GET', '/openapi/v2')).headers['ETag'];
     const none = await etag();
     await defineCronTabs();
@@ -169,7 +169,7 @@ describe('the v2 document', () => {
     expect(await etag()).toBe(none);
   });
 
-  test('has a definition whose schema no client can follow as any object', async () => {
+  test('describes a resource that preserves unknown fields as any object', async () => {
     await defineCronTabs({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
     const { definitions } = await document('/openapi/v2');
     expect(definitions[KIND]).toEqual({
@@ -178,7 +178,7 @@ describe('the v2 document', () => {
     });
   });
 
-  test('is told in Protobuf as well, with the same names', async () => {
+  test('has the same names in Protobuf', async () => {
     const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
     const before = await api.call('GET', '/openapi/v2', { headers: { accept } });
     await defineCronTabs();
@@ -196,7 +196,7 @@ describe('the v2 document', () => {
 });
 
 describe('the v3 documents', () => {
-  test('have one per group version of custom resources, complete in itself', async () => {
+  test('exist per group version of custom resources, each self-contained', async () => {
     await defineCronTabs();
     await define('others', {
       names: { plural: 'others', kind: 'Other' },
@@ -228,7 +228,7 @@ describe('the v3 documents', () => {
     ]);
   });
 
-  test('go with their definitions, and change with them alone', async () => {
+  test('are removed with their definitions, and change only with them', async () => {
     await defineCronTabs();
     const hashes = async (): Promise<Record<string, string>> =>
       Object.fromEntries(
@@ -250,7 +250,7 @@ describe('the v3 documents', () => {
   });
 });
 
-test('what is built in, and what has not changed, is made once for all registries of a process', async () => {
+test('built-in and unchanged documents are built once for all registries of a process', async () => {
   const sets = createDocumentSets({ version: '1', serverSideApply: true });
   const [bare] = (await sets(api.plane.registry()).swagger('json')).pieces;
   await defineCronTabs();
@@ -273,7 +273,7 @@ test('what is built in, and what has not changed, is made once for all registrie
   expect(Buffer.concat(pieces[1]).toString()).toContain('com.example.stable.v1.OtherList');
 });
 
-test('a document in several pieces is sent as a stream that a client can take compressed', async () => {
+test('a document of several chunks is streamed, and can be compressed', async () => {
   await defineCronTabs();
   const plain = await api.call('GET', '/openapi/v2');
   const headers: Exchange['headers'] = { 'accept-encoding': 'gzip' };

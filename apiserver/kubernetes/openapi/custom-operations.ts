@@ -3,12 +3,12 @@ import type { Endpoint } from '../../engine/registry/resource';
 import { customMessage } from './names';
 import type { Operation } from './operations';
 
-/** What of the media types there is without a schema that both sides know: no Protobuf, and no strategy to merge by. */
+/** Media types that need a compiled schema: Protobuf and strategic merge patch. */
 const UNKNOWN_TYPES: ReadonlySet<string> = new Set([MEDIA_TYPE.protobuf, MEDIA_TYPE.strategicMergePatch]);
 
 const BODY_TYPES = [MEDIA_TYPE.json, MEDIA_TYPE.yaml];
 
-/** The operations of a custom resource, from those that a built-in kind would have in its place. */
+/** Returns the operations of a custom resource, from those of a built-in kind in its place. */
 export function customOperations({ row }: Endpoint, operations: readonly Operation[]): readonly Operation[] {
   const { group, version, kind } = row;
   const messages = new Map([

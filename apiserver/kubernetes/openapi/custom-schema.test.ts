@@ -14,7 +14,7 @@ describe('the schema of a custom resource', () => {
   test.each([
     ['v2', SWAGGER],
     ['v3', OPENAPI_3],
-  ])('has in %s what every object has, whatever it says of that itself', (version, form) => {
+  ])('has in %s the fields of every object, whatever the definition declares for them', (version, form) => {
     const schema: AnyJson = customSchema(
       {
         type: 'object',
@@ -42,12 +42,12 @@ describe('the schema of a custom resource', () => {
       'one with types in a list of alternatives',
       { type: 'object', anyOf: [{ properties: { spec: { type: 'string' } } }] },
     ],
-  ])('is any object where the definition has %s that can be followed', (_what, given) => {
+  ])('is any object if the definition has %s', (_what, given) => {
     expect(customSchema(given, SWAGGER, { preservesUnknown: false })).toEqual({ type: 'object' });
     expect(customSchema(given, OPENAPI_3, { preservesUnknown: false })).toEqual({ type: 'object' });
   });
 
-  test('is any object in v2 where unknown fields are kept at the top, but not in v3', () => {
+  test('is any object in v2, but not in v3, if the root preserves unknown fields', () => {
     const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     expect(customSchema(open, SWAGGER, { preservesUnknown: false })).toEqual({ type: 'object' });
     expect(customSchema(open, OPENAPI_3, { preservesUnknown: false })).toMatchObject({
@@ -103,7 +103,7 @@ describe('the schema of a custom resource', () => {
     expect(spec(OPENAPI_3, schema)).toEqual(schema);
   });
 
-  test('leaves out of v2 what that cannot say: alternatives, defaults, examples', () => {
+  test('omits in v2 what it cannot express: alternatives, defaults, examples', () => {
     const schema = {
       type: 'object',
       default: { a: 1 },
@@ -123,7 +123,7 @@ describe('the schema of a custom resource', () => {
     expect(spec(OPENAPI_3, schema)).toEqual(said);
   });
 
-  test('has no type and no fields in v2 where null is accepted, and does not require what may be null', () => {
+  test('has no type and no fields in v2 if it is nullable, and does not require nullable fields', () => {
     const schema = {
       type: 'object',
       required: ['maybe', 'sure'],
@@ -147,7 +147,7 @@ describe('the schema of a custom resource', () => {
     expect(spec(SWAGGER, values)).toEqual({ type: 'object', additionalProperties: {} });
   });
 
-  test('has no type and no fields in v2 where unknown fields are kept', () => {
+  test('has no type and no fields in v2 if unknown fields are preserved', () => {
     const free = {
       type: 'object',
       'x-kubernetes-preserve-unknown-fields': true,
@@ -160,7 +160,7 @@ describe('the schema of a custom resource', () => {
     expect(spec(SWAGGER, list)).toEqual({ 'x-kubernetes-preserve-unknown-fields': true });
   });
 
-  test('tells in v3 what a number or text may be, once', () => {
+  test('has in v3 the alternatives of int-or-string once', () => {
     const mark = { 'x-kubernetes-int-or-string': true };
     const either = [{ type: 'integer' }, { type: 'string' }];
     expect(spec(SWAGGER, { ...mark, anyOf: either })).toEqual(mark);
@@ -180,7 +180,7 @@ describe('the schema of a custom resource', () => {
     });
   });
 
-  test('gives an object inside an object its kind and metadata, in v2 only where unknown fields are refused', () => {
+  test('adds kind and metadata to an embedded object, in v2 only if unknown fields are pruned', () => {
     const closed = {
       type: 'object',
       'x-kubernetes-embedded-resource': true,

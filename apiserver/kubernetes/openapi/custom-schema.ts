@@ -14,8 +14,8 @@ const EMBEDDED = 'x-kubernetes-embedded-resource';
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 
 /**
- * The schema of a custom resource as clients read it, from `schema.openAPIV3Schema` of its version and with what every object has. In v2
- * without whatever that version cannot say or clients of it misunderstand. Source: the OpenAPI builder of apiextensions-apiserver, v1.21.
+ * Returns the published schema of a custom resource: `schema.openAPIV3Schema` of its version with the fields of every object. In v2 it
+ * omits what that version cannot express or its clients misinterpret. Source: the OpenAPI builder of apiextensions-apiserver, v1.21.
  */
 export function customSchema(
   given: unknown,
@@ -24,23 +24,23 @@ export function customSchema(
 ): JsonSchema {
   const schema = schemaIn(given);
   if (schema === undefined || !isStructural(schema)) return ANY_OBJECT;
-  // With any field declared, clients of v2 would refuse all others.
+  // With any declared field, clients of v2 would reject all others.
   if (form.version === 'v2' && (schema[PRESERVE] === true || options.preservesUnknown)) return ANY_OBJECT;
   const { properties, ...rest } = convert(schema, form);
   return { ...rest, properties: { ...record(properties), ...TYPE_META, metadata: metadataOf(form) } };
 }
 
-/** As the definition has it: what is unchecked is what its values are. */
+/** The JSON of the definition, whose values are unchecked. */
 type Source = Unchecked<JSONSchemaProps>;
 
-/** Undefined for what is no object: nothing, `true`, a list. */
+/** Returns undefined for a value that is not an object: absent, `true`, a list. */
 function schemaIn(value: unknown): Source | undefined {
   return optionalRecord(value);
 }
 
 const ANY_OBJECT: JsonSchema = { type: 'object' };
 
-/** What no structural schema has: it would have to be followed to be understood. */
+/** Keywords that a structural schema cannot have, because evaluating the schema would require references. */
 const UNSUPPORTED = [
   'id',
   '$schema',
@@ -76,7 +76,7 @@ function metadataOf({ reference }: SchemaForm): JsonSchema {
   return reference(definitionName('meta/v1.ObjectMeta'), described(describeField('core/v1.Pod', 'metadata')));
 }
 
-/** Fields that are taken over as they are when they say anything. */
+/** Fields that are copied unchanged unless they are empty. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set<keyof JSONSchemaProps>([
   'title',
   'description',
@@ -106,12 +106,12 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set<keyof JSONSchemaProps>([
 function plainFields(schema: Source): JsonSchema {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema)) {
-    if (PLAIN_FIELDS.has(name) && isSaid(value)) fields[name] = value;
+    if (PLAIN_FIELDS.has(name) && isPresent(value)) fields[name] = value;
   }
   return fields;
 }
 
-function isSaid(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }
 
@@ -120,7 +120,10 @@ function convert(schema: Source, form: SchemaForm): Source {
   return withEmbedded(schema, converted, form);
 }
 
-/** Fields that are not declared would be refused if any were: what may hold anything has no structure, and what may be null no type. */
+/**
+ * Clients of v2 reject undeclared fields if any is declared. A schema that preserves unknown fields or is
+ * nullable therefore has neither type nor properties.
+ */
 function toV2(schema: Source, form: SchemaForm): JsonSchema {
   const isNullable = schema.nullable === true;
   const isFree = isNullable || schema[PRESERVE] === true;
@@ -139,7 +142,7 @@ function toV2(schema: Source, form: SchemaForm): JsonSchema {
   };
 }
 
-/** What may be null may be absent. */
+/** Nullable fields are not required. */
 function requiredOf(schema: Source, properties: JsonSchema | undefined): readonly unknown[] {
   const required = listOf(schema.required);
   if (fieldsOf<JSONSchemaProps>(schema.additionalProperties).nullable === true) return [];
@@ -180,7 +183,7 @@ function structure(schema: Source, form: SchemaForm): JsonSchema {
 
 const NUMBER_OR_TEXT = [{ type: 'integer' }, { type: 'string' }];
 
-/** A schema for numbers and text says so once more in words that every reader knows. */
+/** An int-or-string schema also lists its alternatives in standard keywords. */
 function junctors(schema: Source): JsonSchema {
   const anyOf = listOf(schema.anyOf);
   const allOf = listOf(schema.allOf);
@@ -202,7 +205,7 @@ function isNumberOrText(list: readonly unknown[]): boolean {
   return types.length === 2 && types[0] === 'integer' && types[1] === 'string';
 }
 
-/** An object inside an object has its own kind and metadata, unless a client of v2 would then refuse what else it has. */
+/** An embedded object gets kind and metadata, unless clients of v2 would then reject its other fields. */
 function withEmbedded(schema: Source, converted: Source, form: SchemaForm): Source {
   if (schema[EMBEDDED] !== true || (form.version === 'v2' && schema[PRESERVE] === true)) return converted;
   const required = listOf(converted.required);

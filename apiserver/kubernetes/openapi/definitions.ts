@@ -11,21 +11,21 @@ import { ownKeyMap } from '../../../shared/own-key-map';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What differs between the schemas of OpenAPI v2 and v3. */
+/** The differences between the schemas of OpenAPI v2 and v3. */
 export interface SchemaForm {
-  /** A reference to a definition, with what is said of it in this place. */
+  /** Builds a reference to a definition, with its siblings in this place. */
   readonly reference: (definition: string, siblings: JsonSchema) => JsonSchema;
-  /** The value of a special definition that the two versions describe differently. */
+  /** Selects the form of special definitions that the two versions describe differently. */
   readonly version: 'v2' | 'v3';
 }
 
-/** A definition beside a reference is allowed, although readers that follow the letter pass over it. */
+/** Siblings of a reference are allowed, although strict parsers ignore them. */
 export const SWAGGER: SchemaForm = {
   version: 'v2',
   reference: (definition, siblings) => ({ ...siblings, $ref: `#/definitions/${definition}` }),
 };
 
-/** Nothing may stand beside a reference, so that what has siblings is a list of one. */
+/** A reference must not have siblings, so one with siblings is wrapped in a list with one element. */
 export const OPENAPI_3: SchemaForm = {
   version: 'v3',
   reference: (definition, siblings) => {
@@ -34,7 +34,7 @@ export const OPENAPI_3: SchemaForm = {
   },
 };
 
-/** Definitions are known by the names of their messages (`core/v1.Pod`, `meta/v1.Time`, `version.Info`). */
+/** Returns the definition of a message, by its name (`core/v1.Pod`, `meta/v1.Time`, `version.Info`). */
 export function definitionOf(message: string, form: SchemaForm, served: readonly GroupVersion[]): JsonSchema {
   const special = specialSchema(message);
   if (special !== undefined) return special[form.version] ?? special.v2;
@@ -60,7 +60,7 @@ export function definitionOf(message: string, form: SchemaForm, served: readonly
   };
 }
 
-/** The definition and all that it leads to, by the names of their messages. */
+/** Returns the definitions and all that they reference transitively, by the names of their messages. */
 export function closure(messages: Iterable<string>): ReadonlySet<string> {
   const found = new Set<string>();
   const waiting = [...messages];
@@ -76,7 +76,7 @@ export function closure(messages: Iterable<string>): ReadonlySet<string> {
   return found;
 }
 
-/** What every kind has in front. */
+/** The leading fields of every kind. */
 export const TYPE_META = {
   apiVersion: {
     description: 'APIVersion defines in which group and version the object is written.',
@@ -92,7 +92,7 @@ function specialSchema(message: string): { readonly v2: JsonSchema; readonly v3?
   return SPECIAL_SCHEMAS.get(message) ?? SPECIAL_SCHEMAS.get(message.replace(/\/v1beta1\./, '/v1.'));
 }
 
-/** Messages of which one field says which of the others is there. */
+/** Messages with a discriminator field that names the field that is set. */
 const UNIONS = ownKeyMap<readonly JsonSchema[]>({
   'core/v1.SeccompProfile': unionBy('type', { localhostProfile: 'LocalhostProfile' }),
   'flowcontrol/v1beta1.LimitResponse': unionBy('type', { queuing: 'Queuing' }),
@@ -108,7 +108,7 @@ function unionBy(discriminator: string, values: Readonly<Record<string, string>>
   return [{ discriminator, 'fields-to-discriminateBy': values }];
 }
 
-/** Kinds that every group version has, so that they belong to all of them. */
+/** Kinds of meta/v1 that belong to every group version. */
 const KINDS_OF_ALL: ReadonlySet<string> = new Set(['meta/v1.DeleteOptions', 'meta/v1.WatchEvent']);
 
 function kindsOf(
@@ -125,10 +125,10 @@ function kindsOf(
   return [{ group, kind, version: name.slice(slash + 1, dot) }];
 }
 
-/** By the packages of the schema tables. */
+/** Keyed by the packages of the schema tables. */
 const GROUPS = ownKeyMap<string>(GROUP);
 
-/** The definitions of values that are no messages of the tables. */
+/** The definitions of field kinds that are not messages of the tables. */
 const TARGETS: Partial<Readonly<Record<FieldKind, string>>> = {
   fieldsV1: 'meta/v1.FieldsV1',
   intOrString: 'intstr.IntOrString',
@@ -148,12 +148,12 @@ const SCALARS: Partial<Readonly<Record<FieldKind, JsonSchema>>> = {
   stringList: { type: 'array', items: { type: 'string' } },
 };
 
-/** The message of the definition to which the field refers, or undefined. */
+/** Returns the message of the referenced definition; undefined for a field without reference. */
 function targetOf({ kind, message }: FieldType): string | undefined {
   return kind === 'stringList' ? undefined : (TARGETS[kind] ?? message?.name);
 }
 
-/** What a description adds to a schema, if there is one. */
+/** Returns the schema fields of a description; empty without one. */
 export function described(description: string | undefined): JsonSchema {
   return description === undefined ? {} : { description };
 }
@@ -164,7 +164,7 @@ function fieldSchema(
 ): JsonSchema {
   const said: JsonSchema = {
     ...description,
-    // As v1.21, which takes all defaults out of its document.
+    // As v1.21, which removes all defaults from its v2 document.
     ...(form.version === 'v3' ? defined({ default: field.default }) : {}),
     ...markers(field),
   };

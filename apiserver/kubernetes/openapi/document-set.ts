@@ -19,18 +19,18 @@ import { turn } from './turn';
 export const V3_ROOT = '/openapi/v3';
 
 export interface HashedDocument {
-  /** The document is all of them, one behind the other. */
+  /** The document is their concatenation. */
   readonly pieces: readonly Buffer[];
   /** Hexadecimal. */
   readonly hash: string;
 }
 
-/** The documents of one registry, each made once. */
+/** The documents of one registry, each built once. */
 export interface DocumentSet {
   /** The parts of v3. */
   readonly partNames: ReadonlySet<string>;
   readonly swagger: (format: SwaggerFormat) => Promise<HashedDocument>;
-  /** That of v3. */
+  /** The index of v3. */
   readonly index: () => Promise<HashedDocument>;
   /** `name` is one of `partNames`. */
   readonly part: (name: string) => Promise<HashedDocument>;
@@ -39,8 +39,8 @@ export interface DocumentSet {
 type Make = () => Promise<HashedDocument>;
 
 /**
- * Gives the documents of a registry, with those of other servers. What is built in is the same in all registries of a process and made once;
- * of custom resources, what an earlier registry had as well.
+ * Returns the documents of a registry, merged with those of extension API servers. Built-in documents are built once per process.
+ * Documents of custom resources are reused if an earlier registry had them.
  */
 export function createDocumentSets(
   options: DocumentOptions,
@@ -57,7 +57,7 @@ export function createDocumentSets(
     builtIn ??= createBuiltIn(builtInOf(registry), options);
     const { base, served, taken } = builtIn;
     const endpoints = customEndpoints(registry);
-    // A built-in version cannot have custom resources as well; if one had, its own document would win, as it does over other servers'.
+    // The server's own documents take precedence over those of extension API servers. A built-in version cannot have custom resources.
     const parts = new Map([...partsOfOthers(current), ...versionParts(endpoints, served), ...builtIn.parts]);
     const ofVersions = [...endpoints.values()].flat();
     const membersBehind = async (format: SwaggerFormat): Promise<readonly HashedMembers[]> =>
@@ -96,7 +96,7 @@ function partsOfOthers(others: readonly OtherDocument[]): ReadonlyMap<string, Ma
   );
 }
 
-/** Nothing equals a definition of a custom resource. */
+/** A definition of a custom resource equals no other. */
 function withNames({ paths, definitions }: Taken, names: CustomNames): Taken {
   return {
     paths: new Set([...paths, ...names.paths]),
@@ -104,12 +104,12 @@ function withNames({ paths, definitions }: Taken, names: CustomNames): Taken {
   };
 }
 
-/** The part of all documents that stays as it is. */
+/** The part of all documents that never changes. */
 interface BuiltIn {
   readonly served: Served;
   readonly base: Readonly<Record<SwaggerFormat, () => Promise<HashedBase>>>;
   readonly parts: ReadonlyMap<string, Make>;
-  /** What other servers cannot have as well. */
+  /** The names that extension API servers cannot use. */
   readonly taken: () => Promise<Taken>;
 }
 
@@ -148,7 +148,7 @@ async function takenBy(served: Served, options: DocumentOptions): Promise<Taken>
   return { paths, definitions };
 }
 
-/** The v3 parts of custom resources by name, those of the last registry that are still good among them. */
+/** Returns the v3 parts of custom resources by name, reusing the unchanged ones of the last registry. */
 function createVersionParts(
   custom: CustomDocuments,
 ): (endpoints: ReadonlyMap<string, readonly Endpoint[]>, builtIn: Served) => ReadonlyMap<string, Make> {
@@ -186,7 +186,7 @@ function createSet(parts: ReadonlyMap<string, Make>, swagger: DocumentSet['swagg
       const paths: Record<string, object> = {};
       for (const name of [...parts.keys()].toSorted()) {
         const { hash } = await part(name);
-        // Small documents have no pause of their own.
+        // A small document does not yield by itself.
         await turn();
         paths[name] = { serverRelativeURL: `${V3_ROOT}/${name}?hash=${hash}` };
       }
@@ -196,7 +196,7 @@ function createSet(parts: ReadonlyMap<string, Make>, swagger: DocumentSet['swagg
   };
 }
 
-/** Everybody who asks while something is made waits for the same. What failed is tried again by the next who asks. */
+/** Single-flight: concurrent calls share one build. The next call after a failure retries it. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return async () => {
@@ -212,7 +212,7 @@ function hashed(body: Buffer): HashedDocument {
   return { pieces: [body], hash: hashOf(body) };
 }
 
-/** The hash is one of hashes, so that nothing need be read again. */
+/** The hash is computed from the hashes of the parts, so that nothing is hashed twice. */
 function joined(base: HashedBase, members: readonly HashedMembers[]): HashedDocument {
   const pieces = withMembers(base, members);
   if (members.length === 0) return { pieces, hash: base.hash };

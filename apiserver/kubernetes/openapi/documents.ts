@@ -6,25 +6,25 @@ import { groupId, groupTag, groupVersionId } from './names';
 import type { Operation } from './operations';
 import { OBJECT_TYPES, operationsOf } from './operations';
 
-/** A part of the API that has a document of its own in v3; v2 is all of them together. */
+/** A part of the API with its own v3 document; the v2 document consists of all parts. */
 export interface Part {
-  /** The path without its slash: `api/v1`, `apis/apps/v1`, `version`. */
+  /** The path without its leading slash: `api/v1`, `apis/apps/v1`, `version`. */
   readonly name: string;
   readonly operations: () => readonly Operation[];
 }
 
-/** What documents say beside what the registry knows. */
+/** Input of the documents besides the registry. */
 export interface DocumentOptions {
-  /** That of the server. */
+  /** The version of the server. */
   readonly version: string;
-  /** Whether configurations can be applied. */
+  /** Whether server-side apply is enabled. */
   readonly serverSideApply: boolean;
 }
 
-/** What of a registry the documents are made from. */
+/** The part of a registry that the documents need. */
 export type Served = Pick<Registry, 'groups' | 'endpointsOf'>;
 
-/** The registry without custom resources: what stays as it is while the process runs. */
+/** Returns the registry without custom resources; it never changes while the process runs. */
 export function builtInOf(registry: Registry): Served {
   const endpointsOf: Served['endpointsOf'] = (group, version) =>
     registry.endpointsOf(group, version).filter(({ custom }) => custom === undefined);
@@ -37,7 +37,7 @@ export function builtInOf(registry: Registry): Served {
   return { groups, endpointsOf };
 }
 
-/** The group versions that have custom resources, with these. */
+/** Returns the group versions with custom resources, and their endpoints. */
 export function customEndpoints(registry: Registry): ReadonlyMap<string, readonly Endpoint[]> {
   const endpoints = servedVersions(registry).map(({ group, version }): [string, readonly Endpoint[]] => [
     `apis/${apiVersionOf({ group, version })}`,
@@ -46,7 +46,7 @@ export function customEndpoints(registry: Registry): ReadonlyMap<string, readonl
   return new Map(endpoints.filter(([, ofVersion]) => ofVersion.length > 0));
 }
 
-/** All parts of a built-in API: discovery and one per group version. */
+/** Returns all parts of a built-in API: discovery and one per group version. */
 export function partsOf(registry: Served, options: DocumentOptions): readonly Part[] {
   return [
     discoveryPart({ name: 'version', message: 'version.Info', id: 'getCodeVersion', tag: 'version' }),
@@ -66,7 +66,7 @@ export function partsOf(registry: Served, options: DocumentOptions): readonly Pa
   ];
 }
 
-/** Every group version that is served. */
+/** Returns every served group version. */
 export function servedVersions(registry: Served): readonly GroupVersion[] {
   return registry.groups.flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
 }
@@ -118,7 +118,7 @@ function discoveryOperation({ name, message, id, tag }: DiscoveryDocument): Oper
   };
 }
 
-/** The messages that the operations speak of. */
+/** Returns the messages that the operations reference. */
 export function messagesOf(operations: readonly Operation[]): readonly string[] {
   return operations.flatMap(({ answer, body }) => [
     ...(answer === undefined ? [] : [answer]),
@@ -126,7 +126,7 @@ export function messagesOf(operations: readonly Operation[]): readonly string[] 
   ]);
 }
 
-/** The operations of each path. */
+/** Groups the operations by path. */
 export function byPath(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
   const grouped = new Map<string, Operation[]>();
   for (const operation of operations) {

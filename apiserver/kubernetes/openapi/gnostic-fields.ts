@@ -1,26 +1,26 @@
 /**
- * The Protobuf messages in which clients read OpenAPI v2 (package `openapi.v2` of gnostic): field numbers by the key in JSON. Only what
- * this server's documents contain, and those of API servers behind it. A key that begins with `x-` goes to `extensions`.
+ * The Protobuf messages of OpenAPI v2 (package `openapi.v2` of gnostic): field numbers by JSON key. It has only the fields that documents
+ * of this server and of extension API servers contain. A key that begins with `x-` goes to `extensions`.
  */
 
-/** How the value of a field is written. */
+/** The encoding of a field's value. */
 export type FieldForm =
   | 'text'
   | 'texts'
   | 'flag'
   | 'number'
   | 'integer'
-  /** Any value, as the YAML text of it. */
+  /** Any value, as its YAML text. */
   | 'any'
   | 'anys'
-  /** One text in a message of its own. */
+  /** One string in a message of its own. */
   | 'type'
-  /** A schema, or one inside a message with the one field 1. */
+  /** A schema, or one inside a message with the single field 1. */
   | 'schema'
   | 'wrapped schema'
   | 'schema or flag'
   | 'list of schemas'
-  /** A list of pairs of name and value, inside a message; the number is that of the pair. */
+  /** A list of named values, inside a message; the number is that of the list entry. */
   | 'schemas'
   | 'path items'
   | 'responses'
@@ -32,7 +32,7 @@ export type FieldForm =
 
 export interface GnosticMessage {
   readonly fields: Readonly<Record<string, readonly [number: number, form: FieldForm]>>;
-  /** The number of the vendor extensions. */
+  /** The field number of the vendor extensions. */
   readonly extensions?: number;
 }
 

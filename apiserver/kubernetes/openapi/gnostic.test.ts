@@ -1,7 +1,7 @@
 import { WireReader } from '../../../shared/protobuf/wire-reader';
 import { moreSwaggerProtobuf } from './gnostic';
 
-/** Field numbers and wire types of package `openapi.v2` of gnostic, with the value as it stands on the wire. */
+/** Field numbers and wire types of package `openapi.v2` of gnostic, with the encoded value. */
 type Field = readonly [number: number, value: number | Buffer];
 
 const VARINT = 0;
@@ -67,7 +67,7 @@ test.each([
   expect(inner(schemaOf({ [name]: 'text' }), number).toString()).toBe('text');
 });
 
-test('every value of an enumeration is a field of its own, as YAML text, with all of its digits', () => {
+test('every value of an enumeration is a separate field, as YAML text with all of its digits', () => {
   const values = all(schemaOf({ enum: ['a', 1, 9_007_199_254_740_993n, null] }), 20);
   expect(values.map((each) => inner(each as Buffer, 2).toString())).toEqual([
     '"a"',

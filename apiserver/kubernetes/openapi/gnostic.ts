@@ -20,7 +20,7 @@ import type { Entries } from './swagger';
 import { SWAGGER_SECURITY, swaggerHead, swaggerPortions } from './swagger';
 import type { ReadonlyJson } from '../../../shared/object/json';
 
-/** The OpenAPI v2 document in the Protobuf form of gnostic, which kubectl reads, of what is built in. */
+/** Encodes the OpenAPI v2 document of the built-in API in gnostic's Protobuf form, which kubectl reads. */
 export async function swaggerProtobuf(registry: Served, options: DocumentOptions): Promise<BaseDocument> {
   const writer = new WireWriter();
   writeMessage(writer, DOCUMENT, { ...swaggerHead(options.version), ...SWAGGER_SECURITY });
@@ -41,7 +41,7 @@ export async function swaggerProtobuf(registry: Served, options: DocumentOptions
   );
 }
 
-/** Paths and definitions that stand behind others. */
+/** Encodes paths and definitions that are appended to others. */
 export function moreSwaggerProtobuf(paths: Entries, definitions: Entries): Members {
   const writer = new WireWriter();
   return {
@@ -55,7 +55,7 @@ function encodeEntries(writer: WireWriter, form: 'path items' | 'schemas', entri
   return writer.take();
 }
 
-/** The tag of a message of this length. */
+/** Returns the tag and length prefix of a message. */
 function opening(name: 'paths' | 'definitions', lengthBytes: number): Buffer {
   const [number] = DOCUMENT.fields[name] ?? [0];
   const writer = new WireWriter();
@@ -64,7 +64,7 @@ function opening(name: 'paths' | 'definitions', lengthBytes: number): Buffer {
   return writer.take();
 }
 
-/** The writer goes from the end to the beginning, so that everything here is written in reverse. */
+/** The writer works backwards, so every field here is written in reverse order. */
 function writeMessage(writer: WireWriter, message: GnosticMessage, value: object): void {
   for (const [key, each] of Object.entries(value).toReversed()) {
     if (key.startsWith('x-') && message.extensions !== undefined) {
@@ -164,7 +164,7 @@ function messageOf(message: GnosticMessage): Write {
   };
 }
 
-/** Pairs of name and value: the number of the pair in its message, and how the value (field 2 of the pair) is written. */
+/** Named values: the field number of the entry in its message, and the encoding of the value (field 2 of the entry). */
 const NAMED = {
   schemas: { number: 1, write: messageOf(SCHEMA) },
   'path items': { number: 2, write: messageOf(PATH_ITEM) },
@@ -212,7 +212,7 @@ function writeNamed(writer: WireWriter, form: keyof typeof NAMED, values: Readon
   }
 }
 
-/** The body is one kind of parameter, everything else another, which is one of several. */
+/** A parameter is a oneof: the body is one variant, and all others are a variant of the other. */
 function writeParameter(writer: WireWriter, parameter: ReadonlyJson): void {
   const place = parameter['in'];
   nested(writer, 1, () => {
@@ -227,7 +227,7 @@ function writeParameter(writer: WireWriter, parameter: ReadonlyJson): void {
   });
 }
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 function writeAny(writer: WireWriter, value: unknown): void {
   writeText(writer, 2, jsonText(value));
 }

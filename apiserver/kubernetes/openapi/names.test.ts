@@ -29,13 +29,13 @@ describe.each([
     expect(names.definitionName(message)).toBe(`${prefix}${name}`);
   });
 
-  test('a custom resource is defined under its group, read backwards', () => {
+  test('a definition of a custom resource is named by its group in reverse order', () => {
     const message = names.customMessage({ group: 'stable.example.com', version: 'v1' }, 'CronTab');
     expect(message).toBe('stable.example.com/v1.CronTab');
     expect(names.definitionName(message)).toBe('com.example.stable.v1.CronTab');
   });
 
-  test('a group is one word in tags and ids', () => {
+  test('a group is a single word in tags and ids', () => {
     expect(names.groupTag('')).toBe('core');
     expect(names.groupTag(rbac)).toBe('rbacAuthorization');
     expect(names.groupVersionId(rbac, 'v1')).toBe('RbacAuthorizationV1');

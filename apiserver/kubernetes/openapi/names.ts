@@ -2,15 +2,15 @@ import type { GroupVersion } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
-/** What the groups of this dialect end in, from a group that has nothing else behind its own word. */
+/** The suffix of the groups of this dialect, taken from a group with only one other label. */
 const GROUP_SUFFIX = GROUP.meta.slice(GROUP.meta.indexOf('.'));
-/** The same, reversed as in a package of a program: the beginning of every definition's name. */
+/** The reversed suffix, as in a Java package name: the prefix of every definition's name. */
 const PREFIX = GROUP_SUFFIX.split('.')
   .filter((part) => part !== '')
   .toReversed()
   .join('.');
 
-/** Where packages of the schema stand that are no API group of `api`. */
+/** The locations of schema packages that are not API groups of `api`. */
 const HOMES = ownKeyMap<string>({
   apiextensions: 'apiextensions-apiserver.pkg.apis.apiextensions',
   apiregistration: 'kube-aggregator.pkg.apis.apiregistration',
@@ -22,8 +22,8 @@ const HOMES = ownKeyMap<string>({
 });
 
 /**
- * The name of a definition, from that of its message: `core/v1.Pod` is `…api.core.v1.Pod`. Custom resources are known by their group, which
- * always has a dot: `example.com/v1.Thing` is `com.example.v1.Thing`.
+ * Returns the name of a definition from that of its message: `core/v1.Pod` is `…api.core.v1.Pod`. Custom resources are named by their
+ * group, which always has a dot: `example.com/v1.Thing` is `com.example.v1.Thing`.
  */
 export function definitionName(message: string): string {
   const [packageName = '', rest] = message.split('/');
@@ -34,7 +34,7 @@ export function definitionName(message: string): string {
   return `${PREFIX}.${homeOf(packageName)}.${rest}`;
 }
 
-/** Custom kinds are known by the name of their group, built-in ones by that of their package. */
+/** Returns the message name of a custom kind, which starts with its group; built-in ones start with their package. */
 export function customMessage({ group, version }: GroupVersion, kind: string): string {
   return `${group}/${version}.${kind}`;
 }
@@ -43,18 +43,18 @@ function homeOf(packageName: string): string {
   return HOMES.get(packageName) ?? `api.${packageName}`;
 }
 
-/** `rbacAuthorization`, `core`: a group as it stands in tags. */
+/** Returns a group as in tags: `rbacAuthorization`, `core`. */
 export function groupTag(group: string): string {
   const word = pascal(groupWords(group));
   return word.charAt(0).toLowerCase() + word.slice(1);
 }
 
-/** `RbacAuthorizationV1`: a group version as it stands in the ids of operations. */
+/** Returns a group version as in operation ids: `RbacAuthorizationV1`. */
 export function groupVersionId(group: string, version: string): string {
   return pascal([...groupWords(group), version]);
 }
 
-/** `RbacAuthorization`. */
+/** Returns a group as in operation ids: `RbacAuthorization`. */
 export function groupId(group: string): string {
   return pascal(groupWords(group));
 }

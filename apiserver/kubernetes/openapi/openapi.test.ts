@@ -42,7 +42,7 @@ function operations(document: AnyJson): AnyJson[] {
   );
 }
 
-/** What discovery says, as `METHOD path` without the older watches. */
+/** Returns the operations of discovery, as `METHOD path` without the deprecated watch paths. */
 function servedOperations(): string[] {
   const methodOf: Record<string, string> = {
     create: 'post',
@@ -76,7 +76,7 @@ function servedOperations(): string[] {
 }
 
 describe('the v2 document', () => {
-  test('has only references that lead somewhere', () => {
+  test('has only references that resolve', () => {
     const missing = [...references(swagger)].filter(
       (each) => swagger['definitions'][each.replace('#/definitions/', '')] === undefined,
     );
@@ -84,7 +84,7 @@ describe('the v2 document', () => {
     expect(Object.keys(swagger['definitions'] as AnyJson).length).toBeGreaterThan(500);
   });
 
-  test('says with a path what all its operations take, and with each what it takes besides', () => {
+  test('lists parameters common to all operations at the path, and others at the operation', () => {
     const paths = swagger['paths'] as Record<string, AnyJson>;
     const namesIn = (item: AnyJson | undefined): unknown[] =>
       ((item?.['parameters'] ?? []) as AnyJson[]).map((each) => each['name'] as string);
@@ -106,7 +106,7 @@ describe('the v2 document', () => {
     expect(paths['/version/']?.['parameters']).toBeUndefined();
   });
 
-  test('has the paths behind a proxy, for every method', () => {
+  test('has the paths below a proxy, for every method', () => {
     const paths = swagger['paths'] as Record<string, AnyJson>;
     const methods = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'];
     for (const path of ['/api/v1/nodes/{name}/proxy', '/api/v1/nodes/{name}/proxy/{path}']) {
@@ -114,7 +114,7 @@ describe('the v2 document', () => {
     }
   });
 
-  test('names the field that says which part of a union is there', () => {
+  test('names the discriminator of a union', () => {
     const definitions = swagger['definitions'] as Record<string, AnyJson>;
     const [name = ''] = Object.keys(definitions).filter((each) => each.endsWith('.SeccompProfile'));
     expect(definitions[name]?.['x-kubernetes-unions']).toEqual([
@@ -122,7 +122,7 @@ describe('the v2 document', () => {
     ]);
   });
 
-  test('has every operation that discovery shows, and each id once', () => {
+  test('has every operation of discovery, with unique ids', () => {
     const paths = swagger['paths'] as Record<string, AnyJson>;
     const served = servedOperations();
     expect(served.length).toBeGreaterThan(500);
@@ -147,7 +147,7 @@ describe('the v2 document', () => {
     }
   });
 
-  test('says of an operation what it does to which kind', () => {
+  test('has the action and kind of an operation', () => {
     const item = (swagger['paths'] as Record<string, AnyJson>)[
       '/apis/apps/v1/namespaces/{namespace}/deployments/{name}'
     ];
@@ -199,7 +199,7 @@ describe('the v2 document', () => {
     expect(definition('intstr.IntOrString')).toMatchObject({ type: 'string', format: 'int-or-string' });
   });
 
-  test('says of lists and of what selects from them the words that clients look for', () => {
+  test('has the list and selector descriptions that clients search for', () => {
     expect(definition('core/v1.ServiceList')['properties'].items.description).toBe('List of services.');
     const parameters = swagger['paths']['/api/v1/services'].parameters as AnyJson[];
     const said = new Map(parameters.map(({ name, description }) => [name, description]));
@@ -208,7 +208,7 @@ describe('the v2 document', () => {
     expect(said.get('watch')).toContain('Watch for changes to the described resources');
   });
 
-  test('names the kind of a definition, and all group versions for what belongs to all', () => {
+  test('names the kind of a definition, and all group versions for the common kinds', () => {
     expect(definition('rbac/v1.Role')['x-kubernetes-group-version-kind']).toEqual([
       { group: GROUP.rbac, kind: 'Role', version: 'v1' },
     ]);
@@ -218,7 +218,7 @@ describe('the v2 document', () => {
     expect(all).toHaveLength(registry.groups.flatMap(({ versions }) => versions).length);
   });
 
-  test('is told again only when it has changed', async () => {
+  test('is sent again only if it has changed', async () => {
     const first = await api.call('GET', '/openapi/v2');
     const etag = String(first.headers['ETag']);
     const again = await api.call('GET', '/openapi/v2', { headers: { 'if-none-match': `W/"x", ${etag}` } });
@@ -227,14 +227,14 @@ describe('the v2 document', () => {
     expect(other.code).toBe(200);
   });
 
-  test('is refused in a form that it does not have, and to methods that change', async () => {
+  test('is rejected for unsupported media types and methods', async () => {
     expect((await api.call('GET', '/openapi/v2', { headers: { accept: 'text/html' } })).code).toBe(406);
     expect((await api.call('POST', '/openapi/v2')).code).toBe(405);
   });
 });
 
 describe('the v2 document in Protobuf', () => {
-  /** The fields of one message: number and value, in order. */
+  /** Returns the fields of one message: number and value, in order. */
   function fields(bytes: Buffer): { readonly number: number; readonly value: Buffer | number }[] {
     const reader = new WireReader(bytes);
     const found: { number: number; value: Buffer | number }[] = [];
@@ -265,7 +265,7 @@ describe('the v2 document in Protobuf', () => {
     );
   }
 
-  test('holds the same paths, definitions and kinds', async () => {
+  test('has the same paths, definitions and kinds', async () => {
     const { bytes: document } = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
     const paths = named(at(document, 8), 2);
     const definitions = named(at(document, 9), 1);
@@ -287,7 +287,7 @@ describe('the v2 document in Protobuf', () => {
     }
   });
 
-  test('tells a property and a parameter where clients look for them', async () => {
+  test('encodes a property and a parameter in the fields that clients read', async () => {
     const { bytes: document } = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
     const container = named(at(document, 9), 1).get(definitionName('core/v1.Container')) ?? Buffer.alloc(0);
     const ports = named(at(container, 25), 1).get('ports') ?? Buffer.alloc(0);
@@ -304,7 +304,7 @@ describe('the v2 document in Protobuf', () => {
     expect(inQuery).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force']);
   });
 
-  test('is answered under a media type that is one', async () => {
+  test('has a valid media type in the response', async () => {
     const reply = await api.call('GET', '/openapi/v2', { headers: { accept: PROTOBUF } });
     expect(reply.headers['Content-Type']).toBe(PROTOBUF.replace('@', '.'));
     expect(reply.headers['Vary']).toBe('Accept, Accept-Encoding');
@@ -312,7 +312,7 @@ describe('the v2 document in Protobuf', () => {
 });
 
 describe('the v3 documents', () => {
-  test('stand in an index under their hashes, complete in themselves', async () => {
+  test('are listed in an index with their hashes, and are self-contained', async () => {
     const index = (await api.call('GET', '/openapi/v3')).json as {
       paths: Record<string, { serverRelativeURL: string }>;
     };
@@ -341,7 +341,7 @@ describe('the v3 documents', () => {
     expect(count).toBe(operations(swagger).length);
   });
 
-  test('wrap a reference that has something beside it, and tell what may be a number or text', async () => {
+  test('wrap a reference with siblings, and list the alternatives of int-or-string', async () => {
     const document = (await api.call('GET', '/openapi/v3/apis/apps/v1')).json as AnyJson;
     const schemas = document['components']['schemas'] as Record<string, AnyJson>;
     const spec = schemas[definitionName('apps/v1.DeploymentSpec')];
@@ -368,24 +368,24 @@ describe('the v3 documents', () => {
     });
   });
 
-  test('lead from an old hash to the one of today', async () => {
+  test('redirect from an old hash to the current one', async () => {
     const today = await api.call('GET', '/openapi/v3/api/v1');
     const hash = String(today.headers['ETag']).replaceAll('"', '');
     const old = await api.call('GET', '/openapi/v3/api/v1?hash=0123');
     expect([old.code, old.headers['Location']]).toEqual([301, `/openapi/v3/api/v1?hash=${hash}`]);
   });
 
-  test('exist only for what is served', async () => {
+  test('exist only for served group versions', async () => {
     expect((await api.call('GET', '/openapi/v3/apis/apps/v9')).code).toBe(404);
   });
 });
 
-test('a client that accepts gzip gets it', async () => {
+test('the response is compressed for a client that accepts gzip', async () => {
   const reply = await api.call('GET', '/openapi/v3/api/v1', { headers: { 'accept-encoding': 'gzip' } });
   expect(reply.headers['Content-Encoding']).toBe('gzip');
 });
 
-test('the paths of the documents are listed with all others', async () => {
+test('the list of paths includes those of the documents', async () => {
   const { paths } = (await api.call('GET', '/')).json as { paths: string[] };
   expect(paths).toEqual(expect.arrayContaining(['/openapi/v2', '/openapi/v3']));
 });

@@ -12,7 +12,7 @@ import { createDocumentSets, V3_ROOT } from './document-set';
 import type { DocumentOptions } from './documents';
 
 const SWAGGER_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** What clients have always asked for. An `@` is not allowed in a media type, so that they could not read it in an answer. */
+/** The media type in Accept headers of clients. An `@` is not valid in a media type, so a response cannot have it. */
 const SWAGGER_PROTOBUF_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /**
@@ -76,7 +76,7 @@ async function answerIndex(documents: DocumentSet, exchange: Exchange): Promise<
   return answerDocument(exchange, await documents.index(), { 'Content-Type': MEDIA_TYPE.json });
 }
 
-/** A client that comes with the hash of an older document is led to the one of today. */
+/** A request with an outdated hash is redirected to the current one. */
 async function answerPart(documents: DocumentSet, exchange: Exchange, part: string): Promise<Answer> {
   const document = await documents.part(part);
   const asked = exchange.query.get('hash') ?? '';
@@ -87,7 +87,7 @@ async function answerPart(documents: DocumentSet, exchange: Exchange, part: stri
   return answerDocument(exchange, document, { 'Content-Type': MEDIA_TYPE.json });
 }
 
-/** 304 where the client has it already. */
+/** Returns 304 if the ETag matches. */
 async function answerDocument(
   exchange: Exchange,
   { pieces, hash }: HashedDocument,
@@ -118,7 +118,7 @@ function requireJson(exchange: Exchange): void {
   offered(exchange, [MEDIA_TYPE.json]);
 }
 
-/** The media type of `types` that the client likes best, the first one for a wildcard. Throws NotAcceptable (406). */
+/** Returns the media type of `types` that the client prefers, the first one for a wildcard. Throws NotAcceptable (406). */
 function offered({ headers }: Exchange, types: readonly string[]): string {
   const [first = MEDIA_TYPE.json] = types;
   if (headers.accept === undefined || headers.accept.trim() === '') return first;

@@ -14,7 +14,7 @@ const SECURITY_SCHEMES = {
   BearerToken: { type: 'apiKey', description: 'Bearer token', name: 'authorization', in: 'header' },
 };
 
-/** The OpenAPI v3 document of one built-in part of the API, as JSON. `version` is that of the server. */
+/** Encodes the OpenAPI v3 document of one built-in part of the API as JSON. `version` is that of the server. */
 export async function openapi3Json(registry: Served, part: Part, version: string): Promise<Buffer> {
   const operations = part.operations();
   const schemas = builtInSchemas(messagesOf(operations), servedVersions(registry));
@@ -22,7 +22,7 @@ export async function openapi3Json(registry: Served, part: Part, version: string
 }
 
 export interface CustomPart {
-  /** Of one group version. */
+  /** The endpoints of one group version. */
   readonly endpoints: readonly Endpoint[];
   readonly operations: readonly Operation[];
   /** The built-in API. */
@@ -30,7 +30,7 @@ export interface CustomPart {
   readonly version: string;
 }
 
-/** The same for a group version of custom resources. */
+/** Encodes the OpenAPI v3 document of a group version of custom resources. */
 export async function customOpenapi3Json(part: CustomPart): Promise<Buffer> {
   const { endpoints, operations, builtIn, version } = part;
   const own = new Map(
@@ -45,7 +45,7 @@ export async function customOpenapi3Json(part: CustomPart): Promise<Buffer> {
 
 type Schema = readonly [name: string, make: () => object];
 
-/** The schemas of these messages and of all that they lead to. */
+/** Returns the schemas of these messages and of all that they reference. */
 function builtInSchemas(messages: readonly string[], served: readonly GroupVersion[]): readonly Schema[] {
   return [...closure(messages)].map((message) => [
     definitionName(message),
@@ -68,7 +68,7 @@ async function documentJson(content: {
   );
 }
 
-/** The members of a JSON object, sorted by name, made a few at a time. */
+/** Encodes the members of a JSON object sorted by name, yielding to the event loop in between. */
 async function membersText<T>(
   entries: readonly (readonly [name: string, from: T])[],
   make: (name: string, from: T) => object,

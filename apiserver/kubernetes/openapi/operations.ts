@@ -10,7 +10,7 @@ import { ownKeyMap } from '../../../shared/own-key-map';
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** One operation on one path, from which both versions of OpenAPI are written. */
+/** One operation on one path, from which the documents of both OpenAPI versions are built. */
 export interface Operation {
   readonly path: string;
   readonly method: Method;
@@ -22,7 +22,7 @@ export interface Operation {
   readonly body?: { readonly message: string; readonly required: boolean };
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
-  /** Status codes of success and the message they answer with; undefined for plain text. */
+  /** The status codes of success and the message of the response; undefined for plain text. */
   readonly codes: readonly number[];
   readonly answer: string | undefined;
   readonly action?: string;
@@ -44,7 +44,7 @@ const PATCH_TYPES = [
   MEDIA_TYPE.applyPatch,
 ];
 
-/** What one verb is in a document. `name` makes the id from the group version, the place and the kind. */
+/** The description of a verb. `name` builds the operation id from the group version, the scope and the kind. */
 interface VerbRow {
   readonly method: Method;
   readonly action: string;
@@ -55,7 +55,7 @@ interface VerbRow {
   readonly body?: 'object' | 'patch' | 'delete options';
 }
 
-/** Verbs on one object or on a collection's new one; those of whole collections stand in `collectionOperations`. */
+/** Verbs on one object, and the creation; those on whole collections are in `collectionOperations`. */
 const VERB_ROWS = ownKeyMap<VerbRow>({
   create: {
     method: 'post',
@@ -93,10 +93,10 @@ const VERB_ROWS = ownKeyMap<VerbRow>({
   },
 });
 
-/** Subresources that lead through to something else. */
+/** Subresources that connect to a node or backend. */
 const CONNECTS: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 
-/** Every operation of an endpoint and its subresources. */
+/** Returns every operation of an endpoint and its subresources. */
 export function operationsOf(endpoint: Endpoint, serverSideApply: boolean): readonly Operation[] {
   const operations = allOperations(endpoint);
   if (serverSideApply) return operations;
@@ -118,11 +118,11 @@ function allOperations(endpoint: Endpoint): readonly Operation[] {
 }
 
 interface Place {
-  /** `/apis/apps/v1`. */
+  /** For example `/apis/apps/v1`. */
   readonly root: string;
-  /** Behind the root: `namespaces/{namespace}/deployments`. */
+  /** The path after the root: `namespaces/{namespace}/deployments`. */
   readonly collection: string;
-  /** `Namespaced` for what lives in a namespace. */
+  /** `Namespaced` for a namespaced resource. */
   readonly scope: string;
   readonly idPrefix: string;
   readonly common: Pick<Operation, 'tag' | 'kind'>;
@@ -202,7 +202,7 @@ function collectionOperations({ row }: Endpoint, place: Place): readonly Operati
   return operations;
 }
 
-/** The older form of a watch, with a path of its own. */
+/** The deprecated watch operations with separate paths. */
 function watchOperations({ row }: Endpoint, place: Place): readonly Operation[] {
   if (!row.verbs.includes('watch')) return [];
   const watch: Omit<Operation, 'path' | 'id'> = {
@@ -265,7 +265,7 @@ interface Connection {
   readonly name: string;
 }
 
-/** One way to connect; a proxy takes every method, those that only look as get, and a path that goes on. */
+/** Returns one connect operation. A proxy supports every method and any subpath; read-only methods have the action of GET. */
 function connects({ place, suffix, common, name }: Connection, method: Method): readonly Operation[] {
   const isProxy = name === 'proxy';
   const methods: readonly Method[] = isProxy && method === 'get' ? ['get', 'options', 'head'] : [method];

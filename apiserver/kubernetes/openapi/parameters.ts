@@ -42,7 +42,7 @@ const PROPAGATION = text(
   'What happens to dependents: Orphan, Background or Foreground.',
 );
 
-/** Query parameters by what is done. `pretty` belongs to every path. */
+/** Query parameters by action. Every path has `pretty`. */
 export const QUERY = {
   list: [
     BOOKMARKS,
@@ -84,7 +84,7 @@ const STREAMS = [
 ];
 const PROXIED = [text('path', 'The path to ask for.')];
 
-/** Query parameters of what leads through to something else, and of logs. */
+/** Query parameters of connect subresources and of logs. */
 export const SUBRESOURCE_QUERY = ownKeyMap<readonly Parameter[]>({
   attach: STREAMS,
   exec: [...STREAMS, text('command', 'The command and its arguments, each by itself.')],
@@ -110,7 +110,7 @@ const PATH_DESCRIPTIONS = ownKeyMap<string>({
   path: 'The path to go on to.',
 });
 
-/** The parameters that stand in braces in the path. */
+/** Returns the parameters in braces of the path. */
 export function pathParameters(path: string): readonly Parameter[] {
   return [...path.matchAll(/\{(\w+)\}/gu)].map(([, name = '']) =>
     text(name, PATH_DESCRIPTIONS.get(name) ?? name),

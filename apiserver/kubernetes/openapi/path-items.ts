@@ -12,7 +12,7 @@ const CODE_WORDS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
 };
 
-/** What is said of an operation in both versions. */
+/** Returns the fields of an operation that both versions have. */
 function common({ id, tag, action, kind }: Operation): object {
   return {
     operationId: id,
@@ -21,7 +21,10 @@ function common({ id, tag, action, kind }: Operation): object {
   };
 }
 
-/** A path of OpenAPI v2. What all its operations take stands with the path, as in v1.21's document: all of it, where there is one alone. */
+/**
+ * Builds a path item of OpenAPI v2. Parameters common to all its operations are at the path, as in v1.21; with a single operation these
+ * are all.
+ */
 export function swaggerPathItem(
   path: string,
   operations: readonly Operation[],
@@ -45,7 +48,7 @@ function isSame(a: PlacedParameter, b: PlacedParameter): boolean {
   return a.name === b.name && a.in === b.in;
 }
 
-/** What stands in the path comes before what stands in the query. */
+/** Path parameters come before query parameters. */
 function byName(a: PlacedParameter, b: PlacedParameter): number {
   if (a.name === b.name) return a.in < b.in ? -1 : 1;
   return a.name < b.name ? -1 : 1;
@@ -78,7 +81,7 @@ interface PlacedParameter extends Parameter {
   readonly in: 'path' | 'query';
 }
 
-/** The parameters of all operations of a path. `pretty` is no parameter of what leads through. */
+/** Returns the parameters of all operations of a path. Connect operations have no `pretty`. */
 function allParameters(path: string, operations: readonly Operation[]): readonly PlacedParameter[] {
   const inPath = pathParameters(path).map((each): PlacedParameter => ({ ...each, in: 'path' }));
   const isResource = operations.some(({ action }) => action !== undefined && action !== 'connect');
@@ -96,7 +99,7 @@ function swaggerParameter({ name, type, description, in: place }: PlacedParamete
   };
 }
 
-/** A path of OpenAPI v3. */
+/** Builds a path item of OpenAPI v3. */
 export function openapi3PathItem(path: string, operations: readonly Operation[]): object {
   const item: Record<string, unknown> = {};
   for (const operation of operations) item[operation.method] = openapi3Operation(operation);

@@ -3,11 +3,11 @@ import { ownKeyMap } from '../../../shared/own-key-map';
 
 interface SpecialSchema {
   readonly v2: JsonSchema;
-  /** Where v3 can say more. */
+  /** The form in v3, if it is more precise. */
   readonly v3?: JsonSchema;
 }
 
-/** Definitions whose JSON is not what their message says: scalars of their own, values of any form, and what is no message at all. */
+/** Definitions whose JSON differs from their message: custom scalars, values of any form, and types without a message. */
 export const SPECIAL_SCHEMAS = ownKeyMap<SpecialSchema>({
   'meta/v1.Time': {
     v2: {

@@ -10,7 +10,7 @@ import { ENTRIES_PER_TURN, turn } from './turn';
 
 export type Entries = readonly (readonly [name: string, value: object])[];
 
-/** What an OpenAPI v2 document says beside its paths and definitions. */
+/** Returns the fields of an OpenAPI v2 document besides its paths and definitions. */
 export function swaggerHead(version: string): object {
   return { swagger: '2.0', info: { title: 'API', version } };
 }
@@ -29,8 +29,8 @@ export const SWAGGER_SECURITY = {
 } as const;
 
 /**
- * The paths of an OpenAPI v2 document and then its definitions, sorted by name, in portions that each hold the event loop only shortly.
- * What was made is not kept: the document is some megabytes, and whoever encodes it wants one portion at a time.
+ * Generates the paths and then the definitions of an OpenAPI v2 document, sorted by name, in portions that block the event loop only
+ * shortly. The portions are not retained, because the document has some megabytes and the encoder needs one at a time.
  */
 export async function* swaggerPortions(
   registry: Served,
@@ -61,7 +61,7 @@ export async function* swaggerPortions(
   }
 }
 
-/** The whole document as JSON, of what is built in. */
+/** Encodes the whole document of the built-in API as JSON. */
 export async function swaggerJson(registry: Served, options: DocumentOptions): Promise<BaseDocument> {
   const paths: string[] = [];
   const definitions: string[] = [];
@@ -77,7 +77,7 @@ export async function swaggerJson(registry: Served, options: DocumentOptions): P
   );
 }
 
-/** Paths and definitions that stand behind others. */
+/** Encodes paths and definitions that are appended to others. */
 export function moreSwaggerJson(paths: Entries, definitions: Entries): Members {
   return {
     paths: behindOthers(membersJson(paths)),

@@ -1,7 +1,7 @@
-/** Paths or definitions that are made before the event loop gets a turn: a few milliseconds of work at most. */
+/** Number of paths or definitions that are built before yielding to the event loop: a few milliseconds of work at most. */
 export const ENTRIES_PER_TURN = 20;
 
-/** Lets the event loop do what waits for it. */
+/** Yields to the event loop. */
 export async function turn(): Promise<void> {
   await new Promise<void>((resolve) => {
     setImmediate(resolve);

@@ -22,9 +22,9 @@ const REFRESH_MS = 20;
 let api: InProcessApi;
 let server: OtherServer;
 let seen: IncomingMessage[];
-/** By path; what is not there is 404. */
+/** Bodies by path; an absent path is 404. */
 let documents: Map<string, string>;
-/** The same with a tag each. */
+/** ETags by path. */
 let tags: Map<string, string>;
 
 beforeEach(async () => {
@@ -58,7 +58,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   else response.writeHead(200, tag === undefined ? {} : { etag: tag }).end(document);
 }
 
-/** As an API server behind this one publishes it. */
+/** The document of an extension API server. */
 function swagger(description = 'What swims.'): object {
   const operation = {
     description: 'read the flunder',
@@ -104,17 +104,17 @@ async function swaggerOfOurs(): Promise<any> {
   return json;
 }
 
-async function told(description: string | undefined): Promise<void> {
-  await eventually(`it is told: ${String(description)}`, async () => {
+async function untilPublished(description: string | undefined): Promise<void> {
+  await eventually(`published: ${String(description)}`, async () => {
     const { definitions } = await swaggerOfOurs();
     return definitions[FLUNDER]?.description === description;
   });
 }
 
-test('what another server says stands in the document, and definitions whose names are taken get others', async () => {
+test("an extension API server's paths are merged into the document, and conflicting definitions are renamed", async () => {
   const before = await swaggerOfOurs();
   await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
-  await told('What swims.');
+  await untilPublished('What swims.');
   const { paths, definitions } = await swaggerOfOurs();
   expect(paths['/apis/']).toEqual(before.paths['/apis/']);
   expect(paths).not.toHaveProperty('/healthz');
@@ -122,7 +122,7 @@ test('what another server says stands in the document, and definitions whose nam
   expect(definitions[OBJECT_META]).toEqual(before.definitions[OBJECT_META]);
   expect(definitions[`${OBJECT_META}_v2`]).toEqual({ type: 'object', description: 'Another one.' });
   expect(definitions[FLUNDER].properties.metadata.$ref).toBe(`#/definitions/${OBJECT_META}_v2`);
-  // What leads nowhere would keep clients from reading the rest.
+  // A dangling reference would keep clients from parsing the rest.
   expect(definitions[FLUNDER].properties.parts).toEqual({ type: 'array', items: {} });
   expect(definitions).not.toHaveProperty('unused');
   expect(Object.keys(definitions)).toHaveLength(Object.keys(before.definitions).length + 2);
@@ -130,7 +130,7 @@ test('what another server says stands in the document, and definitions whose nam
   expect(asked?.headers).toMatchObject({ accept: 'application/json', 'x-remote-user': 'system:aggregator' });
 });
 
-test('the Protobuf form has it, too, and a definition that says the same is had in common', async () => {
+test('the Protobuf form has the merged paths, and identical definitions are shared', async () => {
   const own = await swaggerOfOurs();
   const same = {
     ...swagger(),
@@ -148,40 +148,40 @@ test('the Protobuf form has it, too, and a definition that says the same is had 
   expect(text).toContain(FLUNDER);
 });
 
-test('it follows what the server says, by the tag where there is one, and goes with the APIService', async () => {
+test('the document is refreshed by its ETag if there is one, and is removed with the APIService', async () => {
   tags.set('/openapi/v2', '"1"');
   await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
-  await told('What swims.');
+  await untilPublished('What swims.');
   await eventually('asked by the tag', () => seen.some(({ headers }) => headers['if-none-match'] === '"1"'));
   documents.set('/openapi/v2', JSON.stringify(swagger('What swims far.')));
   tags.set('/openapi/v2', '"2"');
-  await told('What swims far.');
+  await untilPublished('What swims far.');
 
-  // One that says nothing good keeps what it had.
+  // An invalid response keeps the previous document.
   const at = seen.length;
   tags.clear();
   documents.set('/openapi/v2', '{"swagger":"2.0","paths":');
   await eventually('asked', () => seen.slice(at).some(({ url }) => url === '/openapi/v2'));
-  await told('What swims far.');
+  await untilPublished('What swims far.');
 
   await api.call('DELETE', `/apis/${GROUP.apiregistration}/v1/apiservices/v1.${GROUP_NAME}`);
-  await told(undefined);
+  await untilPublished(undefined);
   expect((await swaggerOfOurs()).paths).not.toHaveProperty(`/apis/${GROUP_NAME}/v1/flunders/{name}`);
 });
 
-test('a server that has no document any more has none, and is asked on', async () => {
+test('a server whose document is removed loses it, and is polled further', async () => {
   await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
-  await told('What swims.');
+  await untilPublished('What swims.');
   documents.clear();
-  await told(undefined);
+  await untilPublished(undefined);
   expect((await swaggerOfOurs()).definitions).not.toHaveProperty([FLUNDER]);
   documents.set('/openapi/v2', JSON.stringify(swagger('What swims again.')));
-  await told('What swims again.');
+  await untilPublished('What swims again.');
 });
 
-test('of two servers that say different things by one name, the one of the higher priority keeps it', async () => {
+test('if two servers define one name differently, the server with the higher priority keeps it', async () => {
   await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1', priority: 10 });
-  await told('What swims.');
+  await untilPublished('What swims.');
   const other = await startOtherServer((request, response) => {
     const text = JSON.stringify(swagger('What flies.')).replaceAll(
       `/apis/${GROUP_NAME}/`,
@@ -191,20 +191,20 @@ test('of two servers that say different things by one name, the one of the highe
     response.end(request.url?.startsWith('/apis/') === true ? '{}' : text);
   });
   await registerOtherServer(api, other, { group: 'second.example.com', version: 'v1', priority: 20 });
-  await told('What flies.');
+  await untilPublished('What flies.');
   const { definitions, paths } = await swaggerOfOurs();
   expect(definitions[`${FLUNDER}_v2`].description).toBe('What swims.');
   expect(paths[`/apis/${GROUP_NAME}/v1/flunders/{name}`].get.parameters[0].schema.$ref).toBe(
     `#/definitions/${FLUNDER}_v2`,
   );
-  // Both have the same idea of ObjectMeta.
+  // Both have the same definition of ObjectMeta.
   expect(definitions).not.toHaveProperty(`${OBJECT_META}_v3`);
   await other.close();
 });
 
-test('v3 has the group version, converted where the server has no document of v3', async () => {
+test('v3 has the group version, converted from v2 if the server has no v3 document', async () => {
   await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
-  await told('What swims.');
+  await untilPublished('What swims.');
   const { json: index } = await api.call('GET', '/openapi/v3');
   const url = index.paths[`apis/${GROUP_NAME}/v1`].serverRelativeURL as string;
   const { json } = await api.call('GET', url);
@@ -226,7 +226,7 @@ test('v3 has the group version, converted where the server has no document of v3
   });
 });
 
-test('v3 has the document of v3 of a server that has one', async () => {
+test("v3 has the server's own v3 document", async () => {
   const part = '{"openapi":"3.0.0","paths":{},"components":{}}';
   documents.set(
     '/openapi/v3',
@@ -234,7 +234,7 @@ test('v3 has the document of v3 of a server that has one', async () => {
   );
   documents.set('/openapi/v3/x?hash=1', part);
   await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
-  await told('What swims.');
+  await untilPublished('What swims.');
   expect(await api.call('GET', `/openapi/v3/apis/${GROUP_NAME}/v1`)).toMatchObject({ code: 200, text: part });
 });
 
@@ -245,7 +245,7 @@ test.each([
     'is nested beyond all measure',
     `{"swagger":"2.0","definitions":{"x":${'{"items":'.repeat(5_000)}{}${'}'.repeat(5_000)}}}`,
   ],
-])('what %s is left out, and the rest is as it was', async (_what, text) => {
+])('%s of an extension API server is omitted, and the rest is unchanged', async (_what, text) => {
   const before = await api.call('GET', '/openapi/v2');
   documents.set('/openapi/v2', text);
   await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });

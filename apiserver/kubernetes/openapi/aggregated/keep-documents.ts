@@ -13,9 +13,9 @@ import { hashOf } from '../base-document';
 import type { OtherDocuments } from './other-documents';
 import { readSwagger } from './other-swagger';
 
-/** How often it looks which servers are to be asked, in milliseconds. */
+/** Interval at which due servers are looked up, in milliseconds. */
 const LOOK_MS = 1_000;
-/** How long a document is taken for the one of today. */
+/** Time after which a document is fetched again, in milliseconds. */
 export const REFRESH_MS = 60_000;
 const FIRST_RETRY_MS = 1_000;
 const READS_AT_ONCE = 4;
@@ -28,16 +28,16 @@ export interface KeepDocumentsOptions {
   readonly aggregator: Pick<Aggregator, 'services' | 'read'>;
   readonly documents: OtherDocuments;
   readonly log: Log;
-  /** {@link REFRESH_MS}, but for tests. */
+  /** {@link REFRESH_MS}; overridden in tests. */
   readonly refreshMs?: number;
 }
 
-/** As whom other servers are asked: nobody needs rights for what all may read. */
+/** The user of these requests. It needs no rights, because every user may read the documents. */
 const READER: UserInfo = { name: 'system:aggregator', uid: '', groups: [], extra: {} };
 
 /**
- * Reads the documents of servers behind this one when their APIServices come or change, when they answer again, and every minute, until the
- * signal aborts. One that does not answer keeps the documents that it had; they go with its APIService. A server without documents has none.
+ * Fetches the documents of extension API servers until the signal aborts: when an APIService is added, changed or available again, and
+ * every minute. A failing server keeps its last documents until its APIService is removed. A 404 removes the document.
  */
 export async function keepDocuments(options: KeepDocumentsOptions, signal: AbortSignal): Promise<void> {
   const { aggregator, documents, log, refreshMs = REFRESH_MS } = options;
@@ -65,9 +65,9 @@ export async function keepDocuments(options: KeepDocumentsOptions, signal: Abort
   }
 }
 
-/** What was read of one server. */
+/** The last fetched documents of one server. */
 interface Known {
-  /** Of which APIService, and how it leads to the server: another one is another server. */
+  /** The APIService and its address; a different value means another server. */
   readonly identity: string;
   dueAtMs: number;
   failures: number;
@@ -76,9 +76,9 @@ interface Known {
 }
 
 interface Kept {
-  /** Of the server, or a hash of what it sent. */
+  /** The server's ETag, or a hash of the response body. */
   readonly etag: string;
-  /** Absent: there is none. */
+  /** Absent if there is no document. */
   readonly body: Buffer | undefined;
 }
 
@@ -91,7 +91,7 @@ function knownOf(all: ReadonlyMap<string, Known>, service: AggregatedService): K
   if (known?.identity !== identity) {
     return { identity, dueAtMs: 0, failures: 0, swagger: NOTHING, part: NOTHING };
   }
-  // Whoever comes back may come back as another.
+  // A server that becomes available again may have changed.
   if (!service.isAvailable) known.dueAtMs = 0;
   return known;
 }
@@ -109,7 +109,7 @@ async function refreshed(
   const part = await newerPart(known.part, service, read);
   const isChanged = swagger !== known.swagger || part !== known.part;
   const { name, group, version, groupPriorityMinimum } = service;
-  // Also where nothing was known: another server may have been asked before.
+  // Drop it even if nothing was known, because another server may have had the APIService before.
   if (swagger.body === undefined) documents.drop(name);
   else if (isChanged) {
     documents.put({ name, group, version, groupPriorityMinimum, swagger: swagger.body, part: part.body });
@@ -119,7 +119,7 @@ async function refreshed(
 
 type Read = (path: string, etag: string) => Promise<ReadDocument>;
 
-/** The very same where nothing has changed. Throws what keeps the server from saying. */
+/** Returns the same object if nothing has changed. Throws the error of the request. */
 async function newerOf(
   kept: Kept,
   { read, path }: { readonly read: Read; readonly path: string },
@@ -133,7 +133,7 @@ async function newerOf(
   return known === kept.etag ? kept : { etag: known, body: fitted(body) };
 }
 
-/** What v3 says of the group version is found through its index; servers of the time of v1.21 have none. */
+/** The v3 document of a group version is found through the v3 index; servers of the time of v1.21 have none. */
 async function newerPart(kept: Kept, { group, version }: AggregatedService, read: Read): Promise<Kept> {
   const index = await read('/openapi/v3', '');
   if (index.code !== OK) return NOTHING;

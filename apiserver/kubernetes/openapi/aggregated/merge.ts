@@ -11,16 +11,16 @@ import { definitionOfReference, referenceTo, usedDefinitions, withReferences } f
 
 const FORMS = { json: moreSwaggerJson, protobuf: moreSwaggerProtobuf } as const;
 
-/** What stands in the document already. */
+/** The paths and definitions that the document already has. */
 export interface Taken {
   readonly paths: ReadonlySet<string>;
-  /** Digests by name, for {@link digestOf}; empty for one that nothing equals. */
+  /** Digests by name, from {@link digestOf}; empty for a definition that equals no other. */
   readonly definitions: ReadonlyMap<string, string>;
 }
 
 /**
- * What other servers add to a document of v2 that has `taken`. Of two that have the same path, the one before it keeps it; a definition whose name stands
- * for another one already becomes `<name>_v2`, as in kube-aggregator.
+ * Returns the paths and definitions that extension API servers add to a v2 document with `taken`. The first server with a path keeps it.
+ * A definition with the name of a different one becomes `<name>_v2`, as in kube-aggregator.
  */
 export async function membersOfOthers(
   taken: Taken,
@@ -40,7 +40,7 @@ export async function membersOfOthers(
   return all;
 }
 
-/** The same for two definitions that say the same, in whatever order; which kinds they are is left out. */
+/** Returns a digest that is equal for definitions that differ only in key order or in their kinds. */
 export function digestOf(definition: object): string {
   const { [GROUP_VERSION_KIND]: _kinds, ...rest } = definition as { readonly [GROUP_VERSION_KIND]?: unknown };
   return hashOf(Buffer.from(jsonText(sorted(rest))));
@@ -57,7 +57,7 @@ function sorted(value: unknown): unknown {
 
 interface TakenNow {
   readonly paths: ReadonlySet<string>;
-  /** Gets those that are added. */
+  /** Receives the added definitions. */
   readonly definitions: Map<string, string>;
 }
 
@@ -81,7 +81,7 @@ function addedBy(swagger: OtherSwagger, { paths: takenPaths, definitions: taken 
   return withReferences({ paths, definitions: Object.fromEntries(added) }, renamed);
 }
 
-/** The name itself, or the first of `<name>_v2`, `<name>_v3`, … that is free or stands for the very same. */
+/** Returns the name itself, or the first of `<name>_v2`, `<name>_v3`, … that is free or has the same definition. */
 function nameFor(
   name: string,
   digest: string,

@@ -11,7 +11,7 @@ import type {
 } from './other-swagger';
 import { definitionOfReference, usedDefinitions } from './references';
 
-/** The document of OpenAPI v3 of a group version of another server: its own, or what its document of v2 says, in the words of v3. */
+/** Returns the OpenAPI v3 document of a group version of an extension API server: its own, or its v2 document converted to v3. */
 export function openapi3OfOther({ group, version, part, swagger }: OtherDocument): Buffer {
   return part ?? convertedPart({ group, version }, JSON.parse(swagger.toString('utf8')) as OtherSwagger);
 }
@@ -80,7 +80,7 @@ function contentOf(types: readonly string[] = ANY_TYPE, schema: SwaggerSchema): 
   return Object.fromEntries(types.map((type) => [type, { schema: schemaOf(schema) }]));
 }
 
-/** A reference stands alone in v3: what is said beside it goes around it. */
+/** A reference has no siblings in v3, so its siblings go to a wrapping schema. */
 function schemaOf({ $ref, ...said }: SwaggerSchema): object {
   const rest = withSchemasInside(said);
   const name = $ref === undefined ? undefined : definitionOfReference($ref);

@@ -1,22 +1,22 @@
 import type { GroupVersion } from '../../../../shared/object/object';
 
-/** What another server says of one of its group versions. */
+/** The documents of one group version of an extension API server. */
 export interface OtherDocument extends GroupVersion {
-  /** Of its APIService. */
+  /** The name of its APIService. */
   readonly name: string;
   readonly groupPriorityMinimum: number;
-  /** What {@link readSwagger} made of its document of v2, as JSON. */
+  /** The result of {@link readSwagger} for its v2 document, as JSON. */
   readonly swagger: Buffer;
-  /** Its own document of v3 of the group version; absent: it has none. */
+  /** Its own v3 document of the group version; absent if it has none. */
   readonly part: Buffer | undefined;
 }
 
-/** The documents of servers behind this one, as they were last read. */
+/** The last fetched documents of the extension API servers. */
 export class OtherDocuments {
   readonly #byName = new Map<string, OtherDocument>();
   #current: readonly OtherDocument[] = [];
 
-  /** In the order of their groups in discovery. The same list as long as nothing has changed. */
+  /** Returns the documents in the order of their groups in discovery. It is the same list as long as nothing has changed. */
   current(): readonly OtherDocument[] {
     return this.#current;
   }

@@ -13,7 +13,7 @@ import {
 } from '../gnostic-fields';
 import { definitionOfReference, withReferences } from './references';
 
-/** What another server publishes of itself in OpenAPI v2, as far as it can stand in the documents of this one. */
+/** The v2 document of an extension API server, restricted to what can be merged. */
 export interface OtherSwagger {
   readonly paths: Named<SwaggerPathItem>;
   readonly definitions: Named<SwaggerSchema>;
@@ -21,12 +21,12 @@ export interface OtherSwagger {
 
 export type Named<T> = Readonly<Record<string, T>>;
 
-/** Its operations stand beside its parameters, by their methods. */
+/** Its operations, by method, are siblings of its parameters. */
 export interface SwaggerPathItem {
   readonly parameters?: readonly SwaggerParameter[];
 }
 
-/** What it says beside these goes on as it is; likewise of the others. */
+/** Unlisted fields are passed on unchanged; likewise in the other types. */
 export interface SwaggerOperation {
   readonly parameters?: readonly SwaggerParameter[];
   readonly responses?: Named<{ readonly description?: string; readonly schema?: SwaggerSchema }>;
@@ -53,15 +53,15 @@ export interface SwaggerSchema {
   readonly additionalProperties?: boolean | SwaggerSchema;
 }
 
-/** Nothing that a schema says is nested so deeply. */
+/** Limits the nesting depth; real schemas are not nested so deeply. */
 const DEPTH_MAX = 200;
 
-/** As of an APIService, of which no other paths lead to the server. */
+/** An APIService routes only these paths to its server. */
 const SERVED_BELOW = '/apis/';
 
 /**
- * Reads a document of OpenAPI v2 (JSON). What the Protobuf form cannot say, and references that lead nowhere, are left out: clients read all
- * definitions or none. Throws an Error that says why it is no such document.
+ * Parses an OpenAPI v2 document (JSON). Fields without a Protobuf form and dangling references are dropped, because clients fail on the
+ * whole document otherwise. Throws an Error that describes why the document is invalid.
  */
 export function readSwagger(text: Buffer): OtherSwagger {
   const { swagger, ...said } = fields<OtherSwagger & { swagger: string }>(JSON.parse(text.toString('utf8')));
@@ -72,11 +72,11 @@ export function readSwagger(text: Buffer): OtherSwagger {
   const closed = withReferences({ paths: Object.fromEntries(served), definitions }, (reference) =>
     Object.hasOwn(definitions, definitionOfReference(reference) ?? '') ? reference : undefined,
   );
-  // The tables of the fields say of which form each is.
+  // The field tables define the form of each field.
   return closed;
 }
 
-/** Undefined where the value is not of its form. */
+/** Returns undefined if the value does not have the form. */
 type Fit = (value: unknown, depth: number) => unknown;
 
 const textOf: Fit = (value) => (typeof value === 'string' ? value : undefined);

@@ -7,12 +7,12 @@ export function referenceTo(definition: string): string {
   return `${DEFINITIONS}${definition}`;
 }
 
-/** The name of the definition that it leads to; undefined where it leads elsewhere. */
+/** Returns the name of the referenced definition; undefined for another target. */
 export function definitionOfReference(reference: string): string | undefined {
   return reference.startsWith(DEFINITIONS) ? reference.slice(DEFINITIONS.length) : undefined;
 }
 
-/** The same with every reference as `change` gives it; one for which it gives nothing is left out. */
+/** Replaces every reference by the result of `change`; a reference with the result undefined is dropped. */
 export function withReferences<T>(value: T, change: (reference: string) => string | undefined): T {
   if (Array.isArray(value)) return value.map((each: unknown) => withReferences(each, change)) as T;
   if (typeof value !== 'object' || value === null) return value;
@@ -24,7 +24,7 @@ export function withReferences<T>(value: T, change: (reference: string) => strin
   return Object.fromEntries(changed) as T;
 }
 
-/** The definitions that the values lead to, directly or by others, in the order of `definitions`. */
+/** Returns the definitions that the values reference directly or transitively, in the order of `definitions`. */
 export function usedDefinitions<T>(values: unknown, definitions: Named<T>): Named<T> {
   const used = new Set<string>();
   const waiting: unknown[] = [values];
