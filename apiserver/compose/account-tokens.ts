@@ -16,7 +16,7 @@ import { createIssuerRouter, issuerProblem } from '../kubernetes/discovery/issue
 import type { AccountTokenOptions } from './options/server-options';
 import type { AccountTokens } from '../engine/registry/operation';
 
-/** Everything of a server that has to do with tokens of service accounts. */
+/** The components that issue and authenticate tokens of service accounts. */
 export interface AccountTokenParts {
   readonly apiAudiences: readonly string[];
   readonly authenticators: readonly TokenAuthenticator[];
@@ -30,11 +30,11 @@ export interface AccountTokenContext {
   readonly plane: Pick<ControlPlane, 'store' | 'registry' | 'requests'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** `host:port` at which clients reach this server. */
+  /** `host:port` of this server for clients. */
   readonly serverAddress: () => string;
 }
 
-/** Reads the keys, or makes one, and puts the parts together. Throws an error that names the file when a key cannot be used. */
+/** Reads or generates the signing key and builds the components. Throws an error that names the file if a key is unusable. */
 export function createAccountTokens(
   options: AccountTokenOptions,
   { plane, clock, log, serverAddress }: AccountTokenContext,
@@ -50,7 +50,7 @@ export function createAccountTokens(
   const common = { keys: keys.verifying, apiAudiences, objects, counts };
   return {
     apiAudiences,
-    // The kind that most requests bring comes first: the other one has to take a token apart to see that it is none of its own.
+    // The most frequent kind of token comes first, because the other authenticator has to parse a token to reject it.
     authenticators: [
       boundTokens({ ...common, issuer, clock }),
       legacyTokens({ ...common, lookup: options.lookup }),

@@ -24,17 +24,17 @@ import type { Stage } from '../engine/request/exchange';
 import type { AuthenticationOptions, OidcOptions } from './options/server-options';
 import type { ClientAuthorities } from '../engine/server/peer-certificates';
 
-/** How a server learns who is asking. */
+/** The authentication of a server. */
 export interface Authentication {
   readonly stage: Stage;
-  /** Every kind of bearer token that the stage knows; reviews of tokens ask the same. */
+  /** Authenticates every supported kind of bearer token; TokenReviews use it as well. */
   readonly tokens: TokenAuthenticator;
   readonly accountTokens: AccountTokenParts;
   readonly counts: AuthenticationCounts;
   readonly bundles: AuthorityBundles;
 }
 
-/** The authorities whose certificates make a client known, and a proxy believed. */
+/** The authorities of client certificates and of front proxies. */
 export interface AuthorityBundles {
   readonly clients: CaBundle | undefined;
   readonly proxies: CaBundle | undefined;
@@ -43,11 +43,11 @@ export interface AuthorityBundles {
 export interface AuthenticationContext extends AccountTokenContext {
   /** Aborts when the server is stopped. */
   readonly shutdownSignal: AbortSignal;
-  /** Absent: what webhooks answer is told to no other replica. */
+  /** Absent: webhook responses are not shared with other replicas. */
   readonly answersOf?: AnswersOf | undefined;
 }
 
-/** Throws an error that names the file when one of tokens, keys or authorities cannot be used. */
+/** Throws an error that names the file if a token, key or authority file is unusable. */
 export function createAuthentication(
   options: AuthenticationOptions,
   context: AuthenticationContext,
@@ -60,7 +60,7 @@ export function createAuthentication(
     proxies: openBundle(options.requestHeader?.caFile, context),
   };
   const counts = new AuthenticationCounts();
-  // A proxy also has a certificate: what it says about others comes before what it is itself.
+  // A proxy also has a client certificate. Its request headers take precedence over its own identity.
   const authenticators = [
     ...ofCertificates(options, bundles, { clock: context.clock, counts }),
     bearerToken(tokens, apiAudiences),
@@ -70,7 +70,7 @@ export function createAuthentication(
   return { stage, tokens, accountTokens, counts, bundles };
 }
 
-/** All authorities that a certificate may come from; undefined where no certificate makes anybody known. */
+/** Returns all authorities of client certificates; undefined if no certificate authenticates. */
 export function clientAuthoritiesOf({ clients, proxies }: AuthorityBundles): ClientAuthorities | undefined {
   const bundles = [clients, proxies].filter((bundle) => bundle !== undefined);
   if (bundles.length === 0) return undefined;
@@ -94,7 +94,7 @@ function tokenKinds(
     ...authenticators,
     ...(bootstrapTokens ? [meantForApi(apiAudiences, bootstrapTokenLookup({ secrets, clock, log }))] : []),
     ...(oidc === undefined ? [] : [meantForApi(apiAudiences, idTokens(oidc, context, counts.cache))]),
-    // The last one: whatever is known here need not be asked elsewhere.
+    // The webhook comes last, so that it is not called for locally known tokens.
     ...(tokenWebhook === undefined
       ? []
       : [

@@ -16,15 +16,15 @@ const EVERYTHING: AccessRules = {
   incomplete: false,
 };
 
-/** Members of the superusers' group may do everything, whatever the modes say. */
+/** Members of the superusers' group may do everything in every mode. */
 const superusers: Authorizer = async ({ user }) =>
   Promise.resolve(user.groups.includes(USER_GROUP.masters) ? ALLOWED : NO_OPINION);
 
-/** What may stand in `--authorization-mode`. */
+/** The valid values of `--authorization-mode`. */
 export const MODES = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** The modes that need something beside roles. */
+/** The modes that need more than roles. */
 export type ModeAccess = Partial<Readonly<Record<'ABAC' | 'Webhook' | 'Node', AccessControl>>>;
 
 const ACCESS_OF_MODE: Readonly<Record<Mode, (policies: Policies, others: ModeAccess) => AccessControl>> = {
@@ -44,11 +44,14 @@ const ACCESS_OF_MODE: Readonly<Record<Mode, (policies: Policies, others: ModeAcc
 
 function given(others: ModeAccess, mode: keyof ModeAccess): AccessControl {
   const access = others[mode];
-  if (access === undefined) throw new Error(`nothing is given for the mode ${mode}`);
+  if (access === undefined) throw new Error(`no authorizer is configured for the mode ${mode}`);
   return access;
 }
 
-/** What `--authorization-mode` asks for: the modes in order, with the superusers in front, who appear in no list of rules. Of `others` those are needed that are named. */
+/**
+ * Builds the authorizers of `--authorization-mode` in order, after that of the superusers. Superusers appear in no list of rules. Only
+ * the named modes of `others` are used.
+ */
 export function accessControlOf(
   modes: readonly Mode[],
   policies: Policies,

@@ -24,7 +24,7 @@ type AuthorizationOptions = Pick<
   'authorizationModes' | 'authorizationPolicies' | 'authorizationWebhook' | 'kindSettings'
 >;
 
-/** Who may do what, given the roles and bindings. Throws KubeconfigError for a file of the webhook that cannot be used. */
+/** Builds access control from the roles and bindings. Throws KubeconfigError for an unusable webhook file. */
 export function createAuthorization(
   options: AuthorizationOptions,
   remote: RemoteOptions & Pick<RemoteReviewOptions, 'requests'>,
@@ -57,7 +57,7 @@ function createNodeAccess(
     ephemeralVolumes: isOn(settings, 'GenericEphemeralVolume'),
     nodeConfiguration: isOn(settings, 'DynamicKubeletConfig'),
   });
-  // Nobody asks a replica that reads on demand what a node may read.
+  // A replica that reads on demand does not maintain the graph, because it does not authorize nodes.
   if (!sources.cache.fillsOnDemand) {
     graph.run(shutdownSignal).catch((error: unknown) => {
       log.error({ error }, 'failed to keep the graph of nodes; it is brought up to date by requests only');
@@ -68,7 +68,7 @@ function createNodeAccess(
   });
 }
 
-/** What all nodes may do is what the role of nodes says when a cluster begins; nobody changes it there. */
+/** The rules of all nodes are those of the initial role of nodes; changes of the role do not apply. */
 function rulesOfNodes(settings: KindSettings): readonly PolicyRule[] {
   const roles = policyObjects(settings).find(({ resource }) => resource === 'clusterroles')?.objects ?? [];
   const role = roles.find(({ metadata }) => metadata.name === NODE_ROLE) as ClusterRole | undefined;

@@ -10,7 +10,7 @@ import { createConnector, keptCertificate } from './connector';
 import type { ControlPlane } from './control-plane';
 import type { ConnectOptions } from './options/connect-options';
 
-/** The ways to other servers, and what is counted of them. */
+/** The clients of other servers, and their metrics. */
 export interface Backends {
   readonly connector: Connector;
   readonly aggregation: Aggregation;
@@ -18,7 +18,7 @@ export interface Backends {
   readonly aggregated: AvailabilityCounts;
 }
 
-/** Throws an Error that names a file that cannot be used. */
+/** Throws an Error that names an unusable file. */
 export async function createBackends(
   options: ConnectOptions,
   {

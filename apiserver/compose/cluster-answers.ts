@@ -10,11 +10,14 @@ import { openSharedAnswers } from './shared-answers';
 interface ServerLife {
   readonly log: Log;
   readonly backend: Backend;
-  /** Aborts when the server has stopped. */
+  /** Aborts when the server is stopped. */
   readonly shutdownSignal: AbortSignal;
 }
 
-/** What webhooks answer is shared by the replicas on one store; undefined where it is not shared. Gives up when `stop` aborts. */
+/**
+ * Opens the cache of webhook responses that the replicas on one store share; undefined if it is not configured. Rejects when the shutdown
+ * signal aborts.
+ */
 export async function openClusterAnswers(
   { sharedAnswers, authentication, authorizationWebhook, store }: ServerOptions,
   { log, backend, shutdownSignal }: ServerLife,

@@ -15,7 +15,7 @@ export interface ConnectorParts {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** The way to agents of nodes, and to what runs on nodes. Throws an Error that names a file that cannot be used. */
+/** Builds the connector to kubelets and to workloads on nodes. Throws an Error that names an unusable file. */
 export async function createConnector(
   options: ConnectOptions,
   { counts, log, shutdownSignal }: ConnectorParts,
@@ -33,7 +33,7 @@ export async function createConnector(
   });
 }
 
-/** The certificate that stands in the files, also after they were replaced; nothing where there are none. */
+/** Returns the current certificate of the files, which may be replaced at any time; undefined without files. */
 export async function keptCertificate(
   files: CertificateFiles | undefined,
   { log, shutdownSignal }: Pick<ConnectorParts, 'log' | 'shutdownSignal'>,

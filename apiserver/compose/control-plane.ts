@@ -58,34 +58,34 @@ import type { CacheFills } from '../engine/watch-cache/cluster-cache';
 import { ClusterCache } from '../engine/watch-cache/cluster-cache';
 import type { CacheLimits } from '../engine/watch-cache/limits';
 
-/** How long a consistent read waits for the cache before the store itself is asked. */
+/** Time after which a consistent read that waits for the cache reads from the store instead. */
 const CACHE_WAIT_MS = 3_000;
 const NOTHING: ReadonlySet<string> = new Set();
 
 export interface ControlPlaneOptions {
   readonly backend: Backend;
-  /** `/registry`: without a trailing slash. */
+  /** For example `/registry`, without a trailing slash. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** 0 keeps events for ever. */
+  /** 0 means that events never expire. */
   readonly eventTtlSeconds: number;
-  /** Which versions are served; by default all that are not alpha. */
+  /** The served versions; by default all except alpha versions. */
   readonly runtimeConfig?: RuntimeConfig;
-  /** Whether configurations can be applied and managedFields are kept; by default they are. */
+  /** Whether server-side apply is enabled and managedFields are tracked; by default true. */
   readonly serverSideApply?: boolean;
   readonly limits?: Partial<CacheLimits>;
   /** By default everything is cached. */
   readonly fills?: CacheFills;
-  /** How long a consistent read waits for the cache before the store itself is asked; 3 s if not given. */
+  /** Time after which a consistent read that waits for the cache reads from the store instead; default: 3 s. */
   readonly cacheWaitMs?: number;
-  /** What the backend encrypts, as prefixes of keys below that of the store (`core/secrets/`). By default nothing. */
+  /** The resources that the backend encrypts, as key prefixes below that of the store (`core/secrets/`). By default none. */
   readonly encrypted?: ReadonlySet<string>;
   /** By default those of kube-apiserver. */
   readonly kindSettings?: KindSettings;
-  /** What Services get their addresses and ports from; by default the ranges of the flags. */
+  /** The address and port ranges of Services; by default the ranges of the flags. */
   readonly services?: ServiceRanges;
-  /** By default the plugins of kube-apiserver's defaults. */
+  /** By default the default plugins of kube-apiserver. */
   readonly admission?: AdmissionOptions;
   /** Who may do what; `policies` are the roles and bindings of the cluster, `sources` what else may be looked at. */
   readonly accessControl: (policies: Policies, sources: GraphSources) => AccessControl;
@@ -95,26 +95,26 @@ export interface ControlPlaneOptions {
 
 export interface AdmissionOptions
   extends PluginChoice, Pick<PluginContext, 'configurations' | 'tolerationSeconds'> {
-  /** How webhooks are spared and kept at bay; by default as the flags' defaults say. */
+  /** Limits of webhook calls; by default the defaults of the flags. */
   readonly webhookCalls?: CallLimits;
 }
 
 export interface ServiceRanges {
   readonly addresses: AddressRange;
-  /** Of the other family. */
+  /** The range of the other address family. */
   readonly secondaryAddresses?: AddressRange | undefined;
   readonly nodePorts: ValueRange;
 }
 
-/** Registry, cache and admission over one backend: everything of a server but its listeners. */
+/** Registry, cache and admission over one backend: the whole server except its listeners. */
 export interface ControlPlane {
   readonly registry: () => Registry;
   readonly cache: ClusterCache;
   readonly store: WriteContext;
-  /** What is served beside the built-in resources. */
+  /** The resources served besides the built-in ones. */
   readonly custom: CustomResources;
   readonly definitions: DefinitionController;
-  /** What requests, reviews and plugins are told. */
+  /** The access control of requests, reviews and plugins. */
   readonly access: AccessControl;
   readonly openWatches: OpenWatches;
   readonly serviceAllocation: ServiceAllocation;
@@ -124,7 +124,7 @@ export interface ControlPlane {
   readonly requests: ClientRequests;
   readonly graphTimes: GraphTimes;
   readonly queues: QueueTimes;
-  /** What admission limits and replicas may divide among them. */
+  /** The limits of admission that replicas can share. */
   readonly divided: readonly SharedLimit[];
 }
 
@@ -151,7 +151,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const policies = new Policies(sources);
   const access = options.accessControl(policies, sources);
   const { authorize } = access;
-  // A namespace that a plugin makes is admitted like any other.
+  // A namespace that a plugin creates passes admission like any other.
   const provideNamespace: ProvideNamespace = async (name, signal) =>
     createNamespace(store, registry, { name, signal });
   const divided: SharedLimit[] = [];
@@ -205,7 +205,7 @@ function openWatches(policies: Policies, log: Log): OpenWatches {
   return new OpenWatches({ generation, log });
 }
 
-/** The custom resources, whose conversion webhooks are called as admission webhooks are. */
+/** Builds the custom resources. Their conversion webhooks are called in the same way as admission webhooks. */
 function convertedResources(
   { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
   {
@@ -249,7 +249,7 @@ interface AdmissionSources extends Pick<PluginContext, 'registerSharedLimit'> {
   readonly provideNamespace: ProvideNamespace;
 }
 
-/** The plugins that are switched on, as one. */
+/** Combines the enabled plugins. */
 function admissionOf(
   { admission = DEFAULT_ADMISSION, kindSettings = DEFAULT_KIND_SETTINGS, clock, log }: ControlPlaneOptions,
   {
@@ -323,11 +323,11 @@ function serviceFeatures(
   };
 }
 
-/** The ranges of kube-apiserver. */
+/** The defaults of kube-apiserver. */
 const DEFAULT_SERVICE_ADDRESSES = '10.0.0.0/24';
 const DEFAULT_NODE_PORTS = '30000-32767';
 
-/** That of kube-apiserver. */
+/** The default of kube-apiserver. */
 export const DEFAULT_ADMISSION: AdmissionOptions = {
   enable: [],
   disable: [],
@@ -353,10 +353,13 @@ async function createNamespace(
   await createMissing(store, endpoint, { metadata: { name } }, signal);
 }
 
-/** When to ask again a cache that is behind. */
+/** The Retry-After value while the cache lags behind the store. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** All Services from the cache, once it has come to the revision asked for and holds all of them: those that it lacks would lose what they use. */
+/**
+ * Returns all Services from the cache, once it has reached the revision and is complete. A missing Service would lose its addresses and
+ * ports.
+ */
 function servicesIn(
   registry: Registry,
   { cache, cacheWaitMs }: Pick<ReadContext, 'cache' | 'cacheWaitMs'>,

@@ -12,7 +12,7 @@ import type {
 
 /** As upstream. */
 const TIMEOUT_MS = 30_000;
-/** When a webhook may have room for calls again. */
+/** The Retry-After value when the bulkhead of a webhook is full. */
 const RETRY_AFTER_SECONDS = 1;
 
 export interface ConversionCallParts {
@@ -21,11 +21,11 @@ export interface ConversionCallParts {
   readonly newReading: () => Reading;
 }
 
-/** Calls conversion webhooks as admission webhooks are called: each has a bulkhead and a circuit breaker of its own. */
+/** Calls conversion webhooks in the same way as admission webhooks: each has its own bulkhead and circuit breaker. */
 export class ConversionCalls {
   readonly #caller: WebhookCaller;
   readonly #newReading: () => Reading;
-  /** By definition: one entry for each whose webhook was called. */
+  /** Keyed by definition, with an entry for each one whose webhook was called. */
   readonly #called = new Map<string, CalledWebhook>();
 
   constructor({ caller, metrics, newReading }: ConversionCallParts) {
@@ -39,7 +39,7 @@ export class ConversionCalls {
     const cluster = this.#newReading();
     try {
       return await this.#caller.call(called, { body, cluster }, signal).catch(async (error: unknown) => {
-        // A Service that is not there is looked for once more in a fresh state.
+        // If the Service is not found, it is resolved once more from a fresh state.
         if (!(error instanceof CallFailure) || error.reason !== 'address') throw error;
         await cluster.freshen(signal);
         return this.#caller.call(called, { body, cluster }, signal);
@@ -55,7 +55,7 @@ export class ConversionCalls {
     }
   };
 
-  /** Of a definition that is gone, or converts otherwise, nothing is kept. */
+  /** Drops the state of a definition that is deleted or converts differently. */
   forget(definition: string): void {
     if (this.#called.delete(definition)) this.#caller.retain([...this.#called.values()]);
   }

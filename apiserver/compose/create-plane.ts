@@ -15,18 +15,18 @@ import { operationServices } from './operation-services';
 import type { ServerOptions } from './options/server-options';
 
 const SECOND_MS = 1_000;
-/** Of the bytes in flight. */
+/** Share of the limit of bytes in flight. */
 const WATCH_QUEUES_SHARE = 1 / 16;
 
 export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills' | 'requests'> {
   readonly log: Log;
-  /** Absent: what webhooks answer is told to no other replica. */
+  /** Absent: webhook responses are not shared with other replicas. */
   readonly answersOf?: AnswersOf | undefined;
   /** Aborts when the server is stopped. */
   readonly shutdownSignal: AbortSignal;
 }
 
-/** The control plane that the command line asks for. Throws KubeconfigError for a file of a webhook that cannot be used. */
+/** Builds the control plane of the command line. Throws KubeconfigError for an unusable webhook file. */
 export function planeOfOptions(options: ServerOptions, parts: PlaneParts): ControlPlane {
   const { log, shutdownSignal, answersOf, ...over } = parts;
   return createControlPlane({
@@ -56,7 +56,7 @@ function encryptedPrefixes({ encryption }: ServerOptions): ReadonlySet<string> |
   return encryption === undefined ? undefined : new Set(encryption.resources.keys());
 }
 
-/** A list can be continued for as long as the store is sure to remember its version. */
+/** A list can be continued as long as the store is guaranteed to keep its revision. */
 function cacheLimitsOf({
   watchCache,
   store: { compactionIntervalMs },
@@ -73,11 +73,11 @@ export interface VerbParts {
   readonly plane: ControlPlane;
   readonly authentication: Authentication;
   readonly opened: Pick<OpenedStore, 'backend' | 'names'>;
-  /** Absent: no request goes on to another server. */
+  /** Absent: no request is proxied to another server. */
   readonly connector?: Connector;
 }
 
-/** What the verbs need of it. */
+/** Builds the context of the verbs. */
 export function verbContextOf({ requests, featureGates }: ServerOptions, parts: VerbParts): VerbContext {
   const { plane, authentication, opened, connector } = parts;
   return {

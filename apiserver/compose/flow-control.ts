@@ -20,16 +20,16 @@ export interface FlowParts {
   readonly plane: Pick<ControlPlane, 'registry' | 'cache' | 'divided'>;
   readonly log: Log;
   readonly dropped: DroppedRequests;
-  /** Replicas of one cluster have the same. */
+  /** Equal for all replicas of a cluster. */
   readonly storePrefix: string;
 }
 
-/** What limits the requests in flight. */
+/** Limits the requests in flight. */
 export interface Flow {
   readonly stage: Stage;
-  /** Whether a list is known to be of many bytes. */
+  /** Returns whether a list is known to have a large response. */
   readonly isLong: (exchange: Exchange) => boolean;
-  /** Absent where only their number is limited. */
+  /** Absent if only the number of requests is limited. */
   readonly report?: FlowReport;
 }
 

@@ -3,7 +3,7 @@ import { startInProcessApi } from '../testing/in-process-api';
 import type { CheckedParts } from './health-checks';
 import { checksOf } from './health-checks';
 
-test('however many ask for the store’s health at once, the store is asked once', async () => {
+test('concurrent health checks share a single read of the store', async () => {
   const api = await startInProcessApi();
   const backend = new MemoryBackend();
   const asked = jest.spyOn(backend, 'currentRevision');

@@ -8,16 +8,16 @@ import type { ControlPlane } from './control-plane';
 export interface CheckedParts {
   readonly plane: ControlPlane;
   readonly opened: OpenedStore;
-  /** Whether the store can be read. */
+  /** Check that the store can be read. */
   readonly storeChecks: readonly HealthCheck[];
-  /** Those of what the store must have. */
+  /** Check that the required objects exist. */
   readonly contentChecks: readonly HealthCheck[];
-  /** Why the last log line could not be written. */
+  /** Returns why the last log line could not be written. */
   readonly logFailure: () => Error | undefined;
   readonly isShuttingDown: () => boolean;
 }
 
-/** Whether the parts of a server do their work. */
+/** Returns the health checks of a server's components. */
 export function checksOf(parts: CheckedParts): readonly HealthCheck[] {
   const { plane, opened, storeChecks, contentChecks, logFailure, isShuttingDown } = parts;
   return [
@@ -63,7 +63,7 @@ function customCheck({ custom }: ControlPlane): HealthCheck {
   };
 }
 
-/** What v1.21 calls it when all that is needed from the start has been read. */
+/** The name in v1.21 of the check that all initial reads are complete. */
 function syncedCheck({ cache, custom }: ControlPlane): HealthCheck {
   return {
     name: 'informer-sync',

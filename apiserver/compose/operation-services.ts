@@ -10,7 +10,7 @@ export interface OperationParts {
   readonly opened: Pick<OpenedStore, 'backend' | 'names' | 'trouble'>;
 }
 
-/** What reviews and component statuses are answered from: the very authenticators and authorizers that requests pass. */
+/** Builds the services for reviews and component statuses, with the same authenticators and authorizers as requests. */
 export function operationServices({ authentication, access, opened }: OperationParts): OperationServices {
   const { tokens, accountTokens } = authentication;
   const { backend, names, trouble } = opened;

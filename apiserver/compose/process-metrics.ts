@@ -8,7 +8,7 @@ import type { ControlPlane } from './control-plane';
 import type { ServerOptions } from './options/server-options';
 import type { StoreOptions } from '../engine/storage/open';
 
-/** What metrics are told by the program about itself. */
+/** The process-level inputs of the metrics. */
 export interface MeasuredProcess {
   readonly options: ServerOptions;
   readonly build: Build;
@@ -25,7 +25,7 @@ export interface MeasuredParts extends Required<
   readonly authentication: Authentication;
 }
 
-/** The metrics of the one server of a process. */
+/** Builds the metrics of the single server of a process. */
 export function createProcessMetrics(
   { options, build, servingFile }: MeasuredProcess,
   { plane, authentication, ...parts }: MeasuredParts,

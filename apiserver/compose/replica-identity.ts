@@ -12,15 +12,15 @@ import { createStorageVersionStage } from './storage-version-stage';
 
 const SECOND_MS = 1_000;
 
-/** How a replica makes itself known to others: that it is alive, and what it stores in which version. */
+/** Publishes the identity of a replica: its lease and its storage versions. */
 export interface ReplicaIdentity {
-  /** Holds writes back until it is known in which version they will be stored. */
+  /** Rejects writes until the storage versions are registered. */
   readonly stage?: Stage;
-  /** Goes on in the background until the signal aborts. To be called once the first namespaces are there. */
+  /** Runs in the background until the signal aborts. The first namespaces must exist. */
   run(signal: AbortSignal): void;
 }
 
-/** Undefined for a replica that others need not know. */
+/** Returns undefined for a replica without a published identity. */
 export function createReplicaIdentity(
   { identity, featureGates }: Pick<ServerOptions, 'identity' | 'featureGates'>,
   { plane, hooks, log }: { readonly plane: ControlPlane; readonly hooks: StartHooks; readonly log: Log },
@@ -29,7 +29,7 @@ export function createReplicaIdentity(
   const { store, registry } = plane;
   const id = replicaId(randomUUID());
   const parts = { store, registry, log };
-  // What is said by a replica that nobody knows to be alive is removed.
+  // The storage versions of a replica without a live lease are garbage collected, so the lease comes first.
   let onRenewed = (): void => undefined;
   const lease = createIdentityLease({ ...parts, ...identity, id, onRenewed: () => onRenewed() });
   const expired = createExpiredIdentities({ ...parts, periodMs: identity.durationSeconds * SECOND_MS });
@@ -38,7 +38,7 @@ export function createReplicaIdentity(
     ? createStorageVersions({ store, registry: registry(), id, onComplete, log })
     : undefined;
   if (featureGates.StorageVersionAPI && versions === undefined) {
-    log.error({}, 'nothing is told of storage versions: their API is not served (--runtime-config)');
+    log.error({}, 'storage versions are not published: their API is not served (--runtime-config)');
     onComplete();
   }
   return {

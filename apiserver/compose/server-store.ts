@@ -11,14 +11,14 @@ import type { ServerOptions } from './options/server-options';
 
 export interface ServerStore {
   readonly opened: OpenedStore;
-  /** Absent: nothing is encrypted. */
+  /** Absent: encryption is not configured. */
   readonly transformations?: TransformationCounts;
   readonly times: StoreTimes;
-  /** Of the services that it is encrypted with. */
+  /** Health checks of the encryption services. */
   readonly checks: readonly HealthCheck[];
 }
 
-/** Opens the store of the options, with its answers timed and its objects encrypted as they say. Throws a StorageError that says what to do when it cannot be used at all. */
+/** Opens the store of the options, with latency metrics and encryption. Throws a StorageError that says what to do if it is unusable. */
 export async function openServerStore(
   { store, encryption }: ServerOptions,
   parts: OpenParts,
@@ -36,7 +36,7 @@ export async function openServerStore(
   };
 }
 
-/** What a store that is open does in the background, until the signal aborts. */
+/** Runs the background work of an open store until the signal aborts. */
 export function keepStore(
   opened: OpenedStore,
   { store }: Pick<ServerOptions, 'store'>,

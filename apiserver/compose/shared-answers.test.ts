@@ -57,7 +57,7 @@ async function answersOfReplica(store: AnswerStore, { backend, url = URL, versio
   });
 }
 
-test('what a webhook answered is heard by replicas on the same store that ask the same service, and by no others', async () => {
+test('a webhook response is shared with replicas on the same store that use the same service, and with no others', async () => {
   const store = memoryStore();
   const backend = new MemoryBackend();
   const teller = await answersOfReplica(store, { backend });

@@ -12,18 +12,18 @@ import type { SharedAnswerOptions } from './options/shared-answer-options';
 export interface SharedAnswerParts {
   readonly clock: Clock;
   readonly storePrefix: string;
-  /** Replicas of one cluster have the same, and no others. */
+  /** Equal for all replicas of one cluster, and different between clusters. */
   readonly clusterId: string;
-  /** Who is asked for each purpose; undefined: nobody. */
+  /** The service of each purpose; undefined if there is none. */
   readonly services: Readonly<Record<AnswerPurpose, RemoteReviewOptions | undefined>>;
   /** Aborts when the server is stopped. */
   readonly shutdownSignal: AbortSignal;
 }
 
-/** A guessed secret opens everything. */
+/** The secret must be too long to guess, because it authenticates all shared responses. */
 const SECRET_BYTES_MIN = 32;
 
-/** What replicas tell each other of webhooks' answers. Throws an error that names the file when the secret cannot be used. */
+/** Opens the shared cache of webhook responses. Throws an error that names the file if the secret is unusable. */
 export function openSharedAnswers(
   options: SharedAnswerOptions,
   { storePrefix, shutdownSignal, ...parts }: SharedAnswerParts,
@@ -36,8 +36,8 @@ export function openSharedAnswers(
 }
 
 /**
- * Answers that only replicas of the same cluster understand, of the same service: clusters may have the same Redis, prefix and secret, and what
- * holds in one must not be heard in another.
+ * Binds shared responses to the cluster and the service. Clusters may have the same Redis, prefix and secret, and responses must not leak
+ * between them.
  */
 export function boundAnswers({
   store,

@@ -4,7 +4,7 @@ import type { ServerOptions } from './options/server-options';
 
 type StartOptions = Pick<ServerOptions, 'flow' | 'identity' | 'featureGates'>;
 
-/** The parts of the start of a replica with these options. */
+/** Returns the start hooks of a replica with these options. */
 export function startHooksOf({ flow, identity, featureGates }: StartOptions): StartHooks {
   const absent: readonly StartHook[] = [
     ...(flow.isFair ? [] : (['flowConfigurationConsumer', 'flowFilter'] as const)),

@@ -6,7 +6,7 @@ import { READ_VERBS } from '../engine/handlers/target';
 import type { StorageVersions } from '../kubernetes/bootstrap/storage-versions';
 
 /**
- * Refuses writes to a resource until the replica has said in which version it stores it: whoever migrates what is stored must know of all
+ * Rejects writes to a resource until the replica has registered its storage version, because a storage migration must know every version
  * that may be written. Source: WithStorageVersionPrecondition of v1.21.
  */
 export function createStorageVersionStage({ pending }: Pick<StorageVersions, 'pending'>): Stage {
@@ -22,7 +22,7 @@ export function createStorageVersionStage({ pending }: Pick<StorageVersions, 'pe
   };
 }
 
-/** What is said, and the leases by which replicas are known to be alive. */
+/** Exempts the StorageVersions themselves, and the identity leases of replicas. */
 function isNeededFirst({ apiGroup, resource, namespace }: RequestInfo): boolean {
   if (apiGroup === GROUP.apiserverinternal) return resource === 'storageversions';
   return apiGroup === GROUP.coordination && resource === 'leases' && namespace === NAMESPACE.system;

@@ -3,7 +3,7 @@ import type { AdmissionMetrics } from '../../kubernetes/admission/admission-metr
 
 const LABELS = ['type', 'operation', 'rejected'] as const;
 
-/** Shows how long admission took, under kube-apiserver's names. A plugin is timed where it has to do with the request. */
+/** Adds the durations of admission, under kube-apiserver's names. A plugin is timed only for requests that it handles. */
 export function addAdmissionMetrics(metrics: MetricSet, admission: AdmissionMetrics): void {
   metrics.histogram({
     name: 'apiserver_admission_step_admission_duration_seconds',

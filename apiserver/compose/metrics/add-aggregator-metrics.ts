@@ -1,7 +1,7 @@
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { AvailabilityCounts } from '../../kubernetes/aggregation/availability';
 
-/** Shows which servers behind this one cannot be reached. */
+/** Adds the unavailable extension API servers. */
 export function addAggregatorMetrics(metrics: MetricSet, counts: AvailabilityCounts): void {
   metrics.gauge({
     name: 'aggregator_unavailable_apiservice',

@@ -1,7 +1,7 @@
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { AuditCounts } from '../../engine/audit/counts';
 
-/** Shows what was audited, under kube-apiserver's names. */
+/** Adds the counts of audit events, under kube-apiserver's names. */
 export function addAuditMetrics(metrics: MetricSet, counts: AuditCounts): void {
   metrics.counter({
     name: 'apiserver_audit_event_total',

@@ -2,7 +2,7 @@ import { MetricSet } from '../../../shared/metrics/metric-set';
 import { AuthenticationCounts } from '../../engine/authn/authentication-counts';
 import { addAuthenticationMetrics } from './add-authentication-metrics';
 
-test('attempts, their duration and the kinds of users are shown as they are when somebody asks', async () => {
+test('attempts, their duration and the kinds of users are current at each scrape', async () => {
   const metrics = new MetricSet();
   const counts = new AuthenticationCounts();
   addAuthenticationMetrics(metrics, counts);

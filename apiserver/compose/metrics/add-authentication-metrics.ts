@@ -2,7 +2,7 @@ import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { AuthenticationCounts } from '../../engine/authn/authentication-counts';
 import { AUTHENTICATION_RESULTS } from '../../engine/authn/authentication-counts';
 
-/** Shows how authentication ends and how long it takes, under kube-apiserver's names. */
+/** Adds the results and durations of authentication, under kube-apiserver's names. */
 export function addAuthenticationMetrics(metrics: MetricSet, counts: AuthenticationCounts): void {
   const { durations, users, certificateLife } = counts;
   metrics.counter({

@@ -5,14 +5,14 @@ import type { CacheStats, ResourceStats } from '../../engine/watch-cache/stats';
 
 export interface CacheMetricsSource {
   readonly stats: () => CacheStats;
-  /** The kind of a cached resource by its name, for the metric that is counted by kind. */
+  /** Maps the name of a cached resource to its kind, for the metric with a kind label. */
   readonly kindOf: (resource: string) => string;
 }
 
 const PREFIX = 'apiserver_watch_cache';
 const MS_PER_SECOND = 1_000;
 
-/** Shows the state and the work of the watch cache. */
+/** Adds the state and activity of the watch cache. */
 export function addCacheMetrics(metrics: MetricSet, source: CacheMetricsSource): void {
   addTotals(metrics, source);
   addGauges(metrics, source);
@@ -155,7 +155,7 @@ function addResourceGauges(metrics: MetricSet, { stats }: CacheMetricsSource): v
   }
 }
 
-/** As kube-apiserver counts what is stored; the second name is that of older dashboards. */
+/** Counts stored objects as kube-apiserver does; the second name is for older dashboards. */
 function addStoredObjects(metrics: MetricSet, { stats }: CacheMetricsSource): void {
   for (const name of ['apiserver_storage_objects', 'etcd_object_counts']) {
     metrics.gauge({

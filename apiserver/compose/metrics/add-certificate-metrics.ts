@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 
-/** A certificate of the process itself. */
+/** A certificate of the process. */
 export interface OwnCertificate {
-  /** What it is for: `serving`, `etcd-client`. */
+  /** The purpose of the certificate: `serving`, `etcd-client`. */
   readonly name: string;
   /** A PEM file. */
   readonly file: string;
@@ -12,7 +12,7 @@ export interface OwnCertificate {
 
 const MS_PER_SECOND = 1_000;
 
-/** Shows until when the certificates of this process are valid, as their files are when somebody asks. One that cannot be read is not shown. */
+/** Adds the expiration times of the process's certificates, read from their files at each scrape. An unreadable file has no sample. */
 export function addCertificateMetrics(metrics: MetricSet, certificates: readonly OwnCertificate[]): void {
   const expirationOf = expirations();
   metrics.gauge({
@@ -28,7 +28,7 @@ export function addCertificateMetrics(metrics: MetricSet, certificates: readonly
   });
 }
 
-/** Says when the first certificate in a file expires; what was read the last time is not parsed again. */
+/** Returns a function that computes when the first certificate in a file expires. An unchanged file is not parsed again. */
 function expirations(): (file: string) => number | undefined {
   const known = new Map<string, { readonly pem: string; readonly until: number }>();
   return (file) => {

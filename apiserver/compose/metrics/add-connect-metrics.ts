@@ -1,7 +1,7 @@
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { ConnectCounts } from '../../engine/proxy/connect-counts';
 
-/** Shows the connections to other servers that requests of clients go on to. */
+/** Adds the proxied connections to other servers. */
 export function addConnectMetrics(metrics: MetricSet, counts: Readonly<ConnectCounts>): void {
   metrics.gauge({
     name: 'apiserver_backend_connections',

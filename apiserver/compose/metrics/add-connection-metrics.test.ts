@@ -3,7 +3,7 @@ import { newConnectionCounts } from '../../engine/server/connection-counts';
 import { createRequestMemory } from '../../engine/server/held-bytes';
 import { addConnectionMetrics } from './add-connection-metrics';
 
-test('floods, slow readers and the memory of requests are shown', async () => {
+test('floods, slow readers and the memory of requests have samples', async () => {
   const metrics = new MetricSet();
   const counts = newConnectionCounts();
   const memory = createRequestMemory();

@@ -7,7 +7,7 @@ export interface ConnectionMetricsSource {
   readonly memory: RequestMemory;
 }
 
-/** Shows what clients do with their connections, and the memory that their requests take. */
+/** Adds the abuse of client connections, and the memory of requests. */
 export function addConnectionMetrics(metrics: MetricSet, { counts, memory }: ConnectionMetricsSource): void {
   for (const { name, help, count } of COUNTERS) {
     metrics.counter({ name, help, read: () => [[{}, counts[count]]] });

@@ -7,31 +7,31 @@ export interface DeprecatedApisOptions {
   readonly registry: () => Registry;
 }
 
-/** Shows which deprecated versions somebody has asked for, under kube-apiserver's name: 1 for each, for as long as the process lives. */
+/** Adds the requested deprecated APIs, under kube-apiserver's name. Each has the value 1 for the lifetime of the process. */
 export function addDeprecatedApis(metrics: MetricSet, { requests, registry }: DeprecatedApisOptions): void {
   metrics.gauge({
     name: 'apiserver_requested_deprecated_apis',
     help: 'Deprecated APIs that were requested, with the release in which they are removed.',
     labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
     *read() {
-      // Many series are requests for one resource.
-      const told = new Set<string>();
+      // One resource has many request series.
+      const reported = new Set<string>();
       for (const series of requests.series()) {
         const sample = isAnswered(series) ? sampleOf(registry(), series) : undefined;
         if (sample === undefined) continue;
         const key = Object.values(sample[0]).join(' ');
-        if (!told.has(key)) yield sample;
-        told.add(key);
+        if (!reported.has(key)) yield sample;
+        reported.add(key);
       }
     },
   });
 }
 
-/** Whoever is not let in is no user of an API. */
-const TURNED_AWAY: ReadonlySet<number> = new Set([401, 403]);
+/** Rejected clients do not count as users of an API. */
+const REJECTED: ReadonlySet<number> = new Set([401, 403]);
 
 function isAnswered({ byCode }: RequestSeries): boolean {
-  return [...byCode.keys()].some((code) => !TURNED_AWAY.has(code));
+  return [...byCode.keys()].some((code) => !REJECTED.has(code));
 }
 
 function sampleOf(registry: Registry, { labels }: RequestSeries): Sample | undefined {

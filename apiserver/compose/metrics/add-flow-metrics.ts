@@ -5,11 +5,11 @@ import type { FlowControl } from '../../engine/fairness/fairness';
 import type { FlowCounts } from '../../engine/fairness/flow-counts';
 import type { LoopPressure } from '../../engine/fairness/loop-pressure';
 
-/** What is known of priority and fairness. */
+/** The state of priority and fairness. */
 export interface FlowReport {
   readonly control: FlowControl;
   readonly strain: Pick<LoopPressure, 'seatTimeFactor'>;
-  /** Requests that wait for their turn. */
+  /** Number of queued requests. */
   readonly inQueue: Readonly<Record<keyof DroppedRequests, number>>;
 }
 
@@ -17,7 +17,7 @@ const LABELS = ['priority_level', 'flow_schema'] as const;
 
 type FlowLabels = Readonly<Record<(typeof LABELS)[number], string>>;
 
-/** Shows what flow control does, under kube-apiserver's names. */
+/** Adds the state of flow control, under kube-apiserver's names. */
 export function addFlowMetrics(metrics: MetricSet, { control, strain, inQueue }: FlowReport): void {
   addFlowCounters(metrics, control);
   addFlowHistograms(metrics, control);

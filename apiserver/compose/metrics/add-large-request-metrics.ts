@@ -1,6 +1,6 @@
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 
-/** What is counted of requests that another thread carries out. */
+/** Counts of the requests that run on a worker thread. */
 export interface LargeRequestCounts {
   readonly begun: number;
   readonly refused: number;
@@ -34,7 +34,7 @@ const METRICS = [
   readonly [field: string]: string;
 }[];
 
-/** Shows how often requests are too large for the loop that serves everybody. */
+/** Adds the number of requests that are too large for the event loop. */
 export function addLargeRequestMetrics(metrics: MetricSet, counts: LargeRequestCounts): void {
   for (const { name, help, count } of METRICS) {
     metrics.counter({ name, help, read: () => [[{}, counts[count]]] });

@@ -2,7 +2,7 @@ import { MetricSet } from '../../../shared/metrics/metric-set';
 import { StepTimes } from '../../../shared/concurrency/long-steps';
 import { addOverloadMetrics } from './add-overload-metrics';
 
-test('shows which steps held the event loop, whether it is late, and what was refused', async () => {
+test('reports slow steps, event-loop delay, and rejected requests', async () => {
   const metrics = new MetricSet();
   let now = 0;
   const steps = new StepTimes(() => now);

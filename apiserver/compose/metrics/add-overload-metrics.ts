@@ -3,14 +3,14 @@ import type { LoopLag } from '../../../shared/concurrency/loop-lag';
 import type { StepTimes } from '../../../shared/concurrency/long-steps';
 import type { DroppedRequests } from '../../engine/request/overload';
 
-/** What is known of the event loop of the process. */
+/** The state of the process's event loop. */
 export interface LoopReport {
   readonly lag: Pick<LoopLag, 'isLate'>;
   readonly dropped: Readonly<DroppedRequests>;
   readonly steps: Pick<StepTimes, 'longSteps'>;
 }
 
-/** Shows which work holds the event loop, whether it is late, and what was refused because of that. */
+/** Adds slow steps and the delay of the event loop, and the requests that were rejected for it. */
 export function addOverloadMetrics(metrics: MetricSet, { lag, dropped, steps }: LoopReport): void {
   metrics.counter({
     name: 'apiserver_dropped_requests_total',

@@ -18,7 +18,7 @@ const LABELS = [
 const PLACE = LABELS.filter((label) => label !== 'dry_run' && label !== 'component');
 const WITHOUT_DRY_RUN = LABELS.filter((label) => label !== 'dry_run');
 
-/** Shows what was counted of requests, under kube-apiserver's names. */
+/** Adds the counts of requests, under kube-apiserver's names. */
 export function addRequestMetrics(metrics: MetricSet, requests: RequestMetrics): void {
   metrics.histogram({
     name: 'apiserver_request_filter_duration_seconds',
@@ -98,7 +98,7 @@ function addLatencies(metrics: MetricSet, requests: RequestMetrics): void {
     labels: WITHOUT_DRY_RUN,
     *read() {
       for (const series of requests.series()) {
-        // Dry runs have a series of their own, whose labels would be those of the requests in earnest.
+        // Dry runs have separate series, whose labels may equal those of other requests.
         const { verb, dry_run: dryRun } = series.labels;
         if (verb !== 'WATCH' && dryRun === '' && hasEnded(series)) yield [series.labels, series.durations];
       }

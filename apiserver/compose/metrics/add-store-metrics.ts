@@ -2,20 +2,20 @@ import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { TransformationCounts } from '../../engine/storage/decorators/encryption/transformation-counts';
 import type { StoreTimes } from '../../engine/storage/measured-backend';
 
-/** What is known of the store of the process. */
+/** The state of the process's store. */
 export interface StoreReport {
   readonly times: StoreTimes;
-  /** Absent: nothing is encrypted. */
+  /** Absent: encryption is not configured. */
   readonly transformations?: TransformationCounts;
   /** Bytes by endpoint; absent for a store without endpoints. */
   readonly databaseSizes?: ReadonlyMap<string, number>;
-  /** How often it was replaced by another or an older one. Absent: nobody can. */
+  /** Number of replacements of the store by another or an older one. Absent for a store that cannot be replaced. */
   readonly replacements?: () => number;
-  /** What is wrong with a store that answers; undefined when nothing is. */
+  /** Returns the problem of a reachable store; undefined if it is healthy. */
   readonly trouble?: () => string | undefined;
 }
 
-/** Shows how long the store takes to answer, and how large it is, under kube-apiserver's names: these say etcd, whatever the store is. */
+/** Adds the latency and size of the store, under kube-apiserver's names. These say etcd for every kind of store. */
 export function addStoreMetrics(
   metrics: MetricSet,
   { times, databaseSizes, transformations, replacements = () => 0, trouble = () => undefined }: StoreReport,

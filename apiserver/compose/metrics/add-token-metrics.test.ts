@@ -2,7 +2,7 @@ import { MetricSet } from '../../../shared/metrics/metric-set';
 import { newTokenCounts } from '../../kubernetes/auth/service-account/token-counts';
 import { addTokenMetrics } from './add-token-metrics';
 
-test('uses of tokens are shown as they are when somebody asks', async () => {
+test('uses of tokens are current at each scrape', async () => {
   const metrics = new MetricSet();
   const counts = newTokenCounts();
   addTokenMetrics(metrics, counts);

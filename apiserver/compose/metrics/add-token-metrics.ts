@@ -23,7 +23,7 @@ const METRICS = [
   readonly [field: string]: string;
 }[];
 
-/** Shows how tokens of service accounts are used, under kube-apiserver's names. */
+/** Adds the uses of service account tokens, under kube-apiserver's names. */
 export function addTokenMetrics(metrics: MetricSet, counts: Readonly<TokenCounts>): void {
   addCache(metrics, counts.cache);
   for (const { name, help, count } of METRICS) {

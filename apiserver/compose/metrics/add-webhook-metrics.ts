@@ -1,7 +1,7 @@
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { WebhookMetrics } from '../../kubernetes/admission/webhooks/webhook-metrics';
 
-/** Shows what admission webhooks did, under kube-apiserver's names, and which of them do not answer. */
+/** Adds the calls of admission webhooks, under kube-apiserver's names, and the failing webhooks. */
 export function addWebhookMetrics(metrics: MetricSet, webhooks: WebhookMetrics): void {
   metrics.histogram({
     name: 'apiserver_admission_webhook_admission_duration_seconds',

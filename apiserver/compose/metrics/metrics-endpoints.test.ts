@@ -15,7 +15,7 @@ afterEach(async () => {
   await api.close();
 });
 
-/** The samples whose line begins with this name and carries all of these labels, as numbers. */
+/** Returns the values of the samples with this name and all of these labels. */
 async function samples(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number[]> {
   const { text } = await api.call('GET', '/metrics');
   return text
@@ -44,12 +44,12 @@ test('requests are counted by verb, resource, scope and code, and timed', async 
   expect(buckets).toEqual([...buckets].sort((a, b) => a - b));
 });
 
-test('dry runs are told apart', async () => {
+test('dry runs have separate series', async () => {
   await api.call('POST', `${CMS}?dryRun=All`, { body: { metadata: { name: 'a' } } });
   expect(await samples('apiserver_request_total', { verb: 'POST', dry_run: 'All' })).toEqual([1]);
 });
 
-test('a deprecated version that was asked for is told with the release that removes it, others are not', async () => {
+test('a requested deprecated version is reported with the release that removes it, others are not', async () => {
   const name = 'apiserver_requested_deprecated_apis';
   const beta = `/apis/${GROUP.networking}/v1beta1/namespaces/default/ingresses`;
   expect(await samples(name)).toEqual([]);
@@ -70,13 +70,13 @@ test('a deprecated version that was asked for is told with the release that remo
   expect(await samples(name)).toEqual([1, 1]);
 });
 
-test('names in paths that are not served become no labels', async () => {
+test('names in paths that are not served do not become labels', async () => {
   for (let at = 0; at < 20; at += 1) await api.call('GET', `/apis/made.up/v1/things${at}/x`);
   expect(await samples('apiserver_request_total', { group: 'made.up' })).toEqual([]);
   expect(await samples('apiserver_request_total', { verb: 'other', code: '404' })).toEqual([20]);
 });
 
-test('a watch counts as long-running until it ends, and shows who watches what', async () => {
+test('a watch counts as long-running until it ends, and is listed with its user', async () => {
   const stop = new AbortController();
   const selectors = 'fieldSelector=metadata.name%3Da&labelSelector=app%21%3Db';
   const reader = api.watch(`${CMS}?watch=1&${selectors}`, stop.signal);
@@ -104,7 +104,7 @@ test('a watch counts as long-running until it ends, and shows who watches what',
   expect((await api.call('GET', '/debug/watchers')).json.watchers).toEqual([]);
 });
 
-test('the cache shows its objects, events, checks and delays', async () => {
+test('the cache reports its objects, events, checks and delays', async () => {
   const stop = new AbortController();
   const reader = api.watch(`${CMS}?watch=1`, stop.signal);
   const first = reader.next();
@@ -121,7 +121,7 @@ test('the cache shows its objects, events, checks and delays', async () => {
   expect((await samples('apiserver_watch_delay_seconds_count', { stage: 'to_door' }))[0]).toBe(1);
 });
 
-test('events are counted as they are sent: the state, changes and bookmarks, by the version that was asked for', async () => {
+test('initial events, changes and bookmarks are counted as sent, by the requested version', async () => {
   const HPAS = 'namespaces/default/horizontalpodautoscalers';
   const sent = async (version: string): Promise<number[]> =>
     samples('apiserver_watch_events_total', { kind: 'HorizontalPodAutoscaler', version });
@@ -153,7 +153,7 @@ test('every sample has a number and every metric its help and type', async () =>
   }
 });
 
-test('trouble with the store is counted by the code that the client sees', async () => {
+test('store errors are counted by the status code of the response', async () => {
   await api.close();
   const backend = new MemoryBackend();
   const create = backend.create.bind(backend);
@@ -167,7 +167,7 @@ test('trouble with the store is counted by the code that the client sees', async
   expect(await samples('apiserver_request_total', { code: '500' })).toEqual([]);
 });
 
-test('a watch is counted and timed when it is over, and not before', async () => {
+test('a watch is counted and timed only when it ends', async () => {
   const stop = new AbortController();
   const reader = api.watch(`${CMS}?watch=1`, stop.signal);
   const first = reader.next();
@@ -185,7 +185,7 @@ test('a watch is counted and timed when it is over, and not before', async () =>
   expect(await samples('apiserver_registered_watchers', registered)).toEqual([0]);
 });
 
-test('what was there before a watch is counted as initial, what came later is not', async () => {
+test('events for existing objects of a watch count as initial, later ones do not', async () => {
   await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
   const stop = new AbortController();
   const reader = api.watch(`${CMS}?watch=1`, stop.signal);
@@ -199,7 +199,7 @@ test('what was there before a watch is counted as initial, what came later is no
   await reader.return(undefined);
 });
 
-test('the bytes of answers to reads are counted, those of writes are not', async () => {
+test('the response sizes of reads are counted, those of writes are not', async () => {
   await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
   const { text } = await api.call('GET', `${CMS}/a`);
   await api.call('GET', CMS);
@@ -210,7 +210,7 @@ test('the bytes of answers to reads are counted, those of writes are not', async
   expect(await sizes('POST')).toEqual([]);
 });
 
-test('requests that the server ends in self-defense are told apart from those that are refused', async () => {
+test('requests terminated in self-defense are counted separately from rejected ones', async () => {
   await api.close();
   const backend = new MemoryBackend();
   const create = backend.create.bind(backend);
@@ -246,21 +246,21 @@ test('the sizes of events are counted as often as the events are sent', async ()
   expect(bytes).toBeLessThan(8_192);
 });
 
-test('stages count for requests that went on from them, and not for those that they turned away', async () => {
+test('filters count the requests that they pass on, and not those that they reject', async () => {
   const counted = async (filter: string): Promise<number> =>
     (await samples('apiserver_request_filter_duration_seconds_count', { filter }))[0] ?? 0;
   const before = [await counted('impersonation'), await counted('authorization')];
-  // There is no group without a user: impersonation refuses it.
+  // A group without a user fails in the impersonation filter.
   await api.call('GET', CMS, { headers: { 'impersonate-group': 'x' } });
   const after = [await counted('impersonation'), await counted('authorization')];
-  // Each question for the metrics is a request itself, and the second of two is asked one later.
+  // A scrape is a request itself, and each metric has been scraped once more the second time.
   expect(after.map((count, at) => count - (before[at] ?? 0))).toEqual([2, 2]);
   expect(await counted('audit')).toBe(0);
   const about = { filter: 'authorization', le: '+Inf' };
   expect(await samples('apiserver_request_filter_duration_seconds_bucket', about)).toHaveLength(1);
 });
 
-test('an answer that the server gives up in the middle is counted, and one that its client leaves is not', async () => {
+test('a response aborted by the server is counted, one aborted by the client is not', async () => {
   const about = { verb: 'WATCH', resource: 'configmaps', scope: 'namespace' };
   for (const [reason, times] of [
     [new ClientGoneError(), []],

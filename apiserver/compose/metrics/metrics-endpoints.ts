@@ -70,29 +70,29 @@ export interface MetricsEndpointsOptions {
   readonly graphTimes: GraphTimes;
   /** Absent: nobody times the work queues. */
   readonly queues?: QueueTimes;
-  /** Absent: no request has to be authenticated. */
+  /** Absent: the server does not authenticate. */
   readonly authentication?: AuthenticationCounts;
-  /** Absent: the server knows no tokens of service accounts. */
+  /** Absent: the server does not support service account tokens. */
   readonly tokens?: Readonly<TokenCounts>;
-  /** Absent: nothing is audited. */
+  /** Absent: audit is not configured. */
   readonly audit?: AuditCounts | undefined;
-  /** Absent: large requests are like any other. */
+  /** Absent: large requests are not offloaded. */
   readonly largeRequests?: LargeRequestCounts;
   /** Absent: there is no listener. */
   readonly connections?: ConnectionMetricsSource;
-  /** Absent: no requests go on to other servers. */
+  /** Absent: no requests are proxied. */
   readonly connects?: ConnectCounts;
-  /** Absent: there are no servers behind this one. */
+  /** Absent: there is no aggregation layer. */
   readonly aggregated?: AvailabilityCounts;
-  /** Absent: nobody watches the event loop. */
+  /** Absent: the event loop is not monitored. */
   readonly loop?: LoopReport;
   /** Absent: requests are not queued. */
   readonly flow?: FlowReport | undefined;
-  /** Absent: nothing is shown of the store. */
+  /** Absent: the store has no metrics. */
   readonly store?: StoreReport;
-  /** Those of the process itself; by default none. */
+  /** Certificates of the process; by default none. */
   readonly certificates?: readonly OwnCertificate[];
-  /** Also the metrics of the runtime: memory, processor time, delay of the event loop. For the one server of a process. */
+  /** Whether to include the runtime's metrics: memory, CPU time, event-loop delay. For the single server of a process. */
   readonly processMetrics: boolean;
   readonly build: Build;
   /** By default all. */

@@ -15,7 +15,7 @@ function options(...argv: string[]) {
   return completed.options.authentication.accountTokens;
 }
 
-test('a server that is told nothing signs with a key of its own, and is its own audience', () => {
+test('by default the server signs with a generated key, and the issuer is the audience', () => {
   expect(options('--cert-dir=d')).toEqual({
     issuer: ACCOUNT_TOKEN.issuer,
     signingKey: { from: 'self-made', dir: 'd' },
@@ -29,7 +29,7 @@ test('a server that is told nothing signs with a key of its own, and is its own 
   });
 });
 
-test('everything can be said', () => {
+test('all flags are applied', () => {
   expect(
     options(
       '--service-account-issuer=https://i',
@@ -63,12 +63,12 @@ test.each([
   [['--service-account-max-token-expiration=59m'], 'between 1h and 2^32 seconds'],
   [['--service-account-jwks-uri=http://k'], 'must be an https URL'],
   [['--cert-dir=', '--tls-cert-file=c', '--tls-private-key-file=k'], '--service-account-signing-key-file'],
-])('%j is refused', (argv, problem) => {
+])('%j is rejected', (argv, problem) => {
   const completed = complete(...argv);
   expect(completed.ok ? [] : completed.errors).toEqual([expect.stringContaining(problem)]);
 });
 
-test('a cap that the tokens of pods go beyond is told', () => {
+test('a maximum expiration below that of extended tokens causes a warning', () => {
   const warnings = (...argv: string[]): readonly string[] => {
     const completed = complete('--service-account-max-token-expiration=2h', ...argv);
     return completed.ok ? completed.warnings.filter((each) => each.includes('cap')) : [];

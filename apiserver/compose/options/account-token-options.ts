@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const EXPIRATION_MS_MAX = 2 ** 32 * SECOND_MS;
 const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 60 * 60;
 
-/** What is wrong with the flags for tokens of service accounts. */
+/** Returns the errors of the flags for tokens of service accounts. */
 export function accountTokenErrors(flags: ServerFlags): readonly string[] {
   const errors: string[] = [];
   const issuer = flags.serviceAccountIssuer;
@@ -28,7 +28,7 @@ export function accountTokenErrors(flags: ServerFlags): readonly string[] {
   return errors;
 }
 
-/** Sentences to log at start. */
+/** Returns warnings to log at startup. */
 export function accountTokenWarnings(flags: ServerFlags): readonly string[] {
   const max = flags.serviceAccountMaxTokenExpirationMs / SECOND_MS;
   if (!flags.serviceAccountExtendTokenExpiration || max === 0 || max >= EXTENDED_EXPIRATION_SECONDS)
@@ -39,8 +39,8 @@ export function accountTokenWarnings(flags: ServerFlags): readonly string[] {
 }
 
 /**
- * The key that signs is the server's own where none is given. Tokens of others are verified with the given keys; without any, with the
- * private key of the serving certificate, which is what those who sign tokens without a key of their own sign with.
+ * Without a signing key the server generates one. Other tokens are verified with the given keys. Without any, the private key of the
+ * serving certificate is used, because signers without a signing key use it.
  */
 export function accountTokenOptions(flags: ServerFlags): AccountTokenOptions {
   const file = flags.serviceAccountSigningKeyFile;

@@ -18,7 +18,7 @@ function fileOf(text: string, name = 'admission.yaml'): string {
   return file;
 }
 
-test('plugins are configured in the file itself or in one beside it', () => {
+test('plugins are configured in the file itself or in a referenced file', () => {
   fileOf('podNodeSelectorPluginConfig: { ns: "a=b" }', 'selectors.yaml');
   const file = fileOf(`
 kind: AdmissionConfiguration
@@ -48,13 +48,13 @@ test.each([
   ],
   ['kind: AdmissionConfiguration\nplugins: [{ name: Priority, path: gone.yaml }]', 'gone.yaml'],
   ['{', 'yaml'],
-])('%j is refused', (text, problem) => {
+])('%j is rejected', (text, problem) => {
   const read = readAdmissionConfiguration(fileOf(text));
   expect(read.ok ? '' : read.problem).toMatch(/^--admission-control-config-file .*admission\.yaml: /);
   expect(read.ok ? '' : read.problem).toContain(problem);
 });
 
-test('a plugin that needs a configuration is refused without one', () => {
+test('a plugin that requires a configuration is rejected without one', () => {
   const completed = completeAdmission({
     enableAdmissionPlugins: ['EventRateLimit'],
     disableAdmissionPlugins: [],
@@ -70,7 +70,7 @@ test('a plugin that needs a configuration is refused without one', () => {
   });
 });
 
-test('a plugin that runs by default is refused with a configuration that it does not take, unless it is switched off', () => {
+test('an enabled plugin is rejected with a configuration that it does not support', () => {
   const flags = {
     enableAdmissionPlugins: [],
     disableAdmissionPlugins: [],
@@ -90,7 +90,7 @@ plugins: [{ name: ResourceQuota, configuration: { kind: ResourceQuotaConfigurati
   expect(completeAdmission({ ...flags, disableAdmissionPlugins: ['ResourceQuota'] }).ok).toBe(true);
 });
 
-test('a plugin cannot be switched on and off', () => {
+test('a plugin cannot be both enabled and disabled', () => {
   const completed = completeAdmission({
     enableAdmissionPlugins: ['Priority', 'AlwaysAdmit'],
     disableAdmissionPlugins: ['Priority'],

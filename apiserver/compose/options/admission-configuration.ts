@@ -8,7 +8,7 @@ export type AdmissionConfiguration =
   | { readonly ok: true; readonly configurations: ReadonlyMap<string, unknown> }
   | { readonly ok: false; readonly problem: string };
 
-/** As it stands in the file. */
+/** The file's content. */
 interface Written {
   readonly kind: string;
   readonly plugins: readonly WrittenPlugin[];
@@ -23,8 +23,8 @@ interface WrittenPlugin {
 const KIND = 'AdmissionConfiguration';
 
 /**
- * Reads the file of `--admission-control-config-file`: what it says about each plugin, in itself or in another file whose path is
- * relative to it. An empty path says nothing.
+ * Reads the file of `--admission-control-config-file`: the configuration of each plugin, inline or in another file with a path relative
+ * to it. An empty path means no configuration.
  */
 export function readAdmissionConfiguration(file: string): AdmissionConfiguration {
   if (file === '') return { ok: true, configurations: new Map() };

@@ -7,7 +7,7 @@ export type CompletedAdmission =
   | { readonly ok: true; readonly options: ServerOptions['admission'] }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** What the flags say about admission. All errors are told at once. */
+/** Builds the admission options from the flags. Returns all errors at once. */
 export function completeAdmission(flags: {
   readonly enableAdmissionPlugins: readonly string[];
   readonly disableAdmissionPlugins: readonly string[];

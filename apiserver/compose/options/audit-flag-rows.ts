@@ -125,7 +125,7 @@ function truncateRows<Name extends 'log' | 'webhook'>(name: Name) {
   ] as const;
 }
 
-/** What of the requests is written down, and where. Names and defaults are kube-apiserver's. */
+/** The flags of audit. Names and defaults are kube-apiserver's. */
 export const AUDIT_FLAG_ROWS = [
   {
     name: 'audit-policy-file',

@@ -14,14 +14,14 @@ const POLICY = '--audit-policy-file=/policy';
 const LOG = '--audit-log-path=/audit.log';
 const WEBHOOK = '--audit-webhook-config-file=/webhook';
 
-test('without a policy nothing is audited, and a backend that waits for one is told', () => {
+test('without a policy nothing is audited, and a backend without one causes a warning', () => {
   expect(auditOptions(flags())).toBeUndefined();
   expect(auditWarnings(flags())).toEqual([]);
   expect(auditOptions(flags(LOG))).toBeUndefined();
   expect(auditWarnings(flags(LOG))).toEqual([expect.stringContaining('no --audit-policy-file')]);
 });
 
-test('without a backend a policy does nothing, and that is told', () => {
+test('without a backend a policy has no effect, and causes a warning', () => {
   expect(auditOptions(flags(POLICY))).toBeUndefined();
   expect(auditWarnings(flags(POLICY))).toEqual([expect.stringContaining('needs --audit-log-path')]);
 });
@@ -96,12 +96,12 @@ test.each([
   ['--audit-webhook-batch-throttle-qps=fast', '--audit-webhook-batch-throttle-qps must be'],
   ['--audit-webhook-batch-throttle-burst=0', '--audit-webhook-batch-throttle-burst must be'],
   ['--audit-webhook-truncate-max-batch-size=9', '--audit-webhook-truncate-max-batch-size must not be below'],
-])('%s is refused when the webhook is used', (flag, error) => {
+])('%s is rejected when the webhook is used', (flag, error) => {
   expect(auditErrors(flags(POLICY, WEBHOOK, flag))).toEqual([expect.stringContaining(error)]);
   expect(auditErrors(flags(POLICY, LOG, flag))).toEqual([]);
 });
 
-test('what is for batches does not matter in other modes', () => {
+test('batch settings are ignored in other modes', () => {
   expect(
     auditErrors(flags(WEBHOOK, '--audit-webhook-mode=blocking', '--audit-webhook-batch-max-size=0')),
   ).toEqual([]);

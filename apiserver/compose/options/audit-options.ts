@@ -9,14 +9,14 @@ export type AuditFlags = FlagValues<typeof AUDIT_FLAG_ROWS>;
 const MB = 1_048_576;
 const DEFAULT_MAXSIZE_MB = 100;
 
-/** The flags' names differ in one word. */
+/** The flag names differ in one word. */
 const BACKENDS = [
   { word: 'Log', name: 'log' },
   { word: 'Webhook', name: 'webhook' },
 ] as const;
 type Word = (typeof BACKENDS)[number]['word'];
 
-/** What is wrong with the flags, a sentence each. */
+/** Returns the errors of the flags, one sentence each. */
 export function auditErrors(flags: AuditFlags): string[] {
   return BACKENDS.filter(({ word }) => isUsed(flags, word)).flatMap(({ word, name }) => {
     const errors: string[] = [];
@@ -39,7 +39,7 @@ export function auditErrors(flags: AuditFlags): string[] {
   });
 }
 
-/** Sentences to log at start. */
+/** Returns warnings to log at startup. */
 export function auditWarnings(flags: AuditFlags): string[] {
   const backends = BACKENDS.filter(({ word }) => isUsed(flags, word));
   if (flags.auditPolicyFile !== '' && backends.length === 0) {
@@ -51,7 +51,7 @@ export function auditWarnings(flags: AuditFlags): string[] {
   return [];
 }
 
-/** Undefined when nothing is audited. */
+/** Returns undefined if nothing is audited. */
 export function auditOptions(flags: AuditFlags): AuditOptions | undefined {
   const usesLog = isUsed(flags, 'Log');
   const usesWebhook = isUsed(flags, 'Webhook');

@@ -5,7 +5,7 @@ import { NAMESPACE } from '../../../shared/names';
 
 const GROUP = 'Authentication';
 
-/** The flags for the ways to know who asks, beside tokens of service accounts and of a file. */
+/** The flags for authentication methods, except service account tokens and token files. */
 export const AUTHENTICATION_FLAGS = [
   {
     name: 'client-ca-file',

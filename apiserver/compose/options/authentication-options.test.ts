@@ -7,7 +7,7 @@ import type { AuthenticationOptions } from './server-options';
 function completed(...flags: readonly string[]): CompletedOptions {
   const parsed = parseFlags(FLAG_ROWS, ['--storage-backend=embedded', '--embedded-dir=d', ...flags]);
   if (parsed.outcome === 'errors') return { ok: false, errors: parsed.errors };
-  if (parsed.outcome !== 'values') throw new Error('help was asked for');
+  if (parsed.outcome !== 'values') throw new Error('help was requested');
   return completeOptions(parsed.values);
 }
 
@@ -17,7 +17,7 @@ function optionsOf(...flags: readonly string[]): AuthenticationOptions {
   return result.options.authentication;
 }
 
-test('without flags none of the ways is open', () => {
+test('without flags no optional method is enabled', () => {
   expect(optionsOf()).toEqual({
     accountTokens: expect.anything() as unknown,
     anonymous: expect.anything() as unknown,
@@ -25,7 +25,7 @@ test('without flags none of the ways is open', () => {
   });
 });
 
-test('the flags of proxies belong to the file of their authorities', () => {
+test('the flags of proxies require the file of their authorities', () => {
   const flags = [
     '--requestheader-client-ca-file=p.crt',
     '--requestheader-allowed-names=a,b',
@@ -49,7 +49,7 @@ test('the flags of proxies belong to the file of their authorities', () => {
   });
 });
 
-test('whoever is a client and could be a proxy is warned of', () => {
+test('an authority for both clients and proxies causes a warning', () => {
   expect(
     completed('--client-ca-file=c', '--requestheader-client-ca-file=c', '--requestheader-username-headers=X'),
   ).toMatchObject({
@@ -78,7 +78,7 @@ test.each<[readonly string[], string]>([
   expect(completed(...flags)).toEqual({ ok: false, errors: [error] });
 });
 
-test('an unknown algorithm for tokens is refused', () => {
+test('an unknown token algorithm is rejected', () => {
   const result = completed('--oidc-issuer-url=https://i', '--oidc-client-id=c', '--oidc-signing-algs=HS256');
   expect(result).toMatchObject({ ok: false, errors: [expect.stringContaining('HS256')] });
 });
@@ -94,7 +94,7 @@ test.each<[readonly string[], string]>([
   expect(oidc).toMatchObject({ issuer: 'https://i', clientId: 'c', usernamePrefix, algorithms: ['RS256'] });
 });
 
-test('required claims may hold an equals sign, and come in one flag or several', () => {
+test('required claims may contain an equals sign, and may be in one flag or several', () => {
   const { oidc } = optionsOf(
     '--oidc-issuer-url=https://i',
     '--oidc-client-id=c',

@@ -4,7 +4,7 @@ import type { ServerFlags } from './complete-options';
 import type { AuthenticationOptions, RequestHeaderOptions, TokenWebhookOptions } from './server-options';
 import { defined } from '../../../shared/defined';
 
-/** What is wrong with the flags for authentication. */
+/** Returns the errors of the flags for authentication. */
 export function authenticationErrors(flags: ServerFlags): readonly string[] {
   const errors: string[] = [];
   if (flags.requestheaderClientCaFile !== '' && flags.requestheaderUsernameHeaders.length === 0) {
@@ -13,7 +13,7 @@ export function authenticationErrors(flags: ServerFlags): readonly string[] {
   return [...errors, ...oidcErrors(flags)];
 }
 
-/** Sentences to log at start. */
+/** Returns warnings to log at startup. */
 export function authenticationWarnings(flags: ServerFlags): readonly string[] {
   const warnings = [...accountTokenWarnings(flags)];
   const isAlwaysAllow = flags.authorizationMode.includes('AlwaysAllow');
@@ -48,7 +48,7 @@ export function authenticationWarnings(flags: ServerFlags): readonly string[] {
   return warnings;
 }
 
-/** Where everybody may do everything, nobody is let in without a name. */
+/** With AlwaysAllow, anonymous requests are disabled. */
 export function authenticationOptions(flags: ServerFlags): AuthenticationOptions {
   const requestHeader = requestHeaderOptions(flags);
   const oidc = oidcOptions(flags);

@@ -7,12 +7,12 @@ export type PolicyOptions =
       readonly ok: true;
       /** Undefined without the mode ABAC. */
       readonly policies: readonly AbacPolicy[] | undefined;
-      /** Sentences to log at start. */
+      /** Warnings to log at startup. */
       readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads the policies of the mode ABAC, if it is on. */
+/** Reads the policies of the mode ABAC, if it is enabled. */
 export function readAuthorizationPolicies({
   authorizationMode,
   authorizationPolicyFile: file,

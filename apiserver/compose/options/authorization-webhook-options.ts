@@ -2,13 +2,13 @@ import type { RemoteReviewOptions } from '../../engine/remote/review-call';
 import type { ServerFlags } from './complete-options';
 
 export interface AuthorizationWebhookOptions extends Pick<RemoteReviewOptions, 'configFile' | 'version'> {
-  /** How long a yes stands; 0 asks each time. */
+  /** Cache lifetime of a positive decision; 0 disables the cache. */
   readonly authorizedTtlMs: number;
-  /** How long everything else stands; 0 asks each time. */
+  /** Cache lifetime of any other decision; 0 disables the cache. */
   readonly unauthorizedTtlMs: number;
 }
 
-/** What is wrong with the flags of the mode Webhook. */
+/** Returns the errors of the flags of the mode Webhook. */
 export function authorizationWebhookErrors(flags: ServerFlags): readonly string[] {
   const isOn = flags.authorizationMode.includes('Webhook');
   const hasFile = flags.authorizationWebhookConfigFile !== '';

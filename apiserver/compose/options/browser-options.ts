@@ -6,7 +6,7 @@ export type ParsedBrowserRules =
   | { readonly ok: true; readonly rules: BrowserRules | undefined }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** What `--cors-allowed-origins` and `--strict-transport-security-directives` ask for; undefined for nothing. */
+/** Parses `--cors-allowed-origins` and `--strict-transport-security-directives`; undefined if both are empty. */
 export function parseBrowserRules({
   corsAllowedOrigins,
   strictTransportSecurityDirectives: directives,

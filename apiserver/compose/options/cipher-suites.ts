@@ -1,7 +1,7 @@
 import { suggestion } from '../../../shared/flags/suggestion';
 import { ownKeyMap } from '../../../shared/own-key-map';
 
-/** The names that flags use, and those of OpenSSL. */
+/** Maps the names of flags to those of OpenSSL. */
 const SUITES = ownKeyMap<string>({
   TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
   TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'ECDHE-ECDSA-AES128-SHA256',
@@ -24,14 +24,14 @@ const SUITES = ownKeyMap<string>({
   TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
 });
 
-/** Those of TLS 1.3. They are always offered and may be named. */
+/** Suites of TLS 1.3. They are always enabled and may be listed. */
 const SUITES_13 = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
 ] as const;
 
-/** Suites of v1.21's list that the runtime is built without. */
+/** Suites of v1.21's list that the runtime does not include. */
 const BROKEN: ReadonlySet<string> = new Set([
   'TLS_ECDHE_ECDSA_WITH_RC4_128_SHA',
   'TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA',
@@ -43,11 +43,11 @@ const BROKEN: ReadonlySet<string> = new Set([
 export const CIPHER_SUITE_NAMES: readonly string[] = [...SUITES.keys(), ...SUITES_13];
 
 export type ParsedSuites =
-  /** `ciphers` is OpenSSL's list; undefined stands for the runtime's own. */
+  /** `ciphers` is OpenSSL's list; undefined means the runtime's default. */
   | { readonly ok: true; readonly ciphers: string | undefined }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads the names of `--tls-cipher-suites`; they are preferred in that order. */
+/** Parses the names of `--tls-cipher-suites`, in order of preference. */
 export function parseCipherSuites(names: readonly string[]): ParsedSuites {
   const wanted = names.filter((name) => name !== '');
   const errors = wanted

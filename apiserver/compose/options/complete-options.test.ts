@@ -26,13 +26,13 @@ function errors(...argv: string[]): readonly string[] {
   return completed.ok ? [] : completed.errors;
 }
 
-test('handshakes are limited by two flags, or not at all', () => {
+test('handshakes are rate limited by two flags, or unlimited', () => {
   const { serving } = options(ETCD, '--tls-handshake-rate=50', '--tls-handshake-burst=70');
   expect(serving.handshakes).toEqual({ perSecond: 50, burst: 70 });
   expect(options(ETCD, '--tls-handshake-rate=0').serving.handshakes).toBeUndefined();
 });
 
-test('requests are limited fairly by default, else by their number alone, and never not at all by mistake', () => {
+test('requests are limited by priority and fairness by default, else by number, and never unlimited by mistake', () => {
   const max = { readOnly: 400, mutating: 200 };
   expect(options(ETCD).flow).toEqual({
     isFair: true,
@@ -48,7 +48,7 @@ test('requests are limited fairly by default, else by their number alone, and ne
   expect(errors(ETCD, ...none, '--enable-priority-and-fairness=false')).toEqual([]);
 });
 
-test('the memory of requests in flight is what a flag says, else half of the heap', () => {
+test('the memory limit of requests in flight is that of a flag, or half of the heap', () => {
   expect(options(ETCD, '--max-inflight-bytes=100000000').flow.bytesMax).toBe(100_000_000);
   expect(options(ETCD).flow.bytesMax).toBe(getHeapStatistics().heap_size_limit / 2);
   expect(errors(ETCD, '--max-inflight-bytes=1000')).toEqual([
@@ -56,7 +56,7 @@ test('the memory of requests in flight is what a flag says, else half of the hea
   ]);
 });
 
-test('limits are shared over Redis by an address of it, with TLS or without', () => {
+test('a Redis address enables shared limits, with TLS or without', () => {
   const redis = 'rediss://redis.example.com:6380';
   expect(options(ETCD, `--shared-limits-redis=${redis}`).flow.sharedBy).toEqual({ url: redis });
   const withCa = options(ETCD, `--shared-limits-redis=${redis}`, '--shared-limits-redis-ca-file=ca.pem');
@@ -66,7 +66,7 @@ test('limits are shared over Redis by an address of it, with TLS or without', ()
   ]);
 });
 
-test('answers of webhooks are shared over Redis by an address of it, and by a secret that it does not have', () => {
+test('a Redis address and a separate secret enable shared webhook responses', () => {
   const redis = '--shared-webhook-cache-redis=rediss://redis.example.com:6380';
   expect(options(ETCD).sharedAnswers).toBeUndefined();
   expect(options(ETCD, redis, '--shared-webhook-cache-key-file=k').sharedAnswers).toEqual({
@@ -79,7 +79,7 @@ test('answers of webhooks are shared over Redis by an address of it, and by a se
   ).toEqual(['--shared-webhook-cache-redis must begin with rediss:// or redis://']);
 });
 
-test('with etcd servers alone everything else has its default', () => {
+test('with only etcd servers given, every other option has its default', () => {
   expect(options(ETCD, '--advertise-address=192.0.2.7')).toMatchObject({
     advertiseAddress: '192.0.2.7',
     serving: {
@@ -106,14 +106,14 @@ test('with etcd servers alone everything else has its default', () => {
   });
 });
 
-test('the self-made certificate has to name the advertised address and the external host', () => {
+test('the generated certificate has to name the advertised address and the external host', () => {
   const { serving } = options(ETCD, '--advertise-address=192.0.2.7', '--external-hostname=api.example.com');
   expect(serving.certificate).toMatchObject({
     hosts: expect.arrayContaining(['localhost', '192.0.2.7', 'api.example.com']) as string[],
   });
 });
 
-test('given certificate files take the place of the self-made one', () => {
+test('given certificate files replace the generated one', () => {
   const { serving } = options(
     ETCD,
     '--tls-cert-file=a.crt',
@@ -140,7 +140,7 @@ test('the embedded store needs its directory and no etcd', () => {
   ]);
 });
 
-test('mutual TLS to etcd is one piece, and the prefix gets its slashes right', () => {
+test('mutual TLS to etcd needs all of its files, and the slashes of the prefix are normalized', () => {
   const argv = [
     '--etcd-servers=https://a:1/,https://b:2',
     '--etcd-cafile=ca',
@@ -167,11 +167,11 @@ test.each([
   [[ETCD, '--request-timeout=10ms'], 'at least 1s'],
   [[ETCD, '--authorization-mode=AlwaysAllow,AlwaysAllow'], 'twice'],
   [[ETCD, '--authorization-mode='], 'at least one mode'],
-])('%j is refused', (argv, problem) => {
+])('%j is rejected', (argv, problem) => {
   expect(errors(...argv)).toEqual([expect.stringContaining(problem)]);
 });
 
-test('AlwaysAllow switches anonymous requests off, with a warning that says why', () => {
+test('AlwaysAllow disables anonymous requests with a warning', () => {
   const completed = complete(ETCD, '--anonymous-auth=true', '--token-auth-file=t');
   expect(completed).toMatchObject({
     ok: true,
@@ -183,7 +183,7 @@ test('AlwaysAllow switches anonymous requests off, with a warning that says why'
   ]);
 });
 
-test('RBAC leaves anonymous requests on, and warns of nothing', () => {
+test('RBAC enables anonymous requests without a warning', () => {
   const completed = complete(ETCD, '--authorization-mode=RBAC');
   expect(completed).toMatchObject({
     ok: true,
@@ -192,7 +192,7 @@ test('RBAC leaves anonymous requests on, and warns of nothing', () => {
   });
 });
 
-test('etcd without TLS is warned of, on the loopback interface too', () => {
+test('etcd without TLS causes a warning, even on the loopback interface', () => {
   const servers = 'http://127.0.0.1:2379,https://etcd-1:2379,http://etcd-2:2379';
   const completed = complete(`--etcd-servers=${servers}`, '--authorization-mode=RBAC');
   expect(completed.ok && completed.warnings).toEqual([
@@ -202,14 +202,14 @@ test('etcd without TLS is warned of, on the loopback interface too', () => {
   ]);
 });
 
-test('the modes of a kubeadm cluster are taken, and others refused', () => {
+test('the modes of a kubeadm cluster are accepted, and others rejected', () => {
   expect(options(ETCD, '--authorization-mode=Node,RBAC').authorizationModes).toEqual(['Node', 'RBAC']);
   expect(() => complete(ETCD, '--authorization-mode=Nodes')).toThrow(
     'not one of AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node',
   );
 });
 
-test('the mode ABAC needs a file of policies, and only it does', () => {
+test('only the mode ABAC requires a policy file, and only it accepts one', () => {
   expect(errors(ETCD, '--authorization-mode=ABAC')).toEqual([
     '--authorization-mode=ABAC needs --authorization-policy-file',
   ]);
@@ -221,7 +221,7 @@ test('the mode ABAC needs a file of policies, and only it does', () => {
   ]);
 });
 
-test('the mode Webhook needs to know whom to ask, and only it does', () => {
+test('only the mode Webhook requires a kubeconfig, and only it accepts one', () => {
   const file = '--authorization-webhook-config-file=w';
   expect(options(ETCD, '--authorization-mode=RBAC,Webhook', file)).toMatchObject({
     authorizationModes: ['RBAC', 'Webhook'],
@@ -240,13 +240,13 @@ test('the mode Webhook needs to know whom to ask, and only it does', () => {
   ]);
 });
 
-test('AlwaysDeny leaves anonymous requests on and warns', () => {
+test('AlwaysDeny enables anonymous requests with a warning', () => {
   const completed = complete(ETCD, '--authorization-mode=AlwaysDeny');
   expect(completed).toMatchObject({ ok: true, options: { authentication: { anonymous: true } } });
   expect(completed.ok && completed.warnings).toEqual([expect.stringContaining('AlwaysDeny is enabled')]);
 });
 
-test('the help has the flags under their groups', () => {
+test('the help lists the flags by group', () => {
   const text = helpText(FLAG_ROWS, { program: 'orch-apiserver', summary: 'Serves the API.' });
   const headings = [...text.matchAll(/^(.+) flags:$/gm)].map(([, heading]) => heading);
   expect(headings).toEqual([
@@ -266,7 +266,7 @@ test('the help has the flags under their groups', () => {
   ]);
 });
 
-test('gates are switched by name, the last word counts, and the help lists them', () => {
+test('gates are set by name, the last value wins, and the help lists them', () => {
   expect(options(ETCD).featureGates).toEqual({
     APIListChunking: true,
     APIPriorityAndFairness: true,
@@ -296,7 +296,7 @@ test('gates are switched by name, the last word counts, and the help lists them'
   expect(help).toContain('ServerSideApply=true|false (BETA - default=true)');
 });
 
-test('AllAlpha and AllBeta switch all gates of their stage that are not named themselves', () => {
+test('AllAlpha and AllBeta set all gates of their stage that are not set by name', () => {
   const off = options(ETCD, '--feature-gates=AllBeta=false,AllAlpha=true').featureGates;
   expect(off).toEqual({
     APIListChunking: false,
@@ -319,7 +319,7 @@ test('AllAlpha and AllBeta switch all gates of their stage that are not named th
   expect(named.ServerSideApply).toBe(true);
 });
 
-test('gates of features that are there for good may be set, and cannot be switched off', () => {
+test('gates of GA features may be set to true, but not to false', () => {
   expect(options(ETCD, '--feature-gates=NodeLease=true,WatchBookmark=1').featureGates).toEqual(
     options(ETCD).featureGates,
   );
@@ -332,7 +332,7 @@ test('gates of features that are there for good may be set, and cannot be switch
   expect(help).toContain('NodeLease=true (GA - locked to true)');
 });
 
-test('gates that do not exist and values that are none are refused, all at once', () => {
+test('unknown gates and invalid values are rejected, all at once', () => {
   const gates = 'ServerSideAply=true,toString=true,ServerSideApply,ServerSideApply=flase,ServerSideApply=';
   expect(errors(ETCD, `--feature-gates=${gates}`)).toEqual([
     '--feature-gates: unknown gate ServerSideAply; did you mean ServerSideApply?',
@@ -343,7 +343,7 @@ test('gates that do not exist and values that are none are refused, all at once'
   ]);
 });
 
-test('the ranges of Services are read, and refused with the flag when they cannot be used', () => {
+test('the ranges of Services are parsed, and invalid ones are rejected with the flag', () => {
   const { services } = options(
     ETCD,
     '--service-cluster-ip-range=10.96.0.0/12',

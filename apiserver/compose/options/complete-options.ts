@@ -27,7 +27,7 @@ import { readEncryptionConfiguration } from './encryption-options';
 
 export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
 
-/** `warnings` are sentences to log at start. */
+/** `warnings` are sentences to log at startup. */
 export type CompletedOptions =
   | { readonly ok: true; readonly options: ServerOptions; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly errors: readonly string[] };
@@ -35,7 +35,7 @@ export type CompletedOptions =
 const MB = 1_048_576;
 const SECOND_MS = 1_000;
 
-/** Checks how the flags fit together and fills in what follows from others. All errors are told at once. */
+/** Validates the flags together and fills in derived values. Returns all errors at once. */
 export function completeOptions(flags: ServerFlags): CompletedOptions {
   const runtimeConfig = parseRuntimeConfig(flags.runtimeConfig);
   const featureGates = parseFeatureGates(flags.featureGates, OWN_GATES);
@@ -102,7 +102,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   };
 }
 
-/** What was read of flags that say more than one value. */
+/** The results of parsing flags with structured values. */
 type ParsedOptions = Pick<
   ServerOptions,
   | 'serving'

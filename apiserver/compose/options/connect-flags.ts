@@ -2,7 +2,7 @@ import type { FlagRow } from '../../../shared/flags/flag-row';
 
 const GROUP = 'Connections to other servers';
 
-/** The flags for how requests go on to agents of nodes, and to API servers behind this one. */
+/** The flags for proxied connections to kubelets and extension API servers. */
 export const CONNECT_FLAGS = [
   {
     name: 'kubelet-client-certificate',

@@ -5,20 +5,20 @@ import type { RedirectRules } from '../../engine/proxy/redirects';
 import type { CONNECT_FLAGS } from './connect-flags';
 import type { ServerFeatureGates } from './own-gates';
 
-/** How requests go on to other servers. */
+/** Options of proxied connections to other servers. */
 export interface ConnectOptions {
   readonly agents: AgentRules;
-  /** The time for connecting to an agent, in milliseconds. */
+  /** Timeout for connecting to a kubelet, in milliseconds. */
   readonly agentDialMsMax: number;
-  /** As whom; undefined: as nobody. */
+  /** The client certificate for kubelets; undefined for anonymous requests. */
   readonly agentClient: CertificateFiles | undefined;
-  /** Empty: agents are not verified. */
+  /** Empty: kubelet certificates are not verified. */
   readonly agentCaFile: string;
-  /** As whom servers behind this one are asked; undefined: as nobody. */
+  /** The client certificate for extension API servers; undefined for anonymous requests. */
   readonly proxyClient: CertificateFiles | undefined;
-  /** Whether they are found by Endpoints. */
+  /** Whether requests go to the endpoints of the Service instead of its cluster IP. */
   readonly aggregatorRouting: boolean;
-  /** Where agents may send an upgrade. */
+  /** Rules for redirects of upgrade requests by kubelets. */
   readonly redirects: RedirectRules;
 }
 
@@ -49,7 +49,7 @@ export function connectOptions(
   };
 }
 
-/** A sentence for each flag whose value cannot be used. */
+/** Returns an error for each flag with an unusable value. */
 export function connectErrors(flags: Flags): readonly string[] {
   const errors: string[] = [];
   if ((flags.kubeletClientCertificate === '') !== (flags.kubeletClientKey === '')) {

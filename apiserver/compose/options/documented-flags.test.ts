@@ -19,7 +19,7 @@ import {
 
 const ROOT = path.resolve(__dirname, '../../..');
 const MANUAL = path.join(ROOT, 'apiserver/docs');
-/** Every store, and whatever other flags have to be given for more of them to be read. */
+/** One command line per store, with the flags that cause further flags to be read. */
 const COMMAND_LINES = [
   ['--storage-backend=embedded', '--embedded-dir=d'],
   [
@@ -58,7 +58,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'v8-pool-size',
 ]);
 
-test('the manual and the README name no flag that is not there', () => {
+test('the manual and the README name no unknown flag', () => {
   const known = [...FLAG_ROWS, ...FLAGS].map(({ name }) => name);
   const pages = readdirSync(MANUAL).filter((name) => name.endsWith('.md'));
   const texts = [...pages.map((name) => path.join(MANUAL, name)), path.join(ROOT, 'README.md')].map((file) =>
@@ -68,7 +68,7 @@ test('the manual and the README name no flag that is not there', () => {
     [...text.matchAll(/(?<![\w-])--([a-z][a-z0-9-]*)/gu)].map(([, name = '']) => name),
   );
   expect(named.length).toBeGreaterThan(50);
-  // `--oidc-*` and `--cluster-signing-<signer>-cert-file` stand for those that begin so.
+  // `--oidc-*` and `--cluster-signing-<signer>-cert-file` are patterns of flag names.
   const unknown = named.filter(
     (name) =>
       !FOREIGN.has(name) &&
@@ -82,7 +82,7 @@ test('the manual and the README name no flag that is not there', () => {
 test.each([
   ['API server', FLAG_ROWS, FOREIGN_FLAGS],
   ['controller-manager', FLAGS, MANAGER_FOREIGN_FLAGS],
-])('no flag of the %s has a row and is foreign too, or stands twice', (_program, rows, foreign) => {
+])('no flag of the %s is both supported and foreign, or listed twice', (_program, rows, foreign) => {
   const names = [...rows, ...foreign].map(({ name }) => name);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
@@ -91,7 +91,7 @@ test.each([
   ['the library of kube-apiserver', [...FLAG_ROWS, ...FOREIGN_FLAGS], GENERIC_FLAGS, 70],
   ['kube-apiserver besides', [...FLAG_ROWS, ...FOREIGN_FLAGS], [...API_SERVER_FLAGS, ...HIDDEN_FLAGS], 60],
   ['kube-controller-manager', [...FLAGS, ...MANAGER_FOREIGN_FLAGS], CONTROLLER_MANAGER_FLAGS, 130],
-])('every flag that %s has is known', (_program, rows, flags, atLeast) => {
+])('every flag of %s is known', (_program, rows, flags, atLeast) => {
   const known = new Set<string>(rows.map(({ name }) => name));
   expect(flags.length).toBeGreaterThan(atLeast);
   expect(flags.filter((name) => !known.has(name))).toEqual([]);
@@ -114,7 +114,7 @@ test('every flag of the API server is read', () => {
   expect(FLAG_ROWS.map(fieldOf).filter((field) => !read.has(field))).toEqual([]);
 });
 
-/** The same object, which notes what is read of it. */
+/** Returns a proxy of the target that records the properties read. */
 function noting<T extends object>(target: T, read: Set<string>): T {
   return new Proxy(target, {
     get: (values, key) => {

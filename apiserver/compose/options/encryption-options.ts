@@ -9,7 +9,7 @@ export type EncryptionConfiguration =
 
 const FLAG = '--encryption-provider-config';
 
-/** Reads the file of `--encryption-provider-config`. An empty path asks for no encryption. */
+/** Reads the file of `--encryption-provider-config`. An empty path means no encryption. */
 export function readEncryptionConfiguration(file: string): EncryptionConfiguration {
   if (file === '') return { ok: true, rules: undefined };
   try {

@@ -2,7 +2,7 @@ import type { FlagRow } from '../../../shared/flags/flag-row';
 
 const GROUP = 'Overload';
 
-/** Flags for how many requests are carried out at a time. Names and defaults are kube-apiserver's where it has the flag. */
+/** Flags that limit concurrent requests. Names and defaults are kube-apiserver's where it has the flag. */
 export const FLOW_FLAGS = [
   {
     name: 'max-requests-inflight',

@@ -3,17 +3,17 @@ import type { RedisOptions } from '../../../shared/client/redis';
 import type { DroppedRequests } from '../../engine/request/overload';
 import type { ServerFeatureGates } from './own-gates';
 
-/** How many requests are carried out at a time. */
+/** Limits of concurrent requests. */
 export interface FlowOptions {
-  /** By priority and fairness; else only their number is limited. */
+  /** Whether to use priority and fairness; otherwise only the number of requests is limited. */
   readonly isFair: boolean;
-  /** 0: any number. */
+  /** 0: unlimited. */
   readonly max: Readonly<Record<keyof DroppedRequests, number>>;
-  /** Of request bodies and answers in memory, together. */
+  /** The limit for request bodies and responses in memory together. */
   readonly bytesMax: number;
-  /** Undefined: every replica gives all seats. */
+  /** Undefined: every replica has all seats. */
   readonly sharedBy: RedisOptions | undefined;
-  /** How long a request waits for its turn. */
+  /** Maximum queueing time of a request. */
   readonly waitMsMax: number;
 }
 
@@ -27,11 +27,11 @@ interface FlowFlags {
   readonly requestTimeoutMs: number;
 }
 
-/** Of the heap, where no flag says how much. */
+/** Share of the heap, if no flag sets the limit. */
 const HEAP_SHARE = 0.5;
 const BYTES_MIN = 32 * 1_024 * 1_024;
 
-/** Of the time that a request has. */
+/** Divisor of the request timeout. */
 const WAIT_SHARE = 4;
 
 export function flowOptions(

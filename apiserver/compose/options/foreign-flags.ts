@@ -7,7 +7,7 @@ const CACHE =
   'the watch cache is limited in bytes, by the --watch-cache-*-budget flags, and serves every resource';
 const ENDPOINTS = 'the addresses of the replicas are kept by leases';
 
-/** Flags of kube-apiserver v1.21 that this server has no use for. Those which it has stand in `flag-rows.ts`. */
+/** Flags of kube-apiserver v1.21 that are accepted without effect. The supported flags are in `flag-rows.ts`. */
 export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'address', taken: ['127.0.0.1'], reason: 'there is no insecure port' },
   { name: 'insecure-bind-address', reason: 'there is no insecure port' },

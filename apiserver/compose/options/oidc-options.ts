@@ -3,7 +3,7 @@ import type { OidcOptions } from './server-options';
 
 const NO_PREFIX = '-';
 
-/** What is wrong with the flags for OpenID Connect. */
+/** Returns the errors of the flags for OpenID Connect. */
 export function oidcErrors(flags: ServerFlags): readonly string[] {
   const errors: string[] = [];
   const { oidcIssuerUrl: issuer } = flags;
@@ -45,7 +45,7 @@ export function oidcOptions(flags: ServerFlags): OidcOptions | undefined {
   };
 }
 
-/** Two issuers may both have a user 42; an email address is somebody's wherever it comes from. */
+/** Two issuers may both have a user 42, so names get a prefix by default. An email address is globally unique. */
 function usernamePrefixOf({ oidcUsernamePrefix, oidcUsernameClaim, oidcIssuerUrl }: ServerFlags): string {
   if (oidcUsernamePrefix === NO_PREFIX) return '';
   if (oidcUsernamePrefix !== '') return oidcUsernamePrefix;

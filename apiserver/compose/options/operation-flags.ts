@@ -1,13 +1,13 @@
 import type { FlagRow } from '../../../shared/flags/flag-row';
 
-/** What administrators may look into, what browsers are told, and how clients connect. */
+/** Flags for profiling, browser headers and client connections. */
 export const OPERATION_FLAGS = [
   {
     name: 'profiling',
     type: 'bool',
     default: true,
     group: 'Generic',
-    help: 'Serve CPU and heap profiles of this process at /debug/pprof/, to whoever may get that path.',
+    help: 'Serve CPU and heap profiles of this process at /debug/pprof/, to users who are authorized for that path.',
   },
   {
     name: 'identity-lease-duration-seconds',

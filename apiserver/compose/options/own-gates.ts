@@ -1,7 +1,7 @@
 import type { FeatureGates } from '../../../shared/flags/feature-gates';
 import { FIELD_GATES, SERVER_GATES } from '../../kubernetes/kinds/field-gates';
 
-/** The feature gates that switch something in the API server. */
+/** The feature gates with an effect in the API server. */
 export const OWN_GATES = [
   'APIListChunking',
   'APIPriorityAndFairness',

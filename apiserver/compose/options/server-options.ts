@@ -26,17 +26,17 @@ import type { FlowOptions } from './flow-options';
 import type { SharedAnswerOptions } from './shared-answer-options';
 import type { ConnectOptions } from './connect-options';
 
-/** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
+/** The validated and complete options of the command line: every part of the server takes its section of this and no flags. */
 export interface ServerOptions {
   readonly dialect: Dialect;
-  /** An IP address other machines can reach; used for certificates, discovery and the server's own Endpoints. */
+  /** An IP address that other machines can reach; used for certificates, discovery and the server's own Endpoints. */
   readonly advertiseAddress: string;
-  /** Empty when none was given. */
+  /** Empty if not given. */
   readonly externalHostname: string;
   readonly serving: ServingOptions;
   readonly requests: RequestOptions;
   readonly flow: FlowOptions;
-  /** Undefined: replicas tell each other nothing of what webhooks answer. */
+  /** Undefined: webhook responses are not shared. */
   readonly sharedAnswers: SharedAnswerOptions | undefined;
   readonly store: StoreOptions;
   /** Undefined: nothing is encrypted in the store. */
@@ -45,34 +45,34 @@ export interface ServerOptions {
   readonly authentication: AuthenticationOptions;
   /** Never empty. */
   readonly authorizationModes: readonly Mode[];
-  /** There if the mode ABAC is among them. */
+  /** Defined if the mode ABAC is enabled. */
   readonly authorizationPolicies: readonly AbacPolicy[] | undefined;
-  /** There if the mode Webhook is among them. */
+  /** Defined if the mode Webhook is enabled. */
   readonly authorizationWebhook: AuthorizationWebhookOptions | undefined;
   readonly admission: PluginChoice &
     Pick<PluginContext, 'configurations' | 'tolerationSeconds'> & { readonly webhookCalls: CallLimits };
-  /** How requests go on to agents of nodes and to other servers. */
+  /** Options of proxied connections to kubelets and other servers. */
   readonly connect: ConnectOptions;
   readonly logging: LoggingOptions;
   /** Undefined: nothing is audited. */
   readonly audit: AuditOptions | undefined;
-  /** Whether administrators may have profiles of the process. */
+  /** Whether profiling endpoints are enabled. */
   readonly profiling: boolean;
-  /** Which metrics are shown. */
+  /** Selects the metrics to report. */
   readonly metrics: MetricChoice;
-  /** How long to go on serving after the signal to stop, with readiness failing. */
+  /** Time in ms for which the server continues to serve after the shutdown signal, while readiness fails. */
   readonly shutdownDelayMs: number;
   readonly livezGraceMs: number;
-  /** How replicas say that they are alive. Undefined: they keep no leases. */
+  /** Options of the identity leases. Undefined: replicas have no leases. */
   readonly identity: IdentityOptions | undefined;
-  /** 0 keeps events for ever. */
+  /** 0 means that events never expire. */
   readonly eventTtlSeconds: number;
-  /** Which group versions are switched on and off. */
+  /** Enables and disables group versions. */
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: ServerFeatureGates;
-  /** What pods may be. */
+  /** Settings of the built-in kinds, such as whether pods may be privileged. */
   readonly kindSettings: KindSettings;
-  /** What Services get their addresses and node ports from. */
+  /** The address and node port ranges of Services. */
   readonly services: {
     readonly addresses: AddressRange;
     readonly secondaryAddresses: AddressRange | undefined;
@@ -82,28 +82,28 @@ export interface ServerOptions {
 
 export interface ServingOptions {
   readonly bindAddress: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly certificate:
     | { readonly from: 'files'; readonly certFile: string; readonly keyFile: string }
-    /** The server makes its own below `dir`; `hosts` are the names it has to carry. */
+    /** The server generates a certificate below `dir`; `hosts` are its subject alternative names. */
     | { readonly from: 'self-signed'; readonly dir: string; readonly hosts: readonly string[] };
-  /** Chosen by the name for which a client asks, before `certificate`. */
+  /** Selected by SNI, in preference to `certificate`. */
   readonly sniCertificates: readonly SniCertificate[];
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
-  /** OpenSSL's list; undefined: that of the runtime. */
+  /** OpenSSL's list; undefined means the runtime's default. */
   readonly ciphers: string | undefined;
-  /** Undefined: HTTP/2 is not offered. */
+  /** Undefined: HTTP/2 is disabled. */
   readonly http2: Http2Settings | undefined;
-  /** What answers tell browsers; undefined: nothing. */
+  /** Browser headers of responses; undefined: none. */
   readonly browsers: BrowserRules | undefined;
-  /** For each address. Undefined: any number. */
+  /** Rate per address. Undefined: unlimited. */
   readonly handshakes: Rate | undefined;
 }
 
 export interface RequestOptions {
   readonly timeoutMs: number;
-  /** Watches without a timeout of their own end between this and twice this. */
+  /** Watches without a timeout of their own end between this value and twice this value. */
   readonly minWatchTimeoutSeconds: number;
 }
 
@@ -111,13 +111,13 @@ export interface WatchCacheOptions {
   readonly ringBytesMax: number;
   readonly derivedBytesMax: number;
   readonly snapshotBytesMax: number;
-  /** 0 is never. */
+  /** 0 means never. */
   readonly checkIntervalMs: number;
 }
 
 export interface AuthenticationOptions {
   readonly tokenFile?: string;
-  /** Of the authorities whose certificates make clients known. */
+  /** The file of the client certificate authorities. */
   readonly clientCaFile?: string;
   readonly requestHeader?: RequestHeaderOptions;
   readonly bootstrapTokens: boolean;
@@ -127,22 +127,22 @@ export interface AuthenticationOptions {
   readonly anonymous: boolean;
 }
 
-/** Proxies that authenticate users themselves. */
+/** Front proxies that authenticate users themselves. */
 export interface RequestHeaderOptions extends RequestHeaderNames {
   readonly caFile: string;
 }
 
-/** A remote service that is asked about tokens. */
+/** A remote service that authenticates tokens. */
 export interface TokenWebhookOptions {
   readonly configFile: string;
   readonly version: ReviewVersion;
-  /** 0 asks each time. */
+  /** 0 disables the cache. */
   readonly ttlMs: number;
 }
 
 /** An OpenID Connect issuer. */
 export interface OidcOptions extends IdTokenRules {
-  /** Undefined: the authorities of this machine. */
+  /** Undefined: the system's certificate authorities. */
   readonly caFile: string | undefined;
   /** Never empty. */
   readonly algorithms: readonly TokenAlgorithm[];
@@ -153,20 +153,20 @@ export interface AccountTokenOptions {
   readonly issuer: string;
   readonly signingKey:
     | { readonly from: 'file'; readonly file: string }
-    /** The server makes its own below `dir`. */
+    /** The server generates a key below `dir`. */
     | { readonly from: 'self-made'; readonly dir: string };
-  /** Of the keys that tokens of others are verified with. */
+  /** Files of the keys that verify other tokens. */
   readonly keyFiles: readonly string[];
-  /** Takes their place where none are given, if its key is of a kind that signs tokens. */
+  /** Used if no key files are given and its key type can sign tokens. */
   readonly servingKeyFile: string | undefined;
   /** Never empty. */
   readonly apiAudiences: readonly string[];
-  /** Undefined: as long as the request asks for. */
+  /** Undefined: the requested duration is not limited. */
   readonly maxExpirationSeconds: number | undefined;
   readonly extendsExpiration: boolean;
-  /** Where clients find the keys; undefined: on this server. */
+  /** The URL of the keys; undefined: on this server. */
   readonly keysUrl: string | undefined;
-  /** Whether the Secret of a token that has no end must be there still. */
+  /** Whether the Secret of a token without expiration must still exist. */
   readonly lookup: boolean;
 }
 

@@ -8,7 +8,7 @@ function serving(...argv: readonly string[]) {
   return completeServing(parsed.values);
 }
 
-test('cipher suites are translated, and those of TLS 1.3 stay', () => {
+test('cipher suites are mapped to OpenSSL, and those of TLS 1.3 remain enabled', () => {
   const completed = serving(
     '--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256',
   );
@@ -21,7 +21,7 @@ test('cipher suites are translated, and those of TLS 1.3 stay', () => {
   expect(serving()).toMatchObject({ options: { ciphers: undefined, sniCertificates: [] } });
 });
 
-test('suites that do not exist or are broken, and certificates without a key, are refused at once', () => {
+test('unknown or broken suites, and certificates without a key, are rejected at once', () => {
   expect(
     serving(
       '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA,TLS_AES_128_GCM_SHA25',
@@ -39,7 +39,7 @@ test('suites that do not exist or are broken, and certificates without a key, ar
   });
 });
 
-test('certificates by name are read in their order', () => {
+test('SNI certificates are read in their order', () => {
   expect(
     serving('--tls-sni-cert-key=a.crt,a.key', '--tls-sni-cert-key=b.crt,b.key:*.b.com,b.com'),
   ).toMatchObject({
@@ -52,7 +52,7 @@ test('certificates by name are read in their order', () => {
   });
 });
 
-test('what browsers are told is read from two flags, and nothing without them', () => {
+test('browser headers are read from two flags, and are absent without them', () => {
   expect(serving('--cors-allowed-origins=')).toMatchObject({ options: { browsers: undefined } });
   const completed = serving(
     '--cors-allowed-origins=^https://ui\\.example\\.com$,localhost',
@@ -65,7 +65,7 @@ test('what browsers are told is read from two flags, and nothing without them', 
   expect(origins.map(({ test: matches }) => matches('http://localhost:8080'))).toEqual([false, true]);
 });
 
-test('origins that are no expressions, and directives that do not exist, are refused', () => {
+test('invalid origin expressions, and unknown directives, are rejected', () => {
   expect(
     serving('--cors-allowed-origins=(', '--strict-transport-security-directives=max-age,forever'),
   ).toMatchObject({
@@ -77,7 +77,7 @@ test('origins that are no expressions, and directives that do not exist, are ref
   });
 });
 
-test('HTTP/2 is offered unless it is switched off, with the limits of v1.21', () => {
+test('HTTP/2 is enabled by default, with the limits of v1.21', () => {
   expect(serving('--enable-http2=false')).toMatchObject({ options: { http2: undefined } });
   expect(serving()).toMatchObject({
     options: { http2: { streamsMax: 250, goawayChance: 0 } },

@@ -12,7 +12,7 @@ export type CompletedServing =
   | { readonly ok: true; readonly options: ServingOptions }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Where the server listens, and with what certificates. */
+/** Builds the listen address and certificates from the flags. */
 export function completeServing(flags: ServerFlags): CompletedServing {
   const ciphers = parseCipherSuites(flags.tlsCipherSuites);
   const browsers = parseBrowserRules(flags);
@@ -44,7 +44,7 @@ export function completeServing(flags: ServerFlags): CompletedServing {
   };
 }
 
-/** The address at which others reach this server. */
+/** Returns the address of this server for other machines. */
 export function advertiseAddressOf({ advertiseAddress, bindAddress }: ServerFlags): string {
   return advertiseAddress || reachableAddress(bindAddress);
 }

@@ -3,7 +3,7 @@ import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 
 const GROUP = 'Authentication';
 
-/** Flags for what replicas tell each other of the answers of token and authorization webhooks. */
+/** Flags for sharing the responses of token and authorization webhooks between replicas. */
 export const SHARED_ANSWER_FLAGS = [
   {
     name: 'shared-webhook-cache-redis',
@@ -34,7 +34,7 @@ export interface SharedAnswerOptions extends RedisOptions {
 
 type SharedAnswerFlags = FlagValues<typeof SHARED_ANSWER_FLAGS>;
 
-/** Undefined where replicas tell each other nothing. */
+/** Returns undefined if replicas share no responses. */
 export function sharedAnswerOptions(flags: SharedAnswerFlags): SharedAnswerOptions | undefined {
   const { sharedWebhookCacheRedis: url, sharedWebhookCacheRedisCaFile: caFile } = flags;
   if (url === '') return undefined;

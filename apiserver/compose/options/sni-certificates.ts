@@ -4,7 +4,7 @@ export type ParsedSniCertificates =
   | { readonly ok: true; readonly certificates: readonly SniCertificate[] }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads the values of `--tls-sni-cert-key`: `<certificate file>,<key file>[:<name>,…]`, each. */
+/** Parses the values of `--tls-sni-cert-key`, each in the form `<certificate file>,<key file>[:<name>,…]`. */
 export function parseSniCertificates(values: readonly string[]): ParsedSniCertificates {
   const certificates: SniCertificate[] = [];
   const errors: string[] = [];

@@ -3,7 +3,7 @@ import { DEFAULT_CALL_LIMITS } from '../../kubernetes/admission/webhooks/call';
 
 const GROUP = 'Admission';
 
-/** Flags for how admission webhooks are asked. kube-apiserver has none of them. */
+/** Flags for calls of admission webhooks. kube-apiserver has none of them. */
 export const WEBHOOK_FLAGS = [
   {
     name: 'admission-webhook-outage-failures',

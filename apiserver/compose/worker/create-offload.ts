@@ -9,15 +9,15 @@ import { Offload } from '../../engine/workers/offload';
 import { OffloadThread } from '../../engine/workers/offload-thread';
 import { spawnThread } from '../../engine/workers/spawn';
 
-/** `thread.ts` as the build leaves it. */
+/** The build output of `thread.ts`. */
 const THREAD_PROGRAM = path.join(__dirname, 'thread.js');
 
 export interface OffloadParts {
   readonly backend: Backend;
   readonly log: Log;
-  /** `host:port` at which clients reach this server. */
+  /** `host:port` of this server for clients. */
   readonly serverAddress: () => string;
-  /** Where what the threads count is added. */
+  /** Receives the metrics of the threads. */
   readonly plane: CountedPlane;
   /** Aborts when the server is stopped. */
   readonly shutdownSignal: AbortSignal;
@@ -25,12 +25,12 @@ export interface OffloadParts {
 
 export interface Offloads {
   readonly large: Offload;
-  /** For elements of lists: whoever lists does not wait for what others write. */
+  /** Encodes elements of lists, on a thread of its own, so that reads do not wait for writes. */
   readonly encodings: Offload;
   readonly counts: OffloadCounts;
 }
 
-/** Has large requests, and large elements of lists, carried out by two threads of this process; each begins when it is first needed. */
+/** Offloads large requests and large list elements to two threads of this process; each thread starts on first use. */
 export function createOffloads({
   backend,
   log,
@@ -46,7 +46,7 @@ export function createOffloads({
       {
         log,
         counts,
-        // The other end is `replica.ts` beside this file.
+        // The other end is `replica.ts` in this folder.
         measured: (measured) => addMeasured(measures, measured as Measured),
       },
     );

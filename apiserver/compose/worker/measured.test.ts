@@ -21,7 +21,7 @@ async function shown({ plugins, webhooks, requests }: Measures): Promise<string>
   return String(await metrics.exposition());
 }
 
-/** One of everything that is counted. */
+/** Increments each of the counters. */
 function count({ plugins, webhooks, requests }: Measures): void {
   plugins.ofPhase({ type: 'admit', operation: 'CREATE' })(false, 3);
   plugins.ofPlugin('Priority', { type: 'admit', operation: 'CREATE' })(true, 40);
@@ -32,7 +32,7 @@ function count({ plugins, webhooks, requests }: Measures): void {
   requests.observerOf('https://a.ns.svc:8443')('POST', 200, 12);
 }
 
-test('what one counts and another shows is what it would show had it counted itself', async () => {
+test('counts transferred from one thread to another equal those of direct counting', async () => {
   const itself = newMeasures();
   const shows = newMeasures();
   const counts = newMeasures();
@@ -50,6 +50,6 @@ test('what one counts and another shows is what it would show had it counted its
   expect(await shown(shows)).toContain('name="a.example.com",type="validating"} 4\n');
 });
 
-test('nothing is told where nothing was counted', () => {
+test('nothing is transferred if nothing was counted', () => {
   expect(takeMeasured(newMeasures())).toBeUndefined();
 });

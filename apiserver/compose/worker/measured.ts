@@ -2,14 +2,14 @@ import type { AdmissionMetrics, TakenAdmission } from '../../kubernetes/admissio
 import type { TakenWebhookCounts, WebhookMetrics } from '../../kubernetes/admission/webhooks/webhook-metrics';
 import type { ClientRequests, TakenRequests } from '../../../shared/metrics/rest-client';
 
-/** Where plugins, webhooks and clients of other servers are counted. */
+/** The metrics of plugins, webhooks and clients of other servers. */
 export interface Measures {
   readonly plugins: AdmissionMetrics;
   readonly webhooks: WebhookMetrics;
   readonly requests: ClientRequests;
 }
 
-/** A server, as far as it counts. */
+/** The metrics sources of a server. */
 export interface CountedPlane {
   readonly admissionMetrics: AdmissionMetrics;
   readonly webhookMetrics: WebhookMetrics;
@@ -21,14 +21,14 @@ export function measuresOf(plane: CountedPlane): Measures {
   return { plugins: plane.admissionMetrics, webhooks: plane.webhookMetrics, requests: plane.requests };
 }
 
-/** What a thread has counted, on its way to the thread that shows it. */
+/** The counts of a thread, transferred to the thread that reports them. */
 export interface Measured {
   readonly plugins: TakenAdmission;
   readonly webhooks: TakenWebhookCounts;
   readonly requests: TakenRequests;
 }
 
-/** What was counted since this was called last; undefined for nothing. */
+/** Returns the counts since the last call; undefined if there are none. */
 export function takeMeasured({ plugins, webhooks, requests }: Measures): Measured | undefined {
   const measured = { plugins: plugins.take(), webhooks: webhooks.take(), requests: requests.take() };
   const isEmpty = Object.values(measured).every((part: object) =>

@@ -18,13 +18,13 @@ import type { RequestServices } from '../../engine/workers/serve-requests';
 export interface ReplicaParts {
   readonly backend: Backend;
   readonly log: Log;
-  /** `host:port` at which clients reach this server. */
+  /** `host:port` of this server for clients. */
   readonly serverAddress: string;
 }
 
 /**
- * One more replica, inside of the process: it answers requests for resources as any replica would, and does nothing by itself. What the plugins
- * and the access rules look at is cached, whatever else is read from the store. Resolves when it can answer.
+ * Starts a replica inside of the process. It handles requests for resources as any replica, and does no background work. The inputs of
+ * plugins and access control are cached; everything else is read from the store. Resolves when it can answer.
  */
 export async function startReplica(options: ServerOptions, parts: ReplicaParts): Promise<RequestServices> {
   const { backend, log, serverAddress } = parts;

@@ -7,7 +7,7 @@ import type { ThreadData } from '../../engine/workers/messages';
 import { startReplica } from './replica';
 import { serveRequests } from '../../engine/workers/serve-requests';
 
-/** What the thread for large requests runs: a replica with the flags of the process, over the store of the other thread. */
+/** The program of the thread for large requests: a replica with the flags of the process, over the store of the main thread. */
 async function main({ requests, store, serverAddress }: ThreadData): Promise<void> {
   const parsed = parseServerFlags(process.argv.slice(2));
   const completed = parsed.outcome === 'values' ? completeOptions(parsed.values) : undefined;
@@ -23,7 +23,7 @@ async function main({ requests, store, serverAddress }: ThreadData): Promise<voi
 }
 
 main(workerData as ThreadData).catch((error: unknown) => {
-  // Uncaught it ends the thread, and the other one is told why.
+  // An uncaught error ends the thread, and the main thread receives the error.
   process.nextTick(() => {
     throw error;
   });

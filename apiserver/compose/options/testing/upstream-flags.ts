@@ -1,4 +1,4 @@
-/** The flags that kube-apiserver has from the library apiserver v0.21 (`pkg/server/options`), those of other programs left out. */
+/** The flags of kube-apiserver from the library apiserver v0.21 (`pkg/server/options`), without those of other programs. */
 export const GENERIC_FLAGS: readonly string[] = `
   address
   admission-control-config-file
@@ -83,7 +83,7 @@ export const GENERIC_FLAGS: readonly string[] = `
   .trim()
   .split(/\s+/u);
 
-/** What else the `--help` of kube-apiserver v1.21 names. */
+/** The other flags in the `--help` of kube-apiserver v1.21. */
 export const API_SERVER_FLAGS: readonly string[] = `
   add-dir-header
   admission-control
@@ -178,10 +178,10 @@ export const API_SERVER_FLAGS: readonly string[] = `
   .trim()
   .split(/\s+/u);
 
-/** What it takes and no longer names. */
+/** The flags that it accepts, but does not list. */
 export const HIDDEN_FLAGS: readonly string[] = ['azure-container-registry-config', 'enable-logs-handler'];
 
-/** What the `--help` of kube-controller-manager v1.21 names. */
+/** The flags in the `--help` of kube-controller-manager v1.21. */
 export const CONTROLLER_MANAGER_FLAGS: readonly string[] = `
   add-dir-header
   address
@@ -332,7 +332,7 @@ export const CONTROLLER_MANAGER_FLAGS: readonly string[] = `
   .trim()
   .split(/\s+/u);
 
-/** How kubeadm v1.21 starts the API server; its files are named `f`. */
+/** The command line of the API server by kubeadm v1.21; its files are named `f`. */
 export const KUBEADM_API_SERVER: readonly string[] = [
   '--advertise-address=10.0.0.1',
   '--allow-privileged=true',
@@ -364,7 +364,7 @@ export const KUBEADM_API_SERVER: readonly string[] = [
   '--tls-private-key-file=f',
 ];
 
-/** How kubeadm v1.21 starts the controller-manager. */
+/** The command line of the controller-manager by kubeadm v1.21. */
 export const KUBEADM_CONTROLLER_MANAGER: readonly string[] = [
   '--allocate-node-cidrs=true',
   '--authentication-kubeconfig=f',
