@@ -109,13 +109,13 @@ test('every flag of the API server is read', () => {
   for (const argv of COMMAND_LINES) {
     const parsed = parseFlags(FLAG_ROWS, argv);
     if (parsed.outcome !== 'values') throw new Error(JSON.stringify(parsed));
-    completeOptions(noting(parsed.values, read));
+    completeOptions(recordReads(parsed.values, read));
   }
   expect(FLAG_ROWS.map(fieldOf).filter((field) => !read.has(field))).toEqual([]);
 });
 
 /** Returns a proxy of the target that records the properties read. */
-function noting<T extends object>(target: T, read: Set<string>): T {
+function recordReads<T extends object>(target: T, read: Set<string>): T {
   return new Proxy(target, {
     get: (values, key) => {
       read.add(String(key));

@@ -80,8 +80,16 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** Replicas with different configurations must not fight: each adds its own data and removes none. */
 function dataWith(before: Data, { clients, proxies }: AuthenticationInfoOptions, now: number): Data {
-  const clientAuthorities = joined(before[KEY.clientAuthorities], clients?.current().anchors ?? [], now);
-  const proxyAuthorities = joined(before[KEY.proxyAuthorities], proxies?.bundle.current().anchors ?? [], now);
+  const clientAuthorities = mergeCertificates(
+    before[KEY.clientAuthorities],
+    clients?.current().anchors ?? [],
+    now,
+  );
+  const proxyAuthorities = mergeCertificates(
+    before[KEY.proxyAuthorities],
+    proxies?.bundle.current().anchors ?? [],
+    now,
+  );
   const names = NAME_KEYS.map(([key, what]) => {
     const known = namesOf(before[key]);
     const own = proxies?.names[what] ?? [];
@@ -98,7 +106,7 @@ function dataWith(before: Data, { clients, proxies }: AuthenticationInfoOptions,
 const OWN_KEYS: ReadonlySet<string> = new Set([...Object.values(KEY), ...NAME_KEYS.map(([key]) => key)]);
 
 /** Merges certificates without duplicates and without expired ones. */
-function joined(before: unknown, own: readonly Certificate[], now: number): string {
+function mergeCertificates(before: unknown, own: readonly Certificate[], now: number): string {
   const byBytes = new Map<string, Certificate>();
   for (const certificate of [...readable(text(before)), ...own]) {
     if (certificate.notAfterMs < now) continue;

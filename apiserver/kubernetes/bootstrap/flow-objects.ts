@@ -108,7 +108,7 @@ async function writeConditions(
   for (const name of Object.keys(MANDATORY_PRIORITY_LEVELS)) names.add(name);
   const nowTime = formatTime(store.clock.now());
   for (const schema of schemas) {
-    const withCondition = (current: FlowSchema): FlowSchema => judged(current, names, nowTime);
+    const withCondition = (current: FlowSchema): FlowSchema => updateCondition(current, names, nowTime);
     const { name = '' } = schema.metadata;
     if (withCondition(schema) === schema || !writes.mayWrite(`condition of ${name}`)) continue;
     const request = { ...ownRequest(endpoint, { name }, MANAGER), subresource: 'status' };
@@ -119,7 +119,7 @@ async function writeConditions(
 }
 
 /** Returns the schema with its condition; the same object if it is unchanged. The messages are those of kube-apiserver. */
-function judged(schema: FlowSchema, levels: ReadonlySet<string>, nowTime: string): FlowSchema {
+function updateCondition(schema: FlowSchema, levels: ReadonlySet<string>, nowTime: string): FlowSchema {
   const { name } = schema.spec.priorityLevelConfiguration;
   const about = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)}`;
   const next: FlowSchemaCondition = levels.has(name)

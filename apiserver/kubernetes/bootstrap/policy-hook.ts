@@ -75,8 +75,8 @@ async function reconcilePolicy(
       try {
         await ensure(wanted, signal);
       } catch (error) {
-        if (!isRefusal(error)) throw error;
-        giveUp(wanted, error.message);
+        if (!isPermanent(error)) throw error;
+        logSkipped(wanted, error.message);
       }
     });
   }
@@ -95,7 +95,7 @@ async function catchUp(
 }
 
 /** Returns whether a retry would fail in the same way. */
-function isRefusal(error: unknown): error is StatusError {
+function isPermanent(error: unknown): error is StatusError {
   return error instanceof StatusError && error.status.code < SERVER_ERRORS_MIN;
 }
 
@@ -128,21 +128,25 @@ async function ensure(wanted: Wanted, signal: AbortSignal): Promise<void> {
   const key = relativeKey(endpoint.stored, namespace, name);
   let existing = currentFromCache(store, endpoint, key);
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-    if (await bring(wanted, existing?.object, signal)) return;
+    if (await createOrUpdate(wanted, existing?.object, signal)) return;
     existing = await readFresh(store, endpoint, key, signal);
   }
-  giveUp(wanted, 'too many conflicts, or its deletion is blocked');
+  logSkipped(wanted, 'too many conflicts, or its deletion is blocked');
 }
 
 /** A single object that cannot be updated must not keep the server from serving. */
-function giveUp({ endpoint, expected, log }: Wanted, why: string): void {
+function logSkipped({ endpoint, expected, log }: Wanted, why: string): void {
   const { name, namespace } = expected.metadata;
   const fields = { resource: endpoint.row.resource, namespace, object: name, error: why };
   log.error(fields, 'failed to reconcile a default RBAC role or binding');
 }
 
 /** Creates or updates the object; returns false if another writer was faster. */
-async function bring(wanted: Wanted, existing: ApiObject | undefined, signal: AbortSignal): Promise<boolean> {
+async function createOrUpdate(
+  wanted: Wanted,
+  existing: ApiObject | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { store, expected, reconciled } = wanted;
   const request = ownRequest(wanted.endpoint, expected.metadata);
   if (existing === undefined) return succeeds(createObject(store, request, expected, signal));

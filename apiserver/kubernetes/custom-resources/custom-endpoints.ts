@@ -76,7 +76,7 @@ export function customEndpoints(
   const made = all.flatMap(
     ({ name }) => registry.endpoint(definition.group, name, shared.hub.row.resource) ?? [],
   );
-  const endpoints = made.length === 1 ? made : eachAsStored(made);
+  const endpoints = made.length === 1 ? made : decodeThenConvert(made);
   const endpointOf = ({ name }: DefinitionVersion): Endpoint | undefined =>
     endpoints.find(({ row }) => row.version === name);
   const endpoint = endpointOf(hub);
@@ -89,7 +89,7 @@ export function customEndpoints(
  * With several versions, writes decode in the version of the request and then convert to the storage version. The validation rules of a
  * version apply only to its own fields.
  */
-function eachAsStored(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+function decodeThenConvert(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const versions = new Map<string, Endpoint>();
   return endpoints.map((endpoint) => {
     const { row, apiVersion } = endpoint;
@@ -112,7 +112,7 @@ function versionDefinition(
     row: rowOf(definition, version),
     type: UNSTRUCTURED,
     custom: lazy,
-    applyDefaults: (object, nulls) => completed(object, lazy, nulls),
+    applyDefaults: (object, nulls) => pruneAndDefault(object, lazy, nulls),
     servedSubresources: ['status', 'scale'],
     explainMisfit: explainScaleMisfit,
     ...(scale === undefined
@@ -174,7 +174,7 @@ function subresourcesOf({ hasStatus, scale }: DefinitionVersion, own: KindRow): 
 }
 
 /** Prunes and defaults an object of a request by its definition. Throws DecodeError. */
-function completed(object: ApiObject, { schema }: LazyVersion, nulls: NullsOf = 'dropped'): ApiObject {
+function pruneAndDefault(object: ApiObject, { schema }: LazyVersion, nulls: NullsOf = 'dropped'): ApiObject {
   if (schema === undefined) return object;
   const given: unknown = object;
   const { object: known } = prune(schema, given as JsonObject);

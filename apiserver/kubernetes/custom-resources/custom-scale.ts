@@ -68,7 +68,7 @@ function valueOf<T>(found: Found<T>): T | undefined {
   return found.value;
 }
 
-/** Validates the fields that a Scale shows. Writes to the status check only the status fields. */
+/** Validates the fields that a Scale shows. A status update does not check the replicas of the spec. */
 export function validateScaled(
   object: ApiObject,
   paths: ScalePaths,

@@ -22,13 +22,14 @@ export function customStorage(
     [...versions].map(([version, each]) => [apiVersionOf({ group, version }), each]),
   );
   const schemaOf = (apiVersion: string): StructuralSchema | undefined => byApiVersion.get(apiVersion)?.schema;
-  const readable = (object: ApiObject): ApiObject => completed(object, schemaOf(object.apiVersion ?? ''));
+  const readable = (object: ApiObject): ApiObject =>
+    pruneAndDefault(object, schemaOf(object.apiVersion ?? ''));
   const move = (object: ApiObject, apiVersion: string): ApiObject => {
     if (object.apiVersion === apiVersion) return object;
     return converter?.convertKept(object, apiVersion) ?? { ...object, apiVersion };
   };
   const convert = (object: ApiObject, apiVersion: string): ApiObject =>
-    pruned(move(object, apiVersion), schemaOf(apiVersion));
+    pruneAndCoerce(move(object, apiVersion), schemaOf(apiVersion));
   const read = (object: ApiObject, apiVersion: string): ApiObject =>
     object.apiVersion === apiVersion ? readable(object) : convert(readable(object), apiVersion);
   const hubVersion = apiVersionOf({ group, version: hub });
@@ -43,17 +44,17 @@ export function customStorage(
       const converted = (await converter.convert(others, apiVersion, signal)).values();
       return objects.map((object) => {
         if (object.apiVersion === apiVersion) return readable(object);
-        return pruned(converted.next().value ?? object, schemaOf(apiVersion));
+        return pruneAndCoerce(converted.next().value ?? object, schemaOf(apiVersion));
       });
     },
-    keep: (object) => sortedObject(pruned(move(object, hubVersion), schemaOf(hubVersion))),
+    keep: (object) => sortedObject(pruneAndCoerce(move(object, hubVersion), schemaOf(hubVersion))),
   };
 }
 
 /** Prunes and defaults the object. */
-function completed(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
+function pruneAndDefault(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
   if (schema === undefined) return object;
-  const known = pruned(object, schema);
+  const known = pruneAndCoerce(object, schema);
   try {
     return withDefaults(schema, known) as unknown as ApiObject;
   } catch (error) {
@@ -64,7 +65,7 @@ function completed(object: ApiObject, schema: StructuralSchema | undefined): Api
 }
 
 /** Malformed embedded objects are dropped as well, because old objects were validated less strictly. */
-function pruned(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
+function pruneAndCoerce(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
   if (schema === undefined) return object;
   const { object: known } = prune(schema, object);
   const { object: formed } = coerceEmbedded(schema, known, { drop: true });

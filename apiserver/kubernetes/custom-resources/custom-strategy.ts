@@ -38,18 +38,20 @@ export function customStrategy(
     validate: (object, info) => {
       const { lazy, scale } = versions.get(info.via.version) ?? {};
       const schema = lazy?.schema;
-      const sent = asSent(object, info);
+      const sent = toRequestVersion(object, info);
       return [
-        ...(schema === undefined ? [] : compare(info, (budget) => validateValues(schema, sent, { budget }))),
+        ...(schema === undefined
+          ? []
+          : validateWithin(info, (budget) => validateValues(schema, sent, { budget }))),
         ...(scale === undefined ? [] : validateScaled(object, scale, 'spec')),
         ...(schema === undefined ? [] : validateEmbedded(schema, sent)),
       ];
     },
-    validateNew: (object, info) => repeatsIn(versions, object, info),
+    validateNew: (object, info) => findDuplicates(versions, object, info),
     // Ratcheting: objects with duplicates from before the rule can still be updated.
     validateUpdate: (next, previous, info) => {
-      const repeats = repeatsIn(versions, next, info);
-      return repeats.length > 0 && repeatsIn(versions, previous, info).length > 0 ? [] : repeats;
+      const repeats = findDuplicates(versions, next, info);
+      return repeats.length > 0 && findDuplicates(versions, previous, info).length > 0 ? [] : repeats;
     },
     subresources: {
       status: {
@@ -61,7 +63,9 @@ export function customStrategy(
           return [
             ...(schema === undefined
               ? []
-              : compare(info, (budget) => validateValues(schema, asSent(next, info), { budget }))),
+              : validateWithin(info, (budget) =>
+                  validateValues(schema, toRequestVersion(next, info), { budget }),
+                )),
             ...(scale === undefined ? [] : validateScaled(next, scale, 'status')),
           ];
         },
@@ -70,24 +74,26 @@ export function customStrategy(
   };
 }
 
-/** Converts from the storage version to the request's version, whose schema applies. */
-function asSent(object: ApiObject, { via }: WriteInfo): JsonObject {
+/** Sets the apiVersion of the request, whose schema applies, on the object in the storage version. */
+function toRequestVersion(object: ApiObject, { via }: WriteInfo): JsonObject {
   const sent: unknown = { ...object, apiVersion: apiVersionOf(via) };
   return sent as JsonObject;
 }
 
 /** Finds duplicate items of sets and keyed lists. */
-function repeatsIn(
+function findDuplicates(
   versions: ReadonlyMap<string, StrategyVersion>,
   object: ApiObject,
   info: WriteInfo,
 ): readonly FieldError[] {
   const schema = versions.get(info.via.version)?.lazy.schema;
-  return schema === undefined ? [] : compare(info, (budget) => validateListTypes(schema, object, budget));
+  return schema === undefined
+    ? []
+    : validateWithin(info, (budget) => validateListTypes(schema, object, budget));
 }
 
 /** Validates against a schema. If that is expensive even for a small object, the request restarts on a worker. */
-function compare(
+function validateWithin(
   info: WriteInfo,
   errorsWithin: (budget: Budget) => readonly FieldError[],
 ): readonly FieldError[] {

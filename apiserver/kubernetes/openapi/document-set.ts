@@ -60,7 +60,7 @@ export function createDocumentSets(
     // The server's own documents take precedence over those of extension API servers. A built-in version cannot have custom resources.
     const parts = new Map([...partsOfOthers(current), ...versionParts(endpoints, served), ...builtIn.parts]);
     const ofVersions = [...endpoints.values()].flat();
-    const membersBehind = async (format: SwaggerFormat): Promise<readonly HashedMembers[]> =>
+    const membersOfExtensions = async (format: SwaggerFormat): Promise<readonly HashedMembers[]> =>
       current.length === 0
         ? []
         : membersOfOthers(withNames(await taken(), custom.names(ofVersions)), current, format);
@@ -68,7 +68,7 @@ export function createDocumentSets(
       once(async () =>
         joined(await base[format](), [
           ...(await custom.members(ofVersions, format)),
-          ...(await membersBehind(format)),
+          ...(await membersOfExtensions(format)),
         ]),
       );
     const swaggers = { json: swagger('json'), protobuf: swagger('protobuf') };

@@ -19,7 +19,7 @@ export interface ConversionWebhook {
   readonly address: ConversionAddress;
   /** PEM; empty if the system's certificate authorities are trusted. */
   readonly authorities: string;
-  /** Equal while the call configuration is unchanged. The circuit breaker's state is keyed by it. */
+  /** Equal while the call configuration is unchanged. A change resets the circuit breaker. */
   readonly callKey: string;
 }
 

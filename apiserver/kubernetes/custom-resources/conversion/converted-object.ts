@@ -28,7 +28,7 @@ export function convertedObject(
   }: { readonly value: unknown; readonly apiVersion: string; readonly words: FaultWords },
 ): ApiObject {
   const converted = isJsonObject(value) ? value : undefined;
-  const fault = faultOf(original, converted, apiVersion);
+  const fault = findFault(original, converted, apiVersion);
   if (converted === undefined || fault !== undefined) throw new Error(`${words.object}: ${fault ?? ''}`);
   const { metadata: given } = converted;
   if (!isJsonObject(given)) {
@@ -40,7 +40,7 @@ export function convertedObject(
   const after = { labels, annotations };
   const changes = CHANGEABLE.map((field): [Changeable, Words | undefined] => [
     field,
-    changed(field, { before: original.metadata[field] ?? {}, after: after[field] }, words),
+    readChangeable(field, { before: original.metadata[field] ?? {}, after: after[field] }, words),
   ]);
   const changeable = Object.fromEntries(changes.filter(([, next]) => next !== undefined));
   return { ...converted, metadata: { ...kept, ...changeable } };
@@ -53,7 +53,7 @@ interface ConvertedFields {
 }
 
 /** Returns why the result is not the object in the wanted version; undefined if it is valid. */
-function faultOf(
+function findFault(
   original: ApiObject,
   converted: ReadonlyJson | undefined,
   apiVersion: string,
@@ -87,7 +87,7 @@ function identityOf({
 type Words = Readonly<Record<string, string>>;
 
 /** Returns the labels or annotations of the webhook's result; undefined for none. Unchanged values are not validated again. */
-function changed(
+function readChangeable(
   field: Changeable,
   { before, after }: { readonly before: Words; readonly after: unknown },
   { metadata: words }: FaultWords,
