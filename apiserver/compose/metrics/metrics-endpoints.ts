@@ -68,7 +68,7 @@ export interface MetricsEndpointsOptions {
   readonly webhooks: WebhookMetrics;
   readonly clientRequests: ClientRequests;
   readonly graphTimes: GraphTimes;
-  /** Absent: nobody times the work queues. */
+  /** Absent: work queues are not timed. */
   readonly queues?: QueueTimes;
   /** Absent: the server does not authenticate. */
   readonly authentication?: AuthenticationCounts;

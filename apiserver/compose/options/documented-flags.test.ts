@@ -40,6 +40,7 @@ const COMMAND_LINES = [
 ];
 /** Flags of Node, kubectl, `orch-convert`, `npm start` and `npm test`. */
 const FOREIGN: ReadonlySet<string> = new Set([
+  'from',
   'as',
   'as-group',
   'cascade',

@@ -114,7 +114,7 @@ async function waitForCache({ cache, store }: ControlPlane, signal: AbortSignal)
     throw timeout('the watch cache is behind the store', 1);
 }
 
-/** The namespaces are read anew with everything else. */
+/** The namespaces are reloaded together with all other caches. */
 function watchFills({ plane: { cache, registry } }: BootstrapObjectsParts, filled: () => void): void {
   const namespaces = registry().endpoint(GROUP.core, 'v1', 'namespaces');
   if (namespaces === undefined) throw new Error('namespaces are not served');
