@@ -56,7 +56,12 @@ export class Cleanup {
     if (this.#waits.get(name)?.uid !== definition.uid) this.#waits.delete(name);
     const endpoints = parts.custom.endpoints(name);
     if (endpoints === undefined) {
-      await removeFinalizer(parts, definition, definition.isEstablished ? OVERLAPPING : NEVER_ESTABLISHED, signal);
+      await removeFinalizer(
+        parts,
+        definition,
+        definition.isEstablished ? OVERLAPPING : NEVER_ESTABLISHED,
+        signal,
+      );
       return undefined;
     }
     const wait = this.#waits.get(name) ?? (await this.#begin(definition, endpoints, signal));
