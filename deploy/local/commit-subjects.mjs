@@ -16,12 +16,15 @@ const EXEMPT = new Set([
   'fairness: apply configuration writes before the response, pass mandatory objects in',
   'schema: describe structural schemas, field sets and patches in standard terms',
 ]);
+/** The rule is from this day; older commits are exempt even where the commit below is not in the history. */
+const RULE_SINCE = '2026-11-28T00:00:00Z';
 const LAST_EXEMPT = 'apiserver: split into engine/, kubernetes/ and compose/';
 
 const hasRemote = git('rev-parse', '--verify', '--quiet', 'origin/main') !== undefined;
 const log = git(
   'log',
   '--no-merges',
+  `--since=${RULE_SINCE}`,
   '--format=%s',
   ...(hasRemote ? ['origin/main..HEAD'] : [`-${COMMITS_MAX}`]),
 );

@@ -33,7 +33,7 @@ const RUN_TIMEOUT_MS = 120 * 60_000;
 const { options, jestWords } = parseWords(process.argv.slice(2));
 const tiers = TIERS_BY_WORD[options.tier];
 if (tiers === undefined)
-  fail(`unknown tier ${options.tier}; there are ${Object.keys(TIERS_BY_WORD).join(', ')}`);
+  fail(`unknown tier ${String(options.tier)}; there are ${Object.keys(TIERS_BY_WORD).join(', ')}`);
 
 requireNode();
 const missing = ensurePrograms(Object.values(PROGRAM));

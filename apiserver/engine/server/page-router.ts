@@ -60,7 +60,7 @@ export async function routePage(router: Router, request: PageRequest): Promise<A
       { locals } as unknown as Response,
       (error: unknown) => {
         if (error === undefined || error === null) resolve(undefined);
-        else reject(error as Error);
+        else reject(error);
       },
     );
   });
