@@ -2,7 +2,7 @@ import type { BatchOptions } from './batch';
 import type { AuditVersion } from './event';
 import type { TruncationOptions } from './truncation';
 
-/** How events get to a backend: behind the requests' back, or with the requests waiting for it. */
+/** How events reach a backend: asynchronously, or with the request waiting. */
 export const AUDIT_MODES = ['batch', 'blocking', 'blocking-strict'] as const;
 export type AuditMode = (typeof AUDIT_MODES)[number];
 
@@ -22,9 +22,9 @@ export interface AuditLogOptions extends AuditBackendOptions {
   readonly file: string;
   readonly format: AuditLogFormat;
   readonly bytesMax: number;
-  /** 0 keeps any number. */
+  /** 0: unlimited. */
   readonly backupsMax: number;
-  /** 0 keeps them for ever. */
+  /** 0: unlimited. */
   readonly ageDaysMax: number;
   readonly compress: boolean;
 }
@@ -34,7 +34,7 @@ export interface AuditWebhookOptions extends AuditBackendOptions {
   readonly initialBackoffMs: number;
 }
 
-/** At least one backend is there. */
+/** At least one backend is configured. */
 export interface AuditOptions {
   readonly policyFile: string;
   readonly log?: AuditLogOptions;

@@ -1,7 +1,7 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import { jsonLine } from '../encoding/json-encoder';
-import type { Answer, Exchange, Stage as JourneyStage } from '../request/exchange';
+import type { Answer, Exchange, Stage as PipelineStage } from '../request/exchange';
 import { endingWith } from '../request/ending-with';
 import { ClientGoneError, isClientGone } from '../request/initial-values';
 import type { AuditCounts } from './counts';
@@ -16,20 +16,20 @@ export interface AuditParts {
   readonly backend: Backend;
   readonly counts: AuditCounts;
   readonly log: Log;
-  /** The longest object that goes into an event. */
+  /** The maximum size of an object in an event. */
   readonly objectBytesMax: number;
-  /** What the client is told of an error. */
+  /** Returns the Status that the client receives for an error. */
   readonly statusOf: (error: unknown, exchange: Exchange) => StatusError;
 }
 
-/** Auditing as two stages of the pipeline. Without a policy there is neither. */
+/** Auditing as two pipeline stages, which are absent without a policy. */
 export interface Audit {
-  /** Stands behind `request info`: notes what ends before it is known who asks. Sets `exchange.audit`. */
-  readonly open: JourneyStage;
-  /** Stands behind `authentication`: makes the events of every request that gets so far. */
-  readonly record: JourneyStage;
+  /** Runs after `request info`; records requests that end before authentication. Sets `exchange.audit`. */
+  readonly open: PipelineStage;
+  /** Runs after `authentication`; creates the events of every request that reaches it. */
+  readonly record: PipelineStage;
   readonly counts: AuditCounts;
-  /** Writes what is under way; what is not written when the signal aborts is lost, and counted. */
+  /** Drains pending events; those not written when the signal aborts are lost and counted. */
   close(signal: AbortSignal): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createAudit(parts: AuditParts): Audit {
   };
 }
 
-/** What stands in the event of a request whose client did not wait for its answer; as kube-apiserver has it. */
+/** The status of a request whose client disconnected before the answer, as in kube-apiserver. */
 const CLOSED_EARLY: ResponseStatus = { status: 'Success', message: 'Connection closed early', code: 200 };
 const INTERNAL_ERROR = 500;
 const SUCCESS = 200;
@@ -56,7 +56,7 @@ class Recorder {
     this.#parts = parts;
   }
 
-  readonly open: JourneyStage = async (exchange, next) => {
+  readonly open: PipelineStage = async (exchange, next) => {
     const record = new AuditRecord(exchange, this.#parts);
     exchange.audit = record;
     try {
@@ -67,7 +67,7 @@ class Recorder {
     }
   };
 
-  readonly record: JourneyStage = async (exchange, next) => {
+  readonly record: PipelineStage = async (exchange, next) => {
     const record = this.#begun(exchange);
     if (record === undefined) {
       await next();
@@ -90,10 +90,10 @@ class Recorder {
     await this.#answered(record, exchange);
   };
 
-  /** The request's record under the policy; undefined when the policy wants none. */
+  /** Applies the policy and returns the record; undefined if the policy records nothing. */
   #begun(exchange: Exchange): AuditRecord | undefined {
     const { audit: record } = exchange;
-    if (!(record instanceof AuditRecord)) throw new Error('audit begins before it is opened');
+    if (!(record instanceof AuditRecord)) throw new Error('audit record stage without the open stage');
     const decision = this.#parts.decide(exchange);
     this.#parts.counts.countLevel(decision.level);
     record.begin(decision);
@@ -102,7 +102,7 @@ class Recorder {
     return undefined;
   }
 
-  /** It ended before it was known who asks: there is one event, as kube-apiserver makes it. */
+  /** Creates the single event of a request that ended before authentication, as kube-apiserver does. */
   async #refused(record: AuditRecord, exchange: Exchange, error: unknown): Promise<void> {
     if (this.#begun(exchange) === undefined) return;
     const status = this.#statusOf(record, exchange, error);
@@ -111,7 +111,7 @@ class Recorder {
 
   async #failed(record: AuditRecord, exchange: Exchange, error: unknown): Promise<void> {
     const status = this.#statusOf(record, exchange, error);
-    if (isUnforeseen(error, status)) {
+    if (isDefect(error, status)) {
       const message = `APIServer panic'd: ${String(error)}`;
       await this.#store(record, exchange, 'Panic', { ...status, message });
       return;
@@ -140,9 +140,9 @@ class Recorder {
     const recorded: Answer = {
       ...answer,
       body: endingWith(body, exchange.signal, async ({ error, hasBegun }) => {
-        // Once the head is out, its code stands.
-        const isTold = error === undefined || hasBegun;
-        const status = isTold ? record.statusOf(code) : this.#statusOf(record, exchange, error);
+        // After the headers were sent, their code is final.
+        const isSent = error === undefined || hasBegun;
+        const status = isSent ? record.statusOf(code) : this.#statusOf(record, exchange, error);
         await this.#store(record, exchange, 'ResponseComplete', status, await record.responseJson());
       }),
     };
@@ -165,8 +165,8 @@ class Recorder {
     return record.statusOf(status.code);
   }
 
-  /** False when the event could not be stored and the request must not go on. A request that is given up does not wait. */
-  // eslint-disable-next-line max-params -- the parts of one event, told in one place
+  /** Resolves with false if the event could not be stored and the request must fail. An aborted request does not wait. */
+  // eslint-disable-next-line max-params -- the parts of one event
   #store(
     record: AuditRecord,
     exchange: Exchange,
@@ -187,12 +187,12 @@ class Recorder {
   }
 }
 
-/** The listener answers a stream of messages with an upgraded connection. */
+/** Returns whether the listener upgrades the connection for a stream of messages. */
 function isSwitched({ upgrade }: Exchange, { code, messages }: Answer): boolean {
   return upgrade && code === SUCCESS && messages !== undefined;
 }
 
-/** A defect rather than an outcome: what the error handler answers with 500 and a stack in the log. */
-function isUnforeseen(error: unknown, status: ResponseStatus): boolean {
+/** Returns whether the error is a defect, which the error handler answers with 500 and logs with its stack. */
+function isDefect(error: unknown, status: ResponseStatus): boolean {
   return !(error instanceof StatusError) && status.reason === 'InternalError';
 }

@@ -9,12 +9,12 @@ import type { Rate } from '../../../shared/concurrency/token-bucket';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
 
 export interface BatchOptions {
-  /** Events that wait; more are dropped and counted. */
+  /** The maximum of waiting events; more are dropped and counted. */
   readonly bufferEventsMax: number;
   readonly batchEventsMax: number;
   /** How long an event waits for a batch to fill, in milliseconds. */
   readonly batchWaitMs: number;
-  /** How many batches may be sent per second; undefined is any number. */
+  /** The rate limit of batches; undefined: none. */
   readonly throttle: Rate | undefined;
 }
 
@@ -25,24 +25,24 @@ export interface BatchParts extends BatchOptions {
   readonly version: AuditVersion;
   readonly batchBytesMax: number;
   readonly sendsAtOnceMax: number;
-  /** A batch that leaves takes as many as this along if they are there, whatever its size. */
+  /** A batch takes at least this number of waiting events, if there are as many. */
   readonly takeEventsMin: number;
 }
 
-/** What the events that wait may hold of memory, whatever their number. */
+/** The maximum memory of waiting events. */
 export const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Requests do not wait: events are collected and written in batches behind their back. */
+/** A backend for the batch mode: requests do not wait, events are buffered and written in batches. */
 export class BatchBackend implements Backend {
   readonly #parts: BatchParts;
   readonly #shutdown = new AbortController();
   readonly #bucket: TokenBucket | undefined;
-  /** How many events each has. */
+  /** Pending sends with their numbers of events. */
   readonly #sends = new Map<Promise<void>, number>();
   #waiting: AuditEvent[] = [];
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** When the oldest event that waits must go, in milliseconds of the monotonic clock. */
+  /** When the oldest waiting event must be sent, by the monotonic clock in milliseconds. */
   #dueAt = 0;
   #isClosing = false;
   #isClosed = false;
@@ -63,7 +63,7 @@ export class BatchBackend implements Backend {
     if (this.#waiting.length === 0) this.#dueAt = monotonicClock.now() + batchWaitMs;
     this.#waiting.push(event);
     this.#waitingBytes += bytes;
-    // In between, the timer stands already.
+    // Otherwise the timer is already set.
     if (this.#waiting.length === 1 || this.#waiting.length >= batchEventsMax) this.#pump();
     return true;
   }
@@ -97,7 +97,7 @@ export class BatchBackend implements Backend {
     await waitUntil(sink.close(), signal);
   }
 
-  /** Sends what is due, and sets the timer for what is not. */
+  /** Sends due batches and sets the timer for the next one. */
   #pump(): void {
     const { batchEventsMax, sendsAtOnceMax } = this.#parts;
     clearTimeout(this.#timer);
@@ -105,7 +105,7 @@ export class BatchBackend implements Backend {
       if (this.#shutdown.signal.aborted) return;
       const isDue = this.#waiting.length >= batchEventsMax || this.#isClosing;
       const untilDueMs = isDue ? 0 : this.#dueAt - monotonicClock.now();
-      // At the end everything leaves at once: the deadline is short, and what waits is bounded.
+      // On shutdown, send everything at once: the deadline is short and the buffer bounded.
       const waitMs = untilDueMs > 0 ? untilDueMs : this.#isClosing ? 0 : (this.#bucket?.take() ?? 0);
       if (waitMs > 0) {
         this.#timer = setTimeout(
@@ -141,7 +141,7 @@ export class BatchBackend implements Backend {
     const sent = sink
       .write(events, this.#shutdown.signal)
       .catch((error: unknown) => {
-        // What was given up at the end is counted already.
+        // Events abandoned at shutdown are counted already.
         if (this.#sends.has(sent)) loss.add(plugin, events.length, error);
       })
       .finally(() => {

@@ -10,19 +10,19 @@ export interface BlockingOptions {
   readonly sink: Sink;
   readonly plugin: Plugin;
   readonly loss: LostEventCounter;
-  /** Whether a request whose event is not stored is refused. */
+  /** Whether a request fails if its event is not stored. */
   readonly strict: boolean;
-  /** Whether the sink may take longer than a request has time: events that nobody waits for any more are bounded in bytes. */
+  /** Whether the sink may outlast a request; then the bytes of pending events are bounded. */
   readonly isSlow: boolean;
   readonly version: AuditVersion;
 }
 
-/** Every request waits until its events are written. */
+/** A backend for the blocking modes: every request waits until its events are written. */
 export class BlockingBackend implements Backend {
   readonly #options: BlockingOptions;
   readonly #shutdown = new AbortController();
   readonly #writes = new Set<Promise<boolean>>();
-  /** What the writes hold of memory; 0 where the sink bounds that itself. */
+  /** The bytes of pending writes; 0 if the sink bounds them itself. */
   #bytes = 0;
 
   constructor(options: BlockingOptions) {

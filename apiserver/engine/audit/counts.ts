@@ -5,15 +5,15 @@ import { LEVELS } from './event';
 export const PLUGINS = ['log', 'webhook', 'buffered', 'truncate'] as const;
 export type Plugin = (typeof PLUGINS)[number];
 
-/** What was audited so far, for the metrics. Numbers only grow. */
+/** Audit counters, for metrics. */
 export class AuditCounts {
   /** Events handed to the backends. */
   events = 0;
   /** Requests refused because their event could not be stored. */
   rejectedRequests = 0;
-  /** Requests by what the policy says of them. */
+  /** Requests by audit level. */
   readonly levels = new Map<Level, number>(LEVELS.map((level) => [level, 0]));
-  /** Events that a plugin could not bring where they belong. */
+  /** Lost events by plugin. */
   readonly errors = new Map<Plugin, number>();
 
   countLevel(level: Level): void {

@@ -1,7 +1,7 @@
 import { formatMicroTime } from '../../../shared/meta/time';
 import type { AuditEvent, AuditVersion, EventFields, ObjectReference, ResponseStatus } from './event';
 
-/** An event's fields as JSON, in the order of the Go type, from `"level":` to the closing brace. */
+/** Formats the fields of an event as JSON in the order of the Go type, from `"level":` to the closing brace. */
 export function eventText(fields: EventFields, version: AuditVersion): string {
   const { level, auditId, stage, requestJson, objectRef, responseStatus } = fields;
   const id = JSON.stringify(auditId);
@@ -31,7 +31,7 @@ const REFERENCE_FIELDS = [
   'subresource',
 ] as const satisfies readonly (keyof ObjectReference)[];
 
-/** The oldest version knows the group as a part of the version only. */
+/** v1alpha1 has no separate group. */
 function referenceText(reference: ObjectReference, version: AuditVersion): string {
   const { apiGroup, apiVersion } = reference;
   const isJoined = version === 'v1alpha1' && apiGroup !== '';
@@ -46,13 +46,13 @@ function referenceText(reference: ObjectReference, version: AuditVersion): strin
   return text;
 }
 
-/** A Status always has metadata, be it empty. */
+/** A Status always has metadata, possibly empty. */
 function statusText({ status, message, reason, code }: ResponseStatus): string {
   if (status === undefined) return `{"metadata":{},"code":${String(code)}}`;
   return JSON.stringify({ metadata: {}, status, message, reason, code });
 }
 
-/** One line of text for people, the format `legacy`. */
+/** Formats an event as one line of the format `legacy`. */
 export function eventLine({ fields }: AuditEvent): string {
   const { request, auditId, stage, objectRef, responseStatus, receivedAtMs } = fields;
   const { username = '', groups = [] } = request.user;
@@ -72,8 +72,8 @@ export function eventLine({ fields }: AuditEvent): string {
     ['uri', request.requestURI],
     ['response', responseStatus === undefined ? '<deferred>' : String(responseStatus.code)],
   ] as const;
-  const told = parts.map(([name, value]) => `${name}=${quoted(value)}`).join(' ');
-  return `${formatMicroTime(receivedAtMs)} AUDIT: ${told}`;
+  const text = parts.map(([name, value]) => `${name}=${quoted(value)}`).join(' ');
+  return `${formatMicroTime(receivedAtMs)} AUDIT: ${text}`;
 }
 
 function quoted(text: string): string {

@@ -1,11 +1,11 @@
 import { eventText } from './event-text';
 
-/** How much is written down of a request, from nothing to everything. */
+/** How much of a request is recorded. */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type Level = (typeof LEVELS)[number];
 export type RecordedLevel = Exclude<Level, 'None'>;
 
-/** The moments of a request at which an event is made. */
+/** The stages of a request at which an event is created. */
 export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type Stage = (typeof STAGES)[number];
 
@@ -13,7 +13,7 @@ export type Stage = (typeof STAGES)[number];
 export const AUDIT_VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
 export type AuditVersion = (typeof AUDIT_VERSIONS)[number];
 
-/** A user, as events tell of one. */
+/** A user in an event. */
 export interface UserFacts {
   readonly username?: string;
   readonly uid?: string;
@@ -21,12 +21,12 @@ export interface UserFacts {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What is known of a request before anything is done for it, with the field names of the wire. */
+/** The attributes of a request before it is handled, with the JSON field names. */
 export interface RequestFacts {
   readonly requestURI: string;
   readonly verb: string;
   readonly user: UserFacts;
-  /** As whom the request was carried out, if not as the user. */
+  /** The impersonated user, if any. */
   readonly impersonatedUser?: UserFacts;
   readonly sourceIPs?: readonly string[];
   readonly userAgent?: string;
@@ -69,7 +69,7 @@ export interface EventFields {
   readonly annotations: Readonly<Record<string, string>> | undefined;
 }
 
-/** What happened at one stage of one request. Never changes. */
+/** The immutable event of one stage of a request. */
 export class AuditEvent {
   readonly fields: EventFields;
   #texts: readonly EventText[] = [];

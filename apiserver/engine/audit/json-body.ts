@@ -4,7 +4,7 @@ const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 
-/** The whole of a body, or undefined when it is longer than `bytesMax`; no more than that is ever held. */
+/** Collects a body; undefined if it is longer than `bytesMax`, which also bounds the memory. */
 export async function bodyWithin(body: JsonBody, bytesMax: number): Promise<Buffer | undefined> {
   if (Buffer.isBuffer(body)) return body;
   const pieces: Buffer[] = [];
@@ -12,13 +12,13 @@ export async function bodyWithin(body: JsonBody, bytesMax: number): Promise<Buff
   for await (const piece of body) {
     bytes += piece.length;
     if (bytes > bytesMax) return undefined;
-    // Large pieces are lent until the next one is asked for.
+    // Copy: a large piece is only valid until the next one is read.
     pieces.push(Buffer.from(piece));
   }
   return Buffer.concat(pieces);
 }
 
-/** JSON on one line, as a line of a log must be. Line ends stand between values only: inside of strings they are escaped. */
+/** Converts JSON to one line for the log. Raw line ends occur only between values; in strings they are escaped. */
 export function oneLine(json: Buffer): Buffer {
   const end = endOf(json);
   const trimmed = end === json.length ? json : json.subarray(0, end);

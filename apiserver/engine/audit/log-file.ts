@@ -14,13 +14,13 @@ export interface LogFileOptions extends Retention {
   readonly log: Log;
 }
 
-/** Events tell what was in requests: nobody but the owner reads them. */
+/** Events contain request data: only the owner may read them. */
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o755;
 const ROTATE_AGAIN_MS = 60_000;
 const NEWLINE = Buffer.from('\n');
 
-/** Opens the file for appending, and makes it and its directory where they are missing. Rejects when it cannot be written. */
+/** Opens the file for appending and creates it and its directory if missing. Rejects if it cannot be written. */
 export async function openLogFile(options: LogFileOptions): Promise<LineFile> {
   makeDirectory(path.dirname(options.file), DIRECTORY_MODE);
   const handle = await openToAppend(options.file);
@@ -29,7 +29,7 @@ export async function openLogFile(options: LogFileOptions): Promise<LineFile> {
   return new LogFile(options, handle, { size, isTorn });
 }
 
-/** A process that was killed may have left a part of a line. What cannot be read at a place (a device) has no end. */
+/** A killed process may have left a partial line. A device cannot be read at a position. */
 async function endsWithNewline(handle: FileHandle, size: number): Promise<boolean> {
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
   return bytesRead === 0 || buffer[0] === NEWLINE[0];
@@ -43,9 +43,9 @@ class LogFile implements LineFile {
   readonly #options: LogFileOptions;
   #handle: FileHandle | undefined;
   #size: number;
-  /** A write broke off in the middle of a line. */
+  /** Whether the last write ended within a line. */
   #isTorn: boolean;
-  /** A file that cannot be renamed is written on, and tried again after a while. */
+  /** After a failed rename the file stays in use until this time, when rotation is tried again. */
   #rotateNotBefore = 0;
   #tidying: Promise<void>;
 
@@ -88,7 +88,7 @@ class LogFile implements LineFile {
     try {
       await rename(file, await freeName(file));
     } catch (error) {
-      // Where somebody else took the file away, a new one is begun.
+      // If another process removed the file, start a new one.
       if (!isMissing(error)) {
         this.#rotateNotBefore = performance.now() + ROTATE_AGAIN_MS;
         log.warn({ error }, 'failed to rotate the audit log; the current file stays in use');
@@ -104,7 +104,7 @@ class LogFile implements LineFile {
     this.#tidying = this.#tidying.then(async () => this.#tidy());
   }
 
-  /** Old files that stay are a nuisance, and no reason to stop auditing. */
+  /** A failure to remove old files does not stop auditing. */
   async #tidy(): Promise<void> {
     const { file, log } = this.#options;
     try {
@@ -119,7 +119,7 @@ function isMissing(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Two rotations in one millisecond must not take each other's name. */
+/** Two rotations in one millisecond must not use the same name. */
 async function freeName(file: string): Promise<string> {
   for (let atMs = Date.now(); ; atMs += 1) {
     const name = oldLogName(file, atMs);
@@ -136,7 +136,7 @@ async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** The standard output as a log. It is not closed: it belongs to the process. */
+/** Returns the standard output as a log; it is never closed. */
 export function standardOutput(stream: NodeJS.WritableStream = process.stdout): LineFile {
   return {
     append: async (bytes) =>

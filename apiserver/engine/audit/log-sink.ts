@@ -1,18 +1,18 @@
 import type { AuditEvent } from './event';
 import type { Sink } from './sink';
 
-/** Where lines are appended. One call at a time. */
+/** An append-only file of lines. Calls must not overlap. */
 export interface LineFile {
-  /** Rejects when not everything was written. */
+  /** Rejects if not all bytes were written. */
   append(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
-/** One write takes all that waits, up to this. */
+/** The maximum of one write, which takes all waiting lines. */
 const WRITE_CHARS_MAX = 1024 * 1024;
-/** What may wait for a disk that does not answer. */
+/** The maximum of lines that wait for a stuck disk. */
 const QUEUE_CHARS_MAX = 64 * 1024 * 1024;
-/** How long a write may take before its events count as lost; the requests behind them must not wait for ever. */
+/** The time limit of a write; after it, its events count as lost, so that requests do not wait forever. */
 const WRITE_MS_MAX = 30_000;
 
 interface Entry {
@@ -20,7 +20,7 @@ interface Entry {
   readonly settle: (error?: unknown) => void;
 }
 
-/** Writes events as lines. Those that come in while a write is under way go together with the next one. */
+/** Writes events as lines. Events that arrive during a write are combined into the next one. */
 export class LogSink implements Sink {
   readonly #file: LineFile;
   readonly #lineOf: (event: AuditEvent) => string;
@@ -28,7 +28,7 @@ export class LogSink implements Sink {
   readonly #queue: Entry[] = [];
   #queueChars = 0;
   #writing: Promise<void> | undefined;
-  /** A write that is late; none is begun beside it. */
+  /** A late write; no other is started while it is pending. */
   #stuck: Promise<void> | undefined;
 
   constructor(file: LineFile, lineOf: (event: AuditEvent) => string, { writeMsMax = WRITE_MS_MAX } = {}) {
@@ -59,7 +59,7 @@ export class LogSink implements Sink {
   }
 
   async #drain(): Promise<void> {
-    // What the requests of this turn of the event loop bring goes together.
+    // Combine the events of this turn of the event loop.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const group = this.#takeGroup();

@@ -1,15 +1,15 @@
 import type { Log } from '../../../shared/log/log';
 import type { AuditCounts, Plugin } from './counts';
 
-/** While events are being lost, this is said at most so often. */
-const SAY_EVERY_MS = 10_000;
+/** The minimal interval between log lines about lost events. */
+const REPORT_EVERY_MS = 10_000;
 
-/** Counts events that are lost, and says so in the log without flooding it: losses come by the thousand. */
+/** Counts lost events and logs them with a rate limit. */
 export class LostEventCounter {
   readonly #counts: AuditCounts;
   readonly #log: Log;
-  readonly #unsaid = new Map<Plugin, { lost: number; error: unknown; readonly timer: NodeJS.Timeout }>();
-  readonly #saidAt = new Map<Plugin, number>();
+  readonly #unreported = new Map<Plugin, { lost: number; error: unknown; readonly timer: NodeJS.Timeout }>();
+  readonly #reportedAt = new Map<Plugin, number>();
 
   constructor(counts: AuditCounts, log: Log) {
     this.#counts = counts;
@@ -18,38 +18,38 @@ export class LostEventCounter {
 
   add(plugin: Plugin, events: number, error: unknown): void {
     this.#counts.countError(plugin, events);
-    const unsaid = this.#unsaid.get(plugin);
-    if (unsaid !== undefined) {
-      unsaid.lost += events;
-      unsaid.error = error;
+    const unreported = this.#unreported.get(plugin);
+    if (unreported !== undefined) {
+      unreported.lost += events;
+      unreported.error = error;
       return;
     }
-    const waitMs = (this.#saidAt.get(plugin) ?? -Infinity) + SAY_EVERY_MS - performance.now();
+    const waitMs = (this.#reportedAt.get(plugin) ?? -Infinity) + REPORT_EVERY_MS - performance.now();
     if (waitMs <= 0) {
-      this.#say(plugin, events, error);
+      this.#report(plugin, events, error);
       return;
     }
     const timer = setTimeout(() => {
-      this.#sayRest(plugin);
+      this.#reportRest(plugin);
     }, waitMs).unref();
-    this.#unsaid.set(plugin, { lost: events, error, timer });
+    this.#unreported.set(plugin, { lost: events, error, timer });
   }
 
-  /** Says what would be said later: the end is near. */
-  sayAll(): void {
-    for (const plugin of this.#unsaid.keys()) this.#sayRest(plugin);
+  /** Logs pending reports at once, for shutdown. */
+  flush(): void {
+    for (const plugin of this.#unreported.keys()) this.#reportRest(plugin);
   }
 
-  #sayRest(plugin: Plugin): void {
-    const unsaid = this.#unsaid.get(plugin);
-    if (unsaid === undefined) return;
-    clearTimeout(unsaid.timer);
-    this.#unsaid.delete(plugin);
-    this.#say(plugin, unsaid.lost, unsaid.error);
+  #reportRest(plugin: Plugin): void {
+    const unreported = this.#unreported.get(plugin);
+    if (unreported === undefined) return;
+    clearTimeout(unreported.timer);
+    this.#unreported.delete(plugin);
+    this.#report(plugin, unreported.lost, unreported.error);
   }
 
-  #say(plugin: Plugin, lost: number, error: unknown): void {
-    this.#saidAt.set(plugin, performance.now());
+  #report(plugin: Plugin, lost: number, error: unknown): void {
+    this.#reportedAt.set(plugin, performance.now());
     this.#log.error({ plugin, lost, error }, 'audit events lost');
   }
 }

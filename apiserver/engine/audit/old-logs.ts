@@ -4,11 +4,11 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-/** What becomes of files that were rotated. */
+/** The retention of rotated files. */
 export interface Retention {
-  /** 0 keeps any number. */
+  /** 0: unlimited. */
   readonly backupsMax: number;
-  /** 0 keeps them for ever. */
+  /** 0: unlimited. */
   readonly ageDaysMax: number;
   readonly compress: boolean;
 }
@@ -17,14 +17,14 @@ const DAY_MS = 86_400_000;
 const GZIP = '.gz';
 const STAMP = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3})$/;
 
-/** `/var/log/audit.log` rotated becomes `/var/log/audit-2021-05-04T10-20-30.123.log`, a time in UTC. */
+/** Returns the name of a rotated file with its time in UTC: `/var/log/audit-2021-05-04T10-20-30.123.log`. */
 export function oldLogName(file: string, epochMs: number): string {
   const { dir, name, ext } = path.parse(file);
   const stamp = new Date(epochMs).toISOString().slice(0, -1).replaceAll(':', '-');
   return path.join(dir, `${name}-${stamp}${ext}`);
 }
 
-/** Removes what is too old or too much, newest kept first, and compresses the rest when that is wanted. */
+/** Removes files that are too old or too many, keeps the newest, and compresses the rest if configured. */
 export async function tidyOldLogs(file: string, retention: Retention, nowMs: number): Promise<void> {
   const { backupsMax, ageDaysMax, compress } = retention;
   if (backupsMax === 0 && ageDaysMax === 0 && !compress) return;
@@ -42,7 +42,7 @@ interface OldLog {
   readonly atMs: number;
 }
 
-/** The newest first. Other files in the directory are left alone. */
+/** Lists rotated files, newest first. Other files of the directory are ignored. */
 async function oldLogs(file: string): Promise<OldLog[]> {
   const { dir, name, ext } = path.parse(file);
   const found: OldLog[] = [];
@@ -58,7 +58,7 @@ async function oldLogs(file: string): Promise<OldLog[]> {
   return found.sort((a, b) => b.atMs - a.atMs);
 }
 
-/** The compressed file gets its name when it is whole, and only then the other one goes. */
+/** Renames the compressed file when it is complete, and only then removes the original. */
 async function compressFile(file: string): Promise<void> {
   const part = `${file}${GZIP}.part`;
   await pipeline(createReadStream(file), createGzip(), createWriteStream(part, { mode: 0o600 }));

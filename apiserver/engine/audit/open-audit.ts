@@ -32,20 +32,17 @@ export interface OpenAuditParts extends Pick<AuditParts, 'log' | 'statusOf'> {
   readonly requests?: ClientRequests;
 }
 
-/** An object that is longer is left out of its event, whatever the flags say: events are whole in memory. */
+/** Longer objects are left out whatever the flags say, because events are held in memory as a whole. */
 const OBJECT_BYTES_MAX = 10 * 1024 * 1024;
-/** What a batch may hold where no flag says so. */
+/** The default maximum of a batch. */
 const BATCH_BYTES_MAX = 10 * 1024 * 1024;
-/** The webhook gets several requests at once. The log is written by one hand, which takes all that waits. */
+/** The webhook has concurrent requests. The log has a single writer, which takes all waiting events. */
 const SENDING = {
   log: { sendsAtOnceMax: 1, takeEventsMin: 500 },
   webhook: { sendsAtOnceMax: 8, takeEventsMin: 1 },
 } as const;
 
-/**
- * Reads the policy and opens the backends. Rejects with a sentence for the operator when the policy or a configuration cannot be used,
- * or the log cannot be written.
- */
+/** Reads the policy and opens the backends. Rejects with an Error for the operator if a file is invalid or the log cannot be written. */
 export async function openAudit(
   options: AuditOptions,
   { log, statusOf, requests }: OpenAuditParts,
@@ -74,7 +71,7 @@ export async function openAudit(
     ...audit,
     close: async (signal) => {
       await audit.close(signal);
-      loss.sayAll();
+      loss.flush();
     },
   };
 }
@@ -126,7 +123,7 @@ function lineOf(format: AuditLogFormat, version: AuditVersion): (event: AuditEve
   return (event) => `${head}${event.text(version)}\n`;
 }
 
-/** Nothing is put together that every backend would cut off again. */
+/** Returns the maximum object size that at least one backend would not truncate. */
 function objectBytesMax({ log, webhook }: AuditOptions): number {
   const limits = [log, webhook].flatMap((each) =>
     each === undefined ? [] : [each.truncation?.eventBytesMax ?? OBJECT_BYTES_MAX],

@@ -12,8 +12,8 @@ export interface ReadPolicy {
 }
 
 /**
- * Reads the file of `--audit-policy-file`. Throws an Error that names every fault with its field: a rule that nobody meant would leave
- * things unrecorded without a word, so that unknown fields are faults too.
+ * Reads the file of `--audit-policy-file`. Throws an Error that names every problem with its field. Unknown fields are errors, because a
+ * misspelled rule would silently leave requests unrecorded.
  */
 export function readPolicyFile(file: string): ReadPolicy {
   try {
@@ -24,7 +24,7 @@ export function readPolicyFile(file: string): ReadPolicy {
   }
 }
 
-/** The same for the bytes of one YAML or JSON document. */
+/** Parses one YAML or JSON document. */
 export function parsePolicy(bytes: Buffer): ReadPolicy {
   const faults = new Faults();
   const document = faults.fields(parseYaml(bytes), '', POLICY_FIELDS);
@@ -93,7 +93,7 @@ function readResources(faults: Faults, value: unknown, path: string): GroupResou
   const { group = '' } = fields;
   if (typeof group !== 'string') faults.add(`${path}.group`, 'must be a string');
   else if (group !== '') {
-    // A group with a version is the usual slip, and would fit nothing.
+    // A group with a version is a common mistake and would match nothing.
     for (const problem of dns1123SubdomainProblems(group)) faults.add(`${path}.group`, problem);
   }
   const resources = faults.strings(fields.resources, `${path}.resources`);
@@ -104,7 +104,7 @@ function readResources(faults: Faults, value: unknown, path: string): GroupResou
   return { group: typeof group === 'string' ? group : '', resources, resourceNames };
 }
 
-/** Collects what is wrong while values are read; wrong ones are read as if they were absent. */
+/** Collects problems while values are read; invalid values count as absent. */
 class Faults {
   readonly #faults: string[] = [];
 

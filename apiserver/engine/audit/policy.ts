@@ -1,21 +1,21 @@
 import type { Exchange } from '../request/exchange';
 import type { Level, Stage } from './event';
 
-/** Resources of one API group; empty lists mean all of them. */
+/** Resources of one API group; empty lists mean all. */
 export interface GroupResources {
   readonly group: string;
   readonly resources: readonly string[];
   readonly resourceNames: readonly string[];
 }
 
-/** A request must fit every field; an empty list fits all. */
+/** A request must match every field; an empty list matches all. */
 export interface PolicyRule {
   readonly level: Level;
   readonly users: readonly string[];
   readonly userGroups: readonly string[];
   readonly verbs: readonly string[];
   readonly resources: readonly GroupResources[];
-  /** The empty one stands for what has no namespace. */
+  /** The empty string matches requests without a namespace. */
   readonly namespaces: readonly string[];
   readonly nonResourceURLs: readonly string[];
   readonly omitStages: readonly Stage[];
@@ -33,7 +33,7 @@ export interface Decision {
 
 export type Decide = (exchange: Pick<Exchange, 'info' | 'user'>) => Decision;
 
-/** A function that tells what the policy wants written down of a request: the first rule that fits decides, none means nothing. */
+/** Creates the decision function of a policy: the first matching rule decides; without one nothing is recorded. */
 export function decideBy(policy: AuditPolicy): Decide {
   const rules = policy.rules.map((rule) => ({
     rule,
@@ -82,7 +82,7 @@ function fitsPath(url: string, path: string): boolean {
   return url.endsWith('*') && path.startsWith(url.slice(0, -1));
 }
 
-/** Rules are written in plain text. The path was found to be well-formed when it was parsed. */
+/** Rules contain decoded paths. The path was validated when it was parsed. */
 function decodedPath(path: string): string {
   return path.includes('%') ? decodeURIComponent(path) : path;
 }

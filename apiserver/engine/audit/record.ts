@@ -21,7 +21,7 @@ import { sourceIps } from './source-ips';
 
 export interface RecordOptions {
   readonly log: Log;
-  /** Objects that are longer are left out, and the event says so. */
+  /** Longer objects are left out and annotated. */
   readonly objectBytesMax: number;
 }
 
@@ -31,7 +31,7 @@ const TRUNCATED = '...TRUNCATED';
 const ANNOTATIONS_MAX = 64;
 const ANNOTATION_CHARS_MAX = 4_096;
 
-/** What is known for auditing of one request that is under way. */
+/** The audit record of one request in progress. */
 export class AuditRecord implements AuditTrail {
   readonly #options: RecordOptions;
   readonly #exchange: Exchange;
@@ -62,7 +62,7 @@ export class AuditRecord implements AuditTrail {
     return this.#decision?.level;
   }
 
-  /** Takes down who asks for what, as it is now. */
+  /** Records user and request attributes as they are now. */
   begin(decision: Decision): void {
     this.#decision = decision;
     if (decision.level === 'None') return;
@@ -129,7 +129,7 @@ export class AuditRecord implements AuditTrail {
     };
   }
 
-  /** The response object, which may have to be put together first; undefined when it is not wanted. */
+  /** Returns the response object, which may have to be collected first; undefined if the level does not record it. */
   responseJson(): Promise<Buffer | undefined> | undefined {
     const make = this.#responseJson;
     if (make === undefined) return undefined;
@@ -137,14 +137,14 @@ export class AuditRecord implements AuditTrail {
     return this.#collect(make);
   }
 
-  /** The status of an answer that has been decided. */
+  /** Returns the response status with the code. */
   statusOf(code: number): ResponseStatus {
     return { ...this.#status, code };
   }
 
   event(stage: Stage, responseStatus?: ResponseStatus, responseObject?: Buffer): AuditEvent {
     const { receivedAt } = this.#exchange;
-    if (this.#request === undefined) throw new Error('a request is recorded before its policy is known');
+    if (this.#request === undefined) throw new Error('audit event created before the policy decision');
     const fields: EventFields = {
       level: this.#decision?.level as RecordedLevel,
       auditId: this.id,
@@ -162,12 +162,12 @@ export class AuditRecord implements AuditTrail {
     return new AuditEvent(fields);
   }
 
-  /** Objects belong to requests for resources only. */
+  /** Only resource requests have objects. */
   #wants(level: RecordedLevel): boolean {
     return this.#decision?.level === level && this.#exchange.info.isResourceRequest;
   }
 
-  /** To the microsecond for what takes milliseconds; what takes long follows the system's clock. */
+  /** Microsecond precision for short requests; long ones use the system clock. */
   #nowMs(): number {
     const elapsedMs = performance.now() - this.#startedAt;
     return elapsedMs < PRECISE_MS_MAX ? this.#exchange.receivedAt + elapsedMs : Date.now();
@@ -224,7 +224,7 @@ function referenceOf({ info }: Exchange): ObjectReference | undefined {
   return { resource, namespace, name, uid: '', apiGroup, apiVersion, resourceVersion: '', subresource };
 }
 
-/** What the path does not say the object may. */
+/** Completes the reference with the identity of the object. */
 function completed(reference: ObjectReference, identity: ObjectIdentity): ObjectReference {
   return {
     ...reference,

@@ -1,26 +1,26 @@
 import type { AuditEvent } from './event';
 
-/** A place where events are written down for good. */
+/** A destination for events. */
 export interface Sink {
-  /** Resolves when the events are there. Rejects when some or all are not; `signal` gives up what is still being tried. */
+  /** Resolves when all events are written, and rejects otherwise. `signal` aborts retries. */
   write(events: readonly AuditEvent[], signal: AbortSignal): Promise<void>;
-  /** The end is near: whoever waits for a better moment tries again now. */
+  /** Shutdown has begun: pending retries run now. */
   hurry?(): void;
-  /** Nothing is written any more. */
+  /** Closes the sink; there are no further writes. */
   close(): Promise<void>;
 }
 
 /**
- * Takes events from the requests. False tells that the event is not stored and the request must not go on without; a promise asks the
- * request to wait, and rejects once the request's signal aborts if it would take longer.
+ * Receives events from requests. A result of false means that the event is not stored and the request must fail. The request waits for a promise,
+ * which rejects when the request's signal aborts.
  */
 export interface Backend {
   process(event: AuditEvent, signal: AbortSignal): boolean | Promise<boolean>;
-  /** Brings what is under way to its end, or gives it up when the signal aborts. Never rejects. */
+  /** Drains pending events, or abandons them when the signal aborts. Never rejects. */
   close(signal: AbortSignal): Promise<void>;
 }
 
-/** All of them; every one gets every event. */
+/** Combines backends; each receives every event. */
 export function union(backends: readonly Backend[]): Backend {
   const [first, ...others] = backends;
   if (first !== undefined && others.length === 0) return first;

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 
-/** What a client can make the server write down for one header. */
+/** The maximum of recorded addresses of one header. */
 const FORWARDED_MAX = 32;
 
 /**
- * Where a request came from: the addresses in X-Forwarded-For, the one in X-Real-Ip, and at last the connection's own, each only once
- * in a row. All but the last can be made up by the client.
+ * Returns the source addresses of a request: X-Forwarded-For, X-Real-Ip and the peer address, without consecutive duplicates. A client can forge
+ * all but the last.
  */
 export function sourceIps(headers: IncomingHttpHeaders, remoteAddress: string): string[] {
   const remote = plain(remoteAddress);
@@ -23,7 +23,7 @@ export function sourceIps(headers: IncomingHttpHeaders, remoteAddress: string): 
   return found;
 }
 
-/** An IPv4 address that came in over an IPv6 socket is written as what it is. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }

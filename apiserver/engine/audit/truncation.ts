@@ -5,12 +5,12 @@ import type { LostEventCounter } from './lost-event-counter';
 import type { Backend } from './sink';
 
 export interface TruncationOptions {
-  /** An event that is longer goes without its objects; one that is still too long is dropped. */
+  /** A longer event loses its objects; if it is still too long, it is dropped. */
   readonly eventBytesMax: number;
   readonly batchBytesMax: number;
 }
 
-/** Keeps events within a size before the backend gets them. */
+/** Wraps a backend and truncates events that are too large. */
 export function truncating(
   backend: Backend,
   {
@@ -37,7 +37,7 @@ function fittingEvent(event: AuditEvent, version: AuditVersion, bytesMax: number
   return shorter.bytes(version) <= bytesMax ? shorter : undefined;
 }
 
-/** The event without its objects, and with a note of that. */
+/** Returns the event without its objects and with an annotation. */
 function truncated({ fields }: AuditEvent): AuditEvent {
   return new AuditEvent({
     ...fields,

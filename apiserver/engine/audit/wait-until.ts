@@ -1,4 +1,4 @@
-/** What is given up when time is over may take this long to say so: then a disk that does not answer holds up the process no more. */
+/** How long an aborted operation may take to settle; after it, a stuck disk no longer delays the shutdown. */
 const LAST_MS_MAX = 250;
 
 /** Resolves when the promise has settled, or a moment after `deadline` has aborted. Never rejects. */

@@ -12,7 +12,7 @@ export interface WebhookSinkOptions {
   /** A kubeconfig whose server is the address to send events to. */
   readonly configFile: string;
   readonly version: AuditVersion;
-  /** How long to wait before the first repetition, in milliseconds. */
+  /** The backoff before the first retry, in milliseconds. */
   readonly initialBackoffMs: number;
   readonly requests?: Pick<ClientRequests, 'observerOf'> | undefined;
 }
@@ -37,7 +37,7 @@ export function createWebhookSink({
           await post(connection, body, signal);
           return;
         } catch (error) {
-          // Whatever went wrong may go right the next time, be it a refusal: the events are gone otherwise.
+          // Retry every failure, even a refusal, because the events would be lost.
           if (signal.aborted || (tries >= TRIES_MAX && !hurry.signal.aborted)) throw error;
         }
         await wait(backoffMs(initialBackoffMs, tries), { hurry: hurry.signal, signal });
@@ -53,7 +53,7 @@ export function createWebhookSink({
   };
 }
 
-/** Once there is no time to lose, what is left of it is used for many tries. */
+/** Waits for the backoff. During shutdown the backoff is short, to use the remaining time for many tries. */
 async function wait(
   ms: number,
   { hurry, signal }: { readonly hurry: AbortSignal; readonly signal: AbortSignal },

@@ -6,15 +6,15 @@ import type { Authenticator, AuthResult } from './authenticator';
 import { ANONYMOUS, firstOf, unauthorized, withAuthenticatedGroup } from './authenticator';
 
 export interface AuthenticateOptions {
-  /** Asked in this order. */
+  /** Called in this order. */
   readonly authenticators: readonly Authenticator[];
-  /** Let requests without any credential in, as the anonymous user. A wrong credential is 401 all the same. */
+  /** Whether requests without a credential are anonymous. An invalid credential is always 401. */
   readonly anonymous: boolean;
-  /** Absent: nobody wants to know. */
+  /** Absent: nothing is counted. */
   readonly counts?: Pick<AuthenticationCounts, 'observe'> | undefined;
 }
 
-/** The stage that sets `exchange.user`, or answers 401. */
+/** Creates the authentication stage, which sets `exchange.user` or answers 401. */
 export function createAuthenticationStage(options: AuthenticateOptions): Stage {
   const known = firstOf(options.authenticators);
   const { counts } = options;
@@ -29,7 +29,7 @@ export function createAuthenticationStage(options: AuthenticateOptions): Stage {
     }
     const outcome = result === undefined ? 'failure' : 'success';
     counts?.observe(outcome, performance.now() - startedAt, result?.user.name);
-    if (result === undefined) throw unauthorized('the request carries no credential');
+    if (result === undefined) throw unauthorized('the request has no credential');
     const { user, ground } = result;
     exchange.user = withAuthenticatedGroup(user);
     if (ground !== undefined) addAccessCondition(exchange, ground);

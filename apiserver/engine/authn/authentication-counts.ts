@@ -1,16 +1,16 @@
 import { NAMESPACE, SERVICE_ACCOUNT } from '../../../shared/names';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
 
-/** How learning who asks ended: somebody, nobody for want of a credential, or a credential that was refused. */
+/** The result of authentication: a user, no credential, or a refused credential. */
 export const AUTHENTICATION_RESULTS = ['success', 'failure', 'error'] as const;
 export type AuthenticationResult = (typeof AUTHENTICATION_RESULTS)[number];
 
-/** From a millisecond, doubled up to 16 s. */
+/** Buckets from 1 ms, doubled up to 16 s. */
 const DURATION_BOUNDS_SECONDS: readonly number[] = Array.from({ length: 15 }, (_each, n) => 2 ** n / 1_000);
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** What is left of a certificate: from nothing to a year. */
+/** Buckets for the remaining lifetime of a certificate. */
 const EXPIRATION_BOUNDS_SECONDS: readonly number[] = [
   0,
   30 * MINUTE,
@@ -27,7 +27,7 @@ const EXPIRATION_BOUNDS_SECONDS: readonly number[] = [
   180 * DAY,
   360 * DAY,
 ];
-/** Names that are told as they are; there may be any number of others. */
+/** User names that are label values; others are grouped, to bound the cardinality. */
 const KNOWN_USERS: ReadonlySet<string> = new Set([
   'admin',
   'client',
@@ -36,19 +36,19 @@ const KNOWN_USERS: ReadonlySet<string> = new Set([
   `${SERVICE_ACCOUNT.userPrefix}${NAMESPACE.system}:default`,
 ]);
 
-/** What is counted about authentication, for metrics. */
+/** Counters of authentication, for metrics. */
 export class AuthenticationCounts {
   readonly durations: Readonly<Record<AuthenticationResult, DurationHistogram>> = {
     success: new DurationHistogram(DURATION_BOUNDS_SECONDS),
     failure: new DurationHistogram(DURATION_BOUNDS_SECONDS),
     error: new DurationHistogram(DURATION_BOUNDS_SECONDS),
   };
-  /** Requests by the kind of their user's name, of which there are few. */
+  /** Requests by kind of user name. */
   readonly users = new Map<string, number>();
-  /** What was left of the certificates that requests came with, be they good or bad. */
+  /** The remaining lifetime of client certificates, valid or not. */
   readonly certificateLife = new DurationHistogram(EXPIRATION_BOUNDS_SECONDS);
 
-  /** One request. `user` is there on success. */
+  /** Counts one request. `user` is given on success. */
   observe(result: AuthenticationResult, ms: number, user?: string): void {
     this.durations[result].observe(ms);
     if (user === undefined) return;

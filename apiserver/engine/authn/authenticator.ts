@@ -5,17 +5,14 @@ import type { AccessCondition } from '../request/access-condition';
 
 export interface AuthResult {
   readonly user: UserInfo;
-  /** What ends before a watch does, where anything does. It must not hold the credential itself. Called for watches only. */
+  /** Returns the condition under which a watch may stay open; absent: no limit. It must not hold the credential. Called for watches only. */
   readonly ground?: (() => AccessCondition) | undefined;
 }
 
-/**
- * One way to learn who is asking. Undefined means the request carries nothing for this way; a request whose credential is for this
- * way and wrong is refused by throwing a StatusError with reason Unauthorized.
- */
+/** One authentication method. Returns undefined without a credential for it; throws a StatusError with reason Unauthorized for an invalid one. */
 export type Authenticator = (exchange: Exchange) => Promise<AuthResult | undefined>;
 
-/** What somebody's identity hangs on. `problem` says why it is over; undefined while it is not. */
+/** Creates the condition that a credential is still valid. `problem` returns why it is not; undefined while it is. */
 export function identityGround(
   key: unknown,
   problem: (signal: AbortSignal) => Promise<string | undefined>,
@@ -30,12 +27,12 @@ export function identityGround(
   };
 }
 
-/** What every refusal of a credential looks like: the client is not told what was wrong with it. `why` is for the log only. */
+/** Creates the error for an invalid credential. Clients do not see `why`, which is for the log. */
 export function unauthorized(why: string): StatusError {
   return new StatusError('Unauthorized', 'Unauthorized', { cause: new Error(why) });
 }
 
-/** What was wrong with a refused credential; undefined for an error that is no refusal. */
+/** Returns why a credential is invalid; undefined for another error. */
 export function whyUnauthorized(error: unknown): string | undefined {
   if (!isRefusal(error)) return undefined;
   return error.cause instanceof Error ? error.cause.message : error.message;
@@ -46,9 +43,8 @@ function isRefusal(error: unknown): error is StatusError {
 }
 
 /**
- * Asks one after the other; the first that knows the user wins. A refusal counts only if no other one knows the user: then it is
- * thrown. What is no refusal is thrown at once: who could not look does not know that nobody is there. Undefined when the request carries
- * no credential at all.
+ * Calls the authenticators in order; the first user wins. If there is none, throws the first refusal. Errors other than 401 propagate at once,
+ * because a failed authenticator cannot rule the user out. Returns undefined without any credential.
  */
 export function firstOf(authenticators: readonly Authenticator[]): Authenticator {
   return async (exchange) => {
@@ -67,12 +63,12 @@ export function firstOf(authenticators: readonly Authenticator[]): Authenticator
   };
 }
 
-/** Who carries no credential at all; a wrong one is refused. */
+/** The user of requests without a credential. */
 export const ANONYMOUS: AuthResult = {
   user: { name: USER.anonymous, uid: '', groups: [USER_GROUP.unauthenticated], extra: {} },
 };
 
-/** Everyone who proved who they are is also a member of the group of the authenticated. */
+/** Adds `system:authenticated` to the groups, except for the anonymous user. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   const isMarked =
     user.name === USER.anonymous ||

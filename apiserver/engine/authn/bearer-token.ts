@@ -4,8 +4,8 @@ import { unauthorized } from './authenticator';
 import type { TokenAuthenticator } from './token-authenticator';
 
 /**
- * Authenticates by `Authorization: Bearer <token>`. A request without such a header is left to others; a token that `tokens` does not
- * know, or that is meant for others than the `audiences` of this API, is refused.
+ * Authenticates by `Authorization: Bearer <token>`. Returns undefined without such a header. Refuses a token that is unknown to `tokens` or not
+ * valid for one of the `audiences`.
  */
 export function bearerToken(tokens: TokenAuthenticator, audiences: readonly string[]): Authenticator {
   return async (exchange) => {
@@ -14,7 +14,7 @@ export function bearerToken(tokens: TokenAuthenticator, audiences: readonly stri
   };
 }
 
-/** Whose token a request carries. Throws Unauthorized for a token that nobody knows. What is worth noting goes to the audit event. */
+/** Authenticates a token and adds its annotations to the audit event. Throws Unauthorized for an unknown token. */
 export async function bearerOf(
   { signal, audit }: Pick<Exchange, 'signal' | 'audit'>,
   asked: {
@@ -32,7 +32,7 @@ export async function bearerOf(
   return result;
 }
 
-/** The token of an Authorization header. An empty one counts as none, and so does another scheme. */
+/** Parses the token of an Authorization header; undefined for an empty token or another scheme. */
 export function bearerTokenOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const [scheme = '', token = ''] = header.trim().split(' ');

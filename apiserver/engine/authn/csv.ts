@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 
-/** One record of a CSV text (RFC 4180), and the number of the line it stands on, from 1. */
+/** One record of a CSV text (RFC 4180), with its line number from 1. */
 export interface CsvRecord {
   readonly line: number;
   readonly fields: readonly string[];
@@ -17,9 +17,8 @@ export class CsvError extends Error {
 }
 
 /**
- * Reads CSV: fields separated by commas, quoted where they hold commas or quotes (a quote inside is doubled). One record per line, so that
- * a quote that is never closed is told with its line. Blank lines and lines that begin with `#` are left out. Throws CsvError for broken
- * quoting.
+ * Parses CSV with one record per line, so that an unclosed quote is reported with its line. Blank lines and lines that begin with `#` are
+ * skipped. Throws CsvError for invalid quoting.
  */
 export function parseCsv(text: string): readonly CsvRecord[] {
   return text
@@ -39,12 +38,12 @@ const OPTIONS = {
   trim: true,
 } as const;
 
-/** One record, or none. */
+/** Parses a line into one record, or none. */
 function recordsOf(content: string, line: number): readonly (readonly string[])[] {
   try {
     return parse(content, OPTIONS);
   } catch {
-    // What was thrown quotes the field, which may be a token.
+    // Drop the cause, which quotes the field and may contain a token.
     throw new CsvError(line, 'a quote opens or closes in the wrong place');
   }
 }

@@ -7,7 +7,7 @@ import type { CaBundle } from './x509/ca-bundle';
 import { peerGrounds, verifiedPeers } from './x509/verified-peers';
 
 export interface RequestHeaderNames {
-  /** The common names that a proxy's certificate may have; empty for any. */
+  /** The allowed common names of front proxies; empty: any. */
   readonly allowedNames: readonly string[];
   readonly usernameHeaders: readonly string[];
   readonly groupHeaders: readonly string[];
@@ -15,8 +15,8 @@ export interface RequestHeaderNames {
 }
 
 /**
- * Believes what a proxy says in headers about the user that it has authenticated, if the proxy shows a certificate of the bundle and
- * with an allowed name. Without a certificate the headers mean nothing, and a request without a user in them is left to others.
+ * Authenticates users by the headers of a front proxy, if its client certificate is trusted by the bundle and has an allowed name. Without a
+ * certificate the headers are ignored. Returns undefined if the headers name no user.
  */
 export function requestHeader(
   names: RequestHeaderNames,
@@ -43,7 +43,7 @@ export function requestHeader(
   };
 }
 
-/** True for the lower-case names of headers about the user: nobody behind this needs them, or should believe them again. */
+/** Returns a test for the lower-case names of user headers, which are removed so that no later stage trusts them. */
 function headerTest({
   usernameHeaders,
   groupHeaders,
@@ -60,7 +60,7 @@ function headerReader(names: RequestHeaderNames): (exchange: Exchange) => UserIn
   const groupHeaders = lowered(names.groupHeaders);
   const prefixes = lowered(names.extraHeaderPrefixes);
   return (exchange) => {
-    // Of a header that comes several times only the first counts here.
+    // Only the first value of a repeated header counts here.
     const name = usernameHeaders
       .map((header) => headerValues(exchange, header)[0] ?? '')
       .find((value) => value !== '');

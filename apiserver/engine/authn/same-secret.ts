@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** Takes as long for a secret that is nearly right as for any other of its length. */
+/** Compares two secrets in constant time for equal lengths. */
 export function isSameSecret(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -2,23 +2,23 @@ import type { TokenQuestion, TokenVerdict } from '../registry/operation';
 import type { AuthResult } from './authenticator';
 import { unauthorized, whyUnauthorized, withAuthenticatedGroup } from './authenticator';
 
-/** Whose token it is, and for which of the audiences asked about: at least one, in the order of the question. */
+/** The user of a token, and the requested audiences that it is valid for: at least one, in the requested order. */
 export interface TokenResult extends AuthResult {
   readonly audiences: readonly string[];
-  /** What is worth noting in the audit event of a request with the token, by annotation. */
+  /** Annotations for the audit event of a request with the token. */
   readonly notes?: Readonly<Record<string, string>>;
 }
 
 /**
- * Looks up one kind of token. Undefined means the token is not of this kind or not known. One that is of this kind and wrong, or
- * meant for others, may be refused by throwing what `unauthorized` makes; then the reason can be told to who reviews the token.
+ * Authenticates one kind of token. Returns undefined if the token is not of this kind or unknown. Throws `unauthorized` for an invalid token of
+ * this kind; token reviews report the reason.
  */
 export type TokenAuthenticator = (
   question: TokenQuestion,
   signal: AbortSignal,
 ) => Promise<TokenResult | undefined>;
 
-/** A kind of tokens that name no audience: they are meant for this API, and known to nobody who asks for others. */
+/** Wraps the lookup of a kind of token without audiences: such tokens are valid for the audiences of this API only. */
 export function meantForApi(
   apiAudiences: readonly string[],
   lookUp: (token: string, signal: AbortSignal) => Promise<Omit<TokenResult, 'audiences'> | undefined>,
@@ -33,10 +33,7 @@ export function meantForApi(
   };
 }
 
-/**
- * Asks one kind after the other; the first that knows the token wins. What one of them refuses another may still know; if none does,
- * the refusal is thrown with the reasons of all.
- */
+/** Tries each kind in order; the first that accepts the token wins. If none does, throws Unauthorized with the reasons of all that refused. */
 export function firstTokenOf(kinds: readonly TokenAuthenticator[]): TokenAuthenticator {
   return async (question, signal) => {
     const reasons: string[] = [];
@@ -57,7 +54,7 @@ export function firstTokenOf(kinds: readonly TokenAuthenticator[]): TokenAuthent
 
 const UNKNOWN_TOKEN = 'invalid bearer token';
 
-/** Answers reviews of tokens: what a request with the token would be taken for, or why it would be refused. */
+/** Creates the token reviewer: it returns the user of a request with the token, or why the token is refused. */
 export function tokenReviewer(
   authenticator: TokenAuthenticator,
 ): (question: TokenQuestion, signal: AbortSignal) => Promise<TokenVerdict> {

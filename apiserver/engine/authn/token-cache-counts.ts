@@ -1,11 +1,11 @@
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
 
-/** Those of Prometheus' libraries, in seconds. */
+/** The default buckets of Prometheus, in seconds. */
 const BOUNDS_SECONDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** How often what was known of a token spared a signature or a question, for metrics: numbers only grow, but for `active`. */
+/** Hits and misses of token caches, for metrics. All are counters except `active`, which is a gauge. */
 export class TokenCacheCounts {
-  /** Signatures that are verified, and services that are asked, at this moment. */
+  /** Verifications and webhook calls in progress. */
   active = 0;
   readonly fetches = { ok: 0, error: 0 };
   readonly durations = {
@@ -17,7 +17,7 @@ export class TokenCacheCounts {
     this.durations.hit.observe(0);
   }
 
-  /** Counts one token of which nothing was known. `isGood` says whether what was learnt lets it in. */
+  /** Counts a cache miss. `isGood` returns whether the token was accepted. */
   async miss<T>(fetch: () => Promise<T>, isGood: (learnt: T) => boolean): Promise<T> {
     const beganMs = performance.now();
     this.active += 1;

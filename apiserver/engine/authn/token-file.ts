@@ -5,7 +5,7 @@ import { withAuthenticatedGroup } from './authenticator';
 import type { CsvRecord } from './csv';
 import { CsvError, parseCsv } from './csv';
 
-/** A token file that cannot be used: the message names the file and the line. Never holds a token. */
+/** An invalid token file. The message names the file and the line, and never contains a token. */
 class TokenFileError extends Error {
   constructor(file: string, line: number | undefined, problem: string, cause?: unknown) {
     super(line === undefined ? `${file}: ${problem}` : `${file}:${String(line)}: ${problem}`, { cause });
@@ -13,7 +13,7 @@ class TokenFileError extends Error {
   }
 }
 
-/** Reads `--token-auth-file` once. Throws TokenFileError for a file that is missing, or malformed in any line. */
+/** Reads `--token-auth-file` once. Throws TokenFileError if the file is missing or a line is malformed. */
 export function tokenFileLookup(file: string): (token: string) => Promise<AuthResult | undefined> {
   let text: string;
   try {
@@ -25,10 +25,7 @@ export function tokenFileLookup(file: string): (token: string) => Promise<AuthRe
   return async (token) => Promise.resolve(users.get(digest(token)));
 }
 
-/**
- * The users by the digest of their token. Looking a digest up takes the same time for every wrong token, and says nothing about how
- * much of it was right.
- */
+/** Parses the users by the digest of their token, so that the lookup time does not depend on how much of a token is right. */
 function parseTokenFile(file: string, text: string): ReadonlyMap<string, AuthResult> {
   const users = new Map<string, AuthResult>();
   const lineOfToken = new Map<string, number>();
@@ -39,10 +36,10 @@ function parseTokenFile(file: string, text: string): ReadonlyMap<string, AuthRes
     const key = digest(token);
     const before = lineOfToken.get(key);
     if (before !== undefined) {
-      throw new TokenFileError(file, record.line, `the token stands on line ${String(before)} already`);
+      throw new TokenFileError(file, record.line, `duplicate token, already on line ${String(before)}`);
     }
     lineOfToken.set(key, record.line);
-    // Here and not once for each request.
+    // Add the group once here instead of for every request.
     const user = withAuthenticatedGroup({ name, uid, groups: groupNames(groups), extra: {} });
     users.set(key, { user });
   }
@@ -66,7 +63,7 @@ function problemOf({ fields }: CsvRecord): string | undefined {
     return `a line has at most 4 columns, found ${String(fields.length)}; put several groups into one quoted field`;
   }
   if (fields[0] === '') return 'the token is empty';
-  if (/\s/.test(fields[0] ?? '')) return 'the token holds a space, so no request could carry it';
+  if (/\s/.test(fields[0] ?? '')) return 'the token contains whitespace, which no request can carry';
   return fields[1] === '' ? 'the user name is empty' : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../request/exchange';
 
-/** What headers tell about a user besides name and groups: the values of each key in the order in which they were sent. */
+/** Groups extra values by key, in the order in which they were sent. */
 export function userExtra(pairs: Iterable<readonly [key: string, value: string]>): UserInfo['extra'] {
   const values = new Map<string, string[]>();
   for (const [key, value] of pairs) {

@@ -5,10 +5,10 @@ import { isSignedByOneOf, parseToken } from '../../../shared/tokens/json-web-tok
 import type { TokenKey } from '../../../shared/tokens/token-key';
 import type { TokenCacheCounts } from './token-cache-counts';
 
-/** What is longer is not looked into. */
+/** Longer tokens are not parsed. */
 const TOKEN_BYTES_MAX = 65_536;
-/** Far above what anybody uses: who asks for a token may put any number of audiences into it, and must not fill the memory with them. */
-const REMEMBERED_TOKEN_BYTES_MAX = 8_192;
+/** Longer tokens are not cached: a client can request a token with any number of audiences. */
+const CACHED_TOKEN_BYTES_MAX = 8_192;
 
 export type Verified =
   | { readonly is: 'verified'; readonly claims: Claims }
@@ -17,8 +17,8 @@ export type Verified =
   | { readonly is: 'forged' };
 
 /**
- * Verifies signatures, and remembers those that are right, the latest used: a signature stays right for as long as the keys do, and what
- * else a token needs is not remembered. Wrong ones are not kept, or they would push out the others.
+ * Verifies signatures and caches the valid ones (LRU): a signature stays valid as long as the keys are the same. Other checks of a token are
+ * not cached. Invalid tokens are not cached, because a flood of them would evict the valid ones.
  */
 export class VerifiedTokens {
   readonly #issuer: string;
@@ -49,9 +49,9 @@ export class VerifiedTokens {
     }
     const parsed = parseToken(token);
     if (parsed === undefined || parsed.claims.iss !== this.#issuer) return { is: 'foreign' };
-    // What says something twice is refused, as kube-apiserver's library for tokens does: readers differ in which they believe.
+    // Refuse duplicate claims, as kube-apiserver's library does: parsers differ in which one they use.
     if (parsed.repeatsClaims || !(await this.#isSigned(parsed))) return { is: 'forged' };
-    if (token.length <= REMEMBERED_TOKEN_BYTES_MAX) this.#known.set(digest, parsed.claims);
+    if (token.length <= CACHED_TOKEN_BYTES_MAX) this.#known.set(digest, parsed.claims);
     return { is: 'verified', claims: parsed.claims };
   }
 

@@ -36,7 +36,7 @@ test.each([
 
 test.each([
   ['is unknown', `${carrier('other')}, x`, 'no authenticator knows the bearer token'],
-  ['stands alone', carrier('tökén'), 'the subprotocol with the token stands alone'],
+  ['stands alone', carrier('tökén'), 'the subprotocol with the token is the only one'],
   ['comes twice', `${carrier('tökén')}, x, ${carrier('tökén')}`, 'several subprotocols carry a token'],
   ['is padded', `${carrier('a')}==, x`, 'the token in the subprotocol is not base64url'],
   ['is cut off', `${carrier('abc')}d, x`, 'the token in the subprotocol is not base64url'],

@@ -7,8 +7,8 @@ import { bearerOf } from './bearer-token';
 import type { TokenAuthenticator } from './token-authenticator';
 
 /**
- * Authenticates WebSockets by a bearer token among their subprotocols: browsers cannot send other headers with them. A request that
- * offers no such subprotocol is left to others. The listener never agrees on it, so that the token does not come back in the answer.
+ * Authenticates WebSockets by a bearer token among their subprotocols, because browsers cannot send other headers. Returns undefined without
+ * such a subprotocol. The listener never selects it, so that the token is not echoed in the response.
  */
 export function webSocketToken(tokens: TokenAuthenticator, audiences: readonly string[]): Authenticator {
   return async (exchange) => {
@@ -22,8 +22,8 @@ export function webSocketToken(tokens: TokenAuthenticator, audiences: readonly s
 const BASE64URL = /^[\w-]*$/;
 
 /**
- * The token in a list of subprotocols. An empty one counts as none. Throws Unauthorized for two of them, for one that is not base64url
- * of UTF-8 text, and for one that stands alone: a browser needs another subprotocol that the server agrees on.
+ * Parses the token in a list of subprotocols. An empty one counts as none. Throws Unauthorized for two tokens, for one that is not base64url
+ * of UTF-8 text, and for one without another subprotocol, which the browser needs for the negotiation.
  */
 function protocolTokenOf(header: string | undefined): string | undefined {
   const offered = (header ?? '').split(',').map((each) => each.trim());
@@ -31,13 +31,13 @@ function protocolTokenOf(header: string | undefined): string | undefined {
   if (carrier === undefined) return undefined;
   if (another !== undefined) throw unauthorized('several subprotocols carry a token');
   const encoded = carrier.slice(WEB_SOCKET_TOKEN_PREFIX.length);
-  // Four characters are three bytes; a single character behind them is none.
+  // Four characters encode three bytes; a single remaining character is invalid.
   if (!BASE64URL.test(encoded) || encoded.length % 4 === 1) {
     throw unauthorized('the token in the subprotocol is not base64url');
   }
   const token = Buffer.from(encoded, 'base64url');
   if (!isUtf8(token)) throw unauthorized('the token in the subprotocol is not UTF-8');
   if (token.length === 0) return undefined;
-  if (offered.length === 1) throw unauthorized('the subprotocol with the token stands alone');
+  if (offered.length === 1) throw unauthorized('the subprotocol with the token is the only one');
   return token.toString('utf8');
 }

@@ -12,40 +12,40 @@ import { DELIVERED_BYTES_MAX, DELIVERED_BYTES_MIN, withinLevel, workOfSending } 
 export interface DeliveriesParts {
   readonly control: Pick<FlowControl, 'classify' | 'retire'>;
   readonly strain: Pick<LoopPressure, 'seatTimeFactor'>;
-  /** How long a flow waits for the seats with which it pays. */
+  /** The maximum time that a payment waits for seats, in milliseconds. */
   readonly waitMsMax: number;
-  /** Milliseconds from any beginning. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
   /** Aborts when the server is stopped. */
   readonly shutdownSignal: AbortSignal;
 }
 
-/** How often flows pay for what their watches delivered. */
+/** The interval at which flows pay for the deliveries of their watches. */
 export const PAY_EVERY_MS = 1_000;
-/** A delivery of a few bytes takes 16 µs, in which a loop writes so many. */
+/** The fixed cost of a delivery (16 µs), in bytes that the event loop sends in this time. */
 const DELIVERY_BYTES = 6 * 1_024;
-/** Flows that are remembered. A watch of one that is forgotten is counted on, apart from its later ones. */
+/** The maximum of tracked flows. Open watches of an evicted flow continue to count, apart from later ones. */
 const FLOWS_MAX = 10_000;
 
-/** Who watches, for the rules and the debug pages. */
+/** The attributes of a watch, for classification and debug pages. */
 type About = Pick<Exchange, 'user' | 'info' | 'receivedAt'>;
 
 /**
- * Lets flows pay for what their watches deliver: once a second, what those of a flow have delivered takes the seats of its level that a list of as
- * many bytes takes, for as long, in the turn of the flow. So a flow whose watches deliver much is served less of other requests. It has one such
- * payment under way at a time, and owes one at most.
+ * Charges flows for the deliveries of their watches (fair queuing): once a second, the delivered bytes take the seats that a list of the same size
+ * takes, in the queues of the flow. A flow with busy watches therefore gets fewer other requests served. Each flow has at most one payment in
+ * progress and one pending.
  */
 export class Deliveries {
   readonly #parts: DeliveriesParts;
   readonly #flows = new Map<string, FlowDeliveries>();
-  /** Those that have delivered something that is not paid yet. */
+  /** The flows with unpaid deliveries. */
   #due: FlowDeliveries[] = [];
-  /** Aborts with `life`, of whose listeners those of waiting payments are none. */
+  /** Aborts with the shutdown signal; waiting payments listen to this one, because they are many. */
   readonly #over = new AbortController();
 
   constructor(parts: DeliveriesParts) {
     this.#parts = parts;
-    // As many payments wait as the queues of all levels take.
+    // The number of waiting payments is bounded by the queues of all levels.
     setMaxListeners(0, this.#over.signal);
     const timer = setInterval(() => this.#collect(), PAY_EVERY_MS).unref();
     const end = (): void => {
@@ -55,7 +55,7 @@ export class Deliveries {
     parts.shutdownSignal.addEventListener('abort', end, { once: true });
   }
 
-  /** Where to count what a watch of the flow delivers. */
+  /** Returns the counter for the deliveries of a watch. */
   countOf(flow: Flow, { user, info, receivedAt }: About): DeliveryCount {
     const key = `${flow.level.name} ${flow.name} ${flow.distinguisherOf({ user, info })}`;
     const known = this.#flows.get(key);
@@ -75,10 +75,7 @@ export class Deliveries {
     }
   }
 
-  /**
-   * The flow is asked for anew: schemas and levels may have changed since the watch began. Rejects for a fault of the program alone, which
-   * it logs like any that nobody handles; the next payment of the flow is tried all the same.
-   */
+  /** Classifies the flow again, because schemas and levels may have changed. Rejects only because of a defect; the next payment is still tried. */
   async #pay(of: FlowDeliveries): Promise<void> {
     const bytes = of.take();
     const flow = this.#parts.control.classify(of.about);
@@ -110,7 +107,7 @@ export class Deliveries {
     try {
       return await queues.start({ hand, seats, waiter, waitMsMax }, signal, () => undefined);
     } catch (error) {
-      // A level that has no place for it is not spared anything by waiting for longer.
+      // An overloaded level is not relieved by waiting longer: drop the payment.
       if (error instanceof RefusedError || signal.aborted) return undefined;
       of.isPaying = false;
       throw error;
@@ -130,7 +127,7 @@ interface Payment {
   readonly work: Work;
 }
 
-/** What all watches of a flow have delivered and not paid. */
+/** The unpaid deliveries of all watches of a flow. */
 class FlowDeliveries implements DeliveryCount {
   readonly about: About;
   bytes = 0;

@@ -6,10 +6,10 @@ import { textTable } from './text-table';
 
 const FOLDER = '/debug/api_priority_and_fairness/';
 const NONE = '<none>';
-/** Of levels with more, only the queues in use are shown. */
+/** For levels with more queues, only those in use are shown. */
 const QUEUES_SHOWN_MAX = 1_024;
 
-/** The pages of kube-apiserver that show what flow control is doing: text for the path, undefined for any other. */
+/** Returns a debug page of kube-apiserver's flow control as text; undefined for another path. */
 export function flowDump(
   control: FlowControl,
   { path, query }: Pick<Exchange, 'path' | 'query'>,

@@ -1,12 +1,12 @@
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
 import type { Refusal } from './queue-set';
 
-/** kube-apiserver's bounds, in seconds and in requests. */
+/** The buckets of kube-apiserver, in seconds and in requests. */
 const DURATION_BOUNDS: readonly number[] = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 const LENGTH_BOUNDS: readonly number[] = [0, 10, 25, 50, 100, 250, 500, 1000];
 const MS_PER_SECOND = 1_000;
 
-/** What is counted of the requests of one schema at one level. Reading it costs nothing to the requests. */
+/** Counters of the requests of one schema at one level. */
 export class FlowCounts {
   readonly schema: string;
   readonly level: string;
@@ -15,12 +15,12 @@ export class FlowCounts {
   waiting = 0;
   readonly refused = new Map<Refusal, number>();
   readonly executions = new DurationHistogram(DURATION_BOUNDS);
-  /** Of those that were carried out in the end, and of those that were not. */
+  /** Waiting times of requests that were executed, and of those that were refused. */
   readonly waits = {
     executed: new DurationHistogram(DURATION_BOUNDS),
     refused: new DurationHistogram(DURATION_BOUNDS),
   };
-  /** In requests where the type says seconds. */
+  /** In requests instead of seconds. */
   readonly queueLengths = new DurationHistogram(LENGTH_BOUNDS);
 
   constructor(schema: string, level: string) {

@@ -5,11 +5,11 @@ import type { Hand } from './hand';
 import { dealHand } from './hand';
 import type { Level } from './level';
 
-/** Hands that are kept: one for each user, or each namespace. */
+/** The maximum of cached hands, one per user or namespace. */
 const HANDS_MAX = 10_000;
 const ONLY_QUEUE: Hand = [0];
 
-/** One FlowSchema in use, with the level that it leads to. */
+/** One FlowSchema in force, with its priority level. */
 export class Flow {
   readonly name: string;
   readonly level: Level;
@@ -31,7 +31,7 @@ export class Flow {
     return this.#distinguishes === 'ByUser' ? user.name : info.namespace;
   }
 
-  /** The queues in which the request may wait. */
+  /** Returns the queues in which the request may wait. */
   handOf(exchange: Pick<Exchange, 'user' | 'info'>): Hand {
     const { queuing } = this.level;
     if (queuing === undefined || queuing.queues < 2) return ONLY_QUEUE;

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** The queues that a flow may wait in: as many as the hand is large, different for nearly any two flows. */
+/** The queues that a flow may wait in; two flows rarely have the same hand. */
 export type Hand = readonly number[];
 
 /**
- * Deals the hand of a flow by shuffle sharding, as kube-apiserver does: the hash of schema and distinguisher picks one card after the
- * other out of those that are left. `queues` is at least `handSize`.
+ * Deals the hand of a flow by shuffle sharding, as kube-apiserver does: the hash of schema and distinguisher draws cards without replacement.
+ * `queues` is at least `handSize`.
  */
 export function dealHand(
   flow: { readonly schema: string; readonly distinguisher: string },
@@ -25,7 +25,7 @@ export function dealHand(
   return drawn;
 }
 
-/** The card at a place among those that are not drawn yet. */
+/** Returns the nth card that is not drawn yet. */
 function nthLeft(place: number, drawnAscending: readonly number[]): number {
   return drawnAscending.reduce((card, drawn) => (drawn <= card ? card + 1 : card), place);
 }

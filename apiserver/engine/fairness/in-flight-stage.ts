@@ -6,16 +6,16 @@ import { isLongRunning } from '../request/long-running';
 import { requestKind, tooManyRequests } from './stage';
 
 export interface InFlightParts {
-  /** Requests that are carried out at a time. 0: any number. */
+  /** The maximum of concurrent requests; 0: unlimited. */
   readonly max: Readonly<Record<keyof DroppedRequests, number>>;
   readonly dropped: DroppedRequests;
-  /** From 0 to 1, without 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * A stage that refuses requests with 429 while too many are in flight, those of the superusers and those that go on for long left out. It
- * takes the place of priority and fairness where that is switched off.
+ * Creates the max-in-flight stage, which refuses requests with 429 while too many are in flight (load shedding). Superusers and long-running
+ * requests are exempt. It replaces priority and fairness when that is off.
  */
 export function createInFlightStage({ max, dropped, random }: InFlightParts): Stage {
   const inFlight = { mutating: 0, readOnly: 0 };

@@ -2,18 +2,18 @@ import type { PriorityLevelConfiguration } from '../../../shared/api/types/flowc
 import type { Queuing } from './queue-set';
 import { QueueSet } from './queue-set';
 
-/** One PriorityLevelConfiguration in use. It stays the same while its object changes, for the sake of the requests under way. */
+/** One PriorityLevelConfiguration in force. It outlives changes of its object, because requests in flight refer to it. */
 export class Level {
   readonly name: string;
   uid = '';
-  /** 0 for one that is exempt. */
+  /** 0 for an exempt level. */
   shares = 0;
   queuing: Queuing | undefined;
-  /** That all replicas have together where they share them: by them is told how wide one request may be. */
+  /** The seats of all replicas together, which limit the width of one request. */
   wholeSeats = 1;
-  /** Undefined for one that is exempt: nothing is limited. */
+  /** Undefined for an exempt level, which is not limited. */
   readonly queues: QueueSet | undefined;
-  /** Its object is gone, but not all of its requests are. */
+  /** The object was deleted while requests of the level are in flight. */
   isQuiescing = false;
 
   constructor(name: string, source: PriorityLevelConfiguration, now: () => number) {
@@ -23,7 +23,7 @@ export class Level {
     this.take(source);
   }
 
-  /** Whether the object can be used for this level: it does not turn from exempt to limited, or back. */
+  /** Returns whether the object can configure this level, which cannot change between exempt and limited. */
   suits({ spec }: PriorityLevelConfiguration): boolean {
     return (spec.limited === undefined) === (this.queues === undefined);
   }
@@ -39,14 +39,14 @@ export class Level {
     this.isQuiescing = false;
   }
 
-  /** Gives the level its part, from 0 to 1, of so many seats. */
+  /** Limits the level to a part, from 0 to 1, of its seats. */
   limit(wholeSeats: number, part: number): void {
     this.wholeSeats = Math.ceil(wholeSeats);
     this.queues?.configure({ seats: Math.ceil(wholeSeats * part), queuing: this.queuing });
   }
 }
 
-/** Whether its parts fit each other, as validation demands: one that gets by it is as if it were not there. */
+/** Returns whether the object is consistent, as validation requires. Inconsistent objects are ignored. */
 export function isUsable({ metadata, spec }: PriorityLevelConfiguration): boolean {
   const isExempt = spec.type === 'Exempt';
   if (isExempt !== (spec.limited === undefined) || isExempt !== (metadata.name === EXEMPT)) return false;

@@ -1,4 +1,4 @@
-import { JUDGE_EVERY_MS, LoopPressure } from './loop-pressure';
+import { EVALUATE_EVERY_MS, LoopPressure } from './loop-pressure';
 
 let shutdown = new AbortController();
 
@@ -17,7 +17,7 @@ function stretchesAfter(latenesses: readonly number[]): readonly number[] {
   const left = [...latenesses];
   const strain = new LoopPressure(shutdown.signal, () => left.shift() ?? 0);
   return latenesses.map(() => {
-    jest.advanceTimersByTime(JUDGE_EVERY_MS);
+    jest.advanceTimersByTime(EVALUATE_EVERY_MS);
     return strain.seatTimeFactor;
   });
 }
@@ -34,16 +34,16 @@ test('as the loop comes late, long answers are stretched more and more, but not 
   expect(stretchesAfter([...late, ...inTime]).at(-1)).toBe(1);
 });
 
-test('looks that there were none of say nothing bad, and nobody looks once the server has ended', () => {
+test('missing samples are no pressure, and the evaluation ends with the server', () => {
   let looks = 0;
   const strain = new LoopPressure(shutdown.signal, () => {
     looks += 1;
     return Number.NaN;
   });
-  jest.advanceTimersByTime(JUDGE_EVERY_MS);
+  jest.advanceTimersByTime(EVALUATE_EVERY_MS);
   expect([looks, strain.seatTimeFactor]).toEqual([1, 1]);
   shutdown.abort();
-  jest.advanceTimersByTime(10 * JUDGE_EVERY_MS);
+  jest.advanceTimersByTime(10 * EVALUATE_EVERY_MS);
   expect(looks).toBe(1);
 });
 

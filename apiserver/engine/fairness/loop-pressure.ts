@@ -1,50 +1,49 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How often the loop is judged, by the looks since the last time. */
-export const JUDGE_EVERY_MS = 250;
-/** The loop is looked at so often. */
-const LOOK_EVERY_MS = 10;
-/** Lists alone, in turns of a millisecond, do not make it so late: then it waits for a core, or for what is not done in turns. */
-const STRAINED_MS = 2;
-const WORSE = 1.5;
-const BETTER = 0.9;
-const STRETCH_MAX = 8;
+/** The interval of evaluations of the event-loop delay. */
+export const EVALUATE_EVERY_MS = 250;
+/** The sampling interval of the event-loop delay. */
+const SAMPLE_EVERY_MS = 10;
+/** Lists alone, in slices of a millisecond, do not cause this delay; a busy core or unsliced work does. */
+const PRESSURE_MS = 2;
+const GROWTH = 1.5;
+const DECAY = 0.9;
+const FACTOR_MAX = 8;
 
-/** Tells how late the loop came at nine of ten looks since the last call, in milliseconds. */
+/** Returns the 90th percentile of the event-loop delay since the last call, in milliseconds. */
 export type TakeLateness = () => number;
 
 /**
- * How much longer than on an idle machine long answers keep their seats, so that fewer of them are written: as the loop comes late, because its
- * processor is taken by others (or by other replicas, or its container has used its part up), everybody's small requests wait in each of their
- * steps, and bytes that are sent at full speed are what can wait.
+ * Backpressure from the event-loop delay: when the loop is late, for want of a processor above all, long answers hold their seats longer, so that
+ * fewer of them are sent and small requests wait less.
  */
 export class LoopPressure {
-  /** From 1 to 8. */
+  /** The factor by which seats are held longer, from 1 to 8. */
   seatTimeFactor = 1;
   readonly #takeLateness: TakeLateness;
 
-  /** Judges the loop until the signal aborts; keeps no process alive. */
+  /** Evaluates the delay until the signal aborts. The timer does not keep the process alive. */
   constructor(shutdownSignal: AbortSignal, takeLateness: TakeLateness = watchLoopDelay(shutdownSignal)) {
     this.#takeLateness = takeLateness;
-    const timer = setInterval(() => this.#judge(), JUDGE_EVERY_MS).unref();
+    const timer = setInterval(() => this.#evaluate(), EVALUATE_EVERY_MS).unref();
     shutdownSignal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
 
-  #judge(): void {
-    const isStrained = this.#takeLateness() > STRAINED_MS;
+  #evaluate(): void {
+    const isLate = this.#takeLateness() > PRESSURE_MS;
     this.seatTimeFactor = Math.min(
-      STRETCH_MAX,
-      Math.max(1, this.seatTimeFactor * (isStrained ? WORSE : BETTER)),
+      FACTOR_MAX,
+      Math.max(1, this.seatTimeFactor * (isLate ? GROWTH : DECAY)),
     );
   }
 }
 
 function watchLoopDelay(shutdownSignal: AbortSignal): TakeLateness {
-  const delays = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS });
+  const delays = monitorEventLoopDelay({ resolution: SAMPLE_EVERY_MS });
   delays.enable();
   shutdownSignal.addEventListener('abort', () => delays.disable(), { once: true });
   return () => {
-    const lateMs = delays.percentile(90) / 1e6 - LOOK_EVERY_MS;
+    const lateMs = delays.percentile(90) / 1e6 - SAMPLE_EVERY_MS;
     delays.reset();
     return lateMs;
   };

@@ -4,21 +4,21 @@ import type { Hand } from './hand';
 export interface Queuing {
   readonly queues: number;
   readonly handSize: number;
-  /** In each queue. */
+  /** The maximum of requests in each queue. */
   readonly queueLengthMax: number;
 }
 
 export interface QueueSetLimits {
-  /** How many seats may be taken at a time. */
+  /** The number of seats. */
   readonly seats: number;
-  /** Undefined: what finds no seat is refused. */
+  /** Undefined: requests without a free seat are refused. */
   readonly queuing: Queuing | undefined;
 }
 
-/** Why a request was refused, in kube-apiserver's words. */
+/** Why a request was refused; the values are label values of kube-apiserver's metrics. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out';
 
-/** The request is not to be carried out. */
+/** The request was refused. */
 export class RefusedError extends Error {
   readonly refusal: Refusal;
 
@@ -28,7 +28,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** What the debug pages tell of a request that waits. */
+/** A waiting request, for the debug pages. */
 export interface Waiter {
   readonly schema: string;
   readonly distinguisher: string;
@@ -45,7 +45,7 @@ export interface StartRequest {
   readonly waitMsMax: number;
 }
 
-/** What it took to serve a request. */
+/** The cost of a served request. */
 export interface Service {
   readonly seats: number;
   readonly tookMs: number;
@@ -59,52 +59,52 @@ interface Waiting {
   readonly admit: (queue: Queue) => void;
 }
 
-/** One queue that is in use: somebody waits in it, or is being served from it. */
+/** A queue in use: it has waiting or executing requests. */
 export interface Queue {
   readonly index: number;
   readonly waiting: Waiting[];
   executing: number;
   executingSeats: number;
-  /** In seconds of service, on the clock of the level. */
+  /** In seconds of virtual time. */
   virtualStart: number;
-  /** When it was served last, as a running number. */
+  /** The sequence number of its last dispatch. */
   servedLast: number;
-  /** Whether one of its requests has a seat that is kept. */
-  hasKept: boolean;
+  /** Whether one of its requests has a reserved seat. */
+  hasReserved: boolean;
 }
 
 /**
- * A seat is taken to be needed for so long until it is known, in seconds. v1.21 takes a minute, with which a request of many seats would wait
- * for minutes behind requests of one; this is the time of later releases, which have such requests.
+ * The assumed service time until the real one is known, in seconds. v1.21 assumes a minute, which would starve requests of many seats; this is
+ * the value of later releases, which have such requests.
  */
 const GUESSED_SERVICE_SECONDS = 0.003;
-/** In all queues of a level: each takes the memory of a connection. */
+/** The maximum of waiting requests of a level, because each holds the memory of a connection. */
 const WAITING_MAX = 10_000;
 const MS_PER_SECOND = 1_000;
-/** How much of the mean service time a single request makes. */
+/** The weight of one request in the moving average of service times. */
 const MEAN_WEIGHT = 0.05;
 /**
- * One of so many seats of a level that queues is kept for requests of one seat from queues that have none under way: who asks for little must
- * not wait until wide requests of others end.
+ * One in eight seats of a level with queues is reserved for requests of one seat from queues without executing requests, against head-of-line
+ * blocking by wide requests.
  */
-const SEATS_PER_KEPT = 8;
+const SEATS_PER_RESERVED = 8;
 
-/** Of the seats of a level, those that are open to all, and those that are kept. */
-type SeatClass = 'open' | 'kept';
+/** Seats are open to all requests, or reserved. */
+type SeatClass = 'open' | 'reserved';
 
 /**
- * The seats of one priority level and the queues before them: fair queuing by virtual time, as kube-apiserver does it, with requests that
- * take several seats. A queue exists for as long as it is in use, so that a level may have millions of them.
+ * The seats and queues of one priority level: fair queuing by virtual time, as in kube-apiserver, with requests of several seats. Only queues in
+ * use exist in memory, so that a level may have millions of them.
  */
 export class QueueSet {
-  /** Requests being served, and the seats that they take. */
+  /** Executing requests, and their seats. */
   executing = 0;
   executingSeats = 0;
-  /** Requests that wait, in all queues. */
+  /** Waiting requests in all queues, and their seats. */
   waiting = 0;
   waitingSeats = 0;
-  /** Of those that are taken. */
-  #keptSeats = 0;
+  /** Reserved seats that are taken. */
+  #reservedSeats = 0;
   #peakSeats = 0;
   readonly #now: () => number;
   #limits: QueueSetLimits;
@@ -112,10 +112,10 @@ export class QueueSet {
   #virtualSeconds = 0;
   #syncedAt: number;
   #servings = 0;
-  /** Of a seat, in seconds; moves with every request. */
+  /** The moving average of the service time of a seat, in seconds. */
   #meanServiceSeconds = 0;
 
-  /** `now` counts milliseconds from any beginning. */
+  /** `now` is a monotonic clock in milliseconds. */
   constructor(limits: QueueSetLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
@@ -130,12 +130,12 @@ export class QueueSet {
     return this.executing === 0 && this.waiting === 0;
   }
 
-  /** The queues in use, in no order. */
+  /** The queues in use, unordered. */
   get queues(): Iterable<Queue> {
     return this.#inUse.values();
   }
 
-  /** The clock by which queues take their turns, in seconds. */
+  /** The virtual time, in seconds. */
   get virtualSeconds(): number {
     return this.#virtualSeconds;
   }
@@ -146,22 +146,20 @@ export class QueueSet {
     this.#dispatch();
   }
 
-  /**
-   * Takes seats at once where nobody waits and there are enough; undefined where not. Give them back with `finish`. No request takes more
-   * seats than there are.
-   */
+  /** Takes seats at once if no request waits and enough are free; undefined otherwise. Release them with `finish`. */
   tryStart(hand: Hand, seats: number, now: number): Queue | undefined {
     const index = hand[0] ?? 0;
     const isFree = this.waiting === 0 && this.#fits(seats);
-    if (!isFree && !this.#fitsKept(this.#inUse.get(index), seats)) return undefined;
+    if (!isFree && !this.#fitsReserved(this.#inUse.get(index), seats)) return undefined;
     this.#sync(now);
     const queue = this.#queueAt(index);
-    this.#serve(queue, seats, isFree ? 'open' : 'kept');
+    this.#serve(queue, seats, isFree ? 'open' : 'reserved');
     return queue;
   }
 
   /**
-   * Waits for seats in the shortest queue of the hand, for at most `waitMsMax`, and tells how long that queue is then. Rejects with RefusedError, or with the reason of the signal.
+   * Waits for seats in the shortest queue of the hand, for at most `waitMsMax`. `onEnqueued` receives the queue length. Rejects with RefusedError,
+   * or with the signal's reason.
    */
   async start(
     { hand, seats, waiter, waitMsMax }: StartRequest,
@@ -202,7 +200,7 @@ export class QueueSet {
     });
   }
 
-  /** Gives seats back, and serves whoever they suffice for. */
+  /** Releases seats and dispatches waiting requests. */
   finish(queue: Queue, { seats, tookMs, now }: Service): void {
     this.#sync(now);
     const seconds = tookMs / MS_PER_SECOND;
@@ -210,21 +208,21 @@ export class QueueSet {
     this.executingSeats -= seats;
     queue.executing -= 1;
     queue.executingSeats -= seats;
-    // Seats are all alike: whichever of its requests ends first gives back the one that is kept.
-    if (queue.hasKept) this.#keptSeats -= 1;
-    queue.hasKept = false;
+    // Seats are interchangeable: the first request to end releases the reserved one.
+    if (queue.hasReserved) this.#reservedSeats -= 1;
+    queue.hasReserved = false;
     queue.virtualStart -= (GUESSED_SERVICE_SECONDS - seconds) * seats;
     this.#meanServiceSeconds += (seconds - this.#meanServiceSeconds) * MEAN_WEIGHT;
     this.#drop(queue);
     this.#dispatch();
   }
 
-  /** How long a request that comes now would wait, in seconds, as far as the requests of late tell. */
+  /** The estimated waiting time of a new request in seconds, by recent service times. */
   get expectedWaitSeconds(): number {
     return (this.waitingSeats * this.#meanServiceSeconds) / Math.max(1, this.#limits.seats);
   }
 
-  /** The most seats that were taken and waited for at one time since the last call. */
+  /** Returns the peak of taken and requested seats since the last call. */
   takePeak(): number {
     const peak = this.#peakSeats;
     this.#peakSeats = this.executingSeats + this.waitingSeats;
@@ -236,26 +234,26 @@ export class QueueSet {
     if (seats > this.#peakSeats) this.#peakSeats = seats;
   }
 
-  /** How many seats are kept, taken or not. */
-  get #keptMax(): number {
+  /** The number of reserved seats, taken or not. */
+  get #reservedMax(): number {
     const { seats, queuing } = this.#limits;
-    return queuing === undefined ? 0 : Math.floor(seats / SEATS_PER_KEPT);
+    return queuing === undefined ? 0 : Math.floor(seats / SEATS_PER_RESERVED);
   }
 
   #fits(seats: number): boolean {
-    const openSeats = this.executingSeats - this.#keptSeats;
-    const openMax = this.#limits.seats - Math.max(this.#keptMax, this.#keptSeats);
-    // One that is wider than the level is served alone, but for those on kept seats, who may never be all gone.
+    const openSeats = this.executingSeats - this.#reservedSeats;
+    const openMax = this.#limits.seats - Math.max(this.#reservedMax, this.#reservedSeats);
+    // A request wider than the level runs alone, apart from requests on reserved seats, which may never be idle.
     return openSeats + seats <= openMax || openSeats === 0;
   }
 
   /**
-   * Whether a request of so many seats may have one of those that are kept, as the next of the queue; undefined: one that is not in use. No
-   * others, however many are free: those a wide request waits for, which would never have them if single ones went on to take them.
+   * Returns whether the next request of the queue may take a reserved seat; undefined: a queue not in use. Free open seats are not considered: a
+   * wide request waits for them and would starve if single requests took them.
    */
-  #fitsKept(queue: Queue | undefined, seats: number): boolean {
+  #fitsReserved(queue: Queue | undefined, seats: number): boolean {
     const isOneMore = seats === 1 && (queue?.executing ?? 0) === 0;
-    return isOneMore && this.#keptSeats < this.#keptMax && this.executingSeats < this.#limits.seats;
+    return isOneMore && this.#reservedSeats < this.#reservedMax && this.executingSeats < this.#limits.seats;
   }
 
   #enqueue(queue: Queue, waiting: Waiting, onEnqueued: (queueLength: number) => void): void {
@@ -276,23 +274,23 @@ export class QueueSet {
     this.waiting -= 1;
     this.waitingSeats -= waiting.seats;
     this.#drop(queue);
-    // It may have been the one that all others waited for.
+    // The removed request may have blocked all others.
     this.#dispatch();
   }
 
   #dispatch(): void {
     while (this.waiting > 0) {
-      const [next, nextOfKept] = this.#nextTwo();
-      // Whose turn it is waits for seats enough, or wide requests would never have them; those that are kept it cannot have.
+      const [next, nextOfReserved] = this.#nextTwo();
+      // The next queue waits until its request fits, or wide requests would starve. It cannot take reserved seats.
       const isOpen = next !== undefined && this.#fits(next.waiting[0]?.seats ?? 1);
-      const queue = isOpen ? next : nextOfKept;
+      const queue = isOpen ? next : nextOfReserved;
       const first = queue?.waiting.shift();
       if (queue === undefined || first === undefined) return;
       this.waiting -= 1;
       this.waitingSeats -= first.seats;
       const inFlight = queue.executingSeats * GUESSED_SERVICE_SECONDS;
       queue.virtualStart = Math.max(queue.virtualStart, this.#virtualSeconds + inFlight);
-      this.#serve(queue, first.seats, isOpen ? 'open' : 'kept');
+      this.#serve(queue, first.seats, isOpen ? 'open' : 'reserved');
       first.admit(queue);
     }
   }
@@ -301,9 +299,9 @@ export class QueueSet {
     if (queue.waiting.length === 0 && queue.executing === 0 && queue.virtualStart < this.#virtualSeconds) {
       queue.virtualStart = this.#virtualSeconds;
     }
-    if (seatClass === 'kept') {
-      queue.hasKept = true;
-      this.#keptSeats += 1;
+    if (seatClass === 'reserved') {
+      queue.hasReserved = true;
+      this.#reservedSeats += 1;
     }
     this.#servings += 1;
     queue.servedLast = this.#servings;
@@ -315,20 +313,17 @@ export class QueueSet {
     this.#notePeak();
   }
 
-  /**
-   * The queue whose oldest request would be done first, of equals the one that was served longest ago; and the same of those that may have a
-   * seat that is kept.
-   */
+  /** Returns the queue with the earliest virtual finish time (ties: least recently dispatched), and the same among those that may use a reserved seat. */
   #nextTwo(): readonly [Queue | undefined, Queue | undefined] {
     let best: Queue | undefined;
-    let bestOfKept: Queue | undefined;
+    let bestOfReserved: Queue | undefined;
     for (const queue of this.#inUse.values()) {
       const [first] = queue.waiting;
       if (first === undefined) continue;
       if (isBefore(queue, best)) best = queue;
-      if (this.#fitsKept(queue, first.seats) && isBefore(queue, bestOfKept)) bestOfKept = queue;
+      if (this.#fitsReserved(queue, first.seats) && isBefore(queue, bestOfReserved)) bestOfReserved = queue;
     }
-    return [best, bestOfKept];
+    return [best, bestOfReserved];
   }
 
   #shortestOf(hand: Hand): Queue {
@@ -354,7 +349,7 @@ export class QueueSet {
       executingSeats: 0,
       virtualStart: this.#virtualSeconds,
       servedLast: 0,
-      hasKept: false,
+      hasReserved: false,
     };
     this.#inUse.set(index, made);
     return made;
@@ -364,7 +359,7 @@ export class QueueSet {
     if (queue.waiting.length === 0 && queue.executing === 0) this.#inUse.delete(queue.index);
   }
 
-  /** Every queue in use gets its part of what was served since the last time. */
+  /** Advances the virtual time by the service since the last call. */
   #sync(now: number): void {
     const seconds = (now - this.#syncedAt) / MS_PER_SECOND;
     this.#syncedAt = now;

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { DemandBoard, Demands } from './shared-limits';
 
-/** A replica that says nothing for so long is gone. */
+/** A replica without an update for this time counts as stopped. */
 const LIVE_MS = 5_000;
 
 /**
- * Writes what one replica could use into a hash, sums up what all live ones could, and forgets the others; by the clock of the server. Limits
- * are sent as their names with numbers, so that nothing of users or requests is there.
+ * Stores the demand of one replica in a hash, sums up those of live replicas, and drops the others, by the clock of the Redis server. Only names
+ * of limits and numbers are sent, no data of users or requests.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -29,13 +29,13 @@ end
 return { live, cjson.encode(sums) }
 `;
 
-/** The board of demands in Redis: one call of a script each time. */
+/** A demand board in Redis; an exchange is one call of a script. */
 export class RedisBoard implements DemandBoard {
   readonly #redis: Redis;
   readonly #key: string;
   readonly #replica = randomUUID();
 
-  /** Replicas of one cluster share what the key begins with. */
+  /** Replicas of one cluster have the same key prefix. */
   constructor(redis: Redis, keyPrefix: string) {
     this.#redis = redis;
     this.#key = `${keyPrefix}seats`;
@@ -56,7 +56,7 @@ function parseAnswer(answer: unknown): Demands {
   const [replicas, text] = Array.isArray(answer) ? (answer as unknown[]) : [];
   const sums: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
   if (typeof replicas !== 'number' || replicas < 1 || typeof sums !== 'object' || sums === null) {
-    throw new Error('the shared store answered what is no division');
+    throw new Error('the shared store returned a malformed answer');
   }
   const numbers = Object.entries(sums).filter(
     (entry): entry is [string, number] => typeof entry[1] === 'number',

@@ -11,11 +11,11 @@ import type { RequestInfo } from '../request/request-info';
 type UserTest = (user: UserInfo) => boolean;
 type InfoTest = (info: RequestInfo) => boolean;
 
-/** One of a FlowSchema's rules, ready to be asked: the members of a list are found at once, however long it is. */
+/** A rule of a FlowSchema with sets instead of lists, so that the cost does not depend on their lengths. */
 export interface CompiledRules {
   readonly isAbout: UserTest;
   readonly matches: InfoTest;
-  /** How much of a request's time it may take at most, in parts that are looked at one after the other. */
+  /** The maximum number of sequential comparisons for one request. */
   readonly cost: number;
 }
 
@@ -53,7 +53,7 @@ function compileSubjects(subjects: readonly Subject[]): UserTest {
   };
 }
 
-/** The user of a service account, or what the users of all accounts of its namespace begin with. */
+/** Returns the user name of a service account, or the name prefix of all accounts of its namespace. */
 function accountsOf({ kind, serviceAccount: account }: Subject): readonly string[] {
   if (kind !== 'ServiceAccount' || account === undefined) return [];
   const prefix = `${SERVICE_ACCOUNT.userPrefix}${account.namespace}:`;
@@ -83,7 +83,7 @@ function compileResourceRule(rule: ResourcePolicyRule): InfoTest {
 function compileUrlRule(rule: NonResourcePolicyRule): InfoTest {
   const verbs = allOf(rule.verbs);
   const urls = allOf(rule.nonResourceURLs);
-  // A path is matched by what is below it, too.
+  // A path also matches the paths below it.
   const folders = [...(urls ?? [])].map((url) => `${url.replace(/\/?\*?$/u, '')}/`);
   return ({ verb, path }) => {
     if (verbs !== undefined && !verbs.has(verb)) return false;
@@ -95,7 +95,7 @@ function costOfUrls({ nonResourceURLs: urls }: NonResourcePolicyRule): number {
   return 1 + (urls?.length ?? 0);
 }
 
-/** Undefined: all that there are. */
+/** Returns undefined for `*`. */
 function allOf(values: readonly string[] | null): ReadonlySet<string> | undefined {
   return values?.length === 1 && values[0] === EVERY ? undefined : setOf(values ?? []);
 }

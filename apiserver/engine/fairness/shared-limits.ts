@@ -1,25 +1,25 @@
 import type { SharedLimit } from '../../../shared/concurrency/shared-limit';
 import type { Log } from '../../../shared/log/log';
 
-/** What all replicas together could use, by the name of the limit, and how many replicas there are. */
+/** The demand of all replicas together by limit, and the number of replicas. */
 export interface Demands {
   readonly replicas: number;
   readonly byName: ReadonlyMap<string, number>;
 }
 
-/** Where replicas tell each other what they could use. */
+/** A shared store in which replicas publish their demands. */
 export interface DemandBoard {
-  /** Tells the demand of this replica, for a few seconds, and returns those of all live ones. Rejects when it takes too long. */
+  /** Publishes the demand of this replica for a few seconds and returns the sum of all live ones. Rejects when it takes too long. */
   exchange(own: ReadonlyMap<string, number>): Promise<Demands>;
   close(): void;
 }
 
-/** How often replicas tell each other. */
+/** The interval at which replicas publish their demands. */
 export const SHARE_EVERY_MS = 1_000;
-/** What is divided evenly, so that a replica that had nothing to do is not closed to those who come to it next. */
+/** The part that is divided evenly, so that an idle replica can serve new requests at once. */
 const EVEN_PART = 0.25;
 
-/** The part of a limit that a replica may give. The parts of all replicas make one. */
+/** Returns the part of a limit for one replica; the parts of all replicas add up to one. */
 export function partOf(own: number, all: number, replicas: number): number {
   const asked = Math.max(all, own);
   return EVEN_PART / replicas + ((1 - EVEN_PART) * (own + 1)) / (asked + replicas);
@@ -32,8 +32,8 @@ export interface SharedLimitsParts {
 }
 
 /**
- * Divides limits among the replicas by what each sees, so that all of them together give what one would. Nothing waits for the
- * board: while it does not answer, the division stays as it was last.
+ * Divides rate and concurrency limits among replicas by demand, so that all of them together allow what one would. Requests never wait for the
+ * shared store; while it does not answer, the last division stays in force.
  */
 export class SharedLimits {
   readonly #parts: SharedLimitsParts;
@@ -44,7 +44,7 @@ export class SharedLimits {
     this.#parts = parts;
   }
 
-  /** A round every second until the signal aborts. */
+  /** Runs a round every second until the signal aborts. */
   run(signal: AbortSignal): void {
     const timer = setInterval(() => {
       void this.round();
@@ -59,7 +59,7 @@ export class SharedLimits {
     );
   }
 
-  /** Never rejects, and does nothing while the last one is not over. */
+  /** Runs one round; skipped while another is in progress. Never rejects. */
   async round(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;

@@ -19,20 +19,20 @@ export interface FlowStageParts {
   readonly estimate: EstimateWork;
   readonly deliveries: Pick<Deliveries, 'countOf'>;
   readonly strain: Pick<LoopPressure, 'seatTimeFactor'>;
-  /** How long a request may wait for its turn. */
+  /** The maximum time in a queue, in milliseconds. */
   readonly waitMsMax: number;
   readonly dropped: DroppedRequests;
-  /** Counted up and down. */
+  /** Gauges of waiting requests. */
   readonly inQueue: Record<keyof DroppedRequests, number>;
   readonly now: () => number;
-  /** From 0 to 1, without 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * A stage that lets requests through as the seats of their priority level allow, and has the others wait their turn, or refuses them with 429.
- * It stands after those that say who is asking. A watch takes seats until it has begun, and its flow pays for what it delivers; what goes to a node
- * takes none.
+ * Creates the priority and fairness stage: requests are executed while their priority level has free seats, and otherwise wait in a queue or are
+ * refused with 429. It needs the user, so that it comes after authentication. A watch holds seats until it is initialized, and its flow pays for
+ * its deliveries. Other long-running requests take no seats.
  */
 export function createFlowStage(parts: FlowStageParts): Stage {
   const { control, now, estimate } = parts;
@@ -51,14 +51,14 @@ export function createFlowStage(parts: FlowStageParts): Stage {
   };
 }
 
-/** A watch gives its seat back once it is initialised; the others never had one. */
+/** Returns whether a long-running request takes no seat; a watch takes one until it is initialized. */
 function staysOpen(info: RequestInfo): boolean {
   return info.verb !== 'watch' && isLongRunning(info);
 }
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-/** By kube-apiserver's kinds of requests. */
+/** Returns the request kind of kube-apiserver's metrics. */
 export function requestKind({ verb }: RequestInfo): keyof DroppedRequests {
   return READS.has(verb) ? 'readOnly' : 'mutating';
 }
@@ -155,7 +155,7 @@ async function takeTurn(parts: FlowStageParts, { exchange, flow, queues, work }:
   }
 }
 
-/** In kube-apiserver's words. */
+/** Creates the 429 with kube-apiserver's message text. */
 export function tooManyRequests(retrySeconds: number, cause?: unknown): StatusError {
   return new StatusError('TooManyRequests', 'Too many requests, please try again later.', {
     details: { retryAfterSeconds: retrySeconds },

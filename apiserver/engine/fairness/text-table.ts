@@ -1,6 +1,6 @@
 const CELL_WIDTH_MIN = 8;
 
-/** Rows as aligned text, a comma after each cell but the last, as kube-apiserver's debug pages show tables. All rows have as many cells. */
+/** Formats rows of equal length as aligned text with commas, as kube-apiserver's debug pages do. */
 export function textTable(rows: readonly (readonly string[])[]): string {
   const marked = rows.map((row) =>
     row.map((cell, at) => (at < row.length - 1 ? `${printable(cell)},` : printable(cell))),
@@ -14,7 +14,7 @@ export function textTable(rows: readonly (readonly string[])[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Names and paths come from clients: one must not look like a row. */
+/** Replaces control characters, so that names and paths of clients cannot forge a row. */
 function printable(text: string): string {
   // eslint-disable-next-line no-control-regex -- these are the characters that would break a line
   return text.replaceAll(/[\u0000-\u001f\u007f]/g, ' ');

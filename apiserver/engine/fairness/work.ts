@@ -5,11 +5,11 @@ import type { Exchange } from '../request/exchange';
 import { mentionsYaml } from '../request/mentions-yaml';
 import type { Registry } from '../registry/registry';
 
-/** What a request is expected to take. */
+/** The estimated cost of a request. */
 export interface Work {
-  /** Of its priority level; 1 or more. */
+  /** Seats of the priority level; 1 or more. */
   readonly seats: number;
-  /** For how long the seats are kept when the answer is decided: it is still to be written and sent. */
+  /** How long the seats are held after the handler returned, while the response is sent, in milliseconds. */
   readonly sendMs: number;
 }
 
@@ -18,17 +18,14 @@ export type EstimateWork = (exchange: Pick<Exchange, 'info' | 'query' | 'headers
 export const LEAST_WORK: Work = { seats: 1, sendMs: 0 };
 
 export const SEATS_MAX = 50;
-/** Of a list that is put together from ready bytes, and of one whose objects are written anew or chosen one by one, per seat. */
+/** Bytes per seat of a list of cached bytes, and of a list whose objects are filtered or encoded again. */
 const READY_BYTES_PER_SEAT = 1_024 * 1_024;
 const MADE_BYTES_PER_SEAT = 256 * 1_024;
-/**
- * A loop writes nine times as much in all. With four lists side by side, the most that a level serves, a storm of lists takes less than half
- * of it, and the rest is for others.
- */
+/** A ninth of what the event loop can send, so that four concurrent lists, the maximum of a level, take less than half of its time. */
 const SENT_BYTES_PER_MS = 40 * 1_024;
 const SEND_MS_MAX = 1_000;
 const DELETIONS_PER_SEAT = 20;
-/** Of a request body. One that comes in chunks is taken for the middling one. */
+/** Bytes of a request body per seat; a chunked body has a fixed cost. */
 const BODY_BYTES_PER_SEAT = 64 * 1_024;
 const CHUNKED_BODY_SEATS = 4;
 
@@ -38,8 +35,8 @@ export interface WorkSources {
 }
 
 /**
- * Estimates requests by what the cache knows: lists, and watches that begin with all objects, by the bytes that they read; deletions of
- * collections by their objects; other writes by their bodies.
+ * Creates the work estimator: lists and watches with initial events cost by the bytes they read, collection deletions by the number of objects,
+ * other writes by their bodies.
  */
 export function createEstimate(sources: WorkSources): EstimateWork {
   return (exchange) => {
@@ -60,16 +57,16 @@ export function createEstimate(sources: WorkSources): EstimateWork {
   };
 }
 
-/** What it takes to send bytes that are ready: of {@link DELIVERED_BYTES_MAX} or more it is the same. */
+/** Returns the cost of sending cached bytes; it is constant above {@link DELIVERED_BYTES_MAX}. */
 export function workOfSending(bytes: number): Work {
   return ofBytes(bytes, READY_BYTES_PER_SEAT);
 }
 
-/** Less than this takes no more than the least. */
+/** Fewer bytes have the minimal cost. */
 export const DELIVERED_BYTES_MIN = READY_BYTES_PER_SEAT;
 export const DELIVERED_BYTES_MAX = SEATS_MAX * READY_BYTES_PER_SEAT;
 
-/** Of the seats of its level one request takes a quarter at most, so that there is always more than one. */
+/** One request takes at most a quarter of the seats of its level, so that others are not starved. */
 const SHARE_MAX = 4;
 
 export function withinLevel(work: Work, levelSeats: number): Work {
@@ -99,7 +96,7 @@ function seatsOf(units: number): number {
   return Math.min(SEATS_MAX, 1 + Math.floor(units));
 }
 
-/** What of the resource is read: all of it, a namespace, or a page. */
+/** Returns the objects and bytes that are read: all of the resource, a namespace, or a page. */
 function countOf(
   { registry, cache }: WorkSources,
   { info, query }: Parameters<EstimateWork>[0],
@@ -122,7 +119,7 @@ function beginsWithAll(query: URLSearchParams): boolean {
   return version === '' || version === '0' || query.has('sendInitialEvents');
 }
 
-/** Whether the bytes are sent as the cache holds them. */
+/** Returns whether the bytes are sent as the cache holds them. */
 function isReady({ query, headers }: Parameters<EstimateWork>[0]): boolean {
   const { accept = '' } = headers;
   if (/as=|protobuf/u.test(accept) || mentionsYaml(accept)) return false;

@@ -3,13 +3,13 @@ import { createTransport } from '../../../../shared/client/transport';
 const TIMEOUT_MS = 10_000;
 const BODY_BYTES_MAX = 1024 * 1024;
 const OK = 200;
-/** Key sets have a type of their own, and API servers that publish theirs write no other. */
+/** Key sets have their own media type, the only one that API servers publish them with. */
 const ACCEPT = 'application/json, application/jwk-set+json';
 
-/** Reads one JSON document over https. Throws an Error that names the address when it is not to be had. */
+/** Fetches a JSON document over https. Throws an Error that names the URL. */
 export type FetchJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
-/** `authorities` gives PEM; where it gives none, those of this machine are trusted. Redirections are not followed. */
+/** Creates the fetch function. `authorities` returns PEM, or undefined to trust those of the system. Redirects are not followed. */
 export function createFetchJson(authorities: () => string | undefined): FetchJson {
   return async (url, signal) => {
     const ca = authorities();
@@ -23,7 +23,7 @@ export function createFetchJson(authorities: () => string | undefined): FetchJso
     try {
       const request = { method: 'GET', path: pathname + search, headers: { accept: ACCEPT } };
       const { code, body } = await transport.send(request, { timeoutMs: TIMEOUT_MS, signal });
-      if (code !== OK) throw new Error(`the answer is ${String(code)}`);
+      if (code !== OK) throw new Error(`the server answered ${String(code)}`);
       return JSON.parse(body.toString('utf8')) as unknown;
     } catch (error) {
       throw new Error(`${url}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });

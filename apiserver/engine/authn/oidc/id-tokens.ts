@@ -9,25 +9,25 @@ import type { IssuerKeys } from './issuer-keys';
 
 export interface IdTokenRules {
   readonly issuer: string;
-  /** The client that every token must be meant for. */
+  /** The client id that every token must have as an audience. */
   readonly clientId: string;
   readonly usernameClaim: string;
-  /** Stands before every name; empty for none. */
+  /** The prefix of user names; may be empty. */
   readonly usernamePrefix: string;
-  /** Undefined: tokens say nothing about groups. */
+  /** Undefined: tokens have no groups. */
   readonly groupsClaim: string | undefined;
   readonly groupsPrefix: string;
-  /** Claims that must be there with these values. */
+  /** Claims that must have these values. */
   readonly requiredClaims: Readonly<Record<string, string>>;
 }
 
 const SECOND_MS = 1_000;
-/** How far the clock of the issuer may be ahead. */
+/** The tolerated clock skew of the issuer. */
 const LEEWAY_MS = 60_000;
 
 /**
- * Knows the id_tokens of an OpenID Connect issuer. A token of another issuer is left to others; one of this issuer must be signed with
- * one of its keys, be meant for the client, be in its time, and say who the user is. The issuer is asked for its keys only.
+ * Authenticates id_tokens of an OpenID Connect issuer. Returns undefined for tokens of other issuers. Signature, audience, times and user claims
+ * must be valid; only the keys are fetched from the issuer.
  */
 export function idTokenLookup(
   rules: IdTokenRules,
@@ -44,7 +44,7 @@ export function idTokenLookup(
   };
 }
 
-/** A token ends with its time; what its issuer says of the user later is told by the next token. */
+/** The condition holds until the token expires. */
 function groundOf(claims: Claims, clock: Clock): AccessCondition {
   return identityGround(claims, async () =>
     Promise.resolve(hasExpired(claims.exp, clock.now()) ? 'oidc: the token has expired' : undefined),
@@ -55,7 +55,7 @@ function hasExpired(exp: unknown, now: number): boolean {
   return typeof exp === 'number' && exp * SECOND_MS < now;
 }
 
-/** Undefined for a token of others. Throws Unauthorized for one that the issuer has not signed. */
+/** Returns undefined for a token of another issuer. Throws Unauthorized for an invalid signature. */
 async function verifiedClaims(
   token: string,
   { issuer }: IdTokenRules,
@@ -67,13 +67,13 @@ async function verifiedClaims(
   if (known?.is === 'foreign') return undefined;
   const parsed = parseToken(token);
   if (parsed === undefined || parsed.claims.iss !== issuer) return undefined;
-  if (known === undefined) throw unauthorized('oidc: the keys of the issuer are not known yet');
-  if (!keys.has(parsed.keyId)) await keys.lookFor(parsed.keyId);
-  // Others may have brought the key while this token was verified with those before.
+  if (known === undefined) throw unauthorized('oidc: the keys of the issuer have not been fetched yet');
+  if (!keys.has(parsed.keyId)) await keys.fetchUnknown(parsed.keyId);
+  // Another request may have fetched the key while this token was verified with the old ones.
   const newest = keys.tokens();
   const again = newest === tokens ? known : await newest?.verify(token);
   if (again?.is === 'verified') return again.claims;
-  throw unauthorized('oidc: the signature is not of a key of the issuer');
+  throw unauthorized('oidc: the signature matches no key of the issuer');
 }
 
 function purposeProblem(
@@ -82,33 +82,33 @@ function purposeProblem(
   now: number,
 ): string | undefined {
   const audiences = Array.isArray(aud) ? (aud as readonly unknown[]) : [aud];
-  if (!audiences.includes(clientId)) return 'the token is meant for another client';
-  if (typeof exp !== 'number') return 'the token has no end';
+  if (!audiences.includes(clientId)) return 'the token has another audience';
+  if (typeof exp !== 'number') return 'the token has no expiration time';
   if (hasExpired(exp, now)) return 'the token has expired';
   if (nbf === undefined) return undefined;
-  if (typeof nbf !== 'number') return 'the token begins at no time';
+  if (typeof nbf !== 'number') return 'the token has a malformed nbf claim';
   return nbf * SECOND_MS > now + LEEWAY_MS ? 'the token is not valid yet' : undefined;
 }
 
 function requiredProblem(claims: Claims, { requiredClaims }: IdTokenRules): string | undefined {
   for (const [claim, value] of Object.entries(requiredClaims)) {
-    if (!Object.hasOwn(claims, claim)) return `the required claim ${claim} is not there`;
+    if (!Object.hasOwn(claims, claim)) return `the required claim ${claim} is missing`;
     if (claims[claim] !== value) return `the required claim ${claim} has another value`;
   }
   return undefined;
 }
 
-/** The user that the claims tell, or why they tell none. */
+/** Returns the user of the claims, or why they are invalid. */
 function userOf(claims: Claims, rules: IdTokenRules): UserInfo | string {
   const { usernameClaim, usernamePrefix, groupsClaim, groupsPrefix } = rules;
   const name = ownClaim(claims, usernameClaim);
-  if (typeof name !== 'string' || name === '') return `the claim ${usernameClaim} is no name`;
+  if (typeof name !== 'string' || name === '') return `the claim ${usernameClaim} is not a name`;
   const isVerified = ownClaim(claims, 'email_verified');
   if (usernameClaim === 'email' && isVerified !== undefined && isVerified !== true) {
     return 'the email address is not verified';
   }
   const groups = groupsClaim === undefined ? [] : groupsOf(ownClaim(claims, groupsClaim));
-  if (groups === undefined) return `the claim ${groupsClaim ?? ''} is no list of names`;
+  if (groups === undefined) return `the claim ${groupsClaim ?? ''} is not a list of names`;
   return {
     name: `${usernamePrefix}${name}`,
     uid: '',
@@ -117,7 +117,7 @@ function userOf(claims: Claims, rules: IdTokenRules): UserInfo | string {
   };
 }
 
-/** A single name is taken for a list of one: a role is often told so. */
+/** Accepts a single name as a list of one, as many issuers write roles. */
 function groupsOf(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return [value];

@@ -21,39 +21,39 @@ export interface IssuerKeysOptions {
   readonly log: Log;
   /** Aborts when the server is stopped. */
   readonly shutdownSignal: AbortSignal;
-  /** How often the issuer may be asked; by default {@link FETCH_RATE}. */
+  /** The rate limit of fetches; by default {@link FETCH_RATE}. */
   readonly fetchRate?: Rate;
   readonly counts?: TokenCacheCounts;
 }
 
-/** The newest keys that an issuer has published, and the tokens that are known to be signed with them. */
+/** The published keys of an issuer, and a cache of tokens that were verified with them. */
 export interface IssuerKeys {
-  /** Undefined as long as the issuer has not been reached. */
+  /** Undefined until the first successful fetch. */
   readonly tokens: () => VerifiedTokens | undefined;
-  /** Whether one of the keys has this name. */
+  /** Returns whether a key has this id. */
   readonly has: (keyId: string) => boolean;
   /**
-   * Looks for a key that is not known by this name: at once, or as soon as the issuer may be asked again. All who look at the same time
-   * wait for one answer. Resolves when it is there, whatever came of it, and at once for a name that was looked for a moment ago.
+   * Fetches the keys because a key id is unknown, as soon as the rate limit allows. Concurrent callers share one fetch. Resolves when it has
+   * finished or failed, and at once for an id that was recently found to be unknown.
    */
-  readonly lookFor: (keyId: string) => Promise<void>;
-  /** Asks for the keys anew; resolves when that is done, whatever came of it. */
+  readonly fetchUnknown: (keyId: string) => Promise<void>;
+  /** Fetches the keys again. Resolves when the fetch has finished or failed. */
   readonly refresh: () => Promise<void>;
 }
 
-/** Whoever makes up names of keys must not make this server a burden, nor keep others from a key that is new: they wait for a second. */
+/** Limits fetches, so that tokens with invented key ids neither flood the issuer nor delay a new key by more than a second. */
 export const FETCH_RATE: Rate = { perSecond: 1, burst: 3 };
-/** How long a name that the issuer does not know is not looked for again. */
+/** How long an unknown key id is not fetched again. */
 export const UNKNOWN_MS = 5_000;
-/** Names that the issuer does not know, and are remembered. */
+/** The number of unknown key ids that are cached. */
 const UNKNOWN_MAX = 1_024;
-/** Requests that may wait for keys at the same time. */
+/** The maximum of requests that wait for keys. */
 const WAITING_MAX = 1_024;
-/** How old keys may get before they are looked for again, so that one that was withdrawn is soon not trusted. */
+/** The maximum age of keys, so that a withdrawn key is soon not trusted. */
 const KEYS_AGE_MAX_MS = 600_000;
 const RETRY_MS = 10_000;
 const KEYS_MAX = 100;
-/** Tokens whose signature need not be verified again: about 1 KB each. */
+/** Cached verified tokens, about 1 KB each. */
 const VERIFIED_TOKENS_MAX = 4_096;
 
 interface Known {
@@ -62,7 +62,7 @@ interface Known {
   readonly tokens: VerifiedTokens;
 }
 
-/** Looks for the keys at once, and again until they are there; later when they are old, and when a token names one that is not known. */
+/** Fetches the keys at once with retries, and again when they are old or a token has an unknown key id. */
 export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { issuer, fetchJson, clock, log, shutdownSignal } = options;
   const unknown = new LRUCache<string, { readonly atMs: number }>({ max: UNKNOWN_MAX });
@@ -70,7 +70,7 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let triedAtMs = -Infinity;
   let waiting = 0;
   let answers = 0;
-  /** Any time at all where the clock was set back meanwhile. */
+  /** Infinity if the clock was set back. */
   const sinceMs = (atMs: number): number => {
     const agoMs = clock.now() - atMs;
     return agoMs < 0 ? Infinity : agoMs;
@@ -82,7 +82,7 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       const keys = await publishedKeys(options, fetchJson, shutdownSignal);
       answers += 1;
       const fingerprint = fingerprintOf(keys);
-      // Tokens that were verified with keys that are gone are not known any more.
+      // A new key set drops the cache of tokens verified with the old one.
       if (known?.fingerprint === fingerprint) return;
       known = {
         keys,
@@ -98,10 +98,10 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   };
   const fetching = pacedFetch(fetchKeys, { rate: options.fetchRate ?? FETCH_RATE, clock, shutdownSignal });
   const refresh = async (): Promise<void> => fetching.underWay() ?? fetching.next();
-  const lookFor = async (keyId: string): Promise<void> => {
+  const fetchUnknown = async (keyId: string): Promise<void> => {
     const digest = createHash('sha256').update(keyId).digest('base64');
-    const lookedFor = unknown.get(digest);
-    const isUnknown = lookedFor !== undefined && sinceMs(lookedFor.atMs) < UNKNOWN_MS;
+    const attempt = unknown.get(digest);
+    const isUnknown = attempt !== undefined && sinceMs(attempt.atMs) < UNKNOWN_MS;
     if (isUnknown || waiting >= WAITING_MAX) return;
     waiting += 1;
     try {
@@ -109,7 +109,7 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       if (has(keyId)) return;
       const before = answers;
       await fetching.next();
-      // An issuer that is out of reach has not said that it does not know the name.
+      // After a failed fetch the id may still be valid.
       if (!has(keyId) && answers > before) unknown.set(digest, { atMs: clock.now() });
     } finally {
       waiting -= 1;
@@ -129,7 +129,7 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       return known?.tokens;
     },
     has,
-    lookFor,
+    fetchUnknown,
     refresh,
   };
 }
@@ -154,12 +154,12 @@ async function publishedKeys(
     await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal),
   );
   if (document.issuer !== issuer) {
-    throw new Error(`the document is of another issuer: ${JSON.stringify(document.issuer)}`);
+    throw new Error(`the discovery document has another issuer: ${JSON.stringify(document.issuer)}`);
   }
   const { keys } = fieldsOf<KeySet>(await fetchJson(text(document.jwks_uri), signal));
   const published = records(keys).slice(0, KEYS_MAX);
   const usable = (await Promise.all(published.map(async (key) => tokenKeysOfJwk(key, algorithms)))).flat();
-  if (usable.length === 0) throw new Error(`there is no key for ${algorithms.join(', ')}`);
+  if (usable.length === 0) throw new Error(`the key set has no key for ${algorithms.join(', ')}`);
   return usable;
 }
 

@@ -146,22 +146,22 @@ describe('signatures', () => {
       {},
     ];
     expect((await follow()).tokens()).toBeUndefined();
-    expect(logged.at(-1)).toMatch(/there is no key for/);
+    expect(logged.at(-1)).toMatch(/the key set has no key for/);
   });
 });
 
 describe('claims', () => {
   test.each<[string, object, RegExp]>([
-    ['for another client', { aud: 'other' }, /another client/],
-    ['for several others', { aud: ['other', 'x'] }, /another client/],
-    ['for nobody', { aud: undefined }, /another client/],
+    ['for another client', { aud: 'other' }, /another audience/],
+    ['for several others', { aud: ['other', 'x'] }, /another audience/],
+    ['without an audience', { aud: undefined }, /another audience/],
     ['past its end', { exp: 1 }, /expired/],
-    ['without an end', { exp: undefined }, /no end/],
-    ['with an end in words', { exp: 'tomorrow' }, /no end/],
+    ['without an end', { exp: undefined }, /no expiration time/],
+    ['with an end in words', { exp: 'tomorrow' }, /no expiration time/],
     ['before its time', { nbf: Date.now() / 1000 + 3_600 }, /not valid yet/],
-    ['without a name', { sub: undefined }, /the claim sub is no name/],
-    ['with an empty name', { sub: '' }, /the claim sub is no name/],
-    ['with a number for a name', { sub: 42 }, /the claim sub is no name/],
+    ['without a name', { sub: undefined }, /the claim sub is not a name/],
+    ['with an empty name', { sub: '' }, /the claim sub is not a name/],
+    ['with a number for a name', { sub: 42 }, /the claim sub is not a name/],
   ])('a token %s is refused', async (_what, more, why) => {
     expect(await outcome(idToken(rsa, 'RS256', claimsOf(more)))).toMatch(why);
   });
@@ -185,7 +185,7 @@ describe('claims', () => {
     });
     expect(await ask({ login: 'al', roles: 'a' })).toMatchObject({ groups: ['g:a'] });
     expect(await ask({ login: 'al' })).toMatchObject({ groups: [] });
-    expect(await ask({ login: 'al', roles: ['a', 1] })).toMatch(/the claim roles is no list of names/);
+    expect(await ask({ login: 'al', roles: ['a', 1] })).toMatch(/the claim roles is not a list of names/);
   });
 
   test.each([true, undefined])('an email address that is verified as %p is a name', async (verified) => {
@@ -203,7 +203,7 @@ describe('claims', () => {
     const ask = async (more: object) =>
       outcome(idToken(rsa, 'RS256', claimsOf(more)), { requiredClaims: { hd: 'x.y', tier: '1' } });
     expect(await ask({ hd: 'x.y', tier: '1' })).toMatchObject({ name: '42' });
-    expect(await ask({ hd: 'x.y' })).toBe('oidc: the required claim tier is not there');
+    expect(await ask({ hd: 'x.y' })).toBe('oidc: the required claim tier is missing');
     expect(await ask({ hd: 'z', tier: '1' })).toBe('oidc: the required claim hd has another value');
     expect(await ask({ hd: 'x.y', tier: 1 })).toBe('oidc: the required claim tier has another value');
   });
@@ -236,7 +236,7 @@ describe('the keys of the issuer', () => {
     const keys: IssuerKeys = {
       tokens: () => current,
       has: () => current === later,
-      lookFor: async () => Promise.reject(new Error('it is there')),
+      fetchUnknown: async () => Promise.reject(new Error('it is there')),
       refresh: async () => Promise.resolve(),
     };
     const lookUp = await lookUpOf({ keys });
@@ -311,21 +311,21 @@ describe('the keys of the issuer', () => {
     issuer.isBroken = true;
     now += 3_600_000;
     await keys.refresh();
-    expect(logged.at(-1)).toMatch(/the answer is 500/);
+    expect(logged.at(-1)).toMatch(/the server answered 500/);
     expect(await outcome(idToken(rsa, 'RS256', claimsOf()), { keys })).toMatchObject({ name: '42' });
   });
 
   test('as long as there are none, its tokens are refused and others are not', async () => {
     issuer.isBroken = true;
     const keys = await follow();
-    expect(await outcome(idToken(rsa, 'RS256', claimsOf()), { keys })).toMatch(/not known yet/);
+    expect(await outcome(idToken(rsa, 'RS256', claimsOf()), { keys })).toMatch(/have not been fetched yet/);
     expect(await outcome('opaque', { keys })).toBeUndefined();
   });
 
   test('a document of another issuer is not believed', async () => {
     issuer.claimedIssuer = 'https://other';
     expect((await follow()).tokens()).toBeUndefined();
-    expect(logged.at(-1)).toMatch(/the document is of another issuer: "https:\/\/other"/);
+    expect(logged.at(-1)).toMatch(/the discovery document has another issuer: "https:\/\/other"/);
   });
 
   test('the certificate of the issuer counts', async () => {

@@ -4,20 +4,20 @@ import type { Rate } from '../../../../shared/concurrency/token-bucket';
 import { TokenBucket } from '../../../../shared/concurrency/token-bucket';
 
 export interface PacedFetch {
-  /** Settles with a fetch that begins from now on, as soon as the rate allows; all who wait for it share it. */
+  /** Waits for a fetch that begins after this call, as soon as the rate limit allows. Concurrent callers share it (single-flight). */
   readonly next: () => Promise<void>;
-  /** The fetch that has begun and is not over; what it brings may be older than now. */
+  /** The fetch in progress, whose result may be older than this call; undefined if there is none. */
   readonly underWay: () => Promise<void> | undefined;
 }
 
 export interface PacedFetchOptions {
   readonly rate: Rate;
   readonly clock: Clock;
-  /** When it aborts, waiting has an end. */
+  /** Aborts the waiting for the rate limit. */
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Fetches one at a time, and no more often than the rate allows. */
+/** Serializes fetches and limits their rate. */
 export function pacedFetch(
   fetch: () => Promise<void>,
   { rate, clock, shutdownSignal }: PacedFetchOptions,
@@ -34,7 +34,7 @@ export function pacedFetch(
   return {
     next: async () => {
       upcoming ??= allowed().then(async () => {
-        // Whoever comes from here on may need what is published only now.
+        // Later callers may need a state that is published after this fetch began.
         upcoming = undefined;
         underWay = fetch().finally(() => {
           underWay = undefined;

@@ -9,8 +9,8 @@ const SECOND_MS = 1_000;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * What OpenSSL says of each chain: `trusted`, or why not. One process verifies all of them: what they have sent and what is trusted goes
- * into one heap each, so that their names must be different.
+ * Returns OpenSSL's result for each chain: `trusted`, or the reason. One process verifies all chains with shared files of trusted and sent
+ * certificates, so that their names must differ.
  */
 export function opensslVerdicts(chains: readonly RandomChain[], now: number): readonly string[] {
   const dir = mkdtempSync(path.join(tmpdir(), 'openssl-verify-'));
@@ -18,7 +18,7 @@ export function opensslVerdicts(chains: readonly RandomChain[], now: number): re
     const write = (name: string, certificates: readonly Buffer[]): void => {
       writeFileSync(path.join(dir, name), certificates.map(pemOf).join(''));
     };
-    // One that cannot be read would spoil the file for all.
+    // One unreadable certificate would invalidate the whole file.
     write('trusted.pem', chains.flatMap(({ trusted }) => trusted).filter(isReadable));
     write(
       'sent.pem',
@@ -52,11 +52,11 @@ function isReadable(bytes: Buffer): boolean {
   }
 }
 
-/** The lines about one file end with a line that names it. Throws an Error where there are none, as OpenSSL has then said nothing. */
+/** Returns the reason of one file, whose lines end with one that names it. Throws an Error if there are none. */
 function reasonOf(file: string, stderr: string): string {
   const lines = stderr.split('\n');
   const end = lines.findIndex((line) => line.includes(` ${file}`));
-  if (end < 0) throw new Error(`openssl says nothing of ${file}: ${stderr.slice(-500)}`);
+  if (end < 0) throw new Error(`openssl reported nothing about ${file}: ${stderr.slice(-500)}`);
   const reason = lines.slice(0, end).findLast((line) => line.startsWith('error '));
   return lines[end]?.includes('verification failed') === true ? (reason ?? 'refused') : 'unreadable';
 }

@@ -9,7 +9,7 @@ interface WrittenVerdict {
   readonly why: string;
 }
 
-/** A verdict that a replica wrote down; undefined for what is none in every field, of which nothing must be guessed. */
+/** Parses a result that a replica shared. Returns undefined if any field is malformed, because nothing may be guessed. */
 export function parseVerdict(value: unknown): RemoteVerdict | undefined {
   const { isKnown, user, audiences, why } = fieldsOf<WrittenVerdict>(value);
   if (isKnown === false) return why === '' ? { isKnown, why } : undefined;

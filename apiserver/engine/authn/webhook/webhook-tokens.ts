@@ -10,16 +10,16 @@ import { parseVerdict } from './parse-verdict';
 
 export interface WebhookTokenOptions extends RemoteOptions {
   readonly ask: TokenReviewCall;
-  /** What a token is meant for of which the service says nothing. */
+  /** The audiences of tokens for which the webhook reports none. */
   readonly apiAudiences: readonly string[];
-  /** How long a verdict stands; 0 asks each time. */
+  /** How long a result is cached, in milliseconds; 0: not at all. */
   readonly ttlMs: number;
   readonly counts?: TokenCacheCounts;
 }
 
 /**
- * Asks a remote service about tokens. Equal questions are one, and what was said stands for a while, be it yes or no; a reason for a no
- * is not kept, as it may be one that passes. A service that does not answer makes tokens unknown, and nothing else.
+ * Creates the webhook token authenticator. Equal reviews share one call (single-flight), and results are cached, except rejections with a
+ * reason, which may be temporary. A failed call rejects the token with 401.
  */
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
   const { ask, apiAudiences, ttlMs, clock, log, shutdownSignal, counts, answersOf } = options;
@@ -61,6 +61,6 @@ async function verdictOf(
     return await questions.verdict({ token, audiences }, signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    throw unauthorized('the token webhook could not be asked');
+    throw unauthorized('the token webhook call failed');
   }
 }

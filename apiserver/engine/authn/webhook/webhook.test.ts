@@ -147,7 +147,7 @@ async function outcome(
   }
 }
 
-const UNASKED = 'the token webhook could not be asked';
+const UNASKED = 'the token webhook call failed';
 
 test.each<ReviewVersion>(['v1', 'v1beta1'])(
   'the service is asked in version %s, and what it says of the user is believed',

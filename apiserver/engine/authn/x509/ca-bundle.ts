@@ -4,18 +4,18 @@ import type { Log } from '../../../../shared/log/log';
 import type { Certificate } from './certificate';
 import { certificatesOfPem } from './certificate';
 
-/** How often bundles are read again; kube-apiserver takes a minute. */
+/** The reload interval of bundles; that of kube-apiserver is a minute. */
 const BUNDLE_POLL_MS = 10_000;
 
-/** Stands for the text of a file that cannot be read; no text of a bundle is empty. */
+/** The content of an unreadable file; a valid bundle is never empty. */
 const UNREADABLE = '';
 
-/** Authorities whose certificates are trusted, as a file holds them now. */
+/** Trusted certificate authorities of a file that is reloaded. */
 export interface CaBundle {
   readonly file: string;
-  /** What the file says; replaced as a whole, so that its identity tells whether something has changed. */
+  /** Returns the content; a change replaces the object, so that callers can compare identities. */
   readonly current: () => CaContent;
-  /** Calls back after every change. */
+  /** Registers a listener for changes. */
   readonly onChange: (listener: () => void) => void;
   readonly stop: () => void;
 }
@@ -26,8 +26,8 @@ export interface CaContent {
 }
 
 /**
- * Reads the file, and again every `pollMs`. A file that cannot be used any more is logged once, and what it said before stays. Throws
- * an Error that names the file when it cannot be used at first.
+ * Reads the file and polls it every `pollMs`. A failed reload is logged once, and the old content stays in use. Throws an Error that names the
+ * file if the first read fails.
  */
 export function openCaBundle(
   file: string,
@@ -37,7 +37,7 @@ export function openCaBundle(
   warnOfUnusableKeys(file, content, log);
   let seen = content.pem;
   const listeners: (() => void)[] = [];
-  const look = async (): Promise<void> => {
+  const reload = async (): Promise<void> => {
     const now = await readFile(file, 'utf8').catch((error: unknown) => ({ error }));
     const text = typeof now === 'string' ? now : UNREADABLE;
     if (text === seen) return;
@@ -53,10 +53,10 @@ export function openCaBundle(
       log.warn({ file, error }, 'failed to reload the CA bundle; the old one stays in use');
     }
   };
-  let looking: Promise<void> | undefined;
+  let reloading: Promise<void> | undefined;
   const timer = setInterval(() => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+    reloading ??= reload().finally(() => {
+      reloading = undefined;
     });
   }, pollMs).unref();
   return {
@@ -88,13 +88,13 @@ function contentOf(file: string, pem: string): CaContent {
   }
 }
 
-/** kube-apiserver would not start with such a bundle; here the other authorities in it are of use all the same. */
+/** kube-apiserver does not start with such a bundle; here the other authorities stay usable. */
 function warnOfUnusableKeys(file: string, { anchors }: CaContent, log: Log): void {
   for (const { x509, hasAcceptedKey } of anchors) {
     if (hasAcceptedKey) continue;
     log.warn(
       { file, subject: x509.subject },
-      'CA certificate ignored: its key is of a kind or size that is not accepted',
+      'CA certificate ignored: its key type or size is not accepted',
     );
   }
 }

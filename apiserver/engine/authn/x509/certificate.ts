@@ -3,30 +3,30 @@ import { isAcceptedKey } from '../../../../shared/certs/accepted-keys';
 import type { DerValue } from '../../../../shared/certs/der-reader';
 import { DER_TAG, derChildren, derContextTag, derText, derValues } from '../../../../shared/certs/der-reader';
 
-/** A certificate with everything that is asked about it when a chain is verified. */
+/** A certificate with the parsed fields that chain verification needs. */
 export interface Certificate {
   readonly x509: X509Certificate;
   readonly der: Buffer;
-  /** The last one of the subject, as everybody else takes it; empty where there is none. */
+  /** The last common name of the subject, as other implementations use; empty if there is none. */
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
-  /** It says that it may issue others. */
+  /** Basic constraints: CA. */
   readonly isAuthority: boolean;
-  /** It is of the version that cannot say so: it may be trusted as an authority, and is none by itself. */
+  /** X.509 v1 without basic constraints: an authority only if it is a trust anchor. */
   readonly isOldVersion: boolean;
-  /** How many authorities may stand between it and the end of a chain; undefined for any number. */
+  /** The maximum of intermediates below it; undefined: any number. */
   readonly pathLengthMax: number | undefined;
-  /** What the certificate may be used for, by object identifier; undefined for anything. */
+  /** Extended key usages by object identifier; undefined: any. */
   readonly extendedUsages: readonly string[] | undefined;
-  /** Digest of its subject and its key: whoever has both in common is one issuer, whatever else their certificates say. */
+  /** A digest of subject and key, which identify an issuer across its certificates. */
   readonly subjectAndKey: string;
-  /** Its key is of a kind and size that certificates may have. */
+  /** Whether key type and size are accepted. */
   readonly hasAcceptedKey: boolean;
-  /** False for one signed with an algorithm that is broken, or that nobody here knows. */
+  /** False for a broken or unknown signature algorithm. */
   readonly isSignedSoundly: boolean;
-  /** It restricts the names below it, or is not to be used by whoever does not understand something in it. */
+  /** Whether it has name constraints or an unknown critical extension, which are not checked. */
   readonly hasUncheckedLimits: boolean;
 }
 
@@ -35,7 +35,7 @@ const COMMON_NAME = '550403';
 const ORGANIZATION = '55040a';
 const BASIC_CONSTRAINTS = '551d13';
 const NAME_CONSTRAINTS = '551d1e';
-/** Extensions that are understood, or that say nothing about whether a chain is good: key usage, names, policies, where to ask. */
+/** Critical extensions that do not make a chain invalid: key usage, alternative names, policies, revocation sources. */
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   BASIC_CONSTRAINTS,
   '551d0e',
@@ -63,13 +63,13 @@ const SOUND_SIGNATURES: ReadonlySet<string> = new Set([
   '2b6570',
 ]);
 
-/** Throws an Error for a certificate that node:crypto could read and that is malformed all the same. */
+/** Parses a certificate. Throws an Error for a malformed one that node:crypto accepts. */
 export function certificateOf(x509: X509Certificate): Certificate {
   const der = x509.raw;
   const [whole] = derValues(der);
   const [toBeSigned, algorithm] = derChildren(whole, DER_TAG.sequence);
   const fields = derChildren(toBeSigned, DER_TAG.sequence);
-  // The version is left out of the oldest certificates, which have no extensions.
+  // X.509 v1 certificates have no version field and no extensions.
   const hasVersion = fields[0]?.tag === derContextTag(0);
   const first = hasVersion ? 1 : 0;
   const [notBefore, notAfter] = derChildren(fields[first + 3], DER_TAG.sequence);
@@ -102,10 +102,10 @@ export function certificateOf(x509: X509Certificate): Certificate {
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** All certificates of a PEM text; blocks of other kinds are passed over. Throws an Error when there is none, or one is malformed. */
+/** Parses all certificates of a PEM text and ignores other blocks. Throws an Error if there is none, or one is malformed. */
 export function certificatesOfPem(pem: string): readonly Certificate[] {
   const blocks = pem.match(PEM_CERTIFICATE) ?? [];
-  if (blocks.length === 0) throw new Error('there is no certificate in PEM form');
+  if (blocks.length === 0) throw new Error('no certificate in PEM form');
   return blocks.map((block) => certificateOf(new X509Certificate(block)));
 }
 
@@ -142,7 +142,7 @@ function extensionsOf(wrapper: DerValue | undefined): readonly Extension[] {
   });
 }
 
-/** In the two forms that RFC 5280 allows, to the second and in UTC. The runtime's text of a time is none to be read: it has others, too. */
+/** Parses a time in the two forms of RFC 5280, in seconds and UTC. node:crypto accepts other forms too, so that its text is not used. */
 function timeOf(value: DerValue | undefined): number {
   const digits = value?.content.toString('latin1') ?? '';
   const century = Number(digits.slice(0, 2)) < FIRST_YEAR_OF_1900S ? '20' : '19';
@@ -150,15 +150,15 @@ function timeOf(value: DerValue | undefined): number {
   const isTime = value?.tag === DER_TAG.utcTime || value?.tag === DER_TAG.generalizedTime;
   const text = whole.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z');
   const ms = Date.parse(text);
-  // The 30th of February would be taken for the 2nd of March.
+  // Reject dates such as February 30, which Date.parse would move to March 2.
   if (!isTime || Number.isNaN(ms) || new Date(ms).toISOString() !== text) throw new Error('a malformed time');
   return ms;
 }
 
-/** A year of two digits is one of 1950 to 2049. */
+/** A two-digit year is between 1950 and 2049. */
 const FIRST_YEAR_OF_1900S = 50;
 
-/** The types do not say so, but a certificate need not have any. */
+/** The property may be undefined, contrary to the type declarations. */
 function usagesOf({ keyUsage }: { readonly keyUsage?: readonly string[] }): readonly string[] | undefined {
   return keyUsage;
 }
@@ -176,7 +176,7 @@ function pathLengthOf(extension: Extension | undefined): number | undefined {
 
 const NEGATIVE = 0x80;
 
-/** With PSS the digest is a parameter, and SHA-1 where it is left out. */
+/** For RSA-PSS the digest is a parameter with the default SHA-1. */
 function isSound(algorithm: DerValue | undefined): boolean {
   const id = identifierOf(algorithm);
   if (id !== RSA_PSS) return SOUND_SIGNATURES.has(id);

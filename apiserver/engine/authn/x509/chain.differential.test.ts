@@ -25,12 +25,12 @@ interface Difference {
 const OURS_IS_STRICTER: readonly Difference[] = [
   {
     oddities: ['names that are permitted', 'other names are excluded'],
-    reason: /limits that are not understood/,
+    reason: /name constraints or an unknown critical extension/,
     because: 'limits on names are not checked here, so that nothing below them is trusted',
   },
   {
     oddities: ['critical limits on policies'],
-    reason: /limits that are not understood/,
+    reason: /name constraints or an unknown critical extension/,
     because: 'Go does not know them either, and refuses what is critical and not known',
   },
   {
@@ -40,7 +40,7 @@ const OURS_IS_STRICTER: readonly Difference[] = [
   },
   {
     oddities: ['a key of an unusual curve', 'a short RSA key'],
-    reason: /a key of a kind or size that is not accepted/,
+    reason: /a key type or size that is not accepted/,
     because: 'Go knows four curves; RSA keys below 1024 bits can be broken',
   },
   {

@@ -1,7 +1,7 @@
 import { Slices } from '../../../../shared/concurrency/slices';
 import type { Certificate } from './certificate';
 
-/** What a certificate was found to be worth. */
+/** The result of verifying a certificate. */
 export type Verdict =
   | { readonly isTrusted: true; readonly untilMs: number }
   /** `why` is for the log. */
@@ -9,25 +9,25 @@ export type Verdict =
 
 export interface ChainQuestion {
   readonly certificate: Certificate;
-  /** What the client sent along: none of it is trusted by itself. */
+  /** Untrusted certificates that the client sent. */
   readonly intermediates: readonly Certificate[];
   readonly anchors: readonly Certificate[];
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Signatures that are checked for one certificate: more than any chain needs that is meant to be understood. */
+/** The maximum of signature checks for one certificate, far more than a real chain needs (denial of service). */
 const SIGNATURES_MAX = 16;
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_USAGE = '2.5.29.37.0';
 
 /**
- * Looks for a chain of certificates, each issued by the next, from the client's to one of the anchors. All of them are in their time, have
- * keys of an accepted kind and allow the authentication of clients; those that issue others are authorities, as deep as they may be. Limits
- * on names are not checked, so that a chain with any is not trusted; nothing is asked about revocation.
+ * Searches a chain from the client's certificate to a trust anchor. Every certificate must be valid now, have an accepted key and allow client
+ * authentication; issuers must be authorities within their path length. Name constraints are not checked, so that a chain with any is not
+ * trusted. Revocation is not checked.
  *
- * Names are compared from the client upwards, and signatures are checked from the anchors downwards: a key is used only if an anchor
- * vouches for it, so that strangers do not choose how long a check takes. Other work has its turn between two checks.
+ * Names are compared from the client upwards, and signatures are verified from the anchors downwards. Only keys below an anchor are used, so
+ * that an untrusted client cannot choose expensive keys. The search yields to the event loop between checks.
  */
 export async function verifyChain(question: ChainQuestion): Promise<Verdict> {
   const search = new Search(question);
@@ -35,7 +35,7 @@ export async function verifyChain(question: ChainQuestion): Promise<Verdict> {
   return untilMs === undefined ? { isTrusted: false, why: search.why } : { isTrusted: true, untilMs };
 }
 
-/** The one may have issued the other, as far as their names tell; or has, as its signature proves. */
+/** A candidate pair of certificate and issuer, by name or by verified signature. */
 interface Link {
   readonly certificate: Certificate;
   readonly issuer: Certificate;
@@ -49,25 +49,25 @@ class Search {
   readonly #now: number;
   readonly #slices = new Slices();
   readonly #checks: (Link & { readonly isGood: boolean })[] = [];
-  /** Links with a good signature, each of them below an anchor. */
+  /** Links with a valid signature, all below an anchor. */
   readonly #signed: Link[] = [];
-  /** The problem that was met last. */
+  /** The last problem found. */
   why = 'certificate signed by unknown authority';
 
   constructor({ certificate, intermediates, anchors, now }: ChainQuestion) {
     this.#certificate = anchors.find((anchor) => isSame(anchor, certificate)) ?? certificate;
-    this.#issuers = withFurther(anchors, intermediates);
+    this.#issuers = mergeDistinct(anchors, intermediates);
     this.#anchors = new Set(anchors);
     this.#now = now;
   }
 
-  /** The time until which the client's certificate is good; undefined when it is not. */
+  /** Returns until when the certificate is valid; undefined if it is not trusted. */
   async untilMs(): Promise<number | undefined> {
     const own = this.#certificate;
     if (!this.#passes(problemOf(own, this.#now))) return undefined;
     if (this.#anchors.has(own)) return own.notAfterMs;
     const links = await this.#linksByName();
-    // Grows while it is walked: whoever is vouched for may vouch for others.
+    // The set grows during iteration: a verified issuer may have issued others.
     const vouchedFor = new Set(links.map(({ issuer }) => issuer).filter((each) => this.#anchors.has(each)));
     for (const issuer of vouchedFor) {
       for (const link of links.filter((each) => each.issuer === issuer)) {
@@ -81,7 +81,7 @@ class Search {
     return undefined;
   }
 
-  /** Who may have issued the client's certificate, who may have issued those, and so on. */
+  /** Returns all candidate issuers by name, transitively. */
   async #linksByName(): Promise<readonly Link[]> {
     const links: Link[] = [];
     const reached = new Set([this.#certificate]);
@@ -104,14 +104,14 @@ class Search {
     );
   }
 
-  /** What one key was found to have signed or not holds for all certificates of its bearer. */
+  /** The result for one key holds for all certificates of its issuer. */
   async #isSigned({ certificate, issuer }: Link): Promise<boolean> {
     const known = this.#checks.find(
       (each) => each.certificate === certificate && each.issuer.subjectAndKey === issuer.subjectAndKey,
     );
     if (known !== undefined) return known.isGood;
     if (this.#checks.length >= SIGNATURES_MAX) {
-      return this.#passes('there are too many ways to verify the certificate');
+      return this.#passes('too many signature checks are needed to verify the certificate');
     }
     if (this.#slices.due()) await this.#slices.pause();
     const isGood = hasSigned(issuer, certificate);
@@ -119,7 +119,7 @@ class Search {
     return isGood;
   }
 
-  /** The time until which a chain that goes on from this one is good; undefined when there is none. */
+  /** Returns until when a chain that continues this path is valid; undefined if there is none. */
   #goodFrom(path: readonly Certificate[]): number | undefined {
     const current = path.at(-1);
     if (current === undefined || !this.#passes(depthProblemOf(current, path.length - 1))) return undefined;
@@ -133,7 +133,7 @@ class Search {
     return undefined;
   }
 
-  /** Whether there is no problem; one that there is, is kept. */
+  /** Returns whether there is no problem, and records one. */
   #passes(problem: string | undefined): boolean {
     if (problem !== undefined) this.why = problem;
     return problem === undefined;
@@ -144,7 +144,7 @@ function hasSigned(issuer: Certificate, certificate: Certificate): boolean {
   try {
     return certificate.x509.verify(issuer.x509.publicKey);
   } catch {
-    // What is no point of its curve is no key, and verifies nothing.
+    // An invalid curve point is not a usable key.
     return false;
   }
 }
@@ -154,8 +154,8 @@ function problemOf(
   now: number,
 ): string | undefined {
   if (!(now >= notBeforeMs && now <= notAfterMs)) return 'certificate has expired or is not yet valid';
-  if (!hasAcceptedKey) return 'certificate has a key of a kind or size that is not accepted';
-  if (hasUncheckedLimits) return 'certificate has limits that are not understood';
+  if (!hasAcceptedKey) return 'certificate has a key type or size that is not accepted';
+  if (hasUncheckedLimits) return 'certificate has name constraints or an unknown critical extension';
   const isForClients =
     extendedUsages === undefined ||
     extendedUsages.includes(CLIENT_AUTH) ||
@@ -163,7 +163,7 @@ function problemOf(
   return isForClients ? undefined : 'certificate specifies an incompatible key usage';
 }
 
-/** An old one is an authority only if it is trusted as one. */
+/** An X.509 v1 certificate is an authority only as a trust anchor. */
 function issuerProblemOf(
   { isAuthority, isOldVersion }: Certificate,
   { isAnchor }: { readonly isAnchor: boolean },
@@ -180,7 +180,7 @@ function depthProblemOf({ pathLengthMax }: Certificate, depth: number): string |
     : undefined;
 }
 
-function withFurther(
+function mergeDistinct(
   anchors: readonly Certificate[],
   intermediates: readonly Certificate[],
 ): readonly Certificate[] {

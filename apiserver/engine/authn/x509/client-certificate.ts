@@ -7,13 +7,13 @@ import { peerGrounds, verifiedPeers } from './verified-peers';
 export interface ClientCertificateOptions {
   readonly bundle: Pick<CaBundle, 'current'>;
   readonly clock: Clock;
-  /** Counts what is left of the certificates, in milliseconds. */
+  /** Records the remaining lifetime of certificates, in milliseconds. */
   readonly life?: Pick<DurationHistogram, 'observe'>;
 }
 
 /**
- * Authenticates by the certificate that the client showed when it connected: the common name is the user's, the organizations are the
- * groups. A connection without a certificate is left to others, and so is one whose certificate has no common name.
+ * Authenticates by the client certificate of the TLS connection: the common name is the user name, the organizations are the groups. Returns
+ * undefined without a certificate or common name.
  */
 export function clientCertificate({ bundle, clock, life }: ClientCertificateOptions): Authenticator {
   const verify = verifiedPeers({ bundle, clock });

@@ -216,7 +216,7 @@ describe('the bundle', () => {
     );
     writeFileSync(file, 'rubbish');
     expect(() => openCaBundle(file, { log: silentLog })).toThrow(
-      `${file}: there is no certificate in PEM form`,
+      `${file}: no certificate in PEM form`,
     );
   });
 });

@@ -11,28 +11,28 @@ import type { Certificate } from './certificate';
 import { certificateOf } from './certificate';
 import { verifyChain } from './chain';
 
-/** A client's certificate and what it is worth under one bundle. `notAfterMs` is absent for one that cannot be read. */
+/** The result of verifying a client certificate against one bundle. `notAfterMs` is absent if it is malformed. */
 export type VerifiedPeer = { readonly notAfterMs?: number } & (
   | { readonly isTrusted: true; readonly commonName: string; readonly organizations: readonly string[] }
-  /** To be thrown, for every request of the connection: making an error takes longer than all the rest. */
+  /** Thrown for every request of the connection, because creating an error is expensive. */
   | { readonly isTrusted: false; readonly refusal: StatusError }
 );
 
-/** How long a refusal stands: a certificate that is of no use yet may be later. */
+/** How long a refusal is cached: a certificate that is not valid yet may become valid. */
 const REFUSAL_MS = 10_000;
-/** Far more than any chain has. */
+/** The maximum of intermediates that are read. */
 const INTERMEDIATES_MAX = 16;
-/** Of all certificates that a client shows; Go takes no longer message in a handshake. */
+/** The maximum size of all certificates of a client; Go limits handshake messages to it. */
 const CHAIN_BYTES_MAX = 65_536;
-/** Refused chains that are remembered: about 2 KB each. */
+/** Cached refusals, about 2 KB each. */
 const REFUSALS_MAX = 1_024;
-/** Of a name that stands in the log. */
+/** The maximum of a name in the log. */
 const NAME_CHARS_MAX = 256;
 
 export interface VerifiedPeersOptions {
   readonly bundle: Pick<CaBundle, 'current'>;
   readonly clock: Clock;
-  /** Why a certificate with this common name is not wanted although it is trusted. */
+  /** Returns why a trusted certificate with this common name is refused; undefined: accepted. */
   readonly nameProblem?: (commonName: string) => string | undefined;
 }
 
@@ -47,9 +47,8 @@ interface Known {
 }
 
 /**
- * Verifies what clients show against one bundle, once per connection: what was found stands until a certificate of the chain expires
- * or the bundle changes. A session that was resumed says nothing here; only certificates and their signatures do. A chain that was
- * refused is refused on other connections, too, for ten seconds.
+ * Verifies client certificates against one bundle, once per connection: a result is valid until a certificate of the chain expires or the bundle
+ * changes. TLS session resumption is not trusted. A refused chain is refused on other connections for ten seconds.
  */
 export function verifiedPeers({
   bundle,
@@ -69,7 +68,7 @@ export function verifiedPeers({
   };
 }
 
-/** One ground for all watches of a connection: that its certificates are still trusted. */
+/** Creates one condition for all watches of a connection: its certificates are still trusted. */
 export function peerGrounds(
   verify: (peer: PeerCertificates) => Promise<VerifiedPeer>,
 ): (peer: PeerCertificates) => AccessCondition {
@@ -87,10 +86,10 @@ export function peerGrounds(
   };
 }
 
-/** Chains that were verified under one content of a bundle. */
+/** Verifies chains against one content of a bundle. */
 class VerifiedChains {
   readonly #context: VerificationContext;
-  /** By the digest of the chain, as the others. */
+  /** By the digest of the chain. */
   readonly #refused = new LRUCache<string, Known>({ max: REFUSALS_MAX });
   readonly #underWay = new Map<string, Promise<Known>>();
 
@@ -102,7 +101,7 @@ class VerifiedChains {
     return this.#context.content;
   }
 
-  /** What is shown on several connections at the same time is verified once. */
+  /** Concurrent connections with the same chain share one verification (single-flight). */
   async find(peer: PeerCertificates): Promise<Known> {
     const digest = digestOf(peer);
     const refused = this.#refused.get(digest);
@@ -146,7 +145,7 @@ async function verified(
   const read = await readChain(peer);
   if (typeof read === 'string') return refused(read);
   const [certificate, ...intermediates] = read;
-  if (certificate === undefined) return refused('there is no certificate');
+  if (certificate === undefined) return refused('no certificate');
   const { commonName, organizations, notAfterMs } = certificate;
   const verdict = await verifyChain({ certificate, intermediates, anchors: content.anchors, now });
   if (!verdict.isTrusted) {
@@ -162,7 +161,7 @@ async function verified(
   };
 }
 
-/** The client's own certificate and those that it sent along, or what is wrong with them. Other work has its turn in between. */
+/** Parses the client's certificates, or returns why they are malformed. Yields to the event loop in between. */
 async function readChain(peer: PeerCertificates): Promise<readonly Certificate[] | string> {
   const shown = peer.slice(0, 1 + INTERMEDIATES_MAX);
   const bytes = shown.reduce((sum, { raw }) => sum + raw.length, 0);
