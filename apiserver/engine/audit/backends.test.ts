@@ -335,8 +335,8 @@ test('what is lost while the last loss was just told is told later, at the lates
     { plugin: 'log', lost: 1, error: 'a' },
     { plugin: 'webhook', lost: 4, error: 'd' },
   ]);
-  loss.sayAll();
-  loss.sayAll();
+  loss.flush();
+  loss.flush();
   expect(told.slice(2)).toEqual([{ plugin: 'log', lost: 5, error: 'c' }]);
 });
 
