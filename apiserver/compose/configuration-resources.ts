@@ -1,11 +1,12 @@
 import type { StoredResource } from '../engine/registry/resource';
 import { GROUP } from '../../shared/names';
+import { ownKeyMap } from '../../shared/own-key-map';
 
 /**
  * Resources that configure the server itself. A write of one is acknowledged once the watch cache of this replica has it, so that it applies
  * to every request that begins after the response.
  */
-const CONFIGURATION_RESOURCES: Readonly<Record<string, readonly string[]>> = {
+const CONFIGURATION_RESOURCES = ownKeyMap<readonly string[]>({
   [GROUP.flowcontrol]: ['flowschemas', 'prioritylevelconfigurations'],
   [GROUP.rbac]: ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
   [GROUP.admissionregistration]: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
@@ -15,9 +16,9 @@ const CONFIGURATION_RESOURCES: Readonly<Record<string, readonly string[]>> = {
   [GROUP.storage]: ['storageclasses'],
   [GROUP.networking]: ['ingressclasses'],
   [GROUP.node]: ['runtimeclasses'],
-};
+});
 
 /** Returns whether the resource configures the server itself. */
 export function isConfigurationResource({ group, resource }: StoredResource): boolean {
-  return CONFIGURATION_RESOURCES[group]?.includes(resource) === true;
+  return CONFIGURATION_RESOURCES.get(group)?.includes(resource) === true;
 }

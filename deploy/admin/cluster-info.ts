@@ -6,7 +6,7 @@ import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
 import { NAMESPACE } from '../../shared/names';
 import type { Command } from './command';
 import { parsedCommand } from './command';
-import { OUTPUT_FLAG, told } from './output';
+import { OUTPUT_FLAG, createOutcome } from './output';
 
 const FLAGS = [
   {
@@ -59,7 +59,11 @@ export const CLUSTER_INFO_COMMAND: Command = parsedCommand({
     try {
       await ensureClusterInfo(client, { server, authorities }, AbortSignal.timeout(timeoutMs));
       const name = `${NAMESPACE.public}/${CLUSTER_INFO.configMap}`;
-      return told(output, { json: { configMap: name, server }, lines: [`published ${name}`], code: 0 });
+      return createOutcome(output, {
+        json: { configMap: name, server },
+        lines: [`published ${name}`],
+        code: 0,
+      });
     } finally {
       client.close();
     }

@@ -21,7 +21,7 @@ export interface Found {
   readonly code: number;
 }
 
-export function told(output: Output, { json, lines, code }: Found): CommandOutcome {
+export function createOutcome(output: Output, { json, lines, code }: Found): CommandOutcome {
   return { lines: output === 'json' ? [JSON.stringify(json, undefined, 2)] : lines, code };
 }
 

@@ -7,7 +7,7 @@ import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
 import { NAMESPACE } from '../../shared/names';
 import type { Command } from './command';
 import { parsedCommand } from './command';
-import { OUTPUT_FLAG, told } from './output';
+import { OUTPUT_FLAG, createOutcome } from './output';
 
 const FLAGS = [
   {
@@ -38,7 +38,7 @@ export const SMOKE_COMMAND: Command = parsedCommand({
     const client = createClient({ ...loadKubeconfig({ path: kubeconfig }).client, userAgent: 'orch-admin' });
     try {
       const lines = await smoke(client, AbortSignal.timeout(timeoutMs));
-      return told(output, { json: { steps: lines }, lines, code: 0 });
+      return createOutcome(output, { json: { steps: lines }, lines, code: 0 });
     } finally {
       client.close();
     }
@@ -57,7 +57,9 @@ async function smoke(client: Client, signal: AbortSignal): Promise<readonly stri
   const expectEvent = async (type: string): Promise<void> => {
     const { value, done } = await events.next();
     if (done === true || value.type !== type || value.object.metadata.name !== ref.name)
-      throw new Error(`the watch was to tell ${type} of ${ref.name}, and told ${JSON.stringify(value)}`);
+      throw new Error(
+        `the watch should deliver ${type} of ${ref.name}, and delivered ${JSON.stringify(value)}`,
+      );
     lines.push(`watched ${type}`);
   };
   try {

@@ -34,7 +34,7 @@ spec:
               servicePort: 80
 `;
 
-test('only what differs between the versions is written anew; comments, order and style stay', () => {
+test('only fields that differ between the versions are rewritten; comments, order and style stay', () => {
   expect(converted(INGRESS)).toBe(`# The way in.
 apiVersion: ${GROUP.networking}/v1
 kind: Ingress

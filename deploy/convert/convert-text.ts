@@ -13,12 +13,12 @@ export type ConvertedText =
   /** Each as `line: what is wrong`. */
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** A list deeper than lists of lists is nobody's manifest. */
+/** No manifest has lists deeper than lists of lists. */
 const LIST_DEPTH_MAX = 8;
 
 /**
- * Converts every object of a YAML stream or JSON text. Only what differs between the versions is written anew: comments, order and style
- * of the rest stay. All errors are told at once.
+ * Converts every object of a YAML stream or JSON text. Only fields that differ between the versions are rewritten: comments, order and style
+ * of the rest stay. All errors are reported at once.
  */
 export function convertText(text: string, wanted: GroupVersion | undefined): ConvertedText {
   const lines = new LineCounter();
@@ -89,7 +89,7 @@ function convertObject(document: Document, path: FieldPath, options: ObjectConve
   }
   const to = targetOf(from, wanted);
   if (to === from) return;
-  // Nobody writes a status into a manifest, but every object has one.
+  // Manifests have no status, but every object has one.
   const apply = (changes: readonly Change[]): void => {
     for (const change of changes) {
       if (change.path[0] === 'status' && !Object.hasOwn(object, 'status')) continue;

@@ -127,6 +127,6 @@ function wholeAnswer(stream: ClientHttp2Stream): Transform {
     },
   });
   pipeline(stream, content, () => undefined);
-  // Whoever reads it is told.
+  // The reader gets the error.
   return content.on('error', () => undefined);
 }

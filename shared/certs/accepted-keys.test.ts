@@ -49,7 +49,7 @@ test('of other kinds only Ed25519 is accepted', () => {
   expect(isAccepted(encoded(generateKeyPairSync('rsa-pss', { modulusLength: 2_048 }).publicKey))).toBe(false);
 });
 
-test('what is no key is told', () => {
+test('a file without a key is reported', () => {
   const rsa = der.sequence(der.objectIdentifier('1.2.840.113549.1.1.1'), der.nothing());
   expect(() => isAcceptedKey(undefined)).toThrow('not the structure that is expected');
   expect(() => isAccepted(der.sequence(rsa))).toThrow('no public key');

@@ -74,7 +74,7 @@ test.each([
     'malformed request: bad length',
   ],
   [
-    'a length that is not told',
+    'an indefinite length',
     wrapped(Buffer.from([0x30, 0x80, 0x30, 0x00, 0x00, 0x00])),
     'malformed request: bad length',
   ],

@@ -5,7 +5,7 @@ test.each([
   ['a length of which bytes are missing', '308201'],
   ['a value that is shorter than its length', '300501'],
   ['a length in more bytes than it needs', '30810100'],
-  ['a length that is not told', '308000'],
+  ['an indefinite length', '308000'],
 ])('%s is no DER', (_what, hex) => {
   expect(() => derValues(Buffer.from(hex, 'hex'))).toThrow(DerError);
 });

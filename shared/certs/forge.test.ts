@@ -65,7 +65,7 @@ function derOf(pem: string): asn1.Asn1 {
   return asn1.fromDer(util.createBuffer(new X509Certificate(pem).raw.toString('binary')), true);
 }
 
-test('a request that forge has made says here what forge was told, and is signed', () => {
+test('a request made by forge parses with the same content and a valid signature', () => {
   const request = parseCertificateRequest(pki.certificationRequestToPem(forgeRequest()));
   expect(request).toMatchObject({
     commonName: 'system:node:a',

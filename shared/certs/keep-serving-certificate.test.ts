@@ -39,7 +39,7 @@ async function nextLine(): Promise<string> {
   });
 }
 
-test('a certificate that comes near its end while the server runs is made anew, and only then', async () => {
+test('a running server renews a certificate only near its expiration', async () => {
   const { certFile } = ensureServingCertificate({ dir, hosts: HOSTS });
   const before = readFileSync(certFile, 'utf8');
   let now = Date.now();
@@ -60,7 +60,7 @@ test('a certificate that comes near its end while the server runs is made anew, 
   expect(Date.parse(validTo)).toBeGreaterThan(now + 300 * DAY_MS);
 });
 
-test('what cannot be done is told and tried again', async () => {
+test('a failed renewal is logged and retried', async () => {
   const { caFile } = ensureServingCertificate({ dir, hosts: HOSTS });
   const refused = nextLine();
   keepServingCertificate({ dir: path.join(caFile, 'below'), hosts: HOSTS, log, checkMs: 2 }, stop.signal);

@@ -5,8 +5,8 @@ import { ensureServingCertificate } from './serving-certificate';
 const HOUR_MS = 3_600_000;
 
 /**
- * Makes the server's own certificate anew in time while the server runs: looks about once an hour, at moments of its own, so that
- * replicas over one directory do not all write at once. What cannot be done is told and tried again. Ends when the signal aborts.
+ * Renews the server's own certificate while the server runs: checks about once an hour, at moments of its own, so that
+ * replicas over one directory do not all write at once. A failure is logged and retried. Ends when the signal aborts.
  */
 export function keepServingCertificate(
   options: ServingCertificateOptions & { readonly checkMs?: number },

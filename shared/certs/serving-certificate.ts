@@ -31,7 +31,7 @@ export interface ServingCertificateFiles {
 
 const LEAF_VALID_DAYS = 365;
 const CA_VALID_DAYS = 3_650;
-/** A certificate that ends sooner than this is made anew, so that a start is not followed by an expiry. */
+/** Remaining validity below which a certificate is renewed at start. */
 const REMAINING_MS_MIN = 30 * 86_400_000;
 /** Of hosts that are not the server's own, which come together as its address changes. */
 const OTHER_HOSTS_MAX = 32;

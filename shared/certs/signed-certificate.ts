@@ -3,7 +3,7 @@ import { randomBytes, sign } from 'node:crypto';
 import * as der from './der';
 import { ownKeyMap } from '../own-key-map';
 
-/** What every X.509 certificate is made of, whoever asks for it (RFC 5280). */
+/** The parts of every X.509 certificate (RFC 5280). */
 export interface CertificateContent {
   /** Names, each a whole element. */
   readonly subject: Buffer;

@@ -19,7 +19,7 @@ describe('of a node as a client', () => {
   const rows: Row[] = [
     ['what it must be', NODE, CLIENT],
     ['usages in another order', NODE, CLIENT.toReversed()],
-    ['usages told twice', NODE, [...CLIENT, 'client auth']],
+    ['repeated usages', NODE, [...CLIENT, 'client auth']],
     ['the prefix of the name alone', { ...NODE, commonName: 'system:node:' }, CLIENT],
     ['several names, of which the last counts', { ...NODE, names: [['2.5.4.3', 'admin']] }, CLIENT],
     [
@@ -169,7 +169,7 @@ test('old requests without a signer may ask for anything but a superuser', () =>
   expect(problem({ organizations: ['dev', 'system:masters'] })).toBe(refused);
 });
 
-test('nobody else signs by rules of the project', () => {
+test('other signers have no rules of the project', () => {
   expect(SIGNER_RULES.size).toBe(4);
   expect(SIGNER_RULES.get('example.com/mine')).toBeUndefined();
 });

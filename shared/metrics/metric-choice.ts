@@ -25,7 +25,7 @@ export const METRIC_FLAGS = [
     type: 'string',
     default: '',
     group: GROUP,
-    help: `Shows metrics that were deprecated in the previous minor version and are hidden in this one. Only ${PREVIOUS} is allowed, so that nobody is surprised by what the next version removes.`,
+    help: `Shows metrics that were deprecated in the previous minor version and are hidden in this one. Only ${PREVIOUS} is allowed, because the next version removes them.`,
   },
   {
     name: 'disabled-metrics',

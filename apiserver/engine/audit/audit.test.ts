@@ -102,7 +102,7 @@ describe('events', () => {
     expect(events.map(({ stage }) => stage)).toEqual(['ResponseComplete']);
   });
 
-  test('what was asked for is told as the client wrote it', async () => {
+  test('the request object is logged as the client sent it', async () => {
     const { reply, events } = await audited('GET', '/api/v1/%6eamespaces/defaul%74?pretty=%66alse&');
     expect(reply.code).toBe(200);
     expect(events[1]).toMatchObject({
@@ -185,7 +185,7 @@ describe('objects', () => {
     });
   });
 
-  test('Protobuf is told as the JSON of its object, a Table as the Table', async () => {
+  test('Protobuf is logged as the JSON of its object, a Table as the Table', async () => {
     await server.call('POST', CMS, { body: { metadata: { name: 'shapes' } } });
     const protobuf = await audited('GET', `${CMS}/shapes`, { headers: { accept: MEDIA_TYPE.protobuf } });
     expect(protobuf.reply.headers['content-type']).toBe(MEDIA_TYPE.protobuf);
@@ -268,7 +268,7 @@ describe('requests that come to nothing', () => {
   });
 
   test('an unknown page is recorded with its code', async () => {
-    const { events } = await audited('GET', '/apis/nobody/v1/things');
+    const { events } = await audited('GET', '/apis/unknown/v1/things');
     expect(events[1].responseStatus).toEqual({ metadata: {}, code: 404 });
   });
 

@@ -116,14 +116,14 @@ describe('batches', () => {
     await backend.close(NEVER);
   });
 
-  test('what does not fit into the buffer is dropped, counted and told once', async () => {
-    const told: string[] = [];
-    const log = { ...silentLog, error: (_fields: object, message: string) => void told.push(message) };
+  test('events beyond the buffer are dropped, counted and logged once', async () => {
+    const logged: string[] = [];
+    const log = { ...silentLog, error: (_fields: object, message: string) => void logged.push(message) };
     const backend = batch({ bufferEventsMax: 4 }, log);
     feed(backend, ...Array.from({ length: 20 }, (_each, index) => String(index)));
     // Three are under way, four wait.
     expect(counts.errors.get('buffered')).toBe(13);
-    expect(told).toEqual(['audit events lost']);
+    expect(logged).toEqual(['audit events lost']);
     const closing = backend.close(NEVER);
     sink.end();
     await sink.arrival();
@@ -190,7 +190,7 @@ describe('batches', () => {
     await closing;
     expect(writing).toHaveLength(1);
     expect(counts.errors.get('webhook')).toBe(4);
-    // Whoever was given up and fails after all is not counted again.
+    // A write that fails after it was abandoned is not counted again.
     for (const fail of writing) fail(new Error('too late'));
     await new Promise(setImmediate);
     expect(counts.errors.get('webhook')).toBe(4);
@@ -324,20 +324,20 @@ describe('blocking on a sink that is slow', () => {
   });
 });
 
-test('what is lost while the last loss was just told is told later, at the latest at the end', () => {
-  const told: unknown[] = [];
-  const loss = new LostEventCounter(counts, { ...silentLog, error: (fields) => void told.push(fields) });
+test('losses right after a log line are logged later, at the latest at the end', () => {
+  const logged: unknown[] = [];
+  const loss = new LostEventCounter(counts, { ...silentLog, error: (fields) => void logged.push(fields) });
   loss.add('log', 1, 'a');
   loss.add('log', 2, 'b');
   loss.add('log', 3, 'c');
   loss.add('webhook', 4, 'd');
-  expect(told).toEqual([
+  expect(logged).toEqual([
     { plugin: 'log', lost: 1, error: 'a' },
     { plugin: 'webhook', lost: 4, error: 'd' },
   ]);
   loss.flush();
   loss.flush();
-  expect(told.slice(2)).toEqual([{ plugin: 'log', lost: 5, error: 'c' }]);
+  expect(logged.slice(2)).toEqual([{ plugin: 'log', lost: 5, error: 'c' }]);
 });
 
 describe('truncation', () => {

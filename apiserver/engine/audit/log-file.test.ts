@@ -130,7 +130,7 @@ test('a line that a killed process left unfinished does not swallow the next one
   expect(readFileSync(file, 'utf8')).toBe('{"half":\nbbbb\n');
 });
 
-test('a file that somebody took away is begun anew when it is full', async () => {
+test('a removed file is recreated at the next rotation', async () => {
   const log = await open();
   await log.append(line('a', 90));
   rmSync(file);
@@ -149,7 +149,7 @@ test('the standard output takes lines too, and tells when it does not', async ()
   await expect(log.append(line('b', 5))).rejects.toThrow('destroyed');
 });
 
-test('a file that cannot be opened is told at once', async () => {
+test('a file that cannot be opened is reported at once', async () => {
   writeFileSync(path.join(dir, 'logs'), 'no directory');
   await expect(open()).rejects.toThrow('cannot be made: it is no directory');
 });
@@ -171,7 +171,7 @@ test('events that come together are written together, in their order', async () 
   expect(writes).toEqual(['1\n2\n3\n', '4\n']);
 });
 
-test('a write that fails is told to all whose events were in it, and the next ones are tried anew', async () => {
+test('a failed write is reported to all its events, and later ones are retried', async () => {
   const sink = new LogSink(
     await openLogFile({ file: '/dev/full', bytesMax: 1e6, log: silentLog, ...KEEP_ALL }),
     () => 'x\n',

@@ -194,14 +194,14 @@ test('a request that is not allowed says so in its event', async () => {
 });
 
 describe('the log', () => {
-  test('a full disk refuses nothing in the mode blocking, and is counted and told', async () => {
-    const told: object[] = [];
-    const log: Log = { ...silentLog, error: (fields) => void told.push(fields) };
+  test('a full disk refuses nothing in the mode blocking, and is counted and logged', async () => {
+    const logged: object[] = [];
+    const log: Log = { ...silentLog, error: (fields) => void logged.push(fields) };
     server = await startAuditedServer({ policy: POLICY, flags: ['--audit-log-path=/dev/full'], log });
     expect(await ask(server, 'a')).toBe(200);
     const { text } = await server.call('GET', '/metrics');
     expect(text).toMatch(/^apiserver_audit_error_total\{plugin="log"\} 1$/m);
-    expect(told).toMatchObject([{ plugin: 'log', lost: 1, error: { code: 'ENOSPC' } }]);
+    expect(logged).toMatchObject([{ plugin: 'log', lost: 1, error: { code: 'ENOSPC' } }]);
   });
 
   test('the format legacy and rotation work through the flags', async () => {

@@ -108,7 +108,7 @@ test.each([
   expect(() => parse(text)).toThrow(message);
 });
 
-test('all faults are told at once, and the file is named', () => {
+test('all errors are reported at once with the name of the file', () => {
   const dir = temporaryDirectory();
   const file = path.join(dir, 'policy.yaml');
   writeFileSync(file, `${HEAD}rules: [{level: All}, {level: None, verb: [get]}]`);

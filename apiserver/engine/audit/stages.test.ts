@@ -88,7 +88,7 @@ test('an outcome that is thrown completes, and is passed on', async () => {
   expect(JSON.parse(String(events[1]?.fields.responseObject))).toEqual(gone.status);
 });
 
-test('a client that leaves before its answer is told as kube-apiserver tells it', async () => {
+test('a client that leaves before its response is logged as kube-apiserver does', async () => {
   const controller = new AbortController();
   const exchange = request(POD, { signal: controller.signal });
   controller.abort(new ClientGoneError());

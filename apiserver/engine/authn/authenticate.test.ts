@@ -176,12 +176,12 @@ describe('the token file', () => {
     expect(() => tokenFileLookup(file)).toThrow(`${file}${problem}`);
   });
 
-  test('a missing file is told by name', () => {
+  test('a missing file is reported by name', () => {
     expect(() => tokenFileLookup(path.join(dir, 'none'))).toThrow(/none: the token file cannot be read/);
   });
 });
 
-test('what is wrong with a quote is told without the field, which may be a token', () => {
+test('a quoting error is reported without the field, which may be a token', () => {
   const file = tokenFile('zq7"xk9,b,c');
   let thrown: unknown;
   try {

@@ -61,7 +61,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** Asks for something nobody may do: the refusal says who was asking. */
+/** Sends a request that no user may make: the refusal names the user. */
 async function whoIs({ shown = [], headers = {} }: Asked): Promise<string> {
   const { code, text } = await send('/api/v1/pods', { shown, headers });
   if (code === 200) return 'superuser';
@@ -109,7 +109,7 @@ test.each<[string, Asked, string]>([
   ['a certificate is its common name', { shown: [alice, middle] }, 'alice'],
   ['a certificate without the link to its authority is refused', { shown: [alice] }, UNAUTHORIZED],
   [
-    'a certificate without a common name makes nobody known, and is of no proxy',
+    'a certificate without a common name identifies no user and no proxy',
     { shown: [nameless] },
     UNAUTHORIZED,
   ],
@@ -132,7 +132,7 @@ test.each<[string, Asked, string]>([
     { shown: [proxy], headers: { 'X-Remote-User': '', 'X-User': 'dave' } },
     'dave',
   ],
-  ['a proxy that says nobody is refused, as it is no client', { shown: [proxy] }, UNAUTHORIZED],
+  ['a proxy without a user is refused, as it is no client', { shown: [proxy] }, UNAUTHORIZED],
   [
     'a proxy of another name is not believed',
     { shown: [otherProxy], headers: { 'x-remote-user': 'carol' } },
@@ -167,7 +167,7 @@ test('the user is all that the proxy says', async () => {
   });
 });
 
-test('servers behind this one are told by which certificates they know their clients', async () => {
+test('extension API servers find the client authorities in the ConfigMap', async () => {
   const list = `/api/v1/namespaces/${NAMESPACE.system}/configmaps?watch=1&fieldSelector=metadata.name%3Dextension-apiserver-authentication`;
   const watch = await server.open('GET', list);
   const [first] = (await once(watch, 'data')) as [Buffer];
@@ -235,7 +235,7 @@ describe('signatures are checked under both authorities together', () => {
     expect(verify).toHaveBeenCalledTimes(0);
   });
 
-  test('32 times at most, for a chain that takes the names of both, and again for nobody who shows it', async () => {
+  test('32 times at most, for a chain that takes the names of both, and not again for the same chain', async () => {
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const sent = ['clients', 'proxies'].flatMap((commonName) =>
       Array.from({ length: 8 }, () => testAuthority({ commonName, keys })),

@@ -77,7 +77,7 @@ test.each<[string, () => string, number, RegExp]>([
   ],
   ['an id_token for another client', () => tokenWith({ sub: 'ida', aud: 'x' }), 401, /Unauthorized/],
   ['a token that the service knows', () => 'opaque', 403, /User \\"remote\\" cannot list/],
-  ['a token that nobody knows', () => 'unheard-of', 401, /Unauthorized/],
+  ['an unknown token', () => 'unheard-of', 401, /Unauthorized/],
 ])('%s', async (_what, token, code, text) => {
   const reply = await server.call('GET', '/api/v1/namespaces', { token: token() });
   expect(reply.code).toBe(code);

@@ -12,7 +12,7 @@ const refuses =
   async () =>
     Promise.reject(unauthorized(why));
 
-test('a token without an audience is meant for those of the API, and for nobody else', async () => {
+test('a token without an audience is valid for the audiences of the API and no others', async () => {
   const known = knows('t');
   expect(await known({ token: 't', audiences: ['x', 'web', 'api'] }, SIGNAL)).toEqual({
     ...jane,
@@ -21,7 +21,7 @@ test('a token without an audience is meant for those of the API, and for nobody 
   expect(await known({ token: 't', audiences: ['x'] }, SIGNAL)).toBeUndefined();
 });
 
-test('what one kind refuses another may know, and if none does all reasons are told', async () => {
+test('a token refused by one method may be accepted by another; if none accepts it, all reasons are reported', async () => {
   const question = { token: 't', audiences: ['api'] };
   const some = firstTokenOf([refuses('a'), knows('t')]);
   expect(await some(question, SIGNAL)).toMatchObject(jane);

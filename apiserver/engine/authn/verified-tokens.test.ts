@@ -82,7 +82,7 @@ describe('signatures are checked', () => {
     ['once for each key of its algorithm, if it is made up', stranger, 'i', 2],
     ['as often, if it names a key of ours', { ...stranger, keyId: key.keyId }, 'i', 2],
     ['never, if it is of another issuer', stranger, 'other', 0],
-    ['never, if nobody here signs as it says', { ...strangerOf('P-384'), keyId: key.keyId }, 'i', 0],
+    ['never, if no local key has its id', { ...strangerOf('P-384'), keyId: key.keyId }, 'i', 0],
   ])('%s, and so the next time', async (_what, signer, issuer, expected) => {
     const tokens = new VerifiedTokens({ issuer: 'i', keys: ours.map(counted), tokensMax: 3 });
     const token = await signToken(signer, { iss: issuer });

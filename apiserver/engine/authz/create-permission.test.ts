@@ -75,7 +75,7 @@ test('those who may create as well may create by a change, also where only one n
   expect((await apply('d')).code).toBe(403);
 });
 
-test('what is invalid is told of first, and what no change creates is not found', async () => {
+test('validation errors come first, and a missing object that no change creates is 404', async () => {
   const subsets = [{ addresses: [{ ip: 'x' }] }];
   expect((await put('endpoints', 'e', { subsets })).code).toBe(422);
   expect((await put('configmaps', 'c')).code).toBe(404);
@@ -87,13 +87,13 @@ test('where it is not known who may create, a PUT that would create fails, and f
       authorize: async ({ verb }) =>
         Promise.resolve(
           verb === 'create'
-            ? { decision: 'no-opinion', reason: '', error: 'nobody could be asked' }
+            ? { decision: 'no-opinion', reason: '', error: 'no authorizer answered' }
             : { decision: 'allow', reason: '' },
         ),
     },
   });
   const { json } = await unsure.call('PUT', `${CORE}/endpoints/e`, { body: { metadata: { name: 'e' } } });
-  expect(json).toMatchObject({ code: 500, message: 'Internal error occurred: nobody could be asked' });
+  expect(json).toMatchObject({ code: 500, message: 'Internal error occurred: no authorizer answered' });
   await unsure.close();
 });
 

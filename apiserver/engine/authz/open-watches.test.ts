@@ -196,7 +196,7 @@ describe('what open watches stand on', () => {
     expect(await look('all')).toBe('0 0');
   });
 
-  test('stays where nobody can tell whether it does', async () => {
+  test('stays while the decision is unknown', async () => {
     const end = jest.fn();
     watches.hold([right, identity], end);
     right.answer = async () => Promise.reject(new Error('the webhook does not answer'));
@@ -219,7 +219,7 @@ describe('what open watches stand on', () => {
     const end = jest.fn();
     let isKnown = false;
     watches = new OpenWatches({
-      generation: async () => (isKnown ? Promise.resolve(7) : Promise.reject(new Error('being read anew'))),
+      generation: async () => (isKnown ? Promise.resolve(7) : Promise.reject(new Error('being refilled'))),
       log: silentLog,
     });
     watches.hold([right], end);

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1beta1';
 import { silentLog } from '../../../shared/log/log';
 import type { DeliveryCount, Exchange } from '../request/exchange';
-import { NOBODY } from '../request/initial-values';
+import { NO_USER } from '../request/initial-values';
 import { parseRequestInfo } from '../request/request-info';
 import { newExchange } from '../request/testing/new-exchange';
 import { Deliveries, PAY_EVERY_MS } from './deliveries';
@@ -84,7 +84,7 @@ function bench(queuing: Queuing = QUEUING) {
 function exchangeOf(user: string, query = '', group = 'tenants'): Exchange {
   const path = '/api/v1/namespaces/a/pods';
   const info = parseRequestInfo('GET', path, new URLSearchParams(query));
-  return newExchange({ path, info, user: { ...NOBODY, name: user, groups: [group] } });
+  return newExchange({ path, info, user: { ...NO_USER, name: user, groups: [group] } });
 }
 
 async function watchBy(

@@ -1,6 +1,6 @@
 import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1beta1';
 import { silentLog } from '../../../shared/log/log';
-import { NOBODY } from '../request/initial-values';
+import { NO_USER } from '../request/initial-values';
 import { parseRequestInfo } from '../request/request-info';
 import { flowDump } from './dumps';
 import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
@@ -52,7 +52,7 @@ function newControl(
 
 function asked(url: string, user: { name?: string; groups?: readonly string[] } = {}, method = 'GET') {
   const { pathname, searchParams } = new URL(url, 'https://localhost');
-  return { user: { ...NOBODY, ...user }, info: parseRequestInfo(method, pathname, searchParams) };
+  return { user: { ...NO_USER, ...user }, info: parseRequestInfo(method, pathname, searchParams) };
 }
 
 const PODS = '/api/v1/namespaces/a/pods';
@@ -98,7 +98,7 @@ test.each<
   ['all accounts of a namespace', account('*'), asked(PODS, { name: ACCOUNT }), true],
   ['one of them with colons in its name', account('*'), asked(PODS, { name: `${ACCOUNT}:b` }), true],
   ['no accounts of another', account('*', 'tool'), asked(PODS, { name: ACCOUNT }), false],
-  ['nobody with a similar name', account('*'), asked(PODS, { name: 'tools:robot' }), false],
+  ['no user with a similar name', account('*'), asked(PODS, { name: 'tools:robot' }), false],
   [
     'a group',
     { subjects: [{ kind: 'Group', group: { name: 'g' } }], ...EVERYTHING },

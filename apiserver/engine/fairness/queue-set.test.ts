@@ -1,8 +1,8 @@
-import { NOBODY, NO_INFO } from '../request/initial-values';
+import { NO_USER, NO_INFO } from '../request/initial-values';
 import type { Queue, QueueSetLimits, Refusal } from './queue-set';
 import { QueueSet, RefusedError } from './queue-set';
 
-const ABOUT = { user: NOBODY, info: NO_INFO };
+const ABOUT = { user: NO_USER, info: NO_INFO };
 const QUEUING = { queues: 8, handSize: 1, queueLengthMax: 3 };
 const NEVER_MS = 1_000_000;
 
@@ -115,7 +115,7 @@ test('a request that takes several seats waits until they are free, and is not p
   expect(served.at(-1)).toBe('small');
 });
 
-test('some seats are kept for single requests of those who have none under way, whoever else waits', async () => {
+test('some seats are reserved for one-seat requests of flows without requests in flight', async () => {
   const { set, served, ask, end } = bench({ seats: 8, queuing: QUEUING });
   for (const name of ['wide-0', 'wide-1', 'wide-2']) ask(name, 1, 3);
   ask('wide-3', 2, 2);

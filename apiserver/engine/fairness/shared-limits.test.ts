@@ -50,7 +50,7 @@ test('the parts of all replicas make one, busy ones have more, and none has noth
   expect(partOf(0, 0, 3)).toBeCloseTo(1 / 3);
 });
 
-test('while nobody answers, the division stays as it was last, and no round is begun before the last is over', async () => {
+test('without an answer the last division stays, and no round begins before the last one is over', async () => {
   let calls = 0;
   let isAway = false;
   let answer: () => void = () => undefined;
@@ -145,7 +145,7 @@ describe('with a Redis server over TLS', () => {
     await all();
     expect(replicas.map(({ level }) => seatsOf(level))).toEqual(before);
     start();
-    await eventually('the division is made anew', async () => {
+    await eventually('the limits are divided again', async () => {
       await all();
       return replicas.every(({ level }, at) => at > 0 || seatsOf(level) !== before[at]) || sum() <= SEATS + 3;
     });
@@ -167,7 +167,7 @@ describe('with a Redis server over TLS', () => {
       const verdicts = await Promise.all(
         sent.map(async (to) =>
           to === undefined
-            ? 'nobody'
+            ? 'none'
             : verdictOf(await outcomeOf(to.plugin, attributesOf('v1/events', { object }))),
         ),
       );

@@ -1,6 +1,6 @@
 import { silentLog } from '../../../shared/log/log';
 import { StatusError } from '../../../shared/errors/status-error';
-import { NOBODY } from '../request/initial-values';
+import { NO_USER } from '../request/initial-values';
 import { parseRequestInfo } from '../request/request-info';
 import { newExchange } from '../request/testing/new-exchange';
 import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
@@ -16,7 +16,7 @@ const PODS = '/api/v1/namespaces/a/pods';
 function exchangeFor(url: string, { method = 'GET', groups = ['system:authenticated'] } = {}) {
   const { pathname: path, searchParams: query } = new URL(url, 'https://localhost');
   const info = parseRequestInfo(method, path, query);
-  return newExchange({ method, path, query, info, user: { ...NOBODY, name: 'ann', groups } });
+  return newExchange({ method, path, query, info, user: { ...NO_USER, name: 'ann', groups } });
 }
 
 /** Requests that go on until they are ended. */
@@ -52,7 +52,7 @@ function flowBench(seats: number, estimate: EstimateWork = () => LEAST_WORK, sea
   return { control, dropped, inQueue, stage: createFlowStage(parts) };
 }
 
-test('a request beyond the seats is refused with 429, told when to come again, and counted; answers name schema and level', async () => {
+test('a request beyond the seats is refused with 429, with Retry-After, and counted; responses name schema and level', async () => {
   const { control, dropped, stage } = flowBench(1);
   const { next, ends } = held();
   const first = exchangeFor(PODS);
@@ -125,7 +125,7 @@ test('a request that fails gives its seat back', async () => {
   }
 });
 
-test('a request waits for its turn where its level queues, and is told nothing of it', async () => {
+test('a request waits for a seat where its level queues, and its response does not show it', async () => {
   const { control, inQueue, stage } = flowBench(1);
   const queuing = { queues: 4, handSize: 2, queueLengthLimit: 1 };
   const limited = { assuredConcurrencyShares: 1, limitResponse: { type: 'Queue', queuing } };

@@ -60,7 +60,7 @@ test('groups count, each in a header of its own', async () => {
   });
 });
 
-test('whoever may not is refused, and the event tells of nobody else', async () => {
+test('a user without permission is refused, and the event names only that user', async () => {
   const { code, text } = await server.call('GET', '/api', {
     token: 'weak',
     headers: { 'Impersonate-User': 'alice', 'Audit-Id': 'refused' },
@@ -86,15 +86,15 @@ test('the listener for upgrades is no way around', async () => {
   expect(text).toContain('User \\"bob\\" cannot watch resource');
 });
 
-test('groups of nobody are 500, and audited as such', async () => {
+test('groups without a user are 500 and audited', async () => {
   const { code, headers, text } = await server.call('GET', '/api', {
-    headers: { 'Impersonate-Group': 'g', 'Audit-Id': 'nobody' },
+    headers: { 'Impersonate-Group': 'g', 'Audit-Id': 'no-user' },
   });
   expect(code).toBe(500);
   expect(headers['content-type']).toBe('text/plain; charset=utf-8');
   expect(text).toBe(
     'Internal Server Error: "/api": requested [{Group  g    }] without impersonating a user\n',
   );
-  const [event] = await server.untilEvents('nobody', 1);
+  const [event] = await server.untilEvents('no-user', 1);
   expect(event).toMatchObject({ responseStatus: { code: 500 } });
 });

@@ -208,15 +208,15 @@ test('addresses of this host cannot be reached through a pod or a Service', asyn
 
 test('a node with an address that cannot be resolved is an error', async () => {
   await create('/api/v1/nodes', { metadata: { name: 'n2' } });
-  await status('/api/v1/nodes/n2', { addresses: [{ type: 'InternalIP', address: 'nobody.invalid' }] });
+  await status('/api/v1/nodes/n2', { addresses: [{ type: 'InternalIP', address: 'missing.invalid' }] });
   expect((await api.call('GET', '/api/v1/nodes/n2:1/proxy/')).json).toMatchObject({
     code: 400,
     reason: 'BadRequest',
-    message: expect.stringMatching(/^lookup nobody\.invalid: /),
+    message: expect.stringMatching(/^lookup missing\.invalid: /),
   });
   expect((await api.call('GET', '/api/v1/nodes/n2/proxy/')).json).toMatchObject({
     code: 503,
-    message: expect.stringMatching(/^error trying to reach service: dial tcp: lookup nobody\.invalid: /),
+    message: expect.stringMatching(/^error trying to reach service: dial tcp: lookup missing\.invalid: /),
   });
 });
 

@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis';
 import { openRedis } from '../../../shared/client/redis';
 import { silentLog } from '../../../shared/log/log';
 import { eventually, PATIENCE_MS } from '../../../shared/testing/eventually';
-import { NOBODY } from '../request/initial-values';
+import { NO_USER } from '../request/initial-values';
 import { webhookTokens } from '../authn/webhook/webhook-tokens';
 import type { RemoteVerdict } from '../authn/webhook/token-review-call';
 import { webhookAccess } from '../authz/webhook/webhook-access';
@@ -72,7 +72,7 @@ function answersOver(store: AnswerStore, { secret = SECRET, lookMsMax = PATIENCE
     });
 }
 
-/** A replica whose service knows jane, and nobody else. */
+/** A replica whose service knows only jane. */
 function replica(store: AnswerStore, given: Given = {}) {
   const remote = { clock: { now: () => now }, shutdownSignal: shutdown.signal, log: silentLog };
   const authenticate = webhookTokens({
@@ -97,7 +97,7 @@ function replica(store: AnswerStore, given: Given = {}) {
   });
   return {
     whose: async (token: string) => authenticate({ token, audiences: ['api'] }, shutdown.signal),
-    may: async (name: string) => authorize({ ...QUESTION, user: { ...NOBODY, name } }, shutdown.signal),
+    may: async (name: string) => authorize({ ...QUESTION, user: { ...NO_USER, name } }, shutdown.signal),
   };
 }
 
@@ -113,10 +113,10 @@ const QUESTION = {
   name: 'p',
 };
 
-test('what one replica was told, yes or no, the others do not ask again until its time is up', async () => {
+test('replicas reuse the answer of another one, allowed or denied, until it expires', async () => {
   const { store } = openStore();
   const [first, second] = [replica(store), replica(store)];
-  const told = [
+  const logged = [
     await first.whose(TOKEN),
     await first.whose('unknown'),
     await first.may('jane'),
@@ -130,12 +130,12 @@ test('what one replica was told, yes or no, the others do not ask again until it
     await second.may('jane'),
     await second.may('joe'),
   ];
-  expect(heard).toEqual(told);
+  expect(heard).toEqual(logged);
   expect(asked).toHaveLength(4);
   now += 1;
   await second.may('joe');
   expect(asked.slice(4)).toEqual(['joe']);
-  // Nobody has it longer for having heard it later.
+  // A later reader does not cache it for longer.
   now += TTL_MS / 2;
   await second.whose(TOKEN);
   expect(asked.slice(5)).toEqual([TOKEN]);
@@ -154,7 +154,7 @@ test('the store learns neither tokens nor users nor answers', async () => {
 test.each<readonly [what: string, change: (kept: Map<string, Buffer>, yes: Buffer) => void]>([
   ['a yes to another question', (kept, yes) => kept.forEach((_bytes, name) => kept.set(name, yes))],
   [
-    'a yes that nobody sealed',
+    'an unsealed allowed answer',
     (kept) => {
       const forged = Buffer.from(JSON.stringify({ verdict: JANE, atMs: now }));
       kept.forEach((_bytes, name) => kept.set(name, forged));
@@ -171,7 +171,7 @@ test.each<readonly [what: string, change: (kept: Map<string, Buffer>, yes: Buffe
         kept.set(name, turned);
       }),
   ],
-])('whoever writes %s into the store grants nothing: the service is asked', async (_what, change) => {
+])('%s in the store grants nothing: the service is called', async (_what, change) => {
   const { store, kept } = openStore();
   await replica(store).whose(TOKEN);
   const [yes = Buffer.alloc(0)] = kept.values();
@@ -289,7 +289,7 @@ describe('in Redis', () => {
     start();
     await eventually('it is there again', isThere);
     await replica(store).whose(TOKEN);
-    await eventually('it is written anew', async () => (await redis.dbsize()) === 1);
+    await eventually('it is written again', async () => (await redis.dbsize()) === 1);
     await replica(store).whose(TOKEN);
     expect(asked).toHaveLength(4);
   });

@@ -6,7 +6,7 @@ import { nonResource } from './request-info';
 export const NO_INFO: RequestInfo = nonResource({ path: '', verb: '' });
 
 /** The value of `user` before authentication: no name and no rights. */
-export const NOBODY: UserInfo = { name: '', uid: '', groups: [], extra: {} };
+export const NO_USER: UserInfo = { name: '', uid: '', groups: [], extra: {} };
 
 /** The abort reason of an exchange whose client disconnected. It has no answer. */
 export class ClientGoneError extends Error {

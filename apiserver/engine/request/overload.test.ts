@@ -1,4 +1,4 @@
-import { NOBODY, NO_INFO } from './initial-values';
+import { NO_USER, NO_INFO } from './initial-values';
 import type { Exchange } from './exchange';
 import { createOverloadStage } from './overload';
 import { parseRequestInfo } from './request-info';
@@ -22,7 +22,7 @@ async function ask(
   const dropped = { mutating: 0, readOnly: 0 };
   const { pathname: path, searchParams: query } = new URL(url, 'https://localhost');
   const info = path.startsWith('/api') ? parseRequestInfo(method, path, query) : NO_INFO;
-  const exchange = newExchange({ method, path, query, headers, info, user: { ...NOBODY, groups } });
+  const exchange = newExchange({ method, path, query, headers, info, user: { ...NO_USER, groups } });
   try {
     await createOverloadStage({ lag: { isLate, expectedWaitMs: 6_000 }, dropped, random: () => 0.5 })(
       exchange,
@@ -84,7 +84,7 @@ test.each(EXPENSIVE)(
 test('a list without a limit is admitted during event-loop delay if it is short', async () => {
   const dropped = { mutating: 0, readOnly: 0 };
   const info = parseRequestInfo('GET', PODS, new URLSearchParams());
-  const lists = (headers: Exchange['headers']) => newExchange({ info, headers, user: NOBODY });
+  const lists = (headers: Exchange['headers']) => newExchange({ info, headers, user: NO_USER });
   const stage = createOverloadStage({
     lag: { isLate: true, expectedWaitMs: 0 },
     dropped,

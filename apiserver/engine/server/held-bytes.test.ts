@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
 import { USER_GROUP } from '../../../shared/names';
 import type { Exchange, UserInfo } from '../request/exchange';
-import { NOBODY } from '../request/initial-values';
+import { NO_USER } from '../request/initial-values';
 import { SlowReaderError } from '../request/slow-reader-error';
 import { newConnectionCounts } from './connection-counts';
 import type { RequestMemory } from './held-bytes';
@@ -19,10 +19,10 @@ afterEach(async () => {
 });
 
 const MB = 1_024 * 1_024;
-const ADMIN: UserInfo = { ...NOBODY, name: 'admin', groups: [USER_GROUP.masters] };
+const ADMIN: UserInfo = { ...NO_USER, name: 'admin', groups: [USER_GROUP.masters] };
 
 function userNamed(name: string): UserInfo {
-  return name === ADMIN.name ? ADMIN : { ...NOBODY, name };
+  return name === ADMIN.name ? ADMIN : { ...NO_USER, name };
 }
 
 /** The user is the first part of the path. */

@@ -5,7 +5,7 @@ import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { StatusError } from '../../../shared/errors/status-error';
 import type { AuditTrail } from '../request/audit-trail';
 import type { Answer, Exchange, FlowMark, PeerCertificates, UserInfo } from '../request/exchange';
-import { NO_INFO, NOBODY } from '../request/initial-values';
+import { NO_INFO, NO_USER } from '../request/initial-values';
 import { plainPath } from '../request/plain-path';
 import { queryOf } from '../request/query-of';
 import type { RequestInfo } from '../request/request-info';
@@ -36,7 +36,7 @@ export class HttpExchange implements Exchange {
   readonly upgrade: boolean;
   readonly receivedAt: number;
   info: RequestInfo = NO_INFO;
-  user: UserInfo = NOBODY;
+  user: UserInfo = NO_USER;
   readonly warnings: string[] = [];
   audit: AuditTrail | undefined = undefined;
   flow: FlowMark | undefined = undefined;

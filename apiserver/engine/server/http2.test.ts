@@ -5,7 +5,7 @@ import { USER, USER_GROUP } from '../../../shared/names';
 import { eventually } from '../../../shared/testing/eventually';
 import { http2Frame } from '../../../shared/testing/http2-frames';
 import type { Exchange, UserInfo } from '../request/exchange';
-import { NOBODY } from '../request/initial-values';
+import { NO_USER } from '../request/initial-values';
 import { newConnectionCounts } from './connection-counts';
 import { BODY_BYTES_MAX, STREAM_RESETS } from './limits';
 import type { Pipeline } from './request-handler';
@@ -306,8 +306,8 @@ describe('a connection over HTTP/2', () => {
   });
 
   test.each<[string, UserInfo, number]>([
-    ['that is refused', NOBODY, 401],
-    ['that is anonymous', { ...NOBODY, name: USER.anonymous, groups: [USER_GROUP.unauthenticated] }, 200],
+    ['that is refused', NO_USER, 401],
+    ['that is anonymous', { ...NO_USER, name: USER.anonymous, groups: [USER_GROUP.unauthenticated] }, 200],
   ])('of somebody %s ends with the answer', async (_who, user, code) => {
     const session = await open(
       await start(

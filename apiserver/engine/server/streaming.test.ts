@@ -85,7 +85,7 @@ test('a client that disconnects closes the iterator and aborts the signal, also 
   expect(await aborted.promise).toMatchObject({ name: 'ClientGoneError' });
 });
 
-/** Yields without end and counts; tells when nobody has asked for more for a few turns of the event loop. */
+/** Yields without end and counts; reports when nothing more was requested for a few turns of the event loop. */
 function endless(piece: Buffer) {
   const state = { pieces: 0, isClosed: deferred() };
   async function* pieces(): AsyncGenerator<Buffer> {

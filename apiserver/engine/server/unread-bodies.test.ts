@@ -1,7 +1,7 @@
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { UserInfo } from '../request/exchange';
-import { NOBODY } from '../request/initial-values';
+import { NO_USER } from '../request/initial-values';
 import { eventually } from '../../../shared/testing/eventually';
 import type { SeenFrame } from '../../../shared/testing/http2-frames';
 import {
@@ -160,7 +160,7 @@ describe('unread bodies over HTTP/2', () => {
     let begun = 0;
     const server = await startServer(
       async (exchange) => {
-        exchange.user = { ...NOBODY, name: exchange.path } satisfies UserInfo;
+        exchange.user = { ...NO_USER, name: exchange.path } satisfies UserInfo;
         begun += 1;
         await limit(exchange, async () => {
           const given = new Promise((_, reject) => {

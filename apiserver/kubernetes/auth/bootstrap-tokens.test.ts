@@ -131,7 +131,7 @@ test.each<[what: string, data: Data, parts?: object]>([
     {},
     { metadata: { name: 'bootstrap-token-abc123', deletionTimestamp: '2021-05-04T11:00:00Z' } },
   ],
-])('a Secret with %s lets nobody in', async (_what, data, parts = {}) => {
+])('a Secret with %s authenticates no client', async (_what, data, parts = {}) => {
   expect(await userOf({ cached: secretWith(data, parts) })).toBeUndefined();
 });
 

@@ -7,7 +7,7 @@ import { parsedCommand } from '../command';
 import type { Member, SnapshotPiece } from '../etcd/members';
 import { ETCD_FLAGS, etcdProblems, withMembers } from '../etcd/members';
 import type { Found } from '../output';
-import { mebibytes, OUTPUT_FLAG, told } from '../output';
+import { mebibytes, OUTPUT_FLAG, createOutcome } from '../output';
 import { embeddedBackup } from './embedded';
 import { RESTORE_COMMANDS } from './restore-commands';
 import type { BackedUpStore } from './snapshot-file';
@@ -68,7 +68,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       if (file === '') return { errors: ['--file is required'] };
       const checked = await checkSnapshot(file);
       const lines = [`${file} is whole: ${mebibytes(checked.bytes)}, sha256 ${checked.sha256}`];
-      return told(output, { json: { file, ...checked }, lines, code: 0 });
+      return createOutcome(output, { json: { file, ...checked }, lines, code: 0 });
     },
   }),
   parsedCommand({
@@ -83,7 +83,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       ];
       if (errors.length > 0) return { errors };
       const backups = await listBackups(openTarget(values));
-      return told(values.output, { json: { backups }, lines: backups, code: 0 });
+      return createOutcome(values.output, { json: { backups }, lines: backups, code: 0 });
     },
   }),
   parsedCommand({
@@ -104,8 +104,11 @@ export const BACKUP_COMMANDS: readonly Command[] = [
         isEmbedded
           ? save(embeddedBackup(kubeconfig, values), { file: place, from: kubeconfig })
           : withMembers(values, async (members) => backup(members, place));
-      if (target === '') return told(values.output, await take(file));
-      return told(values.output, await backUpToTarget(values, isEmbedded ? 'embedded' : 'etcd', take));
+      if (target === '') return createOutcome(values.output, await take(file));
+      return createOutcome(
+        values.output,
+        await backUpToTarget(values, isEmbedded ? 'embedded' : 'etcd', take),
+      );
     },
   }),
   ...RESTORE_COMMANDS,

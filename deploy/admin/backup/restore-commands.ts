@@ -9,7 +9,7 @@ import { parsedCommand } from '../command';
 import { ETCD_FLAGS, ETCD_GROUP, etcdProblems, withClient } from '../etcd/members';
 import { renewIdentity } from '../etcd/renew-identity';
 import type { Found } from '../output';
-import { mebibytes, OUTPUT_FLAG, told } from '../output';
+import { mebibytes, OUTPUT_FLAG, createOutcome } from '../output';
 import { placeBackup } from './embedded';
 import { checkSnapshot } from './snapshot-file';
 import {
@@ -108,7 +108,7 @@ export const RESTORE_COMMANDS: readonly Command[] = [
     flags: FINISH_FLAGS,
     run: async (values: FlagValues<typeof FINISH_FLAGS>) => {
       const errors = etcdProblems(values);
-      return errors.length > 0 ? { errors } : told(values.output, await finish(values));
+      return errors.length > 0 ? { errors } : createOutcome(values.output, await finish(values));
     },
   }),
   parsedCommand({
@@ -131,7 +131,7 @@ export const RESTORE_COMMANDS: readonly Command[] = [
           : []),
       ];
       if (errors.length > 0) return { errors };
-      return told(
+      return createOutcome(
         output,
         await withBackupFile(values, directory, async (file) => {
           if (existsSync(directory)) await rename(directory, `${directory}.old-${String(Date.now())}`);

@@ -11,7 +11,7 @@ export const FILE_FLAG = {
   type: 'string',
   default: '',
   group: 'Backup',
-  help: 'The file of the backup. It holds every Secret: keep it where nobody else reads it.',
+  help: 'The file of the backup. It holds every Secret: keep it private.',
 } as const;
 
 const GROUP = 'Target';

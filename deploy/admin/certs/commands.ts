@@ -6,7 +6,7 @@ import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
 import type { Command, CommandOutcome } from '../command';
 import { parsedCommand } from '../command';
-import { OUTPUT_FLAG, painted, told } from '../output';
+import { OUTPUT_FLAG, painted, createOutcome } from '../output';
 import type { BundleStore } from './bundle-store';
 import { ensureBundles } from './ensure';
 import { expiries } from './expiry';
@@ -112,7 +112,7 @@ async function ensure(values: FlagValues<typeof ENSURE_FLAGS>): Promise<CommandO
         `${action === 'refused' ? painted(action, 'bad') : action} ${name}${reason === '' ? '' : ` (${reason})`}`,
     );
     const isRefused = ensured.some(({ action }) => action === 'refused');
-    return told(values.output, { json: { bundles: ensured }, lines, code: isRefused ? 1 : 0 });
+    return createOutcome(values.output, { json: { bundles: ensured }, lines, code: isRefused ? 1 : 0 });
   });
 }
 
@@ -134,7 +134,7 @@ async function check(values: FlagValues<typeof CHECK_FLAGS>): Promise<CommandOut
         : `${name}: ${String(daysLeft)} days left, until ${until}`,
     );
     const isFine = rows.every(({ daysLeft }) => daysLeft !== undefined && daysLeft >= values.warnDays);
-    return told(values.output, { json: { certificates: rows }, lines, code: isFine ? 0 : 1 });
+    return createOutcome(values.output, { json: { certificates: rows }, lines, code: isFine ? 0 : 1 });
   });
 }
 

@@ -239,7 +239,7 @@ test('the loser of a race reads what the winner wrote', async () => {
   );
 });
 
-test('the expiry of each certificate is told, what is missing first', async () => {
+test('the expiry of each certificate is reported, missing ones first', async () => {
   const plan = parsePlan(PLAN);
   await ensure();
   rmSync(path.join(dir, 'user'), { recursive: true });

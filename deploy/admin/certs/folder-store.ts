@@ -24,7 +24,7 @@ export function openFolderStore(root: string): BundleStore {
         writeFileAtomically(path.join(folder, file), bundle[file] ?? '', PRIVATE.has(file) ? 0o640 : 0o644);
       return Promise.resolve(true);
     },
-    // Whoever starts programs from files also restarts them.
+    // The supervisor that starts programs from files also restarts them.
     restart: async () => Promise.resolve(),
     close: () => undefined,
   };

@@ -14,7 +14,7 @@ export interface SecretStoreOptions {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Bundles as Secrets of a namespace. Two writers at once are told apart by the Secret's resourceVersion. */
+/** Bundles as Secrets of a namespace. Concurrent writers are detected by the Secret's resourceVersion. */
 export function openSecretStore({ client, namespace, labels }: SecretStoreOptions): BundleStore {
   const versions = new Map<string, string>();
   return {

@@ -3,7 +3,7 @@ import { loadKubeconfig } from '../../../shared/client/kubeconfig';
 import type { Command } from '../command';
 import { parsedCommand } from '../command';
 import type { Found } from '../output';
-import { columns, OUTPUT_FLAG, painted, told } from '../output';
+import { columns, OUTPUT_FLAG, painted, createOutcome } from '../output';
 import type { Comparison } from './compare';
 import { compareReplicas } from './compare';
 import type { ReplicaState } from './replicas';
@@ -47,7 +47,7 @@ export const CHECK_COMMAND: Command = parsedCommand({
       ...(values.kubeconfig === '' ? ['--kubeconfig is required'] : []),
       ...malformed.map((server) => `--servers must be like host:6443, not "${server}"`),
     ];
-    return errors.length > 0 ? { errors } : told(values.output, await check(values));
+    return errors.length > 0 ? { errors } : createOutcome(values.output, await check(values));
   },
 });
 

@@ -6,7 +6,7 @@ import { createClient } from '../../../shared/client/client';
 import { compareReplicas } from './compare';
 import type { Replica } from './replicas';
 
-/** Replicas that serve one resource, and hold what they are told to. */
+/** Replicas that serve one resource with the given objects. */
 const servers: Server[] = [];
 const replicas: Replica[] = [];
 afterEach(() => {
@@ -71,7 +71,7 @@ test('a replica that holds something else is seen, at the revision at which all 
   expect(asked.filter((url) => url === exact)).toHaveLength(3);
 });
 
-test('replicas that hold the same are equal, and nobody differs from itself', async () => {
+test('replicas with the same objects are equal, and a replica never differs from itself', async () => {
   const one = await replicaOf(['a'], []);
   expect(await compareReplicas([one])).toMatchObject([{ isEqual: true }]);
   expect(await compareReplicas([one, await replicaOf(['a'], [])])).toMatchObject([{ isEqual: true }]);

@@ -18,7 +18,7 @@ export interface Comparison {
 
 /**
  * Digests of the lists of every resource, at a revision that is new when its turn comes: replicas answer such reads from their caches, so
- * that one whose cache differs is seen. Empty where there is nobody to compare.
+ * that one whose cache differs is seen. Empty if there is no other replica.
  */
 export async function compareReplicas(replicas: readonly Replica[]): Promise<readonly Comparison[]> {
   const [first] = replicas;

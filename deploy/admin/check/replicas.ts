@@ -21,7 +21,7 @@ export interface ReplicaState {
   readonly problem: string;
 }
 
-/** Those that are named, or else those that the Endpoints of the API name. Rejects where nobody can be asked for these. */
+/** Those that are named, or else those that the Endpoints of the API name. Rejects if no server can list them. */
 export async function findReplicas(
   options: ClientOptions,
   named: readonly string[],

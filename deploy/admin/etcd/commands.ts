@@ -2,7 +2,7 @@ import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 import type { Command } from '../command';
 import { parsedCommand } from '../command';
 import type { Found } from '../output';
-import { columns, mebibytes, OUTPUT_FLAG, painted, told } from '../output';
+import { columns, mebibytes, OUTPUT_FLAG, painted, createOutcome } from '../output';
 import type { Alarm, KnownMember, Member, MemberStatus } from './members';
 import { ETCD_FLAGS, etcdProblems, withMembers } from './members';
 
@@ -38,7 +38,7 @@ function command(
     run: async (values: Values) => {
       const errors = etcdProblems(values);
       if (errors.length > 0) return { errors };
-      return told(values.output, await withMembers(values, run));
+      return createOutcome(values.output, await withMembers(values, run));
     },
   });
 }

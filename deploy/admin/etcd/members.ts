@@ -179,19 +179,19 @@ function memberOf(endpoint: string, client: Etcd3, timeoutMs: number): Member {
     endpoint,
     status: async () =>
       asked(async () => {
-        const { header, ...told } = await maintenance.status(inTime());
+        const { header, ...status } = await maintenance.status(inTime());
         return {
           memberId: header.member_id,
-          leaderId: told.leader,
-          version: told.version,
+          leaderId: status.leader,
+          version: status.version,
           revision: Number(header.revision),
-          dbSizeBytes: Number(told.dbSize),
-          dbSizeInUseBytes: Number(told.dbSizeInUse),
-          raftTerm: Number(told.raftTerm),
-          raftIndex: Number(told.raftIndex),
-          raftAppliedIndex: Number(told.raftAppliedIndex),
-          isLearner: told.isLearner,
-          errors: told.errors,
+          dbSizeBytes: Number(status.dbSize),
+          dbSizeInUseBytes: Number(status.dbSizeInUse),
+          raftTerm: Number(status.raftTerm),
+          raftIndex: Number(status.raftIndex),
+          raftAppliedIndex: Number(status.raftAppliedIndex),
+          isLearner: status.isLearner,
+          errors: status.errors,
         };
       }),
     members: async () =>

@@ -18,7 +18,7 @@ export interface ChainDraft {
   readonly alterSent: ((sent: readonly RawCertificate[]) => readonly RawCertificate[])[];
   /** To choose from, of every kind. */
   readonly keys: readonly KeyPair[];
-  /** A key of nobody in particular. */
+  /** A key of an unrelated party. */
   readonly stranger: KeyPair;
   /** What the leaf says its issuer is called; absent: what the issuer says. */
   issuerName?: Buffer;
@@ -303,7 +303,7 @@ const ISSUERS: readonly Oddity[] = [
   {
     name: 'signed by another key',
     apply: (draft, random) => {
-      // A root is trusted by its bytes: nobody looks at its signature.
+      // A root is trusted by its bytes: its signature is not verified.
       const below = all(draft).slice(0, draft.authorities.length);
       random.pick(below).signingKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     },
@@ -441,7 +441,7 @@ const ENCODINGS: readonly Oddity[] = [
     },
   },
   {
-    name: 'a length that is not told',
+    name: 'an indefinite length',
     apply: ({ leaf }) => {
       leaf.alter = (toBeSigned) =>
         Buffer.concat([

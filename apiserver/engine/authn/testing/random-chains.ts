@@ -45,7 +45,7 @@ export interface ChainsOptions {
 const AUTHORITIES_MAX = 4;
 const DAY_MS = 86_400_000;
 
-/** The chain with this number: names are different in all chains, so that many can be told to one verifier at once. */
+/** The chain with this number: names are different in all chains, so that one verifier can get many at once. */
 export function randomChain(number: number, { random, keys, now }: ChainsOptions): RandomChain {
   const depth = 1 + random.below(AUTHORITIES_MAX);
   const authorities = Array.from({ length: depth }, (_, level) =>

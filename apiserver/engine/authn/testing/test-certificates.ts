@@ -54,7 +54,7 @@ export interface TestCertificateOptions {
   readonly alter?: (toBeSigned: Buffer) => Buffer;
 }
 
-/** A certificate that nobody has read yet. */
+/** A certificate that has not been read yet. */
 export interface RawCertificate {
   readonly der: Buffer;
   readonly subject: Buffer;

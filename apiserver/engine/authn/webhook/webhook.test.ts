@@ -213,7 +213,7 @@ describe('answers that are none', () => {
     ['an outage that asks for patience', () => ({ code: 503, body: {}, headers: { 'retry-after': '1' } }), 5],
     ['an internal error', () => ({ code: 500, body: {} }), 5],
     ['a cut connection', () => 'cut', 5],
-  ])('%s makes the token unknown, and is told', async (_what, behaviour, tries) => {
+  ])('%s makes the token unknown, and is logged', async (_what, behaviour, tries) => {
     behave = behaviour;
     expect(await outcome(authenticator())).toBe(UNASKED);
     expect(seen).toHaveLength(tries);
@@ -230,7 +230,7 @@ describe('answers that are none', () => {
     expect(await outcome(authenticator())).toMatchObject({ user: { name: 'jane' } });
   });
 
-  test('nobody there is the same', async () => {
+  test('an unreachable service has the same effect', async () => {
     const known = authenticator();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -330,7 +330,7 @@ describe('tokens that somebody makes up', () => {
     await Promise.all(held);
   });
 
-  test('a user of whom very much is told is not remembered', async () => {
+  test('a very large user is not cached', async () => {
     const known = authenticator();
     behave = (body) => reviewOf(body, { authenticated: true, user: { username: 'x'.repeat(100_000) } });
     await outcome(known);
@@ -376,7 +376,7 @@ describe('many at once', () => {
     const held = Array.from({ length: QUESTIONS_MAX }, async (_each, n) => outcome(known, `t${String(n)}`));
     expect(await outcome(known, 'one more')).toBe(UNASKED);
     expect(under).toBe(QUESTIONS_MAX);
-    expect(logged).toEqual([expect.stringMatching(/too many questions/)]);
+    expect(logged).toEqual([expect.stringMatching(/too many pending calls/)]);
     shutdown.abort();
     expect(new Set(await Promise.all(held))).toEqual(new Set([UNASKED]));
   });

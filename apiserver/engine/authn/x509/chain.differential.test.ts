@@ -49,7 +49,7 @@ const OURS_IS_STRICTER: readonly Difference[] = [
     because: 'Go takes no signature over SHA-1 since 1.18',
   },
   {
-    oddities: ['a length that is not told', 'a length in more bytes than it needs'],
+    oddities: ['an indefinite length', 'a length in more bytes than it needs'],
     reason: /bad length/,
     because: 'Go reads DER only; OpenSSL reads BER',
   },

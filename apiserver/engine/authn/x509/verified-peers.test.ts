@@ -52,7 +52,7 @@ test('the common name is the user, and the organizations are the groups', async 
   });
 });
 
-test('without a certificate, or with one that names nobody, the request is left to others', async () => {
+test('without a certificate, or with one without a name, other authenticators decide', async () => {
   expect(await outcome(undefined)).toBeUndefined();
   expect(await outcome([testCertificate({ organizations: ['g'], issuer: root })])).toBeUndefined();
 });
@@ -165,7 +165,7 @@ describe('the bundle', () => {
     rmSync(dir, { recursive: true });
   });
 
-  test('is read anew when the file changes; what cannot be used is told once and changes nothing', async () => {
+  test('is read again when the file changes; an unusable file is logged once and changes nothing', async () => {
     writeFileSync(file, root.pem);
     let onWarned = (): void => undefined;
     const log: Log = { ...silentLog, warn: () => onWarned() };
@@ -215,8 +215,6 @@ describe('the bundle', () => {
       `${file}: the file of authorities cannot be read`,
     );
     writeFileSync(file, 'rubbish');
-    expect(() => openCaBundle(file, { log: silentLog })).toThrow(
-      `${file}: no certificate in PEM form`,
-    );
+    expect(() => openCaBundle(file, { log: silentLog })).toThrow(`${file}: no certificate in PEM form`);
   });
 });

@@ -194,7 +194,7 @@ describe('a service that does not answer', () => {
     expect(await ask(access())).toEqual(silent);
   });
 
-  test('makes requests fail that nobody else allows, and no others', async () => {
+  test('fails only requests that no other mode allows', async () => {
     code = 403;
     const send = async (groups: readonly string[], modes: readonly ('Webhook' | 'AlwaysAllow')[]) => {
       const exchange = newExchange({

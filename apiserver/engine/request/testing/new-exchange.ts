@@ -1,7 +1,7 @@
 import { LightSignal } from '../../../../shared/concurrency/light-signal';
 import type { Exchange } from '../exchange';
 import { rawHeadersOf } from './raw-headers';
-import { NO_INFO, NOBODY } from '../initial-values';
+import { NO_INFO, NO_USER } from '../initial-values';
 
 /** An exchange with an `end` function, which a listener would call. */
 export interface TestExchange extends Exchange {
@@ -27,7 +27,7 @@ export function newExchange(parts: Partial<Exchange> = {}): TestExchange {
     readBody: async () => Promise.resolve(Buffer.alloc(0)),
     bodyStream: () => undefined,
     info: NO_INFO,
-    user: NOBODY,
+    user: NO_USER,
     warnings: [],
     answer: undefined,
     abort: (reason) => {

@@ -45,7 +45,7 @@ test.each<readonly [string, string, Partial<AccessQuestion>, boolean]>([
   ['another user', versioned({ user: 'bob', ...ALL }), {}, false],
   ['a group', versioned({ group: 'devs', ...ALL }), {}, true],
   ['a user in a group that is not theirs', versioned({ user: 'ann', group: 'ops', ...ALL }), {}, false],
-  ['nobody', versioned({ ...ALL }), {}, false],
+  ['no user', versioned({ ...ALL }), {}, false],
   ['everybody who is known', versioned({ user: '*', ...ALL }), {}, true],
   ['not the unknown', versioned({ user: '*', ...ALL }), { user: { ...QUESTION.user, groups: [] } }, false],
   ['another namespace', versioned({ user: 'ann', ...ALL, namespace: 'x' }), {}, false],
@@ -70,7 +70,7 @@ test.each<readonly [string, string, Partial<AccessQuestion>, boolean]>([
   );
 });
 
-test('each line that cannot be read is told by its number', () => {
+test('each unparsable line is reported by its number', () => {
   const wrong = JSON.stringify({ apiVersion: 'x/v9', kind: 'Policy' });
   expect(parsed('{}', '{"user":', '[]', '{"readonly":"yes"}', versioned({ user: 7 }), wrong)).toEqual({
     ok: false,

@@ -225,7 +225,7 @@ describe('a binding', () => {
     expect((await asAlice('POST', CLUSTER_BINDINGS, binding('Role', 'strong'))).code).toBe(422);
   });
 
-  test('loses and gets owners and finalizers from whoever may change it', async () => {
+  test('loses and gets owners and finalizers by any client that may change it', async () => {
     await asMaster('POST', BINDINGS, binding('ClusterRole', 'strong'));
     const held = { metadata: { finalizers: ['example.com/f'] } };
     expect((await asAlice('PATCH', `${BINDINGS}/b`, held)).code).toBe(200);

@@ -86,7 +86,7 @@ async function bind(): Promise<void> {
   });
 }
 
-test('whoever was just given a role is let in by a replica that has not heard of it', async () => {
+test('a user with a new role is allowed by a replica that has not seen it yet', async () => {
   expect((await late.call('GET', PODS, USER)).code).toBe(403);
   store.hold();
   await bind();
@@ -104,7 +104,7 @@ test('a review there says the same', async () => {
   expect(json.status).toMatchObject({ allowed: true });
 });
 
-test('a refusal that stands is told once the replica knows everything that was written before', async () => {
+test('a refusal is final once the replica has seen every earlier write', async () => {
   store.hold();
   await bind();
   await write('DELETE', '/clusterrolebindings/readers');

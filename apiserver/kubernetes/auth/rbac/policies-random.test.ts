@@ -204,7 +204,7 @@ function listedRules({ resourceRules, nonResourceRules }: AccessRules): readonly
   return [...resourceRules, ...nonResourceRules];
 }
 
-test('every decision, and every list of rules, is that of whoever goes through all objects', async () => {
+test('every decision and every list of rules equals a scan of all objects', async () => {
   const seen = { allowed: 0, refused: 0 };
   // Collected, as comparing by `expect` takes longer than all the rest.
   const wrong: unknown[] = [];

@@ -115,7 +115,7 @@ test('what names, roles and bindings change counts at once', async () => {
   expect(await review({ user: 'v' })).toEqual({ allowed: false });
 });
 
-test('roles that are missing are told of, each once, and do not hide others', async () => {
+test('missing roles are reported, each once, and do not hide others', async () => {
   await bindInCluster('a', 'gone', [user('u')]);
   await bindInCluster('b', 'gone', [user('u')]);
   const one = `RBAC: clusterrole.${GROUP.rbac} "gone" not found`;
@@ -153,7 +153,7 @@ test('requests are refused and allowed by it', async () => {
   expect((await api.call('GET', '/api/v1/pods', asUser)).code).toBe(403);
 });
 
-test('whoever asks learns the rules of the namespace, and which roles are missing', async () => {
+test('a rules review returns the rules of the namespace and the missing roles', async () => {
   await clusterRole('paths', [
     { verbs: ['get'], nonResourceURLs: ['/a'] },
     { ...POD_READER[0], resourceNames: ['p'] },
@@ -176,7 +176,7 @@ test('whoever asks learns the rules of the namespace, and which roles are missin
   });
 });
 
-test('roles that were read anew are those of the store', async () => {
+test('refilled roles are those of the store', async () => {
   await clusterRole('reader');
   await bindInCluster('readers', 'reader', [user('u')]);
   expect(await review({})).toMatchObject({ allowed: true });
@@ -188,7 +188,7 @@ test('roles that were read anew are those of the store', async () => {
   expect(await review({})).toMatchObject({ allowed: false });
 });
 
-test('nobody is let through while roles cannot be read', async () => {
+test('no request is allowed while roles are unavailable', async () => {
   await clusterRole('reader');
   await bindInCluster('readers', 'reader', [user('u')]);
   const cache = api.plane.cache.resource(`${GROUP.rbac}/clusterrolebindings/`);

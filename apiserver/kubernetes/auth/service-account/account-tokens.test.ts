@@ -80,8 +80,8 @@ async function outcome(
   try {
     const result = await by({ token, audiences }, new AbortController().signal);
     if (result === undefined) return 'unknown';
-    const { ground: _ground, ...told } = result;
-    return told;
+    const { ground: _ground, ...rest } = result;
+    return rest;
   } catch (error) {
     const why = whyUnauthorized(error);
     if (why === undefined) throw error;
@@ -140,7 +140,7 @@ describe('a token of a service account', () => {
     });
   });
 
-  test('is good for those it is meant for, and told to others with both lists', async () => {
+  test('is valid for its audiences, and refused for others with both lists', async () => {
     const token = await newToken({ audiences: ['b', 'a'] });
     expect(await outcome(token, { audiences: ['a', 'x', 'b'] })).toMatchObject({ audiences: ['a', 'b'] });
     expect(await outcome(token)).toBe(
@@ -263,7 +263,7 @@ describe('a token of a service account', () => {
     expect(await outcome(token, { audiences: ['x'] })).toMatch(/is invalid for the target audiences/);
   });
 
-  test('that names no account is nobody', async () => {
+  test('that names no account is refused', async () => {
     const token = await signToken(TOKEN_KEY, { iss: ACCOUNT_TOKEN.issuer, aud: AUDIENCES });
     expect(await outcome(token)).toBe('the service account does not exist');
   });

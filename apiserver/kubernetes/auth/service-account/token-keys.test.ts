@@ -31,7 +31,7 @@ test('tokens of the own key are taken, and of every key of every file, each key 
   expect(verifying.every((key) => !('privateKey' in key))).toBe(true);
 });
 
-test('a file that cannot be read or holds no key is told by name', () => {
+test('an unreadable file or one without a key is reported by name', () => {
   const own = file('own', newKeyPem().privateKey);
   const missing = path.join(dir, 'missing');
   const empty = file('empty', '');

@@ -1,7 +1,7 @@
 import { mutateBytes } from './mutate-bytes';
 import type { Material, Mutator } from './mutator';
 
-/** Changes one to three elements of DER, or what stands in a block of PEM, and writes all lengths anew, so that only that is wrong. */
+/** Changes one to three elements of DER, or the content of a PEM block, and recomputes all lengths, so that only that is wrong. */
 export const mutateDer: Mutator = (input, material) => {
   const pem = PEM.exec(input.toString('latin1'));
   if (pem === null) return changedElements(input, material);

@@ -193,7 +193,7 @@ function checkRequest(input: Buffer): void {
   const problem = certificateRequestProblem(pem);
   certificateRequestOrganizations(pem);
   const request = refusable(() => parseCertificateRequest(pem), CertificateRequestError)?.value;
-  holds(request !== undefined || problem !== undefined, 'what cannot be read is told', pem);
+  holds(request !== undefined || problem !== undefined, 'an unreadable request is reported', pem);
   if (request === undefined) return;
   for (const { id, text } of request.attributes)
     holds(
@@ -331,7 +331,7 @@ function openCsv(): OpenTarget {
         const found = await lookup?.(token);
         holds(found?.user.name === name, 'every token of the file is known', fields, found);
       }
-      holds((await lookup?.('')) === undefined, 'the empty token is nobody', text);
+      holds((await lookup?.('')) === undefined, 'the empty token identifies no user', text);
     },
     close: async () => {
       rmSync(folder, { recursive: true });

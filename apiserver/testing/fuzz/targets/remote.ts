@@ -228,7 +228,7 @@ function checkStored(input: Buffer): void {
     return;
   }
   const text = input.toString('utf8');
-  // Nobody but the server writes there, and it repeats no keys.
+  // Only the server writes there, and it repeats no keys.
   if (repeatedKeys(text, 1).length > 0) return;
   // Of a long one only what the cache looks at is read (ADR 38).
   if (input.length >= PICKED_BYTES_MIN && refusableByJson(input) === undefined) return;

@@ -103,7 +103,7 @@ async function checkRequest(api: InProcessApi, input: Buffer): Promise<void> {
   const given = requestIn(input);
   if (given === undefined) return;
   const { method, url, headers, options } = given;
-  // The caller may be told to wait; a watch that nobody ends would wait for ever.
+  // A call may wait; a watch without an end would wait forever.
   const signal = AbortSignal.timeout(WATCH_MS_MAX);
   if (isWatch(url)) return;
   const reply = await api.call(method, url, { ...options, headers, signal });
