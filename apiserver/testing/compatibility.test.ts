@@ -3,13 +3,7 @@ import path from 'node:path';
 import { GROUP } from '../../shared/names';
 import type { ReadonlyJson } from '../../shared/object/json';
 import { patience } from '../../shared/testing/eventually';
-import {
-  define,
-  definitionBody,
-  DEFINITIONS_PATH,
-  gizmo,
-  GIZMOS_PATH,
-} from '../kubernetes/custom-resources/testing/definitions';
+import { define, definitionBody, DEFINITIONS_PATH, gizmo, GIZMOS_PATH } from './custom-resources/definitions';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { AUDIT_ANNOTATION, GROUP, MEDIA_TYPE, WEB_SOCKET_TOKEN_PREFIX } from '../../../shared/names';
-import type { AuditedServer } from './testing/audited-server';
-import { startAuditedServer } from './testing/audited-server';
+import type { AuditedServer } from '../../testing/audit/audited-server';
+import { startAuditedServer } from '../../testing/audit/audited-server';
 
 const CMS = '/api/v1/namespaces/default/configmaps';
 const SECRETS = '/api/v1/namespaces/default/secrets';

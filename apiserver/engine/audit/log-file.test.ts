@@ -8,7 +8,7 @@ import { openLogFile, standardOutput } from './log-file';
 import { LogSink } from './log-sink';
 import { oldLogName, tidyOldLogs } from './old-logs';
 import { newEvent } from './testing/events';
-import { temporaryDirectory } from './testing/audited-server';
+import { temporaryDirectory } from '../../testing/audit/audited-server';
 
 let dir = '';
 let file = '';

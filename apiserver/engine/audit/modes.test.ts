@@ -6,8 +6,8 @@ import path from 'node:path';
 import type { Log } from '../../../shared/log/log';
 import { silentLog } from '../../../shared/log/log';
 import { AUDIT_ANNOTATION, GROUP } from '../../../shared/names';
-import type { AuditedServer, LoggedEvent } from './testing/audited-server';
-import { startAuditedServer, temporaryDirectory } from './testing/audited-server';
+import type { AuditedServer, LoggedEvent } from '../../testing/audit/audited-server';
+import { startAuditedServer, temporaryDirectory } from '../../testing/audit/audited-server';
 
 const CMS = '/api/v1/namespaces/default/configmaps';
 const POLICY = { rules: [{ level: 'Metadata', omitStages: ['RequestReceived'] }] };

@@ -2,7 +2,7 @@ import { writeFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { GROUP } from '../../../shared/names';
 import { parsePolicy, readPolicyFile } from './policy-file';
-import { temporaryDirectory } from './testing/audited-server';
+import { temporaryDirectory } from '../../testing/audit/audited-server';
 
 const HEAD = `apiVersion: ${GROUP.audit}/v1\nkind: Policy\n`;
 

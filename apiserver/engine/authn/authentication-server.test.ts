@@ -5,8 +5,8 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { NAMESPACE, SECRET_TYPE } from '../../../shared/names';
-import type { AuditedServer } from '../audit/testing/audited-server';
-import { startAuditedServer } from '../audit/testing/audited-server';
+import type { AuditedServer } from '../../testing/audit/audited-server';
+import { startAuditedServer } from '../../testing/audit/audited-server';
 import type { TestCertificate } from './testing/test-certificates';
 import { CLIENT_AUTH, testAuthority, testCertificate } from './testing/test-certificates';
 

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { GROUP } from '../../../shared/names';
-import type { AuditedServer } from '../audit/testing/audited-server';
-import { startAuditedServer } from '../audit/testing/audited-server';
+import type { AuditedServer } from '../../testing/audit/audited-server';
+import { startAuditedServer } from '../../testing/audit/audited-server';
 import type { TestIssuer } from './testing/test-issuer';
 import { idToken, newRsaKey, startIssuer } from './testing/test-issuer';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GROUP } from '../../../shared/names';
-import type { AuditedServer, CallOptions } from '../audit/testing/audited-server';
-import { startAuditedServer } from '../audit/testing/audited-server';
+import type { AuditedServer, CallOptions } from '../../testing/audit/audited-server';
+import { startAuditedServer } from '../../testing/audit/audited-server';
 
 const RBAC = `/apis/${GROUP.rbac}/v1`;
 const CORE = '/api/v1/namespaces/default';

@@ -1,10 +1,5 @@
 import { GROUP, MEDIA_TYPE } from '../../../shared/names';
-import {
-  GIZMOS_PATH,
-  define,
-  definitionBody,
-  gizmo,
-} from '../../kubernetes/custom-resources/testing/definitions';
+import { GIZMOS_PATH, define, definitionBody, gizmo } from '../../testing/custom-resources/definitions';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 

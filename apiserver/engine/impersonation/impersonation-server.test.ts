@@ -1,6 +1,6 @@
 import { GROUP } from '../../../shared/names';
-import type { AuditedServer } from '../audit/testing/audited-server';
-import { startAuditedServer } from '../audit/testing/audited-server';
+import type { AuditedServer } from '../../testing/audit/audited-server';
+import { startAuditedServer } from '../../testing/audit/audited-server';
 
 let server: AuditedServer;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { GROUP } from '../../../shared/names';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { causesOf } from '../../kubernetes/kinds/testing/refusals';
+import { causesOf } from '../../testing/kinds/refusals';
 
 const CORE = '/api/v1/namespaces/default';
 const CMS = `${CORE}/configmaps`;

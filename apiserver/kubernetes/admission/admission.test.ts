@@ -1,6 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { FINALIZER, SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
-import { DEFINITIONS_PATH, define, definitionBody, untilGone } from '../custom-resources/testing/definitions';
+import {
+  DEFINITIONS_PATH,
+  define,
+  definitionBody,
+  untilGone,
+} from '../../testing/custom-resources/definitions';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 

@@ -6,7 +6,11 @@ import type { Log } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
 import type { HealthCheck } from '../../engine/observability/health/health-check';
 import type { Backend } from '../../engine/storage/backend';
-import type { ControlPlane } from '../../compose/control-plane';
+import type { Registry } from '../../engine/registry/registry';
+import type { WriteContext } from '../../engine/registry/write-context';
+import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
+import type { CustomResources } from '../custom-resources/custom-resources';
+import type { ServiceAllocation } from '../kinds/service-allocation/service-allocation';
 import { retryUntilAvailable } from '../../engine/storage/retry-until-available';
 import { checkDialect } from './dialect-record';
 import { createFirstObjects } from './first-objects';
@@ -15,7 +19,14 @@ import type { PolicyHook } from './policy-hook';
 import type { StartHooks } from './start-hooks';
 
 export interface BootstrapObjectsParts {
-  readonly plane: ControlPlane;
+  /** The parts of the control plane that the objects need. */
+  readonly plane: {
+    readonly registry: () => Registry;
+    readonly cache: ClusterCache;
+    readonly store: WriteContext;
+    readonly custom: CustomResources;
+    readonly serviceAllocation: ServiceAllocation;
+  };
   readonly backend: Backend;
   /** The prefix of the objects: `/registry`. */
   readonly prefix: string;
@@ -108,7 +119,10 @@ async function ensureBootstrapObjects(
 }
 
 /** Waits until the watch cache has every write that was acknowledged before the call. Rejects with Timeout (504) when that takes too long. */
-async function waitForCache({ cache, store }: ControlPlane, signal: AbortSignal): Promise<void> {
+async function waitForCache(
+  { cache, store }: BootstrapObjectsParts['plane'],
+  signal: AbortSignal,
+): Promise<void> {
   const needs = { of: [], timeoutMs: store.cacheWaitMs, refill: 'wait' } as const;
   if ((await cache.freshen(needs, signal)) === 'behind')
     throw timeout('the watch cache is behind the store', 1);

@@ -2,7 +2,13 @@ import type { Answer } from '../../engine/request/exchange';
 import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { define, definitionBody, DEFINITIONS_PATH, gizmo, GIZMOS_PATH } from './testing/definitions';
+import {
+  define,
+  definitionBody,
+  DEFINITIONS_PATH,
+  gizmo,
+  GIZMOS_PATH,
+} from '../../testing/custom-resources/definitions';
 
 const ELSEWHERE: Answer = { code: 299, headers: {}, body: Buffer.from('{}') };
 

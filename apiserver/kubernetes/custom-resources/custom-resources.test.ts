@@ -2,8 +2,14 @@ import { GROUP, MEDIA_TYPE } from '../../../shared/names';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { ReadonlyJson } from '../../../shared/object/json';
-import type { TestVersion } from './testing/definitions';
-import { DEFINITIONS_PATH, define, definitionBody, GIZMOS_PATH as PATH, gizmo } from './testing/definitions';
+import type { TestVersion } from '../../testing/custom-resources/definitions';
+import {
+  DEFINITIONS_PATH,
+  define,
+  definitionBody,
+  GIZMOS_PATH as PATH,
+  gizmo,
+} from '../../testing/custom-resources/definitions';
 
 let api: InProcessApi;
 beforeEach(async () => {

@@ -1,6 +1,11 @@
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { define, definitionBody, GIZMOS_PATH as PATH, gizmo } from './testing/definitions';
+import {
+  define,
+  definitionBody,
+  GIZMOS_PATH as PATH,
+  gizmo,
+} from '../../testing/custom-resources/definitions';
 
 let api: InProcessApi;
 beforeEach(async () => {

@@ -10,7 +10,7 @@ import {
   gizmo,
   untilGone,
   untilStatus,
-} from './testing/definitions';
+} from '../../testing/custom-resources/definitions';
 
 let api: InProcessApi;
 beforeEach(async () => {

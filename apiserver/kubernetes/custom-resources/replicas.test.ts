@@ -10,9 +10,9 @@ import {
   gizmo,
   untilGone,
   untilStatus,
-} from './testing/definitions';
-import type { Replica } from './testing/replica';
-import { startReplica } from './testing/replica';
+} from '../../testing/custom-resources/definitions';
+import type { Replica } from '../../testing/custom-resources/replica';
+import { startReplica } from '../../testing/custom-resources/replica';
 
 let common: MemoryBackend;
 let a: Replica;

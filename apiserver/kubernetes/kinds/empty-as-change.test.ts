@@ -1,5 +1,5 @@
 import { GROUP } from '../../../shared/names';
-import { causesOf } from './testing/refusals';
+import { causesOf } from '../../testing/kinds/refusals';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 

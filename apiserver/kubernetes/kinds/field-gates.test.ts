@@ -5,7 +5,7 @@ import { startInProcessApi } from '../../testing/in-process-api';
 import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
 import type { FieldGate } from './field-gates';
 import { FIELD_GATES } from './field-gates';
-import { causesOf } from './testing/refusals';
+import { causesOf } from '../../testing/kinds/refusals';
 
 const SPACE = 'namespaces/default';
 const ANY = { rule: 'RunAsAny' };

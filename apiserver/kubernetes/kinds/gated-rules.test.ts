@@ -5,7 +5,7 @@ import { startInProcessApi } from '../../testing/in-process-api';
 import type { FieldGate } from './field-gates';
 import { FIELD_GATES, isOnByDefault } from './field-gates';
 import { parseAddressRanges, parsePortRange } from './service-allocation/value-range';
-import { causesOf } from './testing/refusals';
+import { causesOf } from '../../testing/kinds/refusals';
 
 /** Gates that decide about labels, rules and addresses, and not only whether a field is kept. */
 

@@ -1,26 +1,26 @@
 import { applyMergePatch as mergePatch } from '../../../shared/patch/merge-patch';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { admissionregistrationCases } from './testing/cases/admissionregistration';
-import { apiextensionsCases } from './testing/cases/apiextensions';
-import { apiextensionsV1beta1Cases } from './testing/cases/apiextensions-v1beta1';
-import { apiregistrationCases } from './testing/cases/apiregistration';
-import { autoscalingCases } from './testing/cases/autoscaling';
-import { certificatesCases } from './testing/cases/certificates';
-import { coordinationCases } from './testing/cases/coordination';
-import { coreCases } from './testing/cases/core';
-import { coreVolumesCases } from './testing/cases/core-volumes';
-import { coreEventsCases } from './testing/cases/core-events';
-import { discoveryCases } from './testing/cases/discovery';
-import { flowcontrolCases } from './testing/cases/flowcontrol';
-import { networkingCases } from './testing/cases/networking';
-import { nodeCases } from './testing/cases/node';
-import { policyCases } from './testing/cases/policy';
-import { rbacCases } from './testing/cases/rbac';
-import { schedulingCases } from './testing/cases/scheduling';
-import { storageCases } from './testing/cases/storage';
-import type { KindCases } from './testing/kind-cases';
-import { causesOf } from './testing/refusals';
+import { admissionregistrationCases } from '../../testing/kinds/cases/admissionregistration';
+import { apiextensionsCases } from '../../testing/kinds/cases/apiextensions';
+import { apiextensionsV1beta1Cases } from '../../testing/kinds/cases/apiextensions-v1beta1';
+import { apiregistrationCases } from '../../testing/kinds/cases/apiregistration';
+import { autoscalingCases } from '../../testing/kinds/cases/autoscaling';
+import { certificatesCases } from '../../testing/kinds/cases/certificates';
+import { coordinationCases } from '../../testing/kinds/cases/coordination';
+import { coreCases } from '../../testing/kinds/cases/core';
+import { coreVolumesCases } from '../../testing/kinds/cases/core-volumes';
+import { coreEventsCases } from '../../testing/kinds/cases/core-events';
+import { discoveryCases } from '../../testing/kinds/cases/discovery';
+import { flowcontrolCases } from '../../testing/kinds/cases/flowcontrol';
+import { networkingCases } from '../../testing/kinds/cases/networking';
+import { nodeCases } from '../../testing/kinds/cases/node';
+import { policyCases } from '../../testing/kinds/cases/policy';
+import { rbacCases } from '../../testing/kinds/cases/rbac';
+import { schedulingCases } from '../../testing/kinds/cases/scheduling';
+import { storageCases } from '../../testing/kinds/cases/storage';
+import type { KindCases } from '../../testing/kinds/kind-cases';
+import { causesOf } from '../../testing/kinds/refusals';
 
 const CASES: readonly KindCases[] = [
   ...admissionregistrationCases,

@@ -1,6 +1,6 @@
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import RECORDED from './testing/refusals.json';
+import RECORDED from '../../testing/kinds/refusals.json';
 
 /** One recorded write: a create, or a create followed by a merge patch of the object or of its subresource. */
 interface RecordedWrite {

@@ -1,7 +1,7 @@
 import { GROUP, LABEL } from '../../../shared/names';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { causesOf } from './testing/refusals';
+import { causesOf } from '../../testing/kinds/refusals';
 
 const OLD_SLICES = `/apis/${GROUP.discovery}/v1beta1/namespaces/default/endpointslices`;
 const SLICES = `/apis/${GROUP.discovery}/v1/namespaces/default/endpointslices`;

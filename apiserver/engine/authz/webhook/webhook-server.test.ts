@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { AuditedServer } from '../../audit/testing/audited-server';
-import { startAuditedServer } from '../../audit/testing/audited-server';
+import type { AuditedServer } from '../../../testing/audit/audited-server';
+import { startAuditedServer } from '../../../testing/audit/audited-server';
 
 interface Review {
   readonly spec: { readonly user: string };

@@ -1,6 +1,6 @@
 import { AUDIT_ANNOTATION, GROUP } from '../../../../shared/names';
 import { API_SERVER_USER } from '../../../engine/registry/api-server-user';
-import { define, definitionBody } from '../../custom-resources/testing/definitions';
+import { define, definitionBody } from '../../../testing/custom-resources/definitions';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 import { attributesOf } from '../testing/plugin-bench';

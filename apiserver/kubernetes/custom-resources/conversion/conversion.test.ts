@@ -10,7 +10,7 @@ import {
 } from '../../admission/webhooks/testing/webhook-server';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
-import { DEFINITIONS_PATH } from '../testing/definitions';
+import { DEFINITIONS_PATH } from '../../../testing/custom-resources/definitions';
 import {
   V1_PATH,
   V2_PATH,
@@ -19,7 +19,7 @@ import {
   defineConverted,
   gizmoV1,
   gizmoV2,
-} from './testing/converting';
+} from '../../../testing/custom-resources/converting';
 
 let api: InProcessApi;
 let webhook: WebhookServer;

@@ -1,7 +1,7 @@
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
-import type { Refusal } from '../testing/refusals';
-import { causesOf, refusalOf } from '../testing/refusals';
+import type { Refusal } from '../../../testing/kinds/refusals';
+import { causesOf, refusalOf } from '../../../testing/kinds/refusals';
 import type { JsonObject } from '../../../../shared/object/clone';
 
 const APPS = '/apis/apps/v1/namespaces/default';

@@ -1,6 +1,6 @@
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
-import { causesOf } from '../testing/refusals';
+import { causesOf } from '../../../testing/kinds/refusals';
 
 const labels = { a: 'b' };
 const spec = {

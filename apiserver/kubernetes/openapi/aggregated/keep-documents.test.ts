@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GROUP } from '../../../../shared/names';
 import { eventually } from '../../../../shared/testing/eventually';
 import { newAvailabilityCounts } from '../../aggregation/availability';
-import type { OtherServer } from '../../aggregation/testing/other-server';
+import type { OtherServer } from '../../../testing/aggregation/other-server';
 import {
   leadToOtherServer,
   registerOtherServer,
   startOtherServer,
-} from '../../aggregation/testing/other-server';
+} from '../../../testing/aggregation/other-server';
 import { newConnectCounts } from '../../../engine/proxy/connect-counts';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';

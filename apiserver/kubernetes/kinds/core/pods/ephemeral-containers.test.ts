@@ -1,7 +1,7 @@
 import { MEDIA_TYPE } from '../../../../../shared/names';
 import type { InProcessApi } from '../../../../testing/in-process-api';
 import { startInProcessApi } from '../../../../testing/in-process-api';
-import { causesOf } from '../../testing/refusals';
+import { causesOf } from '../../../../testing/kinds/refusals';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const URL = `${PODS}/p/ephemeralcontainers`;

@@ -1,4 +1,4 @@
-import { GROUP } from '../../../../../shared/names';
+import { GROUP } from '../../../../shared/names';
 import type { KindCases } from '../kind-cases';
 
 const rule = {

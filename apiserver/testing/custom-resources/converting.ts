@@ -1,7 +1,11 @@
-import type { Behaviour, Review, WebhookServer } from '../../../admission/webhooks/testing/webhook-server';
-import type { InProcessApi } from '../../../../testing/in-process-api';
-import type { ReadonlyJson } from '../../../../../shared/object/json';
-import { define, definitionBody } from '../../testing/definitions';
+import type {
+  Behaviour,
+  Review,
+  WebhookServer,
+} from '../../kubernetes/admission/webhooks/testing/webhook-server';
+import type { InProcessApi } from '../in-process-api';
+import type { ReadonlyJson } from '../../../shared/object/json';
+import { define, definitionBody } from './definitions';
 
 /** URL paths of the objects of {@link defineConverted}, by version. */
 export const V1_PATH = '/apis/example.com/v1/namespaces/default/gizmos';

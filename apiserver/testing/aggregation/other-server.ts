@@ -5,9 +5,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ensureServingCertificate } from '../../../../shared/certs/serving-certificate';
-import { GROUP } from '../../../../shared/names';
-import type { InProcessApi } from '../../../testing/in-process-api';
+import { ensureServingCertificate } from '../../../shared/certs/serving-certificate';
+import { GROUP } from '../../../shared/names';
+import type { InProcessApi } from '../in-process-api';
 
 /** An extension API server that answers with a function of the test. */
 export interface OtherServer {

@@ -1,4 +1,4 @@
-import { ANNOTATION, GROUP, PROTECTED_GROUP_SUFFIXES } from '../../../../../shared/names';
+import { ANNOTATION, GROUP, PROTECTED_GROUP_SUFFIXES } from '../../../../shared/names';
 import type { KindCases } from '../kind-cases';
 
 const version = {

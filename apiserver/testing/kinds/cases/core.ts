@@ -1,4 +1,4 @@
-import { ANNOTATION, SECRET_TYPE } from '../../../../../shared/names';
+import { ANNOTATION, SECRET_TYPE } from '../../../../shared/names';
 import type { KindCases } from '../kind-cases';
 
 const CORE = '/api/v1/namespaces/default';

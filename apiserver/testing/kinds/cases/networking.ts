@@ -1,4 +1,4 @@
-import { ANNOTATION, GROUP } from '../../../../../shared/names';
+import { ANNOTATION, GROUP } from '../../../../shared/names';
 import type { KindCases } from '../kind-cases';
 
 const NETWORKING = `/apis/${GROUP.networking}`;

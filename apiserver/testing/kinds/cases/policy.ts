@@ -1,4 +1,4 @@
-import { ANNOTATION } from '../../../../../shared/names';
+import { ANNOTATION } from '../../../../shared/names';
 import type { KindCases } from '../kind-cases';
 
 const selector = { matchLabels: { app: 'web' } };

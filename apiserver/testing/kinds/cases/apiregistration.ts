@@ -1,4 +1,4 @@
-import { GROUP } from '../../../../../shared/names';
+import { GROUP } from '../../../../shared/names';
 import type { KindCases } from '../kind-cases';
 
 const service = { group: 'example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 };

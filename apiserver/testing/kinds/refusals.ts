@@ -1,4 +1,4 @@
-import type { InProcessApi, Reply } from '../../../testing/in-process-api';
+import type { InProcessApi, Reply } from '../in-process-api';
 
 /** One bad object: what it is, its body, and the causes as `Reason field`, without the `FieldValue` that all reasons begin with. */
 export type Refusal = readonly [title: string, body: unknown, causes: readonly string[]];

@@ -1,8 +1,8 @@
-import { linkedAbort } from '../../../../shared/concurrency/linked-abort';
-import { GROUP } from '../../../../shared/names';
-import { patience } from '../../../../shared/testing/eventually';
-import type { InProcessApi } from '../../../testing/in-process-api';
-import type { ReadonlyJson } from '../../../../shared/object/json';
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
+import { GROUP } from '../../../shared/names';
+import { patience } from '../../../shared/testing/eventually';
+import type { InProcessApi } from '../in-process-api';
+import type { ReadonlyJson } from '../../../shared/object/json';
 
 export const DEFINITIONS_PATH = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
 

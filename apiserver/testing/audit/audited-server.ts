@@ -3,14 +3,14 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseFlags } from '../../../../shared/flags/parse-flags';
-import type { Log } from '../../../../shared/log/log';
-import { silentLog } from '../../../../shared/log/log';
-import { GROUP } from '../../../../shared/names';
-import { PATIENCE_MS } from '../../../../shared/testing/eventually';
-import { completeOptions } from '../../../compose/options/complete-options';
-import { FLAG_ROWS } from '../../../compose/options/flag-rows';
-import { runServer } from '../../../run';
+import { parseFlags } from '../../../shared/flags/parse-flags';
+import type { Log } from '../../../shared/log/log';
+import { silentLog } from '../../../shared/log/log';
+import { GROUP } from '../../../shared/names';
+import { PATIENCE_MS } from '../../../shared/testing/eventually';
+import { completeOptions } from '../../compose/options/complete-options';
+import { FLAG_ROWS } from '../../compose/options/flag-rows';
+import { runServer } from '../../run';
 
 export interface Reply {
   readonly code: number;

@@ -1,7 +1,7 @@
-import type { InProcessApi } from '../../../testing/in-process-api';
-import { startInProcessApi } from '../../../testing/in-process-api';
-import type { Backend } from '../../../engine/storage/backend';
-import type { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
+import type { InProcessApi } from '../in-process-api';
+import { startInProcessApi } from '../in-process-api';
+import type { Backend } from '../../engine/storage/backend';
+import type { MemoryBackend } from '../../engine/storage/testing/memory-backend';
 
 /** A replica whose feed from the shared store can be paused. */
 export interface Replica {

@@ -1,4 +1,4 @@
-import { GROUP, SIGNER } from '../../../../../shared/names';
+import { GROUP, SIGNER } from '../../../../shared/names';
 import type { KindCases } from '../kind-cases';
 
 /** An ECDSA key's request for `CN=test`. */
