@@ -31,10 +31,7 @@ export class LoopPressure {
 
   #evaluate(): void {
     const isLate = this.#takeLateness() > PRESSURE_MS;
-    this.seatTimeFactor = Math.min(
-      FACTOR_MAX,
-      Math.max(1, this.seatTimeFactor * (isLate ? GROWTH : DECAY)),
-    );
+    this.seatTimeFactor = Math.min(FACTOR_MAX, Math.max(1, this.seatTimeFactor * (isLate ? GROWTH : DECAY)));
   }
 }
 

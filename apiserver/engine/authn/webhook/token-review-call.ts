@@ -1,7 +1,10 @@
 import { GROUP } from '../../../../shared/names';
 import type { UserInfo } from '../../request/exchange';
 import type { TokenQuestion } from '../../registry/operation';
-import type { TokenReviewStatus, UserInfo as ReviewedUser } from '../../../../shared/api/types/authentication-v1';
+import type {
+  TokenReviewStatus,
+  UserInfo as ReviewedUser,
+} from '../../../../shared/api/types/authentication-v1';
 import { fieldsOf, optionalRecord, text } from '../../../../shared/object/accessors';
 import type { Unchecked } from '../../../../shared/object/values';
 import type { RemoteReviewOptions } from '../../remote/review-call';

@@ -92,9 +92,6 @@ function contentOf(file: string, pem: string): CaContent {
 function warnOfUnusableKeys(file: string, { anchors }: CaContent, log: Log): void {
   for (const { x509, hasAcceptedKey } of anchors) {
     if (hasAcceptedKey) continue;
-    log.warn(
-      { file, subject: x509.subject },
-      'CA certificate ignored: its key type or size is not accepted',
-    );
+    log.warn({ file, subject: x509.subject }, 'CA certificate ignored: its key type or size is not accepted');
   }
 }
