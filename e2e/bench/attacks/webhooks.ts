@@ -6,7 +6,7 @@ const SLOW_AT_ONCE = 5;
 /** Requests that their own sender gives up, so that a webhook that all tenants share seems not to answer. */
 export const WEBHOOKS: readonly Attack[] = [
   {
-    name: 'F5: slow requests to a shared webhook are given up, then one that it refuses (400) is sent',
+    name: 'F5: slow requests to a shared webhook are abandoned, then one that it refuses (400) is sent',
     round: async (victim, signal) => {
       const create = async (name: string, query: string): Promise<number> => {
         const path = `/api/v1/namespaces/${HOOKED}/configmaps?dryRun=All${query}`;
