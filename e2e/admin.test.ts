@@ -83,7 +83,7 @@ test('a stopped member and a stopped replica are reported', async () => {
 });
 
 test.each([
-  [['backup'], '--file is required'],
+  [['backup'], '--file or --target is required'],
   [
     ['backup', '--file=x', '--etcd-servers=host'],
     '--etcd-servers must be like https://host:2379, not "host"',
