@@ -18,15 +18,17 @@ import { createFirstNamespaces } from './namespaces';
 import type { PolicyHook } from './policy-hook';
 import type { StartHooks } from './start-hooks';
 
+/** The parts of the control plane that the objects need. */
+interface BootstrapPlane {
+  readonly registry: () => Registry;
+  readonly cache: ClusterCache;
+  readonly store: WriteContext;
+  readonly custom: CustomResources;
+  readonly serviceAllocation: ServiceAllocation;
+}
+
 export interface BootstrapObjectsParts {
-  /** The parts of the control plane that the objects need. */
-  readonly plane: {
-    readonly registry: () => Registry;
-    readonly cache: ClusterCache;
-    readonly store: WriteContext;
-    readonly custom: CustomResources;
-    readonly serviceAllocation: ServiceAllocation;
-  };
+  readonly plane: BootstrapPlane;
   readonly backend: Backend;
   /** The prefix of the objects: `/registry`. */
   readonly prefix: string;
@@ -119,10 +121,7 @@ async function ensureBootstrapObjects(
 }
 
 /** Waits until the watch cache has every write that was acknowledged before the call. Rejects with Timeout (504) when that takes too long. */
-async function waitForCache(
-  { cache, store }: BootstrapObjectsParts['plane'],
-  signal: AbortSignal,
-): Promise<void> {
+async function waitForCache({ cache, store }: BootstrapPlane, signal: AbortSignal): Promise<void> {
   const needs = { of: [], timeoutMs: store.cacheWaitMs, refill: 'wait' } as const;
   if ((await cache.freshen(needs, signal)) === 'behind')
     throw timeout('the watch cache is behind the store', 1);
