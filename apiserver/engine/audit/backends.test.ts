@@ -209,13 +209,16 @@ describe('batches', () => {
   });
 
   test('batches beyond the rate wait', async () => {
+    let now = 0;
     const backend = batch({
+      clock: { now: () => now },
       batchEventsMax: 1,
       sendsAtOnceMax: 9,
       throttle: { perSecond: 50, burst: 2 },
     });
     feed(backend, '1', '2', '3');
     expect(sink.batches).toEqual([['1'], ['2']]);
+    now = 20;
     await sink.arrival();
     expect(sink.batches).toEqual([['1'], ['2'], ['3']]);
     sink.end();

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../shared/concurrency/clock';
 import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
 import { TIMER_MAX_MS } from '../../../shared/concurrency/timer-max';
 import type { Plugin } from './counts';
@@ -16,6 +17,8 @@ export interface BatchOptions {
   readonly batchWaitMs: number;
   /** The rate limit of batches; undefined: none. */
   readonly throttle: Rate | undefined;
+  /** The clock of the throttle; the monotonic clock if absent. */
+  readonly clock?: Clock;
 }
 
 export interface BatchParts extends BatchOptions {
@@ -49,7 +52,10 @@ export class BatchBackend implements Backend {
 
   constructor(parts: BatchParts) {
     this.#parts = parts;
-    this.#bucket = parts.throttle === undefined ? undefined : new TokenBucket(parts.throttle, monotonicClock);
+    this.#bucket =
+      parts.throttle === undefined
+        ? undefined
+        : new TokenBucket(parts.throttle, parts.clock ?? monotonicClock);
   }
 
   process(event: AuditEvent): true {
