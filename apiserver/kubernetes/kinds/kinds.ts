@@ -1,47 +1,149 @@
-import { admissionregistration } from './admissionregistration/kinds';
-import { apiextensions } from './apiextensions/kinds';
-import { apiregistration } from './apiregistration/kinds';
-import { apiserverinternal } from './apiserverinternal/kinds';
-import { apps } from './apps/kinds';
-import { authentication } from './authentication/kinds';
-import { authorization } from './authorization/kinds';
-import { autoscaling } from './autoscaling/kinds';
-import { batch } from './batch/kinds';
-import { certificates } from './certificates/kinds';
-import { coordination } from './coordination/kinds';
-import { core } from './core/kinds';
-import { discovery } from './discovery/kinds';
-import { flowcontrol } from './flowcontrol/kinds';
-import { networking } from './networking/kinds';
-import { node } from './node/kinds';
-import { policy } from './policy/kinds';
-import { rbac } from './rbac/kinds';
-import { scheduling } from './scheduling/kinds';
-import { storage } from './storage/kinds';
+import { GROUP } from '../../../shared/names';
+import { webhookConfigurations } from './admissionregistration/webhook-configurations';
+import { customResourceDefinitions } from './apiextensions/custom-resource-definitions';
+import { apiServices } from './apiregistration/api-services';
+import { storageVersions } from './apiserverinternal/storage-versions';
+import { controllerRevisions } from './apps/controller-revisions';
+import { daemonSets } from './apps/daemon-sets';
+import { deployments } from './apps/deployments';
+import { replicaSets } from './apps/replica-sets';
+import { statefulSets } from './apps/stateful-sets';
+import { tokenReviews } from './authentication/token-reviews';
+import {
+  localSubjectAccessReviews,
+  selfSubjectAccessReviews,
+  selfSubjectRulesReviews,
+  subjectAccessReviews,
+} from './authorization/access-reviews';
+import { horizontalPodAutoscalers } from './autoscaling/horizontal-pod-autoscalers';
+import { cronJobs } from './batch/cron-jobs';
+import { jobs } from './batch/jobs';
+import { certificateSigningRequests } from './certificates/certificate-signing-requests';
+import { leases } from './coordination/leases';
+import { bindings } from './core/bindings';
+import { componentStatuses } from './core/component-statuses';
+import { configMaps } from './core/config-maps';
+import { endpoints } from './core/endpoints';
+import { events } from './core/events';
+import { limitRanges } from './core/limit-ranges';
+import { namespaces } from './core/namespaces';
+import { nodes } from './core/nodes';
+import { persistentVolumeClaims } from './core/persistent-volume-claims';
+import { persistentVolumes } from './core/persistent-volumes';
+import { podTemplates } from './core/pod-templates';
+import { pods } from './core/pods/pods';
+import { replicationControllers } from './core/replication-controllers';
+import { resourceQuotas } from './core/resource-quotas';
+import { secrets } from './core/secrets';
+import { serviceAccounts } from './core/service-accounts';
+import { services } from './core/services/services';
+import { endpointSlices } from './discovery/endpoint-slices';
+import { flowSchemas } from './flowcontrol/flow-schemas';
+import { priorityLevelConfigurations } from './flowcontrol/priority-level-configurations';
+import { ingressClasses } from './networking/ingress-classes';
+import { ingresses } from './networking/ingresses';
+import { networkPolicies } from './networking/network-policies';
+import { runtimeClasses } from './node/runtime-classes';
+import { podDisruptionBudgets } from './policy/pod-disruption-budgets';
+import { podSecurityPolicies } from './policy/pod-security-policies';
+import { clusterRoleBindings, roleBindings } from './rbac/role-bindings';
+import { clusterRoles, roles } from './rbac/roles';
+import { priorityClasses } from './scheduling/priority-classes';
+import { csiDrivers } from './storage/csi-drivers';
+import { csiNodes } from './storage/csi-nodes';
+import { csiStorageCapacities } from './storage/csi-storage-capacities';
+import { storageClasses } from './storage/storage-classes';
+import { volumeAttachments } from './storage/volume-attachments';
 import type { Kind, KindGroup } from './kind';
+import { kindsOf } from './kind';
 
 /** Every kind with something of its own, by the group it is stored in. A kind that is served under a second name is found under its first. */
 export const KINDS: readonly KindGroup[] = [
-  admissionregistration,
-  apiextensions,
-  apiregistration,
-  apiserverinternal,
-  apps,
-  authentication,
-  authorization,
-  autoscaling,
-  batch,
-  certificates,
-  coordination,
-  core,
-  discovery,
-  flowcontrol,
-  networking,
-  node,
-  policy,
-  rbac,
-  scheduling,
-  storage,
+  kindsOf('admissionregistration', {
+    mutatingwebhookconfigurations: webhookConfigurations,
+    validatingwebhookconfigurations: webhookConfigurations,
+  }),
+  kindsOf('apiextensions', {
+    customresourcedefinitions: customResourceDefinitions,
+  }),
+  kindsOf('apiregistration', { apiservices: apiServices }),
+  kindsOf('apiserverinternal', { storageversions: storageVersions }),
+  kindsOf('apps', {
+    controllerrevisions: controllerRevisions,
+    daemonsets: daemonSets,
+    deployments,
+    replicasets: replicaSets,
+    statefulsets: statefulSets,
+  }),
+  {
+    group: GROUP.authentication,
+    kinds: { tokenreviews: tokenReviews },
+  },
+  {
+    group: GROUP.authorization,
+    kinds: {
+      localsubjectaccessreviews: localSubjectAccessReviews,
+      selfsubjectaccessreviews: selfSubjectAccessReviews,
+      selfsubjectrulesreviews: selfSubjectRulesReviews,
+      subjectaccessreviews: subjectAccessReviews,
+    },
+  },
+  kindsOf('autoscaling', { horizontalpodautoscalers: horizontalPodAutoscalers }),
+  kindsOf('batch', { cronjobs: cronJobs, jobs }),
+  kindsOf('certificates', {
+    certificatesigningrequests: certificateSigningRequests,
+  }),
+  kindsOf('coordination', { leases }),
+  kindsOf(
+    'core',
+    {
+      configmaps: configMaps,
+      endpoints,
+      events,
+      limitranges: limitRanges,
+      namespaces,
+      nodes,
+      persistentvolumeclaims: persistentVolumeClaims,
+      persistentvolumes: persistentVolumes,
+      pods,
+      podtemplates: podTemplates,
+      replicationcontrollers: replicationControllers,
+      resourcequotas: resourceQuotas,
+      secrets,
+      serviceaccounts: serviceAccounts,
+      services,
+    },
+    { bindings, componentstatuses: componentStatuses },
+  ),
+  kindsOf('discovery', { endpointslices: endpointSlices }),
+  kindsOf('flowcontrol', {
+    flowschemas: flowSchemas,
+    prioritylevelconfigurations: priorityLevelConfigurations,
+  }),
+  kindsOf('networking', {
+    ingressclasses: ingressClasses,
+    ingresses,
+    networkpolicies: networkPolicies,
+  }),
+  kindsOf('node', { runtimeclasses: runtimeClasses }),
+  kindsOf('policy', {
+    poddisruptionbudgets: podDisruptionBudgets,
+    podsecuritypolicies: podSecurityPolicies,
+  }),
+  kindsOf('rbac', {
+    clusterrolebindings: clusterRoleBindings,
+    clusterroles: clusterRoles,
+    rolebindings: roleBindings,
+    roles,
+  }),
+  kindsOf('scheduling', { priorityclasses: priorityClasses }),
+  kindsOf('storage', {
+    csidrivers: csiDrivers,
+    csinodes: csiNodes,
+    csistoragecapacities: csiStorageCapacities,
+    storageclasses: storageClasses,
+    volumeattachments: volumeAttachments,
+  }),
 ];
 
 const NO_BEHAVIOUR: Kind = {};

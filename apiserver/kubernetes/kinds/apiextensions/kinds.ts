@@ -1,6 +1,0 @@
-import { kindsOf } from '../kind';
-import { customResourceDefinitions } from './custom-resource-definitions';
-
-export const apiextensions = kindsOf('apiextensions', {
-  customresourcedefinitions: customResourceDefinitions,
-});

@@ -1,4 +1,0 @@
-import { kindsOf } from '../kind';
-import { horizontalPodAutoscalers } from './horizontal-pod-autoscalers';
-
-export const autoscaling = kindsOf('autoscaling', { horizontalpodautoscalers: horizontalPodAutoscalers });

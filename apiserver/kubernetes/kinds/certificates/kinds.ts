@@ -1,6 +1,0 @@
-import { kindsOf } from '../kind';
-import { certificateSigningRequests } from './certificate-signing-requests';
-
-export const certificates = kindsOf('certificates', {
-  certificatesigningrequests: certificateSigningRequests,
-});

@@ -1,4 +1,0 @@
-import { kindsOf } from '../kind';
-import { leases } from './leases';
-
-export const coordination = kindsOf('coordination', { leases });

@@ -1,4 +1,0 @@
-import { kindsOf } from '../kind';
-import { runtimeClasses } from './runtime-classes';
-
-export const node = kindsOf('node', { runtimeclasses: runtimeClasses });
