@@ -123,13 +123,6 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     const kept = json.spec.versions[0].schema.openAPIV3Schema.properties.a.enum;
     expect([code, kept]).toEqual([201, ['x', null]]);
   },
-  'validation-rules-refused': async () => {
-    const { json } = await createDefinition({
-      type: 'object',
-      'x-kubernetes-validations': [{ rule: 'true' }],
-    });
-    expect(JSON.stringify(json.spec)).not.toContain('validations');
-  },
   'grace-beyond-number': async () => {
     await api.call('POST', `${DEFAULT}/pods`, {
       body: { metadata: { name: 'p' }, spec: { ...TEMPLATE.spec, nodeName: 'n' } },
