@@ -32,7 +32,7 @@ const WITHDRAW_TIMEOUT_MS = 3_000;
 /** How long audit events that are not written yet may take at the end. */
 const AUDIT_FLUSH_MS = 10_000;
 
-/** What goes on in the background from the moment at which the first objects are there. */
+/** The background loops, started once the first objects exist. */
 const LOOPS = [
   'definitionControllers',
   'flowConfigurationProducer',
@@ -77,7 +77,7 @@ async function serve(
   const { options, log, requests } = context;
   const shutdown = new AbortController();
   const { signal: shutdownSignal } = shutdown;
-  // Every part that goes on in the background listens to it.
+  // Every background loop listens to it.
   setMaxListeners(0, shutdownSignal);
   const start = { log, clock: systemClock };
   const { opened, checks, ...measured } = await openServerStore(options, start);

@@ -68,14 +68,14 @@ export async function collect(
   const live = await getLive(client, address, signal);
   const references = live?.metadata.ownerReferences ?? [];
   if (live === undefined || isDeleting(live) || references.length === 0) return [];
-  const judged = [];
+  const owners = [];
   for (const reference of references) {
-    judged.push({ uid: reference.uid, state: await states.stateOf(reference, live, signal) });
+    owners.push({ uid: reference.uid, state: await states.stateOf(reference, live, signal) });
   }
-  const found = judged.map(({ state }) => state);
-  const keepers = new Set(judged.filter(({ state }) => keeps(state)).map(({ uid }) => uid));
+  const found = owners.map(({ state }) => state);
+  const keepers = new Set(owners.filter(({ state }) => keeps(state)).map(({ uid }) => uid));
   if (keepers.size > 0) {
-    const going = new Set(judged.map(({ uid }) => uid).filter((uid) => !keepers.has(uid)));
+    const going = new Set(owners.map(({ uid }) => uid).filter((uid) => !keepers.has(uid)));
     await changeMetadata(client, { address, known: live, change: withoutOwners(going) }, signal);
     return found;
   }

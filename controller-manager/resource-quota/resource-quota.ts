@@ -196,11 +196,11 @@ class QuotaKeeper {
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
     const nowMs = this.#wallClock.now();
-    let { next, nextChangeMs } = this.#judge(quota, countable, { nowMs, mayGiveBack: true });
+    let { next, nextChangeMs } = this.#computeStatus(quota, countable, { nowMs, mayGiveBack: true });
     if (givesBack(quota, next)) {
       const mayGiveBack = await this.#isCurrent(quota, countable, signal);
       // Calculate again: the result before the confirmation is unreliable.
-      ({ next, nextChangeMs } = this.#judge(quota, countable, { nowMs, mayGiveBack }));
+      ({ next, nextChangeMs } = this.#computeStatus(quota, countable, { nowMs, mayGiveBack }));
     }
     if (next.isChanged && !(await this.#write(quota, next, signal))) return { requeueAfterMs: PACE_MS };
     if (!next.isSettled) return { requeueAfterMs: this.#lookAgainMs };
@@ -208,7 +208,7 @@ class QuotaKeeper {
   }
 
   /** Computes the status from what is known now. */
-  #judge(
+  #computeStatus(
     quota: ResourceQuota,
     countable: readonly Countable[],
     { nowMs, mayGiveBack }: { readonly nowMs: number; readonly mayGiveBack: boolean },

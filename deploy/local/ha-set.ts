@@ -144,7 +144,7 @@ function etcdCertificates({
 }): EtcdCertificateFiles | undefined {
   if (existsSync(dir) || !existsSync(etcdDir)) return ensureEtcdCertificates(dir);
   print(
-    `the data in ${etcdDir} is of an etcd without TLS, and goes on so; with another --data-dir etcd gets TLS`,
+    `the data in ${etcdDir} was written by an etcd without TLS, so etcd runs without TLS again; with another --data-dir etcd uses TLS`,
   );
   return undefined;
 }

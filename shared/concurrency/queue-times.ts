@@ -108,12 +108,12 @@ function addGauges(metrics: MetricSet, times: QueueTimes): void {
   add('workqueue_depth', 'Keys that wait now.', (all) => sum(all.map(({ depth }) => depth)));
   add(
     'workqueue_unfinished_work_seconds',
-    'How long the work that goes on now takes already, all keys together. A large number tells of work that hangs.',
+    'How long the work in progress has taken so far, all keys together. A large number means that work hangs.',
     (all) => sum(all.flatMap((queue) => queue.unfinishedSeconds())),
   );
   add(
     'workqueue_longest_running_processor_seconds',
-    'How long the oldest work that goes on now takes already.',
+    'How long the oldest work in progress has taken so far.',
     (all) => Math.max(0, ...all.flatMap((queue) => queue.unfinishedSeconds())),
   );
 }

@@ -9,10 +9,10 @@ export interface ForeignFlag {
 }
 
 /** The decision about a foreign flag: accepted with a warning, or refused. */
-export type ForeignVerdict = { readonly warning: string } | { readonly error: string };
+export type ForeignFlagDecision = { readonly warning: string } | { readonly error: string };
 
 /** `text` is undefined without a value; a switch is then true. */
-export function judgeForeignFlag(flag: ForeignFlag, text: string | undefined): ForeignVerdict {
+export function decideForeignFlag(flag: ForeignFlag, text: string | undefined): ForeignFlagDecision {
   const { name, reason, taken } = flag;
   if (text === undefined && flag.isSwitch !== true) return { error: `--${name} needs a value` };
   const value = text ?? 'true';

@@ -3,7 +3,7 @@ import { fieldOf } from './flag-row';
 import type { FlagValue } from './flag-value';
 import { defaultValue, parseFlagValue } from './flag-value';
 import type { ForeignFlag } from './foreign-flag';
-import { judgeForeignFlag } from './foreign-flag';
+import { decideForeignFlag } from './foreign-flag';
 import { suggestion } from './suggestion';
 
 /** The result of a command line: the values, a request for help, or all errors, one line each. */
@@ -81,7 +81,10 @@ class FlagReader {
     const row = this.#rows.get(name);
     const foreign = this.#foreign.get(name);
     if (row === undefined && foreign !== undefined) {
-      this.#judge(foreign, equals < 0 ? this.#nextValue(foreign.isSwitch === true) : word.slice(equals + 1));
+      this.#decideForeign(
+        foreign,
+        equals < 0 ? this.#nextValue(foreign.isSwitch === true) : word.slice(equals + 1),
+      );
       return;
     }
     if (row === undefined) {
@@ -94,10 +97,10 @@ class FlagReader {
     this.#store(row, `--${name}`, equals < 0 ? this.#nextValue(row.type === 'bool') : word.slice(equals + 1));
   }
 
-  #judge(flag: ForeignFlag, text: string | undefined): void {
-    const verdict = judgeForeignFlag(flag, text);
-    if ('error' in verdict) this.errors.push(verdict.error);
-    else this.warnings.add(verdict.warning);
+  #decideForeign(flag: ForeignFlag, text: string | undefined): void {
+    const decision = decideForeignFlag(flag, text);
+    if ('error' in decision) this.errors.push(decision.error);
+    else this.warnings.add(decision.warning);
   }
 
   #readShort(word: string): void {

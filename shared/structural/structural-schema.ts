@@ -89,9 +89,9 @@ export interface Junctors {
  */
 export function compileSchema(
   json: unknown,
-  { preserveUnknownFields = false, judgesDefaults = false }: CompileOptions = {},
+  { preserveUnknownFields = false, validatesDefaults = false }: CompileOptions = {},
 ): StructuralSchema {
-  const root = compileNode(json, { nodes: new Map(), ids: new Map(), judgesDefaults });
+  const root = compileNode(json, { nodes: new Map(), ids: new Map(), validatesDefaults });
   return preserveUnknownFields ? { ...root, isUnpruned: true } : root;
 }
 
@@ -101,7 +101,7 @@ export interface CompileOptions {
    * The schema validates defaults, for which upstream has rules of its own: number formats count, any format
    * counts where there is no type, and int-or-string accepts every value.
    */
-  readonly judgesDefaults?: boolean;
+  readonly validatesDefaults?: boolean;
 }
 
 /** Pool of equal nodes of one schema. */
@@ -109,7 +109,7 @@ interface Pool {
   /** Nodes by content, with ids for the nodes inside. */
   readonly nodes: Map<string, StructuralSchema>;
   readonly ids: Map<StructuralSchema, number>;
-  readonly judgesDefaults: boolean;
+  readonly validatesDefaults: boolean;
 }
 
 const NO_PROPERTIES: ReadonlyMap<string, StructuralSchema> = new Map();
@@ -189,7 +189,7 @@ function compileAdditional(json: unknown, pool: Pool): StructuralSchema | boolea
 function compileRules(
   source: Source,
   type: string,
-  { judgesDefaults }: Pool,
+  { validatesDefaults }: Pool,
 ): Pick<StructuralSchema, 'text' | 'number' | 'list' | 'object' | 'choices'> {
   const choices: unknown = source.enum;
   const required = texts(source.required);
@@ -200,8 +200,8 @@ function compileRules(
       pattern: text(source.pattern),
       format: normalFormat(
         text(source.format),
-        source['x-kubernetes-int-or-string'] === true && !judgesDefaults ? '' : type,
-        judgesDefaults,
+        source['x-kubernetes-int-or-string'] === true && !validatesDefaults ? '' : type,
+        validatesDefaults,
       ),
     }),
     number: unlessEmpty({
@@ -224,8 +224,8 @@ function compileRules(
   };
 }
 
-function isIntOrString(source: Source, { judgesDefaults }: Pool): boolean {
-  return source['x-kubernetes-int-or-string'] === true && !judgesDefaults;
+function isIntOrString(source: Source, { validatesDefaults }: Pool): boolean {
+  return source['x-kubernetes-int-or-string'] === true && !validatesDefaults;
 }
 
 function compileJunctors(source: Source, pool: Pool): Junctors | undefined {

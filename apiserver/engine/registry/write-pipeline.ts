@@ -1,7 +1,7 @@
 import { Pace } from '../../../shared/concurrency/pace';
 import { afterConversion } from './conversion-needed';
 import type { WriteAttempt } from './write-attempt';
-import { judge, mutate, refuseEscalation, requireCreate } from './write-steps/admission';
+import { validateAdmission, mutate, refuseEscalation, requireCreate } from './write-steps/admission';
 import {
   change,
   refuseUnreadableVersion,
@@ -63,7 +63,7 @@ const WRITE_STEPS: readonly (readonly [step: Step, ...kinds: readonly WriteKind[
   // Validation errors come before a missing right to create.
   [requireCreate, 'create'],
   // Last of the checks that refuse: no quota is charged for an object that is refused anyway.
-  [judge, 'create', 'update', 'delete', 'operation'],
+  [validateAdmission, 'create', 'update', 'delete', 'operation'],
   // After all other checks, as in the store of upstream.
   [refuseVersion, 'create'],
   // Decides whether the object is written, marked or removed.

@@ -48,7 +48,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
           const seen = current;
           const object = decide(
             parts,
-            { asked, judge: (cluster) => asked.plugin.mutate?.(seen, cluster, signal, reinvocation) },
+            { asked, evaluate: (cluster) => asked.plugin.mutate?.(seen, cluster, signal, reinvocation) },
             signal,
           );
           if (object instanceof Promise) return object.then((later) => pass(withObject(seen, later), at + 1));
@@ -76,7 +76,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
           if (asked === undefined) return undefined;
           const decision = decide(
             parts,
-            { asked, judge: (cluster) => asked.plugin.validate?.(attributes, cluster, signal) },
+            { asked, evaluate: (cluster) => asked.plugin.validate?.(attributes, cluster, signal) },
             signal,
           );
           if (decision instanceof Promise) return decision.then(() => pass(at + 1));
@@ -123,14 +123,17 @@ type Decided<T> = Promise<T> | T;
 /** One decision of one plugin. A synchronous decision creates no promise: a pod needs a dozen. */
 function decide<T>(
   { newReading }: AdmissionParts,
-  { asked: { observe }, judge }: { readonly asked: Asked; readonly judge: (reading: Reading) => Decided<T> },
+  {
+    asked: { observe },
+    evaluate,
+  }: { readonly asked: Asked; readonly evaluate: (reading: Reading) => Decided<T> },
   signal: AbortSignal,
 ): Decided<T> {
   const startedAt = performance.now();
   const reading = newReading();
   let first: Decided<T>;
   try {
-    first = judge(reading);
+    first = evaluate(reading);
   } catch (error) {
     first = refused(error);
   }
@@ -141,7 +144,7 @@ function decide<T>(
   return timed(observe, startedAt, async () => {
     if (await counts(first, reading)) return first;
     await reading.freshen(signal);
-    return judge(reading);
+    return evaluate(reading);
   });
 }
 

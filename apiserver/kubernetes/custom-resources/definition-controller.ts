@@ -39,7 +39,7 @@ export class DefinitionController {
   readonly #cleanup: Cleanup;
   readonly #log: Log;
   /** The fingerprint of definitions that need no further status; one entry per definition. */
-  readonly #judged = new Map<string, string>();
+  readonly #settled = new Map<string, string>();
   readonly #queue: WorkQueue;
   readonly #cleanupQueue: WorkQueue;
 
@@ -89,7 +89,7 @@ export class DefinitionController {
   /** Schema validation compiles patterns, which can be slow. */
   async #prepare(name: string): Promise<void> {
     const definition = this.#custom.definition(name);
-    if (definition === undefined || this.#judged.get(name) === definition.judged) return;
+    if (definition === undefined || this.#settled.get(name) === definition.conditionsKey) return;
     const object = this.#custom.source(name)?.object;
     if (object !== undefined) await warmPatterns([object.spec], INSTRUCTIONS_MAX);
   }
@@ -98,7 +98,7 @@ export class DefinitionController {
   #nextOf(name: string): CustomResourceDefinition | undefined {
     const definition = this.#custom.definition(name);
     if (definition === undefined) {
-      this.#judged.delete(name);
+      this.#settled.delete(name);
       return undefined;
     }
     const group = [...this.#groupOf(definition.group)];
@@ -107,14 +107,14 @@ export class DefinitionController {
     if (object === undefined) return undefined;
     const next = withNextStatus(object, definition, { group, nowMs: this.#writer.nowMs });
     if (next !== object) return next;
-    this.#judged.set(name, definition.judged);
+    this.#settled.set(name, definition.conditionsKey);
     return undefined;
   }
 
   /** Answers from the summary, because parsing a long definition is slow. */
   #isSettled(definition: Definition, group: readonly Definition[]): boolean {
-    const { name, judged, isEstablished, namesAccepted } = definition;
-    if (this.#judged.get(name) !== judged) return false;
+    const { name, conditionsKey, isEstablished, namesAccepted } = definition;
+    if (this.#settled.get(name) !== conditionsKey) return false;
     return (isEstablished || namesAccepted?.status !== 'True') && isNamed(definition, group);
   }
 

@@ -25,10 +25,10 @@ export function withNextStatus(
   definition: Definition,
   { group, nowMs }: { readonly group: Iterable<Definition>; readonly nowMs: number },
 ): CustomResourceDefinition {
-  const judged = withJudgement(object, nowMs);
+  const checked = withSpecConditions(object, nowMs);
   const { acceptedNames, namesAccepted } = nameWithin(definition, group);
-  const named = withCondition(withAcceptedNames(judged, acceptedNames), namesAccepted, nowMs);
-  if (named === judged && namesAccepted.status === 'True') return withCondition(named, ESTABLISHED, nowMs);
+  const named = withCondition(withAcceptedNames(checked, acceptedNames), namesAccepted, nowMs);
+  if (named === checked && namesAccepted.status === 'True') return withCondition(named, ESTABLISHED, nowMs);
   const established = establishedCondition(named, namesAccepted);
   return established === undefined ? named : withCondition(named, established, nowMs);
 }
@@ -58,9 +58,9 @@ function withAcceptedNames(
   return { ...object, status: { ...status, acceptedNames: accepted } };
 }
 
-function withJudgement(object: CustomResourceDefinition, nowMs: number): CustomResourceDefinition {
+function withSpecConditions(object: CustomResourceDefinition, nowMs: number): CustomResourceDefinition {
   const problems = structureProblems(object).map(({ field, message }) => `${field}: ${message}`);
-  const judged =
+  const checked =
     problems.length === 0
       ? withoutCondition(object, NON_STRUCTURAL)
       : withCondition(
@@ -69,7 +69,7 @@ function withJudgement(object: CustomResourceDefinition, nowMs: number): CustomR
           nowMs,
         );
   const approval = approvalCondition(object);
-  return approval === undefined ? judged : withCondition(judged, approval, nowMs);
+  return approval === undefined ? checked : withCondition(checked, approval, nowMs);
 }
 
 const NON_STRUCTURAL = 'NonStructuralSchema';

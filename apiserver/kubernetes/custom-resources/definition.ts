@@ -65,7 +65,7 @@ export interface Definition {
   /** The definition is terminating and has the cleanup finalizer. */
   readonly awaitsCleanup: boolean;
   /** Equal as long as the schemas and the approval are unchanged. */
-  readonly judged: string;
+  readonly conditionsKey: string;
   /** Equal as long as the served resources of the definition are unchanged. */
   readonly fingerprint: string;
 }
@@ -89,7 +89,7 @@ export function definitionOf(entry: Entry, object: CustomResourceDefinition): De
     isTerminating: isTerminating(metadata) || isTrue('Terminating'),
     awaitsCleanup:
       isTerminating(metadata) && (metadata.finalizers ?? []).includes(FINALIZER.customResourceCleanup),
-    judged: JSON.stringify([
+    conditionsKey: JSON.stringify([
       metadata.uid,
       String(metadata.generation),
       metadata.annotations?.[ANNOTATION.apiApproved],

@@ -36,7 +36,7 @@ const definition = (
   wantedNames,
   acceptedNames,
   namesAccepted: undefined,
-  judged: '',
+  conditionsKey: '',
   isEstablished: false,
   isTerminating: false,
   awaitsCleanup: false,

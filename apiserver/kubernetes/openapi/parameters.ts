@@ -107,7 +107,7 @@ export const PRETTY = text('pretty', 'Indent the answer.');
 const PATH_DESCRIPTIONS = ownKeyMap<string>({
   name: 'The name of the object.',
   namespace: 'The namespace of the object.',
-  path: 'The path to go on to.',
+  path: 'The rest of the path.',
 });
 
 /** Returns the parameters in braces of the path. */

@@ -123,7 +123,7 @@ export async function withMembers<T>(
   }
 }
 
-/** The same with one client that knows all of them, and goes on to another member when one is away. */
+/** The same with one client that knows all of them, and switches to another member when one is unavailable. */
 export async function withClient<T>(flags: EtcdFlags, work: (client: Etcd3) => Promise<T>): Promise<T> {
   const hosts = flags.etcdServers.map((server) => server.replace(/\/$/, ''));
   const credentials = credentialsOf(flags);

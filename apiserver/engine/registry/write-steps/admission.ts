@@ -31,6 +31,6 @@ export function requireCreate(draft: WriteAttempt, signal: AbortSignal): Promise
 }
 
 /** Runs validating plugins, webhooks and quotas on the object as it will be stored. */
-export function judge(draft: WriteAttempt, signal: AbortSignal): Promise<void> | void {
+export function validateAdmission(draft: WriteAttempt, signal: AbortSignal): Promise<void> | void {
   return draft.asked.context.admission.validate(attributesOf(draft), signal);
 }

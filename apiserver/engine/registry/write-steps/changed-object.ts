@@ -30,7 +30,7 @@ export function checkPreconditions(draft: WriteAttempt): void {
   const { name } = request;
   const { stored, row } = request.endpoint;
   const { uid, resourceVersion = '' } = draft.object.metadata;
-  const isReplacement = options.creates === 'kind' && !judgesIdentity(draft);
+  const isReplacement = options.creates === 'kind' && !validatesIdentity(draft);
   if (isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
     throw uidConflict(context, request, { asked: uid, found: current.metadata.uid });
   }
@@ -44,7 +44,7 @@ export function checkPreconditions(draft: WriteAttempt): void {
 }
 
 /** Whether validation, not a precondition, checks the uid and the resourceVersion. */
-function judgesIdentity({ asked: { request } }: WriteAttempt): boolean {
+function validatesIdentity({ asked: { request } }: WriteAttempt): boolean {
   return request.subresource === '' && request.endpoint.stored.strategy.compat?.checksIdentityLast === true;
 }
 
@@ -68,7 +68,7 @@ export function prepareChanged(draft: WriteAttempt): void {
     keepsLink: request.dryRun,
   });
   const { resourceVersion = '' } = next.metadata;
-  const isUnversioned = resourceVersion === '' && judgesIdentity(draft);
+  const isUnversioned = resourceVersion === '' && validatesIdentity(draft);
   const merged: ApiObject = {
     ...next,
     metadata: isUnversioned ? { ...metadata, resourceVersion } : metadata,

@@ -63,7 +63,7 @@ export async function chargeBatch(
   let accounts = parts.records.ofNamespace(namespace).map(accountOf);
   let pending = batch;
   for (let tries = 1; ; tries += 1) {
-    const { after, debtors } = judgeAll(parts, accounts, pending);
+    const { after, debtors } = evaluateAll(parts, accounts, pending);
     const changed = after.filter(({ used }, index) => used !== accounts[index]?.used);
     const outcomes = await writeAll(parts, changed, signal);
     pending = debtors.filter((debtor) => !isPaid(debtor, outcomes)).map(({ waiter }) => waiter);
@@ -75,7 +75,7 @@ export async function chargeBatch(
 }
 
 /** Settles the writes without charges. */
-function judgeAll(
+function evaluateAll(
   { limited }: BatchParts,
   accounts: readonly Account[],
   waiters: readonly Waiter[],

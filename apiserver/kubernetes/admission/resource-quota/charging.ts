@@ -35,11 +35,11 @@ export class Charging {
     const timer = setTimeout(() => {
       inTime.abort(internalError('resource quota evaluation timed out'));
     }, this.#timeoutMs).unref();
-    const judged = new Promise<Refusal>((settle, fail) => {
+    const refusal = new Promise<Refusal>((settle, fail) => {
       this.#enqueue(namespace, { write, signal: inTime.signal, settle, fail });
     });
     try {
-      return await untilAborted(judged, inTime.signal);
+      return await untilAborted(refusal, inTime.signal);
     } finally {
       clearTimeout(timer);
       inTime.unlink();

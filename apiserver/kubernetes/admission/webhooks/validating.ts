@@ -22,12 +22,12 @@ export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
       }
       const invocations = source.invocations(attributes);
       if (invocations?.length === 0) return undefined;
-      return judge(parts, attributes, async () => invocations ?? source.settle(attributes, signal), signal);
+      return askAll(parts, attributes, async () => invocations ?? source.settle(attributes, signal), signal);
     },
   };
 }
 
-async function judge(
+async function askAll(
   parts: WebhookParts,
   attributes: AdmissionAttributes,
   invocations: () => Promise<readonly Invocation[]>,
@@ -47,13 +47,13 @@ async function judge(
   const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
   // Many webhooks may listen to it.
   const all = linkedAbort(signal);
-  const verdicts = await Promise.allSettled(
+  const outcomes = await Promise.allSettled(
     selected.map(async (invocation) => {
       const asking = { invocation, attributes, object, oldObject, cluster, round: 0 };
       await ask(parts, asking, () => undefined, all.signal);
     }),
   );
   all.unlink();
-  const refused = verdicts.find((verdict) => verdict.status === 'rejected');
+  const refused = outcomes.find((outcome) => outcome.status === 'rejected');
   if (refused !== undefined) throw refused.reason;
 }

@@ -12,7 +12,7 @@ import { hasDefault, hasSchemaWith, isEmbedded, schemaOf } from './crd-demands';
 import { isSchema } from './crd-schema-parts';
 
 /**
- * The definition with all defaults that hold embedded resources in the form in which those are stored, as v1.21 has them after it has judged
+ * The definition with all defaults that hold embedded resources in the form in which those are stored, as v1.21 has them after it has validated
  * them: metadata has no unknown fields and no empty time. What cannot be brought into form stays for validation to refuse. The same object
  * where nothing changes.
  */

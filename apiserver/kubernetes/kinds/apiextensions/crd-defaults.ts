@@ -13,7 +13,7 @@ import type { ReadonlyJson } from '../../../../shared/object/json';
 /** That each default of a structural schema has no unknown fields and is good by its own schema. `budget` is that of all of them. */
 export function validateDefaults(schema: JSONSchemaProps, path: string, budget: Budget): FieldError[] {
   const errors: FieldError[] = [];
-  const root = compileSchema(schema, { judgesDefaults: true });
+  const root = compileSchema(schema, { validatesDefaults: true });
   validateNode(root, path, { resource: root, steps: [], isInMeta: false, errors, budget });
   return errors;
 }

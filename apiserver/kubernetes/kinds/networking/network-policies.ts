@@ -85,8 +85,8 @@ function validateBlock({ cidr, except: exceptions = [] }: IPBlock, path: string)
   if (!isCidr(cidr)) return [invalid(`${path}.cidr`, cidr, 'not a valid CIDR')];
   const firstBad = exceptions.findIndex((except) => !isCidr(except));
   // What follows the first that is no network is not looked at.
-  const judged = firstBad < 0 ? exceptions : exceptions.slice(0, firstBad + 1);
-  return forEachItem(judged, `${path}.except`, (except, at) => {
+  const checked = firstBad < 0 ? exceptions : exceptions.slice(0, firstBad + 1);
+  return forEachItem(checked, `${path}.except`, (except, at) => {
     if (!isCidr(except)) return [invalid(at, except, 'not a valid CIDR')];
     return isStrictlyInside(cidr, except) ? [] : [invalid(at, except, 'must be a strict subset of `cidr`')];
   });

@@ -58,13 +58,13 @@ export function dualStackErrors(
   { what, shown }: { readonly what: 'IP' | 'CIDR'; readonly shown: unknown },
 ): FieldError[] {
   const wrong = values.find((value) => (what === 'IP' ? familyOf(value) === undefined : !isCidr(value)));
-  const unjudged =
+  const message =
     what === 'IP'
       ? 'failed to check for dual stack with error:ip <nil> is invalid'
       : `invalid PodCIDRs. failed to check with dual stack with error:failed to parse cidr value:${goQuote(wrong ?? '')} with error:invalid CIDR address: ${wrong ?? ''}`;
   const isGood = wrong === undefined && values.length === 2 && isDualStack(values);
   return [
-    ...(wrong === undefined ? [] : [internalError(path, unjudged)]),
+    ...(wrong === undefined ? [] : [internalError(path, message)]),
     ...(isGood ? [] : [invalid(path, shown, `may specify no more than one ${what} for each IP family`)]),
   ];
 }

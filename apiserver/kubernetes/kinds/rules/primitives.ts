@@ -49,7 +49,7 @@ export function forEachItem<Item>(
 }
 
 /**
- * What is wrong by each of the rules, in their order. Where one list is judged by many of them and nearly all of it is wrong, those at the
+ * What is wrong by each of the rules, in their order. Where one list is checked by many of them and nearly all of it is wrong, those at the
  * end are not evaluated: their errors would not be reported.
  */
 export function untilEnough(rules: readonly (() => readonly FieldError[])[]): FieldError[] {

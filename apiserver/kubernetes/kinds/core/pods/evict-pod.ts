@@ -82,11 +82,11 @@ async function tryDeletion(
   { request, pods, options, pod, decision }: Deletion,
   signal: AbortSignal,
 ): Promise<'deleted' | StatusError> {
-  const mustBeAsJudged =
+  const mustBeUnchanged =
     (decision.kind === 'pending' || decision.kind === 'unhealthy') &&
     options.preconditions?.resourceVersion === undefined;
   const { resourceVersion = '' } = pod.metadata;
-  const preconditions = { ...options.preconditions, ...(mustBeAsJudged ? { resourceVersion } : {}) };
+  const preconditions = { ...options.preconditions, ...(mustBeUnchanged ? { resourceVersion } : {}) };
   try {
     await deleteObject(
       { ...store, admission: NO_FURTHER_ADMISSION },
@@ -98,7 +98,7 @@ async function tryDeletion(
     return 'deleted';
   } catch (error) {
     const isConflict = error instanceof StatusError && error.status.reason === 'Conflict';
-    if (mustBeAsJudged && isConflict) return error;
+    if (mustBeUnchanged && isConflict) return error;
     throw error;
   }
 }
