@@ -23,7 +23,7 @@ export interface ReplicaParts {
 }
 
 /**
- * Starts a replica inside of the process. It handles requests for resources as any replica, and does no background work. The inputs of
+ * Starts a replica within this process. It handles requests for resources as any replica, and does no background work. The inputs of
  * plugins and access control are cached; everything else is read from the store. Resolves when it can answer.
  */
 export async function startReplica(options: ServerOptions, parts: ReplicaParts): Promise<RequestServices> {

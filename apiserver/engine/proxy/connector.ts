@@ -137,7 +137,7 @@ export class Connector {
   #callOf(exchange: Exchange, destination: Destination): BackendCall {
     const { scheme, host, port, path, query = exchange.search ?? '', peer, isChecked = false } = destination;
     const { agentTls, agentDialMsMax } = this.#options;
-    const isAgent = peer !== 'anybody';
+    const isAgent = peer !== 'any';
     return {
       scheme,
       host,

@@ -13,10 +13,10 @@ export interface Destination {
   readonly query?: string;
   /**
    * The trust in the peer. An `agent` of a node gets a client certificate of this server, and its serving
-   * certificate is verified unless it is `unverified`. Peers of type `anybody` get no client certificate and
+   * certificate is verified unless it is `unverified`. Peers of type `any` get no client certificate and
    * are not verified.
    */
-  readonly peer: 'agent' | 'unverified agent' | 'anybody';
+  readonly peer: 'agent' | 'unverified agent' | 'any';
   /** The host must be resolved and checked against the addresses that are not allowed. */
   readonly isChecked?: boolean;
 }

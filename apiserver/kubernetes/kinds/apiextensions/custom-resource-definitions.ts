@@ -220,7 +220,7 @@ const customResourceDefinitionStrategy: Strategy<CustomResourceDefinition> = {
   dropsUnstorable: withoutEmptyWebhook,
   subresources: {
     status: { ...statusSubresource, validateUpdate: (next) => validateAcceptedNames(next) },
-    // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.
+    // Not for clients: the server removes a definition by it, also one that would be refused as a new one.
     cleanup: {
       prepareForUpdate: (next, previous) => withStatus({ ...previous, metadata: next.metadata }, next.status),
     },

@@ -137,7 +137,7 @@ function validatePorts(ports: readonly EndpointPort[]): FieldError[] {
 }
 
 /**
- * A slice of endpoints. Hints, and the conditions that tell of terminating endpoints, belong to features that are off by default: they are
+ * A slice of endpoints. Hints, and the conditions of terminating endpoints, belong to features that are off by default: they are
  * dropped unless the slice has had some. The topology of v1beta1 can be read in v1 and not be written.
  */
 const endpointSliceStrategy: Strategy<EndpointSlice> = {

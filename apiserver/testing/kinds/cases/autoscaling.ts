@@ -20,7 +20,7 @@ export const autoscalingCases: readonly KindCases[] = [
       ['no most', { spec: { maxReplicas: 0 } }, ['Invalid spec.maxReplicas']],
       ['a least below none', { spec: { minReplicas: -1 } }, ['Invalid spec.minReplicas']],
       [
-        'a least of none, where nothing tells of work without pods',
+        'a least of none, where no metric reports work without pods',
         { spec: { minReplicas: 0 } },
         ['Forbidden spec.metrics', 'Invalid spec.minReplicas'],
       ],

@@ -30,7 +30,7 @@ export const proxyToPod = connectionTo<ProxyOptions>({
       host: address,
       port: portNumber({ scheme, port: wanted }),
       path: pathOf(options),
-      peer: 'anybody',
+      peer: 'any',
     };
   },
 });
@@ -44,7 +44,7 @@ export const proxyToNode = connectionTo<ProxyOptions>({
     const path = pathOf(options);
     if (port === '' || port === String(agent.port)) return { ...agent, path };
     const { host } = agent;
-    return { scheme, host, port: portNumber({ scheme, port }), path, peer: 'anybody', isChecked: true };
+    return { scheme, host, port: portNumber({ scheme, port }), path, peer: 'any', isChecked: true };
   },
 });
 
@@ -62,7 +62,7 @@ export const proxyToService = connectionTo<ProxyOptions>({
       if (found === undefined || addresses.length === 0) continue;
       const host = await addressOfPod(reader, { namespace, addresses });
       if (host === undefined) continue;
-      return { scheme, host, port: found.port, path: pathOf(options), peer: 'anybody', isChecked: true };
+      return { scheme, host, port: found.port, path: pathOf(options), peer: 'any', isChecked: true };
     }
     throw noEndpoints(id);
   },

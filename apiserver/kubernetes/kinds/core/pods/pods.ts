@@ -123,7 +123,7 @@ function podState(pod: Pod): PodState {
   return { ...state, reason: reason === NODE_LOST ? 'Unknown' : 'Terminating' };
 }
 
-/** The state of a pod whose init containers are not through, or undefined. The first one that is not done tells the reason. */
+/** The state of a pod whose init containers are not done, or undefined. The reason is that of the first one that is not done. */
 function initState({ spec: { initContainers = [] }, status }: Pod): PodState | undefined {
   let restarts = 0;
   for (const [index, { state, restartCount }] of (status?.initContainerStatuses ?? []).entries()) {
@@ -143,7 +143,7 @@ function initState({ spec: { initContainers = [] }, status }: Pod): PodState | u
   return undefined;
 }
 
-/** The first container that is waiting or has ended tells the reason. */
+/** The reason is that of the first container that is waiting or has ended. */
 function containersState(pod: Pod, ofPod: string): PodState {
   let reason = ofPod;
   let restarts = 0;
