@@ -132,6 +132,20 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     const { json } = await api.call('DELETE', `${DEFAULT}/pods/p`, { text, headers });
     expect(json.metadata?.deletionGracePeriodSeconds).toBeLessThanOrEqual(Number.MAX_SAFE_INTEGER);
   },
+  'micro-time-digits': async () => {
+    const leases = `/apis/${GROUP.coordination}/v1/namespaces/default/leases`;
+    const spec = { acquireTime: '2026-11-28T05:06:07.123Z', renewTime: '2026-11-28T05:06:07Z' };
+    const { json } = await api.call('POST', leases, { body: { metadata: { name: 'l' }, spec } });
+    expect(json.spec).toMatchObject({
+      acquireTime: '2026-11-28T05:06:07.123000Z',
+      renewTime: '2026-11-28T05:06:07.000000Z',
+    });
+    const text = 'spec: {renewTime: 2026-11-28T05:06:07.123456789Z}';
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const config = `apiVersion: ${GROUP.coordination}/v1\nkind: Lease\n${text}`;
+    const applied = await api.call('PATCH', `${leases}/l?fieldManager=m&force=1`, { text: config, headers });
+    expect(applied.json.spec.renewTime).toBe('2026-11-28T05:06:07.123456Z');
+  },
 };
 
 async function createDefinition(schema: ReadonlyJson): ReturnType<InProcessApi['call']> {

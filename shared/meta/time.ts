@@ -5,13 +5,20 @@
 
 const ZERO_SECOND = '0001-01-01T00:00:00';
 
-/** Matches date and time, a fraction, and `Z` or an offset. */
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
+/**
+ * Matches date and time, a fraction, and `Z` or an offset. As Go's `time.Parse` does for RFC 3339, it accepts an hour of
+ * one digit and a comma before the fraction, and refuses a lower-case `t` or `z`.
+ */
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
 /** Matches most canonical Times: a year after 1 and a day that every month has. */
 const PLAIN_TIME = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}Z$/;
 
 const MICRO_DIGITS = 6;
+const DATE_CHARS = '2006-01-02'.length;
+/** Go accepts offsets of 24 hours and of 60 minutes. */
+const OFFSET_HOURS_MAX = 24;
+const OFFSET_MINUTES_MAX = 60;
 
 /**
  * Returns the canonical Time: whole seconds in UTC, with the fraction cut off. Null for the zero time,
@@ -25,14 +32,16 @@ export function canonicalTime(text: string): string | null | undefined {
 }
 
 /**
- * Returns the canonical MicroTime. As upstream requires, the input must have exactly six digits of fraction.
- * Results as of `canonicalTime`.
+ * Returns the canonical MicroTime: six digits of fraction in UTC, with further digits cut off. Results as of
+ * `canonicalTime`. Upstream accepts exactly six digits; this server accepts any number, so that clients may send the
+ * dates of their language (`Date.toISOString()` has three).
  */
 export function canonicalMicroTime(text: string): string | null | undefined {
   const parts = utcParts(text);
-  if (parts?.fraction.length !== MICRO_DIGITS) return undefined;
-  if (parts.second === ZERO_SECOND && Number(parts.fraction) === 0) return null;
-  return `${parts.second}.${parts.fraction}Z`;
+  if (parts === undefined) return undefined;
+  const fraction = parts.fraction.slice(0, MICRO_DIGITS).padEnd(MICRO_DIGITS, '0');
+  if (parts.second === ZERO_SECOND && Number(fraction) === 0) return null;
+  return `${parts.second}.${fraction}Z`;
 }
 
 /** Returns milliseconds since the epoch, or undefined for an invalid RFC 3339 time. */
@@ -73,9 +82,9 @@ function utcParts(text: string): { readonly second: string; readonly fraction: s
   const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour, offsetMinute] = match;
   if (!isDate(Number(year), Number(month), Number(day))) return undefined;
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
-  const local = text.slice(0, ZERO_SECOND.length);
+  const local = `${text.slice(0, DATE_CHARS)}T${String(hour).padStart(2, '0')}:${String(minute)}:${String(second)}`;
   if (sign === undefined) return { second: local, fraction };
-  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  if (Number(offsetHour) > OFFSET_HOURS_MAX || Number(offsetMinute) > OFFSET_MINUTES_MAX) return undefined;
   const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
   const shifted = new Date(Date.parse(`${local}Z`) + (sign === '+' ? -offsetMs : offsetMs)).toISOString();
   // An offset that leaves the years 0 to 9999 makes the text longer; such a time cannot be formatted.
