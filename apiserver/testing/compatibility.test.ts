@@ -4,7 +4,7 @@ import { GROUP } from '../../shared/names';
 import type { ReadonlyJson } from '../../shared/object/json';
 import { patience } from '../../shared/testing/eventually';
 import { define, definitionBody, DEFINITIONS_PATH, gizmo, GIZMOS_PATH } from './custom-resources/definitions';
-import type { InProcessApi } from './in-process-api';
+import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 
 /**
@@ -47,14 +47,32 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     expect(strict.json.message).toContain('unknown field "dta"');
     expect((await api.call('POST', `${DEFAULT}/configmaps`, { body })).code).toBe(201);
   },
-  'put-service-keeps-addresses': async () => {
-    const body = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
-    const { json: made } = await api.call('POST', `${DEFAULT}/services`, { body });
-    const metadata = { name: 's', resourceVersion: made.metadata.resourceVersion };
-    const { code, json } = await api.call('PUT', `${DEFAULT}/services/s`, {
-      body: { metadata, spec: { ports: [{ port: 81 }] } },
+  'put-service': async () => {
+    const put = async (port: number, meta: object = {}): Promise<Reply> =>
+      api.call('PUT', `${DEFAULT}/services/s`, {
+        body: { metadata: { name: 's', ...meta }, spec: { type: 'NodePort', ports: [{ port }] } },
+      });
+    const made = await put(80);
+    const replaced = await put(81);
+    expect([made.code, replaced.code, (await put(82, { uid: 'other' })).code]).toEqual([201, 200, 409]);
+    const { clusterIP, clusterIPs, ports } = made.json.spec;
+    expect(clusterIP).toMatch(/^10\./);
+    expect(replaced.json.spec).toMatchObject({
+      clusterIP,
+      clusterIPs,
+      ports: [{ port: 81, nodePort: ports[0].nodePort }],
     });
-    expect([code, json.spec.clusterIP]).toEqual([200, made.spec.clusterIP]);
+  },
+  'service-keeps-family-policy': async () => {
+    const body = {
+      metadata: { name: 'f' },
+      spec: { ipFamilyPolicy: 'PreferDualStack', ports: [{ port: 80 }] },
+    };
+    await api.call('POST', `${DEFAULT}/services`, { body });
+    const { json } = await api.call('PATCH', `${DEFAULT}/services/f`, {
+      body: { spec: { ipFamilyPolicy: null } },
+    });
+    expect(json.spec.ipFamilyPolicy).toBe('PreferDualStack');
   },
   'path-not-utf8': async () => {
     expect((await api.call('GET', `${DEFAULT}/configmaps/%ff`)).code).toBe(400);

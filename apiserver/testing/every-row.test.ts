@@ -72,6 +72,7 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
       metadata: { annotations: { walked: 'yes' }, labels: { walked: 'yes' } },
     });
     const statusUrl = endpoint.subresources.has('status') ? `${url}/status` : url;
+    await replaceWithoutVersion(row, [url, statusUrl], patched);
     expect(await call('GET', statusUrl, 200)).toEqual(patched);
     expect(await call('PUT', statusUrl, 200, patched)).toMatchObject({ kind: row.kind });
 
@@ -91,6 +92,41 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
     walked += 1;
   },
 );
+
+/**
+ * Replaces an object by its manifest without a resourceVersion, and by one with the version `0`. The refusals follow
+ * AllowUnconditionalUpdate of the strategies of v1.21 and v1.36, which agree.
+ */
+async function replaceWithoutVersion(
+  { resource }: Endpoint['row'],
+  urls: readonly string[],
+  { metadata, ...object }: { readonly metadata: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  const [expected, kept] = VERSIONED.has(resource)
+    ? [422, { reason: 'Invalid' }]
+    : [200, { ...object, metadata: { uid: metadata['uid'] } }];
+  const { resourceVersion: _current, uid: _uid, creationTimestamp: _created, ...unversioned } = metadata;
+  for (const url of urls) {
+    for (const meta of [unversioned, { ...unversioned, resourceVersion: '0' }]) {
+      expect(await call('PUT', url, expected, { ...object, metadata: meta })).toMatchObject(kept);
+    }
+  }
+}
+
+const VERSIONED: ReadonlySet<string> = new Set([
+  'apiservices',
+  'csidrivers',
+  'csinodes',
+  'csistoragecapacities',
+  'customresourcedefinitions',
+  'leases',
+  'mutatingwebhookconfigurations',
+  'poddisruptionbudgets',
+  'runtimeclasses',
+  'storageversions',
+  'validatingwebhookconfigurations',
+  'volumeattachments',
+]);
 
 /** The next frame for the object with this name. */
 async function ownFrame(

@@ -70,8 +70,6 @@ export interface CompatibilityRules {
   readonly isNamedByUid?: boolean;
   /** A PUT or an apply of the status of a missing object creates it, without that status. Default: 404. */
   readonly statusCreates?: boolean;
-  /** A PUT without a resourceVersion, or with another uid, is Invalid. Default: it overwrites, or fails with a conflict. */
-  readonly checksIdentityLast?: boolean;
   /** A deletion that removes the object at once returns the object instead of a Status. */
   readonly returnsDeletedObject?: boolean;
   /** A deletion that finalizers hold back returns a Status instead of the object. */

@@ -50,7 +50,7 @@ function refuseOfNothing(
   { options, knownUid = '' }: Update,
 ): void {
   const { endpoint, name } = request;
-  if (knownUid !== '' && endpoint.stored.strategy.compat?.checksIdentityLast !== true) {
+  if (knownUid !== '') {
     throw uidConflict(context, request, { asked: knownUid, found: undefined });
   }
   if (!mayCreate(request, options)) throw notFound(endpoint.row, name);

@@ -278,9 +278,12 @@ describe('a write of a missing object', () => {
     expect((await api.call('PATCH', `${services}/s/status`, { body: {} })).code).toBe(404);
   });
 
-  test('returns 404 for a PUT of a Service with a uid', async () => {
-    const body = { ...service, metadata: { name: 's', uid: 'u' }, spec: { ports: [{ port: 80 }] } };
-    expect((await api.call('PUT', `${services}/s`, { body })).code).toBe(404);
+  test('returns 409 for a PUT of a Service with a uid, and creates one without it', async () => {
+    const spec = { ports: [{ port: 80 }] };
+    const put = async (metadata: object): Promise<Reply> =>
+      api.call('PUT', `${services}/s?dryRun=All`, { body: { ...service, metadata, spec } });
+    expect((await put({ name: 's', uid: 'u' })).code).toBe(409);
+    expect((await put({ name: 's' })).code).toBe(201);
   });
 
   test('is refused with an invalid resourceVersion where an update would create the object', async () => {

@@ -30,7 +30,7 @@ export function checkPreconditions(draft: WriteAttempt): void {
   const { name } = request;
   const { stored, row } = request.endpoint;
   const { uid, resourceVersion = '' } = draft.object.metadata;
-  const isReplacement = options.creates === 'kind' && !validatesIdentity(draft);
+  const isReplacement = options.creates === 'kind';
   if (isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
     throw uidConflict(context, request, { asked: uid, found: current.metadata.uid });
   }
@@ -41,11 +41,6 @@ export function checkPreconditions(draft: WriteAttempt): void {
   if (resourceVersion !== current.metadata.resourceVersion) {
     throw conflict(row, name, MODIFIED);
   }
-}
-
-/** Whether validation, not a precondition, checks the uid and the resourceVersion. */
-function validatesIdentity({ asked: { request } }: WriteAttempt): boolean {
-  return request.subresource === '' && request.endpoint.stored.strategy.compat?.checksIdentityLast === true;
 }
 
 /** The value is upstream's form of an unsigned zero. */
@@ -67,12 +62,7 @@ export function prepareChanged(draft: WriteAttempt): void {
     namespaced: stored.namespaced,
     keepsLink: request.dryRun,
   });
-  const { resourceVersion = '' } = next.metadata;
-  const isUnversioned = resourceVersion === '' && validatesIdentity(draft);
-  const merged: ApiObject = {
-    ...next,
-    metadata: isUnversioned ? { ...metadata, resourceVersion } : metadata,
-  };
+  const merged: ApiObject = { ...next, metadata };
   const subresource = subresourceStrategy(request);
   if (subresource !== undefined) {
     const changed = subresource.prepareForUpdate(merged, current, info);

@@ -188,13 +188,13 @@ describe('on a cluster of two families', () => {
   });
 
   test.each([
-    ['one family', V4, 'SingleStack', ['IPv4']],
-    ['two families', `${V4},${V6}`, 'RequireDualStack', ['IPv4', 'IPv6']],
-  ])('a policy that is taken away from %s follows from them', async (_what, ranges, policy, ipFamilies) => {
+    ['one family', V4, ['IPv4']],
+    ['two families', `${V4},${V6}`, ['IPv4', 'IPv6']],
+  ])('an update that removes the policy of %s keeps the previous one', async (_what, ranges, ipFamilies) => {
     const api = await start(ranges);
     await create(api, 's', { ipFamilyPolicy: 'PreferDualStack' });
     const { json } = await patch(api, 's', { ipFamilyPolicy: null });
-    expect(json.spec).toMatchObject({ ipFamilyPolicy: policy, ipFamilies });
+    expect(json.spec).toMatchObject({ ipFamilyPolicy: 'PreferDualStack', ipFamilies });
     expect(JSON.stringify(json.metadata.managedFields)).not.toContain('ipFamilyPolicy');
   });
 
@@ -206,6 +206,23 @@ describe('on a cluster of two families', () => {
     const none = { clusterIP: null, clusterIPs: null, ipFamilies: null, ipFamilyPolicy: null };
     const { json: same } = await patch(api, 's', none);
     expect(same.spec).toEqual(json.spec);
+  });
+
+  test.each<readonly [what: string, given: object]>([
+    ['a cluster IP', {}],
+    ['two addresses by preference', { ipFamilyPolicy: 'PreferDualStack' }],
+    ['no address', { clusterIP: 'None' }],
+    ['a node port', { type: 'NodePort' }],
+    ['a health check port', { type: 'LoadBalancer', externalTrafficPolicy: 'Local' }],
+  ])('a PUT of the manifest keeps what was allocated to a Service with %s', async (_what, given) => {
+    const api = await start(`${V6},${V4}`);
+    const { json: created } = await create(api, 's', given);
+    const body = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }], selector: { a: 'b' }, ...given } };
+    const { ipFamilyPolicy: _left, ...rest } = body.spec as { readonly ipFamilyPolicy?: string };
+    for (const spec of [body.spec, rest]) {
+      const { code, json } = await api.call('PUT', `${SERVICES}/s`, { body: { ...body, spec } });
+      expect([code, json.spec]).toEqual([200, created.spec]);
+    }
   });
 
   test('the second address is released only if the policy becomes SingleStack', async () => {

@@ -69,7 +69,9 @@ export function normalizeChangedService(
 function keepAllocated(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   const { ports, healthCheckNodePort } = spec;
   const keepsAddresses = needsClusterIp(spec) && needsClusterIp(before);
-  const keepsPorts = needsNodePorts(spec) && needsNodePorts(before);
+  const keepsPorts = [spec, before].every(
+    (each) => needsNodePorts(each) && each.allocateLoadBalancerNodePorts !== false,
+  );
   const keepsHealthCheck = needsHealthCheckPort(spec) && needsHealthCheckPort(before);
   return {
     ...(keepsAddresses ? keptAddresses(spec, before) : {}),
@@ -78,18 +80,12 @@ function keepAllocated(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   };
 }
 
-/** A Service with an address and without families gets the families of the address. */
+/** The families of a Service that leaves them out are derived from its addresses later. */
 function keptAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
-  const isLeftOut = spec.clusterIP === undefined && spec.clusterIPs === undefined;
   return {
     clusterIP: spec.clusterIP ?? before.clusterIP,
     clusterIPs: spec.clusterIPs ?? before.clusterIPs,
-    ...(isLeftOut
-      ? {
-          ipFamilies: spec.ipFamilies ?? before.ipFamilies,
-          ipFamilyPolicy: spec.ipFamilyPolicy ?? before.ipFamilyPolicy,
-        }
-      : {}),
+    ipFamilyPolicy: spec.ipFamilyPolicy ?? before.ipFamilyPolicy,
   };
 }
 

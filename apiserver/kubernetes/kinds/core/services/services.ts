@@ -14,11 +14,11 @@ import { serviceRules } from './service-rules';
 /** A Service: an address, and ports of nodes, that are its own. */
 const serviceStrategy: Strategy<Service> = {
   compat: {
-    checksIdentityLast: true,
     statusCreates: true,
     returnsNoHeldObject: true,
     keyInErrors: 'services/specs',
   },
+  createsOnUpdate: true,
   nameRule: label1035Name,
   ...serviceRules,
   reserves: 'service addresses',
