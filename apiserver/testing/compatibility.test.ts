@@ -115,6 +115,13 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     const { code, json } = await api.call('PATCH', `${DEFAULT}/pods/p`, { body, headers: STRATEGIC });
     expect([code, json.metadata.resourceVersion]).toEqual([200, made.json.metadata.resourceVersion]);
   },
+  'strategic-null-in-absent-map': async () => {
+    const body = { metadata: { name: 's' }, stringData: { a: '1', b: '2' } };
+    const { json: made } = await api.call('POST', `${DEFAULT}/secrets`, { body });
+    const patch = { stringData: { b: null }, metadata: { labels: { $patch: 'replace', l: 'x' } } };
+    const { json } = await api.call('PATCH', `${DEFAULT}/secrets/s`, { body: patch, headers: STRATEGIC });
+    expect([json.data, json.metadata.labels]).toEqual([made.data, undefined]);
+  },
   'custom-status-other-kind': async () => {
     const subresources = { status: {} };
     await define(api, definitionBody({ versions: [{ name: 'v1', subresources }] }));

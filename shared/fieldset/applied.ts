@@ -1,17 +1,18 @@
 import { isJsonObject } from '../object/clone';
+import { getJsonTypeName } from '../object/json';
 import type { FieldSet, FieldSetBuilder } from './field-set';
 import { EMPTY_SET, LEAF, sorted, withSelf } from './field-set';
 import { getItemElement } from './items';
 import { displayPath, fieldElement } from './path-element';
-import type { Inside, ListShape, ObjectShape, Shape } from './shape';
-import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
+import type { Inside, LeafShape, ListShape, ObjectShape, ScalarType, Shape } from './shape';
+import { DEDUCED_OBJECT, IGNORED_SHAPE, isScalarOf } from './shape';
 
 /** Deepest nesting of an applied configuration. */
 const APPLIED_DEPTH_MAX = 1_000;
 
 /**
  * Thrown when an object does not fit its shape: a list with two items of one key, an item without a key, a map
- * in place of a list.
+ * in place of a list, a number in place of a string.
  */
 export class ShapeError extends Error {
   constructor(path: readonly string[], problem: string) {
@@ -72,13 +73,22 @@ class Reader {
   }
 
   #below(element: string, shape: Shape, value: unknown): FieldSet | undefined {
-    if (shape.kind === 'leaf' && (shape.inside === undefined || !this.#isStrict)) return LEAF;
+    if (shape.kind === 'leaf' && (shape.inside === undefined || !this.#isStrict)) {
+      if (this.#isStrict) this.#checkScalar(element, shape, value);
+      return LEAF;
+    }
     this.#path.push(element);
     if (this.#path.length > APPLIED_DEPTH_MAX)
       throw new ShapeError(this.#path.slice(0, 1), 'nested too deep');
     const node = this.#node(shape, value);
     this.#path.pop();
     return node;
+  }
+
+  #checkScalar(element: string, { scalar }: LeafShape, value: unknown): void {
+    if (scalar === undefined || isScalarOf(scalar, value)) return;
+    const given = getJsonTypeName(value);
+    throw new ShapeError([...this.#path, element], `expected ${EXPECTED[scalar]}, got ${given}`);
   }
 
   /** Throws ShapeError for an atomic value that does not fit. */
@@ -138,7 +148,7 @@ class Reader {
     if (node[element] !== undefined && this.#isStrict) {
       throw new ShapeError(this.#path, `duplicate entries for key ${displayPath([element])}`);
     }
-    const below = shape.kind === 'keyed' ? this.#below(element, shape.element, item) : undefined;
+    const below = this.#below(element, shape.element, item);
     node[element] = below === undefined ? LEAF : withSelf(below);
   }
 
@@ -147,6 +157,13 @@ class Reader {
     throw new ShapeError([...this.#path, element], 'field not declared in schema');
   }
 }
+
+const EXPECTED: Readonly<Record<ScalarType, string>> = {
+  string: 'string',
+  numeric: 'numeric (int or float)',
+  boolean: 'boolean',
+  untyped: 'any scalar',
+};
 
 function orNothing(node: FieldSet): FieldSet | undefined {
   return node === EMPTY_SET ? undefined : node;

@@ -4,8 +4,8 @@ import type { FieldSet } from './field-set';
 import { isEmptySet, SELF } from './field-set';
 import { getItemElement, hasDistinctItems } from './items';
 import { fieldElement } from './path-element';
-import type { ListShape, ObjectShape, Shape, Inside } from './shape';
-import { DEDUCED_OBJECT } from './shape';
+import type { Inside, LeafShape, ListShape, ObjectShape, Shape } from './shape';
+import { DEDUCED_OBJECT, isScalarOf } from './shape';
 import type { ReadonlyJson } from '../object/json';
 
 /**
@@ -43,9 +43,7 @@ function itemsOwned(shape: ListShape, list: readonly unknown[], node: FieldSet |
     const named = getItemElement(shape, item);
     const child = typeof named === 'string' ? node[named] : undefined;
     if (child === undefined) return OTHERWISE;
-    if (shape.kind === 'set') {
-      if (!isEmptySet(child)) return OTHERWISE;
-    } else if (ownsNode(shape.element, item, { node: child, isMember: true }) !== 1) return OTHERWISE;
+    if (ownsNode(shape.element, item, { node: child, isMember: true }) !== 1) return OTHERWISE;
   }
   return hasDistinctItems(shape, list) ? list.length : OTHERWISE;
 }
@@ -62,8 +60,7 @@ function ownsNode(shape: Shape, value: unknown, expected: Expected): number {
     case 'ignored':
       return ownsInside(0, expected);
     case 'leaf':
-      if (shape.inside !== undefined && !fits(shape.inside, value)) return OTHERWISE;
-      return ownsLeaf(expected);
+      return fitsLeaf(shape, value, 0) ? ownsLeaf(expected) : OTHERWISE;
     case 'deduced':
       if (!isJsonObject(value)) return ownsLeaf(expected);
       return ownsInside(fieldsOwned(DEDUCED_OBJECT, value, expected.node), expected);
@@ -103,11 +100,12 @@ function sizeOf(node: FieldSet): number {
 const DEPTH_MAX = 1_000;
 
 /**
- * True when an atomic value has no undeclared fields, and no list that repeats an item or has one without a
- * key. Scalars are not checked, since the decoder checks their types.
+ * True when an atomic value is a scalar of its type, or has no undeclared fields, and no list that repeats an
+ * item or has one without a key.
  */
-function fits(inside: Inside, value: unknown): boolean {
-  return fitsInside(inside, value, 0);
+function fitsLeaf({ scalar, inside }: LeafShape, value: unknown, depth: number): boolean {
+  if (scalar !== undefined) return isScalarOf(scalar, value);
+  return inside === undefined || fitsInside(inside, value, depth);
 }
 
 function fitsInside({ of, shape }: Inside, value: unknown, depth: number): boolean {
@@ -124,7 +122,7 @@ function fitsShape(shape: Shape, value: unknown, depth: number): boolean {
     case 'deduced':
       return true;
     case 'leaf':
-      return shape.inside === undefined || fitsInside(shape.inside, value, depth);
+      return fitsLeaf(shape, value, depth);
     case 'object':
       return value === null || (isJsonObject(value) && fieldsFit(shape, value, depth));
     case 'set':
@@ -133,8 +131,7 @@ function fitsShape(shape: Shape, value: unknown, depth: number): boolean {
       if (value === null) return true;
       if (!Array.isArray(value)) return false;
       const isNamed = value.every((item) => typeof getItemElement(shape, item) === 'string');
-      if (!isNamed || !hasDistinctItems(shape, value)) return false;
-      return shape.kind === 'set' || allFit(shape.element, value, depth);
+      return isNamed && hasDistinctItems(shape, value) && allFit(shape.element, value, depth);
     }
   }
 }

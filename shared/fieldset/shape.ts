@@ -1,4 +1,4 @@
-import type { FieldType, MessageType } from '../schema/types';
+import type { FieldKind, FieldType, MessageType } from '../schema/types';
 import { ownKeyMap } from '../own-key-map';
 
 /**
@@ -11,9 +11,14 @@ export type Shape = LeafShape | { readonly kind: 'deduced' | 'ignored' } | Objec
 
 export interface LeafShape {
   readonly kind: 'leaf';
+  /** What an applied scalar must be, unless it is null; undefined where every value fits. */
+  readonly scalar?: ScalarType;
   /** Shape that an atomic applied value must fit; undefined where its type suffices. */
   readonly inside?: Inside;
 }
+
+/** Scalars as structured-merge-diff has them in its schema; `untyped` is any of them. */
+export type ScalarType = 'string' | 'numeric' | 'boolean' | 'untyped';
 
 export type UnitPart = 'value' | 'items' | 'values';
 
@@ -24,7 +29,12 @@ export interface Inside {
 }
 
 /** Lists whose items have their own owners. */
-export type ListShape = { readonly kind: 'set' } | KeyedShape;
+export type ListShape = SetShape | KeyedShape;
+
+interface SetShape {
+  readonly kind: 'set';
+  readonly element: Shape;
+}
 
 export interface KeyedShape {
   readonly kind: 'keyed';
@@ -50,7 +60,12 @@ export interface KeyShape {
 }
 
 export const LEAF_SHAPE: Shape = { kind: 'leaf' };
-export const SET_SHAPE: ListShape = { kind: 'set' };
+export const SCALAR_SHAPES: Readonly<Record<ScalarType, LeafShape>> = {
+  string: { kind: 'leaf', scalar: 'string' },
+  numeric: { kind: 'leaf', scalar: 'numeric' },
+  boolean: { kind: 'leaf', scalar: 'boolean' },
+  untyped: { kind: 'leaf', scalar: 'untyped' },
+};
 export const DEDUCED_SHAPE: Shape = { kind: 'deduced' };
 export const IGNORED_SHAPE: Shape = { kind: 'ignored' };
 const NO_FIELDS: ReadonlyMap<string, Shape> = new Map();
@@ -97,8 +112,8 @@ export function rootShape(type: MessageType): ObjectShape {
 }
 
 const TYPE_META: readonly (readonly [name: string, shape: Shape])[] = [
-  ['kind', LEAF_SHAPE],
-  ['apiVersion', LEAF_SHAPE],
+  ['kind', SCALAR_SHAPES.string],
+  ['apiVersion', SCALAR_SHAPES.string],
 ];
 
 /**
@@ -134,25 +149,49 @@ function fieldShape(field: FieldType): Shape {
 
 function valueShape(field: FieldType): Shape {
   const { kind, message, structType } = field;
-  if (kind !== 'message' || message === undefined) return LEAF_SHAPE;
+  if (kind === 'stringList') return { kind: 'leaf', inside: { of: 'items', shape: SCALAR_SHAPES.string } };
+  if (kind !== 'message' || message === undefined) return scalarShape(kind);
   const isUnit = structType === 'atomic' || ATOMIC_MESSAGES.has(message.name);
   return isUnit ? unit(field, 'value') : messageShape(message);
 }
 
 /** Returns the shape of an atomic value. */
 function unit({ kind, message }: FieldType, of: UnitPart): Shape {
-  if (kind !== 'message' || message === undefined) return LEAF_SHAPE;
-  return { kind: 'leaf', inside: { of, shape: messageShape(message) } };
+  const isMessage = kind === 'message' && message !== undefined;
+  return { kind: 'leaf', inside: { of, shape: isMessage ? messageShape(message) : scalarShape(kind) } };
+}
+
+/** The types of the published schema, in which bytes are a string. A string with a format is untyped. */
+const SCALAR_OF: Readonly<Partial<Record<FieldKind, ScalarType>>> = {
+  string: 'string',
+  bytes: 'string',
+  bool: 'boolean',
+  int32: 'numeric',
+  int64: 'numeric',
+  double: 'numeric',
+  time: 'untyped',
+  microTime: 'untyped',
+  quantity: 'untyped',
+  intOrString: 'untyped',
+};
+
+function scalarShape(kind: FieldKind): Shape {
+  const scalar = SCALAR_OF[kind];
+  return scalar === undefined ? LEAF_SHAPE : SCALAR_SHAPES[scalar];
 }
 
 /** Without a list type the strategic merge patch strategy decides. */
 function listShape(field: FieldType): Shape {
   const { listType, listMapKeys = [], patchMergeKey, patchStrategy = '' } = field;
   if (listType === 'atomic') return unit(field, 'items');
-  if (listType === 'set') return SET_SHAPE;
+  if (listType === 'set') return setShape(field);
   if (listType === 'map') return keyedShape(field, listMapKeys);
   if (!patchStrategy.split(',').includes('merge')) return unit(field, 'items');
-  return patchMergeKey === undefined ? SET_SHAPE : keyedShape(field, [patchMergeKey]);
+  return patchMergeKey === undefined ? setShape(field) : keyedShape(field, [patchMergeKey]);
+}
+
+function setShape(field: FieldType): Shape {
+  return { kind: 'set', element: valueShape(field) };
 }
 
 function keyedShape(field: FieldType, names: readonly string[]): Shape {
@@ -171,4 +210,19 @@ const ZEROS = ownKeyMap<unknown>({ string: '', bool: false, int32: 0, int64: 0 }
 function keyDefault(field: FieldType | undefined): unknown {
   if (field === undefined || field.default !== undefined) return field?.default;
   return field.omitempty || field.pointer ? undefined : ZEROS.get(field.kind);
+}
+
+/** Whether an applied value has the JSON type of a scalar. Null fits all. Source: `validateScalar` of structured-merge-diff. */
+export function isScalarOf(type: ScalarType, value: unknown): boolean {
+  if (value === null) return true;
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return type === 'untyped' || type === typeof value;
+    case 'number':
+    case 'bigint':
+      return type === 'untyped' || type === 'numeric';
+    default:
+      return false;
+  }
 }

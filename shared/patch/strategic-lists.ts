@@ -1,6 +1,6 @@
 import type { JsonObject } from '../object/clone';
-import { getOwn, isJsonObject } from '../object/clone';
-import { stringifyExact } from '../object/exact-text';
+import { getOwn, isJsonObject, setOwn } from '../object/clone';
+import { stringifyExact, WholeFraction } from '../object/exact-text';
 import { PatchError } from './patch-error';
 
 /** How the items of one list merge: by this merge key, or without one as a set of scalars. */
@@ -22,16 +22,28 @@ export function mergeLists(rule: ListRule, live: List, change: List): List {
 }
 
 /**
- * Returns the patch's list for an absent live list. Its items need no merge keys, and its directives have no
- * effect.
+ * Returns the value of a patch where the object has no value of that type: without members that are null, since
+ * there is nothing to remove, and without what holds a `$patch` directive, since there is nothing to direct.
+ * Undefined for a value that is such a directive itself. Source: `discardNullValuesFromPatch` and
+ * `removeDirectives` of strategicpatch, v1.36.
+ *
+ * @param nulls - A list with `$setElementOrder` keeps the nulls in its items, as upstream.
  */
-export function newList(change: List): List {
-  const isItem = (item: unknown): boolean => {
-    const directive = isJsonObject(item) ? getOwn(item, '$patch') : undefined;
-    if (directive !== undefined) checkDirective(directive);
-    return directive === undefined;
-  };
-  return change.every(isItem) ? change : change.filter(isItem);
+export function newValue(change: unknown, nulls: 'dropped' | 'kept' = 'dropped'): unknown {
+  if (Array.isArray(change)) return newList(change, nulls);
+  if (!isJsonObject(change) || change instanceof WholeFraction) return change;
+  if (Object.hasOwn(change, '$patch')) return undefined;
+  const result: JsonObject = {};
+  for (const key of Object.keys(change)) {
+    const value = change[key];
+    const kept = value === null && nulls === 'dropped' ? undefined : newValue(value, nulls);
+    if (kept !== undefined) setOwn(result, key, kept);
+  }
+  return result;
+}
+
+function newList(change: List, nulls: 'dropped' | 'kept'): List {
+  return change.map((item) => newValue(item, nulls)).filter((item) => item !== undefined);
 }
 
 /**
@@ -47,7 +59,7 @@ export function mergeListsInOrder(
 ): List {
   if (change === undefined) return arrangeItems(rule, { merged: live ?? [], order, live: live ?? [] });
   checkOrder(rule, change, order);
-  if (live === undefined) return arrangeItems(rule, { merged: newList(change), order, live: [] });
+  if (live === undefined) return arrangeItems(rule, { merged: newList(change, 'kept'), order, live: [] });
   return arrangeItems(rule, { merged: mergeLists(rule, live, change), order, live });
 }
 

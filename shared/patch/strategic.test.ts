@@ -176,6 +176,35 @@ test('$deleteFromPrimitiveList of structs merges them into their list', () => {
   expect(spec.containers[1]).toEqual({ name: 'b', image: 'i:3' });
 });
 
+describe('where there is nothing to merge with', () => {
+  test.each<[what: string, patch: object, annotations: unknown]>([
+    ['a null in a map', { a: null, b: '1' }, { b: '1' }],
+    ['a map of nulls', { a: null }, {}],
+    ['a map with a directive', { $patch: 'replace', a: '1' }, undefined],
+  ])('%s adds nothing of it', (_what, annotations, expected) => {
+    expect(patched({ metadata: { annotations } }).metadata).toEqual({
+      ...LIVE.metadata,
+      ...(expected === undefined ? {} : { annotations: expected }),
+    });
+  });
+
+  test('nulls and directives below a new value add nothing', () => {
+    const affinity = { nodeAffinity: { a: null, b: { $patch: 'delete' }, c: [{ d: null }, null] } };
+    expect(inPod({ affinity })).toMatchObject({ affinity: { nodeAffinity: { c: [{}, null] } } });
+    expect(inPod({ affinity: { podAffinity: null } })).toMatchObject({ affinity: {} });
+  });
+
+  test('a value of another type is replaced in the same way', () => {
+    expect(patched({ metadata: { finalizers: { a: null, b: 1 } } }).metadata.finalizers).toEqual({ b: 1 });
+  });
+
+  test('a list with an order keeps the nulls of its items', () => {
+    const order = { '$setElementOrder/initContainers': [{ name: 'n' }] };
+    const item = { name: 'n', args: null };
+    expect(inPod({ ...order, initContainers: [item] })).toMatchObject({ initContainers: [item] });
+  });
+});
+
 test('a null patch and an empty patch change nothing', () => {
   expect(patched(null)).toEqual(LIVE);
   expect(patched({})).toEqual(LIVE);
@@ -194,7 +223,7 @@ test.each<[string, unknown, string]>([
   ['a directive that is no text', { metadata: { labels: { $patch: 5 } } }, 'failed'],
   [
     'an unknown directive in a list',
-    { metadata: { ownerReferences: [{ uid: 'x', $patch: 'explode' }] } },
+    { spec: { template: { spec: { containers: [{ name: 'a', $patch: 'explode' }] } } } },
     'failed',
   ],
   ['an item without its key', { spec: { template: { spec: { containers: [{ image: 'x' }] } } } }, 'failed'],

@@ -6,7 +6,7 @@ import type { FieldType, MessageType } from '../schema/types';
 import { isDeeper, PATCH_DEPTH_MAX, PatchWork } from './patch-limits';
 import { PatchError } from './patch-error';
 import type { ListRule } from './strategic-lists';
-import { mergeLists, newList, mergeListsInOrder, withoutValues } from './strategic-lists';
+import { mergeLists, mergeListsInOrder, newValue, withoutValues } from './strategic-lists';
 
 /**
  * Largest number of fields and list items that all merges of one patch may visit, about a microsecond each. A
@@ -79,7 +79,9 @@ function mergeKey(place: Place, result: JsonObject, key: string, change: unknown
     return;
   }
   const current = getOwn(result, key);
-  setOwn(result, key, mergeValues(fieldAt(place, key), current, { change, work: place.work }));
+  const merged = mergeValues(fieldAt(place, key), current, { change, work: place.work });
+  if (merged === undefined) delete result[key];
+  else setOwn(result, key, merged);
 }
 
 /**
@@ -111,8 +113,8 @@ function mergeValues(
     if (getPatchStrategy(field) === 'replace') return change;
     return mergeObjects(placeIn(field, work), current, change);
   }
-  if (!Array.isArray(change) || getPatchStrategy(field) !== 'merge' || field?.list !== true) return change;
-  if (!Array.isArray(current)) return newList(change);
+  if (!Array.isArray(change) || !Array.isArray(current)) return newValue(change);
+  if (getPatchStrategy(field) !== 'merge' || field?.list !== true) return change;
   work.count(current.length + change.length);
   return mergeLists(ruleOf(field, work), current, change);
 }

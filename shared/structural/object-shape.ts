@@ -1,5 +1,5 @@
 import type { KeyShape, ObjectShape, Shape } from '../fieldset/shape';
-import { DEDUCED_SHAPE, LEAF_SHAPE, messageShape, rootShape, SET_SHAPE } from '../fieldset/shape';
+import { DEDUCED_SHAPE, LEAF_SHAPE, messageShape, rootShape, SCALAR_SHAPES } from '../fieldset/shape';
 import { messageType, UNSTRUCTURED } from '../schema/types';
 import type { StructuralSchema } from './structural-schema';
 
@@ -57,12 +57,19 @@ function makeShape(schema: StructuralSchema, keeps: Keeps): Shape {
   if (schema.type === 'array') return listShape(schema, keeps);
   const hasFields = schema.properties.size > 0 || schema.isEmbedded;
   if (schema.type !== 'object' && !hasFields) {
-    return schema.type === '' ? untyped(keeps) : LEAF_SHAPE;
+    return schema.type === '' ? untyped(keeps) : (SCALAR_OF.get(schema.type) ?? LEAF_SHAPE);
   }
   const shape = hasFields ? structShape(schema, keepsIn(schema, keeps)) : mapShape(schema, keeps);
   // Atomic, although the shape inside it is known.
   return schema.mapType === 'atomic' ? { kind: 'leaf', inside: { of: 'value', shape } } : shape;
 }
+
+const SCALAR_OF: ReadonlyMap<string, Shape> = new Map([
+  ['string', SCALAR_SHAPES.string],
+  ['boolean', SCALAR_SHAPES.boolean],
+  ['integer', SCALAR_SHAPES.numeric],
+  ['number', SCALAR_SHAPES.numeric],
+]);
 
 function mapShape({ additionalProperties }: StructuralSchema, keeps: Keeps): Shape {
   const element =
@@ -92,8 +99,8 @@ function fieldShapes(schema: StructuralSchema, keeps: Keeps): ReadonlyMap<string
   const found = new Map<string, Shape>();
   for (const [name, each] of schema.properties) found.set(name, shapeOf(each, keeps));
   if (schema.isEmbedded) {
-    found.set('apiVersion', LEAF_SHAPE);
-    found.set('kind', LEAF_SHAPE);
+    found.set('apiVersion', SCALAR_SHAPES.string);
+    found.set('kind', SCALAR_SHAPES.string);
     const metadata = messageShape(messageType(OBJECT_META));
     found.set('metadata', keeps === 'all' ? { ...metadata, others: DEDUCED_SHAPE } : metadata);
   }
@@ -101,7 +108,7 @@ function fieldShapes(schema: StructuralSchema, keeps: Keeps): ReadonlyMap<string
 }
 
 function listShape({ listType, listMapKeys, items }: StructuralSchema, keeps: Keeps): Shape {
-  if (listType === 'set') return SET_SHAPE;
+  if (listType === 'set') return { kind: 'set', element: items ? shapeOf(items, keeps) : LEAF_SHAPE };
   if (items === undefined) return LEAF_SHAPE;
   if (listType !== 'map' || listMapKeys.length === 0) {
     return { kind: 'leaf', inside: { of: 'items', shape: shapeOf(items, keeps) } };

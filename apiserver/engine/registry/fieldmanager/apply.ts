@@ -14,9 +14,6 @@ import {
   recursiveDifference,
 } from '../../../../shared/fieldset/field-set';
 import { mergeConfig } from '../../../../shared/fieldset/merge';
-import { DecodeError } from '../../../../shared/schema/decode';
-import type { Misfit } from '../../../../shared/schema/decode-error';
-import { BASE64_TEXT, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME } from '../../../../shared/schema/scalars';
 import type { Entry } from './entries';
 import { identityOf, storedEntries, withEntries, withManagedFields, compareText } from './entries';
 import { ownedByLastApplied, refreshLastApplied } from './last-applied';
@@ -83,7 +80,6 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
     set === said ||
     !isEmptySet(changes.own.touched) ||
     !deepEqual(pruned.metadata, bare.metadata);
-  if (!isChange) refuseMisfits(request, pruned);
   const result = isChange ? withManagedFields(request.read(pruned), undefined) : bare;
   const next = refreshLastApplied(request, result);
   const isSame = sameOwners(entries, after) && deepEqual({ ...next }, withoutTypeMeta(bare, next));
@@ -94,28 +90,6 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
     after.map((entry) => (entry === own ? timed : entry)),
   );
 }
-
-/**
- * Checks the types of reset fields, as far as the published schema has them: it does not know the formats of
- * times and quantities, nor the ranges of numbers.
- */
-function refuseMisfits({ read }: ApplyRequest, merged: ApiObject): void {
-  try {
-    read(merged);
-  } catch (error) {
-    const misfit = error instanceof Error && error.cause instanceof DecodeError && error.cause.misfit;
-    if (misfit && !isOfSchemaType(misfit)) throw error;
-  }
-}
-
-function isOfSchemaType({ wanted, given }: Misfit): boolean {
-  if (FORMS.has(wanted)) return true;
-  if (wanted === BASE64_TEXT) return typeof given === 'string';
-  return (typeof given === 'number' || typeof given === 'bigint') && NUMBER.test(wanted);
-}
-
-const FORMS: ReadonlySet<string> = new Set([TIME, MICRO_TIME, QUANTITY, INT_OR_STRING]);
-const NUMBER = /^(?:int|float|uint)\d+$/;
 
 /** The fields of the configuration, including reset fields. */
 function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefined): FieldSet {

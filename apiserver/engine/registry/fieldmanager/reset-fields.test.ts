@@ -96,12 +96,12 @@ describe('the types of reset fields in an apply', () => {
     [
       'a text for a number',
       { replicas: 'x' },
-      /cannot unmarshal string into field status\.replicas of type int32/,
+      /status\.replicas: expected numeric \(int or float\), got string/,
     ],
     [
       'a number for a text',
       { conditions: [{ type: 'A', status: 5 }] },
-      /cannot unmarshal number 5 into field status\.conditions\[0\]\.status of type string/,
+      /status: expected string, got number/,
     ],
     ['a number for a list', { conditions: 5 }, /status\.conditions: expected a list/],
   ])('%s in the status of a Deployment', async (_what, status, message) => {
