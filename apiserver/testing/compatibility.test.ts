@@ -148,6 +148,22 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     const kept = json.spec.versions[0].schema.openAPIV3Schema.properties.a.enum;
     expect([code, kept]).toEqual([201, ['x', null]]);
   },
+  'number-formats': async () => {
+    const properties = {
+      float: { type: 'number', format: 'float' },
+      int32: { type: 'integer', format: 'int32' },
+      name: { type: 'string', format: 'k8s-short-name' },
+    };
+    expect(await refusedValues(properties, { float: 3.5e38, int32: 2 ** 31, name: 'A' })).toBe(3);
+  },
+  'decimal-numbers': async () => {
+    const properties = {
+      bound: { type: 'number', minimum: 0.5 },
+      multiple: { type: 'number', multipleOf: 0.1 },
+      whole: { type: 'integer' },
+    };
+    expect(await refusedValues(properties, { bound: 0, multiple: 1e9 + 0.05, whole: 1.0000000001 })).toBe(3);
+  },
   'grace-beyond-number': async () => {
     await api.call('POST', `${DEFAULT}/pods`, {
       body: { metadata: { name: 'p' }, spec: { ...TEMPLATE.spec, nodeName: 'n' } },
@@ -175,6 +191,13 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
 
 async function createDefinition(schema: ReadonlyJson): ReturnType<InProcessApi['call']> {
   return api.call('POST', DEFINITIONS_PATH, { body: definitionBody({ versions: [{ name: 'v1', schema }] }) });
+}
+
+/** Returns how many values of a custom object are refused. */
+async function refusedValues(properties: ReadonlyJson, values: object): Promise<number> {
+  await define(api, definitionBody({ versions: [{ name: 'v1', schema: { type: 'object', properties } }] }));
+  const { json } = await api.call('POST', GIZMOS_PATH, { body: gizmo('g', values) });
+  return json.details.causes.length as number;
 }
 
 async function storedText(key: string): Promise<string> {

@@ -53,6 +53,12 @@ test.each<[string, readonly string[], readonly string[]]>([
     ['2020-01-01', '2020-01-01T24:00:00Z', '2020-01-01T00:00:00', ''],
   ],
   [
+    'k8s-short-name',
+    ['a', 'a-b', '0', 'a'.repeat(63)],
+    ['', '-a', 'a-', 'A', 'a.b', 'a_b', 'a\n', 'a'.repeat(64)],
+  ],
+  ['k8s-long-name', ['a', 'a.b-c.0', 'a'.repeat(253)], ['', 'a.', '.a', 'a..b', 'a.B', 'a'.repeat(254)]],
+  [
     'duration',
     ['1h30m', '-1.5s', '0', '+5ms', '.5h', '1.s', '1m5ms', '3 days', '2 Weeks', '10µs', '1d', 'about 3h'],
     ['', '5', 'h', '1x', '-', '.', '1.5', '5 -'],
@@ -66,11 +72,13 @@ test('a format is known for some types only', () => {
   expect(normalFormat('date-time', 'string')).toBe('date-time');
   expect(normalFormat('date', '')).toBe('date');
   expect(normalFormat('date', 'integer', true)).toBe('');
-  expect(normalFormat('int32', 'integer')).toBe('');
-  expect(normalFormat('int32', 'integer', true)).toBe('int32');
+  expect(normalFormat('int32', 'integer')).toBe('int32');
+  expect(normalFormat('int32', 'number')).toBe('');
+  expect(normalFormat('int32', '')).toBe('');
   expect(normalFormat('int32', 'constructor', true)).toBe('');
   expect(normalFormat('int32', 'string', true)).toBe('');
-  expect(normalFormat('double', 'number', true)).toBe('double');
+  expect(normalFormat('double', 'number')).toBe('double');
+  expect(normalFormat('k8s-long-name', 'string')).toBe('k8s-long-name');
   expect(normalFormat('semver', 'string')).toBe('');
   expect(normalFormat('semver', '', true)).toBe('semver');
   expect(normalFormat('date', 'array')).toBe('');

@@ -2,8 +2,8 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { ownKeyMap } from '../own-key-map';
 
 /**
- * String formats that v1.21 validates, with the rules of its libraries (go-openapi/strfmt). Other formats are
- * ignored, and so are those of numbers.
+ * String formats that upstream validates, with the rules of its libraries (kube-openapi's strfmt). Other formats
+ * are ignored. The names of Kubernetes are known since v1.34.
  */
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['bsonobjectid', (text) => /^[0-9a-f]{24}$/i.test(text)],
@@ -36,6 +36,11 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', isDate],
   ['duration', isDuration],
   ['datetime', isDateTime],
+  ['k8sshortname', (text) => text.length <= LABEL_BYTES_MAX && SHORT_NAME.test(text)],
+  [
+    'k8slongname',
+    (text) => text.length <= NAME_CHARS_MAX && text.split('.').every((part) => SHORT_NAME.test(part)),
+  ],
 ]);
 
 const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -45,13 +50,13 @@ const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * Returns the format in the schema's spelling if it is known for values of that type (empty: of any type),
- * else empty. Dashes do not count: `date-time` is `datetime`. Defaults count formats of numbers, and unknown
- * formats where there is no type; objects do not.
+ * else empty. Dashes do not count: `date-time` is `datetime`. In a default, formats without a type need not be
+ * known.
  */
-export function normalFormat(format: string, type: string, countsNumbers = false): string {
-  if (type === '' && countsNumbers) return format;
+export function normalFormat(format: string, type: string, isDefault = false): string {
+  if (type === '' && isDefault) return format;
   if (type === '' || type === 'string') return FORMATS.has(withoutDashes(format)) ? format : '';
-  return countsNumbers && NUMBER_FORMATS.get(type)?.includes(format) === true ? format : '';
+  return NUMBER_FORMATS.get(type)?.includes(format) === true ? format : '';
 }
 
 /** Longest text that is compared with a format. Some rules are quadratic in the length. */
@@ -75,6 +80,8 @@ function withoutDashes(format: string): string {
   return format.includes('-') ? format.replaceAll('-', '') : format;
 }
 
+const SHORT_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+const NAME_CHARS_MAX = 253;
 const HOST_BYTES_MAX = 255;
 const LABEL_BYTES_MAX = 63;
 

@@ -1,8 +1,11 @@
+import type { FieldError } from '../errors/field-error';
+import { ownKeyMap } from '../own-key-map';
+import type { Budget } from './budget';
 import { spend, spendMatch, TEXT_CHARS_PER_STEP } from './budget';
 import { hasFormat, isTextFormat } from './formats';
-import { goFloat, goNumber, goQuote } from './go-text';
+import { goFloat, goQuote } from './go-text';
 import type { Check } from './outcome';
-import { addPlainProblem } from './outcome';
+import { addDetailedProblem, addPlainProblem, fieldOf, goError } from './outcome';
 import { compilePattern } from './patterns';
 import type { NumberRules, TextRules } from './structural-schema';
 
@@ -57,57 +60,83 @@ function checkPattern(pattern: string, value: string, check: Check): void {
   }
 }
 
-/** As upstream, integers are compared with the integer part of a bound. */
+/**
+ * Checks the format and the bounds of a number in decimal arithmetic. Upstream truncates bounds for integers,
+ * and tolerates rounding errors.
+ */
 export function checkNumber(rules: NumberRules, value: number | bigint, check: Check): void {
-  const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value);
-  const { multipleOf, minimum, maximum, isMinimumExclusive, isMaximumExclusive } = rules;
+  const { format, multipleOf, minimum, maximum, isMinimumExclusive, isMaximumExclusive } = rules;
   const say = (text: string, bound: number): void => {
-    const shown = isInteger ? goNumber(integerPart(bound)) : goFloat(bound);
-    addPlainProblem(check, `${check.path} in body should be ${text} ${shown}`, value);
+    addPlainProblem(check, `${check.path} in body should be ${text} ${boundText(value, bound)}`, value);
   };
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf, isInteger)) say('a multiple of', multipleOf);
-  if (minimum !== undefined) {
-    const bound = isInteger ? integerPart(minimum) : minimum;
-    if (isMinimumExclusive ? value <= bound : value < bound) {
-      say(isMinimumExclusive ? 'greater than' : 'greater than or equal to', minimum);
-    }
+  const limit = LIMITS.get(format);
+  if (limit !== undefined && (value < limit.min || value > limit.max)) {
+    const message = `${OUT_OF_RANGE} ${limit.type} with format ${format} in ${check.path}`;
+    addDetailedProblem(check, message, () => goError('FieldValueInvalid', fieldOf(''), '', message));
   }
-  if (maximum !== undefined) {
-    const bound = isInteger ? integerPart(maximum) : maximum;
-    if (isMaximumExclusive ? value >= bound : value > bound) {
-      say(isMaximumExclusive ? 'less than' : 'less than or equal to', maximum);
-    }
+  if (multipleOf !== undefined) checkMultiple(value, multipleOf, check, say);
+  if (minimum !== undefined && (isMinimumExclusive ? value <= minimum : value < minimum)) {
+    say(isMinimumExclusive ? 'greater than' : 'greater than or equal to', minimum);
+  }
+  if (maximum !== undefined && (isMaximumExclusive ? value >= maximum : value > maximum)) {
+    say(isMaximumExclusive ? 'less than' : 'less than or equal to', maximum);
   }
 }
 
-const INT64_MAX = 2n ** 63n - 1n;
-const INT64_MIN = -(2n ** 63n);
+/** The greatest number that Go still rounds to a finite 32-bit floating point number. */
+const FLOAT_MAX = 3.4028235677973366e38;
 
-/** Clamps a bound to 64 bits. */
-function integerPart(bound: number): number | bigint {
-  const whole = Math.trunc(bound);
-  if (Number.isSafeInteger(whole) || !Number.isFinite(whole)) return whole;
-  const exact = BigInt(whole);
-  if (exact > INT64_MAX) return INT64_MAX;
-  return exact < INT64_MIN ? INT64_MIN : exact;
+/** Ranges of the formats of v1.36. An integer of 64 bits and a double always fit. */
+const LIMITS = ownKeyMap({
+  int32: { type: 'integer', min: -(2 ** 31), max: 2 ** 31 - 1 },
+  float: { type: 'number', min: -FLOAT_MAX, max: FLOAT_MAX },
+});
+
+const OUT_OF_RANGE = 'Checked value must be of type';
+
+/** True for the error of a number that its format cannot hold. */
+export function isOutOfRange({ message }: FieldError): boolean {
+  return message.includes(`: ${OUT_OF_RANGE} `);
 }
 
-function isMultiple(value: number | bigint, factor: number, isInteger: boolean): boolean {
-  const whole = integerPart(factor);
-  // A factor below one would truncate to zero as an integer, by which upstream would divide.
-  if (isInteger && whole !== 0) return BigInt(value) % BigInt(whole) === 0n;
-  const number = Number(value);
-  return isJsonInteger(factor < 1 ? (1 / factor) * number : number / factor);
+function checkMultiple(
+  value: number | bigint,
+  factor: number,
+  check: Check,
+  say: (text: string, bound: number) => void,
+): void {
+  if (factor <= 0) {
+    const message = `factor MultipleOf declared for ${check.path} must be positive: ${goFloat(factor)}`;
+    addPlainProblem(check, message, value);
+  } else if (!isMultiple(value, factor, check.budget)) say('a multiple of', factor);
 }
 
-const RELATIVE_ERROR_MAX = 1e-9;
+function boundText(value: number | bigint, bound: number): string {
+  const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value);
+  return isInteger && Number.isInteger(bound) ? String(BigInt(bound)) : goFloat(bound);
+}
 
-/** True for a safe integer, and for a number that differs from one only by rounding. */
-export function isJsonInteger(value: number): boolean {
-  if (Number.isInteger(value)) return Number.isSafeInteger(value);
-  const whole = Math.trunc(value);
-  if (!Number.isFinite(value) || whole < 0) return false;
-  return whole !== 0 && (value - whole) / (value + whole) < RELATIVE_ERROR_MAX;
+/** Compares decimal digits, since a quotient of floating point numbers is rounded. Exponents are at most 308. */
+function isMultiple(value: number | bigint, factor: number, budget: Budget): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(factor)) return Number(value) % factor === 0;
+  spend(budget, DECIMAL_STEPS);
+  const [digits, exponent] = decimalOf(value);
+  const [factorDigits, factorExponent] = decimalOf(factor);
+  const shift = exponent - factorExponent;
+  return shift >= 0
+    ? (digits * 10n ** BigInt(shift)) % factorDigits === 0n
+    : digits % (factorDigits * 10n ** BigInt(-shift)) === 0n;
+}
+
+/** Cost of a division of long numbers, in steps. */
+const DECIMAL_STEPS = 100;
+
+/** The shortest decimal digits of a number, and the power of ten to multiply them with. */
+function decimalOf(value: number | bigint): readonly [digits: bigint, exponent: number] {
+  if (typeof value === 'bigint') return [value, 0];
+  const [mantissa = '', power = '0'] = value.toExponential().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return [BigInt(whole + fraction), Number(power) - fraction.length];
 }
 
 /** Checks the number of items. */

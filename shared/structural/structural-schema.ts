@@ -55,6 +55,8 @@ export interface TextRules {
 }
 
 export interface NumberRules {
+  /** `int32`, `int64`, `float`, `double`, or empty. */
+  readonly format: string;
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
   readonly isMinimumExclusive: boolean;
@@ -98,8 +100,8 @@ export function compileSchema(
 export interface CompileOptions {
   readonly preserveUnknownFields?: boolean;
   /**
-   * The schema validates defaults, for which upstream has rules of its own: number formats count, any format
-   * counts where there is no type, and int-or-string accepts every value.
+   * The schema validates defaults, for which upstream has rules of its own: any format counts where there is no
+   * type, and int-or-string accepts every value.
    */
   readonly validatesDefaults?: boolean;
 }
@@ -193,18 +195,20 @@ function compileRules(
 ): Pick<StructuralSchema, 'text' | 'number' | 'list' | 'object' | 'choices'> {
   const choices: unknown = source.enum;
   const required = texts(source.required);
+  const format = normalFormat(
+    text(source.format),
+    source['x-kubernetes-int-or-string'] === true && !validatesDefaults ? '' : type,
+    validatesDefaults,
+  );
   return {
     text: unlessEmpty({
       minLength: number(source.minLength),
       maxLength: number(source.maxLength),
       pattern: text(source.pattern),
-      format: normalFormat(
-        text(source.format),
-        source['x-kubernetes-int-or-string'] === true && !validatesDefaults ? '' : type,
-        validatesDefaults,
-      ),
+      format,
     }),
     number: unlessEmpty({
+      format: type === 'integer' || type === 'number' ? format : '',
       minimum: number(source.minimum),
       maximum: number(source.maximum),
       isMinimumExclusive: source.exclusiveMinimum === true,

@@ -1,6 +1,5 @@
 import type { Check } from './outcome';
 import { addPlainProblem } from './outcome';
-import { isJsonInteger } from './scalar-checks';
 import type { StructuralSchema } from './structural-schema';
 import { ownKeyMap } from '../own-key-map';
 
@@ -49,7 +48,7 @@ function fits(expected: string, actual: string, value: unknown): boolean {
 }
 
 function isInteger(value: unknown): boolean {
-  return typeof value === 'bigint' || (typeof value === 'number' && isJsonInteger(value));
+  return typeof value === 'bigint' || Number.isSafeInteger(value);
 }
 
 function typeOf(value: unknown): string {

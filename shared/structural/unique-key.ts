@@ -2,11 +2,17 @@ import { compareKeys } from '../meta/key-order';
 
 /**
  * Returns a key that is equal for equal values: a scalar itself, or the JSON of objects and lists with sorted
- * keys.
+ * keys. Numbers are equal in any notation: `1e18` is `1000000000000000000`.
  */
 export function uniqueKey(value: unknown): unknown {
+  if (typeof value === 'number') return isLongInteger(value) ? BigInt(value) : value;
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `"${value}` : value;
   return canonicalText(value);
+}
+
+/** An integer of more than 53 bits that was read as floating point, at most 1024 bits. */
+function isLongInteger(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 /**

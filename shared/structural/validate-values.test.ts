@@ -80,13 +80,13 @@ describe('types', () => {
       'a boolean where a number has a format',
       { type: 'integer', format: 'int32' },
       true,
-      [invalid('"boolean"', 'must be of type integer: "boolean"')],
+      [invalid('""', 'must be of type int32: ""')],
     ],
     [
       'a fraction where an integer has a format',
       { type: 'integer', format: 'int64' },
       1.5,
-      [invalid('"number"', 'must be of type integer: "number"')],
+      [invalid('"float64"', 'must be of type int64: "float64"')],
     ],
     [
       'a number where a text has a format',
@@ -107,7 +107,14 @@ describe('types', () => {
   test.each<[string, ReadonlyJson, unknown]>([
     ['a whole number is an integer', { type: 'integer' }, 3],
     ['an integer of 64 bits is an integer', { type: 'integer', format: 'int64' }, 2n ** 62n],
-    ['the format int32 is not validated', { type: 'integer', format: 'int32' }, 2 ** 40],
+    ['an int32 has 32 bits', { type: 'integer', format: 'int32' }, -(2 ** 31)],
+    ['a number in the format of integers has no range', { type: 'number', format: 'int32' }, 2 ** 31],
+    [
+      'an integer or text in a format has no range',
+      { 'x-kubernetes-int-or-string': true, format: 'int32' },
+      2 ** 31,
+    ],
+    ['a float is rounded to its greatest number', { type: 'number', format: 'float' }, 3.4028235677973366e38],
     ['an integer is a number', { type: 'number', format: 'double' }, 3],
     ['a fraction is a number', { type: 'number' }, 0.5],
     ['null is well where it may be', { type: 'string', nullable: true }, null],
@@ -253,20 +260,68 @@ describe('values', () => {
     expect(errorsOf(schema, value)).toEqual(errors);
   });
 
-  test('bounds of integers are truncated', () => {
-    expect(errorsOf({ type: 'integer', minimum: 2.5 }, 2)).toEqual([]);
-    expect(errorsOf({ type: 'integer', maximum: 2.5 }, 3)).toEqual([
-      invalid('3', 'should be less than or equal to 2'),
+  test.each<[string, ReadonlyJson, unknown]>([
+    ['integer with format int32', { type: 'integer', format: 'int32' }, 2_147_483_648],
+    ['integer with format int32', { type: 'integer', format: 'int32' }, -2_147_483_649],
+    ['integer with format int32', { type: 'integer', format: 'int32' }, 2n ** 62n],
+    ['number with format float', { type: 'number', format: 'float' }, 3.5e38],
+    ['number with format float', { type: 'number', format: 'float' }, -3.402823567797337e38],
+  ])('a number that does not fit an %s is refused: %#', (what, schema, value) => {
+    const message = `Invalid value: "": Checked value must be of type ${what} in f`;
+    expect(errorsOf(schema, value)).toEqual([`<nil>: ${message}`]);
+    expect(validateValues(compileSchema(schema), value, { prefix: 'at.default' })).toMatchObject([
+      { field: 'at.default', message: message.replace('in f', 'in ') },
     ]);
   });
 
-  test('a multiple of a fraction may be an integer', () => {
-    expect(errorsOf({ type: 'number', multipleOf: 0.1 }, 0.3)).toEqual([]);
-    expect(errorsOf({ type: 'number', multipleOf: 0.5 }, 3)).toEqual([]);
+  test.each<[string, number, unknown, boolean]>([
+    ['minimum', 0.5, 0, false],
+    ['minimum', 0.5, 1, true],
+    ['minimum', 2.5, 2, false],
+    ['maximum', 2.5, 3, false],
+    ['maximum', -0.5, 0, false],
+    ['minimum', 0, -0, true],
+    ['maximum', 2 ** 53, 2n ** 53n + 1n, false],
+    ['maximum', 2 ** 63, 2n ** 63n - 1n, true],
+    ['minimum', 1e300, 2n ** 63n - 1n, false],
+    ['multipleOf', 0.1, 0.3, true],
+    ['multipleOf', 0.1, 1_000_000_000.05, false],
+    ['multipleOf', 0.1, 0.1 + 0.2, false],
+    ['multipleOf', 0.01, 4.35, true],
+    ['multipleOf', 0.5, 3, true],
+    ['multipleOf', 2.5, 4, false],
+    ['multipleOf', 2.5, 5, true],
+    ['multipleOf', 3, 2n ** 60n, false],
+    ['multipleOf', 0.1, 2n ** 62n, true],
+    ['multipleOf', 1e-7, 1e300, true],
+    ['multipleOf', 1e300, 1e-7, false],
+    ['multipleOf', 5e-324, 1.7976931348623157e308, true],
+    ['multipleOf', 1e300, 0, true],
+    ['multipleOf', 0.1, -0, true],
+    ['multipleOf', -2, 4, false],
+    ['multipleOf', 0, 4, false],
+  ])('%s %d allows %p: %p', (keyword, bound, value, isAllowed) => {
+    expect(errorsOf({ type: 'number', [keyword]: bound }, value)).toHaveLength(isAllowed ? 0 : 1);
+  });
+
+  test.each<[number | bigint, unknown, boolean]>([
+    [2n ** 53n + 1n, 2n ** 53n, false],
+    [2n ** 53n + 1n, 2n ** 53n + 1n, true],
+    [10n ** 18n, 1e18, true],
+    [0, -0, true],
+    [1, 1.5, false],
+  ])('an enum of %p contains %p: %p', (choice, value, isAllowed) => {
+    expect(errorsOf({ type: 'number', enum: [choice] } as ReadonlyJson, value)).toHaveLength(
+      isAllowed ? 0 : 1,
+    );
+  });
+
+  test('a number that is nearly whole is no integer', () => {
+    expect(errorsOf({ type: 'integer' }, 1.0000000001)).toHaveLength(1);
   });
 
   test('an unknown format is ignored', () => {
-    expect(errorsOf({ type: 'string', format: 'k8s-short-name' }, '!')).toEqual([]);
+    expect(errorsOf({ type: 'string', format: 'semver' }, '!')).toEqual([]);
   });
 });
 

@@ -478,17 +478,37 @@ describe('an object stored in one version', () => {
 });
 
 describe('a schema that became stricter', () => {
-  const lists = (listType: string): object => ({
+  const lists = (listType: string, format = ''): object => ({
     type: 'object',
     properties: {
       spec: {
         type: 'object',
         properties: {
-          size: { type: 'integer' },
+          size: { type: 'integer', format },
           tags: { type: 'array', 'x-kubernetes-list-type': listType, items: { type: 'string' } },
         },
       },
     },
+  });
+
+  test('ratchets numbers beyond their format of existing objects, and rejects new ones', async () => {
+    await define(api, definitionBody({ versions: [{ name: 'v1', schema: lists('set') as never }] }));
+    await create('wide', { spec: { size: 2 ** 31 } });
+    const schema = { openAPIV3Schema: lists('set', 'int32') };
+    const body = { spec: { versions: [{ name: 'v1', served: true, storage: true, schema }] } };
+    expect((await api.call('PATCH', `${DEFINITIONS_PATH}/gizmos.example.com`, { body })).code).toBe(200);
+    const refused = await create('new', { spec: { size: 2 ** 31 } });
+    expect(refused.json.details.causes).toEqual([
+      {
+        reason: 'FieldValueInvalid',
+        field: '<nil>',
+        message: 'Invalid value: "": Checked value must be of type integer with format int32 in spec.size',
+      },
+    ]);
+    const patch = async (spec: object): Promise<number> =>
+      (await api.call('PATCH', `${PATH}/wide`, { body: { spec } })).code;
+    expect([await patch({ tags: ['x'] }), await patch({ tags: ['x', 'x'] })]).toEqual([200, 422]);
+    expect([await patch({ size: 5 }), await patch({ size: 2 ** 31 })]).toEqual([200, 422]);
   });
 
   test('ratchets duplicate set items of existing objects, and rejects new ones', async () => {

@@ -5,6 +5,7 @@ import { apiVersionOf } from '../../../shared/object/object';
 import type { Budget } from '../../../shared/structural/budget';
 import { validateEmbedded } from '../../../shared/structural/embedded';
 import { validateListTypes } from '../../../shared/structural/list-types';
+import { isOutOfRange } from '../../../shared/structural/scalar-checks';
 import { warmPatterns } from '../../../shared/structural/warm-patterns';
 import { validateValues } from '../../../shared/structural/validate-values';
 import { INSTRUCTIONS_MAX } from '../kinds/apiextensions/crd-structure';
@@ -38,14 +39,17 @@ export function customStrategy(
     validate: (object, info) => {
       const { lazy, scale } = versions.get(info.via.version) ?? {};
       const schema = lazy?.schema;
-      const sent = toRequestVersion(object, info);
       return [
-        ...(schema === undefined
-          ? []
-          : validateWithin(info, (budget) => validateValues(schema, sent, { budget }))),
+        ...findWrongValues(versions, object, info),
         ...(scale === undefined ? [] : validateScaled(object, scale, 'spec')),
-        ...(schema === undefined ? [] : validateEmbedded(schema, sent)),
+        ...(schema === undefined ? [] : validateEmbedded(schema, toRequestVersion(object, info))),
       ];
+    },
+    // Objects with numbers beyond the range of their format from before the rule can still be updated.
+    ratchets: (faults, previous, info) => {
+      if (previous === undefined || !faults.some(isOutOfRange)) return faults;
+      const former = findWrongValues(versions, previous, info).filter(isOutOfRange);
+      return faults.filter(({ message }) => !former.some((each) => each.message === message));
     },
     validateNew: (object, info) => findDuplicates(versions, object, info),
     // Ratcheting: objects with duplicates from before the rule can still be updated.
@@ -58,14 +62,9 @@ export function customStrategy(
         prepareForUpdate: statusSubresource.prepareForUpdate,
         // As in v1.21, status updates validate the values of the whole object, but neither embedded objects nor duplicates.
         validateUpdate: (next, _previous, info) => {
-          const { lazy, scale } = versions.get(info.via.version) ?? {};
-          const schema = lazy?.schema;
+          const { scale } = versions.get(info.via.version) ?? {};
           return [
-            ...(schema === undefined
-              ? []
-              : validateWithin(info, (budget) =>
-                  validateValues(schema, toRequestVersion(next, info), { budget }),
-                )),
+            ...findWrongValues(versions, next, info),
             ...(scale === undefined ? [] : validateScaled(next, scale, 'status')),
           ];
         },
@@ -78,6 +77,18 @@ export function customStrategy(
 function toRequestVersion(object: ApiObject, { via }: WriteInfo): JsonObject {
   const sent: unknown = { ...object, apiVersion: apiVersionOf(via) };
   return sent as JsonObject;
+}
+
+/** Compares the values of an object with the schema of the request's version. */
+function findWrongValues(
+  versions: ReadonlyMap<string, StrategyVersion>,
+  object: ApiObject,
+  info: WriteInfo,
+): readonly FieldError[] {
+  const schema = versions.get(info.via.version)?.lazy.schema;
+  return schema === undefined
+    ? []
+    : validateWithin(info, (budget) => validateValues(schema, toRequestVersion(object, info), { budget }));
 }
 
 /** Finds duplicate items of sets and keyed lists. */
