@@ -7,8 +7,8 @@ import path from 'node:path';
 import { NAMESPACE, SECRET_TYPE } from '../../../shared/names';
 import type { AuditedServer } from '../../testing/audit/audited-server';
 import { startAuditedServer } from '../../testing/audit/audited-server';
-import type { TestCertificate } from './testing/test-certificates';
-import { CLIENT_AUTH, testAuthority, testCertificate } from './testing/test-certificates';
+import type { TestCertificate } from '../../../shared/certs/testing/test-certificates';
+import { CLIENT_AUTH, testAuthority, testCertificate } from '../../../shared/certs/testing/test-certificates';
 
 const clients = testAuthority({ commonName: 'clients' });
 const middle = testAuthority({ commonName: 'middle', issuer: clients });

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { Agent } from 'node:https';
-import { createConnection } from 'node:net';
-import { Duplex } from 'node:stream';
+import type { AddressInfo, Server as NetServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
+import { Duplex, Writable } from 'node:stream';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { connect } from 'node:tls';
-import type { TestCertificate } from '../authn/testing/test-certificates';
-import { CLIENT_AUTH, testAuthority, testCertificate } from '../authn/testing/test-certificates';
+import type { TestCertificate } from '../../../shared/certs/testing/test-certificates';
+import { CLIENT_AUTH, testAuthority, testCertificate } from '../../../shared/certs/testing/test-certificates';
 import type { PeerCertificates } from '../request/exchange';
 import type { ClientAuthorities } from './peer-certificates';
 import type { TestServer } from './testing/client';
@@ -163,3 +164,58 @@ test('without client authorities no certificate is requested', async () => {
   await start();
   expect(await ask(shown(alice))).toBe('no certificate');
 });
+
+describe.each(VERSIONS)('with two authorities of one name over %s', (version) => {
+  const only = { minVersion: version, maxVersion: version };
+  const twins = [testAuthority({ commonName: 'twin' }), testAuthority({ commonName: 'twin' })];
+  const clients = twins.map((issuer) => testCertificate({ commonName: 'client', issuer }));
+  beforeEach(() => {
+    pem = twins.map((each) => each.pem).join('');
+    onChange();
+  });
+
+  test('a certificate of either authority opens a usable connection, however its bytes arrive', async () => {
+    const relay = await inPieces();
+    const { port } = relay.address() as AddressInfo;
+    for (const client of clients) {
+      expect(await ask({ ...only, ...shown(client) })).toBe('client');
+      expect(await ask({ ...only, ...shown(client), port })).toBe('client');
+    }
+    relay.close();
+  });
+
+  test('a certificate that is sent with both authorities opens a usable connection', async () => {
+    for (const client of clients) {
+      expect(await ask({ ...only, ...shown(client, ...twins) })).toBe('client twin twin');
+    }
+  });
+});
+
+const PIECE_BYTES = 100;
+
+/** Opens a port that forwards in pieces, each in a turn of the event loop of its own, so that the server reads half records. */
+async function inPieces(): Promise<NetServer> {
+  const relay = createServer((client) => {
+    const upstream = createConnection({ port: running.port, host: '127.0.0.1', noDelay: true });
+    upstream.pipe(client);
+    const pieces = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        const writeFrom = (at: number): void => {
+          if (at >= chunk.length) done();
+          else
+            upstream.write(chunk.subarray(at, at + PIECE_BYTES), () =>
+              setImmediate(writeFrom, at + PIECE_BYTES),
+            );
+        };
+        writeFrom(0);
+      },
+    });
+    client.pipe(pieces);
+    client.on('error', () => upstream.destroy());
+    upstream.on('error', () => client.destroy());
+    client.on('close', () => upstream.destroy());
+  });
+  relay.listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  return relay;
+}

@@ -1,8 +1,17 @@
 import type { X509Certificate } from 'node:crypto';
-import { constants } from 'node:crypto';
+import { constants, generateKeyPairSync } from 'node:crypto';
+import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import { TLSSocket } from 'node:tls';
+import * as der from '../../../shared/certs/der';
+import {
+  EXTENSION,
+  extension,
+  KEY_USAGE_BIT,
+  signedCertificate,
+} from '../../../shared/certs/signed-certificate';
+import { certificatesOfPem } from '../../../shared/certs/x509/certificate';
 import type { PeerCertificates } from '../request/exchange';
 
 /** The authorities of client certificates. */
@@ -17,8 +26,8 @@ const CHAIN_MAX = 32;
 const peers = new WeakMap<Socket, { readonly peer: PeerCertificates | undefined }>();
 
 /**
- * Returns the certificate chain of a client: its own certificate, and those it sent along as far as each issued the
- * one before. Undefined without a certificate. The handshake proves possession of the key only; the authenticator
+ * Returns the certificate chain of a client: its own certificate, and those it sent along in their order. Undefined
+ * without a certificate. The handshake proves possession of the key only; the authenticator
  * decides whether to trust the chain. Returns the same array for all requests of a connection.
  */
 export function peerCertificates(socket: Socket): PeerCertificates | undefined {
@@ -41,6 +50,15 @@ function read(socket: Socket): PeerCertificates | undefined {
 }
 
 /**
+ * Reads the certificates of every new connection before any other listener. Certificates of one name that a client sent
+ * along leave an error in OpenSSL's queue as described at `namesOnly`. Reading them clears the queue, which must happen
+ * while the handshake reports its end.
+ */
+export function readPeerCertificates(https: Server): void {
+  https.prependListener('secureConnection', peerCertificates);
+}
+
+/**
  * Requests a client certificate but accepts every client: a missing or invalid one becomes a 401 with a reason
  * instead of a broken connection.
  */
@@ -50,10 +68,39 @@ export const CLIENT_CERTIFICATE_OPTIONS = {
 } as const satisfies TlsOptions;
 
 /**
- * Builds the TLS options for client authorities, the only ones that are trusted. Sessions are not resumed: a resumed
- * session has lost the certificates that the client sent along, and keeps a result of verification under earlier
- * authorities. Renegotiation is off, so a client keeps its identity for the whole connection.
+ * Builds the TLS options that send the names of the client authorities. Sessions are not resumed: a resumed session has
+ * lost the certificates that the client sent along. Renegotiation is off, so a client keeps its identity for the whole
+ * connection.
  */
 export function clientAuthorityContext({ pem }: ClientAuthorities): SecureContextOptions {
-  return { ca: pem(), secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION };
+  return {
+    ca: namesOnly(pem()),
+    secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
+  };
+}
+
+/**
+ * Returns PEM certificates that have the names of the authorities and may sign nothing. With the authorities themselves
+ * OpenSSL would verify the client's certificate with the first one of the issuer's name. If that fails although another
+ * one has issued it, the error stays in OpenSSL's queue, and the next read of the connection fails with it.
+ */
+function namesOnly(pem: string): string {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const publicKeyInfo = publicKey.export({ type: 'spki', format: 'der' });
+  const extensions = [
+    extension(EXTENSION.keyUsage, der.namedBits([KEY_USAGE_BIT.digitalSignature]), 'critical'),
+  ];
+  const validity = { fromMs: 0, untilMs: 0 };
+  return certificatesOfPem(pem)
+    .map(({ subject }) =>
+      signedCertificate({
+        subject,
+        issuer: subject,
+        publicKeyInfo,
+        validity,
+        extensions,
+        signingKey: privateKey,
+      }),
+    )
+    .join('');
 }

@@ -24,7 +24,11 @@ import { ALPN_PROTOCOLS, Http2Sessions } from './http2-sessions';
 import * as limits from './limits';
 import { refuseMalformed } from './malformed';
 import type { ClientAuthorities } from './peer-certificates';
-import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certificates';
+import {
+  CLIENT_CERTIFICATE_OPTIONS,
+  clientAuthorityContext,
+  readPeerCertificates,
+} from './peer-certificates';
 import { detachNativeParser } from './detach-native-parser';
 import { Pipelines } from './pipelines';
 import type { HandlerOptions, InFlight, Pipeline } from './request-handler';
@@ -233,6 +237,7 @@ class HttpsServer implements Server {
     );
     this.#http2?.attach(https);
     this.#limitHandshakes(https);
+    if (this.#settings.clientAuthorities !== undefined) readPeerCertificates(https);
     // Node would silently drop headers after the first thousand, and one of them may be an impersonation header. The
     // size of headers is limited instead.
     https.maxHeadersCount = 0;

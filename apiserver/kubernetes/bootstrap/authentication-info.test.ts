@@ -1,8 +1,8 @@
 import { silentLog } from '../../../shared/log/log';
 import { NAMESPACE } from '../../../shared/names';
 import { patience } from '../../../shared/testing/eventually';
-import type { TestCertificate } from '../../engine/authn/testing/test-certificates';
-import { testAuthority } from '../../engine/authn/testing/test-certificates';
+import type { TestCertificate } from '../../../shared/certs/testing/test-certificates';
+import { testAuthority } from '../../../shared/certs/testing/test-certificates';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { AuthenticationInfo, AuthenticationInfoOptions } from './authentication-info';

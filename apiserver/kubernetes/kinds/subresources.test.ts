@@ -1,6 +1,6 @@
 import { GROUP, MEDIA_TYPE } from '../../../shared/names';
 import type { InProcessApi } from '../../testing/in-process-api';
-import { testCertificate } from '../../engine/authn/testing/test-certificates';
+import { testCertificate } from '../../../shared/certs/testing/test-certificates';
 import { startInProcessApi } from '../../testing/in-process-api';
 
 const PODS = '/api/v1/namespaces/default/pods';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { seededRandom } from '../../engine/authn/testing/random';
+import { seededRandom } from '../../../shared/testing/random';
 import { keptInputs } from './corpus';
 import { runTarget } from './run-target';
 import { TARGETS } from './targets';

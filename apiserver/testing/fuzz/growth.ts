@@ -1,4 +1,4 @@
-import type { Random } from '../../engine/authn/testing/random';
+import type { Random } from '../../../shared/testing/random';
 import type { BlockCoverage } from './coverage';
 import { mutateJson } from './mutators/mutate-json';
 import { growJson } from './mutators/grow-json';

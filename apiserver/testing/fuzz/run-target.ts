@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import type { Random } from '../../engine/authn/testing/random';
+import type { Random } from '../../../shared/testing/random';
 import type { KeptInput } from './corpus';
 import type { Check, Target } from './target';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Log } from '../../../../shared/log/log';
-import type { Certificate } from './certificate';
-import { certificatesOfPem } from './certificate';
+import type { Certificate } from '../../../../shared/certs/x509/certificate';
+import { certificatesOfPem } from '../../../../shared/certs/x509/certificate';
 
 /** The reload interval of bundles; that of kube-apiserver is a minute. */
 const BUNDLE_POLL_MS = 10_000;

@@ -9,7 +9,12 @@ import { USER_GROUP } from '../../../../shared/names';
 import type { PeerCertificates } from '../../request/exchange';
 import { newExchange } from '../../request/testing/new-exchange';
 import { whyUnauthorized } from '../authenticator';
-import { CLIENT_AUTH, rawCertificate, testAuthority, testCertificate } from '../testing/test-certificates';
+import {
+  CLIENT_AUTH,
+  rawCertificate,
+  testAuthority,
+  testCertificate,
+} from '../../../../shared/certs/testing/test-certificates';
 import { openCaBundle } from './ca-bundle';
 import { clientCertificate } from './client-certificate';
 import { patience } from '../../../../shared/testing/eventually';

@@ -7,9 +7,9 @@ import type { PeerCertificates } from '../../request/exchange';
 import type { AccessCondition } from '../../request/access-condition';
 import { unauthorized } from '../authenticator';
 import type { CaBundle, CaContent } from './ca-bundle';
-import type { Certificate } from './certificate';
-import { certificateOf } from './certificate';
-import { verifyChain } from './chain';
+import type { Certificate } from '../../../../shared/certs/x509/certificate';
+import { certificateOf } from '../../../../shared/certs/x509/certificate';
+import { verifyChain } from '../../../../shared/certs/x509/chain';
 
 /** The result of verifying a client certificate against one bundle. `notAfterMs` is absent if it is malformed. */
 export type VerifiedPeer = { readonly notAfterMs?: number } & (

@@ -1,4 +1,4 @@
-import type { Random } from '../../../engine/authn/testing/random';
+import type { Random } from '../../../../shared/testing/random';
 import type { Place } from './json-places';
 import { placeAt, placesIn, replacedAt } from './json-places';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../../engine/authn/testing/random';
+import type { Random } from '../../../../shared/testing/random';
 
 export interface Material {
   readonly random: Random;

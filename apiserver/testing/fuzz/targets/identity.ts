@@ -13,9 +13,9 @@ import { isSignedByOneOf, parseToken, signToken } from '../../../../shared/token
 import { KeyError, signingKeyOf, verificationKeysOf } from '../../../../shared/tokens/token-key';
 import { CsvError, parseCsv } from '../../../engine/authn/csv';
 import { tokenFileLookup } from '../../../engine/authn/token-file';
-import { CLIENT_AUTH, testCertificate } from '../../../engine/authn/testing/test-certificates';
-import { certificatesOfPem } from '../../../engine/authn/x509/certificate';
-import { verifyChain } from '../../../engine/authn/x509/chain';
+import { CLIENT_AUTH, testCertificate } from '../../../../shared/certs/testing/test-certificates';
+import { certificatesOfPem } from '../../../../shared/certs/x509/certificate';
+import { verifyChain } from '../../../../shared/certs/x509/chain';
 import {
   certificateRequestOrganizations,
   certificateRequestProblem,

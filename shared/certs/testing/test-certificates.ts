@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { constants, createHash, generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
-import * as der from '../../../../shared/certs/der';
+import * as der from '../der';
 import type { Certificate } from '../x509/certificate';
 import { certificateOf } from '../x509/certificate';
 

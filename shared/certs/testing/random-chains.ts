@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { generateKeyPairSync } from 'node:crypto';
-import * as der from '../../../../shared/certs/der';
+import * as der from '../der';
 import type { ChainDraft } from './chain-oddities';
 import { ODDITIES } from './chain-oddities';
-import type { Random } from './random';
+import type { Random } from '../../testing/random';
 import type { RawCertificate, TestCertificateOptions, TestIssuer } from './test-certificates';
 import { ANY_USAGE, CLIENT_AUTH, rawCertificate, SERVER_AUTH } from './test-certificates';
 

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import * as der from '../../../../shared/certs/der';
+import * as der from '../der';
 import type { TestCertificate } from '../testing/test-certificates';
 import {
   ANY_USAGE,

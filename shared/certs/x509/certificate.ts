@@ -1,12 +1,15 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { isAcceptedKey } from '../../../../shared/certs/accepted-keys';
-import type { DerValue } from '../../../../shared/certs/der-reader';
-import { DER_TAG, derChildren, derContextTag, derText, derValues } from '../../../../shared/certs/der-reader';
+import { isAcceptedKey } from '../accepted-keys';
+import type { DerValue } from '../der-reader';
+import { DER_TAG, derChildren, derContextTag, derText, derValues } from '../der-reader';
 
 /** A certificate with the parsed fields that chain verification needs. */
 export interface Certificate {
   readonly x509: X509Certificate;
   readonly der: Buffer;
+  /** The names as whole DER values. */
+  readonly subject: Buffer;
+  readonly issuer: Buffer;
   /** The last common name of the subject, as other implementations use; empty if there is none. */
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -73,6 +76,7 @@ export function certificateOf(x509: X509Certificate): Certificate {
   const hasVersion = fields[0]?.tag === derContextTag(0);
   const first = hasVersion ? 1 : 0;
   const [notBefore, notAfter] = derChildren(fields[first + 3], DER_TAG.sequence);
+  const issuer = fields[first + 2];
   const [subject, publicKeyInfo] = fields.slice(first + 4);
   const extensions = extensionsOf(fields.find(({ tag }) => tag === derContextTag(3)));
   const constraints = extensions.find(({ id }) => id === BASIC_CONSTRAINTS);
@@ -80,6 +84,8 @@ export function certificateOf(x509: X509Certificate): Certificate {
   return {
     x509,
     der,
+    subject: subject?.whole ?? Buffer.alloc(0),
+    issuer: issuer?.whole ?? Buffer.alloc(0),
     commonName: attributes.findLast(({ id }) => id === COMMON_NAME)?.text ?? '',
     organizations: attributes.filter(({ id }) => id === ORGANIZATION).map(({ text }) => text),
     notBeforeMs: timeOf(notBefore),

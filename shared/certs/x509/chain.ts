@@ -1,4 +1,4 @@
-import { Slices } from '../../../../shared/concurrency/slices';
+import { Slices } from '../../concurrency/slices';
 import type { Certificate } from './certificate';
 
 /** The result of verifying a certificate. */

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import * as der from '../../../../shared/certs/der';
+import * as der from '../der';
 import type { KeyPair } from './random-chains';
-import type { Random } from './random';
+import type { Random } from '../../testing/random';
 import type { RawCertificate, TestCertificateOptions } from './test-certificates';
 import { ANY_USAGE, rawCertificate, SERVER_AUTH } from './test-certificates';
 

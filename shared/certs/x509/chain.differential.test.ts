@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { ODDITIES } from '../testing/chain-oddities';
 import { opensslVerdicts } from '../testing/openssl-verify';
-import { seededRandom } from '../testing/random';
+import { seededRandom } from '../../testing/random';
 import type { RandomChain } from '../testing/random-chains';
 import { newKeyPool, randomChain } from '../testing/random-chains';
 import type { Certificate } from './certificate';
