@@ -215,11 +215,12 @@ class HttpsServer implements Server {
   }
 
   #createHttps(certificate: LoadedCertificate): NodeHttpsServer {
-    const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX } = this.#settings;
+    const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX, clientAuthorities } = this.#settings;
+    const { handshakes: rate, log } = this.#settings;
     const https = createHttpsServer(
       {
         ...this.#secureContext(certificate),
-        ...(this.#settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
+        ...(clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
         ...this.#sniOptions(),
         ...(this.#http2 === undefined ? {} : { ALPNProtocols: ALPN_PROTOCOLS }),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
@@ -236,8 +237,8 @@ class HttpsServer implements Server {
       this.#onRequest,
     );
     this.#http2?.attach(https);
-    this.#limitHandshakes(https);
-    if (this.#settings.clientAuthorities !== undefined) readPeerCertificates(https);
+    if (rate !== undefined) limitHandshakes(https, { rate, log, counts: this.#counts });
+    if (clientAuthorities !== undefined) readPeerCertificates(https);
     // Node would silently drop headers after the first thousand, and one of them may be an impersonation header. The
     // size of headers is limited instead.
     https.maxHeadersCount = 0;
@@ -260,11 +261,6 @@ class HttpsServer implements Server {
       socket.once('close', () => this.#sockets.delete(socket));
     });
     return https;
-  }
-
-  #limitHandshakes(https: NodeHttpsServer): void {
-    const { handshakes: rate, log } = this.#settings;
-    if (rate !== undefined) limitHandshakes(https, { rate, log, counts: this.#counts });
   }
 
   #secureContext(certificate: LoadedCertificate): SecureContextOptions {
