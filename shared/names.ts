@@ -97,9 +97,9 @@ export const dialect: Dialect = readDialect(process.argv, process.env);
 const exactNames = new Map(EXACT);
 const prefixesByLength = [...PREFIXES].sort(([a], [b]) => b.length - a.length);
 
-/** Translates one neutral identifier (as the tables spell them) into the dialect of this process. Unlisted ones stay as they are. */
-export function fromNeutral(name: string): string {
-  if (dialect === 'orch') return name;
+/** Translates one neutral identifier (as the tables spell them) into a dialect, by default that of this process. Unlisted ones stay as they are. */
+export function fromNeutral(name: string, to: Dialect = dialect): string {
+  if (to === 'orch') return name;
   const exact = exactNames.get(name);
   if (exact !== undefined) return exact;
   const prefix = prefixesByLength.find(([neutral]) => name.startsWith(neutral));
@@ -107,8 +107,8 @@ export function fromNeutral(name: string): string {
 }
 
 /** Translates a neutral API group name: every group with the suffix `.orch`; the others are the same in both dialects. */
-export function groupFromNeutral(group: string): string {
-  if (dialect === 'orch' || !group.endsWith(NEUTRAL_GROUP_SUFFIX)) return group;
+export function groupFromNeutral(group: string, to: Dialect = dialect): string {
+  if (to === 'orch' || !group.endsWith(NEUTRAL_GROUP_SUFFIX)) return group;
   return group.slice(0, -NEUTRAL_GROUP_SUFFIX.length) + KUBERNETES_GROUP_SUFFIX;
 }
 
@@ -389,16 +389,15 @@ export const VOLUME_TOPOLOGY_LABELS = [
   },
 ] as const;
 
-/** Input and output of credential plugins. */
-export const EXEC_CREDENTIAL = {
-  /** The variable with its input. */
-  environment: fromNeutral('ORCH_EXEC_INFO'),
-  apiVersions: ['v1beta1', 'v1alpha1'].map(
-    (version) => `${groupFromNeutral('client.authentication.orch')}/${version}`,
-  ),
-  /** The extension of a cluster that is for such programs. */
-  extension: `${groupFromNeutral('client.authentication.orch')}/exec`,
-} as const;
+/** Returns names of servers and credential plugins of a dialect that this process need not speak. */
+export const namesIn = (of: Dialect) => ({
+  apiService: fromNeutral('orch', of),
+  publicNamespace: fromNeutral('orch-public', of),
+  rbacGroup: groupFromNeutral('rbac.authorization.orch', of),
+  execGroup: groupFromNeutral('client.authentication.orch', of),
+  /** The environment variable with the input of a plugin. */
+  execVariable: fromNeutral('ORCH_EXEC_INFO', of),
+});
 
 /** The group of the policies that the authorization mode ABAC reads from a file. */
 export const ABAC_GROUP = fromNeutral('abac.authorization.orch');

@@ -1,21 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { createClient } from '../../shared/client/client';
-import { CLUSTER_INFO, ensureClusterInfo } from '../../shared/client/cluster-info';
-import { loadKubeconfig } from '../../shared/client/kubeconfig';
+import { ensureClusterInfo } from '../../shared/client/cluster-info';
 import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
-import { NAMESPACE } from '../../shared/names';
+import {
+  discoverDialect,
+  hasKubeconfig,
+  KUBECONFIG_REQUIRED,
+  kubeconfigFlag,
+  readClientOptions,
+  withClient,
+} from './api-server';
 import type { Command } from './command';
-import { parsedCommand } from './command';
+import { parsedCommand, readFlagFile } from './command';
 import { OUTPUT_FLAG, createOutcome } from './output';
 
 const FLAGS = [
-  {
-    name: 'kubeconfig',
-    type: 'string',
-    default: '',
-    group: 'Generic',
-    help: 'Path of the kubeconfig file of an administrator.',
-  },
+  kubeconfigFlag('Generic', 'of an administrator'),
   {
     name: 'server',
     type: 'string',
@@ -44,28 +42,29 @@ const FLAGS = [
 export const CLUSTER_INFO_COMMAND: Command = parsedCommand({
   name: ['cluster-info', 'publish'],
   group: 'Control plane',
-  summary: `Publishes address and authorities in ${NAMESPACE.public} for nodes that join, readable by everybody.`,
+  summary:
+    'Publishes address and authorities in the public namespace for nodes that join, readable without credentials.',
   flags: FLAGS,
   run: async ({ kubeconfig, server, caFile, timeoutMs, output }: FlagValues<typeof FLAGS>) => {
     const errors = [
-      ...(kubeconfig === '' ? ['--kubeconfig is required'] : []),
+      ...(hasKubeconfig(kubeconfig) ? [] : [KUBECONFIG_REQUIRED]),
       ...(/^https:\/\/[^/]+\/?$/u.test(server) ? [] : ['--server must be like https://host:port']),
     ];
     if (errors.length > 0) return { errors };
-    const options = loadKubeconfig({ path: kubeconfig }).client;
-    const authorities = caFile === '' ? options.ca?.toString() : readFileSync(caFile, 'utf8');
+    const options = readClientOptions(kubeconfig);
+    const authorities = caFile === '' ? options.ca?.toString() : readFlagFile('ca-file', caFile).toString();
     if (authorities === undefined) return { errors: ['--ca-file is required: the kubeconfig has none'] };
-    const client = createClient({ ...options, userAgent: 'orch-admin' });
-    try {
-      await ensureClusterInfo(client, { server, authorities }, AbortSignal.timeout(timeoutMs));
-      const name = `${NAMESPACE.public}/${CLUSTER_INFO.configMap}`;
+    return withClient(options, async (client) => {
+      const name = await ensureClusterInfo(
+        client,
+        { server, authorities, dialect: await discoverDialect(client) },
+        AbortSignal.timeout(timeoutMs),
+      );
       return createOutcome(output, {
         json: { configMap: name, server },
         lines: [`published ${name}`],
         code: 0,
       });
-    } finally {
-      client.close();
-    }
+    });
   },
 });

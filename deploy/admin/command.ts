@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
 import { parseFlags } from '../../shared/flags/parse-flags';
 
@@ -34,4 +35,13 @@ export function parsedCommand<const Rows extends readonly FlagRow[]>(
       return parsed.outcome === 'errors' ? { errors: parsed.errors } : run(parsed.values);
     },
   };
+}
+
+/** Reads the file that a flag names. The error names both. */
+export function readFlagFile(flag: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Error(`--${flag}: cannot read ${file}: ${(error as Error).message}`, { cause: error });
+  }
 }

@@ -1,22 +1,21 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../shared/client/client';
-import { createClient } from '../../shared/client/client';
-import { loadKubeconfig } from '../../shared/client/kubeconfig';
 import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
 import { NAMESPACE } from '../../shared/names';
+import {
+  hasKubeconfig,
+  KUBECONFIG_REQUIRED,
+  kubeconfigFlag,
+  readClientOptions,
+  withClient,
+} from './api-server';
 import type { Command } from './command';
 import { parsedCommand } from './command';
 import { OUTPUT_FLAG, createOutcome } from './output';
 
 const FLAGS = [
-  {
-    name: 'kubeconfig',
-    type: 'string',
-    default: '',
-    group: 'Generic',
-    help: 'Path of the kubeconfig file with the address of the API servers and the credentials.',
-  },
+  kubeconfigFlag('Generic', 'with the address of the API servers and the credentials'),
   {
     name: 'timeout',
     type: 'duration',
@@ -34,14 +33,11 @@ export const SMOKE_COMMAND: Command = parsedCommand({
   summary: 'Lists, writes and watches by the API servers, and leaves nothing there.',
   flags: FLAGS,
   run: async ({ kubeconfig, timeoutMs, output }: FlagValues<typeof FLAGS>) => {
-    if (kubeconfig === '') return { errors: ['--kubeconfig is required'] };
-    const client = createClient({ ...loadKubeconfig({ path: kubeconfig }).client, userAgent: 'orch-admin' });
-    try {
+    if (!hasKubeconfig(kubeconfig)) return { errors: [KUBECONFIG_REQUIRED] };
+    return withClient(readClientOptions(kubeconfig), async (client) => {
       const lines = await smoke(client, AbortSignal.timeout(timeoutMs));
       return createOutcome(output, { json: { steps: lines }, lines, code: 0 });
-    } finally {
-      client.close();
-    }
+    });
   },
 });
 

@@ -13,7 +13,9 @@ export interface AdminOutcome {
 /** Runs `orch-admin`; never rejects on a non-zero exit code. */
 export async function runAdmin(...args: readonly string[]): Promise<AdminOutcome> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [PROGRAM, ...args], (error, stdout, stderr) => {
+    // The kubeconfig of the user who runs the tests is not meant.
+    const env = { ...process.env, KUBECONFIG: '' };
+    execFile(process.execPath, [PROGRAM, ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });

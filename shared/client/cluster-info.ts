@@ -1,5 +1,6 @@
 import { RESOURCE } from '../api/resource-names';
-import { dialect, GROUP, NAMESPACE, USER } from '../names';
+import type { Dialect } from '../names';
+import { dialect, namesIn, USER } from '../names';
 import type { ApiObject, ResourceOf } from '../object/object';
 import type { Client } from './client';
 import { hasCode } from './status';
@@ -10,14 +11,14 @@ export interface ClusterInfo {
   readonly server: string;
   /** The certificates of its authority, as PEM. */
   readonly authorities: string;
+  /** The dialect of the servers; that of this process if absent. */
+  readonly dialect?: Dialect;
 }
 
 /** The ConfigMap that a joining node reads anonymously in the public namespace. */
 export const CLUSTER_INFO = {
   configMap: 'cluster-info',
   key: 'kubeconfig',
-  /** The Role and RoleBinding of its anonymous readers. */
-  grant: `${dialect === 'orch' ? 'orch' : 'kubeadm'}:bootstrap-signer-clusterinfo`,
   /** The key of bootstrap signatures: the whole token by the specification, or its second half, as kubeadm expects. */
   signedWith: dialect === 'orch' ? 'token' : 'secret',
 } as const;
@@ -26,18 +27,21 @@ const TRIES_MAX = 5;
 
 /**
  * Creates or updates the ConfigMap `cluster-info` of the public namespace, and creates the grant for anonymous readers if it is missing.
- * The controller-manager adds signatures.
+ * The controller-manager adds signatures. Returns `<namespace>/<name>` of the ConfigMap.
  */
 export async function ensureClusterInfo(
   client: Client,
   info: ClusterInfo,
   signal: AbortSignal,
-): Promise<void> {
-  await ensureText(client, textOf(info), signal);
-  const metadata = { name: CLUSTER_INFO.grant, namespace: NAMESPACE.public };
+): Promise<string> {
+  const { dialect: served = dialect } = info;
+  const { publicNamespace: namespace, rbacGroup: group } = namesIn(served);
+  const name = `${served === 'orch' ? 'orch' : 'kubeadm'}:bootstrap-signer-clusterinfo`;
+  const metadata = { name, namespace };
+  await ensureText(client, namespace, { text: textOf(info), signal });
   await createMissing(
     client,
-    RESOURCE.roles,
+    { ...RESOURCE.roles, group },
     {
       metadata,
       rules: [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: [NAME] }],
@@ -46,18 +50,18 @@ export async function ensureClusterInfo(
   );
   await createMissing(
     client,
-    RESOURCE.rolebindings,
+    { ...RESOURCE.rolebindings, group },
     {
       metadata,
-      roleRef: { apiGroup: GROUP.rbac, kind: 'Role', name: CLUSTER_INFO.grant },
-      subjects: [{ kind: 'User', apiGroup: GROUP.rbac, name: USER.anonymous }],
+      roleRef: { apiGroup: group, kind: 'Role', name },
+      subjects: [{ kind: 'User', apiGroup: group, name: USER.anonymous }],
     },
     signal,
   );
+  return `${namespace}/${NAME}`;
 }
 
 const NAME = CLUSTER_INFO.configMap;
-const REF = { namespace: NAMESPACE.public, name: NAME };
 
 /** Returns a kubeconfig with one unnamed cluster, as kubeadm expects, and no user. */
 function textOf({ server, authorities }: ClusterInfo): string {
@@ -75,12 +79,17 @@ users: null
 `;
 }
 
-async function ensureText(client: Client, text: string, signal: AbortSignal): Promise<void> {
+async function ensureText(
+  client: Client,
+  namespace: string,
+  { text, signal }: { readonly text: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const ref = { namespace, name: NAME };
   for (let tries = 1; ; tries += 1) {
     try {
       const data = { [CLUSTER_INFO.key]: text };
-      if (await createMissing(client, RESOURCE.configmaps, { metadata: REF, data }, signal)) return;
-      const found = await client.get(RESOURCE.configmaps, REF, { signal });
+      if (await createMissing(client, RESOURCE.configmaps, { metadata: ref, data }, signal)) return;
+      const found = await client.get(RESOURCE.configmaps, ref, { signal });
       if (found.data?.[CLUSTER_INFO.key] === text) return;
       await client.update(RESOURCE.configmaps, { ...found, data: { ...found.data, ...data } }, { signal });
       return;

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { defined } from '../defined';
-import { EXEC_CREDENTIAL } from '../names';
 import { fieldsOf, fieldsOfEach, strings, text } from '../object/accessors';
 import type { ExecPlugin } from './exec-plugin';
-import { INTERACTIVE_MODES } from './exec-plugin';
+import { EXEC_CREDENTIAL, INTERACTIVE_MODES } from './exec-plugin';
 
 /** The cluster of a kubeconfig, as passed to plugins. */
 export interface ExecCluster {
@@ -61,14 +60,17 @@ export function execPluginOf(
     apiVersion,
     installHint: text(written.installHint),
     interactiveMode,
-    ...(known === undefined ? {} : { cluster: clusterInfo(known) }),
+    ...(known === undefined ? {} : { cluster: clusterInfo(known, apiVersion) }),
   };
 }
 
 /** Returns the cluster information for the plugin. */
-function clusterInfo({ server, tlsServerName, ca, insecureSkipTlsVerify, extensions }: ExecCluster): object {
+function clusterInfo(
+  { server, tlsServerName, ca, insecureSkipTlsVerify, extensions }: ExecCluster,
+  apiVersion: string,
+): object {
   const own = fieldsOfEach<{ readonly name: string; readonly extension: object }>(extensions).find(
-    ({ name }) => name === EXEC_CREDENTIAL.extension,
+    ({ name }) => name === EXEC_CREDENTIAL.extension(apiVersion),
   );
   return {
     server,

@@ -7,11 +7,11 @@ import path from 'node:path';
 import { ensureServingCertificate } from '../certs/serving-certificate';
 import { StatusError } from '../errors/status-error';
 import { silentLog } from '../log/log';
-import { EXEC_CREDENTIAL, GROUP } from '../names';
+import { GROUP } from '../names';
 import { createClient } from './client';
 import { createExecCredentials } from './exec-credentials';
 import type { ExecCredential, ExecPlugin } from './exec-plugin';
-import { runExecPlugin } from './exec-plugin';
+import { EXEC_CREDENTIAL, runExecPlugin } from './exec-plugin';
 import { loadKubeconfig } from './kubeconfig';
 import { createFakeApiServer } from './testing/fake-api-server';
 
@@ -42,8 +42,13 @@ function plugin(script: string, over: Partial<ExecPlugin> = {}): ExecPlugin {
 const answer = (status: object | undefined, apiVersion = V1BETA1): string =>
   `echo '${JSON.stringify({ kind: 'ExecCredential', apiVersion, status })}'`;
 
-test.each([V1BETA1, V1ALPHA1])('a plugin of %s gets its input and returns a token', async (apiVersion) => {
-  const script = `printenv ${EXEC_CREDENTIAL.environment} > ${dir}/info; echo "$OWN" > ${dir}/own; ${answer({ token: 't' }, apiVersion)}`;
+test.each([
+  ['client.authentication.orch/v1alpha1', 'ORCH_EXEC_INFO'],
+  ['client.authentication.orch/v1beta1', 'ORCH_EXEC_INFO'],
+  ['client.authentication.k8s.io/v1alpha1', 'KUBERNETES_EXEC_INFO'],
+  ['client.authentication.k8s.io/v1beta1', 'KUBERNETES_EXEC_INFO'],
+])('a plugin of %s gets its input in %s and returns a token', async (apiVersion, variable) => {
+  const script = `printenv ${variable} > ${dir}/info; echo "$OWN" > ${dir}/own; ${answer({ token: 't' }, apiVersion)}`;
   const cluster = { server: 'https://a' };
   const credential = await runExecPlugin(plugin(script, { apiVersion, cluster, env: { OWN: 'mine' } }));
   expect(credential).toEqual({ token: 't', expiresAtMs: Infinity });

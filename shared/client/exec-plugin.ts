@@ -1,12 +1,28 @@
 import { spawn } from 'node:child_process';
 import { isatty } from 'node:tty';
-import { EXEC_CREDENTIAL } from '../names';
+import type { Dialect } from '../names';
+import { dialect, DIALECTS, namesIn } from '../names';
 import { isJsonObject } from '../object/clone';
 import { parseTime } from '../meta/time';
 
 /** Whether a plugin may use the terminal. */
 export const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
 export type InteractiveMode = (typeof INTERACTIVE_MODES)[number];
+
+/** Input and output of credential plugins. A plugin has the names of the dialect that the apiVersion of its kubeconfig belongs to. */
+export const EXEC_CREDENTIAL = {
+  apiVersions: DIALECTS.flatMap((each) =>
+    ['v1beta1', 'v1alpha1'].map((version) => `${namesIn(each).execGroup}/${version}`),
+  ),
+  /** The variable with the input of a plugin. */
+  variable: (apiVersion: string): string => namesIn(dialectOf(apiVersion)).execVariable,
+  /** The extension of a cluster that is for such plugins. */
+  extension: (apiVersion: string): string => `${namesIn(dialectOf(apiVersion)).execGroup}/exec`,
+} as const;
+
+function dialectOf(apiVersion: string): Dialect {
+  return DIALECTS.find((each) => apiVersion.startsWith(`${namesIn(each).execGroup}/`)) ?? dialect;
+}
 
 /** A credential plugin as described in a kubeconfig. */
 export interface ExecPlugin {
@@ -68,10 +84,10 @@ async function outputOf(
   plugin: ExecPlugin,
   { interactive, info }: { readonly interactive: boolean; readonly info: string },
 ): Promise<string> {
-  const { command, args, env, installHint } = plugin;
+  const { command, args, env, apiVersion, installHint } = plugin;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      env: { ...process.env, ...env, [EXEC_CREDENTIAL.environment]: info },
+      env: { ...process.env, ...env, [EXEC_CREDENTIAL.variable(apiVersion)]: info },
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
     });
     const parts: Buffer[] = [];

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { EXEC_CREDENTIAL } from '../names';
+import { EXEC_CREDENTIAL } from './exec-plugin';
 import { KubeconfigError, loadKubeconfig } from './kubeconfig';
 
 function textOf(cluster: object, user: object, context: object = {}): string {
@@ -60,6 +60,57 @@ test('file names are relative to the kubeconfig', () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('several files are merged: the first file with a value wins, and missing files are skipped', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+  const file = (name: string, text: string): string => {
+    const path = join(folder, name, 'config');
+    mkdirSync(join(folder, name));
+    writeFileSync(path, text);
+    return path;
+  };
+  try {
+    const first = file(
+      'first',
+      JSON.stringify({ clusters: [{ name: 'c', cluster: { server: 'https://first' } }] }),
+    );
+    const second = file('second', textOf({}, { tokenFile: 'token' }));
+    expect(loadKubeconfig({ paths: [join(folder, 'missing'), first, second] }).client).toEqual({
+      server: 'https://first',
+      tokenFile: join(folder, 'second', 'token'),
+    });
+    expect(() => loadKubeconfig({ paths: [first] })).toThrow(
+      `${first}: the kubeconfig names no current-context`,
+    );
+    expect(() => loadKubeconfig({ paths: [join(folder, 'missing')] })).toThrow(/no kubeconfig at .*missing/u);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test.each([
+  ['that is not YAML', '{a: [', /not YAML/],
+  ['with a wrong server', textOf({ server: 'localhost' }, {}), /not an http/],
+])('the refusal of a file %s names the file', (_name, text, reason) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+  const path = join(folder, 'config');
+  try {
+    writeFileSync(path, text);
+    const load = (): unknown => loadKubeconfig({ path });
+    expect(load).toThrow(reason);
+    expect(load).toThrow(`${path}: `);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test.each(EXEC_CREDENTIAL.apiVersions)('a plugin of %s is accepted in either dialect', (apiVersion) => {
+  expect(
+    loadKubeconfig({ text: textOf({}, { exec: { command: 'x', apiVersion } }) }).client.exec,
+  ).toMatchObject({
+    apiVersion,
+  });
 });
 
 test('a named context overrides the current one, and may have no user', () => {

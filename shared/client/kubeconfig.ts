@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, resolve } from 'node:path';
 
 import { load } from 'js-yaml';
 
@@ -19,6 +19,8 @@ export class KubeconfigError extends Error {
 
 export type KubeconfigSource =
   | { readonly path: string; readonly context?: string }
+  /** Merged as client-go merges the files of $KUBECONFIG: the first file with a value wins, and missing files are skipped. */
+  | { readonly paths: readonly string[]; readonly context?: string }
   /** Relative file names inside are taken from `directory`, else from the working directory. */
   | { readonly text: string; readonly directory?: string; readonly context?: string };
 
@@ -32,23 +34,41 @@ export interface Kubeconfig {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** One kubeconfig. Relative file names inside are taken from `directory`. */
+interface Part {
+  readonly config: Fields;
+  readonly directory: string;
+}
+
 /**
  * Reads the chosen context (the current one if none is named). Throws KubeconfigError for anything missing, unreadable or not
- * supported (auth-provider plugins, user and password).
+ * supported (auth-provider plugins, user and password); the message names the files.
  */
 export function loadKubeconfig(source: KubeconfigSource): Kubeconfig {
-  const isFile = 'path' in source;
-  const text = isFile ? readText(source.path) : source.text;
-  const directory = isFile ? dirname(source.path) : (source.directory ?? '.');
-  const config = parse(text);
-  const contextName = source.context ?? string(config, 'current-context') ?? '';
+  if ('text' in source)
+    return contextOf([{ config: parse(source.text), directory: source.directory ?? '.' }], source.context);
+  const paths = 'path' in source ? [source.path] : source.paths.filter((path) => existsSync(path));
+  if (paths.length === 0 && 'paths' in source)
+    throw new KubeconfigError(`there is no kubeconfig at ${source.paths.join(' or ')}`);
+  const parts = paths.map(readPart);
+  return inFile(paths.join(delimiter), () => contextOf(parts, source.context));
+}
+
+function contextOf(parts: readonly Part[], chosen: string | undefined): Kubeconfig {
+  const current = parts
+    .map(({ config }) => string(config, 'current-context'))
+    .find((name) => name !== undefined);
+  const contextName = chosen ?? current ?? '';
   if (contextName === '') throw new KubeconfigError('the kubeconfig names no current-context');
-  const context = entry(config, { list: 'contexts', key: 'context', name: contextName });
-  const cluster = entry(config, { list: 'clusters', key: 'cluster', name: string(context, 'cluster') ?? '' });
+  const { fields: context } = entry(parts, { list: 'contexts', key: 'context', name: contextName });
+  const cluster = entry(parts, { list: 'clusters', key: 'cluster', name: string(context, 'cluster') ?? '' });
   const userName = string(context, 'user') ?? '';
-  const user = userName === '' ? {} : entry(config, { list: 'users', key: 'user', name: userName });
+  const user = userName === '' ? undefined : entry(parts, { list: 'users', key: 'user', name: userName });
   return {
-    client: { ...clusterOptions(cluster, directory), ...userOptions(user, { directory, cluster }) },
+    client: {
+      ...clusterOptions(cluster.fields, cluster.directory),
+      ...(user === undefined ? {} : userOptions(user.fields, { directory: user.directory, cluster })),
+    },
     context: contextName,
     namespace: string(context, 'namespace') ?? 'default',
   };
@@ -63,19 +83,24 @@ export interface Credentials {
 
 /** Reads all users of a kubeconfig. Throws KubeconfigError like `loadKubeconfig`. */
 export function loadCredentials(path: string): Credentials {
-  const config = parse(readText(path));
+  const part = readPart(path);
+  return inFile(path, () => credentialsOf(part));
+}
+
+function credentialsOf({ config, directory }: Part): Credentials {
   const users = Array.isArray(config['users'])
     ? (config['users'] as readonly unknown[]).filter(isFields)
     : [];
   const byUser = new Map(
     users.map((each) => {
       const user = isFields(each['user']) ? each['user'] : {};
-      return [string(each, 'name') ?? '', userOptions(user, { directory: dirname(path) })] as const;
+      return [string(each, 'name') ?? '', userOptions(user, { directory })] as const;
     }),
   );
   const context = string(config, 'current-context');
   if (context === undefined) return { byUser, current: undefined };
-  const name = string(entry(config, { list: 'contexts', key: 'context', name: context }), 'user') ?? '';
+  const { fields } = entry([{ config, directory }], { list: 'contexts', key: 'context', name: context });
+  const name = string(fields, 'user') ?? '';
   return { byUser, current: byUser.get(name) };
 }
 
@@ -99,7 +124,7 @@ function clusterOptions(cluster: Fields, directory: string): ClientOptions {
 interface UserPlace {
   readonly directory: string;
   /** The cluster of the user, if any. */
-  readonly cluster?: Fields;
+  readonly cluster?: Entry;
 }
 
 function userOptions(user: Fields, { directory, cluster }: UserPlace): Partial<ClientOptions> {
@@ -125,7 +150,7 @@ function userOptions(user: Fields, { directory, cluster }: UserPlace): Partial<C
 
 function pluginOf(exec: Fields, { directory, cluster }: UserPlace): ExecPlugin {
   const pluginCluster = (): ExecCluster | undefined =>
-    cluster === undefined ? undefined : execClusterOf(cluster, directory);
+    cluster === undefined ? undefined : execClusterOf(cluster.fields, cluster.directory);
   try {
     return execPluginOf(exec, directory, pluginCluster);
   } catch (error) {
@@ -154,21 +179,42 @@ function material(fields: Fields, key: string, directory: string): Buffer | unde
   return file === undefined ? undefined : Buffer.from(readText(resolve(directory, file)));
 }
 
+interface Entry {
+  readonly fields: Fields;
+  readonly directory: string;
+}
+
 interface EntryPlace {
   readonly list: string;
   readonly key: string;
   readonly name: string;
 }
 
-function entry(config: Fields, { list, key, name }: EntryPlace): Fields {
-  const entries = config[list];
-  const found = Array.isArray(entries)
-    ? (entries as readonly unknown[]).find((each) => isFields(each) && each['name'] === name)
-    : undefined;
-  const value = isFields(found) ? found[key] : undefined;
-  if (!isFields(value))
-    throw new KubeconfigError(`the kubeconfig has no ${key} named ${JSON.stringify(name)}`);
-  return value;
+function entry(parts: readonly Part[], { list, key, name }: EntryPlace): Entry {
+  for (const { config, directory } of parts) {
+    const entries = config[list];
+    const found = Array.isArray(entries)
+      ? (entries as readonly unknown[]).find((each) => isFields(each) && each['name'] === name)
+      : undefined;
+    const fields = isFields(found) ? found[key] : undefined;
+    if (isFields(fields)) return { fields, directory };
+  }
+  throw new KubeconfigError(`the kubeconfig has no ${key} named ${JSON.stringify(name)}`);
+}
+
+function readPart(path: string): Part {
+  const text = readText(path);
+  return { config: inFile(path, () => parse(text)), directory: dirname(path) };
+}
+
+/** Puts the name of the file before the message of a KubeconfigError. */
+function inFile<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof KubeconfigError)) throw error;
+    throw new KubeconfigError(`${file}: ${error.message}`, error.cause);
+  }
 }
 
 function parse(text: string): Fields {

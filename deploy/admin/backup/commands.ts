@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+import { hasKubeconfig, kubeconfigFlag } from '../api-server';
 import type { Command } from '../command';
 import { parsedCommand } from '../command';
 import type { Member, SnapshotPiece } from '../etcd/members';
@@ -24,13 +25,6 @@ import {
   writeBackupMetrics,
 } from './target';
 
-const KUBECONFIG_FLAG = {
-  name: 'kubeconfig',
-  type: 'string',
-  default: '',
-  group: 'Embedded store',
-  help: 'Path of the kubeconfig file of a superuser of an API server on an embedded store, whose backup is taken instead of that of etcd.',
-} as const;
 const BACKUP_FLAGS = [
   FILE_FLAG,
   ...TARGET_FLAGS,
@@ -50,7 +44,10 @@ const BACKUP_FLAGS = [
     help: "A file (*.prom) of node_exporter's textfile collector that gets the time and the size of the last backup.",
   },
   ...ETCD_FLAGS,
-  KUBECONFIG_FLAG,
+  kubeconfigFlag(
+    'Embedded store',
+    'of a superuser of an API server on an embedded store, whose backup is taken if --etcd-servers is empty',
+  ),
   OUTPUT_FLAG,
 ] as const satisfies readonly FlagRow[];
 const VERIFY_FLAGS = [FILE_FLAG, OUTPUT_FLAG] as const satisfies readonly FlagRow[];
@@ -93,7 +90,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
     flags: BACKUP_FLAGS,
     run: async (values: FlagValues<typeof BACKUP_FLAGS>) => {
       const { file, target, kubeconfig } = values;
-      const isEmbedded = kubeconfig !== '' && values.etcdServers.length === 0;
+      const isEmbedded = hasKubeconfig(kubeconfig) && values.etcdServers.length === 0;
       const errors = [
         ...findPlaceProblems(values),
         ...findTargetProblems(values),
@@ -102,7 +99,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       if (errors.length > 0) return { errors };
       const take = async (place: string): Promise<Found> =>
         isEmbedded
-          ? save(embeddedBackup(kubeconfig, values), { file: place, from: kubeconfig })
+          ? save(embeddedBackup(kubeconfig, values), { file: place, from: 'the embedded store' })
           : withMembers(values, async (members) => backup(members, place));
       if (target === '') return createOutcome(values.output, await take(file));
       return createOutcome(

@@ -1,13 +1,13 @@
 import { copyFile, open, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { createClient } from '../../../shared/client/client';
-import { loadKubeconfig } from '../../../shared/client/kubeconfig';
 import {
   STORE_BACKUP_BYTES_HEADER,
   STORE_BACKUP_FILE,
   STORE_BACKUP_PATH,
 } from '../../../shared/files/store-backup';
 import { makeDirectory } from '../../../shared/files/make-directory';
+import { readClientOptions } from '../api-server';
 import type { SnapshotPiece } from '../etcd/members';
 
 /** The backup that an API server on an embedded store takes now. Rejects where it has none to give. */
@@ -15,11 +15,7 @@ export async function* embeddedBackup(
   kubeconfig: string,
   { timeoutMs }: { readonly timeoutMs: number },
 ): AsyncGenerator<SnapshotPiece> {
-  const client = createClient({
-    ...loadKubeconfig({ path: kubeconfig }).client,
-    userAgent: 'orch-admin',
-    timeoutMs,
-  });
+  const client = createClient({ ...readClientOptions(kubeconfig), timeoutMs });
   try {
     const { chunks, headers } = await client.download(STORE_BACKUP_PATH);
     let remaining = Number(headers[STORE_BACKUP_BYTES_HEADER]);
@@ -29,7 +25,7 @@ export async function* embeddedBackup(
     }
   } catch (error) {
     throw new Error(
-      `the API server gave no backup (${error instanceof Error ? error.message : String(error)}); only one on an embedded store does, and only to superusers`,
+      `the API server gave no backup (${error instanceof Error ? error.message : String(error)}); only one on an embedded store does, and only to superusers; the backup of etcd needs --etcd-servers`,
       { cause: error },
     );
   } finally {

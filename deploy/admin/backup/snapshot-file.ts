@@ -58,7 +58,9 @@ export async function saveSnapshot(
 export async function checkSnapshot(file: string): Promise<CheckedSnapshot> {
   const handle = await open(file, 'r');
   try {
-    const { size } = await handle.stat();
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw new Error(`${file} is no file`);
+    const { size } = stat;
     const store = await storeOf(handle);
     if (store === 'etcd' && (size < PAGE_BYTES || size % PAGE_BYTES !== CHECKSUM_BYTES))
       throw new Error(

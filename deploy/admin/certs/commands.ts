@@ -5,14 +5,14 @@ import { systemClock } from '../../../shared/concurrency/clock';
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
 import type { Command, CommandOutcome } from '../command';
-import { parsedCommand } from '../command';
+import { parsedCommand, readFlagFile } from '../command';
 import { OUTPUT_FLAG, painted, createOutcome } from '../output';
 import type { BundleStore } from './bundle-store';
 import { ensureBundles } from './ensure';
 import { expiries } from './expiry';
 import { openFolderStore } from './folder-store';
 import type { Plan } from './plan';
-import { parsePlan } from './plan';
+import { parsePlan, PlanError } from './plan';
 import { openSecretStore } from './secret-store';
 
 const PLAN_FLAGS = [
@@ -153,12 +153,21 @@ async function withStore(
       .map((each) => `--secrets-labels must be like key=value, not "${each}"`),
   ];
   if (errors.length > 0) return { errors };
-  const parsed = parsePlan(readFileSync(plan, 'utf8'));
+  const parsed = readPlan(plan);
   const store = dir === '' ? openClusterStore(values) : openFolderStore(dir);
   try {
     return await run(parsed, store);
   } finally {
     store.close();
+  }
+}
+
+function readPlan(file: string): Plan {
+  const text = readFlagFile('plan', file).toString();
+  try {
+    return parsePlan(text);
+  } catch (error) {
+    throw error instanceof PlanError ? new PlanError(`${file}: ${error.message}`, error) : error;
   }
 }
 

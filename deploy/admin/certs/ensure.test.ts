@@ -239,6 +239,29 @@ test('the loser of a race reads what the winner wrote', async () => {
   );
 });
 
+test('a damaged certificate is issued again, and a damaged authority is refused; both are named', async () => {
+  await ensure();
+  writeFileSync(path.join(dir, 'user', 'tls.key'), 'x');
+  writeFileSync(path.join(dir, 'serving', 'tls.crt'), 'x');
+  await expect(expiries(parsePlan(PLAN), openFolderStore(dir), clock)).rejects.toThrow(
+    'tls.crt of the bundle "serving" cannot be parsed',
+  );
+  const again = await ensureBundles(parsePlan(PLAN), openFolderStore(dir), clock);
+  expect(again.filter(({ action }) => action !== 'kept')).toEqual([
+    { name: 'serving', action: 'renewed', reason: 'tls.crt cannot be parsed' },
+    { name: 'user', action: 'renewed', reason: 'tls.key cannot be parsed' },
+  ]);
+  for (const name of ['tls.key', 'tls.crt']) {
+    writeFileSync(path.join(dir, 'ca', name), 'x');
+    const [authority] = await ensureBundles(parsePlan(PLAN), openFolderStore(dir), clock);
+    expect(authority).toMatchObject({
+      name: 'ca',
+      action: 'refused',
+      reason: expect.stringContaining('cannot be parsed') as string,
+    });
+  }
+});
+
 test('the expiry of each certificate is reported, missing ones first', async () => {
   const plan = parsePlan(PLAN);
   await ensure();

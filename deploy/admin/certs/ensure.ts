@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import {
   createPrivateKey,
   createPublicKey,
@@ -99,7 +100,11 @@ async function ensureAuthority(
       return refuse(
         `${BUNDLE_FILE.certificate} or ${BUNDLE_FILE.key} of the authority is missing; restore it from a backup`,
       );
-    const { fingerprint256 } = new X509Certificate(pem);
+    const fingerprint256 = parseCertificate(pem)?.fingerprint256;
+    if (fingerprint256 === undefined || parsePrivateKey(before[BUNDLE_FILE.key] ?? '') === undefined)
+      return refuse(
+        `${BUNDLE_FILE.certificate} or ${BUNDLE_FILE.key} of the authority cannot be parsed; restore it from a backup`,
+      );
     if (recorded === undefined || recorded === fingerprint256 || options.replace?.includes(name) === true)
       return undefined;
     return refuse(
@@ -178,9 +183,12 @@ function findReasonToIssue(
   const pem = bundle[BUNDLE_FILE.certificate];
   const key = bundle[BUNDLE_FILE.key];
   if (pem === undefined || key === undefined) return 'incomplete';
-  const certificate = new X509Certificate(pem);
+  const certificate = parseCertificate(pem);
+  const privateKey = parsePrivateKey(key);
+  if (certificate === undefined || privateKey === undefined)
+    return `${certificate === undefined ? BUNDLE_FILE.certificate : BUNDLE_FILE.key} cannot be parsed`;
   const issuer = new X509Certificate(authority.certificatePem);
-  if (!certificate.checkPrivateKey(createPrivateKey(key))) return 'the key belongs to another certificate';
+  if (!certificate.checkPrivateKey(privateKey)) return 'the key belongs to another certificate';
   if (!certificate.verify(issuer.publicKey)) return 'the authority has changed';
   if (!hasSameHosts(plan.hosts, certificate.subjectAltName)) return 'the hosts have changed';
   if (certificate.subject !== formatSubject(plan)) return 'the subject has changed';
@@ -188,6 +196,23 @@ function findReasonToIssue(
   if (leftMs * 3 < plan.validDays * DAY_MS)
     return `${String(Math.max(0, Math.floor(leftMs / DAY_MS)))} days left`;
   return undefined;
+}
+
+/** Returns undefined for a text that is no certificate. */
+export function parseCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+function parsePrivateKey(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
 }
 
 function hasSameHosts(planned: readonly string[], names: string | undefined): boolean {

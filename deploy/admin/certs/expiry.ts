@@ -1,7 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
+import { parseCertificate } from './ensure';
 import type { Plan } from './plan';
 
 /** How long a certificate of the plan is still valid; no time if it is missing. */
@@ -19,15 +19,18 @@ export async function expiries(plan: Plan, store: BundleStore, clock: Clock): Pr
   const rows: Expiry[] = [];
   for (const name of names) {
     const pem = (await store.read(name))?.[BUNDLE_FILE.certificate];
-    rows.push({ name, ...validityOf(pem, clock) });
+    rows.push({ name, ...validityOf(name, pem, clock) });
   }
   return rows.sort((a, b) => (a.daysLeft ?? -Infinity) - (b.daysLeft ?? -Infinity));
 }
 
 const DAY_MS = 86_400_000;
 
-function validityOf(pem: string | undefined, clock: Clock): Omit<Expiry, 'name'> {
+function validityOf(name: string, pem: string | undefined, clock: Clock): Omit<Expiry, 'name'> {
   if (pem === undefined) return { until: undefined, daysLeft: undefined };
-  const untilMs = Date.parse(new X509Certificate(pem).validTo);
+  const certificate = parseCertificate(pem);
+  if (certificate === undefined)
+    throw new Error(`${BUNDLE_FILE.certificate} of the bundle "${name}" cannot be parsed; run certs ensure`);
+  const untilMs = Date.parse(certificate.validTo);
   return { until: new Date(untilMs).toISOString(), daysLeft: Math.floor((untilMs - clock.now()) / DAY_MS) };
 }

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomically } from '../../../shared/files/atomic-file';
 import { makeDirectory } from '../../../shared/files/make-directory';
+import { readFlagFile } from '../command';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 
@@ -13,7 +14,9 @@ export function openFolderStore(root: string): BundleStore {
       if (!existsSync(folder)) return Promise.resolve(undefined);
       const files = readdirSync(folder).filter((file) => !file.startsWith('.'));
       return Promise.resolve(
-        Object.fromEntries(files.map((file) => [file, readFileSync(path.join(folder, file), 'utf8')])),
+        Object.fromEntries(
+          files.map((file) => [file, readFlagFile('dir', path.join(folder, file)).toString()]),
+        ),
       );
     },
     write: async (name, bundle) => {

@@ -1,28 +1,25 @@
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
-import { loadKubeconfig } from '../../../shared/client/kubeconfig';
+import { hasKubeconfig, KUBECONFIG_REQUIRED, kubeconfigFlag, readClientOptions } from '../api-server';
 import type { Command } from '../command';
 import { parsedCommand } from '../command';
 import type { Found } from '../output';
 import { columns, OUTPUT_FLAG, painted, createOutcome } from '../output';
 import type { Comparison } from './compare';
-import { compareReplicas } from './compare';
+import { compareReplicas, NO_ANSWER } from './compare';
 import type { ReplicaState } from './replicas';
-import { findReplicas, stateOf } from './replicas';
+import { findReplicas, parseServer, stateOf } from './replicas';
 
 const FLAGS = [
-  {
-    name: 'kubeconfig',
-    type: 'string',
-    default: '',
-    group: 'Generic',
-    help: 'Path of the kubeconfig file with the address of the API servers and the credentials, which may read everything.',
-  },
+  kubeconfigFlag(
+    'Generic',
+    'with the address of the API servers and the credentials, which may read everything',
+  ),
   {
     name: 'servers',
     type: 'stringList',
     default: [],
     group: 'Generic',
-    help: 'The replicas, as <host>:<port>. If empty, those that the Endpoints of the API name.',
+    help: 'The replicas, as <host>:<port> or https://<host>:<port>. If empty, those that the Endpoints of the API name.',
   },
   {
     name: 'timeout',
@@ -42,28 +39,34 @@ export const CHECK_COMMAND: Command = parsedCommand({
     'Shows health and version of every replica, and whether all hold the same of every resource; exit code 1 if one is ill or differs.',
   flags: FLAGS,
   run: async (values: FlagValues<typeof FLAGS>) => {
-    const malformed = values.servers.filter((server) => !/^.+:\d+$/.test(server));
+    const malformed = values.servers.filter((server) => parseServer(server) === undefined);
     const errors = [
-      ...(values.kubeconfig === '' ? ['--kubeconfig is required'] : []),
-      ...malformed.map((server) => `--servers must be like host:6443, not "${server}"`),
+      ...(hasKubeconfig(values.kubeconfig) ? [] : [KUBECONFIG_REQUIRED]),
+      ...malformed.map((server) => `--servers must be like host:6443 or https://host:6443, not "${server}"`),
     ];
     return errors.length > 0 ? { errors } : createOutcome(values.output, await check(values));
   },
 });
 
 async function check({ kubeconfig, servers, timeoutMs }: FlagValues<typeof FLAGS>): Promise<Found> {
-  const options = { ...loadKubeconfig({ path: kubeconfig }).client, userAgent: 'orch-admin', timeoutMs };
+  const options = { ...readClientOptions(kubeconfig), timeoutMs };
   const replicas = await findReplicas(options, servers);
   try {
     const states = await Promise.all(replicas.map(stateOf));
-    const comparisons = await compareReplicas(
-      replicas.filter((_replica, at) => states[at]?.isReady === true),
-    );
+    const ready = replicas.filter((_replica, at) => states[at]?.isReady === true);
+    const comparisons = ready.length < 2 ? [] : await compareReplicas(ready);
     const differing = comparisons.filter(({ isEqual }) => !isEqual);
     const isWell = states.every(({ isReady }) => isReady) && differing.length === 0;
     return {
       json: { replicas: states, resources: comparisons, isWell },
-      lines: [...tableOf(states), ...sentences(comparisons, differing)],
+      lines: [
+        ...tableOf(states),
+        ...sentences(
+          comparisons,
+          differing,
+          `${String(ready.length)} of ${String(replicas.length)} replicas`,
+        ),
+      ],
       code: isWell ? 0 : 1,
     };
   } finally {
@@ -82,11 +85,18 @@ function tableOf(states: readonly ReplicaState[]): readonly string[] {
   ]);
 }
 
-function sentences(all: readonly Comparison[], differing: readonly Comparison[]): readonly string[] {
-  if (differing.length === 0) return [`${String(all.length)} resources are the same on all replicas`];
+function sentences(
+  all: readonly Comparison[],
+  differing: readonly Comparison[],
+  ready: string,
+): readonly string[] {
+  if (all.length === 0) return [`nothing was compared: ${ready} are ready`];
+  if (differing.length === 0) return [`${String(all.length)} resources are the same on ${ready}`];
   return differing.flatMap(({ resource, revision, digests }) => [
     painted(
-      `${resource} differ at revision ${revision}; restart the replica that differs from the others:`,
+      digests.some(({ digest }) => digest.startsWith(NO_ANSWER))
+        ? `${resource} cannot be compared at revision ${revision}:`
+        : `${resource} differ at revision ${revision}; restart the replica that differs from the others:`,
       'bad',
     ),
     ...digests.map(({ server, digest }) => `  ${server}  ${digest}`),

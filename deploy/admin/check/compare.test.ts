@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { createClient } from '../../../shared/client/client';
@@ -69,6 +69,22 @@ test('a replica that holds something else is seen, at the revision at which all 
   expect(third?.digest).toBe(first?.digest);
   const exact = '/api/v1/configmaps?resourceVersion=7&resourceVersionMatch=Exact';
   expect(asked.filter((url) => url === exact)).toHaveLength(3);
+});
+
+test('replicas that all refuse a list are not equal', async () => {
+  const all = [await replicaOf(['a'], []), await replicaOf(['a'], [])];
+  for (const server of servers) {
+    const [serve] = server.listeners('request') as [
+      (request: IncomingMessage, response: ServerResponse) => void,
+    ];
+    server.removeAllListeners('request').on('request', (request, response) => {
+      if (request.url?.includes('Exact') === true) response.writeHead(403).end();
+      else serve(request, response);
+    });
+  }
+  expect(await compareReplicas(all)).toMatchObject([
+    { isEqual: false, digests: [{ digest: 'no answer: 403' }, { digest: 'no answer: 403' }] },
+  ]);
 });
 
 test('replicas with the same objects are equal, and a replica never differs from itself', async () => {

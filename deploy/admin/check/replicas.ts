@@ -2,7 +2,8 @@ import { RESOURCE } from '../../../shared/api/resource-names';
 import type { Client } from '../../../shared/client/client';
 import { createClient } from '../../../shared/client/client';
 import type { ClientOptions } from '../../../shared/client/options';
-import { API_SERVICE_NAME, NAMESPACE } from '../../../shared/names';
+import { NAMESPACE, namesIn } from '../../../shared/names';
+import { discoverDialect, withClient } from '../api-server';
 
 /** One API server. */
 export interface Replica {
@@ -28,11 +29,22 @@ export async function findReplicas(
 ): Promise<readonly Replica[]> {
   const servers = named.length > 0 ? named : await endpointsOf(options);
   return servers.map((server) => {
-    const at = server.lastIndexOf(':');
-    const host = server.slice(0, at).replace(/^\[(.*)\]$/, '$1');
-    const connectTo = { host, port: Number(server.slice(at + 1)) };
+    const connectTo = parseServer(server);
+    if (connectTo === undefined) throw new Error(`"${server}" is no address of a replica`);
     return { server, client: createClient({ ...options, connectTo }) };
   });
+}
+
+/** `<host>:<port>`, with or without `https://` before it and a slash after it. The host may be an IPv6 address in brackets. */
+const SERVER = /^(?:https:\/\/)?(?:\[([\da-f:.]+)\]|([\w.-]+)):(\d{1,5})\/?$/iu;
+const PORT_MAX = 65_535;
+
+/** Reads an element of `--servers`; undefined if it is malformed. */
+export function parseServer(server: string): { readonly host: string; readonly port: number } | undefined {
+  const [, address, name, digits] = SERVER.exec(server) ?? [];
+  const host = address ?? name;
+  const port = Number(digits);
+  return host === undefined || port < 1 || port > PORT_MAX ? undefined : { host, port };
 }
 
 /** Never rejects: a replica that does not answer is what is looked for. */
@@ -60,11 +72,10 @@ function failedChecks(text: string): string {
 }
 
 async function endpointsOf(options: ClientOptions): Promise<readonly string[]> {
-  const client = createClient(options);
-  try {
+  return withClient(options, async (client) => {
     const { subsets = [] } = await client.get(RESOURCE.endpoints, {
       namespace: NAMESPACE.default,
-      name: API_SERVICE_NAME,
+      name: namesIn(await discoverDialect(client)).apiService,
     });
     const found = (subsets ?? []).flatMap(({ addresses, ports }) =>
       (addresses ?? []).flatMap(({ ip }) =>
@@ -76,7 +87,5 @@ async function endpointsOf(options: ClientOptions): Promise<readonly string[]> {
     if (found.length === 0)
       throw new Error('the Endpoints of the API name no replica; name them by --servers');
     return found;
-  } finally {
-    client.close();
-  }
+  });
 }

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { IResponseStream } from 'etcd3/lib/rpc';
 import { Etcd3 } from 'etcd3';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { defined } from '../../../shared/defined';
+import { readFlagFile } from '../command';
 import { allowAddresses } from './address-identity';
 
 export const ETCD_GROUP = 'etcd';
@@ -161,8 +161,11 @@ function credentialsOf({
   const own =
     etcdCertfile === ''
       ? {}
-      : { certChain: readFileSync(etcdCertfile), privateKey: readFileSync(etcdKeyfile) };
-  return { rootCertificate: readFileSync(etcdCafile), ...own };
+      : {
+          certChain: readFlagFile('etcd-certfile', etcdCertfile),
+          privateKey: readFlagFile('etcd-keyfile', etcdKeyfile),
+        };
+  return { rootCertificate: readFlagFile('etcd-cafile', etcdCafile), ...own };
 }
 
 function memberOf(endpoint: string, client: Etcd3, timeoutMs: number): Member {
