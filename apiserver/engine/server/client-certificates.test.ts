@@ -37,7 +37,7 @@ async function start(clientAuthorities?: ClientAuthorities): Promise<void> {
       exchange.answer = textAnswer(names.join(' ') || 'no certificate');
       await Promise.resolve();
     },
-    { clientAuthorities },
+    { clientAuthorities, handshakes: { perSecond: 1_000, burst: 1_000 } },
   );
 }
 beforeEach(async () => {
@@ -72,6 +72,9 @@ describe.each(VERSIONS)('over %s', (version) => {
 
   test('the server sees the certificate chain of the client, and requires none', async () => {
     expect(await ask({ ...only, ...shown(alice, lower, upper) })).toBe('alice lower upper');
+    // Long enough for a price of its own in the limit of handshakes.
+    const long = shown(alice, lower, upper, root, stranger, lower, upper, root, stranger);
+    expect(await ask({ ...only, ...long })).toBe('alice lower upper root stranger lower upper root stranger');
     expect(await ask({ ...only, ...shown(stranger) })).toBe('stranger');
     expect(await ask(only)).toBe('no certificate');
   });

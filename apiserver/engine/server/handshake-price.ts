@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
+import { peerCertificates } from './peer-certificates';
 
 /**
  * Computes the cost of a handshake beyond an ordinary one, in handshakes: OpenSSL verifies a signature for each
@@ -7,12 +8,9 @@ import type { TLSSocket } from 'node:tls';
  */
 export function priceOf(socket: TLSSocket, bytesRead: number): number {
   if (bytesRead <= PLAIN_BYTES_MAX) return 0;
-  let price = 0;
   // The client's own certificate is verified with the key of an authority, which the operator chose.
-  let certificate: X509Certificate | undefined = socket.getPeerX509Certificate()?.issuerCertificate;
-  for (; certificate !== undefined; certificate = certificate.issuerCertificate)
-    price += priceOfKey(certificate);
-  return price;
+  const [, ...sent] = peerCertificates(socket) ?? [];
+  return sent.reduce((price, certificate) => price + priceOfKey(certificate), 0);
 }
 
 /** Estimates the cost of a failed handshake from the bytes received. */

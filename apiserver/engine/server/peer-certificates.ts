@@ -28,7 +28,8 @@ const peers = new WeakMap<Socket, { readonly peer: PeerCertificates | undefined 
 /**
  * Returns the certificate chain of a client: its own certificate, and those it sent along in their order. Undefined
  * without a certificate. The handshake proves possession of the key only; the authenticator
- * decides whether to trust the chain. Returns the same array for all requests of a connection.
+ * decides whether to trust the chain. Returns the same array for all requests of a connection; Node gives the
+ * certificates that were sent along only once.
  */
 export function peerCertificates(socket: Socket): PeerCertificates | undefined {
   const known = peers.get(socket);
