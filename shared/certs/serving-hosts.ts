@@ -23,6 +23,14 @@ export function servingHosts(own: readonly string[]): readonly string[] {
 }
 
 /**
+ * The host to listen at, for Node. An unspecified address of either family means all interfaces of both families, as in Go; without a host, Node
+ * listens so, or at IPv4 alone where the machine has no IPv6.
+ */
+export function listenHost(bindAddress: string): string | undefined {
+  return UNSPECIFIED.has(bindAddress) ? undefined : bindAddress;
+}
+
+/**
  * The address other machines can reach this server at: the bind address if it is one, else the first address of the machine that is
  * not a loopback, else the loopback.
  */

@@ -19,6 +19,11 @@ export function withoutMapping(address: IPv4 | IPv6): IPv4 | IPv6 {
   return address instanceof IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
+/** Converts the text of an IPv4-mapped IPv6 address to IPv4, as a socket of both families reports its IPv4 peers. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
 const OTHERS: ReadonlySet<string> = new Set([
   'unspecified',
   'loopback',

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { StatusError } from '../../../shared/errors/status-error';
+import { plainAddress } from '../../../shared/meta/ip-address';
 import type { AuditTrail } from '../request/audit-trail';
 import type { Answer, Exchange, FlowMark, PeerCertificates, UserInfo } from '../request/exchange';
 import { NO_INFO, NO_USER } from '../request/initial-values';
@@ -66,7 +67,7 @@ export class HttpExchange implements Exchange {
     this.search = question < 0 ? '' : target.slice(question + 1);
     this.headers = request.headers;
     this.rawHeaders = request.rawHeaders;
-    this.remoteAddress = request.socket.remoteAddress ?? '';
+    this.remoteAddress = plainAddress(request.socket.remoteAddress ?? '');
     this.upgrade = upgrade;
     this.receivedAt = receivedAt;
     this.#bodies = bodies;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';
 import path from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
 import { keepServingCertificate } from '../../../shared/certs/keep-serving-certificate';
 import type { Log } from '../../../shared/log/log';
@@ -10,7 +11,7 @@ import { WATCH_END_SPREAD_MS } from './limits';
 import { createServer } from './server';
 import type { TestServer } from './testing/client';
 import { ALL_BUT_TIMEOUTS } from './testing/fake-timeouts';
-import { always, deferred, startServer, textAnswer } from './testing/client';
+import { always, deferred, readToEnd, startServer, textAnswer } from './testing/client';
 
 let running: TestServer | undefined;
 afterEach(async () => {
@@ -288,6 +289,30 @@ describe('the certificate', () => {
       pipeline: async () => Promise.resolve(),
     });
     await expect(server.listen()).rejects.toThrow('/nowhere/tls.crt');
+  });
+
+  test.each(['0.0.0.0', '::'])('the bind address %s serves both families', async (bindAddress) => {
+    const { files } = await start(always(() => textAnswer('')));
+    const peers: string[] = [];
+    const server = createServer({
+      bindAddress,
+      port: 0,
+      certificate: files,
+      minTlsVersion: 'TLSv1.2',
+      log: silentLog,
+      pipeline: always(({ remoteAddress }) => {
+        peers.push(remoteAddress);
+        return textAnswer('');
+      }),
+    });
+    const { port } = await server.listen();
+    for (const host of ['127.0.0.1', '::1']) {
+      const socket = connectTls({ host, port, rejectUnauthorized: false });
+      socket.end('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+      await readToEnd(socket);
+    }
+    await server.close({ delayMs: 0, graceMs: 0 });
+    expect(peers).toEqual(['127.0.0.1', '::1']);
   });
 
   test('a port in use fails the start', async () => {

@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
+import { listenHost } from '../../../shared/certs/serving-hosts';
 import { sleep } from '../../../shared/concurrency/abort';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
@@ -180,7 +181,7 @@ class HttpsServer implements Server {
       this.#sni?.renew();
     });
     const listening = once(https, 'listening');
-    https.listen({ host: bindAddress, port });
+    https.listen({ host: listenHost(bindAddress), port });
     await listening;
     // A failure to accept one connection, such as a lack of memory, must not end the server.
     https.on('error', (error) => log.error({ error }, 'failed to accept a connection'));

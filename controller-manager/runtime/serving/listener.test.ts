@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { connect } from 'node:net';
@@ -35,6 +36,15 @@ async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
   return listener;
 }
 afterEach(() => listener.close());
+
+test.each(['0.0.0.0', '::'])('the bind address %s serves both families', async (bindAddress) => {
+  const { port } = await open({ bindAddress });
+  for (const host of ['127.0.0.1', '::1']) {
+    const socket = connect({ host, port });
+    await once(socket, 'connect');
+    socket.destroy();
+  }
+});
 
 interface Got {
   readonly code: number | undefined;

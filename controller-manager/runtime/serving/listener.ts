@@ -4,6 +4,7 @@ import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
+import { listenHost } from '../../../shared/certs/serving-hosts';
 import type { Log } from '../../../shared/log/log';
 import type { AccessRequest, AccessDecision } from './access';
 import type { ServingCertificate } from './serving-certificate';
@@ -110,7 +111,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 async function listen(server: Server, host: string, port: number): Promise<void> {
   try {
     const listening = once(server, 'listening');
-    server.listen({ host, port });
+    server.listen({ host: listenHost(host), port });
     await listening;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
