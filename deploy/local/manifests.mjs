@@ -46,6 +46,7 @@ async function rendered() {
     NAME,
     '--skip-tests',
     '--kube-version=1.21.0',
+    '--set=image.repository=orch',
   ];
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: repositoryRoot, encoding: 'utf8' });
   if (status !== 0) fail(stderr);

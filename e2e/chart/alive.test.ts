@@ -32,9 +32,9 @@ const RELEASE = 'orch';
 const VALUES = [
   'apiserver.extraArgs={--bind-address=$(POD_IP)}',
   'apiserver.shutdownDelaySeconds=4',
-  'encryption.mode=generated',
   'redis.mode=chart',
-  'etcd.listenLocally=false',
+  'etcd.listenAddress=$(POD_IP)',
+  'image.repository=localhost/orch',
   'controllerManager.extraArgs={--bind-address=$(POD_IP)}',
   'controllerManager.extraEnv[0].name=POD_IP',
   'controllerManager.extraEnv[0].valueFrom.fieldRef.fieldPath=status.podIP',

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { load } from 'js-yaml';
 import { repositoryRoot } from '../../deploy/local/repository';
 import type { Body } from '../support/client';
-import { CHART, HELMS, RELEASE_NAMESPACE, rendered, runHelm } from '../support/helm';
+import { CHART, HELMS, IMAGE, RELEASE_NAMESPACE, rendered, runHelm } from '../support/helm';
 import type { PodTemplate } from '../support/pods';
 import { podTemplateOf, sourcesOf } from '../support/pods';
 import { unknownFlags } from '../support/program-flags';
@@ -18,6 +18,28 @@ const NONE = 'the defaults';
 const CASES = [NONE, ...FILES];
 const CASES_MIN = 9;
 
+/** The Secrets of a set of values that users make. */
+const SECRETS_OF_USERS: Readonly<Record<string, readonly string[]>> = {
+  'backup-s3-values.yaml': ['bucket'],
+  'everything-values.yaml': ['webhook'],
+  'existing-secrets-values.yaml': [
+    'my-serving',
+    'my-clients',
+    'demo-orch-admin',
+    'demo-orch-controller-manager',
+    'demo-orch-encryption',
+    'demo-orch-etcd-client',
+    'demo-orch-etcd-server',
+    'demo-orch-front-proxy-ca',
+    'demo-orch-front-proxy-client',
+    'demo-orch-kubelet-client',
+    'demo-orch-service-account',
+  ],
+  'external-etcd-values.yaml': ['demo-orch-etcd-client'],
+  'identity-values.yaml': ['token-webhook', 'access-webhook', 'id-authority'],
+  'own-keys-values.yaml': ['demo-orch-encryption', 'shared-redis'],
+};
+
 /** Kinds of other projects. They are served without a schema, so that only their path and metadata are checked. */
 const FOREIGN: readonly (readonly [group: string, kind: string, plural: string])[] = [
   ['monitoring.coreos.com', 'ServiceMonitor', 'servicemonitors'],
@@ -27,7 +49,7 @@ const FOREIGN: readonly (readonly [group: string, kind: string, plural: string])
 ];
 
 function valuesOf(name: string): readonly string[] {
-  return name === NONE ? [] : ['--values', path.join(CI, name)];
+  return name === NONE ? IMAGE : ['--values', path.join(CI, name)];
 }
 
 const renderings = new Map<string, Promise<readonly Body[]>>();
@@ -69,8 +91,8 @@ run.each([
   ['no etcd at all', ['--set', 'etcd.enabled=false'], /etcd\.external\.endpoints must name an etcd/],
   [
     'a key without a source',
-    ['--set', 'encryption.mode=generated,certificates.mode=certManager'],
-    /encryption\.mode generated needs certificates\.mode generated/,
+    ['--set', 'encryption.mode=generated,certificates.mode=existing'],
+    /encryption\.mode generated needs certificates\.mode generated or certManager/,
   ],
   ['a Redis without a Secret', ['--set', 'redis.mode=external'], /redis\.external\.secretName is required/],
   [
@@ -83,10 +105,32 @@ run.each([
     ['--set', 'backup.enabled=true,backup.target.type=s3'],
     /s3\.bucket is required/,
   ],
+  [
+    'autoscaling to fewer replicas than the least number',
+    ['--set', 'apiserver.autoscaling.enabled=true,apiserver.autoscaling.minReplicas=7'],
+    /minReplicas \(7\) must not be above maxReplicas/,
+  ],
+  [
+    'a range of node ports that ends before it begins',
+    ['--set', 'apiserver.serviceNodePortRange=32767-30000'],
+    /serviceNodePortRange/,
+  ],
+  [
+    'two Service networks of one family',
+    ['--set', 'apiserver.serviceClusterIpRange=10.0.0.0/24\\,10.1.0.0/24'],
+    /networks of different families/,
+  ],
+  ['no image', ['--set', 'image.repository='], /image\.repository is required: build the image/],
+  [
+    'an issuer without an audience',
+    ['--set', 'apiserver.oidc.issuerUrl=https://id.example.com'],
+    /oidc\.clientId is required/,
+  ],
+  ['nodes without an address to join', ['--set', 'nodes.enabled=true'], /clusterInfo\.server is required/],
   ['an Ingress without a host', ['--set', 'apiserver.ingress.enabled=true'], /ingress\.host is required/],
   ['an unreadable amount of memory', ['--set', 'apiserver.resources.limits.memory=1e9'], /memory/],
 ])('%s is refused', async (_what, args, why) => {
-  const { exitCode, stderr } = await runHelm(NEWER, ['template', 'demo', CHART, ...args]);
+  const { exitCode, stderr } = await runHelm(NEWER, ['template', 'demo', CHART, ...IMAGE, ...args]);
   expect(exitCode).not.toBe(0);
   expect(stderr).toMatch(why);
 });
@@ -111,37 +155,28 @@ describe.each(CASES)('%s:', (name) => {
     expect(unknown).toEqual(name === 'everything-values.yaml' ? ['max'] : []);
   });
 
-  run(
-    'every Secret and ConfigMap that a pod uses is rendered or made by the plan of certificates',
-    async () => {
-      const all = await objects();
-      const made = new Set(madeSecrets(all, name));
-      const maps = new Set(namesOf(all, 'ConfigMap'));
-      const missing = (await podsOf(objects())).flatMap(({ spec }) =>
-        (spec.volumes ?? [])
-          .flatMap(sourcesOf)
-          .flatMap(({ secret, configMap }) => [
-            ...(secret === undefined || made.has(secret.secretName ?? secret.name ?? '') ? [] : [secret]),
-            ...(configMap === undefined || maps.has(configMap.name) ? [] : [configMap]),
-          ]),
-      );
-      expect(missing).toEqual(name === 'everything-values.yaml' ? [{ secretName: 'webhook' }] : []);
-      const read = (await podsOf(objects())).flatMap(({ spec }) =>
-        spec.containers.flatMap(({ env = [] }) =>
-          env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
-        ),
-      );
-      const ofOthers = name === 'backup-s3-values.yaml' ? ['bucket'] : [];
-      expect(read.filter((each) => !made.has(each.name) && !ofOthers.includes(each.name))).toEqual([]);
-      const loose = (await podsOf(objects())).flatMap(({ spec }) =>
-        spec.containers.flatMap(({ volumeMounts = [] }) =>
-          volumeMounts.filter((mount) => !(spec.volumes ?? []).some((volume) => volume.name === mount.name)),
-        ),
-      );
-      // The data of etcd is a volume claim.
-      expect(loose.filter((mount) => mount.name !== 'data')).toEqual([]);
-    },
-  );
+  run('every Secret and ConfigMap that a pod uses is made, and users make none in vain', async () => {
+    const all = await objects();
+    const specs = (await podsOf(objects())).map(({ spec }) => spec);
+    const sources = specs.flatMap(({ volumes = [] }) => volumes.flatMap(sourcesOf));
+    const used = new Set([
+      ...sources.flatMap(({ secret }) => secret?.secretName ?? secret?.name ?? []),
+      ...specs.flatMap(({ containers }) =>
+        containers.flatMap(({ env = [] }) => env.flatMap((each) => each.valueFrom?.secretKeyRef?.name ?? [])),
+      ),
+    ]);
+    expect([...used].filter((each) => !madeSecrets(all, name).includes(each))).toEqual([]);
+    expect((SECRETS_OF_USERS[name] ?? []).filter((each) => !used.has(each))).toEqual([]);
+    const maps = sources.flatMap(({ configMap }) => configMap?.name ?? []);
+    expect(maps.filter((each) => !namesOf(all, 'ConfigMap').includes(each))).toEqual([]);
+    const loose = specs.flatMap(({ containers, volumes = [] }) =>
+      containers.flatMap(({ volumeMounts = [] }) =>
+        volumeMounts.filter((mount) => !volumes.some((volume) => volume.name === mount.name)),
+      ),
+    );
+    // The data of etcd is a volume claim.
+    expect(loose.filter((mount) => mount.name !== 'data')).toEqual([]);
+  });
 
   run('selectors match their pods, and Services match the ports', async () => {
     const all = await objects();
@@ -162,9 +197,12 @@ describe.each(CASES)('%s:', (name) => {
     });
     expect(lost).toEqual([]);
   });
+});
 
-  run('no pod runs as root, writes to its root filesystem, or may escalate its privileges', async () => {
-    for (const { spec } of await podsOf(objects())) {
+run.each(CASES.filter((name) => name !== 'overrides-values.yaml'))(
+  '%s: no pod runs as root, writes to its root filesystem, or may escalate its privileges',
+  async (name) => {
+    for (const { spec } of await podsOf(renderingOf(name))) {
       expect(spec.securityContext).toMatchObject({
         runAsNonRoot: true,
         runAsUser: 65532,
@@ -177,8 +215,8 @@ describe.each(CASES)('%s:', (name) => {
           capabilities: { drop: ['ALL'] },
         });
     }
-  });
-});
+  },
+);
 
 run.each([
   ['2', '1536Mi', ['--v8-pool-size=1', '--max-old-space-size=768']],
@@ -219,8 +257,10 @@ async function argsOf(suffix: string, ...values: readonly string[]): Promise<rea
 
 run('an encryption key is used for reading first, then for writing, and the Job makes it once', async () => {
   const reading = ['--set', 'encryption.mode=generated,encryption.write=false'];
-  const writing = ['--set', 'encryption.mode=generated'];
-  expect(await argsOf('-apiserver')).not.toContainEqual(expect.stringContaining('encryption'));
+  const writing: readonly string[] = [];
+  expect(await argsOf('-apiserver', '--set', 'encryption.mode=none')).not.toContainEqual(
+    expect.stringContaining('encryption'),
+  );
   expect(await argsOf('-apiserver', ...reading)).toContain(
     '--encryption-provider-config=/etc/orch/encryption/decrypt.yaml',
   );
@@ -293,7 +333,7 @@ run(
 );
 
 describe('a running API server', () => {
-  const local = suiteLocalServer('kubernetes');
+  const local = suiteLocalServer('kubernetes', () => ['--service-cluster-ip-range=10.0.0.0/24,fd00::/112']);
 
   beforeAll(async () => {
     const { client } = local.replica;
@@ -365,47 +405,18 @@ function namesOf(objects: readonly Body[], kind: string): readonly string[] {
   return objects.filter((each) => each.kind === kind).map((each) => String(each.metadata?.name));
 }
 
-/** The Secrets that will exist, by their source. */
+/** The Secrets that will exist: made by the Job, by cert-manager, or by users. */
 function madeSecrets(objects: readonly Body[], name: string): readonly string[] {
   const plan = objects.find((each) => each.metadata?.name?.endsWith('-certificate-plan') === true);
-  if (plan !== undefined) {
-    interface Named {
-      readonly name: string;
-    }
-    const {
-      authorities,
-      certificates,
-      tokenKeys,
-      encryptionKeys = [],
-      passwords = [],
-    } = load(plan.data?.['plan.yaml'] ?? '') as {
-      readonly authorities: readonly Named[];
-      readonly certificates: readonly Named[];
-      readonly tokenKeys: readonly string[];
-      readonly encryptionKeys?: readonly Named[];
-      readonly passwords?: readonly string[];
-    };
-    const ofOthers = name.includes('external-etcd') ? ['demo-orch-etcd-client'] : [];
-    const named = [...authorities, ...certificates, ...encryptionKeys].map((each) => each.name);
-    return [...named, ...tokenKeys, ...passwords, ...ofOthers];
-  }
-  if (name.startsWith('existing')) {
-    const bundles = [
-      'front-proxy-ca',
-      'front-proxy-client',
-      'kubelet-client',
-      'service-account',
-      'etcd-client',
-      'etcd-server',
-      'controller-manager',
-      'admin',
-    ];
-    return ['my-serving', 'my-clients', ...bundles.map((each) => `demo-orch-${each}`)];
-  }
-  const ofOthers = name.startsWith('own-keys') ? ['demo-orch-encryption', 'shared-redis'] : [];
+  const bundles = load(plan?.data?.['plan.yaml'] ?? '{}') as Readonly<
+    Record<string, string | readonly (string | { readonly name: string })[]>
+  >;
+  const ofJob = Object.values(bundles).flatMap((list) => (typeof list === 'string' ? [] : list));
+  const ofCertManager = objects.filter((each) => each.kind === 'Certificate');
   return [
-    ...objects.filter((each) => each.kind === 'Certificate').map((each) => String(each.spec?.['secretName'])),
-    ...ofOthers,
+    ...ofJob.map((each) => (typeof each === 'string' ? each : each.name)),
+    ...ofCertManager.map((each) => String(each.spec?.['secretName'])),
+    ...(SECRETS_OF_USERS[name] ?? []),
   ];
 }
 

@@ -53,11 +53,15 @@ export async function rendered(helm: Helm, args: readonly string[]): Promise<rea
     '--namespace',
     RELEASE_NAMESPACE,
     '--kube-version=1.21.0',
+    ...IMAGE,
     ...args,
   ]);
   if (result.exitCode !== 0) throw new Error(result.stderr);
   return loadAll(result.stdout).filter((each): each is Body => typeof each === 'object' && each !== null);
 }
+
+/** Arguments that set the one required value. */
+export const IMAGE: readonly string[] = ['--set', 'image.repository=registry.example.com/orch'];
 
 /** The name and namespace of the rendered release. */
 export const RELEASE = 'demo';

@@ -11,7 +11,7 @@ export const SERVING_FLAGS = [
     type: 'string',
     default: '0.0.0.0',
     group: GROUP,
-    help: 'The IP address to listen on; 0.0.0.0 and :: mean all interfaces.',
+    help: 'The IP address to listen on; 0.0.0.0 and :: mean all interfaces, in both IP families.',
   },
   {
     name: 'secure-port',

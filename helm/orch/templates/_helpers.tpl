@@ -29,6 +29,21 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
 {{- end }}
 {{- end -}}
 
+{{/* The metadata of an object. Takes the root, the component, the name, and optionally annotations and labels of this object. */}}
+{{- define "orch.metadata" -}}
+{{- $root := index . 0 -}}
+name: {{ index . 2 }}
+namespace: {{ $root.Release.Namespace }}
+labels:
+  {{- include "orch.labels" . | nindent 2 }}
+{{- if gt (len .) 4 }}{{ with index . 4 }}{{ toYaml . | nindent 2 }}{{ end }}{{ end }}
+{{- $own := dict }}
+{{- if gt (len .) 3 }}{{ $own = index . 3 | default dict }}{{ end }}
+{{- with merge dict $own $root.Values.commonAnnotations }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{/* Labels of pods: nothing that changes with the chart's version alone, which would start them again. */}}
 {{- define "orch.podLabels" -}}
 {{- $root := index . 0 -}}
@@ -40,10 +55,11 @@ app.kubernetes.io/part-of: orch
 {{- end -}}
 
 {{- define "orch.image" -}}
+{{- $repository := required "image.repository is required: build the image with `npm run image`, push it to a registry, and name it here (deploy/README.md)" .Values.image.repository -}}
 {{- if .Values.image.digest -}}
-{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{ $repository }}@{{ .Values.image.digest }}
 {{- else -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ $repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end -}}
 {{- end -}}
 
@@ -58,24 +74,59 @@ app.kubernetes.io/part-of: orch
 {{- get $root.Values.certificates.secretNames (index . 1) | default (printf "%s-%s" (include "orch.name" $root) (index . 1)) -}}
 {{- end -}}
 
+{{/* How objects are encrypted in the store. By default they are: by a key that is made, unless the user makes all Secrets. */}}
+{{- define "orch.encryptionMode" -}}
+{{- .Values.encryption.mode | default (ternary "existing" "generated" (eq .Values.certificates.mode "existing")) -}}
+{{- end -}}
+
 {{/* The file of the key that signs tokens: cert-manager calls every key tls.key. */}}
 {{- define "orch.tokenKeyFile" -}}
 {{- if eq .Values.certificates.mode "certManager" -}}tls.key{{- else -}}sa.key{{- end -}}
+{{- end -}}
+
+{{/* The first address of a network after its own, of either family: the Service of the API servers in the control plane has it. */}}
+{{- define "orch.firstAddress" -}}
+{{- $parts := splitList "/" . -}}
+{{- $text := first $parts -}}
+{{- $isV4 := contains "." $text -}}
+{{- $width := ternary 8 16 $isV4 -}}
+{{- $groups := list -}}
+{{- if $isV4 -}}
+{{- $groups = splitList "." $text -}}
+{{- else -}}
+{{- $halves := splitList "::" $text -}}
+{{- $left := without (splitList ":" (first $halves)) "" -}}
+{{- $right := without (splitList ":" (rest $halves | join "")) "" -}}
+{{- $zeros := list -}}
+{{- range until (sub 8 (add (len $left) (len $right)) | int) -}}{{- $zeros = append $zeros "0" -}}{{- end -}}
+{{- $groups = concat $left $zeros $right -}}
+{{- end -}}
+{{- $last := sub (len $groups) 1 -}}
+{{- $masked := list -}}
+{{- range $index, $group := $groups -}}
+{{- $host := min $width (max 0 (sub (mul (add1 $index) $width) (last $parts | int))) -}}
+{{- $size := 1 -}}
+{{- range until (int $host) -}}{{- $size = mul $size 2 -}}{{- end -}}
+{{- $number := ternary ($group | int64) (print "0x" $group | int64) $isV4 -}}
+{{- $number = sub $number (mod $number $size) -}}
+{{- if eq $index (int $last) -}}{{- $number = add1 $number -}}{{- end -}}
+{{- $masked = append $masked (printf (ternary "%d" "%x" $isV4) $number) -}}
+{{- end -}}
+{{- join (ternary "." ":" $isV4) $masked -}}
 {{- end -}}
 
 {{/* The host names of the API servers' Service. */}}
 {{- define "orch.apiserverHosts" -}}
 {{- $name := printf "%s-apiserver" (include "orch.name" .) -}}
 {{- $own := ternary "kubernetes" "orch" (eq .Values.dialect "kubernetes") -}}
-{{- $hosts := list "localhost" "127.0.0.1" -}}
+{{- $hosts := list "localhost" "127.0.0.1" "::1" -}}
 {{- range list (list $name .Release.Namespace) (list $own "default") -}}
 {{- $service := index . 0 -}}
 {{- $namespace := index . 1 -}}
 {{- $hosts = concat $hosts (list $service (printf "%s.%s" $service $namespace) (printf "%s.%s.svc" $service $namespace) (printf "%s.%s.svc.%s" $service $namespace $.Values.clusterDomain)) -}}
 {{- end -}}
-{{- if regexMatch "^\\d+\\.\\d+\\.\\d+\\.\\d+/\\d+$" .Values.apiserver.serviceClusterIpRange -}}
-{{- $octets := splitList "." (first (splitList "/" .Values.apiserver.serviceClusterIpRange)) -}}
-{{- $hosts = append $hosts (printf "%s.%s.%s.%d" (index $octets 0) (index $octets 1) (index $octets 2) (add1 (atoi (index $octets 3)))) -}}
+{{- range splitList "," .Values.apiserver.serviceClusterIpRange -}}
+{{- $hosts = append $hosts (include "orch.firstAddress" .) -}}
 {{- end -}}
 {{- with .Values.apiserver.ingress.host -}}{{- $hosts = append $hosts . -}}{{- end -}}
 {{- toJson (uniq (concat $hosts .Values.apiserver.extraHosts)) -}}
@@ -85,7 +136,7 @@ app.kubernetes.io/part-of: orch
 {{- define "orch.etcdHosts" -}}
 {{- $service := printf "%s-etcd" (include "orch.name" .) -}}
 {{- $suffixes := list .Release.Namespace (printf "%s.svc" .Release.Namespace) (printf "%s.svc.%s" .Release.Namespace .Values.clusterDomain) -}}
-{{- $hosts := list "localhost" "127.0.0.1" -}}
+{{- $hosts := list "localhost" "127.0.0.1" "::1" -}}
 {{- range $suffix := $suffixes -}}
 {{- $hosts = append $hosts (printf "%s.%s" $service $suffix) -}}
 {{- end -}}
@@ -158,57 +209,37 @@ help to collect garbage than there are cores beside the main thread's.
 {{- end }}
 {{- end -}}
 
+{{/* The security context of a pod. Takes the root and the values of the component, which override those of all pods. */}}
 {{- define "orch.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile:
-  type: RuntimeDefault
+{{- mergeOverwrite (deepCopy (index . 0).Values.podSecurityContext) (index . 1).podSecurityContext | toYaml -}}
 {{- end -}}
 
+{{/* The security context of a container. Takes the root and the values of the component. */}}
 {{- define "orch.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{- mergeOverwrite (deepCopy (index . 0).Values.containerSecurityContext) (index . 1).containerSecurityContext | toYaml -}}
 {{- end -}}
 
-{{/* Where pods of a component may be. Takes the root, the component, and its values. */}}
+{{/* Where pods may be, as the values of a component say. */}}
+{{- define "orch.scheduling" -}}
+{{- $chosen := dict -}}
+{{- range $key, $value := pick . "affinity" "topologySpreadConstraints" "nodeSelector" "tolerations" "priorityClassName" -}}
+{{- if $value -}}{{- $_ := set $chosen $key $value -}}{{- end -}}
+{{- end -}}
+{{- with $chosen -}}{{- toYaml . -}}{{- end -}}
+{{- end -}}
+
+{{/* Where pods of a replicated component may be: apart from each other, unless its values say otherwise. Takes the root, the component, and its values. */}}
 {{- define "orch.placement" -}}
-{{- $root := index . 0 -}}
-{{- $component := index . 1 -}}
 {{- $values := index . 2 -}}
-affinity:
-  podAntiAffinity:
-    {{- if eq ($values.antiAffinity | default "preferred") "required" }}
-    requiredDuringSchedulingIgnoredDuringExecution:
-      - topologyKey: kubernetes.io/hostname
-        labelSelector:
-          matchLabels: {{- include "orch.selector" (list $root $component) | nindent 12 }}
-    {{- else }}
-    preferredDuringSchedulingIgnoredDuringExecution:
-      - weight: 100
-        podAffinityTerm:
-          topologyKey: kubernetes.io/hostname
-          labelSelector:
-            matchLabels: {{- include "orch.selector" (list $root $component) | nindent 14 }}
-    {{- end }}
-topologySpreadConstraints:
-  - maxSkew: 1
-    topologyKey: topology.kubernetes.io/zone
-    whenUnsatisfiable: ScheduleAnyway
-    labelSelector:
-      matchLabels: {{- include "orch.selector" (list $root $component) | nindent 8 }}
-{{- with $values.nodeSelector }}
-nodeSelector: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with $values.tolerations }}
-tolerations: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with $values.priorityClassName }}
-priorityClassName: {{ . }}
-{{- end }}
+{{- $selector := dict "matchLabels" (include "orch.selector" . | fromYaml) -}}
+{{- $term := dict "topologyKey" "kubernetes.io/hostname" "labelSelector" $selector -}}
+{{- $apart := dict "preferredDuringSchedulingIgnoredDuringExecution" (list (dict "weight" 100 "podAffinityTerm" $term)) -}}
+{{- if eq ($values.antiAffinity | default "preferred") "required" -}}
+{{- $apart = dict "requiredDuringSchedulingIgnoredDuringExecution" (list $term) -}}
+{{- end -}}
+{{- $spread := list (dict "maxSkew" 1 "topologyKey" "topology.kubernetes.io/zone" "whenUnsatisfiable" "ScheduleAnyway" "labelSelector" $selector) -}}
+{{- $affinity := $values.affinity | default (dict "podAntiAffinity" $apart) -}}
+{{- include "orch.scheduling" (merge (dict "affinity" $affinity "topologySpreadConstraints" ($values.topologySpreadConstraints | default $spread)) $values) -}}
 {{- end -}}
 
 {{- define "orch.pullSecrets" -}}
@@ -247,4 +278,50 @@ imagePullSecrets:
       - secret:
           name: {{ include "orch.secret" (list (index . 0) "serving") }}
           items: [{ key: ca.crt, path: serving-ca.crt }]
+{{- end -}}
+
+{{/*
+A pod that runs orch-admin to its end. Takes a dictionary: root, component, args; optionally env, volumes and mounts, serviceAccountName, restartPolicy,
+and resources.
+*/}}
+{{- define "orch.adminPod" -}}
+{{- $root := .root -}}
+{{- $jobs := $root.Values.jobs -}}
+metadata:
+  labels: {{- include "orch.podLabels" (list $root .component) | nindent 4 }}
+  {{- with $jobs.podAnnotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- with .serviceAccountName }}
+  serviceAccountName: {{ . }}
+  {{- else }}
+  automountServiceAccountToken: false
+  {{- end }}
+  restartPolicy: {{ .restartPolicy | default "OnFailure" }}
+  enableServiceLinks: false
+  {{- with include "orch.pullSecrets" $root | trim }}{{ . | nindent 2 }}{{- end }}
+  securityContext: {{- include "orch.podSecurity" (list $root $jobs) | nindent 4 }}
+  {{- with include "orch.scheduling" $jobs }}{{ . | nindent 2 }}{{- end }}
+  containers:
+    - name: {{ .component }}
+      image: {{ include "orch.image" $root }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      command: [node, /opt/orch/dist/deploy/admin/main.js]
+      args: {{- toYaml .args | nindent 8 }}
+      {{- with .env }}
+      env: {{- toYaml . | nindent 8 }}
+      {{- end }}
+      resources: {{- toYaml (.resources | default $jobs.resources) | nindent 8 }}
+      securityContext: {{- include "orch.containerSecurity" (list $root $jobs) | nindent 8 }}
+      volumeMounts: {{- toYaml .mounts | nindent 8 }}
+  volumes: {{- toYaml .volumes | nindent 4 }}
+{{- end -}}
+
+{{/* The pod of a Job that uses the API of the control plane as its administrator. Takes what orch.adminPod takes, without volumes and mounts. */}}
+{{- define "orch.clientPod" -}}
+{{- $name := include "orch.name" .root -}}
+{{- $volumes := prepend (include "orch.clientVolume" (list .root "admin") | fromYamlArray) (dict "name" "kubeconfig" "configMap" (dict "name" (print $name "-kubeconfig"))) -}}
+{{- $mounts := prepend (include "orch.bundleMount" "client" | fromYamlArray) (dict "name" "kubeconfig" "mountPath" "/etc/orch/kubeconfig" "readOnly" true) -}}
+{{- include "orch.adminPod" (merge (dict "volumes" $volumes "mounts" $mounts) .) -}}
 {{- end -}}

@@ -1,51 +1,20 @@
-{{/* A pod that runs orch-admin with etcd's client certificate and the target of backups. Takes the root, the component, words, and volumes and mounts as YAML lists. */}}
+{{/* A pod with etcd's client certificate and the target of backups. Takes the root, the component, arguments, and lists of volumes and mounts. */}}
 {{- define "orch.backupPod" -}}
 {{- $root := index . 0 -}}
-{{- $component := index . 1 -}}
-{{- $words := index . 2 -}}
-{{- $volumes := index . 3 -}}
-{{- $mounts := index . 4 -}}
-{{- with index . 0 -}}
-metadata:
-  labels: {{- include "orch.podLabels" (list . $component) | nindent 4 }}
-spec:
-  restartPolicy: OnFailure
-  automountServiceAccountToken: false
-  enableServiceLinks: false
-  {{- with include "orch.pullSecrets" . | trim }}{{ . | nindent 2 }}{{- end }}
-  securityContext: {{- include "orch.podSecurity" . | nindent 4 }}
-  containers:
-    - name: {{ $component }}
-      image: {{ include "orch.image" . }}
-      imagePullPolicy: {{ .Values.image.pullPolicy }}
-      command: [node, /opt/orch/dist/deploy/admin/main.js]
-      args:
-        {{- toYaml $words | nindent 8 }}
-      {{- if eq .Values.backup.target.type "s3" }}
-      env:
-        {{- range $variable, $key := dict "AWS_ACCESS_KEY_ID" "accessKeyId" "AWS_SECRET_ACCESS_KEY" "secretAccessKey" }}
-        - name: {{ $variable }}
-          valueFrom: { secretKeyRef: { name: {{ required "backup.target.s3.secretName is required" $root.Values.backup.target.s3.secretName }}, key: {{ $key }} } }
-        {{- end }}
-      {{- end }}
-      resources: {{- toYaml .Values.backup.resources | nindent 8 }}
-      securityContext: {{- include "orch.containerSecurity" . | nindent 8 }}
-      volumeMounts:
-        {{- include "orch.bundleMount" "etcd-client" | nindent 8 }}
-        - { name: tmp, mountPath: /tmp }
-        {{- if eq .Values.backup.target.type "pvc" }}
-        - { name: backups, mountPath: /backups }
-        {{- end }}
-        {{- with $mounts }}{{ toYaml . | nindent 8 }}{{ end }}
-  volumes:
-    {{- include "orch.bundleVolume" (list . "etcd-client") | nindent 4 }}
-    - { name: tmp, emptyDir: {} }
-    {{- if eq .Values.backup.target.type "pvc" }}
-    - name: backups
-      persistentVolumeClaim: { claimName: {{ include "orch.backupClaim" . }} }
-    {{- end }}
-    {{- with $volumes }}{{ toYaml . | nindent 4 }}{{ end }}
+{{- $target := $root.Values.backup.target -}}
+{{- $volumes := append (include "orch.bundleVolume" (list $root "etcd-client") | fromYamlArray) (dict "name" "tmp" "emptyDir" dict) -}}
+{{- $mounts := append (include "orch.bundleMount" "etcd-client" | fromYamlArray) (dict "name" "tmp" "mountPath" "/tmp") -}}
+{{- $env := list -}}
+{{- if eq $target.type "pvc" -}}
+{{- $volumes = append $volumes (dict "name" "backups" "persistentVolumeClaim" (dict "claimName" (include "orch.backupClaim" $root))) -}}
+{{- $mounts = append $mounts (dict "name" "backups" "mountPath" "/backups") -}}
+{{- else -}}
+{{- $secret := required "backup.target.s3.secretName is required" $target.s3.secretName -}}
+{{- range $variable, $key := dict "AWS_ACCESS_KEY_ID" "accessKeyId" "AWS_SECRET_ACCESS_KEY" "secretAccessKey" -}}
+{{- $env = append $env (dict "name" $variable "valueFrom" (dict "secretKeyRef" (dict "name" $secret "key" $key))) -}}
 {{- end -}}
+{{- end -}}
+{{- include "orch.adminPod" (dict "root" $root "component" (index . 1) "args" (index . 2) "env" $env "volumes" (concat $volumes (index . 3)) "mounts" (concat $mounts (index . 4)) "resources" $root.Values.backup.resources) -}}
 {{- end -}}
 
 {{- define "orch.backupClaim" -}}
@@ -70,10 +39,5 @@ spec:
 
 {{/* Flags that lead to etcd, as a JSON list. */}}
 {{- define "orch.backupEtcd" -}}
-{{- $name := printf "%s-etcd" (include "orch.name" .) -}}
-{{- $servers := list -}}
-{{- range $index := until (int .Values.etcd.members) -}}
-{{- $servers = append $servers (printf "https://%s-%d.%s.%s.svc:2379" $name $index $name $.Release.Namespace) -}}
-{{- end -}}
-{{- toJson (list (printf "--etcd-servers=%s" (join "," $servers)) "--etcd-cafile=/etc/orch/etcd-client/ca.crt" "--etcd-certfile=/etc/orch/etcd-client/tls.crt" "--etcd-keyfile=/etc/orch/etcd-client/tls.key") -}}
+{{- toJson (list (printf "--etcd-servers=%s" (include "orch.etcdEndpoints" .)) "--etcd-cafile=/etc/orch/etcd-client/ca.crt" "--etcd-certfile=/etc/orch/etcd-client/tls.crt" "--etcd-keyfile=/etc/orch/etcd-client/tls.key") -}}
 {{- end -}}

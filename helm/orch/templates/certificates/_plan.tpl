@@ -69,57 +69,39 @@ certificates:
     usages: [client]
     validDays: {{ $days }}
   {{- end }}
-record: {{ include "orch.secret" (list . "record") }}
 tokenKeys:
   - {{ include "orch.secret" (list . "service-account") }}
-{{- if eq .Values.encryption.mode "generated" }}
+{{- end -}}
+
+{{/*
+What cert-manager cannot make: the encryption key and passwords, and the record of what was made. Empty if the Job has nothing to make, because the
+user makes all Secrets or cert-manager makes all that are needed.
+*/}}
+{{- define "orch.keyPlan" -}}
+{{- $isEncrypting := eq (include "orch.encryptionMode" .) "generated" -}}
+{{- $hasRedis := and (eq .Values.redis.mode "chart") (ne .Values.certificates.mode "existing") -}}
+{{- if or (eq .Values.certificates.mode "generated") $isEncrypting $hasRedis -}}
+record: {{ include "orch.secret" (list . "record") }}
+{{- if $isEncrypting }}
 encryptionKeys:
   - { name: {{ include "orch.secret" (list . "encryption") }}, resources: {{ toJson .Values.encryption.resources }} }
 {{- end }}
-{{- if eq .Values.redis.mode "chart" }}
+{{- if $hasRedis }}
 passwords:
   - {{ include "orch.secret" (list . "redis-password") }}
 {{- end }}
 {{- end -}}
+{{- end -}}
 
 {{/* The pod that creates bundles, or only renews them. Takes the root, and flags of `certs ensure`. */}}
 {{- define "orch.certificatesPod" -}}
-{{- $flags := index . 1 -}}
-{{- with index . 0 -}}
-metadata:
-  labels: {{- include "orch.podLabels" (list . "certificates") | nindent 4 }}
-spec:
-  serviceAccountName: {{ include "orch.name" . }}-certificates
-  restartPolicy: OnFailure
-  enableServiceLinks: false
-  {{- with include "orch.pullSecrets" . | trim }}{{ . | nindent 2 }}{{- end }}
-  securityContext: {{- include "orch.podSecurity" . | nindent 4 }}
-  containers:
-    - name: certificates
-      image: {{ include "orch.image" . }}
-      imagePullPolicy: {{ .Values.image.pullPolicy }}
-      command: [node, /opt/orch/dist/deploy/admin/main.js]
-      args:
-        - certs
-        - ensure
-        - --plan=/etc/orch/plan/plan.yaml
-        - --secrets-namespace={{ .Release.Namespace }}
-        - --secrets-labels=app.kubernetes.io/part-of=orch,app.kubernetes.io/instance={{ .Release.Name }}
-        {{- range $flags }}
-        - {{ . }}
-        {{- end }}
-      env:
-        # The dialect of the host cluster, whose Secrets these are.
-        - { name: ORCH_DIALECT, value: kubernetes }
-      resources:
-        requests: { cpu: 50m, memory: 96Mi }
-        limits: { memory: 256Mi }
-      securityContext: {{- include "orch.containerSecurity" . | nindent 8 }}
-      volumeMounts:
-        - { name: plan, mountPath: /etc/orch/plan, readOnly: true }
-  volumes:
-    - name: plan
-      configMap:
-        name: {{ include "orch.name" . }}-certificate-plan
-{{- end -}}
+{{- $root := index . 0 -}}
+{{- $name := include "orch.name" $root -}}
+{{- $labels := printf "--secrets-labels=app.kubernetes.io/part-of=orch,app.kubernetes.io/instance=%s" $root.Release.Name -}}
+{{- $args := concat (list "certs" "ensure" "--plan=/etc/orch/plan/plan.yaml" (print "--secrets-namespace=" $root.Release.Namespace) $labels) (index . 1) -}}
+{{- /* The dialect of the host cluster, whose Secrets these are. */ -}}
+{{- $env := list (dict "name" "ORCH_DIALECT" "value" "kubernetes") -}}
+{{- $volumes := list (dict "name" "plan" "configMap" (dict "name" (print $name "-certificate-plan"))) -}}
+{{- $mounts := list (dict "name" "plan" "mountPath" "/etc/orch/plan" "readOnly" true) -}}
+{{- include "orch.adminPod" (dict "root" $root "component" "certificates" "args" $args "env" $env "volumes" $volumes "mounts" $mounts "serviceAccountName" (print $name "-certificates")) -}}
 {{- end -}}
