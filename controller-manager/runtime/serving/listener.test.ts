@@ -41,7 +41,7 @@ test.each(['0.0.0.0', '::'])('the bind address %s serves both families', async (
   const { port } = await open({ bindAddress });
   for (const host of ['127.0.0.1', '::1']) {
     const socket = connect({ host, port });
-    await once(socket, 'connect');
+    await expect(once(socket, 'connect')).resolves.toEqual([]);
     socket.destroy();
   }
 });
