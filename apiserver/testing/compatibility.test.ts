@@ -35,6 +35,11 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     const body = { metadata: { name: 'm', resourceVersion: '1' } };
     expect((await api.call('POST', `${DEFAULT}/configmaps`, { body })).code).toBe(400);
   },
+  'create-wipes-system-metadata': async () => {
+    const body = { metadata: { name: 'm', deletionTimestamp: '2020-01-01T00:00:00Z' }, data: { a: 'b' } };
+    const { json } = await api.call('POST', `${DEFAULT}/configmaps`, { body });
+    expect(JSON.stringify(json.metadata.managedFields)).not.toContain('f:deletionTimestamp');
+  },
   'dry-run-without-version': async () => {
     const body = { metadata: { name: 'm' } };
     const { code, json } = await api.call('POST', `${DEFAULT}/configmaps?dryRun=All`, { body });

@@ -1,5 +1,4 @@
 import { StatusError, alreadyExists } from '../../../shared/errors/status-error';
-import { generateName } from '../../../shared/meta/generate-name';
 import type { ApiObject } from '../../../shared/object/object';
 import { ask, intentOf, newWriteAttempt } from './write-attempt';
 import { isTerminating } from './metadata';
@@ -19,15 +18,12 @@ export async function createObject(
   object: ApiObject,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { isNamedByUid = false } = request.endpoint.stored.strategy.compat ?? {};
-  const sent = object.metadata.name ?? '';
-  const given = sent === '' && isNamedByUid ? context.newUid() : sent;
-  const base = object.metadata.generateName ?? '';
-  if (given !== '' || base === '') return createNamed(context, { ...request, name: given }, object, signal);
+  const { name = '' } = object.metadata;
+  const named = { ...request, name };
+  if (name !== '') return createOnce(context, named, object, signal);
   for (let tries = 1; ; tries += 1) {
-    const name = generateName(base, context.randomInt);
     try {
-      return await createNamed(context, { ...request, name }, object, signal);
+      return await createOnce(context, named, object, signal);
     } catch (error) {
       if (tries >= GENERATED_NAME_TRIES_MAX || !isNameTaken(error)) throw error;
     }
@@ -38,13 +34,15 @@ function isNameTaken(error: unknown): boolean {
   return error instanceof StatusError && error.status.reason === 'AlreadyExists';
 }
 
-async function createNamed(
+/** The write pipeline generates a missing name, and mutating webhooks may choose another one. */
+async function createOnce(
   context: WriteContext,
   request: WriteRequest,
   object: ApiObject,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { endpoint, name } = request;
+  const { endpoint } = request;
+  let { name } = request;
   const asked = ask(context, request, { change: () => object, uid: context.newUid() });
   return writeOptimistically(
     writeTarget(context, request, { assumeAbsent: true }),
@@ -55,7 +53,10 @@ async function createNamed(
       }
       const draft = newWriteAttempt(asked, 'CREATE', undefined);
       await runWriteSteps('create', draft, signal);
-      return intentOf(draft);
+      ({ name } = draft);
+      const intent = intentOf(draft);
+      if (name === request.name) return intent;
+      return { ...intent, target: writeTarget(context, { ...request, name }, { assumeAbsent: true }) };
     },
     signal,
   );

@@ -4,7 +4,10 @@ import type { Writable } from '../../../shared/object/values';
 import { isSemanticallyEqual } from '../../../shared/schema/same-meaning';
 import type { MessageType } from '../../../shared/schema/types';
 
-/** Metadata that the server sets. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
+/**
+ * Metadata that the server sets. Source: rest.WipeObjectMetaSystemFields, rest.BeforeCreate and
+ * rest.BeforeUpdate, v1.36.
+ */
 
 /** Whole seconds in UTC, the form of every timestamp in metadata. */
 export function timestamp(epochMs: number): string {
@@ -19,17 +22,21 @@ export interface NewIdentity {
   readonly generation: number | undefined;
 }
 
-/** Metadata of a new object: fields that a client may not choose are set or removed. */
-export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): ObjectMeta {
+/** Removes the fields that a client may not choose for a new object. A mutating webhook may set some of them. */
+export function wipeSystemMetadata(meta: ObjectMeta): ObjectMeta {
   const {
+    uid: _uid,
     selfLink: _selfLink,
-    resourceVersion: _resourceVersion,
     deletionTimestamp: _deletionTimestamp,
     deletionGracePeriodSeconds: _grace,
-    clusterName: _clusterName,
-    namespace: _namespace,
     ...kept
   } = meta;
+  return { ...kept, creationTimestamp: null };
+}
+
+/** Metadata of a new object after mutation. */
+export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): ObjectMeta {
+  const { selfLink: _selfLink, clusterName: _clusterName, namespace: _namespace, ...kept } = meta;
   const made: Writable<ObjectMeta> = kept;
   made.name = identity.name;
   if (identity.namespace !== undefined) made.namespace = identity.namespace;
@@ -40,8 +47,8 @@ export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): Obje
 }
 
 export interface UpdateOptions {
-  /** A namespace is dropped if the kind has none. */
-  readonly namespaced: boolean;
+  /** The namespace of the request; undefined if the kind has none. */
+  readonly namespace: string | undefined;
   /** In v1.21 the store removes a selfLink, so a dry run shows that of the client. */
   readonly keepsLink: boolean;
 }
@@ -50,11 +57,17 @@ export interface UpdateOptions {
 export function metadataForUpdate(
   next: ObjectMeta,
   previous: ObjectMeta,
-  { namespaced, keepsLink }: UpdateOptions,
+  { namespace, keepsLink }: UpdateOptions,
 ): ObjectMeta {
-  const { namespace, selfLink = '', generation: _generation, clusterName: _clusterName, ...kept } = next;
+  const {
+    namespace: _namespace,
+    selfLink = '',
+    generation: _generation,
+    clusterName: _clusterName,
+    ...kept
+  } = next;
   const made: Writable<ObjectMeta> = kept;
-  if (namespaced && namespace !== undefined) made.namespace = namespace;
+  if (namespace !== undefined) made.namespace = namespace;
   if (keepsLink && selfLink !== '') made.selfLink = selfLink;
   made.uid = kept.uid === undefined || kept.uid === '' ? (previous.uid ?? '') : kept.uid;
   setResourceVersion(made, previous);

@@ -52,6 +52,8 @@ export interface WriteAttempt {
   readonly operation: AdmissionOperation;
   /** The current object in the stored version; undefined if there is none. */
   readonly current: ApiObject | undefined;
+  /** The name under which the object is stored; empty until a missing one is generated. */
+  name: string;
   /** The current object in the version of the request. */
   live: ApiObject | undefined;
   /** The object that the client sent or patched, in the version of the request, before mutation. */
@@ -100,6 +102,7 @@ export function newWriteAttempt(
     asked,
     operation,
     current,
+    name: asked.request.name,
     live: undefined,
     sent: current ?? NOTHING,
     object: current ?? NOTHING,
@@ -117,10 +120,12 @@ const NOTHING: ApiObject = { metadata: {} };
 export function attributesOf(draft: WriteAttempt): AdmissionAttributes {
   const { asked, operation, current, object } = draft;
   const { request, notes, view } = asked;
+  // As upstream, the name of the request does not change when a webhook renames the object.
+  const write =
+    request.name === draft.name || request.name !== '' ? request : { ...request, name: draft.name };
   const next = operation === 'DELETE' ? undefined : object;
   const relyOn = operation === 'DELETE' ? undefined : relyingOn(draft);
-  if (view === undefined)
-    return { write: request, notes, operation, object: next, oldObject: current, relyOn };
+  if (view === undefined) return { write, notes, operation, object: next, oldObject: current, relyOn };
   return {
     write: view.request,
     notes,

@@ -16,7 +16,7 @@ import {
   validateChanged,
 } from './write-steps/changed-object';
 import { checkDeletion, planRemoval } from './write-steps/deletion';
-import { prepareNew, refuseVersion, validateNew } from './write-steps/new-object';
+import { prepareNew, refuseVersion, validateNew, wipeNew } from './write-steps/new-object';
 import { prepareRules, refuseFaults } from './write-steps/refuse-faults';
 import { reserve } from './write-steps/reserve';
 
@@ -41,6 +41,8 @@ const WRITE_STEPS: readonly (readonly [step: Step, ...kinds: readonly WriteKind[
   [checkDeletion, 'delete'],
   // The version of the request: patches and field owners are about what the client sees.
   [change, 'create', 'update', 'operation', 'question'],
+  // A client cannot choose the system's metadata; a mutating webhook can set some of it.
+  [wipeNew, 'create'],
   [trackFields, 'create', 'update', 'operation', 'question'],
   // The stored version: from here on, all rules see one form of the object.
   [toStored, 'create', 'update'],
@@ -78,6 +80,7 @@ const SHORT: ReadonlySet<Step> = new Set([
   checkDeletion,
   refuseUnreadableVersion,
   relyOnDefinition,
+  wipeNew,
   checkPreconditions,
   refuseFaults,
   requireCreate,

@@ -31,6 +31,8 @@ export interface Intent {
   readonly guards?: readonly Guard[];
   /** What the attempt has reserved; it is committed or released in the end. */
   readonly reservation?: Reservation;
+  /** Where the object is written. Absent: the target of the attempt. */
+  readonly target?: WriteTarget;
 }
 
 export interface Written {
@@ -137,7 +139,7 @@ async function tryOnce(
   }
   const { reservation } = intent;
   try {
-    const outcome = await carryOut(target, intent, seen, signal);
+    const outcome = await carryOut(intent.target ?? target, intent, seen, signal);
     if (!('written' in outcome)) await reservation?.release();
     else await reservation?.commit(outcome.written.revision);
     return outcome;

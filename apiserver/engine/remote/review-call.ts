@@ -81,10 +81,13 @@ function statusOf<Status extends object>(
   { who, apiVersion, kind }: ReviewCallOptions,
 ): Unchecked<Status> {
   const review = parse(body, who);
-  if (review.apiVersion !== apiVersion || review.kind !== kind) {
+  // As upstream, an answer without a kind or version has those of the request.
+  if ((review.apiVersion || apiVersion) !== apiVersion || (review.kind || kind) !== kind) {
     throw new Error(`${who} did not answer with a ${kind} of ${apiVersion}`);
   }
-  return fieldsOf<Status>(review.status);
+  const status = review.status ?? {};
+  if (optionalRecord(status) === undefined) throw new Error(`${who} answered with a malformed status`);
+  return fieldsOf<Status>(status);
 }
 
 function parse(body: Buffer, who: string): Unchecked<Review> {

@@ -1,11 +1,9 @@
 import { GROUP } from '../../../../shared/names';
 import type { UserInfo } from '../../request/exchange';
 import type { TokenQuestion } from '../../registry/operation';
-import type {
-  TokenReviewStatus,
-  UserInfo as ReviewedUser,
-} from '../../../../shared/api/types/authentication-v1';
-import { fieldsOf, optionalRecord, text } from '../../../../shared/object/accessors';
+import type { TokenReviewStatus } from '../../../../shared/api/types/authentication-v1';
+import { decodeObject } from '../../../../shared/schema/decode';
+import { messageType } from '../../../../shared/schema/types';
 import type { Unchecked } from '../../../../shared/object/values';
 import type { RemoteReviewOptions } from '../../remote/review-call';
 import { createReviewCall } from '../../remote/review-call';
@@ -32,29 +30,22 @@ export function createTokenReviewCall({ version, ...options }: RemoteReviewOptio
     verdictOf(await call({ spec: { token, audiences }, status: { user: {} } }, signal));
 }
 
-function verdictOf(status: Unchecked<TokenReviewStatus>): RemoteVerdict {
-  if (status.authenticated !== true) return { isKnown: false, why: text(status.error) };
-  const user = fieldsOf<ReviewedUser>(status.user);
-  if (text(user.username) === '') throw new Error('the token webhook returned no username');
-  const extra = Object.entries(optionalRecord(user.extra) ?? {}).map(
-    ([key, values]) => [key, texts(values)] as const,
-  );
+const STATUS = messageType('authentication/v1.TokenReviewStatus');
+
+/** Throws for a malformed status: malformed audiences must not count as none. */
+function verdictOf(answer: Unchecked<TokenReviewStatus>): RemoteVerdict {
+  const { object: status } = decodeObject(STATUS, answer);
+  if (status.authenticated !== true) return { isKnown: false, why: status.error ?? '' };
+  const { username: name = '', uid = '', groups = [], extra = {} } = status.user ?? {};
+  if (name === '') throw new Error('the token webhook returned no username');
   return {
     isKnown: true,
     user: {
-      name: text(user.username),
-      uid: text(user.uid),
-      groups: texts(user.groups),
-      extra: Object.fromEntries(extra),
+      name,
+      uid,
+      groups,
+      extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, values ?? []])),
     },
-    audiences: texts(status.audiences),
+    audiences: status.audiences ?? [],
   };
-}
-
-/** Throws for anything but a list of strings: malformed audiences must not count as none. */
-function texts(value: unknown): readonly string[] {
-  if (value === undefined || value === null) return [];
-  const isList = Array.isArray(value) && value.every((each) => typeof each === 'string');
-  if (!isList) throw new Error('the token webhook returned something other than a list of strings');
-  return value;
 }

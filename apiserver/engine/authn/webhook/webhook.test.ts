@@ -51,7 +51,7 @@ const log: Log = {
   warn: (fields) => logged.push(String('error' in fields ? fields.error : '')),
 };
 
-function reviewOf(body: Record<string, unknown>, status: object): { code: number; body: unknown } {
+function reviewOf(body: Record<string, unknown>, status: unknown): { code: number; body: unknown } {
   return { code: 201, body: { apiVersion: body['apiVersion'], kind: 'TokenReview', status } };
 }
 
@@ -206,6 +206,8 @@ describe('answers that are none', () => {
       1,
     ],
     ['audiences that are none', (body) => reviewOf(body, { ...janeStatus, audiences: 'web' }), 1],
+    ['text as status', (body) => reviewOf(body, 'x'), 1],
+    ['no boolean', (body) => reviewOf(body, { ...janeStatus, authenticated: 'true' }), 1],
     ['no user', (body) => reviewOf(body, { authenticated: true }), 1],
     ['a list', () => ({ code: 200, body: [] }), 1],
     ['a refusal', () => ({ code: 403, body: {} }), 1],

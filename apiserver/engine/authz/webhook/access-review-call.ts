@@ -3,7 +3,8 @@ import { GROUP } from '../../../../shared/names';
 import type { RemoteReviewOptions } from '../../remote/review-call';
 import { createReviewCall } from '../../remote/review-call';
 import type { AccessQuestion, AccessVerdict } from '../../request/access';
-import { text } from '../../../../shared/object/accessors';
+import { decodeObject } from '../../../../shared/schema/decode';
+import { messageType } from '../../../../shared/schema/types';
 import type { Unchecked } from '../../../../shared/object/values';
 
 /** Calls the authorization webhook. Rejects with an Error if there is no answer, or a malformed one. */
@@ -46,13 +47,11 @@ function omitEmpty(fields: Readonly<Record<string, string>>): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-/** `denied` takes precedence over `allowed`. */
-function verdictOf(status: Unchecked<SubjectAccessReviewStatus>): AccessVerdict {
-  const { allowed = false, denied = false } = status;
-  if (typeof allowed !== 'boolean' || typeof denied !== 'boolean') {
-    throw new Error('the authorization webhook returned neither allowed nor denied');
-  }
-  const reason = text(status.reason);
+const STATUS = messageType('authorization/v1.SubjectAccessReviewStatus');
+
+/** `denied` takes precedence over `allowed`. Throws for a malformed status. */
+function verdictOf(answer: Unchecked<SubjectAccessReviewStatus>): AccessVerdict {
+  const { allowed, denied = false, reason = '' } = decodeObject(STATUS, answer).object;
   if (denied) return { decision: 'deny', reason };
   return { decision: allowed ? 'allow' : 'no-opinion', reason };
 }

@@ -189,6 +189,7 @@ describe('a service that does not answer', () => {
     ['an outage', () => (code = 500)],
     ['a refusal', () => (code = 403)],
     ['nonsense', () => (status = { allowed: 'true' })],
+    ['a reason that is no text', () => (status = { allowed: true, reason: 1 })],
   ])('has no opinion: %s', async (_what, fail) => {
     fail();
     expect(await ask(access())).toEqual(silent);

@@ -17,7 +17,7 @@ import type { MetadataChecks, NamesByField, Strategy, SubresourceStrategy } from
 import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
-import { nameRuleOf } from './new-object';
+import { checkedNamespace, nameRuleOf } from './new-object';
 import { MODIFIED } from './change';
 
 /**
@@ -25,11 +25,13 @@ import { MODIFIED } from './change';
  * refuses.
  */
 export function checkPreconditions(draft: WriteAttempt): void {
-  const { context, request, options } = draft.asked;
+  const { context, request, options, view } = draft.asked;
   const current = requireCurrent(draft);
   const { name } = request;
   const { stored, row } = request.endpoint;
-  const { uid, resourceVersion = '' } = draft.object.metadata;
+  const { resourceVersion = '' } = draft.object.metadata;
+  // A webhook that changes the uid violates a precondition only through a view; else validation refuses it.
+  const { uid } = (view === undefined ? draft.sent : draft.object).metadata;
   const isReplacement = options.creates === 'kind';
   if (isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
     throw uidConflict(context, request, { asked: uid, found: current.metadata.uid });
@@ -59,7 +61,7 @@ export function prepareChanged(draft: WriteAttempt): void {
   const { strategy } = stored;
   const next = withTrackedFieldsOnly(context, draft.object);
   const metadata = metadataForUpdate(next.metadata, current.metadata, {
-    namespaced: stored.namespaced,
+    namespace: checkedNamespace(draft),
     keepsLink: request.dryRun,
   });
   const merged: ApiObject = { ...next, metadata };

@@ -1,22 +1,30 @@
-import { badRequest } from '../../../../shared/errors/status-error';
+import { StatusError, badRequest } from '../../../../shared/errors/status-error';
+import { generateName } from '../../../../shared/meta/generate-name';
 import type { NameRule } from '../../../../shared/meta/name-rules';
 import { subdomainName } from '../../../../shared/meta/name-rules';
 import type { ApiObject } from '../../../../shared/object/object';
 import { validateObjectMeta } from '../../../../shared/meta/validate-metadata';
 import type { WriteAttempt } from '../write-attempt';
 import { withTrackedFieldsOnly } from '../field-tracking';
-import { metadataForCreate, timestamp } from '../metadata';
+import { metadataForCreate, timestamp, wipeSystemMetadata, withoutMetadata } from '../metadata';
 import type { StoredResource } from '../resource';
 import type { MetadataChecks, Strategy } from '../strategy';
 import { withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import { isVersion } from './change';
 
-/** Sets the fields of a new object that only the server sets. */
+/** Removes what a client may not set, before mutating webhooks see the object. */
+export function wipeNew(draft: WriteAttempt): void {
+  const { object } = draft;
+  draft.object = { ...object, metadata: wipeSystemMetadata(object.metadata) };
+}
+
+/** Sets the fields of a new object that only the server sets. Throws BadRequest if mutation moved the object. */
 export function prepareNew(draft: WriteAttempt): void {
   const { context, request, uid } = draft.asked;
-  const { endpoint, namespace, name } = request;
-  const { strategy, namespaced } = endpoint.stored;
+  const { endpoint } = request;
+  const { strategy } = endpoint.stored;
+  draft.name = nameOfNew(draft);
   const object = withTrackedFieldsOnly(context, draft.object);
   const dropsStatus =
     strategy.compat?.keepsStatusOnCreate !== true &&
@@ -24,8 +32,8 @@ export function prepareNew(draft: WriteAttempt): void {
   const prepared: ApiObject = {
     ...(dropsStatus ? withStatus(object, undefined) : object),
     metadata: metadataForCreate(object.metadata, {
-      name,
-      namespace: namespaced ? namespace : undefined,
+      name: draft.name,
+      namespace: checkedNamespace(draft),
       uid,
       creationTimestamp: timestamp(context.clock.now()),
       generation: strategy.tracksGeneration === true ? 1 : undefined,
@@ -55,15 +63,42 @@ export function validateNew(draft: WriteAttempt): void {
   draft.faults = isLater ? others : [...metadata, ...others];
 }
 
+/** Returns the name of the new object: a mutating webhook may have set it or its generateName. */
+function nameOfNew({ asked: { context, request, options }, object }: WriteAttempt): string {
+  const { name: own = '', generateName: base = '' } = object.metadata;
+  const { isNamedByUid = false } = request.endpoint.stored.strategy.compat ?? {};
+  const isGenerated = own === '' && (isNamedByUid || base !== '');
+  const generated = isNamedByUid ? context.newUid() : generateName(base, context.randomInt);
+  const name = isGenerated ? generated : own;
+  if (options.creates === 'never' || name === '' || name === request.name) return name;
+  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
+}
+
 /**
- * Throws BadRequest for a creation with a resourceVersion above 0, as the store of upstream does; not in a
- * dry run.
+ * Returns the namespace of the request; undefined for a kind without namespaces. Throws BadRequest if
+ * mutation has set another one. Source: rest.EnsureObjectNamespaceMatchesRequestNamespace.
  */
-export function refuseVersion({ asked: { request, options }, sent }: WriteAttempt): void {
-  const { resourceVersion = '' } = sent.metadata;
-  if (options.creates !== 'never' || request.dryRun) return;
+export function checkedNamespace({ asked: { request }, object }: WriteAttempt): string | undefined {
+  const { namespace } = request;
+  if (!request.endpoint.stored.namespaced) return undefined;
+  const { namespace: own = '' } = object.metadata;
+  if (own === '' || own === namespace) return namespace;
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+/**
+ * Refuses a creation with a resourceVersion above 0, as the store of upstream does; not in a dry run. Throws
+ * BadRequest if the client has sent it, and an error with the code 500 if a webhook has set it.
+ */
+export function refuseVersion(draft: WriteAttempt): void {
+  const { asked, sent, object } = draft;
+  const { resourceVersion = '' } = object.metadata;
+  draft.object = withoutMetadata(object, 'resourceVersion');
+  if (asked.options.creates !== 'never' || asked.request.dryRun) return;
   if (!isVersion(resourceVersion) || BigInt(resourceVersion) === 0n) return;
-  throw badRequest('resourceVersion should not be set on objects to be created');
+  const why = 'resourceVersion should not be set on objects to be created';
+  const isSent = resourceVersion === sent.metadata.resourceVersion;
+  throw isSent ? badRequest(why) : new StatusError('', why, { code: 500 });
 }
 
 export function nameRuleOf({ nameRule = subdomainName }: Strategy): NameRule {

@@ -5,7 +5,8 @@ import { refuseFaults } from './refuse-faults';
 
 const draftOf = (faults: readonly FieldError[]): WriteAttempt =>
   ({
-    asked: { request: { endpoint: endpointOf('v1/endpoints'), name: 'e' } },
+    asked: { request: { endpoint: endpointOf('v1/endpoints') } },
+    name: 'e',
     faults,
   }) as unknown as WriteAttempt;
 

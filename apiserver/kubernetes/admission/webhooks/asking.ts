@@ -5,7 +5,6 @@ import type { Log } from '../../../../shared/log/log';
 import { AUDIT_ANNOTATION } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import { converting } from '../../../engine/registry/conversion-needed';
-import { optionalRecord, text } from '../../../../shared/object/accessors';
 import type { Reading } from '../../cluster/cluster-reader';
 import type { WebhookCaller } from './call';
 import { CallFailure } from './call-failure';
@@ -132,9 +131,8 @@ function understood(hook: Webhook, read: () => WebhookVerdict): WebhookVerdict {
 /** Prefixes the reason with the webhook's name, as kube-apiserver does. */
 function refusal({ name }: Webhook, { status }: WebhookVerdict): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
-  const reason = text(status.reason);
-  const why = text(status.message) || reason;
-  const details = optionalRecord(status.details);
+  const { reason = '', message = '', details } = status;
+  const why = message === '' ? reason : message;
   return new Refusal(
     reason as StatusReason | '',
     why === '' ? `${denied} without explanation` : `${denied}: ${why}`,

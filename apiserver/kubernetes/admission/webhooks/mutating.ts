@@ -12,13 +12,16 @@ import type { Reading } from '../../cluster/cluster-reader';
 import type { AdmissionPlugin, Reinvocation } from '../plugin';
 import { firstInvocation } from '../plugin';
 import { ask } from './asking';
+import { CallFailure } from './call-failure';
 import { withSoundManagedFields } from './managed-fields';
 import type { WebhookParts } from './parts';
+import { PATCH_TYPE } from './review';
 import type { ReviewedAs } from './reviewed-object';
 import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { resourceEndpoint } from './rules';
 import { isSelected } from './selection';
+import type { Webhook } from './webhook';
 import { WebhookSource, isConfiguration, isExempt } from './source';
 
 /** State of the first invocation for the second. */
@@ -128,10 +131,10 @@ class Round {
       const changed = await ask(
         this.#parts,
         asking,
-        ({ patch }) => {
-          const operations = patch === undefined ? [] : operationsOf(patch);
+        ({ patch, patchType }) => {
+          const operations = patch === undefined ? [] : operationsOf(invocation.hook, patch);
           if (operations.length === 0) return undefined;
-          const result = patched(operations, invocation, objects.object);
+          const result = patched({ operations, patchType }, invocation, objects.object);
           note.patch(operations);
           return deepEqual(result, objects.object?.object) ? undefined : result;
         },
@@ -155,16 +158,19 @@ function settled(attributes: AdmissionAttributes, object: ApiObject): ApiObject 
   return withSoundManagedFields(attributes, distinct);
 }
 
-function operationsOf(patch: Buffer): JsonPatch {
+/** Throws CallFailure for a patch that is no JSON patch: the failurePolicy decides, as for other unusable answers. */
+function operationsOf(hook: Webhook, patch: Buffer): JsonPatch {
   try {
     return decodeJsonPatch(decodeJson(patch));
   } catch (error) {
-    throw internalError(error);
+    const why = `received undecodable patch in webhook response: ${(error as Error).message}`;
+    throw new CallFailure(hook, why, { reason: 'answer', cause: error });
   }
 }
 
+/** Throws InternalError if the patch does not apply, whatever the failurePolicy. */
 function patched(
-  operations: JsonPatch,
+  { operations, patchType }: { readonly operations: JsonPatch; readonly patchType: string },
   { hook, endpoint }: Invocation,
   object: ReviewedObject | undefined,
 ): ApiObject {
@@ -175,6 +181,9 @@ function patched(
         `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
       ),
     );
+  }
+  if (patchType !== PATCH_TYPE) {
+    throw new CallFailure(hook, `unsupported patch type ${JSON.stringify(patchType)}`, { reason: 'answer' });
   }
   let result: unknown;
   try {

@@ -82,7 +82,17 @@ const say =
 describe('a webhook that cannot be called fails the request with the reason:', () => {
   test.each<[string, Behaviour, RegExp]>([
     ['no JSON', say('garbage'), /^couldn't get version\/kind; json parse error: /],
-    ['no object', say('[]'), /^couldn't get version\/kind; json parse error: /],
+    ['no object', say('[]'), /^cannot unmarshal array /],
+    [
+      'a field of another type',
+      () => ({ allowed: 'yes' }),
+      /^cannot unmarshal string into field response.allowed /,
+    ],
+    [
+      'warnings that are no list',
+      () => ({ allowed: true, warnings: 'x' }),
+      /^cannot unmarshal string into field response.warnings /,
+    ],
     ['no response', say('{}'), /^webhook response was absent$/],
     ['another uid', () => ({ uid: 'x', allowed: true }), /^expected response.uid="[0-9a-f-]{36}", got "x"$/],
     [
@@ -166,12 +176,14 @@ describe('a webhook that cannot be called fails the request with the reason:', (
   test('an invalid patch', async () => {
     await start();
     await configure(hookAt(webhook), 'Mutating');
-    const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
     const outcomes: string[] = [];
     for (const answer of [
       { patch: 'e30=' },
       { patchType: 'JSONPatch' },
-      { patchType: 'Other', patch: 'e30=' },
+      { patchType: 'MergePatch', patch: base64([{ op: 'add', path: '/data', value: {} }]) },
+      { patchType: 'MergePatch', patch: 'e30=' },
+      { patchType: 'JSONPatch', patch: base64(7) },
+      { patchType: 'JSONPatch', patch: 'W3s=' },
       { patchType: 'JSONPatch', patch: '???' },
     ]) {
       webhook.behave = () => ({ allowed: true, ...answer });
@@ -180,29 +192,73 @@ describe('a webhook that cannot be called fails the request with the reason:', (
     expect(outcomes).toEqual([
       'webhook returned response.patch but not response.patchType',
       'webhook returned response.patchType but not response.patch',
-      'unsupported patch type "Other"',
-      'response.patch is not base64',
+      'unsupported patch type "MergePatch"',
+      'received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+      'received undecodable patch in webhook response: json: cannot unmarshal number into Go value of type jsonpatch.Patch',
+      expect.stringMatching(/^received undecodable patch in webhook response: /),
+      'response.patch: illegal base64 data',
     ]);
-    for (const patch of [{}, [{ op: 'remove', path: '/spec' }], 7]) {
-      webhook.behave = () => ({ allowed: true, patchType: 'JSONPatch', patch: base64(patch) });
-      const { code, json } = await createMap();
-      expect({ code, message: json.message }).toEqual({
-        code: 500,
-        message: expect.stringMatching(/^Internal error occurred: /),
-      });
-    }
   });
 });
 
-test('a webhook with failurePolicy Ignore fails no request, and bypassed requests are counted', async () => {
-  await start();
-  await configure(hookAt(webhook, { failurePolicy: 'Ignore' }), 'Mutating');
-  webhook.behave = say('', 500);
-  expect((await createMap()).code).toBe(201);
-  expect(await metric('fail_open_count')).toEqual([
-    'apiserver_admission_webhook_fail_open_count{name="a.example.org",type="admit"} 1',
-  ]);
-  expect(await metric('rejection_count')).toEqual([]);
+const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+
+describe('a webhook with failurePolicy Ignore', () => {
+  const outcomesOf = async (
+    answers: Readonly<Record<string, Behaviour>>,
+  ): Promise<Record<string, number>> => {
+    await start();
+    await configure(hookAt(webhook, { failurePolicy: 'Ignore' }), 'Mutating');
+    const codes: Record<string, number> = {};
+    for (const [what, behave] of Object.entries(answers)) {
+      webhook.behave = behave;
+      codes[what] = (await createMap()).code;
+    }
+    return codes;
+  };
+  const withPatch =
+    (patch: string, fields: object = {}): Behaviour =>
+    () => ({ allowed: true, patchType: 'JSONPatch', patch, ...fields });
+
+  test('is ignored for an unusable answer, and bypassed requests are counted', async () => {
+    const answers = {
+      'an error': say('', 500),
+      'a redirect': say('', 307),
+      'half of an answer': say('{"response":'),
+      'no response': say('{}'),
+      'another uid': () => ({ uid: 'x', allowed: true }),
+      'a field of another type': () => ({ allowed: 'yes' }),
+      'no patch type': withPatch(base64([]), { patchType: undefined }),
+      'no patch': withPatch(''),
+      'an unknown patch type': withPatch(base64([{ op: 'test' }]), { patchType: 'MergePatch' }),
+      'a patch that is not base64': withPatch('???'),
+      'a patch that is not JSON': withPatch('W3s='),
+      'a patch that is no list': withPatch(base64({})),
+      'an operation that is no object': withPatch(base64([1])),
+    } as const;
+    const codes = await outcomesOf(answers);
+    expect(codes).toEqual(Object.fromEntries(Object.keys(answers).map((what) => [what, 201])));
+    const count = String(Object.keys(answers).length);
+    expect(await metric('fail_open_count')).toEqual([
+      `apiserver_admission_webhook_fail_open_count{name="a.example.org",type="admit"} ${count}`,
+    ]);
+    expect(await metric('rejection_count')).toEqual([]);
+  });
+
+  test('is not ignored for a patch that cannot be applied, nor for a refusal', async () => {
+    const codes = await outcomesOf({
+      'a missing target': withPatch(base64([{ op: 'remove', path: '/spec' }])),
+      'an unknown operation': withPatch(base64([{ op: 'x' }])),
+      'another kind': withPatch(base64([{ op: 'add', path: '/kind', value: 'Foo' }])),
+      'a refusal': withPatch('e30=', { allowed: false, patchType: 'MergePatch' }),
+    });
+    expect(codes).toEqual({
+      'a missing target': 500,
+      'an unknown operation': 500,
+      'another kind': 500,
+      'a refusal': DENIED,
+    });
+  });
 });
 
 describe('an outage', () => {

@@ -1,17 +1,9 @@
-import { decodeJson } from '../../../../shared/schema/decode';
+import { decodeJson, decodeObject } from '../../../../shared/schema/decode';
+import { messageType } from '../../../../shared/schema/types';
 import { GROUP } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { AdmissionResponse, AdmissionReview } from '../../../../shared/api/types/admission-v1';
 import type { Status } from '../../../../shared/api/types/meta-v1';
-import {
-  fieldsOf,
-  integer,
-  optionalRecord,
-  optionalText,
-  strings,
-  text,
-} from '../../../../shared/object/accessors';
-import type { Unchecked } from '../../../../shared/object/values';
 import type { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { kindAt, namespaceOf, resourceAt, resourceEndpoint } from './rules';
@@ -45,9 +37,9 @@ export function questionOf({
   version,
 }: QuestionParts): Question {
   const { operation } = attributes;
-  const { subresource, user, dryRun } = attributes.write;
+  // A new object has no name until the server generates one.
+  const { name, subresource, user, dryRun } = attributes.write;
   const requested = resourceEndpoint(attributes);
-  const name = nameOf(attributes);
   const namespace = namespaceOf(attributes);
   const head = {
     uid,
@@ -78,11 +70,6 @@ export function questionOf({
   return { uid, version, body };
 }
 
-/** A new object has only its client's name until the server generates one. */
-function nameOf({ write: { subresource, name }, operation, object }: AdmissionAttributes): string {
-  return operation === 'CREATE' && subresource === '' ? (object?.metadata.name ?? '') : name;
-}
-
 const OPTIONS_KIND = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
 function optionsOf({
@@ -104,123 +91,93 @@ function optionsOf({
 export interface WebhookVerdict {
   readonly isAllowed: boolean;
   /** The Status of a refusal. */
-  readonly status: Unchecked<Status>;
+  readonly status: Partial<Status>;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
-  /** The JSON of a patch; undefined without one. */
+  /** The bytes of a patch; undefined without one. */
   readonly patch: Buffer | undefined;
+  /** Checked only if there is a patch. */
+  readonly patchType: string;
 }
 
-const PATCH_TYPE = 'JSONPatch';
+/** The only known type of patches. */
+export const PATCH_TYPE = 'JSONPatch';
 
-/** Parses the answer. Throws an Error with the message of kube-apiserver v1.21. */
+/** v1beta1 has the same fields. */
+const REVIEW = messageType('admission/v1.AdmissionReview');
+
+/**
+ * Parses the answer. Throws an Error that says what is wrong with it. Source: VerifyAdmissionResponse of
+ * kube-apiserver v1.36.
+ */
 export function verdictIn(
   body: Buffer,
   question: Pick<Question, 'uid' | 'version'>,
   type: WebhookType,
 ): WebhookVerdict {
-  const review = parsed(body);
-  if (optionalRecord(review.response) === undefined) throw new Error('webhook response was absent');
-  const response = fieldsOf<AdmissionResponse>(review.response);
+  const review = reviewIn(body);
+  const { response } = review;
+  if (response === undefined) throw new Error('webhook response was absent');
+  // v1beta1 has no such checks.
   const isStrict = question.version === 'v1';
   if (isStrict) checkAnswered(review, response, question);
-  const { allowed } = response;
-  if (allowed !== undefined && allowed !== null && typeof allowed !== 'boolean') {
-    throw new Error('response.allowed is no boolean');
-  }
-  const patch = patchOf(response, { isStrict, isMutating: type === 'mutating' });
+  const isMutating = type === 'mutating';
+  if (isStrict) checkPatch(response, isMutating);
+  const { allowed, status = {}, warnings = [], auditAnnotations = {}, patch = '', patchType = '' } = response;
   return {
-    isAllowed: allowed === true,
-    status: fieldsOf<Status>(response.status),
-    warnings: strings(response.warnings),
-    auditAnnotations: textsOf(response.auditAnnotations),
-    patch,
+    isAllowed: allowed,
+    status,
+    warnings,
+    auditAnnotations,
+    patch: isMutating && patch !== '' ? Buffer.from(patch, 'base64') : undefined,
+    patchType: isStrict ? patchType : PATCH_TYPE,
   };
 }
 
-function textsOf(map: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(optionalRecord(map) ?? {}).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    ),
-  );
-}
-
-function parsed(body: Buffer): Unchecked<AdmissionReview> {
+function reviewIn(body: Buffer): AdmissionReview {
   let value: unknown;
   try {
     value = decodeJson(body);
   } catch (error) {
-    throw new Error(`couldn't get version/kind; json parse error: ${(error as Error).message}`, {
-      cause: error,
-    });
+    const { message } = error as Error;
+    throw new Error(`couldn't get version/kind; json parse error: ${message}`, { cause: error });
   }
-  if (optionalRecord(value) === undefined) {
-    throw new Error("couldn't get version/kind; json parse error: it is no object");
-  }
-  return fieldsOf<AdmissionReview>(value);
+  return decodeObject(REVIEW, value).object;
 }
 
-/** v1beta1 has no such checks. */
 function checkAnswered(
-  review: Unchecked<AdmissionReview>,
-  response: Unchecked<AdmissionResponse>,
+  { kind = '', apiVersion = '' }: AdmissionReview,
+  { uid: given }: AdmissionResponse,
   { uid, version }: Pick<Question, 'uid' | 'version'>,
 ): void {
-  const given = text(response.uid);
   if (given !== uid) {
     throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
   }
   const wanted = `${GROUP.admission}/${version}`;
-  const [kind, apiVersion] = [text(review.kind), text(review.apiVersion)];
   if (kind === 'AdmissionReview' && apiVersion === wanted) return;
   const found = apiVersion === '' || apiVersion.includes('/') ? apiVersion || '/' : `/${apiVersion}`;
   throw new Error(`expected webhook response of ${wanted}, Kind=AdmissionReview, got ${found}, Kind=${kind}`);
 }
 
-function patchOf(
-  response: Unchecked<AdmissionResponse>,
-  { isStrict, isMutating }: { readonly isStrict: boolean; readonly isMutating: boolean },
-): Buffer | undefined {
-  const patch = bytesOf(response.patch);
-  const type = optionalText(response.patchType);
+function checkPatch({ patch = '', patchType }: AdmissionResponse, isMutating: boolean): void {
   if (!isMutating) {
-    if (!isStrict) return undefined;
-    if (patch !== undefined) throw new Error('validating webhook may not return response.patch');
-    if (type !== undefined) throw new Error('validating webhook may not return response.patchType');
-    return undefined;
+    if (patch !== '') throw new Error('validating webhook may not return response.patch');
+    if (patchType !== undefined) throw new Error('validating webhook may not return response.patchType');
+    return;
   }
-  if (!isStrict) return patch;
-  if (patch !== undefined && type === undefined) {
+  if (patch !== '' && patchType === undefined) {
     throw new Error('webhook returned response.patch but not response.patchType');
   }
-  if (patch === undefined && type !== undefined) {
+  if (patch === '' && patchType !== undefined) {
     throw new Error('webhook returned response.patchType but not response.patch');
   }
-  if (type === '') throw new Error('webhook returned invalid response.patchType of ""');
-  if (type !== undefined && type !== PATCH_TYPE)
-    throw new Error(`unsupported patch type ${JSON.stringify(type)}`);
-  return patch;
-}
-
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-const BASE64_BLOCK = 4;
-
-/** Returns undefined for an absent or empty value. */
-function bytesOf(value: unknown): Buffer | undefined {
-  if (value === undefined || value === null || value === '') return undefined;
-  const plain = typeof value === 'string' ? value.replaceAll(/[\r\n]/g, '') : '';
-  if (plain === '' || plain.length % BASE64_BLOCK !== 0 || !BASE64.test(plain)) {
-    throw new Error('response.patch is not base64');
-  }
-  return Buffer.from(plain, 'base64');
+  if (patchType === '') throw new Error('webhook returned invalid response.patchType of ""');
 }
 
 const CODE_MIN = 400;
 const CODE_MAX = 599;
 
 /** Returns the HTTP code of a refusal: 400 unless the webhook sets an error code. */
-export function refusalCode(status: Unchecked<Status>): number {
-  const code = integer(status.code) ?? CODE_MIN;
+export function refusalCode({ code = CODE_MIN }: Partial<Status>): number {
   return code < CODE_MIN || code > CODE_MAX ? CODE_MIN : code;
 }
