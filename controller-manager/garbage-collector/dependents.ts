@@ -56,11 +56,11 @@ export function blockingDependents(graph: OwnershipGraph, owner: ApiObject): rea
 
 /**
  * Deletes an object without a live owner: in the foreground if an owner waits for it and it has dependents, else by its own finalizers.
- * With a live owner it only drops the absent owners. Decides on a live GET with preconditions, so a conflict is thrown. Returns the
- * states of the owners, empty if there was nothing to decide.
+ * With a live owner it only drops the absent owners, and without one it drops those that orphan their dependents. Decides on a live GET
+ * with preconditions, so a conflict is thrown. Returns the states of the owners, empty if there was nothing to decide.
  */
 export async function collect(
-  { client, graph, states }: OwnerSources & { readonly states: OwnerStates },
+  { client, graph, absent, states }: OwnerSources & { readonly states: OwnerStates },
   { resource, object }: Located,
   signal: AbortSignal,
 ): Promise<readonly OwnerState[]> {
@@ -78,6 +78,11 @@ export async function collect(
     const going = new Set(owners.map(({ uid }) => uid).filter((uid) => !keepers.has(uid)));
     await changeMetadata(client, { address, known: live, change: withoutOwners(going) }, signal);
     return found;
+  }
+  const former = new Set(owners.map(({ uid }) => uid).filter((uid) => absent.hasOrphaned(uid)));
+  if (former.size > 0) {
+    await changeMetadata(client, { address, known: live, change: withoutOwners(former) }, signal);
+    return [];
   }
   const own = found.includes('waiting') ? graph.dependentsOf(live) : [];
   if (own.length > 0) await breakCircles({ client, dependent: live, own }, signal);

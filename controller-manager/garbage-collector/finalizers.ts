@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import type { WorkQueue } from '../../shared/concurrency/work-queue';
@@ -7,6 +8,8 @@ import { FINALIZER } from '../../shared/names';
 import { blockingDependents, deleteDependents, orphanDependents } from './dependents';
 import type { ObjectAddress } from '../runtime/live-object';
 import { addressOf, changeMetadata, getLive, withoutFinalizer } from '../runtime/live-object';
+import { recordWarning } from '../runtime/record-event';
+import { COMPONENT } from './invalid-owner-event';
 import type { OwnerSources } from './owners';
 import { isOrphaning, isWaiting } from './owners';
 import type { Located } from './references';
@@ -27,6 +30,7 @@ export interface DefinitionCounts {
 export interface FinalizerParts extends OwnerSources {
   readonly queue: WorkQueue;
   readonly log: Log;
+  readonly clock: Clock;
   readonly definitions: DefinitionCounts;
   /**
    * How long watches must have been open, and how long an owner waits after its deletion was seen, in milliseconds. Watches of different
@@ -34,19 +38,31 @@ export interface FinalizerParts extends OwnerSources {
    */
   readonly settleMs: number;
   /**
-   * How long a foreground deletion waits for resources that cannot be listed, in milliseconds. Then it continues without them, as v1.21
-   * does at once; their dependents are deleted once they are seen.
+   * How long an owner waits for resources that cannot be listed, in milliseconds. Then it continues without them, as v1.21 does at
+   * once; their dependents are orphaned or deleted once they are seen.
    */
   readonly gapPatienceMs: number;
 }
 
 interface Pending {
   readonly address: ObjectAddress;
+  readonly kind: string;
   /** Earliest time of the next attempt, by the monotonic clock. */
   readonly readyMs: number;
   /** Definition changes seen when it became ready. Dependents from before its deletion belong only to these definitions. */
   definitions?: number;
 }
+
+interface SkippedDependents {
+  readonly pending: Pending;
+  readonly owner: ApiObject;
+  readonly gaps: readonly string[];
+  /** What becomes of the dependents. */
+  readonly action: 'orphaned' | 'deleted';
+}
+
+/** Number of group versions and resources that an Event names. */
+const GAPS_SHOWN_MAX = 20;
 
 /** Carries out and removes the finalizers `orphan` and `foregroundDeletion` of terminating objects. */
 export class Finalizers {
@@ -73,7 +89,7 @@ export class Finalizers {
     if (isOrphaning(object) || isWaiting(object)) {
       const address = addressOf(resource, object);
       const { readyMs = monotonicClock.now() + settleMs, ...known } = this.#pending.get(uid) ?? {};
-      this.#pending.set(uid, { ...known, address, readyMs });
+      this.#pending.set(uid, { ...known, address, kind: resource.kind, readyMs });
       queue.add(uid);
     } else {
       this.#pending.delete(uid);
@@ -91,7 +107,7 @@ export class Finalizers {
     const pending = this.#pending.get(uid);
     if (pending === undefined) return undefined;
     const { address, readyMs } = pending;
-    const { client, graph, settleMs, gapPatienceMs, definitions } = this.#parts;
+    const { client, graph, absent, settleMs, gapPatienceMs, definitions } = this.#parts;
     const earlyMs = readyMs - monotonicClock.now();
     if (earlyMs > 0) return { requeueAfterMs: earlyMs };
     // Absence of dependents proves nothing while some of them may be unseen.
@@ -103,16 +119,17 @@ export class Finalizers {
     if (owner === undefined) return undefined;
     const gaps = graph.gaps(settleMs);
     if (isOrphaning(owner)) {
-      // An unseen dependent that keeps its owner reference would be deleted after the owner.
-      if (gaps.length > 0) return retry;
       await orphanDependents(this.#parts, owner, signal);
+      // An unseen dependent keeps its owner reference and would be deleted after the owner.
+      if (gaps.length > 0) absent.addOrphaned(uid);
+      await this.#reportGaps({ pending, owner, gaps, action: 'orphaned' }, signal);
       await this.#release(address, FINALIZER.orphan, signal);
       return undefined;
     }
     if (!isWaiting(owner)) return undefined;
     await deleteDependents(this.#parts, owner, signal);
     if (blockingDependents(graph, owner).length > 0) return { requeueAfterMs: BLOCKED_RETRY_MS };
-    if (gaps.length > 0) this.#tellOfGaps(address, gaps);
+    await this.#reportGaps({ pending, owner, gaps, action: 'deleted' }, signal);
     await this.#release(address, FINALIZER.foregroundDeletion, signal);
     return undefined;
   }
@@ -124,11 +141,22 @@ export class Finalizers {
     }
   }
 
-  #tellOfGaps({ resource, namespace, name }: ObjectAddress, gaps: readonly string[]): void {
+  /** Reports dependents that may be unseen by a log entry, and by an Event about the owner. */
+  async #reportGaps(
+    { pending: { address, kind }, owner, gaps, action }: SkippedDependents,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (gaps.length === 0) return;
     this.#parts.log.warn(
-      { resource: resource.resource, namespace, object: name, gaps },
+      { resource: address.resource.resource, namespace: address.namespace, object: address.name, gaps },
       'owner deleted without waiting for dependents that cannot be listed',
     );
+    const shown = gaps.slice(0, GAPS_SHOWN_MAX).join(', ');
+    const more = gaps.length > GAPS_SHOWN_MAX ? `, and ${String(gaps.length - GAPS_SHOWN_MAX)} more` : '';
+    const message = `deleted without dependents that cannot be listed: ${shown}${more}; they are ${action} once they can be listed`;
+    const about = { resource: { ...address.resource, kind }, object: owner };
+    const event = { about, reason: 'DependentsSkipped', message, component: COMPONENT, key: 'skipped' };
+    await recordWarning(this.#parts, event, signal);
   }
 
   async #release(address: ObjectAddress, finalizer: string, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import {
   CONFIG_MAPS,
   DEPLOYMENTS,
+  LEASES,
   NODES,
   PODS,
   REPLICA_SETS,
@@ -139,17 +140,29 @@ test('a cluster-scoped owner owns in every namespace, a namespaced one in its ow
   expect(bench.find(NODES, 'unrelated')).toBeDefined();
 });
 
-test('while a group does not answer discovery, orphaning waits for possible dependents', async () => {
+test('while a group does not answer discovery, orphaning waits only until its limit and orphans late dependents', async () => {
   const groupVersion = `${GROUP.coordination}/v1`;
+  const events = { ...CONFIG_MAPS, resource: 'events', kind: 'Event' };
+  bench.server.resources = [...bench.server.resources, events];
   bench.server.brokenGroupVersions.add(groupVersion);
-  bench.make(DEPLOYMENTS, 'd');
-  start({ gapPatienceMs: 0 });
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  bench.make(REPLICA_SETS, 'r', { owners: [ownedBy(DEPLOYMENTS, owner)] });
+  bench.make(LEASES, 'l', { owners: [ownedBy(DEPLOYMENTS, owner)] });
+  start({ gapPatienceMs: 20 });
   await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Orphan' });
-  const asked = (): number => bench.server.seen.filter(({ path }) => path === `/apis/${groupVersion}`).length;
-  while (asked() < 4) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(bench.find(DEPLOYMENTS, 'd')?.metadata.finalizers).toEqual([FINALIZER.orphan]);
-  bench.server.brokenGroupVersions.clear();
   await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(REPLICA_SETS, 'r')?.metadata.ownerReferences).toBeUndefined();
+  expect(bench.server.store.list(events)).toMatchObject([
+    {
+      involvedObject: { kind: 'Deployment', name: 'd', uid: owner.metadata.uid },
+      reason: 'DependentsSkipped',
+      message: `deleted without dependents that cannot be listed: ${groupVersion}; they are orphaned once they can be listed`,
+    },
+  ]);
+  expect(bench.find(LEASES, 'l')?.metadata.ownerReferences).toHaveLength(1);
+  bench.server.brokenGroupVersions.clear();
+  await bench.until(() => bench.find(LEASES, 'l')?.metadata.ownerReferences === undefined);
+  expect(bench.find(LEASES, 'l')).toBeDefined();
 });
 
 test('a foreground deletion continues after its limit without resources that cannot be discovered or listed', async () => {

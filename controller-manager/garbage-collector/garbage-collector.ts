@@ -27,7 +27,7 @@ export interface CollectorTimings {
   readonly retryMs: number;
   /** How long the start waits for resources that cannot be listed, in milliseconds. */
   readonly listedWithinMs: number;
-  /** How long foreground deletions wait for resources that cannot be listed, in milliseconds. */
+  /** How long orphaning and foreground deletions wait for resources that cannot be listed, in milliseconds. */
   readonly gapPatienceMs: number;
 }
 
@@ -92,9 +92,9 @@ class GarbageCollector {
     });
     const sources = { client, graph: this.#graph, absent: new AbsentOwners() };
     const { settleMs, retryMs, gapPatienceMs } = timings;
-    const parts = { ...sources, queue: this.#queue, log, settleMs };
+    const parts = { ...sources, queue: this.#queue, log, settleMs, clock: systemClock };
     this.#finalizers = new Finalizers({ ...parts, gapPatienceMs, definitions: this.#definitions });
-    this.#garbage = new Garbage({ ...parts, retryMs, clock: systemClock });
+    this.#garbage = new Garbage({ ...parts, retryMs });
     this.#discovered = new Promise((resolve) => {
       this.#markDiscovered = resolve;
     });
@@ -124,7 +124,7 @@ class GarbageCollector {
       if (gaps.length > 0 && this.#finalizers.size > 0 && !signal.aborted) {
         this.#log.warn(
           { gaps, waiting: this.#finalizers.size },
-          'dependents may be unknown; orphaning waits for them, foreground deletions do so for a while',
+          'dependents may be unknown; orphaning and foreground deletions wait for them for a while',
         );
       }
     }

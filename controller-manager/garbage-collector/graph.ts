@@ -61,8 +61,8 @@ export class OwnershipGraph {
   /** Every seen object, by uid. An object served by two groups is listed once. */
   readonly #seen = new Map<string, Located>();
   #resources: readonly ResourceRow[] = [];
-  /** Group versions that currently do not answer discovery. */
-  #unknown: readonly string[] = ['everything'];
+  /** Group versions that currently do not answer discovery, and since when, by the monotonic clock. */
+  #unknown: ReadonlyMap<string, number> = new Map([['everything', monotonicClock.now()]]);
   /** The gaps at the last call of `youngGaps`. */
   #gaps: ReadonlyMap<string, Gap> = new Map();
 
@@ -75,7 +75,10 @@ export class OwnershipGraph {
   /** Runs discovery and starts and stops informers. They end with the signal. */
   async refresh(signal: AbortSignal): Promise<void> {
     const { resources, failures } = await discover(this.#client, { signal });
-    this.#unknown = failures.map(({ groupVersion }) => groupVersion);
+    const failedMs = monotonicClock.now();
+    this.#unknown = new Map(
+      failures.map(({ groupVersion }) => [groupVersion, this.#unknown.get(groupVersion) ?? failedMs]),
+    );
     this.#resources = resources;
     const wanted = new Map(
       metadataResources(resources)
@@ -86,7 +89,7 @@ export class OwnershipGraph {
       const version = apiVersionOf(branch.resource);
       const now = wanted.get(name);
       // A resource of a version that does not answer is unknown, not removed: no other version replaces it meanwhile.
-      if (this.#unknown.includes(version) || (now !== undefined && apiVersionOf(now) === version)) continue;
+      if (this.#unknown.has(version) || (now !== undefined && apiVersionOf(now) === version)) continue;
       this.#branches.delete(name);
       this.#cut(branch);
     }
@@ -118,9 +121,11 @@ export class OwnershipGraph {
    */
   gaps(settledMs: number): readonly string[] {
     const blind = [...this.#branches.values()].filter(
-      ({ informer }) => !informer.hasSynced() || informer.watchingForMs() < settledMs,
+      ({ informer, resource }) =>
+        !this.#unknown.has(apiVersionOf(resource)) &&
+        (!informer.hasSynced() || informer.watchingForMs() < settledMs),
     );
-    return [...this.#unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
+    return [...this.#unknown.keys(), ...blind.map(({ resource }) => resourceNameOf(resource))];
   }
 
   /** Returns the gaps younger than `patienceMs`, which may still close. Always call it with the same `settledMs`. */
@@ -128,7 +133,8 @@ export class OwnershipGraph {
     const now = monotonicClock.now();
     const names = this.gaps(settledMs);
     this.#noteGaps(names);
-    return names.filter((name) => now - (this.#gaps.get(name)?.sinceMs ?? now) < patienceMs);
+    const sinceMs = (name: string): number => this.#unknown.get(name) ?? this.#gaps.get(name)?.sinceMs ?? now;
+    return names.filter((name) => now - sinceMs(name) < patienceMs);
   }
 
   /** Returns the object with this uid, if it is seen. */
@@ -158,7 +164,7 @@ export class OwnershipGraph {
    */
   resourceOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' | 'kind'>): ResourceRow | undefined {
     // Another version may belong to another server, which would not know the owner.
-    if (this.#unknown.includes(apiVersion)) return undefined;
+    if (this.#unknown.has(apiVersion)) return undefined;
     const group = groupOf({ apiVersion });
     const rows = this.#resources.filter((row) => row.group === group && row.kind === kind);
     // The stored version answers without a conversion.

@@ -4,7 +4,7 @@ import { recordWarning } from '../runtime/record-event';
 import type { Located } from './references';
 
 const REASON = 'OwnerRefInvalidNamespace';
-const COMPONENT = 'garbage-collector-controller';
+export const COMPONENT = 'garbage-collector-controller';
 
 /** Reports an owner in another namespace by an Event, once per pair while the Event is kept. Throws only for the signal. */
 export async function reportInvalidOwner(

@@ -43,6 +43,8 @@ export class AbsentOwners {
   readonly #clock: Clock;
   /** Time of the confirmation, by owner. */
   readonly #saidMs = new LRUCache<string, number>({ max: ABSENT_OWNERS_MAX });
+  /** Uids of owners that were removed before all of their dependents could be orphaned. */
+  readonly #orphaned = new LRUCache<string, true>({ max: ABSENT_OWNERS_MAX });
 
   constructor(clock: Clock = monotonicClock) {
     this.#clock = clock;
@@ -55,6 +57,15 @@ export class AbsentOwners {
 
   add(owner: OwnerIdentity): void {
     this.#saidMs.set(keyOf(owner), this.#clock.now());
+  }
+
+  /** Records that dependents of this owner which appear later are orphaned instead of deleted. */
+  addOrphaned(uid: string): void {
+    this.#orphaned.set(uid, true);
+  }
+
+  hasOrphaned(uid: string): boolean {
+    return this.#orphaned.has(uid);
   }
 }
 

@@ -9,6 +9,7 @@ import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { statusErrorFromAnswer } from '../../shared/client/status';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/object/object';
 import { GROUP, NAMESPACE } from '../../shared/names';
@@ -32,6 +33,8 @@ let writes: string[] = [];
 let reads: string[] = [];
 /** The watch of this resource stays open and delivers nothing. */
 let silent: string | undefined;
+/** Aborted: config maps can neither be listed nor watched, as with an unavailable extension API server. */
+let mapsBreak: AbortController;
 
 /** A pod named `late` is not stored before this resolves. */
 let lateIsStored: Promise<void>;
@@ -51,6 +54,7 @@ beforeEach(async () => {
   writes = [];
   reads = [];
   silent = undefined;
+  mapsBreak = new AbortController();
   stop = linkedAbort(new AbortController().signal);
   lateIsStored = Promise.resolve();
   api = await startInProcessApi(slowBackend(), { authorizationModes: ['RBAC'] });
@@ -91,11 +95,17 @@ function clientOf(server: InProcessApi): Client {
     getJson: async (path) => call('GET', path),
     list: async (resource, { namespace, limit } = {}) => {
       reads.push(resource.resource);
+      checkBroken(resource.resource);
       return call('GET', resourcePath(resource, { namespace }) + queryString({ limit }));
     },
-    listAll: async (resource) => call('GET', resourcePath(resource, {})),
-    watch: (resource, { resourceVersion, signal = new AbortController().signal, onOpen } = {}) => {
+    listAll: async (resource) => {
+      checkBroken(resource.resource);
+      return call('GET', resourcePath(resource, {}));
+    },
+    watch: (resource, { resourceVersion, signal: end = new AbortController().signal, onOpen } = {}) => {
+      checkBroken(resource.resource);
       onOpen?.();
+      const signal = resource.resource === 'configmaps' ? linkedAbort(end, mapsBreak.signal).signal : end;
       if (resource.resource === silent) return silence(signal);
       return server.watch(
         resourcePath(resource, {}) + queryString({ watch: true, resourceVersion }),
@@ -106,6 +116,12 @@ function clientOf(server: InProcessApi): Client {
       call('PUT', resourcePath(resource, { ...placeOf(object), subresource: 'status' }), object),
   };
   return client as Client;
+}
+
+function checkBroken(resource: string): void {
+  if (resource === 'configmaps' && mapsBreak.signal.aborted) {
+    throw new StatusError('ServiceUnavailable', 'the server is currently unable to handle the request');
+  }
 }
 
 function silence(signal: AbortSignal): AsyncIterable<never> {
@@ -344,4 +360,18 @@ test('a silent open watch releases no charge', async () => {
   const { code } = await api.call('POST', MAPS, { body: { metadata: { name: 'too-many' } } });
   expect(code).toBe(403);
   expect(reads).toContain('configmaps');
+});
+
+test('usage is released while another resource of the quota is unavailable, whose usage stays', async () => {
+  await makeQuota({ pods: '5', 'count/configmaps': '5' });
+  runController();
+  await used({ pods: '0', 'count/configmaps': '0' });
+  await write('POST', PODS, pod('a'));
+  await write('POST', MAPS, { metadata: { name: 'm' } });
+  await used({ pods: '1', 'count/configmaps': '1' });
+  mapsBreak.abort(new Error('unavailable'));
+  await write('DELETE', `${MAPS}/m`, NOW);
+  await write('DELETE', `${PODS}/a`, NOW);
+  const quota = await used({ pods: '0', 'count/configmaps': '1' });
+  expect(quota.metadata.name).toBe('q');
 });

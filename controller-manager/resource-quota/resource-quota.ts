@@ -196,22 +196,22 @@ class QuotaKeeper {
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
     const nowMs = this.#wallClock.now();
-    let { next, nextChangeMs } = this.#computeStatus(quota, countable, { nowMs, mayGiveBack: true });
+    let { next, nextChangeMs } = this.#computeStatus(quota, countable, { nowMs, current: countable });
     if (givesBack(quota, next)) {
-      const mayGiveBack = await this.#isCurrent(quota, countable, signal);
+      const current = await this.#currentOf(quota, countable, signal);
       // Calculate again: the result before the confirmation is unreliable.
-      ({ next, nextChangeMs } = this.#computeStatus(quota, countable, { nowMs, mayGiveBack }));
+      ({ next, nextChangeMs } = this.#computeStatus(quota, countable, { nowMs, current }));
     }
     if (next.isChanged && !(await this.#write(quota, next, signal))) return { requeueAfterMs: PACE_MS };
     if (!next.isSettled) return { requeueAfterMs: this.#lookAgainMs };
     return nextChangeMs === undefined ? undefined : { requeueAfterMs: nextChangeMs - nowMs + 1 };
   }
 
-  /** Computes the status from what is known now. */
+  /** Computes the status from what is known now. Only usage that current resources measure is released. */
   #computeStatus(
     quota: ResourceQuota,
     countable: readonly Countable[],
-    { nowMs, mayGiveBack }: { readonly nowMs: number; readonly mayGiveBack: boolean },
+    { nowMs, current }: { readonly nowMs: number; readonly current: readonly Countable[] },
   ): { readonly next: NextStatus; readonly nextChangeMs: number | undefined } {
     const groups = countable.flatMap((each) => {
       const objects = this.#objectsFor(quota, each);
@@ -221,18 +221,30 @@ class QuotaKeeper {
     const key = keyOfObject(quota);
     if (!this.#charges.has(key)) this.#charges.open(key, statusOf(quota).used, counted);
     // If an event may have been missed just now, no charge is released.
-    const isCertain = groups.every((each) => this.#counted.watchedForMs(each.countable) >= this.#lookAgainMs);
-    const recent = mayGiveBack && isCertain ? this.#charges.of(key) : statusOf(quota).used;
+    const doubtful = countable.filter(
+      (each) => !current.includes(each) || this.#counted.watchedForMs(each) < this.#lookAgainMs,
+    );
+    const held = [...statusOf(quota).used].filter(([name]) =>
+      doubtful.some(({ evaluator }) => evaluator.measures(name)),
+    );
+    const recent = new Map([...this.#charges.of(key), ...held]);
     return { next: nextStatus(quota, { counted, recent }), nextChangeMs };
   }
 
-  async #isCurrent(
+  /** Returns the resources whose objects are confirmed to be current. One that cannot be read does not hold up the others. */
+  async #currentOf(
     { metadata: { namespace = '' } }: ResourceQuota,
     countable: readonly Countable[],
     signal: AbortSignal,
-  ): Promise<boolean> {
-    const current = countable.map(async (each) => this.#counted.isCurrent(namespace, each, signal));
-    return (await Promise.all(current)).every(Boolean);
+  ): Promise<readonly Countable[]> {
+    const answers = await Promise.allSettled(
+      countable.map(async (each) => this.#counted.isCurrent(namespace, each, signal)),
+    );
+    signal.throwIfAborted();
+    return countable.filter((_each, index) => {
+      const answer = answers[index];
+      return answer?.status === 'fulfilled' && answer.value;
+    });
   }
 
   /** Returns false if the quota was charged meanwhile: the calculation is outdated. */
