@@ -70,6 +70,18 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect(await get('changed', '{.spec.replicas}')).toBe('2');
   });
 
+  run('an apply of the replicas before kubectl scale is a conflict', async () => {
+    await kubectl(SERVER_SIDE, deployment('scaled', 2));
+    expect(await kubectl(['scale', 'deployment', `scaled-${version}`, '--replicas=5'])).toMatchObject({
+      exitCode: 0,
+    });
+    const refused = await kubectl(SERVER_SIDE, deployment('scaled', 2));
+    expect(refused.stderr).toContain(
+      'conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas',
+    );
+    expect(await get('scaled', '{.spec.replicas}')).toBe('5');
+  });
+
   run('diff --server-side and a dry run show the result and change nothing', async () => {
     await kubectl(SERVER_SIDE, deployment('tried', 2));
     const before = await get('tried', '{.metadata.resourceVersion}');

@@ -74,6 +74,8 @@ export interface ControlPlaneOptions {
   readonly runtimeConfig?: RuntimeConfig;
   /** Whether server-side apply is enabled and managedFields are tracked; by default true. */
   readonly serverSideApply?: boolean;
+  /** Whether managers own fields through subresources; by default false. */
+  readonly subresourceOwners?: boolean;
   readonly limits?: Partial<CacheLimits>;
   /** By default everything is cached. */
   readonly fills?: CacheFills;
@@ -176,6 +178,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     reservers: new Map([['service addresses', serviceAllocation.reserve]]),
     eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
     serverSideApply: options.serverSideApply ?? true,
+    subresourceOwners: options.subresourceOwners ?? false,
     kindSettings,
   };
   const queues = new QueueTimes();

@@ -37,6 +37,7 @@ export function planeOfOptions(options: ServerOptions, parts: PlaneParts): Contr
     eventTtlSeconds: options.eventTtlSeconds,
     runtimeConfig: options.runtimeConfig,
     serverSideApply: options.featureGates.ServerSideApply,
+    subresourceOwners: options.dialect === 'kubernetes',
     kindSettings: options.kindSettings,
     limits: cacheLimitsOf(options),
     services: options.services,

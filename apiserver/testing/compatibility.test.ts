@@ -127,6 +127,19 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     const { json } = await api.call('PATCH', `${DEFAULT}/secrets/s`, { body: patch, headers: STRATEGIC });
     expect([json.data, json.metadata.labels]).toEqual([made.data, undefined]);
   },
+  'subresource-owners': async () => {
+    const tracking = await startInProcessApi(undefined, { subresourceOwners: true });
+    const url = '/apis/apps/v1/namespaces/default/deployments';
+    const spec = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } } } };
+    const template = { ...spec.template, spec: { containers: TEMPLATE.spec.containers } };
+    await tracking.call('POST', url, { body: { metadata: { name: 'd' }, spec: { ...spec, template } } });
+    await tracking.call('PATCH', `${url}/d/scale?fieldManager=m`, { body: { spec: { replicas: 2 } } });
+    const { json } = await tracking.call('GET', `${url}/d`);
+    await tracking.close();
+    expect(json.metadata.managedFields).toContainEqual(
+      expect.objectContaining({ manager: 'm', subresource: 'scale' }),
+    );
+  },
   'custom-status-other-kind': async () => {
     const subresources = { status: {} };
     await define(api, definitionBody({ versions: [{ name: 'v1', subresources }] }));

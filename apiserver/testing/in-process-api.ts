@@ -112,6 +112,7 @@ export async function startInProcessApi(
     runtimeConfig,
     kindSettings,
     serverSideApply = true,
+    subresourceOwners = false,
     features = {},
     admission = NO_CONTROLLERS,
     definitionsLive = true,
@@ -130,6 +131,7 @@ export async function startInProcessApi(
     readonly runtimeConfig?: RuntimeConfig;
     readonly kindSettings?: KindSettings;
     readonly serverSideApply?: boolean;
+    readonly subresourceOwners?: boolean;
     readonly features?: Partial<RequestFeatures>;
     readonly admission?: Partial<AdmissionOptions>;
     /** False: the controllers of custom resource definitions do not run. */
@@ -154,6 +156,7 @@ export async function startInProcessApi(
     log: silentLog,
     eventTtlSeconds: 3600,
     serverSideApply,
+    subresourceOwners,
     admission: { ...DEFAULT_ADMISSION, ...admission },
     cacheWaitMs,
     limits: { readIndexTimeoutMs: PATIENCE_MS, ...limits },

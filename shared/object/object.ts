@@ -18,6 +18,7 @@ export interface ManagedFieldsEntry {
   readonly time?: string;
   readonly fieldsType?: string;
   readonly fieldsV1?: unknown;
+  readonly subresource?: string;
 }
 
 export interface ObjectMeta {

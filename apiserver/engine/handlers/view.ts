@@ -152,9 +152,10 @@ async function write(
   viewed: Answered,
   { change, dryRun }: { readonly change: Change; readonly dryRun: boolean },
 ): Promise<Answer> {
-  const { target, view } = viewed;
+  const { target, shown, view } = viewed;
   const request = writeRequestOf(exchange, target, dryRun);
-  const written = await updateThroughView(context.store, request, { view, change }, exchange.signal);
+  const changed = { view, shown: shown.endpoint, change };
+  const written = await updateThroughView(context.store, request, changed, exchange.signal);
   return writtenView(viewed, written);
 }
 

@@ -11,7 +11,7 @@ import type { ApplyRequest } from './fieldmanager/apply';
 import { applyConfiguration } from './fieldmanager/apply';
 import { withManagedFields } from './fieldmanager/entries';
 import { ignoredFields, managedKind } from './fieldmanager/built-in-kind';
-import type { ManagedKind, OtherVersion } from './fieldmanager/managed-kind';
+import type { FieldWriter, ManagedKind, OtherVersion } from './fieldmanager/managed-kind';
 import { trackUpdate } from './fieldmanager/track-update';
 import { EMPTY_SET } from '../../../shared/fieldset/field-set';
 import type { ObjectShape } from '../../../shared/fieldset/shape';
@@ -28,16 +28,28 @@ import { fromHub, toHub, withoutLeftOut } from './hub';
  * request. Unchanged if the request has no manager, or if server-side apply is off.
  */
 export function tracked(
-  { clock, serverSideApply }: WriteContext,
+  context: WriteContext,
   { endpoint, subresource, manager }: WriteRequest,
   { live, next }: { readonly live: ApiObject | undefined; readonly next: ApiObject },
 ): ApiObject {
-  if (manager === undefined || !serverSideApply) return next;
-  const writer = { manager, nowMs: clock.now() };
+  if (manager === undefined || !context.serverSideApply) return next;
   // A request for a subresource cannot set managedFields.
   const read = settled(endpoint, next);
   const own = subresource === '' ? read : withManagedFields(read, live?.metadata.managedFields);
-  return trackUpdate(managedKindOf(endpoint, subresource), live, own, writer);
+  return trackUpdate(
+    managedKindOf(endpoint, subresource),
+    live,
+    own,
+    writerOf(context, manager, subresource),
+  );
+}
+
+function writerOf(
+  { clock, subresourceOwners }: WriteContext,
+  manager: string,
+  subresource: string,
+): FieldWriter {
+  return { manager, subresource: subresourceOwners ? subresource : '', nowMs: clock.now() };
 }
 
 /** The object as it will be read, if that differs from what was sent. */
@@ -54,12 +66,12 @@ export function withTrackedFieldsOnly({ serverSideApply }: WriteContext, object:
 
 /** Applies a configuration to the live object; both are in the version of the request. */
 export function applied(
-  { clock }: WriteContext,
+  context: WriteContext,
   { endpoint, subresource, manager = '' }: WriteRequest,
   apply: Pick<ApplyRequest, 'live' | 'config' | 'force' | 'read'>,
 ): ApiObject {
   const kind = managedKindOf(endpoint, subresource);
-  return applyConfiguration({ ...apply, kind, writer: { manager, nowMs: clock.now() } });
+  return applyConfiguration({ ...apply, kind, writer: writerOf(context, manager, subresource) });
 }
 
 const kinds = new WeakMap<Endpoint, Map<string, ManagedKind>>();

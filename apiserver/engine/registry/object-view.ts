@@ -7,7 +7,10 @@ import type { ApiObject } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
 import { kindType } from '../../../shared/schema/types';
 import type { Change } from './write-attempt';
-import { applied } from './field-tracking';
+import { applied, tracked } from './field-tracking';
+import { storedEntries, withEntries } from './fieldmanager/entries';
+import type { FieldPath, ShownField } from './fieldmanager/shown-owners';
+import { ownersOfObject, ownersOfShown } from './fieldmanager/shown-owners';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
 import type { Endpoint } from './resource';
@@ -38,6 +41,8 @@ export interface ObjectView<T extends ApiObject = ApiObject, Shown extends ApiOb
   readonly missing?: 'object' | { readonly group: string };
   /** Whether configurations of the shown kind can be applied. */
   readonly canApply?: boolean;
+  /** The one field of the object that can be changed, and where the shown object has it. */
+  readonly field?: { readonly path: FieldPath; readonly shownPath: FieldPath };
   /** A uid is a precondition in a PUT only; a patch of the shown object ignores it. */
   readonly patchesKeepUid?: boolean;
 }
@@ -62,33 +67,23 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
   return shown;
 }
 
-/**
- * Changes an object through a view of it. `change` makes the next shown object from the current one;
- * admission sees shown objects. Otherwise it is an update of the object itself, except that managedFields do
- * not change: fields are tracked only for requests with the resource's own kind.
- */
+export interface ChangedView {
+  readonly view: ObjectView;
+  readonly shown: Endpoint;
+  /** Computes the next shown object from the current one. */
+  readonly change: Change;
+}
+
+/** Changes an object through a view of it, by a PUT or a patch other than apply. */
 export async function updateThroughView(
   context: WriteContext,
   request: WriteRequest,
-  { view, change }: { readonly view: ObjectView; readonly change: Change },
+  { view, shown, change }: ChangedView,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { manager: _unused, ...untracked } = request;
-  const through = view.hasStrategy === true ? untracked : { ...untracked, subresource: '' };
-  const write: Update = {
-    change: (current: ApiObject | undefined) => {
-      if (current === undefined) throw notFound(request.endpoint.row, request.name);
-      return view.merge(change(view.show(current)), current);
-    },
-    // A uid in the shown object is a precondition, as in a PUT.
-    options: { creates: 'kind' },
-    view: {
-      request: untracked,
-      show: (object) => view.show(object),
-      merge: (shown, object) => view.merge(shown, object),
-    },
-  };
-  return updateObject(context, through, write, signal);
+  const asShown = { ...request, endpoint: shown };
+  const trackedChange: Change = (live) => tracked(context, asShown, { live, next: change(live) });
+  return writeThroughView(context, request, { view, shown, change: trackedChange }, signal);
 }
 
 export interface AppliedView {
@@ -98,9 +93,8 @@ export interface AppliedView {
 }
 
 /**
- * Applies a configuration of the shown kind. The shown object has no managedFields, so its fields have no
- * known owner: a different value is a conflict unless the apply is forced, and the object's managedFields do
- * not change.
+ * Applies a configuration of the shown kind. Where owners through subresources are not tracked, the shown
+ * object has no managedFields: a different value is a conflict unless the apply is forced.
  */
 export async function applyThroughView(
   context: WriteContext,
@@ -108,7 +102,66 @@ export async function applyThroughView(
   { view, shown, apply }: AppliedView,
   signal: AbortSignal,
 ): Promise<Written> {
-  const asShown = { ...request, endpoint: shown, subresource: '' };
+  const subresource = context.subresourceOwners ? request.subresource : '';
+  const asShown = { ...request, endpoint: shown, subresource };
   const change: Change = (live) => applied(context, asShown, { ...apply, live });
-  return updateThroughView(context, request, { view, change }, signal);
+  return writeThroughView(context, request, { view, shown, change }, signal);
 }
+
+/**
+ * Writes the object that a change of the shown object makes; admission sees shown objects. Otherwise it is an
+ * update of the object itself. Owners of the shown field are owners of the object's field, if owners through
+ * subresources are tracked; managedFields do not change otherwise.
+ */
+async function writeThroughView(
+  context: WriteContext,
+  request: WriteRequest,
+  { view, shown, change }: ChangedView,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { manager: _unused, ...untracked } = request;
+  const field = context.subresourceOwners ? shownFieldOf(request, view, shown) : undefined;
+  const isTracked = context.subresourceOwners && field === undefined;
+  const withRules = isTracked ? request : untracked;
+  const through = view.hasStrategy === true ? withRules : { ...untracked, subresource: '' };
+  const write: Update = {
+    change: (current: ApiObject | undefined) => {
+      if (current === undefined) throw notFound(request.endpoint.row, request.name);
+      if (field === undefined) return view.merge(change(view.show(current)), current);
+      const entries = storedEntries(current.metadata);
+      const next = change(withEntries(view.show(current), ownersOfShown(field, entries)));
+      const merged = view.merge(next, current);
+      return withEntries(merged, ownersOfObject(field, entries, storedEntries(next.metadata)));
+    },
+    // A uid in the shown object is a precondition, as in a PUT.
+    options: { creates: 'kind' },
+    view: {
+      request: untracked,
+      show: (object) => view.show(object),
+      merge: (shownObject, object) => view.merge(shownObject, object),
+    },
+  };
+  return updateObject(context, through, write, signal);
+}
+
+/** Undefined for a view of more than one field: the fields themselves are tracked there. */
+function shownFieldOf(
+  { endpoint, subresource }: WriteRequest,
+  { field }: ObjectView,
+  shown: Endpoint,
+): ShownField | undefined {
+  if (field === undefined) return undefined;
+  return {
+    apiVersion: endpoint.apiVersion,
+    shownVersion: shown.apiVersion,
+    shownPath: field.shownPath,
+    pathIn: (apiVersion) => {
+      const version = endpoint.versions.get(apiVersion);
+      if (version === undefined) return undefined;
+      const special = version.specialSubresources?.[subresource];
+      return special?.is === 'view' ? special.view.field?.path : NO_PATH;
+    },
+  };
+}
+
+const NO_PATH: FieldPath = [];

@@ -28,6 +28,11 @@ export interface WriteContext extends ReadContext {
   readonly eventTtlSeconds: number | undefined;
   /** False: managedFields are not tracked, and every create and update removes them. */
   readonly serverSideApply: boolean;
+  /**
+   * Whether a manager owns fields separately through each subresource (`scale`, `status`), as since v1.22. False in orch's own
+   * dialect, whose specification has no such owners.
+   */
+  readonly subresourceOwners: boolean;
   /** Default: the settings of kube-apiserver. */
   readonly kindSettings?: KindSettings;
 }

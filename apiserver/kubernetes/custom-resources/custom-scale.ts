@@ -4,14 +4,15 @@ import { invalid } from '../../../shared/errors/field-error';
 import { JSON_DEPTH_MAX } from '../../../shared/schema/decode';
 import type { ApiObject } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
+import { fieldElement } from '../../../shared/fieldset/path-element';
 import type { ObjectView } from '../../engine/registry/object-view';
-import { SCALE } from '../kinds/autoscaling/scale';
+import { REPLICAS, SCALE } from '../kinds/autoscaling/scale';
 import { metadataWithDemands, shownMetadata } from '../../engine/registry/shown-metadata';
 import { integer, record } from '../../../shared/object/accessors';
 import type { Int64 } from '../../../shared/object/values';
 import type { ScalePaths } from './definition';
 import type { Found } from './nested';
-import { integerAt, levelsOf, textAt, withValueAt } from './nested';
+import { integerAt, namesOf, textAt, withValueAt } from './nested';
 
 const INT32_MAX = 2 ** 31 - 1;
 /** Upstream's placeholder for an object without replicas: no client can send this number. */
@@ -22,6 +23,7 @@ export function customScale(paths: ScalePaths): ObjectView {
   const { specReplicas, statusReplicas, labelSelector } = paths;
   return {
     canApply: true,
+    field: { path: namesOf(specReplicas).map(fieldElement), shownPath: REPLICAS },
     patchesKeepUid: true,
     show: (object) => {
       const selector = labelSelector === '' ? undefined : valueOf(textAt(object, labelSelector));
@@ -46,7 +48,7 @@ export function customScale(paths: ScalePaths): ObjectView {
       if (replicas === NO_REPLICAS) {
         throw badRequest(`the spec replicas field ${JSON.stringify(specReplicas)} cannot be empty`);
       }
-      if (levelsOf(specReplicas) > JSON_DEPTH_MAX) {
+      if (namesOf(specReplicas).length > JSON_DEPTH_MAX) {
         throw badRequest('the spec replicas field lies deeper than objects may nest');
       }
       const scaled = withValueAt(object, specReplicas, replicas);

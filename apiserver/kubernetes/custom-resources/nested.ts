@@ -53,12 +53,8 @@ function valueAt(object: ApiObject, path: string): Found<unknown> {
   return { ok: true, value };
 }
 
-/** Returns the nesting depth of an object with a value at this path. */
-export function levelsOf(path: string): number {
-  return namesOf(path).length;
-}
-
-function namesOf(path: string): readonly string[] {
+/** Returns the names of the fields on a path, from the outermost. */
+export function namesOf(path: string): readonly string[] {
   return path.replace(/^\./, '').split('.');
 }
 

@@ -60,6 +60,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
     manager: writer.manager,
     operation: 'Apply',
     apiVersion: kind.apiVersion,
+    subresource: writer.subresource,
     time: last?.time,
     set,
   };
@@ -149,8 +150,8 @@ function misshapen(kind: ManagedKind, object: ApiObject): ShapeError | undefined
   }
 }
 
-function isApplierOf({ manager }: FieldWriter, entry: Entry): boolean {
-  return entry.operation === 'Apply' && entry.manager === manager;
+function isApplierOf({ manager, subresource }: FieldWriter, entry: Entry): boolean {
+  return entry.operation === 'Apply' && entry.manager === manager && entry.subresource === subresource;
 }
 
 function conflictsOf(others: readonly Entry[], changes: ChangesByVersion): readonly Conflict[] {
@@ -234,7 +235,8 @@ function messageOf(conflicts: readonly Conflict[]): string {
   return `Apply failed with ${String(conflicts.length)} conflicts: ${lines.join('\n')}`;
 }
 
-function nameOf({ manager, operation, apiVersion }: Entry): string {
-  const name = JSON.stringify(manager);
+function nameOf({ manager, operation, apiVersion, subresource }: Entry): string {
+  const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
+  const name = JSON.stringify(manager) + through;
   return operation === 'Update' ? `${name} using ${apiVersion}` : name;
 }

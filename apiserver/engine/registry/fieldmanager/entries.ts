@@ -5,12 +5,14 @@ import type { FieldSet } from '../../../../shared/fieldset/field-set';
 import { EMPTY_SET } from '../../../../shared/fieldset/field-set';
 import { parseFieldSet } from '../../../../shared/fieldset/parse';
 
-/** The fields of one manager, operation and version. */
+/** The fields of one manager, operation, version and subresource. */
 export interface Entry {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
-  /** Undefined only in entries that a client wrote without one. */
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** Undefined in entries that a client wrote without one, and in those of a write through a scale. */
   readonly time: string | undefined;
   readonly set: FieldSet;
 }
@@ -30,27 +32,32 @@ export function readEntries(managed: readonly ManagedFieldsEntry[]): readonly En
 
 /** The entries of a stored object. Their sets are canonical and not validated again. */
 export function storedEntries({ managedFields = [] }: ObjectMeta): readonly Entry[] {
-  return managedFields.map(({ manager = '', operation, apiVersion = '', time, fieldsV1 }) => ({
-    manager,
-    operation: operation === 'Apply' ? 'Apply' : 'Update',
-    apiVersion,
-    time,
-    set: isJsonObject(fieldsV1) ? (fieldsV1 as FieldSet) : EMPTY_SET,
-  }));
+  return managedFields.map(
+    ({ manager = '', operation, apiVersion = '', subresource = '', time, fieldsV1 }) => ({
+      manager,
+      operation: operation === 'Apply' ? 'Apply' : 'Update',
+      apiVersion,
+      subresource,
+      time,
+      set: isJsonObject(fieldsV1) ? (fieldsV1 as FieldSet) : EMPTY_SET,
+    }),
+  );
 }
 
 function readEntry(wire: ManagedFieldsEntry): Entry | undefined {
-  const { manager = '', operation, apiVersion = '', time, fieldsType, fieldsV1 } = wire;
+  const { manager = '', operation, apiVersion = '', subresource = '', time, fieldsType, fieldsV1 } = wire;
   if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '' || fieldsType !== FIELDS_TYPE) {
     return undefined;
   }
   const set = parseFieldSet(fieldsV1);
-  return set === undefined ? undefined : { manager, operation, apiVersion, time: time ?? undefined, set };
+  if (set === undefined) return undefined;
+  return { manager, operation, apiVersion, subresource, time: time ?? undefined, set };
 }
 
-/** An applier has one entry in all versions; an updater has one for each version. */
-export function identityOf({ manager, operation, apiVersion }: Omit<Entry, 'set' | 'time'>): string {
-  return operation === 'Apply' ? `Apply ${manager}` : `Update ${apiVersion} ${manager}`;
+/** For each subresource, an applier has one entry in all versions, and an updater one for each version. */
+export function identityOf(entry: Omit<Entry, 'set' | 'time'>): string {
+  const { manager, operation, apiVersion, subresource } = entry;
+  return `${operation} ${operation === 'Apply' ? '' : apiVersion} ${subresource} ${manager}`;
 }
 
 /** Sets managedFields to these entries, in canonical order; without entries it removes the field. */
@@ -74,8 +81,8 @@ export function withManagedFields(
  * Nearly all entries have every field; building a literal with optional fields takes a hundred times as
  * long.
  */
-function wireOf({ manager, operation, apiVersion, time, set }: Entry): ManagedFieldsEntry {
-  if (manager !== '' && time !== undefined) {
+function wireOf({ manager, operation, apiVersion, subresource, time, set }: Entry): ManagedFieldsEntry {
+  if (manager !== '' && time !== undefined && subresource === '') {
     return { manager, operation, apiVersion, time, fieldsType: FIELDS_TYPE, fieldsV1: set };
   }
   return {
@@ -85,6 +92,7 @@ function wireOf({ manager, operation, apiVersion, time, set }: Entry): ManagedFi
     ...(time === undefined ? {} : { time }),
     fieldsType: FIELDS_TYPE,
     fieldsV1: set,
+    ...(subresource === '' ? {} : { subresource }),
   };
 }
 
@@ -94,7 +102,8 @@ function byAge(a: Entry, b: Entry): number {
     compareText(a.operation, b.operation) ||
     compareText(a.time ?? '', b.time ?? '') ||
     compareText(a.manager, b.manager) ||
-    compareText(a.apiVersion, b.apiVersion)
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
   );
 }
 

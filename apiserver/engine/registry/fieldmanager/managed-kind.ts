@@ -35,6 +35,8 @@ export interface OtherVersion extends ManagedVersion {
 /** Who writes, and when. */
 export interface FieldWriter {
   readonly manager: string;
+  /** Empty for the object itself, and where owners through subresources are not tracked. */
+  readonly subresource: string;
   readonly nowMs: number;
 }
 

@@ -63,7 +63,7 @@ class Stored {
     this.#nowMs += 1000;
     const kind = KINDS[version];
     const live = this.object && inVersion(this.object, version);
-    const writer = { manager, nowMs: this.#nowMs };
+    const writer = { manager, subresource: '', nowMs: this.#nowMs };
     const read = (value: object): ApiObject => decodeObject(UNSTRUCTURED, value).object;
     const body = { metadata: { name: 'o' }, [FIELD[version]]: data };
     if (verb === 'update' || verb === 'patch') {

@@ -95,7 +95,8 @@ function withOwned(
   own: { readonly kind: ManagedKind; readonly taken: FieldSet; readonly writer: FieldWriter },
 ): readonly Entry[] {
   const { kind, taken, writer } = own;
-  const name = { manager: writer.manager, operation: 'Update', apiVersion: kind.apiVersion } as const;
+  const { manager, subresource } = writer;
+  const name = { manager, operation: 'Update', apiVersion: kind.apiVersion, subresource } as const;
   const identity = identityOf(name);
   const isOwn = (entry: Entry): boolean => identityOf(entry) === identity;
   const former = before.find(isOwn);
@@ -148,5 +149,6 @@ function withFormerBucket(bucket: readonly Entry[], updaters: readonly Entry[]):
 function mergedEntry(bucket: readonly Entry[]): readonly Entry[] {
   const youngest = bucket.at(-1);
   if (youngest === undefined) return [];
-  return [{ ...youngest, manager: BUCKET_MANAGER, set: unionAll(bucket.map(({ set }) => set)) }];
+  const set = unionAll(bucket.map((each) => each.set));
+  return [{ ...youngest, manager: BUCKET_MANAGER, subresource: '', set }];
 }

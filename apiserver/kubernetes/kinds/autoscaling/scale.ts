@@ -3,6 +3,7 @@ import type { LabelSelector } from '../../../../shared/api/types/meta-v1';
 import { GROUP } from '../../../../shared/names';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalidObject } from '../../../../shared/errors/field-error';
+import { fieldElement } from '../../../../shared/fieldset/path-element';
 import { formatLabelSelector, toLabelSelector, labelSelectorFromMap } from '../../../../shared/meta/labels';
 import { subdomainName } from '../../../../shared/meta/name-rules';
 import { validateObjectMeta } from '../../../../shared/meta/validate-metadata';
@@ -14,6 +15,9 @@ import { metadataWithDemands, shownMetadata } from '../../../engine/registry/sho
 
 /** The kind that shows the scale of others. */
 export const SCALE = { group: GROUP.autoscaling, version: 'v1', kind: 'Scale' } as const;
+
+/** The replicas of a Scale, and of the built-in kinds. */
+export const REPLICAS = ['spec', 'replicas'].map(fieldElement);
 
 /** An object that counts its replicas and selects them. */
 type Scaled<Selector> = ApiObject & {
@@ -36,6 +40,7 @@ function scaleWith<Selector>(
 ): ObjectView<Scaled<Selector>, Scale> {
   return {
     canApply: true,
+    field: { path: REPLICAS, shownPath: REPLICAS },
     show: (object) => {
       const selector = selectorText(object.spec.selector);
       const { replicas = 0 } = object.spec;

@@ -26,7 +26,7 @@ export class ManagedObject {
       kind: managedKind({ ...this.#options, subresource }),
       live: this.object,
       config: { metadata: {}, ...config },
-      writer: { manager, nowMs: this.#nowMs },
+      writer: { manager, subresource: '', nowMs: this.#nowMs },
       force,
       read: (merged) => decodeObject(this.#type, merged).object,
     });
@@ -38,7 +38,7 @@ export class ManagedObject {
     this.#nowMs += 1000;
     const { object } = decodeObject(this.#type, next);
     const kind = managedKind({ ...this.#options, subresource });
-    this.object = trackUpdate(kind, this.object, object, { manager, nowMs: this.#nowMs });
+    this.object = trackUpdate(kind, this.object, object, { manager, subresource: '', nowMs: this.#nowMs });
     return this.object;
   }
 
