@@ -11,10 +11,9 @@ import type { AccountTokenKeys } from '../kubernetes/auth/service-account/token-
 import { readAccountTokenKeys } from '../kubernetes/auth/service-account/token-keys';
 import type { TokenAuthenticator } from '../engine/authn/token-authenticator';
 import type { ControlPlane } from './control-plane';
-import type { PageRoutes } from '../engine/server/page-router';
-import { createIssuerRouter, issuerProblem } from '../kubernetes/discovery/issuer-documents';
 import type { AccountTokenOptions } from './options/server-options';
 import type { AccountTokens } from '../engine/registry/operation';
+import type { TokenKey } from '../../shared/tokens/token-key';
 
 /** The components that issue and authenticate tokens of service accounts. */
 export interface AccountTokenParts {
@@ -22,29 +21,23 @@ export interface AccountTokenParts {
   readonly authenticators: readonly TokenAuthenticator[];
   readonly issuing: AccountTokens;
   readonly counts: TokenCounts;
-  /** Undefined for an issuer whose tokens others cannot verify over the web. */
-  readonly documents: PageRoutes | undefined;
+  /** The public keys by which other programs can verify tokens of the current issuer. */
+  readonly keys: readonly TokenKey[];
 }
 
 export interface AccountTokenContext {
   readonly plane: Pick<ControlPlane, 'store' | 'registry' | 'requests'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** `host:port` of this server for clients. */
-  readonly serverAddress: () => string;
 }
 
 /** Reads or generates the signing key and builds the components. Throws an error that names the file if a key is unusable. */
 export function createAccountTokens(
   options: AccountTokenOptions,
-  { plane, clock, log, serverAddress }: AccountTokenContext,
+  { plane, clock, log }: AccountTokenContext,
 ): AccountTokenParts {
-  const { issuer, apiAudiences, keysUrl } = options;
+  const { issuer, apiAudiences } = options;
   const keys = keysOf(options, log);
-  const problem = issuerProblem(issuer);
-  if (problem !== undefined) {
-    log.info({ issuer, reason: problem }, 'service account issuer discovery is disabled');
-  }
   const counts = newTokenCounts();
   const objects = accountObjects(plane.store, plane.registry);
   const common = { keys: keys.verifying, apiAudiences, objects, counts };
@@ -62,10 +55,7 @@ export function createAccountTokens(
       extendsExpiration: options.extendsExpiration,
     },
     counts,
-    documents:
-      problem === undefined
-        ? createIssuerRouter({ issuer, keysUrl, keys: keys.verifying, serverAddress })
-        : undefined,
+    keys: keys.verifying,
   };
 }
 

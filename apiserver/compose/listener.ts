@@ -1,3 +1,4 @@
+import { issuerPages } from '../kubernetes/discovery/issuer-documents';
 import { systemClock } from '../../shared/concurrency/clock';
 import { LoopLag } from '../../shared/concurrency/loop-lag';
 import { STEP_TIMES } from '../../shared/concurrency/long-steps';
@@ -89,7 +90,7 @@ export async function openListener(
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
-  const known = { plane, clock: systemClock, log, shutdownSignal, serverAddress, answersOf };
+  const known = { plane, clock: systemClock, log, shutdownSignal, answersOf };
   const authentication = createAuthentication(options.authentication, known);
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
   const backends = await createBackends(options.connect, { plane, log, shutdownSignal });
@@ -104,14 +105,17 @@ export async function openListener(
     { options, build, servingFile: certificate.certFile },
     { plane, authentication, ...counted, flow: flow.report, store: { ...opened, ...measured } },
   );
-  const { documents: issuer } = authentication.accountTokens;
   const answer = createAnswerStage({
     pages: [
       ...metrics.pages,
       health,
       ...(options.profiling ? [createProfilingRouter()] : []),
       createBackupRouter(opened),
-      ...(issuer === undefined ? [] : [issuer]),
+      ...issuerPages(options.authentication.accountTokens, {
+        keys: authentication.accountTokens.keys,
+        serverAddress,
+        log,
+      }),
     ],
     verbs: {
       ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),

@@ -33,6 +33,8 @@ export interface ApiServerOptions {
   readonly extraArgs?: readonly string[];
   /** The folder of the build to run; by default this repository. */
   readonly buildRoot?: string;
+  /** The compiled program; by default the one of the build. */
+  readonly program?: string;
   /** Node flags in addition to {@link nodeFlagsFor}. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -59,7 +61,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
     args: [
       ...nodeFlagsFor(availableParallelism()),
       ...(options.nodeFlags ?? []),
-      programPath('apiserver', options.buildRoot),
+      options.program ?? programPath('apiserver', options.buildRoot),
       ...storageFlags(options.storage),
       `--dialect=${options.dialect}`,
       `--bind-address=${LOOPBACK}`,

@@ -5,7 +5,14 @@ import path from 'node:path';
 export const repositoryRoot: string = findRoot(__dirname);
 
 /** The compiled program of a command, of this build or of the build in another folder. */
-export function programPath(program: keyof typeof FOLDERS, root: string = repositoryRoot): string {
+export function programPath(program: Program, root: string = repositoryRoot): string {
+  const bundle = path.join(root, 'dist', 'bin', `orch-${program}.js`);
+  // An older build has no bundles.
+  return existsSync(bundle) ? bundle : modulesPath(program, root);
+}
+
+/** The same program as separate modules, which a file of `node --require` can change. */
+export function modulesPath(program: Program, root: string = repositoryRoot): string {
   return path.join(root, 'dist', FOLDERS[program], 'main.js');
 }
 
@@ -15,6 +22,8 @@ const FOLDERS = {
   apiserver: 'apiserver',
   'controller-manager': 'controller-manager',
 } as const;
+
+type Program = keyof typeof FOLDERS;
 
 function findRoot(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;

@@ -130,11 +130,8 @@ full('the chart on a host cluster', () => {
     const files = filesBelow(path.join(rootFolder, 'opt/orch'));
     const roots = new Set(files.map((file) => file.split('/').slice(0, 2).join('/')));
     expect([...roots].filter((root) => root.startsWith('dist/')).toSorted()).toEqual([
-      'dist/apiserver',
+      'dist/bin',
       'dist/build.json',
-      'dist/controller-manager',
-      'dist/deploy',
-      'dist/shared',
     ]);
     expect(
       files.filter((file) =>

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { repositoryRoot } from '../../deploy/local/repository';
+import { modulesPath, repositoryRoot } from '../../deploy/local/repository';
 import { explained } from '../support/workspace';
 import type { PlantedBug } from './planted/bugs';
 import { PLANTED_BUG_NAMES, PLANTED_BUGS } from './planted/bugs';
@@ -26,7 +26,11 @@ describe('two replicas, one of them with a planted bug', () => {
     explained(async () => {
       writeFileSync(bugFile, '');
       const sound = { nodeFlags: [], env: {} };
-      const planted = { nodeFlags: ['--require', PLANT], env: { ORCH_PLANTED_BUG_FILE: bugFile } };
+      const planted = {
+        nodeFlags: ['--require', PLANT],
+        env: { ORCH_PLANTED_BUG_FILE: bugFile },
+        program: modulesPath('apiserver'),
+      };
       rig = await startRig({
         replicas: 2,
         etcd: 1,

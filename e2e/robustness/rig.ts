@@ -3,7 +3,7 @@ import path from 'node:path';
 import { repositoryRoot } from '../../deploy/local/repository';
 import { makeWorkspace } from '../support/workspace';
 import { ApiClient } from '../support/client';
-import type { HaSet, HaSetOptions } from '../support/ha-set';
+import type { HaSet, HaSetOptions, ProcessSettings } from '../support/ha-set';
 import { startHaSet } from '../support/ha-set';
 import type { Links } from '../support/links';
 import { startLinks } from '../support/links';
@@ -27,11 +27,6 @@ export interface Rig {
   stop(): Promise<void>;
 }
 
-interface ProcessSettings {
-  readonly nodeFlags: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
 export interface RigOptions extends Pick<
   HaSetOptions,
   'replicas' | 'etcd' | 'balancer' | 'controllerManagers'
@@ -52,6 +47,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const processOf = (name: string): ProcessSettings => {
     const more = options.processOf?.(name) ?? { nodeFlags: [], env: {} };
     return {
+      ...more,
       nodeFlags: ['--require', CLOCK_PRELOAD, ...more.nodeFlags],
       env: { ORCH_ROBUSTNESS_CLOCK_FILE: clockFile(name), ...more.env },
     };

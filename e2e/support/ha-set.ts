@@ -36,6 +36,8 @@ export interface HaSetOptions {
 
 export interface ProcessSettings {
   readonly nodeFlags: readonly string[];
+  /** The compiled program of a replica; by default the one of the build. */
+  readonly program?: string;
   readonly env: Readonly<Record<string, string>>;
 }
 

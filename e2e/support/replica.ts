@@ -29,6 +29,8 @@ export interface ReplicaOptions {
   readonly http?: HttpVersion;
   /** Node flags and environment variables of its process. */
   readonly nodeFlags?: readonly string[];
+  /** Its compiled program; by default the one of the build. */
+  readonly program?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** The folder of the first build to run; by default this repository. */
   readonly buildRoot?: string | undefined;
@@ -73,7 +75,16 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
 
   const start = async (): Promise<StartedProcess> => {
     const startedAt = performance.now();
-    const { dialect, storage, credentials, shutdownDelay, extraArgs, nodeFlags, env } = options;
+    const {
+      dialect,
+      storage,
+      credentials,
+      shutdownDelay,
+      extraArgs,
+      nodeFlags,
+      env,
+      program: file,
+    } = options;
     const program = remember(
       await startApiServer({
         name,
@@ -82,7 +93,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
         storage,
         certDir,
         credentials,
-        ...defined({ shutdownDelay, extraArgs, nodeFlags, env, buildRoot }),
+        ...defined({ shutdownDelay, extraArgs, nodeFlags, env, buildRoot, program: file }),
       }),
     );
     await waitUntilReady(program, { server, caFile, token, deadlineMs: PATIENCE_MS }).catch(

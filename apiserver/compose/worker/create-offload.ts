@@ -15,8 +15,6 @@ const THREAD_PROGRAM = path.join(__dirname, 'thread.js');
 export interface OffloadParts {
   readonly backend: Backend;
   readonly log: Log;
-  /** `host:port` of this server for clients. */
-  readonly serverAddress: () => string;
   /** Receives the metrics of the threads. */
   readonly plane: CountedPlane;
   /** Aborts when the server is stopped. */
@@ -31,25 +29,16 @@ export interface Offloads {
 }
 
 /** Offloads large requests and large list elements to two threads of this process; each thread starts on first use. */
-export function createOffloads({
-  backend,
-  log,
-  serverAddress,
-  plane,
-  shutdownSignal,
-}: OffloadParts): Offloads {
+export function createOffloads({ backend, log, plane, shutdownSignal }: OffloadParts): Offloads {
   const counts = newOffloadCounts();
   const measures = measuresOf(plane);
   const begin = (): OffloadThread =>
-    new OffloadThread(
-      spawnThread({ backend, log, serverAddress: serverAddress(), threadProgram: THREAD_PROGRAM }),
-      {
-        log,
-        counts,
-        // The other end is `replica.ts` in this folder.
-        measured: (measured) => addMeasured(measures, measured as Measured),
-      },
-    );
+    new OffloadThread(spawnThread({ backend, log, threadProgram: THREAD_PROGRAM }), {
+      log,
+      counts,
+      // The other end is `replica.ts` in this folder.
+      measured: (measured) => addMeasured(measures, measured as Measured),
+    });
   const large = new Offload({ begin, counts });
   const encodings = new Offload({ begin, counts });
   const close = (): void => {

@@ -18,8 +18,6 @@ import type { RequestServices } from '../../engine/workers/serve-requests';
 export interface ReplicaParts {
   readonly backend: Backend;
   readonly log: Log;
-  /** `host:port` of this server for clients. */
-  readonly serverAddress: string;
 }
 
 /**
@@ -27,7 +25,7 @@ export interface ReplicaParts {
  * plugins and access control are cached; everything else is read from the store. Resolves when it can answer.
  */
 export async function startReplica(options: ServerOptions, parts: ReplicaParts): Promise<RequestServices> {
-  const { backend, log, serverAddress } = parts;
+  const { backend, log } = parts;
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
   const plane = planeOfOptions(
@@ -39,7 +37,6 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
     clock: systemClock,
     log,
     shutdownSignal: shutdown.signal,
-    serverAddress: () => serverAddress,
   });
   await plane.cache.start(shutdown.signal);
   await plane.custom.start(shutdown.signal);

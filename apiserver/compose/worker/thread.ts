@@ -8,7 +8,7 @@ import { startReplica } from './replica';
 import { serveRequests } from '../../engine/workers/serve-requests';
 
 /** The program of the thread for large requests: a replica with the flags of the process, over the store of the main thread. */
-async function main({ requests, store, serverAddress }: ThreadData): Promise<void> {
+async function main({ requests, store }: ThreadData): Promise<void> {
   const parsed = parseServerFlags(process.argv.slice(2));
   const completed = parsed.outcome === 'values' ? completeOptions(parsed.values) : undefined;
   if (completed?.ok !== true) throw new Error('the flags of the process cannot be read again');
@@ -17,7 +17,7 @@ async function main({ requests, store, serverAddress }: ThreadData): Promise<voi
   process.on('unhandledRejection', (error) => {
     log.error({ error }, 'unhandled promise rejection');
   });
-  const services = await startReplica(options, { backend: new RemoteBackend(store), log, serverAddress });
+  const services = await startReplica(options, { backend: new RemoteBackend(store), log });
   serveRequests(requests, services);
   log.info({}, 'ready');
 }

@@ -109,6 +109,4 @@ export interface ThreadData {
   readonly requests: MessagePort;
   /** The port of the store. */
   readonly store: MessagePort;
-  /** `host:port` at which clients reach this server. */
-  readonly serverAddress: string;
 }

@@ -9,7 +9,6 @@ import type { Worker } from './offload-thread';
 export interface SpawnParts {
   readonly backend: Backend;
   readonly log: Log;
-  readonly serverAddress: string;
   /**
    * The compiled program of the worker, an absolute path: it composes a whole replica, which the engine cannot
    * import.
@@ -25,11 +24,11 @@ const HEAP_MIB_MAX = 1_024;
 const MIB = 1_024 * 1_024;
 
 /** Starts a worker for offloaded requests. */
-export function spawnThread({ backend, log, serverAddress, threadProgram }: SpawnParts): Worker {
+export function spawnThread({ backend, log, threadProgram }: SpawnParts): Worker {
   const requests = new MessageChannel();
   const store = new MessageChannel();
   serveBackend(backend, store.port1);
-  const data: ThreadData = { requests: requests.port2, store: store.port2, serverAddress };
+  const data: ThreadData = { requests: requests.port2, store: store.port2 };
   const thread = new NodeWorker(threadProgram, {
     // The flags configure the worker, including the dialect.
     argv: process.argv.slice(2),

@@ -6,7 +6,8 @@ import { signingKeyOf } from '../../../shared/tokens/token-key';
 import type { Answer } from '../../engine/request/exchange';
 import { newExchange } from '../../engine/request/testing/new-exchange';
 import { getPage } from '../../engine/server/testing/get-page';
-import { createIssuerRouter, issuerProblem } from './issuer-documents';
+import { silentLog } from '../../../shared/log/log';
+import { createIssuerRouter, issuerPages } from './issuer-documents';
 
 const elliptic = signingKeyOf(newKeyPem().privateKey);
 const rsa = signingKeyOf(newKeyPem('rsa').privateKey);
@@ -96,6 +97,10 @@ test.each([
   ['api', 'the issuer is no https URL'],
   ['https://issuer.example?a', 'the issuer has a query or a fragment'],
   ['https://issuer.example#', 'the issuer has a query or a fragment'],
-])('issuer %s has the problem %s', (issuer, problem) => {
-  expect(issuerProblem(issuer)).toBe(problem);
+])('issuer %s has documents, or the log has the reason: %s', (issuer, problem) => {
+  const lines: object[] = [];
+  const log = { ...silentLog, info: (fields: object) => void lines.push(fields) };
+  const parts = { keys: [rsa], serverAddress: () => 'api.example:6443', log };
+  expect(issuerPages({ issuer, keysUrl: undefined }, parts)).toHaveLength(problem === undefined ? 1 : 0);
+  expect(lines).toEqual(problem === undefined ? [] : [{ issuer, reason: problem }]);
 });

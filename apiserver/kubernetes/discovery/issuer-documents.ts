@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { Log } from '../../../shared/log/log';
 import type { TokenKey } from '../../../shared/tokens/token-key';
 import type { PageRoutes } from '../../engine/server/page-router';
 import { createPageRouter, page } from '../../engine/server/page-router';
@@ -19,8 +20,19 @@ export interface IssuerDocumentsOptions {
   readonly serverAddress: () => string;
 }
 
+/** Returns the routes of the issuer's documents; none, with a log line, for an issuer that other programs cannot look up. */
+export function issuerPages(
+  { issuer, keysUrl }: Pick<IssuerDocumentsOptions, 'issuer' | 'keysUrl'>,
+  { log, ...parts }: Pick<IssuerDocumentsOptions, 'keys' | 'serverAddress'> & { readonly log: Log },
+): readonly PageRoutes[] {
+  const reason = issuerProblem(issuer);
+  if (reason === undefined) return [createIssuerRouter({ issuer, keysUrl, ...parts })];
+  log.info({ issuer, reason }, 'service account issuer discovery is disabled');
+  return [];
+}
+
 /** Returns why an issuer can have no documents, in a few words; undefined if it can. */
-export function issuerProblem(issuer: string): string | undefined {
+function issuerProblem(issuer: string): string | undefined {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
   if (url?.protocol !== 'https:') return 'the issuer is no https URL';
   return issuer.includes('?') || issuer.includes('#') ? 'the issuer has a query or a fragment' : undefined;

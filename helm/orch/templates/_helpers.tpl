@@ -307,7 +307,7 @@ spec:
     - name: {{ .component }}
       image: {{ include "orch.image" $root }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-      command: [node, /opt/orch/dist/deploy/admin/main.js]
+      command: [node, /opt/orch/dist/bin/orch-admin.js]
       args: {{- toYaml .args | nindent 8 }}
       {{- with .env }}
       env: {{- toYaml . | nindent 8 }}
