@@ -105,17 +105,14 @@ export async function openListener(
     { options, build, servingFile: certificate.certFile },
     { plane, authentication, ...counted, flow: flow.report, store: { ...opened, ...measured } },
   );
+  const { keys } = authentication.accountTokens;
   const answer = createAnswerStage({
     pages: [
       ...metrics.pages,
       health,
       ...(options.profiling ? [createProfilingRouter()] : []),
       createBackupRouter(opened),
-      ...issuerPages(options.authentication.accountTokens, {
-        keys: authentication.accountTokens.keys,
-        serverAddress,
-        log,
-      }),
+      ...issuerPages(options.authentication.accountTokens, { keys, serverAddress, log }),
     ],
     verbs: {
       ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),
