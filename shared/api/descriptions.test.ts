@@ -17,6 +17,8 @@ test('metadata, spec and status are described in every kind, and all fields of m
   expect(describeField('core/v1.ServiceList', 'items')).toBe('List of services.');
   expect(describeField('meta/v1.PartialObjectMetadataList', 'items')).toBe('List of objects.');
   expect(describeField('core/v1.PodSpec', 'status')).toBeUndefined();
+  expect(describeField('apps/v1.DeploymentList', 'metadata')).toMatch(/^Standard list metadata\. /);
+  expect(describeField('core/v1.PodTemplateSpec', 'metadata')).toMatch(/^Standard object's metadata\. /);
   const { fields } = messageType('meta/v1.ObjectMeta');
   expect(fields.filter(({ name }) => describeField('meta/v1.ObjectMeta', name) === undefined)).toEqual([]);
 });

@@ -4,9 +4,14 @@ import { SCHEMA_DATA } from './tables';
 
 /** Descriptions of fields of every kind, unless its own row has one. */
 const OF_EVERY_KIND: ReadonlyMap<string, string> = new Map([
-  ['metadata', 'What all objects have in common: names, labels, owners.'],
   ['spec', 'What the object should be like.'],
   ['status', 'How the object is, as seen last. Others than its author write it.'],
+]);
+
+/** Descriptions of fields by their messages. They begin with upstream's words, which scripts and upstream's e2e tests search for. */
+const OF_METADATA: ReadonlyMap<string, string> = new Map([
+  ['meta/v1.ListMeta', 'Standard list metadata. It holds the version of the list.'],
+  ['meta/v1.ObjectMeta', "Standard object's metadata. It holds names, labels and owners."],
 ]);
 
 /** Items' kind by the message of a list. */
@@ -24,7 +29,8 @@ export function describeMessage(message: string): string | undefined {
 /** Returns the description of a field in a sentence; undefined for none. */
 export function describeField(message: string, field: string): string | undefined {
   const { data } = rowOf(message);
-  const own = data !== undefined && Object.hasOwn(data.fields, field) ? data.fields[field]?.doc : undefined;
+  const row = data !== undefined && Object.hasOwn(data.fields, field) ? data.fields[field] : undefined;
+  const own = row?.doc ?? OF_METADATA.get(row?.t ?? '');
   if (own !== undefined || data?.kind !== true) return own;
   // Begins with the words that kubectl users search for.
   return field === 'items' ? `List of ${LISTED.get(message) ?? 'objects'}.` : OF_EVERY_KIND.get(field);

@@ -27,7 +27,22 @@ describe('the schema of a custom resource', () => {
     );
     expect(schema).toMatchObject({ type: 'object', description: 'A thing.', required: ['spec'] });
     expect(Object.keys(schema.properties).toSorted()).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
-    expect(schema.properties.kind).toEqual({ type: 'string', description: expect.any(String) });
+    // The words that scripts and upstream's e2e tests expect of `kubectl explain`.
+    expect(schema.properties).toMatchObject({
+      apiVersion: {
+        type: 'string',
+        description: expect.stringMatching(
+          /^APIVersion defines the versioned schema of this representation of an object/,
+        ),
+      },
+      kind: {
+        type: 'string',
+        description: expect.stringMatching(
+          /^Kind is a string value representing the REST resource this object represents/,
+        ),
+      },
+      metadata: { description: expect.stringMatching(/^Standard object's metadata\. /) },
+    });
     const { $ref = schema.properties.metadata.allOf?.[0]?.$ref } = schema.properties.metadata;
     expect($ref).toMatch(
       version === 'v2' ? /^#\/definitions\/.*ObjectMeta$/ : /^#\/components\/schemas\/.*ObjectMeta$/,

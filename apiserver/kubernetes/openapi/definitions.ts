@@ -76,14 +76,16 @@ export function closure(messages: Iterable<string>): ReadonlySet<string> {
   return found;
 }
 
-/** The leading fields of every kind. */
+/** The leading fields of every kind. The descriptions begin with upstream's words, which scripts search for. */
 export const TYPE_META = {
   apiVersion: {
-    description: 'APIVersion defines in which group and version the object is written.',
+    description:
+      'APIVersion defines the versioned schema of this representation of an object: its group and version.',
     type: 'string',
   },
   kind: {
-    description: 'Kind is a string value that says what the object is, in CamelCase. It cannot be changed.',
+    description:
+      'Kind is a string value representing the REST resource this object represents, in CamelCase. It cannot be changed.',
     type: 'string',
   },
 };

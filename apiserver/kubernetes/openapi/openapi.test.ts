@@ -201,6 +201,12 @@ describe('the v2 document', () => {
 
   test('has the list and selector descriptions that clients search for', () => {
     expect(definition('core/v1.ServiceList')['properties'].items.description).toBe('List of services.');
+    expect(definition('core/v1.Pod')['properties'].metadata.description).toMatch(
+      /^Standard object's metadata\./,
+    );
+    const meta = definition('meta/v1.ObjectMeta');
+    expect(meta['description']).toMatch(/^ObjectMeta is metadata that all persisted resources must have/);
+    expect(meta['properties'].creationTimestamp.description).toMatch(/^CreationTimestamp is a timestamp/);
     const parameters = swagger['paths']['/api/v1/services'].parameters as AnyJson[];
     const said = new Map(parameters.map(({ name, description }) => [name, description]));
     expect(said.get('labelSelector')).toContain('list of returned');
