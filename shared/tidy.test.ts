@@ -282,13 +282,13 @@ describe('documents', () => {
     expect(rows).toEqual(wanted);
   });
 
-  test('every folder of the record that is a program or a library is explained in the README', () => {
-    const readme = read('README.md');
+  test('every folder of the record that is a program or a library is explained in CONTRIBUTING.md', () => {
+    const guide = read('CONTRIBUTING.md');
     // Controllers are explained by the list of them.
     const isController = (folder: string): boolean =>
       folder.startsWith('controller-manager/') && !folder.endsWith('/runtime');
     const unnamed = LAYERS.flat().filter(
-      (folder) => !isController(folder) && !readme.includes(`\`${folder}/\``),
+      (folder) => !isController(folder) && !guide.includes(`\`${folder}/\``),
     );
     expect(unnamed).toEqual([]);
   });
