@@ -18,6 +18,14 @@ function logToFile(options: Omit<LogOptions, 'destination'>) {
   return { log, lastError, text: () => readFileSync(file, 'utf8') };
 }
 
+function catchError(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}
+
 test('json puts every line in one object, with the fields of the log and of the line', () => {
   const { log, text } = logToFile({ format: 'json', verbosity: 0 });
   log.child({ part: 'door' }).warn({ port: 6443 }, 'it leaks');
@@ -37,6 +45,18 @@ test.each(['text', 'json'] as const)('an error is shown with its stack in %s', (
   expect(text()).toContain('torn');
   expect(text()).toContain('pino-log.test');
 });
+
+test.each(['text', 'json'] as const)(
+  'a failure of the operating system is logged without a stack in %s',
+  (format) => {
+    const { log, text } = logToFile({ format, verbosity: 0 });
+    const cause = catchError(() => readFileSync(path.join(dir, 'gone')));
+    log.warn({ error: new Error('the key cannot be used', { cause }) }, 'failed to reload');
+    expect(text()).toContain('the key cannot be used: ENOENT: no such file or directory');
+    expect(text()).not.toContain('pino-log.test');
+    expect(text().trimEnd().split('\n').length).toBeLessThanOrEqual(2);
+  },
+);
 
 test.each([
   [0, false],

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { Logger } from 'pino';
 import { destination, pino, stdSerializers } from 'pino';
 import pretty from 'pino-pretty';
@@ -25,7 +26,8 @@ const DEBUG_VERBOSITY_MIN = 4;
 
 /**
  * A Log on pino. Lines are written synchronously, so that the last words before a crash are kept; there is no worker thread.
- * `text` is for people, `json` (one object a line) for collectors. An Error under `error` or `cause` is shown with its stack.
+ * `text` is for people, `json` (one object a line) for collectors. An Error under `error` or `cause` is shown with its stack, unless the operating
+ * system is the cause: then the messages say what is wrong, and the stack would only hide them.
  */
 export function createProcessLog({
   format,
@@ -54,11 +56,37 @@ export function createProcessLog({
   const logger = pino(
     {
       level: verbosity >= DEBUG_VERBOSITY_MIN ? 'debug' : 'info',
-      serializers: { error: stdSerializers.err, cause: stdSerializers.err },
+      serializers: { error: serializeError, cause: serializeError },
     },
     stream,
   );
   return { log: onPino(logger), lastError: () => failure };
+}
+
+function serializeError(error: unknown): unknown {
+  if (!types.isNativeError(error)) return error;
+  const chain = listCauses(error);
+  if (!chain.some(isFromSystem)) return stdSerializers.err(error);
+  // A message often contains that of its cause.
+  return chain.reduce(
+    (text, { message }) => (text.includes(message) ? text : `${text}: ${message}`),
+    error.message,
+  );
+}
+
+const CAUSES_MAX = 8;
+
+function listCauses(error: Error): readonly Error[] {
+  const chain = [error];
+  for (let { cause } = error; types.isNativeError(cause) && chain.length < CAUSES_MAX; { cause } = cause)
+    chain.push(cause);
+  return chain;
+}
+
+/** Whether a call of the operating system failed, by Node itself or by LevelDB. */
+function isFromSystem(error: Error): boolean {
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  return syscall !== undefined || code === 'LEVEL_IO_ERROR';
 }
 
 function onPino(logger: Logger): Log {

@@ -1,5 +1,4 @@
 import type { StatusResponse } from './proto';
-import { ownKeyMap } from '../../../../../shared/own-key-map';
 
 /** The status of one etcd member. Ids are hexadecimal, as etcd's own tools print them. */
 export interface EtcdStatus {
@@ -13,7 +12,7 @@ export interface EtcdStatus {
   readonly dbSizeInUseBytes: number;
   /** Alarms and other problems, as etcd reports them. */
   readonly errors: readonly string[];
-  /** A known defect of this version, or undefined. */
+  /** Why this version should not be used, or undefined. */
   readonly warning: string | undefined;
 }
 
@@ -32,19 +31,12 @@ export function toStatus(answer: StatusResponse): EtcdStatus {
   };
 }
 
-/** The first release of each line without the defect. */
-const FIXED_PATCH = ownKeyMap<number>({ '3.4': 25, '3.5': 8 });
-const OLDEST_LINE = 3.4;
+const OLDEST_SUPPORTED = 3.4;
 
-/** A warning for versions with unsafe progress notifications. orch does not use them, but other clients of the same etcd may. */
+/** A warning for versions that are not supported. */
 export function warningFor(version: string): string | undefined {
-  const [major = '', minor = '', patch = ''] = version.split('.');
-  const line = `${major}.${minor}`;
-  if (Number(line) < OLDEST_LINE) return 'this etcd is older than 3.4, the oldest that is supported';
-  const fixedPatch = FIXED_PATCH.get(line);
-  if (fixedPatch === undefined || Number.parseInt(patch, 10) >= fixedPatch) return undefined;
-  return (
-    "this etcd's progress notifications can overtake events, and later releases fix more: " +
-    `upgrade to ${line}.${String(fixedPatch)} or newer (orch itself does not use them)`
-  );
+  const [major = '', minor = ''] = version.split('.');
+  return Number(`${major}.${minor}`) < OLDEST_SUPPORTED
+    ? 'this etcd is older than 3.4, the oldest that is supported'
+    : undefined;
 }

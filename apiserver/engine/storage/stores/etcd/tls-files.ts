@@ -14,7 +14,7 @@ type Material = readonly (Buffer | undefined)[];
 
 /**
  * Gives what a new connection needs of the files as they are then, so that renewed certificates are taken up without a restart. Files
- * that cannot be read, or do not fit together because only half of them was renewed, are logged and the last good ones stay
+ * that cannot be read, or do not fit together because only half of them was renewed, are logged once and the last good ones stay
  * in use. Throws at once when they are not good from the beginning.
  */
 export function secureContextOf({ caFile, certFile, keyFile }: TlsFiles, log: Log): () => SecureContext {
@@ -22,6 +22,7 @@ export function secureContextOf({ caFile, certFile, keyFile }: TlsFiles, log: Lo
   const files = { caFile, certFile, keyFile };
   let material = read(files);
   let context = contextOf(material);
+  let reported: string | undefined;
   return () => {
     try {
       const fresh = read(files);
@@ -30,7 +31,10 @@ export function secureContextOf({ caFile, certFile, keyFile }: TlsFiles, log: Lo
         material = fresh;
         log.info({ ...files }, 'TLS files for etcd reloaded');
       }
+      reported = undefined;
     } catch (error) {
+      if (reported === String(error)) return context;
+      reported = String(error);
       log.warn({ ...files, error }, 'failed to reload the TLS files for etcd; the old ones stay in use');
     }
     return context;
