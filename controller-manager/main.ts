@@ -113,6 +113,7 @@ async function work({ values, given, warnings, controllers }: RunningOptions): P
     userAgent: PROGRAM,
     timeoutMs: values.kubeApiRequestTimeoutMs,
     observe: metrics.observerOf(server.server),
+    outage: { isReported: false },
   };
   const client = createClient(clientOptions);
   const isPortGiven = given.has('secure-port');

@@ -11,6 +11,7 @@ import type {
   ListOptions,
   ObjectRef,
   ObjectWriteOptions,
+  Outage,
   Patch,
   RawAnswer,
   RawRequest,
@@ -29,6 +30,7 @@ import { decodeWatch } from './watch';
  * signal's reason. Every call has a time limit. List items get the kind and apiVersion that typed lists omit.
  */
 export interface Client {
+  readonly outage?: Outage;
   get<T extends ApiObject>(resource: ResourceOf<T>, ref: ObjectRef, options?: GetOptions): Promise<T>;
   /** One page, or everything if `limit` is not given. */
   list<T extends ApiObject>(resource: ResourceOf<T>, options?: ListOptions): Promise<ApiList<T>>;
@@ -121,6 +123,7 @@ export function createClient(clientOptions: ClientOptions): Client {
   };
 
   return {
+    outage: clientOptions.outage ?? { isReported: false },
     get: async <T>(
       resource: GroupVersionResource,
       ref: ObjectRef,
@@ -162,9 +165,7 @@ export function createClient(clientOptions: ClientOptions): Client {
     request: async (request) => connection.send(request),
     download: async (path, options) => connection.stream({ ...callOf(options), method: 'GET', path }),
     getJson: async (path, options) => json({ ...callOf(options), method: 'GET', path }),
-    close: () => {
-      connection.close();
-    },
+    close: () => connection.close(),
   };
 }
 

@@ -16,6 +16,13 @@ export interface ClientOptions extends TransportOptions {
   readonly timeoutMs?: number;
   /** Called for each sent request, for metrics. */
   readonly observe?: RequestObserver;
+  /** Shared by all clients of one server, so that one of many informers reports that it cannot be reached. */
+  readonly outage?: Outage;
+}
+
+/** Whether it has been reported that a server cannot be reached. */
+export interface Outage {
+  isReported: boolean;
 }
 
 /** A bearer token that changes over time. */

@@ -268,6 +268,29 @@ test('an event that could not be applied is delivered again', async () => {
   expect(lists()).toBe(1);
 });
 
+test('informers that lose the connection to one server report it once, and that it is back', async () => {
+  const lines: string[] = [];
+  const keep = (_fields: object, message: string): void => void lines.push(message);
+  const log: Log = { ...silentLog, warn: keep, info: keep, child: () => log };
+  let failures = 0;
+  server.fault = () => {
+    failures += 1;
+    return 'cut';
+  };
+  const outage = { isReported: false };
+  for (let count = 0; count < 3; count += 1) {
+    const client = createClient({ server: server.url, outage });
+    const retry = { initialMs: 1, maxMs: 5 };
+    running.push(createInformer({ client, resource: CONFIG_MAPS, retry, log }).run(stop.signal));
+  }
+  await waitFor(() => failures >= 12);
+  expect(lines).toEqual(['connection to the API server failed; retrying all lists and watches']);
+  server.fault = () => undefined;
+  await waitFor(() => server.watchCount() === 3 && lines.at(-1) === 'connected to the API server again');
+  const failed = lines.filter((line) => line.startsWith('connection'));
+  expect(lines).toHaveLength(2 * failed.length);
+});
+
 test('an outage does not end the informer, and a broken handler does not stop the others', async () => {
   server.fault = () => 'cut';
   const informer = createInformer({

@@ -4,6 +4,7 @@ import type { Clock } from '../concurrency/clock';
 import { pause } from '../concurrency/pause';
 import { monotonicClock } from '../concurrency/monotonic-clock';
 import type { Client } from '../client/client';
+import { ConnectionError } from '../client/connection-error';
 import type { Selection, WatchEvent } from '../client/options';
 import { hasCode, isExpired } from '../client/status';
 import { getRetryAfterMs, StatusError } from '../errors/status-error';
@@ -153,6 +154,7 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
       accept: accept?.object,
       signal,
       onOpen: () => {
+        this.#reportConnection();
         this.#watchingSince = this.#clock.now();
       },
     });
@@ -199,9 +201,25 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
       waitMs: Math.round(waitMs),
     };
     if (isExpired(error)) this.#log.debug(fields, 'resource version of the watch expired; relisting');
+    else if (error instanceof ConnectionError) this.#reportOutage(fields);
     else
       this.#log.warn(fields, isLost ? 'list and watch failed; relisting' : 'list or watch failed; retrying');
     await pause(waitMs, signal);
+  }
+
+  /** All informers of a server lose their connections together: the first one reports it, the others only for debugging. */
+  #reportOutage(fields: object): void {
+    const { outage } = this.#options.client;
+    if (outage?.isReported === true) this.#log.debug(fields, 'list or watch failed; retrying');
+    else this.#log.warn(fields, 'connection to the API server failed; retrying all lists and watches');
+    if (outage !== undefined) outage.isReported = true;
+  }
+
+  #reportConnection(): void {
+    const { outage } = this.#options.client;
+    if (outage?.isReported !== true) return;
+    outage.isReported = false;
+    this.#log.info({}, 'connected to the API server again');
   }
 }
 
