@@ -53,7 +53,7 @@ const READERS_OF_CACHE = [
 
 /**
  * Puts a server together and serves until `stop` aborts; then drains and closes. The listener opens first and health answers at once;
- * readiness comes with the filled cache. Rejects when the store, the certificate or the port cannot be used.
+ * readiness comes with the filled cache. Rejects when the store, the certificate or the port cannot be used, and when the store fails for good.
  */
 export async function runServer(context: ServerProcess, stop: AbortSignal): Promise<void> {
   const { options, log } = context;
@@ -81,6 +81,7 @@ async function serve(
   setMaxListeners(0, shutdownSignal);
   const start = { log, clock: systemClock };
   const { opened, checks, ...measured } = await openServerStore(options, start);
+  const storeFailure = opened.failed ?? new Promise<never>(() => undefined);
   try {
     const { prefix } = options.store;
     await retryUntilAvailable(async () => opened.connect(stop), start, stop);
@@ -112,7 +113,8 @@ async function serve(
       log,
     });
     try {
-      await becomeReady({ plane, bootstrapObjects, hooks, log }, shutdownSignal, stop);
+      const becoming = becomeReady({ plane, bootstrapObjects, hooks, log }, shutdownSignal, stop);
+      await Promise.race([becoming, storeFailure]);
       void bootstrapObjects.run(shutdownSignal);
       identity?.run(shutdownSignal);
       keepStore(opened, options, shutdownSignal);
@@ -120,7 +122,7 @@ async function serve(
       runPlaneLoops({ plane, bootstrapObjects, hooks, log }, shutdownSignal);
       void keepAuthenticationInfo(context, { plane, bundles, shutdownSignal });
       hooks.done(...LOOPS);
-      await apiService.run(stop);
+      await Promise.race([apiService.run(stop), storeFailure]);
     } finally {
       await Promise.all([
         withdraw(apiService, log),

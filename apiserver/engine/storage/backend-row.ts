@@ -30,6 +30,8 @@ export interface OpenStore {
   readonly trouble?: () => string | undefined;
   /** Polls for such problems until the signal aborts. */
   readonly keepInformed?: (signal: AbortSignal) => Promise<void>;
+  /** Rejects when the store accepts no more writes until it is opened again. Absent: it recovers by itself. */
+  readonly failed?: Promise<never>;
   /** A backup of the current state, with its size; absent where the store has backup tools of its own. */
   readonly backup?: () => { readonly bytes: number; readonly pieces: AsyncIterable<Buffer> };
   /** Resolves when the store has answered; throws a StorageError otherwise, and may then be called again. */

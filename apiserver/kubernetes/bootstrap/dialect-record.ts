@@ -10,6 +10,6 @@ export async function checkDialect(backend: Backend, prefix: string, signal: Abo
   const found = await readOrCreate(backend, { key: `${prefix}.dialect`, make: () => dialect }, signal);
   if (found === dialect) return;
   throw new Error(
-    `the store below ${prefix} was written with --dialect=${found ?? 'unknown'}; start with that dialect, or on another --etcd-prefix`,
+    `the store below ${prefix} was written with --dialect=${found ?? 'unknown'}; start with that dialect, or on another store (--embedded-dir, or with etcd --etcd-prefix)`,
   );
 }

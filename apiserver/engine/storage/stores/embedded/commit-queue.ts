@@ -1,5 +1,4 @@
 import type { Clock } from '../../../../../shared/concurrency/clock';
-import type { Log } from '../../../../../shared/log/log';
 import type { DeleteOutcome, WriteOutcome } from '../../backend';
 import { StorageError } from '../../backend';
 import { planCommit } from './commit-plan';
@@ -9,18 +8,21 @@ import { storageErrorOf } from './database';
 import { apply } from './loading';
 import type { StoreState } from './store-state';
 import type { LogRow } from './rows';
+import type { StoreFiles } from './store-files';
 import type { Watermark } from './watermark';
 
 export interface CommitQueueOptions {
   readonly database: Database;
   readonly state: StoreState;
   readonly watermark: Watermark;
+  readonly files: StoreFiles;
   readonly clock: Clock;
-  readonly log: Log;
   /** Called for every committed row, in order, before its writer is answered; `replacedBytes` is the size of the value it replaced. */
   readonly onCommitted: (row: LogRow, replacedBytes: number) => void;
   /** Called after every group with writes. */
   readonly onGroup: () => void;
+  /** Called once when the store stops accepting writes. */
+  readonly onFailure: (failure: StorageError) => void;
 }
 
 interface Waiting {
@@ -103,7 +105,7 @@ export class CommitQueue {
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
-    const { database, state, clock } = this.#options;
+    const { database, state, files, clock } = this.#options;
     if (state.failure !== undefined) {
       for (const each of group) settleOnce(each, () => each.fail(state.failure));
       return;
@@ -114,10 +116,13 @@ export class CommitQueue {
     );
     const answers = Promise.allSettled(plan.outcomes);
     try {
-      if (plan.writes.length > 0) await database.batch([...plan.writes], { sync: true });
+      if (plan.writes.length > 0) {
+        await database.batch([...plan.writes], { sync: true });
+        files.assertPresent();
+      }
       this.#publish(plan);
     } catch (error) {
-      this.#stop(group, error);
+      this.stop(error, group);
     }
     const outcomes = await answers;
     for (const [at, each] of group.entries()) {
@@ -143,21 +148,22 @@ export class CommitQueue {
     onGroup();
   }
 
-  /** Whether a failed batch is on disk is known only after a restart, so no more writes are accepted. */
-  #stop(group: readonly Waiting[], cause: unknown): void {
-    const { state, log } = this.#options;
+  /**
+   * Accepts no more writes, because of `cause`: whether a failed batch is on disk is known only after a restart. The outcome of the writes in
+   * `group` is unknown.
+   */
+  stop(cause: unknown, group: readonly Waiting[] = []): void {
+    const { state, onFailure } = this.#options;
     const reason = storageErrorOf(cause).message;
-    log.error(
-      { error: cause },
-      'embedded store stopped accepting writes; restart the server when the disk works again',
-    );
-    state.failure = new StorageError('unavailable', `the embedded store stopped writing: ${reason}`, {
-      cause,
-    });
     const unknown = new StorageError('unknown-outcome', `the write may or may not be on disk: ${reason}`, {
       cause,
     });
     for (const each of group) settleOnce(each, () => each.fail(unknown));
+    if (state.failure !== undefined) return;
+    state.failure = new StorageError('unavailable', `the embedded store stopped writing: ${reason}`, {
+      cause,
+    });
+    onFailure(state.failure);
   }
 }
 

@@ -28,6 +28,7 @@ import { Expiry } from './expiry';
 import { Compaction, History } from './history';
 import { listRecords } from './listing';
 import { loadState } from './loading';
+import { StoreFiles, WATERMARK_FILE } from './store-files';
 import type { StoreState } from './store-state';
 import { Watermark } from './watermark';
 import { watchRevisions } from './watching';
@@ -47,6 +48,8 @@ export interface EmbeddedOptions {
 
 /** A store with backups. */
 export interface EmbeddedStore extends Backend {
+  /** Rejects when the store stops accepting writes until it is opened again: its disk is full, or its directory is removed. */
+  readonly failed: Promise<never>;
   /** Everything as it is now; the pieces must be read to their end, or returned. */
   backup(): StoreBackup;
 }
@@ -62,14 +65,17 @@ export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<Emb
     historyMs: options.historyMs ?? HISTORY_MS,
     historyBytesMax: options.historyBytesMax ?? HISTORY_BYTES_MAX,
   });
-  const watermarkPath = join(directory, 'acknowledged');
-  const database = await openDatabase(join(directory, 'records'), existsSync(watermarkPath));
+  const watermarkPath = join(directory, WATERMARK_FILE);
+  const records = join(directory, 'records');
+  const database = await openDatabase(records, existsSync(watermarkPath));
   let watermark: Watermark | undefined;
   try {
     watermark = new Watermark(watermarkPath);
     const state = await loadState(database, watermark.opened, (row, replaced) => history.add(row, replaced));
     history.forget(state.compactRevision);
-    return new EmbeddedBackend({ database, watermark, state, history, prefix: `${prefix}/`, clock, log });
+    const files = new StoreFiles(directory, records);
+    const parts = { database, watermark, files, state, history, prefix: `${prefix}/`, clock, log };
+    return new EmbeddedBackend(parts);
   } catch (error) {
     watermark?.close();
     await closeDatabase(database);
@@ -81,11 +87,13 @@ export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<Emb
 const VALUE_BYTES_MAX = 1.5 * 1024 * 1024;
 const HISTORY_MS = 10 * 60_000;
 const HISTORY_BYTES_MAX = 256 * 1024 * 1024;
+const FILES_POLL_MS = 1_000;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 interface Parts {
   readonly database: Database;
   readonly watermark: Watermark;
+  readonly files: StoreFiles;
   readonly state: StoreState;
   readonly history: History;
   readonly prefix: string;
@@ -94,25 +102,35 @@ interface Parts {
 }
 
 class EmbeddedBackend implements EmbeddedStore {
+  readonly failed: Promise<never>;
   readonly #parts: Parts;
   readonly #commits: CommitQueue;
   readonly #compaction: Compaction;
   readonly #expiry: Expiry;
+  readonly #filesTimer: NodeJS.Timeout;
   #closing: Promise<void> | undefined;
 
   constructor(parts: Parts) {
-    const { database, state, watermark, history, clock, log } = parts;
+    const { database, state, watermark, files, history, clock, log } = parts;
     this.#parts = parts;
+    let onFailure: (failure: StorageError) => void = () => undefined;
+    this.failed = new Promise((_resolve, reject) => {
+      onFailure = reject;
+    });
+    // A failure that nothing waits for is returned to later writes.
+    this.failed.catch(() => undefined);
     this.#compaction = new Compaction({ database, state, history, log });
     this.#commits = new CommitQueue({
       database,
       state,
       watermark,
+      files,
       clock,
-      log,
       onCommitted: (row, replacedBytes) => history.add(row, replacedBytes),
       onGroup: () => this.#afterGroup(),
+      onFailure,
     });
+    this.#filesTimer = setInterval(() => this.#checkFiles(), FILES_POLL_MS).unref();
     this.#expiry = new Expiry({ state, commits: this.#commits, clock, log });
     this.#compaction.resume();
     this.#afterGroup();
@@ -203,6 +221,16 @@ class EmbeddedBackend implements EmbeddedStore {
     return this.#parts;
   }
 
+  /** Detects a removed directory where no write would detect it. */
+  #checkFiles(): void {
+    try {
+      this.#parts.files.assertLogPresent();
+    } catch (error) {
+      clearInterval(this.#filesTimer);
+      this.#commits.stop(error);
+    }
+  }
+
   /** Runs after every group of writes: arms the next expiry and starts an overdue compaction. */
   #afterGroup(): void {
     const { state, history, clock, log } = this.#parts;
@@ -217,6 +245,7 @@ class EmbeddedBackend implements EmbeddedStore {
 
   async #close(): Promise<void> {
     const { database, state, watermark } = this.#parts;
+    clearInterval(this.#filesTimer);
     state.isClosed = true;
     state.announce();
     await this.#commits.idle();

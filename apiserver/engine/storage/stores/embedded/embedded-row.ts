@@ -31,6 +31,7 @@ export const EMBEDDED = {
     const backend = await openEmbeddedBackend({ directory: dir, prefix, clock, log });
     return {
       backend,
+      failed: backend.failed,
       backup: () => backend.backup(),
       // What is open has been read.
       connect: async () => Promise.resolve(),
