@@ -1,6 +1,9 @@
 'use strict';
 
 const { unit } = require('./deploy/local/test-tiers.json');
+const { extendPath } = require('./deploy/local/tool-path.cjs');
+
+extendPath();
 
 /**
  * The longest that one test or hook may take, whatever the machine: it ends what hangs and measures nothing. It is longer than the waits of

@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { reachableAddress } from '../../shared/certs/serving-hosts';
 import { defined } from '../../shared/defined';
 import type { Dialect } from '../../shared/names';
 import type { Credentials } from './credentials';
@@ -22,6 +24,8 @@ type EtcdClientTls = Pick<EtcdCertificateFiles, 'caFile' | 'client'>;
 
 export interface ApiServerOptions {
   readonly name: string;
+  /** The IP address of the listener; by default the loopback address. */
+  readonly listen?: string;
   readonly port: number;
   readonly dialect: Dialect;
   readonly storage: StorageChoice;
@@ -53,7 +57,7 @@ export function nodeFlagsFor(cores: number): readonly string[] {
   return ['--max-semi-space-size=8', `--v8-pool-size=${String(helpers)}`];
 }
 
-/** Starts one API server on the loopback interface. Wait for it with `waitUntilReady`. */
+/** Starts one API server. Wait for it with `waitUntilReady`. */
 export async function startApiServer(options: ApiServerOptions): Promise<StartedProcess> {
   return startProcess({
     name: options.name,
@@ -64,7 +68,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
       options.program ?? programPath('apiserver', options.buildRoot),
       ...storageFlags(options.storage),
       `--dialect=${options.dialect}`,
-      `--bind-address=${LOOPBACK}`,
+      `--bind-address=${options.listen ?? LOOPBACK}`,
       `--secure-port=${String(options.port)}`,
       `--cert-dir=${options.certDir}`,
       `--token-auth-file=${options.credentials.tokenFile}`,
@@ -86,8 +90,15 @@ export function caFileOf(certDir: string): string {
   return path.join(certDir, 'ca.crt');
 }
 
-export function serverUrl(port: number): string {
-  return `https://${LOOPBACK}:${String(port)}`;
+/** The URL of a server that listens on an address. Where that is every address of the machine, it has one that other machines can reach. */
+export function serverUrl(port: number, listen: string = LOOPBACK): string {
+  return `https://${addressWithPort(listen, port)}`;
+}
+
+/** `192.0.2.1:6443` or `[2001:db8::1]:6443`, as {@link serverUrl} has it. */
+export function addressWithPort(listen: string, port: number): string {
+  const host = reachableAddress(listen);
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
 }
 
 function storageFlags(storage: StorageChoice): readonly string[] {

@@ -1,14 +1,17 @@
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeDirectory } from '../../shared/files/make-directory';
 import { defined } from '../../shared/defined';
+import { addressWithPort } from './api-server';
 import { LOOPBACK } from './ports';
 import type { StartedProcess } from './started-process';
 import { startProcess } from './started-process';
 
 export interface BalancerOptions {
-  /** The listening port on the loopback interface. */
+  /** The IP address of the listener, which is also that of the replicas; by default the loopback address. */
+  readonly listen?: string;
   readonly port: number;
   /** The ports of the replicas. */
   readonly targets: readonly number[];
@@ -29,7 +32,7 @@ export async function startBalancer(options: BalancerOptions): Promise<StartedPr
   const program = findBalancer();
   if (program === undefined) {
     throw new Error(
-      'Neither haproxy nor nginx is on PATH. Install one, on Debian with: apt-get install haproxy.',
+      'Neither haproxy nor nginx is on PATH. Install one (Debian package haproxy), or run npm run start:ha, which unpacks it.',
     );
   }
   makeDirectory(options.dir, 0o700);
@@ -67,11 +70,16 @@ function findBalancer(): BalancerProgram | undefined {
   return undefined;
 }
 
+/** `0.0.0.0:6443` or `[::]:6443`: unlike {@link addressWithPort} it may be every address of the machine. */
+function bindAddress(listen: string, port: number): string {
+  return `${isIP(listen) === 6 ? `[${listen}]` : listen}:${String(port)}`;
+}
+
 /** Watches can be idle for long, hence the timeouts of an hour. A replica that refuses a connection is skipped at once. */
-function haproxyConfig({ port, targets, caFile, token }: BalancerOptions): string {
+function haproxyConfig({ listen = LOOPBACK, port, targets, caFile, token }: BalancerOptions): string {
   const servers = targets.map(
     (target, index) =>
-      `  server replica-${String(index)} ${LOOPBACK}:${String(target)} check check-ssl verify required ca-file ${caFile}`,
+      `  server replica-${String(index)} ${addressWithPort(listen, target)} check check-ssl verify required ca-file ${caFile}`,
   );
   return `global
   maxconn 8000
@@ -84,7 +92,7 @@ defaults
   retries 3
   option redispatch 1
 frontend api
-  bind ${LOOPBACK}:${String(port)}
+  bind ${bindAddress(listen, port)}
   default_backend replicas
 backend replicas
   balance roundrobin
@@ -96,10 +104,10 @@ ${servers.join('\n')}
 `;
 }
 
-function nginxConfig({ port, targets, dir }: BalancerOptions): string {
+function nginxConfig({ listen = LOOPBACK, port, targets, dir }: BalancerOptions): string {
   const module = NGINX_STREAM_MODULES.find((file) => existsSync(file));
   const servers = targets.map(
-    (target) => `    server ${LOOPBACK}:${String(target)} max_fails=1 fail_timeout=1s;`,
+    (target) => `    server ${addressWithPort(listen, target)} max_fails=1 fail_timeout=1s;`,
   );
   return `${module === undefined ? '' : `load_module ${module};\n`}daemon off;
 worker_processes 1;
@@ -110,7 +118,7 @@ stream {
 ${servers.join('\n')}
   }
   server {
-    listen ${LOOPBACK}:${String(port)};
+    listen ${bindAddress(listen, port)};
     proxy_pass replicas;
     proxy_connect_timeout 2s;
     proxy_timeout 1h;

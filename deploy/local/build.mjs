@@ -4,9 +4,8 @@
  */
 import path from 'node:path';
 import process from 'node:process';
-import { build } from 'esbuild';
 import { readBuildInfo, writeBuildInfo } from './build-info.mjs';
-import { fail, repositoryRoot, runStep, stampBuild } from './toolchain.mjs';
+import { answerHelp, fail, repositoryRoot, runPackage, stampBuild } from './toolchain.mjs';
 
 /** The programs, and the thread that `apiserver/compose/worker/create-offload.ts` starts from its own folder. */
 const PROGRAMS = {
@@ -17,6 +16,9 @@ const PROGRAMS = {
   thread: 'apiserver/compose/worker/thread',
 };
 
+answerHelp(import.meta.url);
+// Installed packages are not needed for the help.
+const { build } = await import('esbuild');
 const startedAt = Date.now();
 let info;
 try {
@@ -24,7 +26,7 @@ try {
 } catch (error) {
   fail(error.message);
 }
-runStep('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json']);
+await runPackage('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
 // One file per program halves the time to start: Node finds and compiles a thousand modules one by one (ADR 75).
 const dist = path.join(repositoryRoot, 'dist');
 await build({

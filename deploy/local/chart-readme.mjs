@@ -2,9 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { dump, load } from 'js-yaml';
-import * as prettier from 'prettier';
-import { fail, repositoryRoot } from './toolchain.mjs';
+import { answerHelp, fail, repositoryRoot } from './toolchain.mjs';
+
+answerHelp(import.meta.url);
+const { dump, load } = await import('js-yaml');
+const prettier = await import('prettier');
 
 const CHART = path.join(repositoryRoot, 'helm', 'orch');
 const README = path.join(CHART, 'README.md');

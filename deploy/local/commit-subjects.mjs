@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
-import { repositoryRoot } from './toolchain.mjs';
+import { answerHelp, repositoryRoot } from './toolchain.mjs';
 
 const COMMITS_MAX = 50;
 const LENGTH_MAX = 72;
@@ -20,6 +20,7 @@ const EXEMPT = new Set([
 const RULE_SINCE = '2026-11-28T00:00:00Z';
 const LAST_EXEMPT = 'apiserver: split into engine/, kubernetes/ and compose/';
 
+answerHelp(import.meta.url);
 const hasRemote = git('rev-parse', '--verify', '--quiet', 'origin/main') !== undefined;
 const log = git(
   'log',

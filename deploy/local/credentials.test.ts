@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ensureCredentials, writeKubeconfig } from './credentials';
+import { assertDialectOf, ensureCredentials, writeKubeconfig } from './credentials';
 
 test('a data directory that cannot be created is named in the error', () => {
   expect(() => ensureCredentials('/proc/orch-nowhere/data')).toThrow(
@@ -19,6 +19,17 @@ test('a set has one client authority, with a key of mode 0600', () => {
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
     expect(ensureCredentials(dir).signingAuthority).toEqual({ certFile, keyFile });
     expect(readFileSync(certFile, 'utf8')).toBe(text);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test('a directory of the other dialect is refused with the options that help', () => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'credentials-'));
+  try {
+    assertDialectOf(dir);
+    ensureCredentials(dir, 'system:kube-controller-manager');
+    expect(() => assertDialectOf(dir)).toThrow(/--dialect=kubernetes.*--data-dir/u);
   } finally {
     rmSync(dir, { recursive: true });
   }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeDirectory } from '../../shared/files/make-directory';
 import { ensureServiceAccountKey } from '../../shared/tokens/service-account-key';
-import { USER, USER_GROUP } from '../../shared/names';
+import { dialect, DIALECTS, USER, USER_GROUP } from '../../shared/names';
 import type { SigningAuthorityFiles } from './signing-authority';
 import { ensureSigningAuthority } from './signing-authority';
 
@@ -35,7 +35,7 @@ export function ensureCredentials(
       `${newToken()},admin,admin,"${USER_GROUP.masters}"`,
       `${newToken()},${controllerManager},controller-manager,""`,
     ];
-    writeFileSync(tokenFile, `${rows.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+    writeFileAtomically(tokenFile, `${rows.join('\n')}\n`, 0o600);
   }
   const [adminToken, controllerManagerToken] = readFileSync(tokenFile, 'utf8')
     .split('\n')
@@ -46,6 +46,18 @@ export function ensureCredentials(
   const serviceAccountKeyFile = ensureServiceAccountKey(dir).file;
   const signingAuthority = ensureSigningAuthority(dir);
   return { tokenFile, adminToken, controllerManagerToken, serviceAccountKeyFile, signingAuthority };
+}
+
+/** Throws an Error if the data directory was created in the other dialect, as the name of the controller-manager's user shows. */
+export function assertDialectOf(dir: string): void {
+  const tokenFile = path.join(dir, 'tokens.csv');
+  if (!existsSync(tokenFile)) return;
+  const user = readFileSync(tokenFile, 'utf8').split('\n')[1]?.split(',')[1];
+  if (user === USER.controllerManager) return;
+  const other = DIALECTS.find((each) => each !== dialect) ?? '';
+  throw new Error(
+    `${dir} was created with --dialect=${other}, and its objects have the names of that dialect; start with --dialect=${other}, or choose another --data-dir`,
+  );
 }
 
 /** Writes a self-contained kubeconfig with the certificate authority inside, with mode 0600. */

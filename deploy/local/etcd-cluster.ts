@@ -34,6 +34,8 @@ export interface EtcdMember {
   readonly dataDir: string;
   /** The process id; undefined while the member is down. */
   readonly pid: number | undefined;
+  /** The last error that it logged, or undefined. */
+  lastError(): string | undefined;
   /** Sends a signal, by default SIGKILL, and resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts the member again on the same data and ports; resolves when the process runs, see {@link EtcdMember.healthy}. Later flags win. */
@@ -114,6 +116,18 @@ export async function startEtcdCluster(options: EtcdClusterOptions): Promise<Etc
   };
 }
 
+/** Reads the last error of a log in JSON lines, of which the first may be cut: `discovery failed: member count is unequal`. */
+export function findLastError(log: string): string | undefined {
+  const line = log.split('\n').findLast((each) => /^\{"level":"(?:error|fatal|panic|dpanic)"/u.test(each));
+  if (line === undefined) return undefined;
+  try {
+    const { msg, error = '' } = JSON.parse(line) as { msg: string; error?: string };
+    return error === '' || msg.includes(error) ? msg : `${msg}: ${error}`;
+  } catch {
+    return line;
+  }
+}
+
 /** The first `etcd` on PATH. */
 async function findProgram(): Promise<string> {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
@@ -128,7 +142,7 @@ async function findProgram(): Promise<string> {
     }
   }
   throw new Error(
-    'The program "etcd" was not found on PATH. Install it, on Debian with: apt-get install etcd-server.',
+    'The program "etcd" was not found on PATH. Install it (Debian package etcd-server), or run npm run start:ha, which unpacks it.',
   );
 }
 
@@ -256,6 +270,7 @@ class LocalMember implements EtcdMember {
       env: { ...process.env, GOMAXPROCS: '2' },
     });
     this.#child = child;
+    this.#logTail = '';
     const keepTail = (chunk: Buffer): void => {
       this.#logTail = (this.#logTail + chunk.toString()).slice(-LOG_TAIL_CHARS);
     };
@@ -268,6 +283,10 @@ class LocalMember implements EtcdMember {
       if (this.#child === child) this.#child = undefined;
     });
     await once(child, 'spawn');
+  }
+
+  lastError(): string | undefined {
+    return findLastError(this.#logTail);
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {

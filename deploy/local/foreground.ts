@@ -1,58 +1,71 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProcessExit, StartedProcess } from './started-process';
-import { describeExit, exitCodeOf } from './started-process';
+import type { StartedProcess } from './started-process';
+import { describeExit, exitCodeOf, findLastError } from './started-process';
+
+/** Why the set must end. */
+export interface Failure {
+  /** For the user: `apiserver stopped with exit code 1: the disk is full`. */
+  readonly reason: string;
+  readonly exitCode: number;
+}
 
 /** A part of the set that runs until it is stopped. */
 export interface Stage {
   stop(): Promise<void>;
-  /** Resolves when a program of the stage has ended unexpectedly. */
-  readonly failed: Promise<{ readonly name: string; readonly exit: ProcessExit }>;
+  /** Resolves when the stage has ended or failed unexpectedly. */
+  readonly failed: Promise<Failure>;
 }
 
 /**
- * Runs `start`, then stays until Ctrl-C, SIGTERM or the failure of a stage, and stops the stages in the reverse order of their start.
- * A second Ctrl-C does not wait any longer. Resolves to the exit code: 0 after a signal, else that of the program that failed.
+ * Runs `start`, then stays until Ctrl-C, SIGTERM, SIGHUP, the end of npm or the failure of a stage, and stops the stages in the reverse order of
+ * their start. A second Ctrl-C does not wait any longer. Resolves to the exit code: 0 after a signal, else that of the failure.
  */
 export async function runInForeground(
   start: (add: (stage: Stage) => void) => Promise<void>,
 ): Promise<number> {
   const stages: Stage[] = [];
-  let isStopping = false;
-  const ended = new Promise<number>((resolve) => {
+  let end: Failure | undefined;
+  const ended = new Promise<Failure>((resolve) => {
+    const endWith = (failure: Failure): void => {
+      if (end !== undefined) return;
+      end = failure;
+      if (failure.exitCode !== 0) print(`${failure.reason}; stopping the rest`);
+      resolve(failure);
+    };
     const onSignal = (): void => {
-      if (isStopping) process.exit(EXIT_CODE_INTERRUPTED);
-      isStopping = true;
-      resolve(0);
+      if (end !== undefined) process.exit(EXIT_CODE_INTERRUPTED);
+      endWith(STOPPED_BY_USER);
     };
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-    const resolveOnFailure = async (stage: Stage): Promise<void> => {
-      const { name, exit } = await stage.failed;
-      if (!isStopping) print(`${name} stopped with ${describeExit(exit)}; stopping the rest`);
-      isStopping = true;
-      resolve(exitCodeOf(exit));
-    };
+    // Without a terminal or a reader of the output there is no user any more.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => endWith(STOPPED_BY_USER));
+    process.on('SIGHUP', () => endWith(STOPPED_BY_USER));
+    endWithParent(() => endWith(STOPPED_BY_USER));
     const add = (stage: Stage): void => {
       stages.push(stage);
-      void resolveOnFailure(stage);
+      void stage.failed.then(endWith);
     };
-    start(add).catch(async (error: unknown) => {
-      // A program that died during the wait has reported it itself by the next turn.
-      await delay(0);
-      if (!isStopping) print(error instanceof Error ? error.message : String(error));
-      isStopping = true;
-      resolve(1);
-    });
+    start(add).then(
+      () => {
+        isStarting = false;
+      },
+      async (error: unknown) => {
+        // A program that died during the wait has reported it itself by the next turn.
+        await delay(0);
+        endWith({ reason: error instanceof Error ? error.message : String(error), exitCode: 1 });
+      },
+    );
   });
-  const exitCode = await ended;
+  const { reason, exitCode } = await ended;
   for (const stage of stages.toReversed()) await stage.stop();
-  print('stopped');
+  print(exitCode === 0 ? 'stopped' : `stopped, because ${reason}`);
   return exitCode;
 }
 
 /** A stage of one program, whose end is a failure. */
 export function stageOf(program: StartedProcess, graceMs: number): Stage {
   return {
-    failed: program.exited.then((exit) => ({ name: program.name, exit })),
+    failed: program.exited.then(() => failureOf(program)),
     async stop() {
       await program.stop(graceMs);
     },
@@ -81,22 +94,27 @@ export async function keepRunning(
   let program = first;
   let isStopping = false;
   const restarts: number[] = [];
-  const watchOver = async (): Promise<{ name: string; exit: ProcessExit }> => {
+  const watchOver = async (): Promise<Failure> => {
     for (;;) {
-      const exit = await program.exited;
+      await program.exited;
       if (isStopping) return new Promise(() => undefined);
+      const failure = await failureOf(program);
       const now = Date.now();
       while (restarts[0] !== undefined && restarts[0] < now - RESTARTS_WINDOW_MS) restarts.shift();
-      if (restarts.push(now) > RESTARTS_MAX) return { name: program.name, exit };
-      print(`${program.name} stopped with ${describeExit(exit)}; starting it again`);
+      if (restarts.push(now) > RESTARTS_MAX) return failure;
+      print(`${failure.reason}; starting it again`);
       await delay(RESTART_DELAY_MS);
       if (isStopping) return new Promise(() => undefined);
       program = await start();
+      print(`${program.name} runs again, pid ${String(program.pid)}`);
     }
   };
   return {
     first,
-    failed: watchOver(),
+    failed: watchOver().catch((error: unknown) => ({
+      reason: `${first.name}: ${String(error)}`,
+      exitCode: 1,
+    })),
     async stop() {
       isStopping = true;
       await program.stop(graceMs);
@@ -104,9 +122,15 @@ export async function keepRunning(
   };
 }
 
-/** Prefixes every line of a program with its name. */
+/**
+ * Prefixes every line of a program with its name. Before the set is ready, what programs report about their own start is left out: the launcher
+ * says when all of them are ready, and a failed start is described with the last lines of the program.
+ */
 export function printer(name: string): (line: string) => void {
-  return (line) => process.stdout.write(`${name.padEnd(NAME_WIDTH)} | ${line}\n`);
+  return (line) => {
+    if (isStarting && INFO_LINE.test(line)) return;
+    process.stdout.write(`${name.padEnd(NAME_WIDTH)} | ${line}\n`);
+  };
 }
 
 /** A line of the launcher itself. */
@@ -114,8 +138,32 @@ export function print(text: string): void {
   process.stdout.write(`orch: ${text}\n`);
 }
 
+let isStarting = true;
+
+const STOPPED_BY_USER: Failure = { reason: '', exitCode: 0 };
+const INFO_LINE = /^\[[\d:.]+\] INFO: /u;
 const NAME_WIDTH = 20;
 const EXIT_CODE_INTERRUPTED = 130;
 const RESTARTS_MAX = 5;
 const RESTARTS_WINDOW_MS = 60_000;
 const RESTART_DELAY_MS = 1_000;
+const PARENT_CHECK_MS = 1_000;
+
+async function failureOf(program: StartedProcess): Promise<Failure> {
+  const exit = await program.exited;
+  const error = exit.signal === null ? findLastError(program.recentLines()) : undefined;
+  const cause = error === undefined ? '' : `: ${error}`;
+  return { reason: `${program.name} stopped with ${describeExit(exit)}${cause}`, exitCode: exitCodeOf(exit) };
+}
+
+/** Calls `onEnd` when npm, which started this process, is gone, so that a killed npm leaves nothing running. */
+function endWithParent(onEnd: () => void): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    onEnd();
+  }, PARENT_CHECK_MS);
+  timer.unref();
+}

@@ -5,9 +5,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { repositoryRoot, runStep } from './toolchain.mjs';
+import { answerHelp, repositoryRoot, runPackage, runStep } from './toolchain.mjs';
 
-runStep('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json', '--noCheck']);
+answerHelp(import.meta.url);
+await runPackage('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--noCheck']);
 
 const require = createRequire(import.meta.url);
 const { generateTypes } = require('../../dist/shared/schema/generate-types.js');
@@ -16,5 +17,5 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
 for (const [name, text] of generateTypes()) writeFileSync(path.join(folder, name), text);
 
-runStep('node', ['deploy/local/chart-readme.mjs']);
-runStep('node', ['deploy/local/manifests.mjs']);
+await runStep(process.execPath, ['deploy/local/chart-readme.mjs']);
+await runStep(process.execPath, ['deploy/local/manifests.mjs']);

@@ -7,12 +7,13 @@ import { startBalancer } from './balancer';
 import { publishClusterInfo } from './cluster-info';
 import { startControllerManager } from './controller-manager';
 import type { Credentials } from './credentials';
-import { ensureCredentials, writeKubeconfig } from './credentials';
+import { assertDialectOf, ensureCredentials, writeKubeconfig } from './credentials';
+import { watchDataDirectory } from './data-directory';
 import type { Duties } from './duties';
 import { assertKeysOfStore, ensureDuties } from './duties';
 import type { EtcdCertificateFiles } from './etcd-certificates';
 import { ensureEtcdCertificates } from './etcd-certificates';
-import type { EtcdCluster } from './etcd-cluster';
+import type { EtcdCluster, EtcdMember } from './etcd-cluster';
 import { startEtcdCluster } from './etcd-cluster';
 import type { Stage } from './foreground';
 import { keepRunning, print, printer, together } from './foreground';
@@ -22,6 +23,8 @@ import { waitUntilReady } from './readiness';
 export interface HaOptions {
   readonly dataDir: string;
   readonly dialect: Dialect;
+  /** The IP address of the balancer and the replicas. */
+  readonly listen: string;
   /** The port of the balancer. */
   readonly port: number;
 }
@@ -33,18 +36,23 @@ export interface RunningProgram {
   readonly at: string;
 }
 
+export interface RunningSet {
+  readonly server: string;
+  readonly kubeconfig: string;
+  readonly caFile: string;
+  readonly tokenFile: string;
+  readonly programs: readonly RunningProgram[];
+}
+
 /** Starts the set from the store upwards; passes each part to `add` as soon as it runs, so that it can be stopped. */
-export async function startHaStages(
-  options: HaOptions,
-  add: (stage: Stage) => void,
-): Promise<{ server: string; kubeconfig: string; programs: () => readonly RunningProgram[] }> {
-  const { dataDir, dialect, port } = options;
+export async function startHaStages(options: HaOptions, add: (stage: Stage) => void): Promise<RunningSet> {
+  const { dataDir, dialect, listen, port } = options;
   const etcdDir = path.join(dataDir, 'etcd');
   const { credentials, duties } = ensureKeys(dataDir, etcdDir);
   const running = new Map<string, RunningProgram>();
   const kubeconfig = path.join(dataDir, 'kubeconfig');
   const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
-  const server = serverUrl(port);
+  const server = serverUrl(port, listen);
 
   const etcdTls = etcdCertificates({ dir: path.join(dataDir, 'etcd-certs'), etcdDir });
   const etcd = await startEtcdCluster({
@@ -52,13 +60,14 @@ export async function startHaStages(
     dataDir: etcdDir,
     ...(etcdTls === undefined ? {} : { tls: { ...etcdTls, clientCertAuth: true } }),
   });
-  add(etcdStage(etcd));
+  add(etcdStage({ etcd, running }));
   for (const { name, pid, clientUrl } of etcd.members)
     running.set(name, { name, pid: pid ?? 0, at: clientUrl });
 
   const replicas = await startReplicas({ ...options, credentials, duties, etcd, etcdTls, running }, add);
   const balancer = await keepRunning(async () => {
     const program = await startBalancer({
+      listen,
       port,
       targets: replicas.ports,
       caFile: replicas.caFile,
@@ -104,7 +113,8 @@ export async function startHaStages(
     }, CONTROLLER_MANAGER_GRACE_MS);
   });
   add(together(await Promise.all(controllerManagers)));
-  return { server, kubeconfig, programs: () => [...running.values()] };
+  add(watchDataDirectory(dataDir, etcdDir));
+  return { server, kubeconfig, caFile, tokenFile: credentials.tokenFile, programs: [...running.values()] };
 }
 
 const REPLICAS = 3;
@@ -115,12 +125,16 @@ const BALANCER_GRACE_MS = 2_000;
 const CONTROLLER_MANAGER_GRACE_MS = 10_000;
 const MEMBER_CHECK_MS = 500;
 const MEMBER_RESTART_DELAY_MS = 2_000;
+const MEMBER_RESTART_DELAY_MAX_MS = 64_000;
+/** A member that ran for longer than this had started successfully. */
+const MEMBER_STABLE_MS = 60_000;
 const MEMBER_GRACE_MS = 2_000;
 
 function ensureKeys(
   dataDir: string,
   etcdDir: string,
 ): { readonly credentials: Credentials; readonly duties: Duties } {
+  assertDialectOf(dataDir);
   assertKeysOfStore(dataDir, etcdDir);
   const credentials = ensureCredentials(dataDir);
   return { credentials, duties: ensureDuties(dataDir, credentials) };
@@ -151,17 +165,18 @@ function etcdCertificates({
 
 /** The first replica creates the certificate, so that all replicas serve the same one. */
 async function startReplicas(
-  { dataDir, dialect, credentials, duties, etcd, etcdTls, running }: ReplicaSetParts,
+  { dataDir, dialect, listen, credentials, duties, etcd, etcdTls, running }: ReplicaSetParts,
   add: (stage: Stage) => void,
 ): Promise<{ ports: readonly number[]; caFile: string }> {
   const certDir = path.join(dataDir, 'certs');
   const caFile = caFileOf(certDir);
-  const ports = await freePorts(REPLICAS);
+  const ports = await freePorts(REPLICAS, listen);
   const startReplica = async (port: number, index: number): Promise<Stage> => {
     const name = `apiserver-${String(index)}`;
     const stage = await keepRunning(async () => {
       const program = await startApiServer({
         name,
+        listen,
         port,
         dialect,
         storage: { kind: 'etcd', endpoints: etcd.endpoints, tls: etcdTls },
@@ -171,11 +186,11 @@ async function startReplicas(
         extraArgs: duties.apiServer,
         onLine: printer(name),
       });
-      running.set(name, { name, pid: program.pid, at: serverUrl(port) });
+      running.set(name, { name, pid: program.pid, at: serverUrl(port, listen) });
       return program;
     }, REPLICA_GRACE_MS);
     const ready = {
-      server: serverUrl(port),
+      server: serverUrl(port, listen),
       caFile,
       token: credentials.adminToken,
       deadlineMs: READY_DEADLINE_MS,
@@ -197,27 +212,37 @@ async function startReplicas(
   return { ports, caFile };
 }
 
-/** Restarts a member when it has ended. */
-function etcdStage(etcd: EtcdCluster): Stage {
+/**
+ * Restarts a member when it has ended. A member that ends right after each start, because it was removed from the set or lost its data, is started
+ * less and less often; the others serve meanwhile.
+ */
+function etcdStage({ etcd, running }: Pick<ReplicaSetParts, 'etcd' | 'running'>): Stage {
   const stopping = new AbortController();
-  const watchOver = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      for (const member of etcd.members) {
-        if (member.pid === undefined && !stopping.signal.aborted) {
-          print(`${member.name} ended; starting it again`);
-          await delay(MEMBER_RESTART_DELAY_MS);
-          if (!stopping.signal.aborted) await member.start();
-        }
-      }
+  const { signal } = stopping;
+  const watchOver = async (member: EtcdMember): Promise<void> => {
+    let startedAt = Date.now();
+    let delayMs = MEMBER_RESTART_DELAY_MS;
+    while (!signal.aborted) {
       await delay(MEMBER_CHECK_MS);
+      if (member.pid !== undefined || signal.aborted) continue;
+      if (Date.now() - startedAt > MEMBER_STABLE_MS) delayMs = MEMBER_RESTART_DELAY_MS;
+      const reason = member.lastError();
+      print(
+        `${member.name} ended${reason === undefined ? '' : ` (${reason})`}; starting it again in ${String(delayMs / 1_000)} s`,
+      );
+      await delay(delayMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await member.start();
+      startedAt = Date.now();
+      delayMs = Math.min(2 * delayMs, MEMBER_RESTART_DELAY_MAX_MS);
+      const { name, pid = 0, clientUrl } = member;
+      running.set(name, { name, pid, at: clientUrl });
+      print(`${name} runs again, pid ${String(pid)}`);
     }
   };
-  const failed = watchOver().then(
+  const failed = Promise.all(etcd.members.map(watchOver)).then(
     () => new Promise<never>(() => undefined),
-    (error: unknown) => {
-      print(`etcd: ${String(error)}`);
-      return { name: 'etcd', exit: { code: 1, signal: null } };
-    },
+    (error: unknown) => ({ reason: `etcd: ${String(error)}`, exitCode: 1 }),
   );
   return {
     failed,

@@ -8,7 +8,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { readBuildInfo } from './build-info.mjs';
-import { fail, repositoryRoot, runStep, say } from './toolchain.mjs';
+import { answerHelp, fail, repositoryRoot, runStep, say } from './toolchain.mjs';
 
 /** A program that builds images, with its commands for a check and for the image size in bytes. */
 const BUILDERS = {
@@ -19,6 +19,7 @@ const BUILDERS = {
 const PROBE_TIMEOUT_MS = 20_000;
 const MEBIBYTE = 1024 * 1024;
 
+answerHelp(import.meta.url);
 const { version } = JSON.parse(readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'));
 const { values, tokens } = parseArgs({
   options: { tag: { type: 'string', default: `orch:${version}` }, builder: { type: 'string' } },
@@ -33,7 +34,7 @@ const builder = values.builder ?? Object.keys(BUILDERS).find(canBuild);
 if (builder === undefined || BUILDERS[builder] === undefined)
   fail(`none of ${Object.keys(BUILDERS).join(', ')} can build here.`);
 const { commit, treeState, date } = readBuildInfo(repositoryRoot, process.env, Date.now());
-runStep(builder, [
+await runStep(builder, [
   ...flags,
   'build',
   '--file=deploy/Dockerfile',

@@ -6,9 +6,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import * as prettier from 'prettier';
 import { ensureTools, TOOL } from './packages.mjs';
-import { fail, repositoryRoot, say } from './toolchain.mjs';
+import { answerHelp, fail, repositoryRoot, say } from './toolchain.mjs';
+
+answerHelp(import.meta.url);
+const prettier = await import('prettier');
 
 const FILE = path.join(repositoryRoot, 'deploy', 'manifests', 'orch.yaml');
 const NAME = 'orch';

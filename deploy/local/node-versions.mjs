@@ -2,34 +2,45 @@
  * `node deploy/local/node-versions.mjs 22 24 26`: runs end-to-end suites with programs, launcher and tests on other versions of Node, which the
  * npm package `node` brings below `.tools/`. Ends with one line for each version.
  */
-import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
-import { ensureNode, extendPath } from './packages.mjs';
-import { ensureBuilt, ensureInstalled, fail, repositoryRoot, requireNode, say } from './toolchain.mjs';
+import { ensureNode } from './packages.mjs';
+import { extendPath } from './tool-path.cjs';
+import {
+  answerHelp,
+  ensureBuilt,
+  ensureInstalled,
+  fail,
+  repositoryRoot,
+  requireNode,
+  runProgram,
+  say,
+} from './toolchain.mjs';
 
 /** The programs start, kubectl works, and watches resume on another replica. */
 const SUITES = ['e2e/start.test.ts', 'e2e/kubectl.test.ts', 'e2e/list-watch/replicas.test.ts'];
 const TIMEOUT_MS = 20 * 60_000;
 
+answerHelp(import.meta.url);
 const versions = process.argv.slice(2);
 if (versions.length === 0) fail('name the major versions of Node to run');
 requireNode();
 extendPath();
-ensureInstalled();
-ensureBuilt();
-const results = versions.map((major) => {
+await ensureInstalled();
+await ensureBuilt();
+const results = [];
+for (const major of versions) results.push(await runOn(major));
+process.stdout.write(`${results.join('\n')}\n`);
+process.exitCode = results.every((line) => line.endsWith('passed')) ? 0 : 1;
+
+async function runOn(major) {
   const folder = ensureNode(major);
   if (folder === undefined) return `Node ${major}: cannot be installed here`;
   say(`running ${SUITES.length} suites on Node ${major}`);
   const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-  const { status } = spawnSync(path.join(folder, 'node'), [jest, '--runInBand', ...SUITES], {
-    cwd: repositoryRoot,
-    stdio: ['ignore', 'inherit', 'inherit'],
+  const { status } = await runProgram(path.join(folder, 'node'), [jest, '--runInBand', ...SUITES], {
     env: { ...process.env, PATH: `${folder}${path.delimiter}${process.env.PATH}` },
-    timeout: TIMEOUT_MS,
+    timeoutMs: TIMEOUT_MS,
   });
   return `Node ${major}: ${status === 0 ? 'passed' : 'failed'}`;
-});
-process.stdout.write(`${results.join('\n')}\n`);
-process.exitCode = results.every((line) => line.endsWith('passed')) ? 0 : 1;
+}

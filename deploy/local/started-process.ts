@@ -42,6 +42,8 @@ export async function startProcess(options: ProcessOptions): Promise<StartedProc
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },
   });
+  // At once, so that the program ends with this process even if this process is killed in the next instant.
+  if (child.pid !== undefined) guardProcess(child.pid);
   const lines: string[] = [];
   const keep = (line: string): void => {
     lines.push(line);
@@ -52,7 +54,6 @@ export async function startProcess(options: ProcessOptions): Promise<StartedProc
   createInterface({ input: child.stderr }).on('line', keep);
   const exited = whenExited(child);
   const pid = await spawnedPid(child, options.name);
-  guardProcess(pid);
   return controls({ name: options.name, pid, exited, lines });
 }
 
@@ -60,6 +61,14 @@ export async function startProcess(options: ProcessOptions): Promise<StartedProc
 export function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `exit code ${String(code ?? 0)}` : `signal ${signal}`;
 }
+
+/** The last error that the program printed, in its log or on stderr, or undefined. */
+export function findLastError(lines: readonly string[]): string | undefined {
+  return lines.map((line) => ERROR_LINE.exec(line)?.[1]).findLast((text) => text !== undefined);
+}
+
+/** An error line of the log, or `orch-apiserver: unknown flag` on stderr. */
+const ERROR_LINE = /(?:\] (?:ERROR|FATAL): |^orch-[a-z-]+: )(.+)$/u;
 
 /** The exit code as reported by a shell. */
 export function exitCodeOf({ code, signal }: ProcessExit): number {

@@ -8,9 +8,10 @@
  *     --minutes N                begins no further round after N minutes
  *     --share N                  runs one of N shares of the suites, another one each day
  *
+ *     --list                     prints the suites and runs none of them
+ *
  * Any other word goes to jest, which then runs the suites whose paths match, whatever their tier (`npm test -- shared/patch`).
  */
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -19,7 +20,16 @@ import { parseArgs } from 'node:util';
 import { startBusyLoops } from './busy-loops.mjs';
 import { ensureNode, ensurePrograms, ensureTools, PROGRAM, TOOL } from './packages.mjs';
 import { listSuites, writeGroups } from './test-suites.mjs';
-import { ensureBuilt, ensureInstalled, fail, repositoryRoot, requireNode, say } from './toolchain.mjs';
+import {
+  answerHelp,
+  ensureBuilt,
+  ensureInstalled,
+  fail,
+  repositoryRoot,
+  requireNode,
+  runProgram,
+  say,
+} from './toolchain.mjs';
 
 const TIERS_BY_WORD = { everyday: ['everyday'], rest: ['rest'], all: ['everyday', 'rest'] };
 const PROGRESS_REPORTER = path.join(repositoryRoot, 'deploy', 'local', 'progress-reporter.cjs');
@@ -30,10 +40,16 @@ const NODE_TESTED = '24';
 /** Stops a run that hangs. A slow machine takes its time. */
 const RUN_TIMEOUT_MS = 120 * 60_000;
 
+answerHelp(import.meta.url);
 const { options, jestWords } = parseWords(process.argv.slice(2));
 const tiers = TIERS_BY_WORD[options.tier];
 if (tiers === undefined)
   fail(`unknown tier ${String(options.tier)}; there are ${Object.keys(TIERS_BY_WORD).join(', ')}`);
+
+if (options.list) {
+  for (const { file } of listChosenSuites()) process.stdout.write(`${file}\n`);
+  process.exit(0);
+}
 
 requireNode();
 const missing = ensurePrograms(Object.values(PROGRAM));
@@ -41,8 +57,8 @@ if (missing.length > 0)
   say(`missing, so that their tests cannot pass: ${missing.join(', ')} (Debian packages)`);
 for (const title of ensureTools(Object.values(TOOL))) say(`no ${title}: its tests are skipped by name`);
 if (ensureNode(NODE_TESTED) === undefined) say(`no Node ${NODE_TESTED}: its tests are skipped by name`);
-ensureInstalled();
-ensureBuilt();
+await ensureInstalled();
+await ensureBuilt();
 
 const load = options.loaded ? startBusyLoops() : undefined;
 if (load !== undefined) say(`${load.count} busy loops use the machine`);
@@ -70,6 +86,7 @@ function parseWords(words) {
     tier: { type: 'string', default: 'everyday' },
     unit: { type: 'boolean', default: false },
     e2e: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
     loaded: { type: 'boolean', default: false },
     repeat: { type: 'string', default: '1' },
     minutes: { type: 'string', default: 'Infinity' },
@@ -103,20 +120,30 @@ async function runSuites() {
   }
 }
 
-/** The arguments of jest that choose the suites. */
-function chooseSuites() {
-  const kinds = ['unit', 'e2e'].filter((kind) => options[kind]);
-  if (jestWords.length > 0) {
-    // Jest takes the words that follow `--selectProjects` as projects, so that they come first.
-    return [...jestWords, ...(kinds.length === 0 ? [] : ['--selectProjects', ...kinds])];
-  }
+/** The words of the command line that select unit or end-to-end suites; none selects both. */
+function listKinds() {
+  return ['unit', 'e2e'].filter((kind) => options[kind]);
+}
+
+function listChosenSuites() {
+  const kinds = listKinds();
   const day = Math.floor(Date.now() / 86_400_000);
-  const suites = listSuites().filter(
+  return listSuites().filter(
     ({ tier, isUnit }, index) =>
       tiers.includes(tier) &&
       (kinds.length === 0 || kinds.includes(isUnit ? 'unit' : 'e2e')) &&
       (index - day) % Number(options.share) === 0,
   );
+}
+
+/** The arguments of jest that choose the suites. */
+function chooseSuites() {
+  const kinds = listKinds();
+  if (jestWords.length > 0) {
+    // Jest takes the words that follow `--selectProjects` as projects, so that they come first.
+    return [...jestWords, ...(kinds.length === 0 ? [] : ['--selectProjects', ...kinds])];
+  }
+  const suites = listChosenSuites();
   const { configFile, groupsFile, files } = writeGroups(suites);
   say(`running ${suites.length} suites (${tiers.join(' and ')}) in ${files.length} files`);
   process.env.ORCH_TEST_GROUPS = groupsFile;
@@ -124,23 +151,15 @@ function chooseSuites() {
 }
 
 /** Jest's own JSON goes to the file; what people read is on stderr. */
-function runJest(args) {
+async function runJest(args) {
   const program = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: repositoryRoot,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    timeout: RUN_TIMEOUT_MS,
+  const { status, signal, error } = await runProgram(process.execPath, [program, ...args], {
+    stdout: 'ignore',
+    timeoutMs: RUN_TIMEOUT_MS,
   });
-  const forward = (signal) => child.kill(signal);
-  process.once('SIGINT', forward).once('SIGTERM', forward);
-  return new Promise((resolve) => {
-    child.once('error', (error) => fail(`could not run jest: ${error.message}`));
-    child.once('exit', (code, signal) => {
-      process.off('SIGINT', forward).off('SIGTERM', forward);
-      if (signal !== null) say(`jest ended by ${signal}`);
-      resolve(code ?? 1);
-    });
-  });
+  if (error !== undefined) fail(`could not run jest: ${error.message}`);
+  if (signal !== null) say(`jest ended by ${signal}`);
+  return status ?? 1;
 }
 
 /** A suite that could not run at all counts as one failed test; so does a jest that wrote no result. */

@@ -1,4 +1,11 @@
-/** `npm run robustness -- --minutes N --seed S`: see README.md. */
+/**
+ * `npm run robustness`: runs all verbs under faults of all kinds; see README.md.
+ *
+ *     --minutes N  how long clients and faults run; 10 if not given
+ *     --seed S     what is drawn, so that a run can be repeated; a random one if not given, and printed
+ *     --small      the sizes of npm test
+ *     --out DIR    where the record of an epoch with violations is written; .robustness if not given
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -7,13 +14,6 @@ import { describeEpoch, describeRun } from './report';
 import { runRobustness } from './run';
 import { FULL_SIZE, SMALL_SIZE } from './size';
 
-const USAGE = `npm run robustness -- [--minutes N] [--seed S] [--small] [--out DIR]
-
-  --minutes  how long clients and faults go on; 10 if not given
-  --seed     what is drawn, so that a run can be repeated; a random one if not given, and printed
-  --small    the sizes of npm test
-  --out      where the record of an epoch with violations is written; .robustness if not given
-`;
 const MINUTES = 10;
 const SEEDS = 2 ** 31;
 
@@ -24,15 +24,12 @@ async function main(): Promise<number> {
       seed: { type: 'string' },
       small: { type: 'boolean', default: false },
       out: { type: 'string', default: '.robustness' },
-      help: { type: 'boolean', default: false },
     },
   });
   const minutes = Number(values.minutes ?? MINUTES);
   const seed = Number(values.seed ?? Math.floor(Math.random() * SEEDS));
-  if (values.help || !(minutes > 0) || !Number.isSafeInteger(seed)) {
-    process.stdout.write(USAGE);
-    return values.help ? 0 : 2;
-  }
+  if (!(minutes > 0) || !Number.isSafeInteger(seed))
+    throw new Error('--minutes must be a positive number, and --seed an integer');
   const startedAt = performance.now();
   const say = (text: string): void => {
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
