@@ -53,5 +53,11 @@ for (const { title, program } of findKubectls()) {
         spec: { replicas: 3, template: { spec: { containers: [{ image: 'nginx:2' }] } } },
       });
     });
+
+    test('get prints the columns of each kind', async () => {
+      const { stdout } = await kubectl('-n', space, 'get', 'deployment,quota');
+      expect(stdout).toMatch(/^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\ndeployment\.apps\/web +0\/3 /u);
+      expect(stdout).toMatch(/^resourcequota\/limits +\S+ +pods: /mu);
+    });
   });
 }

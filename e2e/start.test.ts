@@ -1,13 +1,18 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { dump } from 'js-yaml';
 import { caFileOf, serverUrl } from '../deploy/local/api-server';
 import { ensureCredentials } from '../deploy/local/credentials';
 import { freePort, isPortFree, LOOPBACK } from '../deploy/local/ports';
 import { repositoryRoot } from '../deploy/local/repository';
+import type { StartedProcess } from '../deploy/local/started-process';
+import { startProcess } from '../deploy/local/started-process';
+import { reachableAddress } from '../shared/certs/serving-hosts';
 import { eventually } from '../shared/testing/eventually';
 import { ApiClient } from './support/client';
 import { findKubectls, runKubectl } from './support/kubectl';
@@ -48,7 +53,7 @@ describe('npm start', () => {
     return new ApiClient({ server: serverUrl(port), caFile: caFileOf(path.join(dataDir, 'certs')), token });
   }
 
-  test('it prints the address, a private kubeconfig and working commands, and Ctrl-C stops everything', async () => {
+  test('it prints the address, a private kubeconfig and working commands, and SIGTERM to npm stops everything', async () => {
     const terminal = start();
     expect(await terminal.ready()).toBe(serverUrl(port));
     const kubeconfig = path.join(dataDir, 'kubeconfig');
@@ -90,19 +95,21 @@ describe('npm start', () => {
     api.close();
 
     expect(processesWith(dataDir)).not.toEqual([]);
-    await terminal.pressCtrlC();
+    await terminal.kill('SIGTERM');
     expect(terminal.lines.at(-1)).toBe('orch: stopped');
     expect(processesWith(dataDir)).toEqual([]);
     expect(await isPortFree(port)).toBe(true);
   });
 
-  test('a second start keeps the data and the credentials', async () => {
+  test('a second start keeps the data and the credentials, and ends when npm is killed', async () => {
     const terminal = start();
     await terminal.ready();
     const api = client();
     expect((await api.get(`${COLLECTION}/kept`)).body.data).toEqual({ text: 'yes' });
+    expect((await api.get('/api/v1/namespaces/default/endpoints/orch')).status).toBe(404);
     api.close();
-    await terminal.pressCtrlC();
+    await terminal.kill('SIGKILL');
+    await eventually('nothing runs any more', async () => processesWith(dataDir).length === 0);
   });
 
   test('a port in use is reported before anything starts', async () => {
@@ -119,24 +126,125 @@ describe('npm start', () => {
     expect(await terminal.ended).not.toBe(0);
     expect(terminal.lines.join('\n')).toContain('--data-dir');
   });
+});
+
+/** An address of this machine that others can reach; the loopback address if there is none. */
+const ADDRESS = reachableAddress('0.0.0.0');
+const PROMETHEUS = path.join(repositoryRoot, '.tools', 'prometheus', 'usr', 'bin', 'prometheus');
+const GRACE_MS = 5_000;
+
+describe('npm start on an address that other machines can reach, in the dialect of Kubernetes', () => {
+  const workspace = makeWorkspace('start-listen');
+  let terminal: Terminal;
+  let prometheus: StartedProcess | undefined;
+  let api: ApiClient;
+  let port: number;
+
+  beforeAll(async () => {
+    port = await freePort(ADDRESS);
+    terminal = new Terminal(process.execPath, [
+      path.join(repositoryRoot, 'deploy', 'local', 'start.mjs'),
+      `--port=${String(port)}`,
+      `--listen=${ADDRESS}`,
+      '--dialect=kubernetes',
+      `--data-dir=${workspace.dir}`,
+    ]);
+    const server = await terminal.ready();
+    expect(server).toBe(serverUrl(port, ADDRESS));
+    const caFile = caFileOf(path.join(workspace.dir, 'certs'));
+    api = new ApiClient({ server, caFile, token: ensureCredentials(workspace.dir).adminToken });
+  });
+  afterAll(async () => {
+    api?.close();
+    await prometheus?.stop(GRACE_MS);
+    await terminal?.pressCtrlC();
+    workspace.remove();
+  });
+
+  (ADDRESS === LOOPBACK ? test.skip : test)('Endpoints and EndpointSlice have the address', async () => {
+    const addressed = [{ ip: ADDRESS }];
+    await eventually('the Endpoints of the API have the address', async () =>
+      isDeepStrictEqual((await api.get('/api/v1/namespaces/default/endpoints/kubernetes')).body['subsets'], [
+        { addresses: addressed, ports: [{ name: 'https', port, protocol: 'TCP' }] },
+      ]),
+    );
+    const { body } = await api.get('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes');
+    expect(body['endpoints']).toMatchObject([{ addresses: [ADDRESS] }]);
+    expect(body['ports']).toMatchObject([{ port }]);
+  });
+
+  (ADDRESS === LOOPBACK || !existsSync(PROMETHEUS) ? test.skip : test)(
+    'Prometheus finds the server by its standard discovery and scrapes it',
+    async () => {
+      const page = await freePort();
+      const file = path.join(workspace.dir, 'prometheus.yml');
+      writeFileSync(file, prometheusConfig(serverUrl(port, ADDRESS), workspace.dir));
+      prometheus = await startProcess({
+        name: 'prometheus',
+        command: PROMETHEUS,
+        args: [
+          `--config.file=${file}`,
+          `--storage.tsdb.path=${path.join(workspace.dir, 'tsdb')}`,
+          `--web.listen-address=${LOOPBACK}:${String(page)}`,
+        ],
+      });
+      const targets = async (): Promise<readonly object[]> => {
+        const answer = await fetch(`http://${LOOPBACK}:${String(page)}/api/v1/targets?state=active`).catch(
+          () => undefined,
+        );
+        if (answer?.ok !== true) return [];
+        return ((await answer.json()) as { data: { activeTargets: readonly object[] } }).data.activeTargets;
+      };
+      let found: readonly object[] = [];
+      await eventually('the target is up', async () => {
+        found = await targets();
+        return found.some((target) => 'health' in target && target.health === 'up');
+      });
+      expect(found).toMatchObject([{ scrapeUrl: `${serverUrl(port, ADDRESS)}/metrics`, lastError: '' }]);
+    },
+  );
 
   test('a killed program is reported, and the command exits with its exit code', async () => {
-    const launcher = path.join(repositoryRoot, 'deploy', 'local', 'start.mjs');
-    const terminal = new Terminal(process.execPath, [
-      launcher,
-      `--port=${String(port)}`,
-      `--data-dir=${dataDir}`,
-    ]);
-    terminals.push(terminal);
-    await terminal.ready();
     const apiServers = processesWith(`--secure-port=${String(port)}`);
     expect(apiServers).toHaveLength(1);
     for (const pid of apiServers) process.kill(pid, 'SIGKILL');
     expect(await terminal.ended).toBe(137);
-    expect(terminal.lines.join('\n')).toContain('apiserver stopped with signal SIGKILL');
-    expect(processesWith(dataDir)).toEqual([]);
+    expect(terminal.lines.at(-1)).toBe('orch: stopped, because apiserver stopped with signal SIGKILL');
+    expect(processesWith(`--port=${String(port)}`)).toEqual([]);
   });
 });
+
+/** The job `kubernetes-apiservers` of the example configuration of Prometheus, from outside of the cluster. */
+function prometheusConfig(server: string, dataDir: string): string {
+  const tokenFile = path.join(dataDir, 'prometheus.token');
+  writeFileSync(tokenFile, ensureCredentials(dataDir).adminToken);
+  const access = {
+    tls_config: { ca_file: caFileOf(path.join(dataDir, 'certs')) },
+    authorization: { credentials_file: tokenFile },
+  };
+  return dump({
+    scrape_configs: [
+      {
+        job_name: 'kubernetes-apiservers',
+        scrape_interval: '1s',
+        scheme: 'https',
+        ...access,
+        kubernetes_sd_configs: [{ role: 'endpoints', api_server: server, ...access }],
+        relabel_configs: [
+          {
+            source_labels: [
+              '__meta_kubernetes_namespace',
+              '__meta_kubernetes_service_name',
+              '__meta_kubernetes_endpoint_port_name',
+            ],
+            action: 'keep',
+            regex: 'default;kubernetes;https',
+          },
+        ],
+      },
+    ],
+  });
+}
 
 describe('npm run start:ha', () => {
   const workspace = makeWorkspace('start-ha');
@@ -175,20 +283,18 @@ describe('npm run start:ha', () => {
 
     await eventually('every program is listed', async () => programs().size === 9);
     const pids = programs();
-    for (const name of ['apiserver-0', 'etcd-0', 'controller-manager-0']) {
+    for (const name of ['apiserver-0', 'etcd-0', 'controller-manager-0', 'balancer']) {
       process.kill(pids.get(name) ?? 0, 'SIGKILL');
       await eventually(
         `the set responds without ${name}`,
         async () => (await api.get(`${COLLECTION}/kept`).catch(() => undefined))?.status === 200,
       );
     }
-    await eventually('the killed replica restarts', async () =>
-      terminal.lines.some((line) =>
-        line.includes('apiserver-0 stopped with signal SIGKILL; starting it again'),
-      ),
-    );
+    for (const name of ['apiserver-0', 'etcd-0', 'controller-manager-0', 'haproxy|nginx'])
+      await eventually(`the new process id of ${name} is printed`, async () =>
+        terminal.lines.some((line) => new RegExp(`^orch: (?:${name}) runs again, pid \\d+$`, 'u').test(line)),
+      );
     api.close();
-    // Restarted processes are not in the printed list, so that the test searches for the data folder.
     expect(processesWith(workspace.dir)).not.toEqual([]);
     await terminal.pressCtrlC();
     expect(terminal.lines.at(-1)).toBe('orch: stopped');

@@ -162,6 +162,9 @@ export const MEDIA_TYPE = {
 /** Kubernetes' media type of Protobuf, accepted in both dialects. */
 export const KUBERNETES_PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
+/** Kubernetes' group of Tables and metadata, accepted in both dialects. */
+export const KUBERNETES_META_GROUP = 'meta.k8s.io';
+
 /** On answers: which flow schema and which priority level the request belongs to. */
 export const FLOW_HEADER = {
   schema: fromNeutral('X-Orch-PF-FlowSchema-UID'),

@@ -43,6 +43,12 @@ export class Terminal {
     await this.ended;
   }
 
+  /** Sends a signal to the command alone, not to its children, and resolves when it and all that write to its output have ended. */
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    this.#child.kill(signal);
+    await this.ended;
+  }
+
   #server(): string | undefined {
     return this.lines.map((line) => READY.exec(line)?.[1]).find((found) => found !== undefined);
   }

@@ -108,14 +108,14 @@ function timed(encoder: ObjectEncoder, { format, shape, pretty }: Negotiated): O
   return { ...encoder, object: (source) => STEP_TIMES.run(stage, () => encoder.object(source)) };
 }
 
-/** At most a few dozen per endpoint: all combinations of format, shape, version, indentation and row content. */
+/** At most a few dozen per endpoint: all combinations of format, shape, group, version, indentation and row content. */
 const encoders = new WeakMap<Endpoint, Map<string, ObjectEncoder>>();
 
 /** Common keys need no concatenation. */
 function keyOf({ format, shape, pretty, includeObject, protobufType, links }: Wanted): string {
   const plain = pretty ? 'pretty' : format;
   if (shape === undefined && protobufType === undefined && links === undefined) return plain;
-  const shown = shape === undefined ? '' : `${shape.kind} ${shape.version} ${includeObject}`;
+  const shown = shape === undefined ? '' : `${shape.kind} ${shape.group} ${shape.version} ${includeObject}`;
   const key = `${plain} ${protobufType ?? ''} ${shown}`;
   return links === undefined ? key : `${key} ${linkPlaceId(links)}`;
 }

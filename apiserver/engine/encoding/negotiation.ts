@@ -1,4 +1,4 @@
-import { GROUP, KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
+import { GROUP, KUBERNETES_META_GROUP, KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Exchange } from '../request/exchange';
 import type { MediaRange } from './media-type';
@@ -9,10 +9,13 @@ export type Format = (typeof FORMATS)[number];
 
 const SHAPE_KINDS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
 const SHAPE_VERSIONS = ['v1', 'v1beta1'] as const;
+const META_GROUPS = [GROUP.meta, KUBERNETES_META_GROUP] as const;
 
 /** The form that an object or list is converted to. */
 export interface Shape {
   readonly kind: (typeof SHAPE_KINDS)[number];
+  /** As the client named it: that of this dialect or Kubernetes' own, which kubectl always uses. */
+  readonly group: string;
   readonly version: (typeof SHAPE_VERSIONS)[number];
 }
 
@@ -136,8 +139,9 @@ function namedBy({ type, subtype }: MediaRange, format: Format): Pick<Negotiated
 function shapeOf(as: string, parameters: MediaRange['parameters']): Shape | undefined {
   const kind = SHAPE_KINDS.find((each) => each === as);
   const version = SHAPE_VERSIONS.find((each) => each === parameters.get('v'));
-  if (kind === undefined || version === undefined || parameters.get('g') !== GROUP.meta) return undefined;
-  return { kind, version };
+  const group = META_GROUPS.find((each) => each === parameters.get('g'));
+  if (kind === undefined || version === undefined || group === undefined) return undefined;
+  return { kind, group, version };
 }
 
 const TRUE = /^(?:1|t|T|true|TRUE|True)$/;

@@ -1,6 +1,5 @@
 import type { ListMeta } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
-import { GROUP } from '../../../shared/names';
 import type { Shape } from './negotiation';
 import type { JsonShape } from './object-encoder';
 import type { Endpoint } from '../registry/resource';
@@ -8,9 +7,10 @@ import { metadataSource } from './metadata-source';
 import { metadataEnd } from './source';
 
 /** Shows only the metadata of objects, cut out of their bytes. It is parsed only if annotations must be hidden. */
-export function partialShape(endpoint: Endpoint, { version }: Shape): JsonShape {
+export function partialShape(endpoint: Endpoint, shape: Shape): JsonShape {
+  const { version } = shape;
   const metadataOf = metadataSource(endpoint);
-  const apiVersion = apiVersionOf({ group: GROUP.meta, version });
+  const apiVersion = apiVersionOf(shape);
   const head = Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(apiVersion)},`);
   const listHead = `{"kind":"PartialObjectMetadataList","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
   const object: JsonShape['object'] = (source) => {

@@ -1,6 +1,6 @@
 import type { ListMeta } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
-import { GROUP, MEDIA_TYPE } from '../../../shared/names';
+import { MEDIA_TYPE } from '../../../shared/names';
 import { encodeProtobuf } from '../../../shared/protobuf/encode';
 import { envelopeAround, wrapEnvelope } from '../../../shared/protobuf/envelope';
 import { decodeJson } from '../../../shared/schema/decode';
@@ -99,14 +99,14 @@ function wholeObjects(endpoint: Endpoint): Encoded {
   };
 }
 
-function metadataOnly(endpoint: Endpoint, { version }: Shape): Encoded {
+function metadataOnly(endpoint: Endpoint, shape: Shape): Encoded {
   const metadataOf = metadataSource(endpoint);
   return {
     kind: 'PartialObjectMetadata',
     listKind: 'PartialObjectMetadataList',
-    apiVersion: apiVersionOf({ group: GROUP.meta, version }),
+    apiVersion: apiVersionOf(shape),
     type: messageType('meta/v1.PartialObjectMetadata'),
-    listType: messageType(`meta/${version}.PartialObjectMetadataList`),
+    listType: messageType(`meta/${shape.version}.PartialObjectMetadataList`),
     json: (source) => {
       const metadata = metadataOf(source);
       return Buffer.concat([metadata.bytes.subarray(0, metadataEnd(metadata)), CLOSE]);

@@ -1,4 +1,3 @@
-import { GROUP } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
 import { methodNotSupported, notFound } from '../../../shared/errors/status-error';
@@ -106,8 +105,8 @@ async function run(
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
 
 /** PartialObjectMetadata, for clients that request it. */
-function partialOf({ metadata }: Pick<ApiObject, 'metadata'>, { kind, version }: Shape) {
-  return { kind, apiVersion: apiVersionOf({ group: GROUP.meta, version }), metadata };
+function partialOf({ metadata }: Pick<ApiObject, 'metadata'>, shape: Shape) {
+  return { kind: shape.kind, apiVersion: apiVersionOf(shape), metadata };
 }
 
 /** The computed object in canonical form. */

@@ -1,4 +1,4 @@
-import { GROUP, LABEL, MEDIA_TYPE } from '../../../shared/names';
+import { GROUP, KUBERNETES_META_GROUP, LABEL, MEDIA_TYPE } from '../../../shared/names';
 import { encodeProtobuf } from '../../../shared/protobuf/encode';
 import { wrapEnvelope } from '../../../shared/protobuf/envelope';
 import { messageType } from '../../../shared/schema/types';
@@ -168,6 +168,50 @@ test('the name that a namespace has as a label is in every representation of it'
 });
 
 const PARTIAL_LIST = `application/json;as=PartialObjectMetadataList;g=${GROUP.meta};v=v1`;
+
+describe.each(['v1', 'v1beta1'])('Tables and metadata of %s in the group of Kubernetes', (version) => {
+  const apiVersion = `${KUBERNETES_META_GROUP}/${version}`;
+  const accept = (kind: string, type: string = MEDIA_TYPE.json): string =>
+    `${type};as=${kind};v=${version};g=${KUBERNETES_META_GROUP}`;
+  const read = async (url: string, kind: string, type?: string): Promise<Reply> =>
+    api.call('GET', url, { headers: { accept: accept(kind, type) } });
+
+  test('have that group in every format, next to those of this dialect', async () => {
+    await api.call('POST', CMS, { body: { metadata: { name: 'a' }, data: { k: 'v' } } });
+    expect((await read(CMS, 'Table')).json).toMatchObject({
+      kind: 'Table',
+      apiVersion,
+      columnDefinitions: [{ name: 'Name' }, { name: 'Data' }, { name: 'Age' }],
+      rows: [{ cells: ['a', 1, expect.any(String)], object: { kind: 'PartialObjectMetadata', apiVersion } }],
+    });
+    expect((await read(`${CMS}/a`, 'PartialObjectMetadata')).json).toMatchObject({ apiVersion });
+    expect((await read(CMS, 'PartialObjectMetadataList')).json).toMatchObject({
+      apiVersion,
+      items: [{ apiVersion }],
+    });
+    expect((await read(`${CMS}/a`, 'PartialObjectMetadata', MEDIA_TYPE.yaml)).text).toContain(
+      `apiVersion: ${apiVersion}\n`,
+    );
+    expect((await read(`${CMS}/a`, 'PartialObjectMetadata', MEDIA_TYPE.protobuf)).text).toContain(apiVersion);
+    const own = await api.call('GET', CMS, { headers: { accept: TABLE } });
+    expect(own.json).toMatchObject({
+      apiVersion: `${GROUP.meta}/v1`,
+      rows: [{ object: { apiVersion: `${GROUP.meta}/v1` } }],
+    });
+  });
+
+  test('have that group in watches', async () => {
+    const ending = new AbortController();
+    const frames = api.watch(`${CMS}?watch=1`, ending.signal, { accept: accept('Table') });
+    const first = frames.next();
+    await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+    expect((await first).value).toMatchObject({
+      type: 'ADDED',
+      object: { kind: 'Table', apiVersion, rows: [{ object: { apiVersion } }] },
+    });
+    ending.abort();
+  });
+});
 
 test('an empty list of metadata, or of a kind without columns of its own, is null', async () => {
   const listed = async (resource: string, accept: string): Promise<Reply> =>

@@ -1,7 +1,6 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { apiVersionOf } from '../../../../shared/object/object';
 import type { Clock } from '../../../../shared/concurrency/clock';
-import { GROUP } from '../../../../shared/names';
 import type { Endpoint } from '../../registry/resource';
 import type { ObjectTable } from '../../registry/object-table';
 import { CREATED_AT_TABLE } from '../../registry/object-table';
@@ -45,7 +44,7 @@ export function rowsMade(): number {
 export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: TableOptions): JsonShape {
   const { table, id, objectOf } = rowsOf(endpoint);
   const rowId = `cells ${id}`;
-  const apiVersion = apiVersionOf({ group: GROUP.meta, version: shape.version });
+  const apiVersion = apiVersionOf(shape);
   const head = `{"kind":"Table","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
   const definitions = columnDefinitionsJson(table.columns);
   const inner = includeObject === 'Object' ? plainShape(endpoint) : partialShape(endpoint, shape);
