@@ -1,12 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { getRetryAfterMs, StatusError } from '../errors/status-error';
 import { MEDIA_TYPE } from '../names';
 import type { ApiObject } from '../object/object';
 import { PATIENCE_MS } from '../testing/eventually';
 import type { Client } from './client';
 import { createClient } from './client';
+import { createConnection } from './connection';
 import { ConnectionError } from './connection-error';
 import type { WatchEvent } from './options';
 import { hasReason } from './status';
@@ -282,6 +286,26 @@ test('credentials and the user agent are sent with every request', async () => {
   await named.list(CONFIG_MAPS);
   expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret', 'user-agent': 'me/1' });
   named.close();
+});
+
+test('a token file is read again after a minute, and while it is gone or empty the last token is used', async () => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'client-token-'));
+  const tokenFile = path.join(dir, 'token');
+  let now = 0;
+  const connection = createConnection({ server: server.url, tokenFile }, { now: () => now });
+  const sendAfter = async (change: () => void): Promise<string | undefined> => {
+    change();
+    now += 60_000;
+    await connection.json({ method: 'GET', path: '/api/v1/namespaces/default/configmaps' });
+    return server.seen.at(-1)?.headers.authorization;
+  };
+  await expect(sendAfter(() => undefined)).rejects.toThrow('ENOENT');
+  expect(await sendAfter(() => writeFileSync(tokenFile, 't1\n'))).toBe('Bearer t1');
+  expect(await sendAfter(() => rmSync(tokenFile))).toBe('Bearer t1');
+  expect(await sendAfter(() => writeFileSync(tokenFile, ''))).toBe('Bearer t1');
+  expect(await sendAfter(() => writeFileSync(tokenFile, 't2'))).toBe('Bearer t2');
+  connection.close();
+  rmSync(dir, { recursive: true });
 });
 
 test('a token source is asked for each request and notified of a refused token', async () => {

@@ -226,16 +226,27 @@ function errorOf(code: number, headers: RawAnswer['headers'], body: Buffer): Err
   });
 }
 
+/** As client-go: a token file that is gone or empty for a while, as when it is replaced, leaves the last token in use. */
 function tokenSource({ token = '', tokenFile = '' }: ClientOptions, clock: Clock): TokenSource {
   if (tokenFile === '') return { token: async () => Promise.resolve(token), refused: () => undefined };
   let read = { token: '', atMs: -Infinity };
   return {
     token: async () => {
       if (clock.now() - read.atMs >= TOKEN_AGE_MAX_MS) {
-        read = { token: readFileSync(tokenFile, 'utf8').trim(), atMs: clock.now() };
+        read = { token: readToken(tokenFile, read.token), atMs: clock.now() };
       }
       return Promise.resolve(read.token);
     },
     refused: () => undefined,
   };
+}
+
+/** Returns `last` if it is not empty and the file has no token; throws the error of a first read. */
+function readToken(file: string, last: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim() || last;
+  } catch (error) {
+    if (last === '') throw error;
+    return last;
+  }
 }

@@ -149,7 +149,7 @@ describe('with certificate files', () => {
   };
   const certificate = servingCertificates({ certFile, keyFile, bindAddress: HOST });
 
-  test('a renewed certificate is used, and an unusable one keeps the old one', async () => {
+  test('a renewed certificate is used, and an unusable one is reported once and keeps the old one', async () => {
     write('old');
     const logged: string[] = [];
     const log = { ...silentLog, warn: (_fields: object, message: string) => void logged.push(message) };
@@ -158,6 +158,8 @@ describe('with certificate files', () => {
     writeFileSync(certFile, 'rubbish');
     while (logged.length === 0) await new Promise((resolve) => setImmediate(resolve));
     expect((await call('/healthz')).name).toBe('old');
+    expect((await call('/healthz')).name).toBe('old');
+    expect(logged).toHaveLength(1);
     write('new');
     while ((await call('/healthz')).name !== 'new');
   });

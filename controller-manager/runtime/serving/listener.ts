@@ -87,14 +87,19 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   server.setTimeout(SOCKET_IDLE_MS_MAX);
   await listen(server, bindAddress, port);
   server.on('error', (error) => log.warn({ error }, 'failed to accept a connection'));
+  let reported = '';
   const timer = setInterval(() => {
     try {
       const now = options.certificate();
-      if (now.cert === shown.cert && now.key === shown.key) return;
-      server.setSecureContext({ ...now, ...HANDSHAKE });
-      shown = now;
-      log.info({}, 'serving certificate reloaded');
+      if (now.cert !== shown.cert || now.key !== shown.key) {
+        server.setSecureContext({ ...now, ...HANDSHAKE });
+        shown = now;
+        log.info({}, 'serving certificate reloaded');
+      }
+      reported = '';
     } catch (error) {
+      if (reported === String(error)) return;
+      reported = String(error);
       log.warn({ error }, 'failed to reload the serving certificate; the old one stays in use');
     }
   }, options.certificatePollMs ?? CERTIFICATE_POLL_MS).unref();
