@@ -85,9 +85,7 @@ const KUBERNETES_GROUP_SUFFIX = '.k8s.io';
 
 /** The value of `--dialect` on the command line, else of ORCH_DIALECT, else `orch`. A value that is neither is left to the flags. */
 function readDialect(argv: readonly string[], env: NodeJS.ProcessEnv): Dialect {
-  const flag = argv.findLast(
-    (word, index) => word.startsWith('--dialect=') || argv[index - 1] === '--dialect',
-  );
+  const flag = argv.findLast((word, at) => word.startsWith('--dialect=') || argv[at - 1] === '--dialect');
   const value = flag?.replace(/^--dialect=/, '') ?? env['ORCH_DIALECT'];
   return value === 'kubernetes' ? 'kubernetes' : 'orch';
 }
