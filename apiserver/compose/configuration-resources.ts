@@ -3,15 +3,17 @@ import { GROUP } from '../../shared/names';
 import { ownKeyMap } from '../../shared/own-key-map';
 
 /**
- * Resources that configure the server itself. A write of one is acknowledged once the watch cache of this replica has it, so that it applies
- * to every request that begins after the response.
+ * Resources that configure the server itself: rights, identities, admission, flow control, and what is served. A write of one is
+ * acknowledged once the watch cache of this replica has it, so that it applies to every request that begins after the response.
  */
 const CONFIGURATION_RESOURCES = ownKeyMap<readonly string[]>({
   [GROUP.flowcontrol]: ['flowschemas', 'prioritylevelconfigurations'],
   [GROUP.rbac]: ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
   [GROUP.admissionregistration]: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
   [GROUP.policy]: ['podsecuritypolicies'],
-  [GROUP.core]: ['limitranges'],
+  [GROUP.core]: ['limitranges', 'namespaces', 'resourcequotas', 'secrets', 'serviceaccounts'],
+  [GROUP.apiextensions]: ['customresourcedefinitions'],
+  [GROUP.apiregistration]: ['apiservices'],
   [GROUP.scheduling]: ['priorityclasses'],
   [GROUP.storage]: ['storageclasses'],
   [GROUP.networking]: ['ingressclasses'],

@@ -9,6 +9,8 @@ import { createBootstrapObjects } from '../kubernetes/bootstrap/bootstrap-object
 import { createPolicyHook } from '../kubernetes/bootstrap/policy-hook';
 import { createStartHooks } from '../kubernetes/bootstrap/start-hooks';
 import { DEFAULT_KIND_SETTINGS } from '../engine/registry/strategy';
+import { configurationOf, hookAt } from '../kubernetes/admission/webhooks/testing/webhook-server';
+import { definitionBody } from '../testing/custom-resources/definitions';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 import type { Flow } from './flow-control';
@@ -73,7 +75,7 @@ afterEach(async () => {
 async function write(method: string, path: string, body?: object): Promise<string> {
   const { code, text, json } = await api.call(method, path, { body });
   if (code >= 300) throw new Error(text);
-  return json.metadata.uid;
+  return json.metadata?.uid ?? '';
 }
 
 async function schemaUidOf(user: string): Promise<string | undefined> {
@@ -132,6 +134,108 @@ test('a rule that was removed from a role allows no request after the update was
   expect((await api.call('GET', PODS, READER)).code).toBe(200);
   await write('PUT', `${RBAC}/namespaces/default/roles/reader`, { ...role, rules: [] });
   expect((await api.call('GET', PODS, READER)).code).toBe(403);
+});
+
+/** The object in the watch cache of the replica. */
+function cached(resource: string, name: string): unknown {
+  const stored = api.plane.registry().stored.find((each) => each.resource === resource);
+  if (stored === undefined) throw new Error(`${resource} are not stored`);
+  return api.plane.cache.resource(stored.keyPrefix).get(stored.namespaced ? `default/${name}` : name)
+    ?.revision;
+}
+
+test('every verb of a write is acknowledged once the cache of the replica has its result', async () => {
+  const path = '/api/v1/namespaces/default/serviceaccounts';
+  const metadata = { name: 'a' };
+  const apply = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { ...metadata, labels: { a: 'apply' } },
+  };
+  const finalizers = ['example.com/f'];
+  const seen: Record<string, boolean> = {};
+  const expectCached = async (
+    verb: string,
+    method: string,
+    url: string,
+    options: Parameters<InProcessApi['call']>[2],
+  ): Promise<void> => {
+    const { code, text, json } = await api.call(method, url, options);
+    if (code >= 300) throw new Error(text);
+    const isGone = verb.startsWith('removal');
+    const revision = isGone ? undefined : Number(json.metadata.resourceVersion);
+    seen[verb] = cached('serviceaccounts', 'a') === revision;
+  };
+  await expectCached('create', 'POST', path, { body: { metadata } });
+  await expectCached('update', 'PUT', `${path}/a`, {
+    body: { metadata: { ...metadata, labels: { a: 'b' } } },
+  });
+  await expectCached('patch', 'PATCH', `${path}/a`, { body: { metadata: { finalizers } } });
+  await expectCached('apply', 'PATCH', `${path}/a?fieldManager=me&force=true`, {
+    body: apply,
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+  });
+  await expectCached('mark', 'DELETE', `${path}/a`, {});
+  await expectCached('removal by the last finalizer', 'PATCH', `${path}/a`, {
+    body: { metadata: { finalizers: null } },
+  });
+  await write('POST', path, { metadata });
+  await expectCached('removal', 'DELETE', `${path}/a`, {});
+  await write('POST', path, { metadata });
+  await expectCached('removal with the collection', 'DELETE', path, {});
+  expect(Object.entries(seen).filter(([, isCached]) => !isCached)).toEqual([]);
+  expect(Object.keys(seen)).toHaveLength(8);
+});
+
+test('a ResourceQuota limits the objects whose creation begins after its status was acknowledged', async () => {
+  const quotas = '/api/v1/namespaces/default/resourcequotas';
+  const [metadata, hard] = [{ name: 'q' }, { configmaps: '0' }];
+  await write('POST', quotas, { metadata, spec: { hard } });
+  await write('PUT', `${quotas}/q/status`, { metadata, spec: { hard }, status: { hard, used: hard } });
+  const body = { metadata: { name: 'm' } };
+  const { code, json } = await api.call('POST', '/api/v1/namespaces/default/configmaps', { body });
+  expect([code, json.message]).toEqual([403, expect.stringContaining('exceeded quota: q')]);
+});
+
+test('a new webhook is called for the requests that begin after its creation was acknowledged', async () => {
+  const { path, body } = configurationOf('Validating', 'conf', [
+    hookAt({ url: 'https://127.0.0.1:1/', caBundle: '' }, { timeoutSeconds: 1 }),
+  ]);
+  await write('POST', path, body);
+  const create = async (): Promise<number> =>
+    (await api.call('POST', '/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'm' } } }))
+      .code;
+  expect(await create()).toBe(500);
+  await write('DELETE', `${path}/conf`);
+  expect(await create()).toBe(201);
+});
+
+test.each([
+  ['apiservices', `/apis/${GROUP.apiregistration}/v1/apiservices`, 'v1.x.example.com'],
+  [
+    'customresourcedefinitions',
+    `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`,
+    'gizmos.example.com',
+  ],
+  ['secrets', '/api/v1/namespaces/default/secrets', 's'],
+  ['namespaces', '/api/v1/namespaces', 'n'],
+])('a write of %s is acknowledged once the cache of the replica has it', async (resource, path, name) => {
+  const bodies: Record<string, object> = {
+    apiservices: {
+      metadata: { name },
+      spec: {
+        group: 'x.example.com',
+        version: 'v1',
+        groupPriorityMinimum: 1,
+        versionPriority: 1,
+        service: { namespace: 'default', name: 's' },
+        insecureSkipTLSVerify: true,
+      },
+    },
+    customresourcedefinitions: definitionBody({}),
+  };
+  await write('POST', path, bodies[resource] ?? { metadata: { name } });
+  expect(cached(resource, name)).toBeDefined();
 });
 
 test('a replica is ready only when all flow control objects and roles of the bootstrap are in force', async () => {

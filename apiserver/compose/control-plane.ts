@@ -23,7 +23,6 @@ import { choosePlugins, webhookConfiguration } from '../kubernetes/admission/plu
 import type { CallLimits } from '../kubernetes/admission/webhooks/call';
 import { DEFAULT_CALL_LIMITS } from '../kubernetes/admission/webhooks/call';
 import { credentialsOf } from '../kubernetes/admission/webhooks/credentials';
-import { RecentConfigurationWrites } from '../kubernetes/admission/webhooks/source';
 import { GraphTimes } from '../kubernetes/auth/node/graph-times';
 import type { GraphSources } from '../kubernetes/auth/node/node-graph';
 import { ClientRequests } from '../../shared/metrics/rest-client';
@@ -283,7 +282,6 @@ function admissionOf(
         requests: metrics.requests,
         clock,
         log,
-        recentWrites: new RecentConfigurationWrites(),
       },
       provideNamespace,
       registerSharedLimit,

@@ -7,7 +7,6 @@ import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
 import type { Reading } from '../cluster/cluster-reader';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES, choosePlugins } from './plugins';
 import { DEFAULT_CALL_LIMITS } from './webhooks/call';
-import { RecentConfigurationWrites } from './webhooks/source';
 import { WebhookMetrics } from './webhooks/webhook-metrics';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'plugins-'));
@@ -41,7 +40,6 @@ const context = {
     clock: { now: () => 0 },
     log: silentLog,
     requests: new ClientRequests(),
-    recentWrites: new RecentConfigurationWrites(),
   },
   registerSharedLimit: () => undefined,
   features: {

@@ -22,7 +22,7 @@ import type { Invocation } from './rules';
 import { resourceEndpoint } from './rules';
 import { isSelected } from './selection';
 import type { Webhook } from './webhook';
-import { WebhookSource, isConfiguration, isExempt } from './source';
+import { WebhookSource, isExempt } from './source';
 
 /** State of the first invocation for the second. */
 interface Memory {
@@ -45,10 +45,7 @@ export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   return {
     concerns: () => true,
     mutate(attributes, _cluster, signal, reinvocation = firstInvocation()) {
-      if (isExempt(attributes)) {
-        if (isConfiguration(attributes.write.endpoint)) parts.recentWrites.note();
-        return attributes.object;
-      }
+      if (isExempt(attributes)) return attributes.object;
       const invocations = source.invocations(attributes);
       if (invocations?.length === 0) return attributes.object;
       const memory = reinvocation.notes.of(MEMORY);

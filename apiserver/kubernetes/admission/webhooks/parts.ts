@@ -8,7 +8,7 @@ import type { AskingParts } from './asking';
 import type { CallLimits } from './call';
 import { WebhookCaller } from './call';
 import { credentialsOf } from './credentials';
-import type { RecentConfigurationWrites, SourceParts } from './source';
+import type { SourceParts } from './source';
 import type { WebhookMetrics } from './webhook-metrics';
 
 /** The shared parts of both plugins. */
@@ -25,13 +25,11 @@ export interface WebhookContext {
   readonly requests: ClientRequests;
   readonly clock: Clock;
   readonly log: Log;
-  /** Shared by both plugins. */
-  readonly recentWrites: RecentConfigurationWrites;
 }
 
 /** Builds the parts of a plugin from its section of `--admission-control-config-file`. */
 export function webhookParts(context: WebhookContext, configuration: unknown): WebhookParts {
-  const { stored, cache, newReading, limits, metrics, requests, clock, log, recentWrites } = context;
+  const { stored, cache, newReading, limits, metrics, requests, clock, log } = context;
   const caller = new WebhookCaller({
     credentials: credentialsOf(configuration),
     limits,
@@ -40,5 +38,5 @@ export function webhookParts(context: WebhookContext, configuration: unknown): W
     requests,
   });
   metrics.read(() => caller.reports());
-  return { configurations: { stored, cache, log }, cache, newReading, caller, metrics, log, recentWrites };
+  return { configurations: { stored, cache, log }, cache, newReading, caller, metrics, log };
 }

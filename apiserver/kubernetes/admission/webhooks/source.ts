@@ -17,23 +17,6 @@ export interface SourceParts {
   readonly cache: Pick<ClusterCache, 'isConfirmedWithin'>;
   readonly newReading: () => Reading;
   readonly caller: WebhookCaller;
-  readonly recentWrites: RecentConfigurationWrites;
-}
-
-/** How long after a configuration write the cache must be as fresh as the store. */
-const RECENT_MS = 3_000;
-
-/** Recent configuration writes through this server: their client must find them in force with its next request. */
-export class RecentConfigurationWrites {
-  #untilMs = -Infinity;
-
-  get areThere(): boolean {
-    return performance.now() < this.#untilMs;
-  }
-
-  note(): void {
-    this.#untilMs = performance.now() + RECENT_MS;
-  }
 }
 
 /** Finds the webhooks that match a write by their rules. */
@@ -63,8 +46,7 @@ export class WebhookSource {
   }
 
   #isFresh(): boolean {
-    const { recentWrites, cache } = this.#parts;
-    return !recentWrites.areThere && cache.isConfirmedWithin(UNCONFIRMED_MS_MAX);
+    return this.#parts.cache.isConfirmedWithin(UNCONFIRMED_MS_MAX);
   }
 
   #invocations(attributes: AdmissionAttributes): readonly Invocation[] {
@@ -91,7 +73,7 @@ export function isExempt({ write: { endpoint, user } }: AdmissionAttributes): bo
   return user === API_SERVER_USER || isConfiguration(endpoint);
 }
 
-export function isConfiguration({ row: { group, resource } }: Endpoint): boolean {
+function isConfiguration({ row: { group, resource } }: Endpoint): boolean {
   const { mutating, validating } = CONFIGURATIONS;
   return group === mutating.group && (resource === mutating.resource || resource === validating.resource);
 }

@@ -8,7 +8,7 @@ import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { resourceEndpoint } from './rules';
 import { isSelected } from './selection';
-import { WebhookSource, isConfiguration, isExempt } from './source';
+import { WebhookSource, isExempt } from './source';
 
 /** Calls validating webhooks concurrently. The first refusal in order of names counts. */
 export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
@@ -16,10 +16,7 @@ export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   return {
     concerns: () => true,
     validate(attributes, _cluster, signal) {
-      if (isExempt(attributes)) {
-        if (isConfiguration(attributes.write.endpoint)) parts.recentWrites.note();
-        return undefined;
-      }
+      if (isExempt(attributes)) return undefined;
       const invocations = source.invocations(attributes);
       if (invocations?.length === 0) return undefined;
       return askAll(parts, attributes, async () => invocations ?? source.settle(attributes, signal), signal);
