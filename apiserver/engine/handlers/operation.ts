@@ -18,7 +18,7 @@ import { listAnswer, objectAnswers } from './answers';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { listQueryOf, writeOptions } from './query';
-import { withNamespace } from './place';
+import { placeInNamespace } from './place';
 import { withoutMetadata } from '../registry/metadata';
 import type { Selectable } from './selection';
 import { selectionOf, selectorsOf } from './selection';
@@ -90,7 +90,7 @@ async function run(
   const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const sent = await readBodyObject(exchange, target.endpoint);
   // A review has its own place.
-  const object = isAdmitted ? withNamespace(sent, target) : sent;
+  const object = isAdmitted ? placeInNamespace(sent, target) : sent;
   const request = writeRequestOf(exchange, target, dryRun);
   const draft = newWriteAttempt(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
   await runWriteSteps(isAdmitted ? 'operation' : 'question', draft, exchange.signal);

@@ -16,15 +16,6 @@ export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Tar
 }
 
 /**
- * Sets the namespace of the path in the object of an operation if it has none. As in v1.21, another
- * namespace in the object has no effect.
- */
-export function withNamespace(object: ApiObject, { endpoint, namespace }: Target): ApiObject {
-  if (!endpoint.row.namespaced || (object.metadata.namespace ?? '') !== '') return object;
-  return { ...object, metadata: { ...object.metadata, namespace } };
-}
-
-/**
  * Checks the name and namespace of an updated object, and sets the namespace. Throws BadRequest if the
  * object has another name or namespace than the path.
  */

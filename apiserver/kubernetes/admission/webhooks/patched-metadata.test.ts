@@ -162,6 +162,42 @@ describe('a webhook that patches a new object', () => {
     expect((await api.call('GET', `${GIZMOS}/${renamed}`)).code).toBe(200);
   });
 
+  test('may change its version but not its kind', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const path = '/apis/batch/v1/namespaces/default/cronjobs';
+    const job = { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } };
+    const make = async (...operations: readonly object[]): Promise<Reply> => {
+      mutating.behave = patching(...operations);
+      const spec = { schedule: '* * * * *', jobTemplate: { spec: job } };
+      return api.call('POST', path, { body: { metadata: { name: newName() }, spec }, headers });
+    };
+    const type = (field: 'kind' | 'apiVersion', value: unknown): object => ({
+      op: 'add',
+      path: `/${field}`,
+      value,
+    });
+    expect((await make(type('apiVersion', 'batch/v1beta1'))).json.apiVersion).toBe('batch/v1');
+    expect((await make({ op: 'remove', path: '/kind' }, type('apiVersion', ''))).code).toBe(201);
+    expect((await make(type('kind', 'Job'))).code).toBe(500);
+    expect((await make(type('apiVersion', 'batch/v7'))).code).toBe(500);
+    expect((await make(type('kind', 7))).code).toBe(500);
+  });
+
+  test('changes neither kind nor group of a custom resource', async () => {
+    const make = async (operation: object): Promise<Reply> => {
+      mutating.behave = patching(operation);
+      const body = { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name: newName() } };
+      return api.call('POST', GIZMOS, { body });
+    };
+    const { code, json } = await make({ op: 'add', path: '/kind', value: 'Other' });
+    expect([code, json.message]).toEqual([
+      422,
+      expect.stringContaining('kind: Invalid value: "Other": must be Gizmo'),
+    ]);
+    expect((await make({ op: 'remove', path: '/kind' })).code).toBe(500);
+    expect((await make({ op: 'add', path: '/apiVersion', value: 'other.com/v1' })).code).toBe(500);
+  });
+
   test('cannot rename an object that an apply creates', async () => {
     mutating.behave = patching(set('name', 'other'));
     const [name, headers] = [newName(), { 'content-type': 'application/apply-patch+yaml' }];
@@ -225,4 +261,32 @@ describe('a webhook that patches an updated object', () => {
     expect(json.metadata.creationTimestamp).not.toBe(OLD);
     expect(lastSeen().object.metadata).toMatchObject({ uid: json.metadata.uid, namespace: 'default' });
   });
+});
+
+test('a webhook that moves the object of a subresource is refused, and may not identify another one', async () => {
+  const send = async (path: string, body: object, ...operations: readonly object[]): Promise<number> => {
+    mutating.behave = patching(...operations);
+    return (await api.call(path.endsWith('/scale') ? 'PATCH' : 'POST', path, { body })).code;
+  };
+  const template = {
+    metadata: { labels: { a: 'b' } },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  };
+  const pods = '/api/v1/namespaces/default/pods';
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  const sets = '/apis/apps/v1/namespaces/default/replicasets';
+  const metadata = { name: 'x' };
+  await send(pods, { metadata, spec: template.spec });
+  await send(accounts, { metadata });
+  await send(sets, { metadata, spec: { selector: { matchLabels: { a: 'b' } }, template } });
+  const [other, uid] = [set('name', 'other'), set('uid', 'u')];
+  expect(await send(`${pods}/x/eviction`, { metadata }, other)).toBe(400);
+  expect(await send(`${pods}/x/binding`, { metadata, target: { name: 'n' } }, other)).toBe(400);
+  expect(await send(`${accounts}/x/token`, {}, other)).toBe(422);
+  expect(await send(`${accounts}/x/token`, {}, set('namespace', 'other'))).toBe(422);
+  expect(await send(`${sets}/x/scale`, {}, uid)).toBe(409);
+  expect(await send(`${sets}/x/scale`, {}, set('resourceVersion', '1'))).toBe(409);
+  expect(
+    await send(`${sets}/x/scale`, { spec: { replicas: 3 } }, unset('uid'), unset('resourceVersion')),
+  ).toBe(200);
 });

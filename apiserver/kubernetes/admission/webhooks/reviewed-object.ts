@@ -1,5 +1,7 @@
-import { internalError } from '../../../../shared/errors/status-error';
-import type { ApiObject } from '../../../../shared/object/object';
+import { invalid, invalidObject } from '../../../../shared/errors/field-error';
+import { StatusError, internalError } from '../../../../shared/errors/status-error';
+import { fieldsOf, isZero, text } from '../../../../shared/object/accessors';
+import type { ApiObject, ObjectMeta } from '../../../../shared/object/object';
 import { decodeObject } from '../../../../shared/schema/decode';
 import { encodeObject } from '../../../../shared/schema/encode';
 import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
@@ -39,14 +41,14 @@ export class ReviewedObject {
 
   /**
    * Decodes the object after a webhook's patch in this version, with defaults, like a client's. Throws InternalError if it is no object
-   * of the kind.
+   * of the kind, and Invalid for a custom resource of another kind.
    */
   changedTo(value: unknown, wanted: Endpoint): ApiObject {
-    const as = this.#as(wanted);
     try {
-      return this.#back(decoded(value, as), wanted);
+      const named = namedBy(value, this.#as(wanted));
+      return this.#back(decoded(value, named), this.#isOtherKind(wanted) ? wanted : named);
     } catch (error) {
-      throw error instanceof ConversionNeeded ? error : internalError(error);
+      throw error instanceof ConversionNeeded || error instanceof StatusError ? error : internalError(error);
     }
   }
 
@@ -94,13 +96,27 @@ export class ReviewedObject {
   }
 }
 
-function decoded(value: unknown, { row, apiVersion, type, applyDefaults }: Endpoint): ApiObject {
-  const given = value as { readonly kind?: unknown; readonly apiVersion?: unknown };
-  const { kind } = row;
-  if (given.kind !== kind || given.apiVersion !== apiVersion) {
-    const found = `${String(given.apiVersion)}, Kind=${String(given.kind)}`;
-    throw new Error(`the patch of a webhook made ${found} of ${apiVersion}, Kind=${kind}`);
+/**
+ * Returns the version that a patched object names: a patch may change it, and may drop the type of a built-in kind. Throws Invalid for a
+ * custom resource of another kind, as upstream's validation does, and an Error for any other type.
+ */
+function namedBy(value: unknown, wanted: Endpoint): Endpoint {
+  const { kind: givenKind, apiVersion: givenVersion, metadata } = fieldsOf<ApiObject>(value);
+  const { row, custom, versions } = wanted;
+  const isBuiltIn = custom === undefined;
+  const kind = isBuiltIn && isZero(givenKind) ? row.kind : givenKind;
+  const apiVersion = isBuiltIn && isZero(givenVersion) ? wanted.apiVersion : givenVersion;
+  const known = [wanted, ...versions.values()].find((each) => each.apiVersion === apiVersion);
+  if (known !== undefined && known.row.kind === kind) return known;
+  if (!isBuiltIn && known !== undefined && text(kind) !== '') {
+    const fault = invalid('kind', kind, `must be ${row.kind}`);
+    throw invalidObject(row, text(fieldsOf<ObjectMeta>(metadata).name), [fault]);
   }
+  const found = `${String(apiVersion)}, Kind=${String(kind)}`;
+  throw new Error(`the patch of a webhook made ${found} of ${wanted.apiVersion}, Kind=${row.kind}`);
+}
+
+function decoded(value: unknown, { row: { kind }, apiVersion, type, applyDefaults }: Endpoint): ApiObject {
   const { object } = decodeObject(type, value, { empty: 'keep' });
   const made = { ...object, kind, apiVersion };
   return applyDefaults?.(made) ?? made;

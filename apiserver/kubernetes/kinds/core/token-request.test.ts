@@ -63,10 +63,16 @@ describe('a token', () => {
       spec: { audiences: API_AUDIENCES, expirationSeconds: 3600, boundObjectRef: null },
     });
     expect(Object.keys(json.metadata)).not.toContain('namespace');
-    for (const namespace of ['default', 'other']) {
-      const asked = await ask({}, { metadata: { namespace } });
-      expect([asked.code, asked.json.metadata.namespace]).toEqual([201, namespace]);
-    }
+    const asked = await ask({}, { metadata: { namespace: 'default', name: 'robot' } });
+    expect([asked.code, asked.json.metadata.namespace]).toEqual([201, 'default']);
+    expect((await ask({}, { metadata: { namespace: 'other' } })).code).toBe(400);
+    expect((await ask({}, { metadata: { name: 'other' } })).json.details.causes).toEqual([
+      {
+        reason: 'FieldValueInvalid',
+        field: 'metadata.name',
+        message: 'Invalid value: "other": must match the service account name if specified',
+      },
+    ]);
     const { iat, exp, nbf, ...said } = JSON.parse(json.status.token);
     expect(said).toEqual({
       aud: API_AUDIENCES,

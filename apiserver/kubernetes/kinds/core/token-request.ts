@@ -11,6 +11,7 @@ import { badRequest, conflict, notFound } from '../../../../shared/errors/status
 import { accountUserName } from '../../../../shared/meta/account-user-name';
 import { ACCOUNT_TOKEN, GROUP } from '../../../../shared/names';
 import { integer } from '../../../../shared/object/accessors';
+import type { ObjectMeta } from '../../../../shared/object/object';
 import { readFresh } from '../../../engine/registry/current';
 import { timestamp } from '../../../engine/registry/metadata';
 import type {
@@ -33,7 +34,8 @@ const SECOND_MS = 1_000;
 /** `serviceaccounts/token`: a signed token of the account, for the requested audiences and lifetime. */
 export const requestToken: Operation = async (context, request, signal) => {
   const { accountTokens, apiAudiences } = context.services;
-  const { spec } = request.object as TokenRequest;
+  const { metadata, spec } = request.object as TokenRequest;
+  refuseOtherPlace(metadata, request);
   const asked = integer(spec.expirationSeconds) ?? 0;
   const errors = expirationErrors(asked);
   if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, '', errors);
@@ -61,6 +63,16 @@ export const requestToken: Operation = async (context, request, signal) => {
     status: { token, expirationTimestamp: timestamp((nowSeconds + expirationSeconds) * SECOND_MS) },
   };
 };
+
+/** Refuses a name or namespace other than those of the path: a mutating webhook may have set them. Source: TokenREST.Create, v1.36. */
+function refuseOtherPlace(metadata: ObjectMeta, { name, namespace }: OperationRequest): void {
+  for (const [field, wanted] of Object.entries({ name, namespace })) {
+    const given = metadata[field as 'name' | 'namespace'] ?? '';
+    if (given === '' || given === wanted) continue;
+    const why = `must match the service account ${field} if specified`;
+    throw invalidObject(TOKEN_REQUEST, name, [invalid(`metadata.${field}`, given, why)]);
+  }
+}
 
 function expirationErrors(seconds: number): readonly FieldError[] {
   const field = 'spec.expirationSeconds';
