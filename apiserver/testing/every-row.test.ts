@@ -72,7 +72,7 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
       metadata: { annotations: { walked: 'yes' }, labels: { walked: 'yes' } },
     });
     const statusUrl = endpoint.subresources.has('status') ? `${url}/status` : url;
-    await replaceWithoutVersion(row, [url, statusUrl], patched);
+    await replaceWithoutVersion(row, url, patched);
     expect(await call('GET', statusUrl, 200)).toEqual(patched);
     expect(await call('PUT', statusUrl, 200, patched)).toMatchObject({ kind: row.kind });
 
@@ -83,6 +83,7 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
       const shown = await call('GET', `${url}/${subresource.name}`, 200);
       expect(shown).toMatchObject({ kind: subresource.kind, apiVersion: apiVersionOf(subresource) });
       await call('PUT', `${url}/${subresource.name}`, 200, shown);
+      await replaceWithoutVersion(row, `${url}/${subresource.name}`, shown);
       walkedSubresources += 1;
     }
 
@@ -99,17 +100,15 @@ test.each(STORED_ROWS.map(({ schema }) => schema))(
  */
 async function replaceWithoutVersion(
   { resource }: Endpoint['row'],
-  urls: readonly string[],
+  url: string,
   { metadata, ...object }: { readonly metadata: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   const [expected, kept] = VERSIONED.has(resource)
     ? [422, { reason: 'Invalid' }]
     : [200, { ...object, metadata: { uid: metadata['uid'] } }];
   const { resourceVersion: _current, uid: _uid, creationTimestamp: _created, ...unversioned } = metadata;
-  for (const url of urls) {
-    for (const meta of [unversioned, { ...unversioned, resourceVersion: '0' }]) {
-      expect(await call('PUT', url, expected, { ...object, metadata: meta })).toMatchObject(kept);
-    }
+  for (const meta of [unversioned, { ...unversioned, resourceVersion: '0' }]) {
+    expect(await call('PUT', url, expected, { ...object, metadata: meta })).toMatchObject(kept);
   }
 }
 

@@ -37,7 +37,7 @@ const TIMINGS: CollectorTimings = {
   settleMs: 500,
   retryMs: 30_000,
   listedWithinMs: 30_000,
-  gapPatienceMs: 30_000,
+  gapPatienceMs: 10_000,
 };
 
 /** Resources whose objects define other resources. */

@@ -293,6 +293,11 @@ test.each<[string, ReadonlyJson, string[]]>([
     ['default: Invalid value: "integer":  in body must be of type : "integer"'],
   ],
   [
+    'a default beyond the range of its format',
+    { type: 'integer', format: 'int32', default: 2_147_483_648 },
+    ['default: Invalid value: "": Checked value must be of type integer with format int32 in '],
+  ],
+  [
     'a default in no format of one of several schemas',
     { type: 'integer', allOf: [{ format: 'odd' }], default: 5 },
     [
