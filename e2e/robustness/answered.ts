@@ -1,8 +1,8 @@
 import { eventually } from '../../shared/testing/eventually';
 
 /**
- * What a call is answered. One whose connection breaks is made again, for a while: parts that were killed leave connections behind that look
- * whole. Only for calls that may be made twice.
+ * Returns the answer of a call. It repeats a call whose connection breaks, for a limited time, because killed processes leave broken
+ * connections. Only for idempotent calls.
  */
 export async function answered<T>(what: string, call: () => Promise<T>): Promise<T> {
   const answers: T[] = [];

@@ -1,7 +1,7 @@
 /**
- * Loaded into servers before their own code (`node --require`), by the checker alone: their wall clock is off by as many milliseconds
- * as the file says that is named by ORCH_ROBUSTNESS_CLOCK_FILE, read at the start and at every SIGUSR2. Monotonic clocks are left
- * alone, as a machine's are when its wall clock is set.
+ * Loaded into servers before their own code (`node --require`), by the checker only. It shifts the wall clock by the milliseconds in the
+ * file ORCH_ROBUSTNESS_CLOCK_FILE, which it reads at start and at every SIGUSR2. Monotonic clocks do not change, as on a machine
+ * whose wall clock is set.
  */
 import { readFileSync } from 'node:fs';
 

@@ -33,7 +33,7 @@ export interface EpochOptions {
   readonly number: number;
   readonly nextFault: () => Fault;
   readonly say: (text: string) => void;
-  /** In the middle, while clients go on. */
+  /** Called in the middle of the epoch, while clients run. */
   readonly halfway: () => Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface EpochReport {
 
 type FaultCounts = Readonly<Partial<Record<FaultKind, number>>>;
 
-/** One stretch of time in which the store is one and the same: load and faults, then quiet, then the checks of all that was recorded. */
+/** The time between two replacements of the store: load and faults, then quiet, then the checks of the record. */
 export async function runEpoch(options: EpochOptions): Promise<EpochReport> {
   const { rig, size, seed, number, say } = options;
   await startEnded(rig.set.controllerManagers);
@@ -89,11 +89,11 @@ export async function runEpoch(options: EpochOptions): Promise<EpochReport> {
 }
 
 const SEED_STEP = 100_000;
-/** Turns of two epochs may only be the same when the store between them is another. */
+/** Turns of two epochs may only be equal if the store was replaced between them. */
 const EPOCHS_DIFFERENT = 50;
 const CREATED: readonly number[] = [201, 409];
 
-/** The namespaces and what they need; what an older store has already is left as it is. */
+/** Creates the namespaces with their objects; existing ones of an older store stay unchanged. */
 export async function prepare({ set }: Pick<Rig, 'set'>): Promise<void> {
   const create = async (path: string, body: object): Promise<void> => {
     await eventually(`${path} has what was created`, async () => {
@@ -110,7 +110,7 @@ export async function prepare({ set }: Pick<Rig, 'set'>): Promise<void> {
   if (set.controllerManagers.length > 0) await quotaLimits(set);
 }
 
-/** A quota limits nothing before the controller-manager has said what is used. */
+/** A quota has no effect before the controller-manager has computed its usage. */
 async function quotaLimits({ client, controllerManagers }: HaSet): Promise<void> {
   await eventually('the quota limits something', async () => {
     await startEnded(controllerManagers);
@@ -160,7 +160,7 @@ interface BreakingParts {
   readonly offset: number;
 }
 
-/** Fault after fault until the time is over; the next begins when everything is whole again. */
+/** Injects faults until the time is over; each begins when the previous one is repaired. */
 async function breakThings(
   { rig, size, nextFault, halfway, say, number }: EpochOptions,
   { history, candidates, offset }: BreakingParts,
@@ -198,7 +198,7 @@ interface Settling {
   readonly number: number;
 }
 
-/** Everybody catches up; each replica then lists each view once more. */
+/** All clients catch up; then each replica lists each view once more. */
 async function settle(
   rig: Rig,
   { truth, history, record, informers, number }: Settling,
@@ -226,7 +226,7 @@ async function settle(
       });
     }
   }
-  // What the controllers did meanwhile.
+  // The work of the controllers meanwhile.
   await eventually("the store's history is known", async () => {
     const newest = Math.max(...record.lists.map(({ versions: [version = 0] }) => version));
     return Promise.resolve(truth.revision() >= newest && history.revision >= newest);

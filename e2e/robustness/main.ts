@@ -53,7 +53,7 @@ async function main(): Promise<number> {
   return report.findings.length === 0 ? 0 : 1;
 }
 
-/** One JSON document a line, in files that `grep` and `jq` can take. */
+/** Writes files with one JSON document per line, for `grep` and `jq`. */
 function writeEvidence(dir: string, { findings, record, history }: EpochReport): void {
   mkdirSync(dir, { recursive: true });
   const files = {

@@ -10,10 +10,10 @@ import type { Rig } from './rig';
 import { startRig } from './rig';
 
 const PLANT = path.join(repositoryRoot, 'dist', 'e2e', 'robustness', 'planted', 'plant.js');
-/** Chance may spare a round. */
+/** A random round may miss the bug. */
 const ROUNDS_MAX = 12;
 const SEED = 14;
-/** The replica that has the bug; the others are sound. */
+/** The replica with the bug; the others have none. */
 const PLANTED_REPLICA = 1;
 
 describe('two replicas, one of them with a planted bug', () => {
@@ -62,7 +62,7 @@ describe('two replicas, one of them with a planted bug', () => {
       await plant(bug);
       const made: readonly string[] = PLANTED_BUGS[bug];
       const seen = new Set<string>();
-      // Other checks may see the bug too, and even before: the rounds go on until one that is made for it does.
+      // Other checks may also find the bug, and earlier: rounds continue until a check that is listed for it does.
       for (let tries = 0; !made.some((check) => seen.has(check)) && tries < ROUNDS_MAX; tries++) {
         for (const { check } of await runPlantedRound({ rig, bug, seed: SEED, round: round++ }))
           seen.add(check);

@@ -12,16 +12,16 @@ import type { Finding } from './checks/finding';
 import { readAll } from './record/begin-history';
 import type { Rig } from './rig';
 
-/** What lives through the replacement of the store: an informer and a watch through each replica. */
+/** Clients that survive the replacement of the store: an informer and a watch through each replica. */
 export interface Survivors {
-  /** To be called when the store is another one: what the replicas and the survivors make of it. */
+  /** Call it after the replacement. Returns the violations of replicas and surviving clients. */
   check(): Promise<readonly Finding[]>;
   stop(): void;
 }
 
 const [VIEW] = VIEWS;
 const RETRY = { initialMs: 50, maxMs: 1_000 };
-/** Of what every cluster has from its first start on. */
+/** An object that every cluster has from its first start. */
 const FIRST_OBJECTS = [
   '/api/v1/namespaces/default',
   '/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin',
@@ -29,7 +29,7 @@ const FIRST_OBJECTS = [
 ] as const;
 const OTHER_NAMESPACE = 'after-replacement';
 
-/** Starts them on the store as it is, and resolves when all are up to date. */
+/** Starts them on the current store; resolves when all are up to date. */
 export async function startSurvivors(rig: Rig): Promise<Survivors> {
   const end = new AbortController();
   const informers = rig.set.replicas.map(({ kubeconfig }) => startInformer(kubeconfig, end.signal));
@@ -66,10 +66,10 @@ interface WatchedOver {
   findings(): Promise<readonly Finding[]>;
 }
 
-/** Two versions further apart are of two stores. */
+/** Versions that are further apart belong to different stores. */
 const VERSIONS_BETWEEN_MAX = 500_000;
 
-/** A stream on the old store may end with 410, or break; it may neither stay nor tell versions that go back. */
+/** A stream on the old store may end with 410 or break. It may neither stay open nor send decreasing versions. */
 async function startWatch(name: string, client: ApiClient, signal: AbortSignal): Promise<WatchedOver> {
   const path = pathOf({ group: '', version: 'v1', resource: 'configmaps' }, undefined);
   const { body } = await answered(path, async () => client.get(path));
@@ -109,7 +109,7 @@ async function startWatch(name: string, client: ApiClient, signal: AbortSignal):
   };
 }
 
-/** The replica answers from the new store, writes to it, and its informer holds what is there. */
+/** The replica reads and writes the new store, and its informer has the content of that store. */
 async function checkReplica(
   { set }: Rig,
   name: string,

@@ -1,7 +1,7 @@
 import type { EpochReport } from './epoch';
 import type { RunReport } from './run';
 
-/** What a run did and found, as text for people. */
+/** Formats the statistics and violations of a run as text. */
 export function describeRun({ epochs, findings, replaced }: RunReport): string {
   const operations = epochs.flatMap(({ record }) => record.objects);
   const faults = sums(epochs.map((each) => each.faults));

@@ -10,18 +10,18 @@ import { startLinks } from '../support/links';
 import type { Clock } from './faults/perform';
 import { ALLOCATION_FLAGS } from './load/allocations';
 
-/** A whole set of processes with links between all of them, and what is needed to break any part. */
+/** A set of processes with links between all of them, and the means to inject faults into each. */
 export interface Rig {
   readonly set: HaSet;
   readonly links: Links;
   readonly clocks: readonly Clock[];
-  /** Of each replica, over a link of its own. */
+  /** One client for each replica, over a separate link. */
   readonly clients: readonly ApiClient[];
   /** The same over HTTP/2. */
   readonly http2Clients: readonly ApiClient[];
-  /** Of each replica, and last of the balancer, over links of their own. */
+  /** One client for each replica and, last, for the balancer, over separate links. */
   readonly kubeconfigs: readonly { readonly name: string; readonly kubeconfig: string }[];
-  /** How a candidate's process is started. */
+  /** The process settings of a candidate. */
   readonly candidateProcessOf: (name: string) => ProcessSettings;
   readonly dir: string;
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export interface RigOptions extends Pick<
   HaSetOptions,
   'replicas' | 'etcd' | 'balancer' | 'controllerManagers'
 > {
-  /** Flags and variables of one process beyond those of its clock. */
+  /** Flags and variables of one process in addition to those of its clock. */
   readonly processOf?: (name: string) => ProcessSettings;
 }
 

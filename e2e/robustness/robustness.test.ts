@@ -4,9 +4,9 @@ import { describeRun } from './report';
 import { runRobustness } from './run';
 import { FULL_SIZE, SMALL_SIZE } from './size';
 
-/** Repeats what an earlier run drew: ORCH_E2E_SEED=<the number it printed>. */
+/** Repeats the random choices of an earlier run: ORCH_E2E_SEED=<the number it printed>. */
 const SEED = Number(process.env['ORCH_E2E_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-/** The small one ends with its second epoch. */
+/** The small run ends after its second epoch. */
 const DURATION_MS = isFullScale ? 20 * 60_000 : 0;
 
 test(

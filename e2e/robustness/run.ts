@@ -23,15 +23,15 @@ export interface RunOptions {
 
 export interface RunReport {
   readonly epochs: readonly EpochReport[];
-  /** Those of the epochs, and of what happened between them. */
+  /** Violations of the epochs, and of the replacements between them. */
   readonly findings: readonly Finding[];
-  /** How often the store was replaced, by what. */
+  /** The number of replacements of the store, by kind of the new store. */
   readonly replaced: Readonly<Record<Replacement, number>>;
 }
 
 export type Replacement = 'an older store' | 'an empty store';
 
-/** Epoch after epoch until the time is over; between two of them the store is replaced. All that is drawn comes from the seed. */
+/** Runs epochs until the time is over, and replaces the store between them. All random choices come from the seed. */
 export async function runRobustness(options: RunOptions): Promise<RunReport> {
   const { seed, durationMs, size, say } = options;
   const random = createRandom(seed);
@@ -54,7 +54,7 @@ export async function runRobustness(options: RunOptions): Promise<RunReport> {
       findings.push(...report.findings);
       options.onEpoch?.(report, number);
       if (epochs.length >= size.epochsMin && performance.now() - startedAt >= durationMs) break;
-      // The first by an older one: an empty one says less.
+      // The first replacement is an older store, which is a stricter test than an empty one.
       const isEmpty = number > 0 && replacements.below(3) === 0;
       const kind: Replacement = copy === undefined || isEmpty ? 'an empty store' : 'an older store';
       say(`the store is replaced by ${kind}`);
@@ -62,7 +62,7 @@ export async function runRobustness(options: RunOptions): Promise<RunReport> {
       replaced[kind]++;
     }
   } catch (error) {
-    // A part that does not come back ends the run, and is what it found.
+    // A part that does not recover ends the run and is a violation.
     const text = `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n${lastLines(rig)}`;
     findings.push({ check: 'everything comes back', text });
   } finally {
@@ -83,7 +83,7 @@ function lastLines({ set }: Rig): string {
     .join('\n');
 }
 
-/** A replica that was frozen meanwhile meets a store that others have written to already. */
+/** A replica that was frozen during the replacement resumes on a store that others have already written to. */
 async function replaceStore(
   rig: Rig,
   copy: StoreCopy | undefined,

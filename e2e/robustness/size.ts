@@ -1,18 +1,18 @@
-/** How much of everything a run has. */
+/** The size of a run. */
 export interface RunSize {
   readonly writers: number;
   readonly listers: number;
   readonly watchersPerView: number;
   readonly allocators: number;
   readonly candidates: number;
-  /** Through every replica and the balancer, with those of the other library; else through one replica each. */
+  /** Informers through every replica and the balancer, including those of the other library; else through one replica each. */
   readonly allInformers: boolean;
-  /** The longest time that one fault lasts, and the longest quiet after it. */
+  /** The maximum duration of a fault and of the quiet time after it. */
   readonly faultMsMax: number;
   readonly pauseMsMax: number;
-  /** A store is followed for so long, then its record is checked and it is replaced by another. */
+  /** The duration of an epoch, after which the record is checked and the store replaced. */
   readonly epochMs: number;
-  /** At least so many, however short the run. */
+  /** The minimum number of epochs, for runs of any duration. */
   readonly epochsMin: number;
 }
 

@@ -1,7 +1,7 @@
 import type { History } from '../record/history';
 import type { Finding } from './finding';
 
-/** At no revision of the store do two services hold one address or one node port. */
+/** At no revision do two Services have the same address or node port. */
 export function checkAddresses({ changes }: History): readonly Finding[] {
   const findings: Finding[] = [];
   const holders = new Map<string, string>();
@@ -23,14 +23,14 @@ export function checkAddresses({ changes }: History): readonly Finding[] {
   return findings;
 }
 
-/** What a namespace may hold of a resource. */
+/** The limit of a resource in a namespace. */
 export interface QuotaLimit {
   readonly resource: string;
   readonly namespace: string;
   readonly hard: number;
 }
 
-/** At no revision of the store are there more objects than the quota allows. `limits` hold from the first revision on. */
+/** At no revision are there more objects than the quota allows. `limits` apply from the first revision. */
 export function checkQuota({ changes }: History, limits: readonly QuotaLimit[]): readonly Finding[] {
   return limits.flatMap(({ resource, namespace, hard }) => {
     const present = new Set<string>();

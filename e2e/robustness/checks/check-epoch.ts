@@ -25,7 +25,7 @@ export interface EpochEvidence {
   readonly reports: readonly JournalReport[];
 }
 
-/** All checks of one record, and of the set as it is now. */
+/** Runs all checks on a record and on the current set. */
 export async function checkEpoch({
   rig,
   record,
@@ -43,7 +43,7 @@ export async function checkEpoch({
   ];
 }
 
-/** The checks that need nothing but what was recorded. */
+/** The checks that need only the record. */
 export function checkRecord(record: RunRecord, history: History): readonly Finding[] {
   return [
     ...checkObjects(record.objects, history),
@@ -56,7 +56,7 @@ export function checkRecord(record: RunRecord, history: History): readonly Findi
   ];
 }
 
-/** The replicas compare their caches with the store themselves; none of them may have found a difference since its start. */
+/** Replicas compare their caches with the store; none may have found a difference since its start. */
 async function checkSelfChecks({ set }: Rig): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const [index, { name }] of set.replicas.entries()) {
@@ -76,7 +76,7 @@ async function countOf(client: ApiClient, outcome: string): Promise<number> {
   return Number((line ?? '0').split(' ').at(-1));
 }
 
-/** A namespace with something in it goes, so one of the controller-managers leads and acts. */
+/** A namespace with content is removed, so one controller-manager leads and works. */
 async function checkControllers({ set }: Rig): Promise<readonly Finding[]> {
   if (set.controllerManagers.length === 0) return [];
   const name = `swept-${String(Date.now())}`;
@@ -87,7 +87,7 @@ async function checkControllers({ set }: Rig): Promise<readonly Finding[]> {
     await answered(name, async () => client.create(`${path}/configmaps`, configMap('one'))),
     await answered(name, async () => client.delete(path)),
   ];
-  // A call that was made twice had been carried out the first time.
+  // A repeated call had already succeeded the first time.
   const refused = answers.find(({ status }) => status >= 300 && status !== 404 && status !== 409);
   if (refused !== undefined) return [{ check: 'controllers go on', text: `${path}: ${refused.text}` }];
   try {

@@ -1,19 +1,19 @@
-/** One way in which what was asked so far may have happened. */
+/** One possible execution of the operations invoked so far. */
 export interface Configuration {
-  /** The index of the known state that the object is in, or was deleted in. */
+  /** The index of the known state of the object, or of the state in which it was deleted. */
   readonly at: number;
   readonly isThere: boolean;
-  /** Of what is under way and has taken effect, by bits: deletions that were done, those that may have been, refusals. */
+  /** Bits of the pending operations that have taken effect: acknowledged deletions, possible deletions, refusals. */
   readonly deletions: bigint;
   readonly optional: bigint;
   readonly refusals: bigint;
-  /** How many deletions of unknown outcome have taken effect. */
+  /** The number of deletions with unknown outcome that have taken effect. */
   readonly unknown: number;
 }
 
 /**
- * Configurations of which none is better than another. One is better if whatever can follow the other can follow it too: the same
- * state and deletions, no refusal less explained, no deletion spent that the other can still use.
+ * Configurations without dominated ones. One dominates another if every continuation of the other is also possible for it: the same
+ * state and deletions, at least the same refusals explained, and no additional deletion used.
  */
 export class Configurations {
   readonly #byState = new Map<string, Configuration[]>();
@@ -27,7 +27,7 @@ export class Configurations {
     for (const alike of this.#byState.values()) yield* alike;
   }
 
-  /** False when one that is as good is there already. */
+  /** Returns false if an equal or dominating configuration is already present. */
   add(added: Configuration): boolean {
     const key = `${String(added.at)} ${String(added.isThere)} ${String(added.deletions)}`;
     const alike = this.#byState.get(key) ?? [];

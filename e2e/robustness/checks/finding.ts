@@ -1,4 +1,4 @@
-/** The checks of a record, by name. What a check promises is said where it is made; `README.md` has the list. */
+/** The names of the checks. The function of a check documents its guarantee; `README.md` has the list. */
 export const CHECKS = [
   'linearizable',
   'applied once',

@@ -1,29 +1,29 @@
 import type { ObjectOperation } from '../record/operation';
 
-/** A state of one object that an answer showed. */
+/** A state of an object that an answer contained. */
 export interface KnownState {
-  /** What it holds; undefined: nothing is there, before the first write. */
+  /** The content; undefined before the first write. */
   readonly turn: string | undefined;
   readonly version: number;
-  /** What made it; undefined: no client did, it was there before, or somebody else has stored the object again. */
+  /** The operation that created it; undefined if no client did: it is the initial state, or another writer stored the object again. */
   readonly write: ObjectOperation | undefined;
   /** The start of the first and of the last read of the state; Infinity and -Infinity without reads. */
   readonly firstReadMs: number;
   readonly lastReadMs: number;
-  /** Whether the object may be deleted in it: what was written next presumes no object. */
+  /** Whether the object may be deleted in this state: the next write expects no object. */
   readonly mayEnd: boolean;
 }
 
 export interface KnownStates {
-  /** In the order of their versions; the first is the one before all answers. */
+  /** In order of their versions; the first is the initial state. */
   readonly states: readonly KnownState[];
-  /** Of each write and read that was done, the index of what it left or saw; -1 when no order can have it there. */
+  /** The index of the resulting or returned state of each acknowledged write and read; -1 if no order can contain it. */
   readonly indexes: ReadonlyMap<ObjectOperation, number>;
 }
 
 /**
- * Versions only go up, and the answer to a write or a read names one: so whatever order explains the answers, it has the writes in the
- * order of their versions, and between two of them those who read the first. What floats is deletions and refusals.
+ * Versions increase, and the answer to a write or a read contains one. Every linearization therefore has the writes in the order of
+ * their versions, each followed by the reads that return it. Only deletions and refusals can move.
  */
 export function knownStates(
   operations: readonly ObjectOperation[],
@@ -58,7 +58,7 @@ export function knownStates(
   return { states: withEnds, indexes };
 }
 
-/** Writes and reads that were done; deletions state no version. */
+/** Acknowledged writes and reads. Deletions have no version. */
 export function isVersioned({ outcome, verb }: ObjectOperation): boolean {
   return outcome === 'done' && verb !== 'delete' && verb !== 'deletecollection';
 }
@@ -72,12 +72,12 @@ function stateOf(state: Pick<KnownState, 'turn' | 'version' | 'write'>): Buildin
   return { ...state, firstReadMs: Infinity, lastReadMs: -Infinity };
 }
 
-/** An answer without a version is as good as one with a version of the past: no order has it. */
+/** An answer without a version is treated as one with an old version: no order contains it. */
 function versionOf({ version = 0 }: ObjectOperation): number {
   return Number.isNaN(version) ? 0 : version;
 }
 
-/** Of one version, its write comes before those who read it. */
+/** A write comes before the reads of its version. */
 function rank({ verb }: ObjectOperation): number {
   return verb === 'get' ? 1 : 0;
 }

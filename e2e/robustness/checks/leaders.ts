@@ -2,12 +2,12 @@ import type { LeaderNote } from '../record/operation';
 import type { Finding } from './finding';
 
 /**
- * Writes that a candidate may begin after another was elected. Who wakes from a sleep that outlasted its lease has its next write and
- * the end of its office due in the same turn of its loop, in whichever order; no lock of time can do better.
+ * Writes that a candidate may begin after another was elected. After a pause longer than the lease, the next write and the loss of
+ * leadership are due in the same turn of the event loop, in any order. No time-based lock can prevent this.
  */
 const LATE_WRITES_MAX = 1;
 
-/** A candidate that was followed by another begins no more writes, until it is elected again. */
+/** A candidate that lost the election begins no more writes until it is elected again. */
 export function checkLeaders(notes: readonly LeaderNote[]): readonly Finding[] {
   const sorted = [...notes].sort((a, b) => a.atMs - b.atMs);
   const late = new Map<string, number>();

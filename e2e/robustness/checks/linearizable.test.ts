@@ -126,7 +126,7 @@ describe('answers of one object that one order explains', () => {
       ];
     });
     const recorded = [...lost, ...writes.flat()];
-    // As many times as there are deletions it can have been absent; one more answer of that kind has no order.
+    // It can be absent once for each deletion; one more such answer has no order.
     expect(searchOrder(history(...recorded.slice(0, 300 + 3 * 290))).verdict).toBe('linearizable');
     const { verdict, stuckAt } = searchOrder(
       history(
@@ -185,7 +185,7 @@ const VERBS: readonly (readonly [number, ObjectVerb])[] = [
   [8, 'get'],
 ];
 
-/** One answer claims to have come when another did, or to have found nothing. */
+/** Changes one answer to the version of another, or to not found. */
 function spoil(answers: ObjectOperation[], one: number, other: number): void {
   const [a, b] = [answers[one], answers[other]];
   if (a === undefined || b === undefined || a.outcome === 'unknown') return;

@@ -8,26 +8,26 @@ export type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
 
 export interface Search {
   readonly verdict: Verdict;
-  /** Where no order was found: the first answer that none explains, then what was under way beside it. */
+  /** If no order was found: the first unexplained answer, then the operations that were pending with it. */
   readonly stuckAt: readonly ObjectOperation[];
 }
 
-/** Configurations that one search looks at; beyond this the result is undecided. Responses of real runs need about two each. */
+/** Maximum configurations of one search; beyond it the result is undecided. Real runs need about two for each answer. */
 const CONFIGURATIONS_MAX = 2_000_000;
 
 /**
- * Looks for one order of all operations of one object that respects time (what returned before another was invoked comes first) and
- * in which each answer is what a single copy of the object would have answered, with versions that only go up. `initialTurn` is what the
- * object held before; undefined: it was not there.
+ * Searches a linearization of all operations of one object. It respects real time (an operation that returned before another was
+ * invoked comes first), and each answer is that of a single copy of the object whose versions increase. `initialTurn` is the initial
+ * content of the object; undefined: it did not exist.
  *
- * Goes through the calls and answers in the order of time, and keeps every way in which what was asked so far may have happened (Lowe's
- * just-in-time linearization): an operation takes effect no sooner than an answer needs it, and a way that cannot explain an answer
- * ends. The versions in the answers give the order of writes and reads (`known-states.ts`), so the ways differ in deletions and
- * refusals alone, and in few of them, as of two deletions that could both come next the one that is answered first does. Where nothing
- * is under way, few ways are left, however long the history is.
+ * The search processes calls and answers in order of time and keeps all possible executions (Lowe's just-in-time linearization). An
+ * operation takes effect only when an answer requires it, and an execution that cannot explain an answer is dropped. The versions in
+ * the answers determine the order of writes and reads (`known-states.ts`). Executions therefore differ only in deletions and refusals,
+ * and of two possible deletions the one that is answered first comes first. Without pending operations few executions remain, for any
+ * length of the history.
  *
- * Deletions of unknown outcome may have taken effect at any time after they were invoked, or never; other operations of unknown outcome
- * are taken for such that had none.
+ * A deletion with unknown outcome may have taken effect at any time after its invocation, or never. Other operations with unknown
+ * outcome are treated as having no effect.
  */
 export function searchOrder(
   operations: readonly ObjectOperation[],
@@ -56,7 +56,7 @@ interface HistoryEvent {
   readonly isReturn: boolean;
 }
 
-/** Of one time, calls come before answers: the two may have overlapped. */
+/** At equal times calls come before answers, because they may have overlapped. */
 function eventsOf(operations: readonly ObjectOperation[]): readonly HistoryEvent[] {
   return operations
     .flatMap((operation): HistoryEvent[] => {
@@ -67,12 +67,12 @@ function eventsOf(operations: readonly ObjectOperation[]): readonly HistoryEvent
     .sort((a, b) => compare(a.atMs, b.atMs) || Number(a.isReturn) - Number(b.isReturn));
 }
 
-/** Of two that never return the difference is no number. */
+/** Two operations that never return have no numeric difference. */
 function compare(a: number, b: number): number {
   return a === b ? 0 : a - b;
 }
 
-/** Something under way that states no version, and its bit. */
+/** A pending operation without a version, and its bit. */
 interface Floating {
   readonly operation: ObjectOperation;
   readonly bit: bigint;
@@ -82,7 +82,7 @@ class OrderSearch {
   readonly #states: readonly KnownState[];
   readonly #indexes: ReadonlyMap<ObjectOperation, number>;
   readonly #running = new Set<ObjectOperation>();
-  /** Each in the order in which they are answered. */
+  /** In the order of their answers. */
   #deletions: readonly Floating[] = [];
   #optional: readonly Floating[] = [];
   #refusals: readonly Floating[] = [];
@@ -99,7 +99,7 @@ class OrderSearch {
     this.#ways.add({ at: 0, isThere, deletions: 0n, optional: 0n, refusals: 0n, unknown: 0 });
   }
 
-  /** Configurations looked at so far. */
+  /** Configurations visited so far. */
   get looked(): number {
     return this.#looked;
   }
@@ -125,7 +125,7 @@ class OrderSearch {
     }
   }
 
-  /** False when no way explains the answer. */
+  /** Returns false if no execution explains the answer. */
   end(operation: ObjectOperation): boolean {
     this.#nowMs = operation.returnedMs;
     this.#running.delete(operation);
@@ -134,7 +134,7 @@ class OrderSearch {
     )?.bit;
     const explaining = this.#explaining(operation, bit ?? 0n);
     if (operation.verb === 'deletecollection') {
-      // It has deleted the object by now, or it never does.
+      // It has deleted the object before this point, or never does.
       for (const way of this.#ways) explaining.add(way);
     }
     if (explaining.size === 0) return false;
@@ -143,7 +143,7 @@ class OrderSearch {
     return true;
   }
 
-  /** The ways that go on from those of before until the operation has taken effect. */
+  /** Extends the executions until the operation has taken effect. */
   #explaining(operation: ObjectOperation, bit: bigint): Configurations {
     const index = this.#indexes.get(operation);
     const hasHappened = (way: Configuration): boolean =>
@@ -165,7 +165,7 @@ class OrderSearch {
     return explaining;
   }
 
-  /** What may happen next: the object is in its next state, or is deleted. All who read the state that it leaves have asked. */
+  /** The possible next steps: the next state of the object, or its deletion. All reads of the state that ends have been invoked. */
   *#nexts(way: Configuration): IterableIterator<Configuration> {
     const state = this.#states[way.at];
     if (state === undefined || state.lastReadMs > this.#nowMs) return;
@@ -173,7 +173,7 @@ class OrderSearch {
     if (next !== undefined && this.#leadsTo(way, next)) yield { ...way, at: way.at + 1, isThere: true };
     if (!way.isThere || !state.mayEnd) return;
     const gone = { ...way, isThere: false };
-    // Of those that could all come next, the one that is answered first does: in its place the other can still come later.
+    // Of several possible ones the first answered comes first: the others can still follow.
     const deletion = this.#deletions.find(({ bit }) => (way.deletions & bit) === 0n);
     if (deletion !== undefined) {
       const deletions = way.deletions | deletion.bit;
@@ -196,7 +196,7 @@ class OrderSearch {
     return write.verb !== 'guarded update' || this.#states[at]?.turn === write.expected?.turn;
   }
 
-  /** The way, with every refusal that is under way and right in its state: later could not be better. */
+  /** The execution with every pending refusal that its state explains: explaining it later is never better. */
   #explained(way: Configuration): Configuration {
     const state = this.#states[way.at];
     if (state === undefined) return way;
@@ -241,8 +241,8 @@ class OrderSearch {
 }
 
 /**
- * A pod is marked by one write and removed by another. The marking client does not learn that another client removed it first (so it is
- * in v1.21), so one end may be the answer of two deletions; a third finds nothing.
+ * A pod is marked by one write and removed by another. As in v1.21, the marking client does not learn that another client removed it
+ * first. Two deletions may therefore return the same end; a third returns not found.
  */
 function goesInTwoSteps({ key }: ObjectOperation): boolean {
   return key.startsWith('pods/');
@@ -252,7 +252,7 @@ function inOrder(all: readonly Floating[], added: Floating): readonly Floating[]
   return [...all, added].sort((a, b) => compare(a.operation.returnedMs, b.operation.returnedMs));
 }
 
-/** Whether a refusal is what the object answers in the state. */
+/** Whether the object returns this refusal in the state. */
 function isRight(operation: ObjectOperation, { turn, version }: KnownState, isThere: boolean): boolean {
   const { outcome, expected } = operation;
   if (outcome === 'absent') return !isThere;

@@ -4,8 +4,8 @@ import type { AgedRead, ListOperation, ObjectOperation, ShownObject } from '../r
 import type { Check, Finding } from './finding';
 
 /**
- * Every list shows exactly what the store held at the version that it states, over all its pages; it is as new as was asked; and one
- * that asked for nothing less than the newest shows every write that was acknowledged before it was asked.
+ * Every list shows exactly the content of the store at its version, over all its pages. It is at least as new as requested. A
+ * consistent list shows every write that was acknowledged before the request.
  */
 export function checkLists(
   lists: readonly ListOperation[],
@@ -20,7 +20,7 @@ export function checkLists(
   ]);
 }
 
-/** The newest version among the writes that were acknowledged before a time. */
+/** The newest version of the writes that were acknowledged before a time. */
 export class AcknowledgedVersions {
   readonly #times: number[] = [];
   readonly #versions: number[] = [];
@@ -50,8 +50,8 @@ export class AcknowledgedVersions {
 }
 
 /**
- * A get that asked for nothing older than a version shows the object as it was at some revision since: a state that was replaced, or
- * gone, by then is too old.
+ * A get with a minimum version shows the object at some revision from that version on: a state that was replaced or deleted before is
+ * too old.
  */
 export function checkAges(reads: readonly AgedRead[], history: History): readonly Finding[] {
   return reads.flatMap(({ key, replica, asked, version, turn }): readonly Finding[] => {

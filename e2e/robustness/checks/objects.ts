@@ -4,9 +4,9 @@ import type { Finding } from './finding';
 import { searchOrder } from './linearizable';
 
 /**
- * Each object by itself: one order explains all answers (by the answers alone, the store is asked only which writes of unknown outcome
- * took effect), every acknowledged write stands in the store's history at the version of its answer and at that of its predecessor,
- * and no write stands there twice, or although it was refused. An object that could not be decided on is a finding like any other.
+ * Checks each object separately. One order explains all answers; the store is consulted only for the effect of writes with unknown
+ * outcome. Every acknowledged write is in the store's history at the version of its answer, after its predecessor. No write is there
+ * twice or after a refusal. An undecided object is a violation.
  */
 export function checkObjects(operations: readonly ObjectOperation[], history: History): readonly Finding[] {
   const byObject = groupByObject(operations);
@@ -49,7 +49,7 @@ function groupByObject(
   return groups;
 }
 
-/** The revisions at which each turn was written. */
+/** The revisions of each turn. */
 type Written = ReadonlyMap<string, readonly number[]>;
 
 function writtenTurns(history: History, object: string): Written {
@@ -57,7 +57,7 @@ function writtenTurns(history: History, object: string): Written {
   for (const { revision, object: stored } of history.of(object)) {
     if (stored === undefined || stored.turn === '') continue;
     const at = written.get(stored.turn);
-    // The mark of a deletion is no second time of the write that it leaves in place.
+    // Marking for deletion keeps the turn, and is not a second write of it.
     if (at !== undefined && stored.isMarked) continue;
     if (at === undefined) written.set(stored.turn, [revision]);
     else at.push(revision);
@@ -83,8 +83,8 @@ function hasEndedDeletion(
 }
 
 /**
- * It ended the deletion, or found that another had: like a deletion of the whole collection it has deleted the object, or not; and the object
- * was gone before the answer, or the write was swallowed by one that lives on.
+ * The write finished the deletion, or found it finished: like a deletion of the collection it has deleted the object or not. The object
+ * was gone before the answer, or a later write replaced this one.
  */
 function asEnd({ key, replica, invokedMs, returnedMs }: ObjectOperation): readonly ObjectOperation[] {
   const at = { key, replica, invokedMs, returnedMs, turn: '' };
@@ -94,7 +94,7 @@ function asEnd({ key, replica, invokedMs, returnedMs }: ObjectOperation): readon
   ];
 }
 
-/** A write of unknown outcome becomes one that was done, or goes. Of deletions the store cannot say whose they were. */
+/** A write with unknown outcome becomes acknowledged or is removed. The store cannot attribute deletions to clients. */
 function resolved(operations: readonly ObjectOperation[], written: Written): readonly ObjectOperation[] {
   return operations.flatMap((operation): ObjectOperation[] => {
     if (operation.outcome !== 'unknown') return [operation];

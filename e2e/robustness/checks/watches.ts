@@ -48,7 +48,7 @@ function checkSegment(segment: WatchSegment, history: History): readonly Finding
   return findings;
 }
 
-/** A bookmark that arrived before the events that it covers is a fault of its own. */
+/** A bookmark that arrives before the events that it covers is a separate violation. */
 function missing(segment: WatchSegment, { type, key, revision }: WatchedChange): Finding {
   const later = segment.events.find(({ version }) => version >= revision);
   const isPromised = later?.type === 'BOOKMARK';
@@ -86,7 +86,7 @@ function checkOrder(segment: WatchSegment): Finding[] {
   return findings;
 }
 
-/** The state with which a watch begins is a list like any other. */
+/** The initial state of a watch is checked as a list. */
 function checkInitial(segment: WatchSegment, history: History): readonly Finding[] {
   if (segment.initial === undefined || segment.from > history.revision) return [];
   const truth = history.stateAt(viewOfId(segment.view), segment.from);

@@ -1,13 +1,13 @@
 import type { EtcdMember } from '../../../deploy/local/etcd-cluster';
 
-/** What every answer of etcd has, in the form of its JSON gateway. */
+/** The common fields of etcd's answers, in the form of its JSON gateway. */
 export interface EtcdAnswer {
   readonly header: { readonly member_id: string; readonly revision: string };
 }
 
 const CALL_TIMEOUT_MS = 30_000;
 
-/** One call of one member: `maintenance/status`. Throws when it does not answer 200. */
+/** Calls one member, for example `maintenance/status`. Throws if the answer is not 200. */
 export async function callEtcd(member: EtcdMember, method: string, body: object): Promise<EtcdAnswer> {
   const answer = await fetch(`${member.clientUrl}/v3/${method}`, {
     method: 'POST',

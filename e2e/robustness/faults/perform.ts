@@ -9,29 +9,29 @@ import type { Candidate } from '../load/elected';
 import { callEtcd } from './etcd-call';
 import type { Fault, FaultKind } from './schedule';
 
-/** What faults are done to. */
+/** The set that faults are injected into. */
 export interface FaultTargets {
   readonly set: Pick<HaSet, 'replicas' | 'etcd' | 'controllerManagers'>;
   readonly links: Links;
   readonly candidates: readonly Candidate[];
-  /** Of replicas and controller-managers: the file with the offset of its wall clock, and how to tell it. */
+  /** The file with the wall-clock offset of a replica or controller-manager, and a function that makes the process read it. */
   readonly clocks: readonly Clock[];
-  /** The revision up to which history may be compacted. */
+  /** The highest revision that may be compacted. */
   readonly compactable: () => number;
 }
 
 export interface Clock {
   readonly file: string;
-  /** Lets the process read the file. */
+  /** Makes the process read the file. */
   readonly tell: () => void;
 }
 
 const LINK_DELAY_MS_MAX = 400;
-/** Beyond a minute tokens would be refused for good reason. */
+/** With a larger offset tokens would rightly be refused. */
 const CLOCK_OFFSET_MS_MAX = 45_000;
 const DOWN_MS_MAX = 1_000;
 
-/** Does it, and resolves when all is whole again; throws when something does not come back. */
+/** Injects the fault and repairs it. Resolves when all parts work again; throws if one does not recover. */
 export async function performFault(fault: Fault, targets: FaultTargets): Promise<void> {
   await PERFORM[fault.kind](fault, targets);
 }
@@ -60,7 +60,7 @@ const PERFORM: Readonly<Record<FaultKind, (fault: Fault, targets: FaultTargets) 
     const leader = await set.etcd.leader();
     const others = set.etcd.members.filter((each) => each !== leader);
     const { header } = await callEtcd(one(others, fault), 'maintenance/status', {});
-    // It may have lost its office in between: then there is a new one already.
+    // It may have lost the leadership meanwhile; then there is already a new leader.
     await callEtcd(leader, 'maintenance/transfer-leadership', { targetID: header.member_id }).catch(
       () => undefined,
     );
@@ -68,7 +68,7 @@ const PERFORM: Readonly<Record<FaultKind, (fault: Fault, targets: FaultTargets) 
   },
   compaction: async (fault, { set, compactable }) => {
     const revision = String(compactable());
-    // Done already where the answer was lost, or a replica was faster.
+    // Already done if the answer was lost or a replica was faster.
     await callEtcd(one(set.etcd.members, fault), 'kv/compaction', { revision }).catch(() => undefined);
   },
   defragmentation: async (fault, { set }) => {
@@ -160,13 +160,13 @@ async function killProgram(program: RestartableProgram): Promise<void> {
   await program.process().exited;
 }
 
-/** A controller-manager ends when it has lost its lease, and whatever keeps it running starts it again: so does this. */
+/** A controller-manager exits when it loses its lease, and its supervisor restarts it; this function is the supervisor. */
 export async function startEnded(programs: readonly RestartableProgram[]): Promise<void> {
   const ended = programs.filter((each) => each.process().hasExited());
   await Promise.all(ended.map(startProgram));
 }
 
-/** A program that has said something has taken its signals over. */
+/** A program that has logged something has installed its signal handlers. */
 async function startProgram(program: RestartableProgram): Promise<void> {
   await program.restart();
   await eventually('the program has begun', async () =>

@@ -1,12 +1,12 @@
 import { cp, rm } from 'node:fs/promises';
 import type { EtcdCluster } from '../../../deploy/local/etcd-cluster';
 
-/** A copy of the data of all members, taken while none of them ran. */
+/** A copy of the data of all members, taken while they were stopped. */
 export interface StoreCopy {
   restore(): Promise<void>;
 }
 
-/** Stops all of etcd, copies its data, and starts it again. */
+/** Stops all members, copies their data, and restarts them. */
 export async function copyStore(etcd: EtcdCluster): Promise<StoreCopy> {
   await stopped(etcd, async (dataDir) => {
     await rm(`${dataDir}.copy`, { recursive: true, force: true });
@@ -21,7 +21,7 @@ export async function copyStore(etcd: EtcdCluster): Promise<StoreCopy> {
   };
 }
 
-/** Stops all of etcd, removes its data, and starts it again: an empty store, with the id of the one before. */
+/** Stops all members, removes their data, and restarts them as an empty store with the same cluster id. */
 export async function emptyStore(etcd: EtcdCluster): Promise<void> {
   await stopped(etcd, async (dataDir) => rm(dataDir, { recursive: true, force: true }));
 }

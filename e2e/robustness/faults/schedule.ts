@@ -1,6 +1,6 @@
 import type { Random } from '../../list-watch/chaos/seeded-random';
 
-/** What can be done to a running set. `perform.ts` does it, and makes it whole again. */
+/** The kinds of faults. `perform.ts` injects and repairs them. */
 export const FAULT_KINDS = [
   'kill -9 of a replica',
   'kill -9 of two replicas',
@@ -26,15 +26,15 @@ export const FAULT_KINDS = [
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** One fault as it is drawn. What it hits is chosen by `target`, modulo what there is. */
+/** One random fault. `target`, modulo the number of candidates, selects the affected part. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly target: number;
-  /** How long it lasts, where it lasts. */
+  /** Its duration, for faults that have one. */
   readonly durationMs: number;
   /** Quiet time after it. */
   readonly pauseMs: number;
-  /** In [0, 1): how slow, how far, whatever the kind makes of it. */
+  /** Its strength in [0, 1), interpreted by the kind: how slow, how far. */
   readonly degree: number;
 }
 
@@ -69,7 +69,7 @@ export interface FaultLimits {
 
 const DURATION_MS_MIN = 200;
 
-/** The faults of a run, one after the other, without end: each kind once in an order of chance, then by weight. */
+/** The endless sequence of faults of a run: each kind once in random order, then by weight. */
 export function createFaults(random: Random, { durationMsMax, pauseMsMax }: FaultLimits): () => Fault {
   const first = FAULT_KINDS.map((kind) => [random.next(), kind] as const)
     .sort(([a], [b]) => a - b)

@@ -6,7 +6,7 @@ import { configMap, service } from '../../support/objects';
 import type { QuotaLimit } from '../checks/allocations';
 import { pick } from './draw';
 
-/** Small enough to be used up now and then. */
+/** Small enough to be exhausted sometimes. */
 export const ALLOCATION_FLAGS: readonly string[] = [
   '--service-node-port-range=30000-30023',
   '--service-cluster-ip-range=10.96.0.0/27',
@@ -24,7 +24,7 @@ export interface AllocationCounts {
   refused: number;
 }
 
-/** Creates and deletes services and objects below a quota, more than there is room for, until the signal aborts. */
+/** Creates and deletes services and objects under a quota until the signal aborts, more than the quota and the ranges allow. */
 export async function runAllocationClient(
   { replicas, random, counts }: AllocationClient,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import type { WrittenResource } from '../../list-watch/chaos/views';
 import { HALVES, NAMESPACES, pathOf, RESOURCES } from '../../list-watch/chaos/views';
 import type { ObjectVerb } from '../record/operation';
 
-/** One request about one object, as it is drawn: the same from the same seed, whatever the answers were. */
+/** One random request for one object. It depends on the seed only, not on earlier answers. */
 export interface DrawnRequest {
   readonly verb: ObjectVerb;
   readonly replica: number;
@@ -13,15 +13,15 @@ export interface DrawnRequest {
   /** `configmaps/chaos-0/o3`. */
   readonly key: string;
   readonly half: string;
-  /** Different for each write of a run. */
+  /** Unique for each write of a run. */
   readonly turn: string;
-  /** A read: how fresh it is to be. */
+  /** The required freshness of a read. */
   readonly freshness: 'most recent' | 'not older than';
 }
 
-/** Few, so that clients meet. */
+/** Few objects, so that clients conflict. */
 const OBJECTS_PER_PLACE = 6;
-/** The turn is also a number that some contents are made from. */
+/** The turn is also a number from which some contents are computed. */
 const TURNS_PER_CLIENT = 1_000_000;
 
 const VERBS: readonly (readonly [weight: number, verb: ObjectVerb])[] = [
@@ -39,7 +39,7 @@ const VERBS: readonly (readonly [weight: number, verb: ObjectVerb])[] = [
 ];
 const WITH_STATUS: readonly string[] = ['pods', 'deployments', 'nodes'];
 
-/** The requests of one client, one after the other. */
+/** The sequence of requests of one client. */
 export function createDraws(random: Random, client: number, replicas: number): () => DrawnRequest {
   let count = 0;
   return () => {

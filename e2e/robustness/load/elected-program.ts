@@ -1,6 +1,6 @@
 /**
- * A program: a candidate of the election that controller-managers use, with a short lease. While it leads it writes one object again
- * and again. See `elected.ts` for what it tells.
+ * A program that is a candidate of the election of controller-managers, with a short lease. While it leads, it writes one object
+ * repeatedly. `elected.ts` reads its output.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigMap } from '../../../shared/api/types/core-v1';
@@ -49,7 +49,7 @@ async function lead(term: string, signal: AbortSignal): Promise<void> {
   tell('over');
 }
 
-/** The machine's monotonic clock: all processes on it read the same. */
+/** The machine's monotonic clock, which all processes share. */
 function nowMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }

@@ -5,7 +5,7 @@ import { guardProcess, releaseProcess } from '../../../deploy/local/guard';
 import { repositoryRoot } from '../../../deploy/local/repository';
 import type { LeaderNote } from '../record/operation';
 
-/** One candidate of an election, in a process that may be frozen and killed. */
+/** One candidate of an election, in a process that can be frozen and killed. */
 export interface Candidate {
   readonly name: string;
   start(): void;
@@ -22,7 +22,7 @@ export interface CandidateOptions {
   readonly onNote: (note: LeaderNote) => void;
 }
 
-/** Starts it at once. */
+/** Starts the candidate immediately. */
 export function startCandidate(options: CandidateOptions): Candidate {
   const { name, kubeconfig, namespace, nodeFlags, env, onNote } = options;
   const file = path.join(repositoryRoot, 'dist', 'e2e', 'robustness', 'load', 'elected-program.js');

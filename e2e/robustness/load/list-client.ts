@@ -5,15 +5,15 @@ import type { Answer, ApiClient, Body } from '../../support/client';
 import type { AskedKind, RunRecord, ShownObject } from '../record/operation';
 import { pick } from './draw';
 
-/** What one list asks for. */
+/** The parameters of one list. */
 export interface DrawnList {
   readonly view: View;
-  /** The replica of the first page, of the second, and so on, again and again. */
+  /** The replicas of the pages, used in rotation. */
   readonly replicas: readonly number[];
-  /** Undefined: everything in one page. */
+  /** Undefined: one page. */
   readonly limit: number | undefined;
   readonly kind: AskedKind;
-  /** Which version to ask for: so many before the newest that is known. */
+  /** The distance of the requested version from the newest known one. */
   readonly back: number;
 }
 
@@ -36,7 +36,7 @@ export function drawList(random: Random, replicas: number): DrawnList {
   };
 }
 
-/** Lists what was drawn, page by page, and records it when every page came. `newest`: the newest version that is known. */
+/** Reads a list page by page, and records it if every page was received. `newest` is the newest known version. */
 export async function runList(
   drawn: DrawnList,
   { replicas, record, newest }: ListContext,
@@ -91,7 +91,7 @@ export interface ListContext {
   readonly newest: number;
 }
 
-/** What lists and watches show of an object that is compared. */
+/** The part of a listed or watched object that is compared. */
 export function shown({ metadata }: Body): ShownObject {
   const { namespace = '', name = '', resourceVersion, annotations = {} } = metadata ?? {};
   const { turn = '' } = annotations;

@@ -19,27 +19,27 @@ export interface Load {
   readonly allocations: AllocationCounts;
   /** Returns the newest version that any client received. */
   newest(): number;
-  /** Resolves when all have ended and the record is complete; rejects with the first defect of a client. */
+  /** Resolves when all clients have ended and the record is complete; rejects with the first error of a client. */
   stop(): Promise<void>;
 }
 
 export interface LoadOptions {
   readonly clients: readonly ApiClient[];
-  /** The same over HTTP/2: every other client asks by these. */
+  /** The same over HTTP/2, for every other client. */
   readonly http2Clients: readonly ApiClient[];
   readonly record: RunRecord;
   readonly seed: number;
   readonly size: RunSize;
-  /** Watches begin after this revision. */
+  /** Watches start after this revision. */
   readonly base: number;
-  /** The number of the first client: turns of two loads on one store must differ. */
+  /** The number of the first client. Two loads on one store need different turns. */
   readonly firstClient: number;
 }
 
-/** A client whose request came to nothing does not try again at once. */
+/** A client waits after a failed request before it retries. */
 const FAILURE_PAUSE_MS = 50;
 const LIST_PAUSE_MS = 100;
-/** Streams of chance: one for each client, so that none depends on how fast the others are. */
+/** Random streams, one for each client, so that none depends on the speed of others. */
 const STREAM = { writers: 1_000, listers: 2_000, watchers: 3_000, allocators: 4_000 } as const;
 
 export function startLoad(options: LoadOptions): Load {

@@ -3,7 +3,7 @@ import type { ObjectOperation, ObjectState, Outcome, RunRecord } from '../record
 import type { DrawnRequest } from './draw';
 import { collectionOf, objectPathOf } from './draw';
 
-/** A frozen replica holds its clients up for so long, then they go on elsewhere. */
+/** The time that a client waits for a frozen replica before it uses another one. */
 const REQUEST_TIMEOUT_MS = 1_500;
 const FIELD_MANAGER = 'robustness';
 
@@ -43,7 +43,7 @@ export class ObjectClient {
   }> {
     const invokedMs = performance.now();
     const { freshness } = drawn;
-    // A version of the past proves that any state since is right, which `linearizable` cannot know: only its age is looked at.
+    // After a read at an old version any later state is valid, which `linearizable` cannot express: only the age is checked.
     const query =
       freshness === 'not older than' && this.#newest > 0 ? `?resourceVersion=${String(this.#newest)}` : '';
     const asked = this.#newest;
@@ -76,7 +76,7 @@ export class ObjectClient {
     return outcome;
   }
 
-  /** Each of the objects may have been deleted by it; that of others is not drawn. */
+  /** It may have deleted each of its objects; objects of other clients are not included. */
   async #deleteCollection(drawn: DrawnRequest): Promise<Outcome> {
     const invokedMs = performance.now();
     const answer = await this.#ask(drawn.replica, {
@@ -113,7 +113,7 @@ export class ObjectClient {
   }
 }
 
-/** What the answer says about the object. Undefined: there was none. */
+/** The outcome in the answer; undefined without an answer. */
 export function outcomeOf(answer: Answer | undefined): Outcome {
   if (answer === undefined || answer.status >= 500 || answer.status === 429) return 'unknown';
   if (answer.status < 300) return 'done';

@@ -19,19 +19,19 @@ export interface WatchClientOptions {
   readonly replicas: readonly ApiClient[];
   readonly record: RunRecord;
   readonly random: Random;
-  /** Where the first watch begins. */
+  /** The version of the first watch. */
   readonly from: number;
-  /** A connection is given up after so many events at most, so that the next goes on elsewhere. */
+  /** A connection is closed after at most this number of events, so that the next one uses another replica. */
   readonly eventsMax: number;
 }
 
 const RETRY_MS = 100;
-/** Of a stream that begins with the state: the annotation of the bookmark that ends it. */
+/** The annotation of the bookmark that ends the initial state of a stream. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
- * Watches one view until the signal aborts, connection by connection, each through another replica and from the newest version that
- * the last one received. After a 410, and sometimes at random, it restarts from the current state (`sendInitialEvents`).
+ * Watches one view until the signal aborts. Each connection uses another replica and starts at the newest version that the last one
+ * received. After a 410, and sometimes at random, it restarts from the current state (`sendInitialEvents`).
  */
 export async function runWatchClient(options: WatchClientOptions, signal: AbortSignal): Promise<void> {
   const { random, replicas, record } = options;
@@ -55,13 +55,13 @@ export async function runWatchClient(options: WatchClientOptions, signal: AbortS
 interface Connection {
   readonly replica: number;
   readonly limit: number;
-  /** Undefined: with the state. */
+  /** Undefined: the watch starts with the current state. */
   readonly from: number | undefined;
-  /** How long the server is to go on; it then ends the watch with a bookmark. */
+  /** The timeout of the watch, which the server ends with a bookmark. */
   readonly seconds: number | undefined;
 }
 
-/** Undefined without an event to check. */
+/** Undefined if there is no event to check. */
 async function watchOnce(
   { name, view, replicas, random }: WatchClientOptions,
   { replica, limit, from, seconds }: Connection,
@@ -75,7 +75,7 @@ async function watchOnce(
     over.abort();
   };
   signal.addEventListener('abort', giveUp, { once: true });
-  // A link that has gone silent would hold it for ever.
+  // A silent link would block it forever.
   const timer = setTimeout(giveUp, CONNECTION_MS_MIN + random.below(CONNECTION_MS_MAX - CONNECTION_MS_MIN));
   let end: WatchEnd = 'closed';
   try {
@@ -101,7 +101,7 @@ const TIMEOUT_SECONDS_MAX = 5;
 const CONNECTION_MS_MIN = 1_000;
 const CONNECTION_MS_MAX = 20_000;
 
-/** Events of one connection: those of the state first, where it was asked for. */
+/** The events of one connection, those of the initial state first if it was requested. */
 class SegmentReader {
   readonly events: SegmentEvent[] = [];
   readonly #initial: ShownObject[] = [];
@@ -127,7 +127,7 @@ class SegmentReader {
   }
 
   segment(about: Pick<WatchSegment, 'watcher' | 'view' | 'replica' | 'end'>): WatchSegment | undefined {
-    // A 410 before any event has no other record.
+    // A 410 before any event is recorded here only.
     if (this.#from === undefined) return about.end === '410' ? { ...about, from: 0, events: [] } : undefined;
     const initial = this.#withState ? { initial: this.#initial } : {};
     return { ...about, from: this.#from, ...initial, events: this.events };

@@ -1,6 +1,6 @@
 import type { Check } from '../checks/finding';
 
-/** Defects that real servers of this kind have had. `plant.ts` plants one into a process; the checks named here must see it. */
+/** Known bugs of similar servers. `plant.ts` adds one to a process, and the checks listed here must find it. */
 export const PLANTED_BUGS = {
   'stale read from the cache': ['fresh reads', 'linearizable'],
   "watch resumed at the header's revision": ['watch complete'],

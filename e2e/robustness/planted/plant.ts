@@ -1,7 +1,7 @@
 /**
- * Loaded into a server or a candidate before its own code (`node --require`), by the tests of the checks alone: the bug that the file
- * names which ORCH_PLANTED_BUG_FILE names is planted, none if the file is empty. No program of the project loads it, and no flag or
- * variable of theirs leads here.
+ * Loaded into a server or a candidate before its own code (`node --require`), only by the tests of the checks. It adds the bug that the
+ * file ORCH_PLANTED_BUG_FILE contains, or none if the file is empty. No program of the project loads it, and none of their flags or
+ * variables refers to it.
  */
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -18,7 +18,7 @@ import { silentLog } from '../../../shared/log/log';
 import type { PlantedBug } from './bugs';
 import { isPlantedBug } from './bugs';
 
-/** How much later than the store the cache learns of a write, where a bug needs it to be late. */
+/** The delay of the cache after the store, for bugs that need one. */
 const LAG_MS = 100;
 const READ_AHEAD_MAX = 10_000;
 const TOO_NEW_BY = 20;
@@ -116,14 +116,14 @@ function plant(name: string): void {
   PLANT[name]();
 }
 
-/** The method before it is replaced; the prototype's `this` is given by the caller. */
+/** Returns the original method; the caller provides `this`. */
 function method<T extends object, K extends keyof T>(prototype: T, name: K): T[K] {
   return prototype[name];
 }
 
 /**
- * Events are delayed, all by the same time however many there are; `notify` gets their last revision at once. Read ahead, for a
- * wait per batch would let a busy store's notifications queue up too, and hide the bug that needs them early.
+ * Delays all events by the same time and calls `notify` immediately with their last revision. It reads ahead, because a wait for each
+ * batch would also delay the notifications of a busy store and hide bugs that need them early.
  */
 function delayEvents(notify: (revision: number) => void): void {
   const prototype = backendPrototype();
@@ -141,7 +141,7 @@ function delayEvents(notify: (revision: number) => void): void {
 
 interface Arrival {
   readonly batch: readonly Revision[];
-  /** In the milliseconds of `performance.now()`. */
+  /** Milliseconds of `performance.now()`. */
   readonly dueAt: number;
 }
 
@@ -155,7 +155,7 @@ async function* arrived(
   }
 }
 
-/** What the first answers on a stream that is not the first of its watch become. */
+/** Transforms the first answers on a reconnected stream of a watch. */
 function dropAfterReconnect(change: (revision: Revision) => Revision): void {
   const streams = new WeakMap<WatchState, { count: number; isNew: boolean }>();
   const startStream = method(WatchState.prototype, 'startStream');
@@ -175,7 +175,7 @@ function dropAfterReconnect(change: (revision: Revision) => Revision): void {
   };
 }
 
-/** The class is not exported, and its instances connect only when they are used. */
+/** The class is not exported; its instances connect on first use. */
 function backendPrototype(): Backend {
   const backend = createEtcdBackend({ endpoints: ['http://127.0.0.1:1'], prefix: '/none', log: silentLog });
   return Object.getPrototypeOf(backend) as Backend;

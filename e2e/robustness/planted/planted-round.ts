@@ -17,10 +17,10 @@ import type { PlantedBug } from './bugs';
 
 export interface PlantedRound {
   readonly rig: Rig;
-  /** Undefined: no bug is planted. */
+  /** Undefined: no planted bug. */
   readonly bug: PlantedBug | undefined;
   readonly seed: number;
-  /** Counts up: the clients of each round have numbers of their own. */
+  /** Increasing: the clients of each round have their own numbers. */
   readonly round: number;
 }
 
@@ -37,7 +37,7 @@ const SIZE: RunSize = {
   epochsMin: 1,
 };
 
-/** Load for a while, with what makes the bug show, then the checks of what was recorded. */
+/** Runs load with the faults that expose the bug, then checks the record. */
 export async function runPlantedRound({ rig, bug, seed, round }: PlantedRound): Promise<readonly Finding[]> {
   await prepare(rig);
   const { history, truth } = await beginHistory(rig.set.etcd);
@@ -71,7 +71,7 @@ export async function runPlantedRound({ rig, bug, seed, round }: PlantedRound): 
   }
 }
 
-/** Bugs of reconnecting show when connections break, and something happens meanwhile. */
+/** Reconnection bugs appear if connections break while objects change. */
 async function makeTrouble(
   { set, links, clients }: Rig,
   { bug, record }: { readonly bug: PlantedBug | undefined; readonly record: RunRecord },
@@ -84,7 +84,7 @@ async function makeTrouble(
     const [member] = set.etcd.members;
     if (member !== undefined && bug === 'delete dropped at a compaction') {
       const { header } = await callEtcd(member, 'maintenance/status', {});
-      // A version that the replica has seen for long, so that it need not restart.
+      // An old version that the replica has seen, so that it need not restart.
       const revision = Math.max(1, Number(header.revision) - COMPACTED_BACK);
       await callEtcd(member, 'kv/compaction', { revision: String(revision) });
     }
@@ -95,16 +95,16 @@ async function makeTrouble(
       return (await runList(list, { replicas: clients, record, newest: 0 })) === 'done';
     });
   }
-  // The watches that end with a bookmark are longer than a round.
+  // Watches that end with a bookmark take longer than a round.
   if (bug === 'bookmark too new') await delay(LONG_WATCH_MS);
   await delay(SIZE.epochMs / 2);
 }
 
-/** As long as some of the watches that are made, in milliseconds: no shorter one than of two seconds has a bookmark at its end. */
+/** The duration of some watches in milliseconds: watches below two seconds end without a bookmark. */
 const LONG_WATCH_MS = 4_000;
 const COMPACTED_BACK = 50;
 const COLLECTION = '/api/v1/namespaces/chaos-0/configmaps';
-/** Deleted while the replica is cut off. */
+/** Deleted while the replica is disconnected. */
 const MEANWHILE: readonly string[] = ['meanwhile-0', 'meanwhile-1', 'meanwhile-2'];
 /** All config maps. */
 const VIEW = viewOfId('configmaps');
@@ -122,7 +122,7 @@ async function letLeadersSleep(rig: Rig, record: RunRecord): Promise<void> {
     await eventually('another is elected', async () => Promise.resolve(elections() > before));
     leader?.signal('SIGCONT');
     const woken = record.leaders.length;
-    // Its own words, or some of the other's.
+    // Its own output, or part of the other's.
     await eventually('all have gone on', async () => Promise.resolve(record.leaders.length > woken + NOTES));
   } finally {
     for (const each of candidates) each.stop();

@@ -5,7 +5,7 @@ import { followTruth, offsetOf } from '../../list-watch/chaos/truth';
 import type { Change } from './history';
 import { History, toChange } from './history';
 
-/** Reads what the store holds now, and follows what happens to it from then on. */
+/** Reads the current content of the store and follows its changes. */
 export async function beginHistory(
   etcd: EtcdCluster,
 ): Promise<{ readonly history: History; readonly truth: Truth; readonly offset: number }> {
@@ -17,7 +17,7 @@ export async function beginHistory(
   return { history, truth, offset };
 }
 
-/** Every object, oldest version first, the version of this reading, and what versions are above etcd's revisions. */
+/** Returns all objects in order of version, the version of the read, and the offset of versions to etcd's revisions. */
 export async function readAll(
   etcd: EtcdCluster,
 ): Promise<{ readonly base: number; readonly before: readonly Change[]; readonly offset: number }> {

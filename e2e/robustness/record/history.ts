@@ -4,36 +4,36 @@ import { VIEWS } from '../../list-watch/chaos/views';
 import type { Body } from '../../support/client';
 import type { ShownObject } from './operation';
 
-/** One change of one object, as the store tells it. */
+/** One change of one object in the store. */
 export interface Change {
   readonly revision: number;
   /** `namespace/name`, or the name alone. */
   readonly key: string;
   readonly resource: string;
   readonly namespace: string;
-  /** Undefined: it was deleted. */
+  /** Undefined for a deletion. */
   readonly object: StoredObject | undefined;
 }
 
 export interface StoredObject {
   readonly turn: string;
   readonly half: string | undefined;
-  /** Services: every address and port that it holds. */
+  /** The addresses and node ports of a Service. */
   readonly addresses: readonly string[];
-  /** It is about to go: a deletion of a pod stores it once more, marked, before it is removed. */
+  /** Marked for deletion: the deletion of a pod first stores it with a mark, then removes it. */
   readonly isMarked: boolean;
 }
 
 const ROOT = '/registry/';
 
 /**
- * The store's own history since `base`: what every answer is measured by. It is kept whole, at about 200 bytes a change, for as long as
- * the store is one and the same.
+ * The history of the store since `base`, the reference for every answer. It is kept until the store is replaced, with about 200 bytes
+ * for each change.
  */
 export class History {
   readonly base: number;
   readonly changes: Change[] = [];
-  /** The newest revision, also of keys that are no objects. */
+  /** The newest revision, of any key. */
   revision: number;
   readonly #byObject = new Map<string, Change[]>();
 
@@ -58,7 +58,7 @@ export class History {
     return this.#byObject.keys();
   }
 
-  /** What a list of the view must show at a revision, by key. */
+  /** The expected content of a list of the view at a revision, by key. */
   stateAt(view: View, revision: number): ReadonlyMap<string, ShownObject> {
     const shown = new Map<string, ShownObject>();
     for (const [id, changes] of this.#byObject) {
@@ -70,7 +70,7 @@ export class History {
     return shown;
   }
 
-  /** The events that a watch of the view must tell after `from`, up to and with `to`. */
+  /** The expected events of a watch of the view after `from`, up to and including `to`. */
   eventsOf(view: View, from: number, to: number): readonly WatchedChange[] {
     const all = this.#eventsOf(view);
     return all.slice(countUpTo(all, from), countUpTo(all, to));
@@ -118,7 +118,7 @@ export interface WatchedChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly key: string;
   readonly revision: number;
-  /** Of an object that is gone, or is no longer selected: what was shown of it last. */
+  /** The last shown state of an object that was deleted or is no longer selected. */
   readonly turn: string;
 }
 
@@ -128,7 +128,7 @@ export function viewOfId(id: string): View {
   return view;
 }
 
-/** Undefined for keys that are no objects of a resource. */
+/** Undefined for keys that do not belong to a resource. */
 export function toChange({ key, revision, isDeletion, value }: TruthEvent): Change | undefined {
   if (!key.startsWith(ROOT)) return undefined;
   const [, resource = '', ...rest] = key.slice(ROOT.length).split('/');
@@ -154,7 +154,7 @@ function storedObject(resource: string, value: Buffer): StoredObject {
   };
 }
 
-/** Objects are stored as JSON; whatever else lies below the root is of no interest. */
+/** Objects are stored as JSON; other values below the root are ignored. */
 function parsed(value: Buffer): Body {
   try {
     return JSON.parse(value.toString()) as Body;
@@ -183,7 +183,7 @@ function isIn(view: View, { namespace }: Change, { half }: StoredObject): boolea
   );
 }
 
-/** How many of them, in ascending order, are at or below the revision. */
+/** The number of ascending revisions that are at or below the revision. */
 function countUpTo(changes: readonly { readonly revision: number }[], revision: number): number {
   let low = 0;
   let high = changes.length;

@@ -1,21 +1,21 @@
-/** One request about one object, as its client saw it. Times are milliseconds of one monotonic clock. */
+/** One request for one object as seen by its client. Times are milliseconds of one monotonic clock. */
 export interface ObjectOperation {
   /** `configmaps/chaos-0/o3`. */
   readonly key: string;
   readonly verb: ObjectVerb;
-  /** Which replica was asked. */
+  /** The index of the replica. */
   readonly replica: number;
   readonly invokedMs: number;
-  /** Infinity if it is unknown when or whether it took effect. */
+  /** Infinity if the time or the effect is unknown. */
   readonly returnedMs: number;
-  /** What a write puts into the object, different for each; empty for reads and deletions. */
+  /** The unique content of a write; empty for reads and deletions. */
   readonly turn: string;
-  /** What a guarded update presumes the object to hold. */
+  /** The content that a conditional update expects. */
   readonly expected?: ObjectState;
   readonly outcome: Outcome;
-  /** The version that the answer gives: what was written, or what was read. */
+  /** The version in the answer, of the written or read object. */
   readonly version?: number;
-  /** The turn that a get read; empty for an object that no client has written. */
+  /** The turn that a get returned; empty for an object that no client has written. */
   readonly seen?: string;
 }
 
@@ -38,12 +38,12 @@ export type ObjectVerb =
   | 'get';
 
 /**
- * `absent` and `present`: refused for what is not there, or is (404, 409 AlreadyExists). `conflict`: 409. `refused`: nothing was done,
- * for a reason that says nothing about the object. `unknown`: the connection broke, no answer in time, 429 or 5xx.
+ * `absent` and `present`: 404, and 409 AlreadyExists. `conflict`: 409 Conflict. `refused`: no effect, for a reason that does not depend
+ * on the object. `unknown`: the connection broke, a timeout, 429 or 5xx.
  */
 export type Outcome = 'done' | 'absent' | 'present' | 'conflict' | 'refused' | 'unknown';
 
-/** A get that asked for a version not older than another. */
+/** A get with a minimum version. */
 export interface AgedRead extends ObjectState {
   readonly key: string;
   readonly replica: number;
@@ -51,7 +51,7 @@ export interface AgedRead extends ObjectState {
   readonly invokedMs: number;
 }
 
-/** What a list or a watch shows of one object. */
+/** The recorded part of a listed or watched object. */
 export interface ShownObject {
   /** `namespace/name`, or the name alone. */
   readonly key: string;
@@ -66,18 +66,18 @@ export interface ListOperation {
   readonly replicas: readonly number[];
   readonly invokedMs: number;
   readonly returnedMs: number;
-  /** What was asked of its version. */
+  /** The requested version and how it must match. */
   readonly asked:
     | { readonly kind: 'most recent' | 'any' }
     | { readonly kind: 'not older than' | 'exact'; readonly version: number };
-  /** The version that each page states. */
+  /** The version of each page. */
   readonly versions: readonly number[];
   readonly objects: readonly ShownObject[];
 }
 
 export type AskedKind = 'most recent' | 'any' | 'not older than' | 'exact';
 
-/** `410` is an ERROR event that says so. */
+/** `410` is an ERROR event with that code. */
 export type WatchEnd = '410' | 'broken' | 'closed' | 'error';
 
 export type WatchedType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
@@ -87,7 +87,7 @@ export interface WatchSegment {
   readonly watcher: string;
   readonly view: string;
   readonly replica: number;
-  /** Exclusive; of a watch that begins with the state: the version of the bookmark that ends it. */
+  /** Exclusive. For a watch with initial state it is the version of the bookmark that ends the state. */
   readonly from: number;
   /** The initial events of a watch before its bookmark. */
   readonly initial?: readonly ShownObject[];
@@ -101,15 +101,15 @@ export interface SegmentEvent extends ShownObject {
 
 export type LeaderNoteKind = 'elected' | 'write' | 'over';
 
-/** One write of a leader of the election under test, and when it knew that it led. */
+/** One write of an elected leader, and the time at which it knew that it led. */
 export interface LeaderNote {
   readonly candidate: string;
   readonly kind: LeaderNoteKind;
-  /** For a write: before it looked whether it still leads. */
+  /** For a write: the time before the check of the leadership. */
   readonly atMs: number;
 }
 
-/** Everything that clients saw while the store was one and the same. */
+/** Everything that clients received between two replacements of the store. */
 export interface RunRecord {
   readonly objects: ObjectOperation[];
   readonly ages: AgedRead[];

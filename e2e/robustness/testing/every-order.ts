@@ -1,13 +1,12 @@
 import type { ObjectOperation, ObjectState } from '../record/operation';
 
 /**
- * Whether some order explains the answers, found by trying every order: what a search that leaves some out is measured by. For a
- * handful of operations.
+ * Whether some order explains the answers, by trying every order. It is the reference for the search, for a few operations only.
  */
 export function hasOrder(operations: readonly ObjectOperation[], state: ObjectState = NOTHING): boolean {
   if (operations.every(isOptional)) return true;
   return operations.some((operation) => {
-    // What had returned before this was asked comes first, or never was.
+    // Operations that returned before this one was invoked come first, or had no effect.
     const rest = operations.filter((each) => each !== operation && !(each.returnedMs < operation.invokedMs));
     const isLate = operations.some((each) => each.returnedMs < operation.invokedMs && !isOptional(each));
     const after = isLate ? undefined : stateAfter(operation, state);
@@ -15,14 +14,14 @@ export function hasOrder(operations: readonly ObjectOperation[], state: ObjectSt
   });
 }
 
-/** No object: no turn is empty. */
+/** The object does not exist: a turn is never empty. */
 const NOTHING: ObjectState = { turn: '', version: 0 };
 
 function isOptional({ outcome, verb }: ObjectOperation): boolean {
   return outcome === 'unknown' || verb === 'deletecollection';
 }
 
-/** Undefined when the one copy would have answered otherwise. */
+/** Undefined if the single copy would have answered differently. */
 function stateAfter(operation: ObjectOperation, state: ObjectState): ObjectState | undefined {
   const { verb, outcome, turn, version = 0, seen, expected } = operation;
   const isThere = state.turn !== '';

@@ -1,7 +1,7 @@
 import { History } from '../record/history';
 
 /**
- * A change as a test writes it down: `[revision, key, turn]`, without a turn a deletion, with `marked` the mark of one. Keys:
+ * A change in a test: `[revision, key, turn]`; without a turn it is a deletion, with `marked` the mark of a deletion. Keys are like
  * `configmaps/chaos-0/o0`.
  */
 export type MadeChange = readonly [
@@ -12,7 +12,7 @@ export type MadeChange = readonly [
   mark?: 'marked',
 ];
 
-/** The history of a store that held nothing at revision 100. */
+/** The history of a store that was empty at revision 100. */
 export function madeHistory(...changes: readonly MadeChange[]): History {
   const history = new History(BASE);
   for (const [revision, key, turn, half, mark] of changes) {

@@ -6,7 +6,7 @@ export interface MadeAnswers {
   readonly seed: number;
   readonly clients: number;
   readonly operations: number;
-  /** The share of requests that are never answered; half of them take effect, at some time. */
+  /** The share of requests without an answer; half of them take effect at some time. */
   readonly unknown: number;
   readonly verbs: readonly (readonly [weight: number, verb: ObjectVerb])[];
 }
@@ -25,14 +25,14 @@ interface Request {
 const REQUEST_MS = 20;
 const LATE_MS = 2_000;
 
-/** What one object answers to clients that ask one request after the other: some order explains it, that of the effects. */
+/** Generates the answers of one object to sequential clients. The order of effects explains them. */
 export function madeAnswers({ seed, clients, operations, unknown, verbs }: MadeAnswers): ObjectOperation[] {
   const random = createRandom(seed);
   const object = new SingleObject();
   const known: (ObjectState | undefined)[] = [];
   let count = 0;
   const due: Request[] = [];
-  // Who waits for an answer in vain goes on, and what was lost takes effect when it may.
+  // A client without an answer continues; the lost request may take effect later.
   const ask = (client: number, afterMs: number): void => {
     const drawn = random.weighted(verbs);
     const expected = drawn === 'guarded update' ? known[client] : undefined;
