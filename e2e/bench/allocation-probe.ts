@@ -1,14 +1,14 @@
 /**
- * Loaded into the server before its own code (`node --require`), by the benchmark of allocations alone. At each SIGUSR2 it collects all
- * garbage and notes what memory is in use, or, at every second one, writes how much was taken since into the file that is named by
- * ORCH_BENCH_PROBE_FILE. As long as nothing was collected in between, what is in use has grown by exactly what was allocated.
+ * Loaded into the server before its own code (`node --require`), only by the benchmark of allocations. At SIGUSR2 it collects garbage and
+ * records the used memory; at every second signal it writes the growth to the file ORCH_BENCH_PROBE_FILE. Without a collection in
+ * between, the growth is exactly the allocated memory.
  */
 import { writeFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Allocated } from './patch-allocations';
 
-/** Memory outside of the heap is given back a moment after the collection. */
+/** Memory outside of the heap is released shortly after the collection. */
 const SETTLE_MS = 200;
 
 const file = process.env['ORCH_BENCH_PROBE_FILE'] ?? '';
@@ -22,7 +22,7 @@ async function note(): Promise<void> {
     const { heap, outside } = inUse();
     const allocated = { heap: heap - before.heap, outside: outside - before.outside };
     before = undefined;
-    // Observers hear of a collection a moment after it.
+    // Observers are notified shortly after a collection.
     await delay(SETTLE_MS);
     writeFileSync(file, JSON.stringify({ ...allocated, collections } satisfies Allocated));
     return;

@@ -5,7 +5,7 @@ import type { StartedProcess } from '../../deploy/local/started-process';
 const DEADLINE_MS = 10_000;
 const POLL_MS = 20;
 
-/** Signals a probe in a server (`node --require`), and resolves with what it writes into its file. Rejects after `deadlineMs`. */
+/** Signals a probe in a server (`node --require`) and resolves with the content of its output file. Rejects after `deadlineMs`. */
 export async function askProbe(
   program: Pick<StartedProcess, 'signal'>,
   file: string,

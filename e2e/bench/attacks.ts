@@ -18,17 +18,17 @@ import { withServers } from './servers';
 import type { Table } from './table';
 import { megabytes, milliseconds, ratio } from './table';
 
-/** Those whose names match are made, and no others. */
+/** A pattern of the names of the attacks to run. */
 const WANTED = new RegExp(process.env['ORCH_BENCH_ATTACKS'] ?? '', 'u');
-/** The folder of another build whose server is attacked; that of this repository if not given. */
+/** The folder of the attacked build; by default this repository. */
 const BUILD_ROOT = process.env['ORCH_BENCH_BUILD'];
-/** So that tokens can be guessed. */
+/** Bootstrap tokens, so that there are tokens to guess. */
 const FLAGS = ['--enable-bootstrap-token-auth'];
-/** The attacker has the rest of the machine, and no more. */
+/** The attacker uses the other cores of the machine. */
 const ATTACKER_PRIORITY = 10;
-/** What an attack has left behind is over before the next quiet time. */
+/** Work that an attack leaves behind ends before the next quiet time. */
 const SETTLE_MS = 2_000;
-/** A server that was held for longer is given up. */
+/** The measurement fails if the server is blocked for longer. */
 const HELD_MS_MAX = 600_000;
 const QUIET_PATH = '/api/v1/namespaces/quiet/configmaps/small';
 
@@ -48,14 +48,14 @@ interface Figures {
   readonly codes: AnsweredCodes;
   /** CPU time of the server under the attack, in cores. */
   readonly cores: number;
-  /** For how long its main thread worked at most in one go. */
+  /** The longest work of its main thread without a yield. */
   readonly workedMs: number;
   readonly peakMegabytes: number;
 }
 
 /**
- * What a GET of one tenant takes while another one attacks the server, or somebody without any credential, beside what it takes right before
- * that. Tenants are service accounts with rights in a namespace of their own. ORCH_BENCH_ATTACKS is a pattern of the names of attacks.
+ * Measures the duration of a GET of one tenant while another tenant, or a client without credentials, attacks the server, and directly
+ * before the attack. Tenants are service accounts with rights in separate namespaces. ORCH_BENCH_ATTACKS is a pattern of attack names.
  */
 export async function measureAttacks(): Promise<Table> {
   const found: Figures[] = [];

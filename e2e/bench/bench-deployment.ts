@@ -1,6 +1,6 @@
 /**
- * The spec of a pod of about 3 KB that says something to most rules there are for one: probes, security contexts, affinities, spread,
- * volumes of five kinds, variables from elsewhere, amounts. Nothing in it is refused.
+ * The valid spec of a pod of about 3 KB to which most validation rules apply: probes, security contexts, affinities, topology spread,
+ * volumes of five kinds, variables from references, quantities.
  */
 export function richPodSpec(count: number): object {
   const probe = { httpGet: { path: '/healthz', port: 'http', scheme: 'HTTPS' }, periodSeconds: 5 };
@@ -66,7 +66,7 @@ export function richPodSpec(count: number): object {
   };
 }
 
-/** A Deployment of that pod; no two counts make the same one. */
+/** A Deployment of that pod, different for each count. */
 export function benchDeployment(name: string, count: number): object {
   const labels = { app: 'web', release: 'stable' };
   return {

@@ -1,7 +1,7 @@
-/** Each pod shares its label `app` and its node with those whose numbers are this many apart. */
+/** Pods whose numbers differ by a multiple of this have the same label `app` and node. */
 export const POD_GROUPS = 500;
 
-/** A pod of about 2.5 KB as stored: what a workload with a few variables and mounts looks like. */
+/** A typical pod of about 2.5 KB as stored, with a few variables and mounts. */
 export function benchPod(index: number, name = `pod-${String(index)}`): object {
   return {
     apiVersion: 'v1',

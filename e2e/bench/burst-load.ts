@@ -8,7 +8,7 @@ import { monotonicMs, percentile } from './messages';
 const WARM_PATH = '/livez/ping';
 const PROBE_INTERVAL_MS = 2;
 
-/** At each message `go`: one request on every connection, all at once; each answers a BurstResult. Ends at `stop`. */
+/** At each message `go` it sends one request on every connection at once and replies with a BurstResult. It ends at `stop`. */
 export async function runBurst({
   target,
   path,
@@ -33,7 +33,7 @@ export async function runBurst({
   }
 }
 
-/** Asks for a small answer again and again; at each message it tells how long that took since the last. */
+/** Requests a small answer repeatedly; at each message it reports the durations since the last one. */
 export async function runProbe({ target, path = WARM_PATH }: ProbeLoad): Promise<'stopped'> {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(target.caFile), maxSockets: 1 });
   let tookMs: number[] = [];
@@ -62,7 +62,7 @@ export async function runProbe({ target, path = WARM_PATH }: ProbeLoad): Promise
   return 'stopped';
 }
 
-/** Resolves to the bytes of the body. `pauseMs`: how long the client takes nothing once the head is there. */
+/** Resolves to the size of the body in bytes. The client does not read for `pauseMs` milliseconds after the headers. */
 function read(
   agent: Agent,
   target: Target,

@@ -6,18 +6,18 @@ import { guardProcess, releaseProcess } from '../../deploy/local/guard';
 import type { Load, ProbeResult } from './messages';
 import { preferProcess } from './process-cost';
 
-/** A process of the benchmark's own. */
+/** A child process of the benchmark. */
 export interface BenchProcess {
   readonly pid: number;
   send(message: Exclude<Parameters<ChildProcess['send']>[0], undefined>): void;
-  /** The next message. Rejects when the process ends without a word. */
+  /** The next message. Rejects if the process ends without one. */
   answer(): Promise<unknown>;
   kill(): void;
 }
 
 /** Starts one of the programs beside this file, with its first message. */
 export function startProgram(program: 'load' | 'limit-server', first: object): BenchProcess {
-  // Structured clones, so that arrays of numbers travel as they are.
+  // Structured clones transfer arrays of numbers unchanged.
   const child = fork(path.join(__dirname, `${program}.js`), { serialization: 'advanced' });
   const pid = child.pid ?? 0;
   guardProcess(pid);
@@ -37,13 +37,13 @@ export function startProgram(program: 'load' | 'limit-server', first: object): B
   };
 }
 
-/** What the probe has found since it was asked last. */
+/** The observations of the probe since the last call. */
 export async function tell(probe: BenchProcess): Promise<ProbeResult> {
   probe.send('tell');
   return (await probe.answer()) as ProbeResult;
 }
 
-/** Starts a load and waits until its connections stand. */
+/** Starts a load and waits until its connections are open. */
 export async function startLoad(load: Load): Promise<BenchProcess> {
   const loader = startProgram('load', load);
   if ((await loader.answer()) !== 'ready') {

@@ -10,15 +10,15 @@ import type { Table } from './table';
 import { microseconds } from './table';
 import { defaultServiceAccount, namespace } from '../support/objects';
 
-/** The folder of the build that is the measure; that of this repository if not given: then the table is the noise. */
+/** The folder of the reference build; by default this repository, so that the table shows the noise. */
 const BUILD_ROOT = process.env['ORCH_BENCH_BUILD'];
-/** Only requests whose names match are sent. */
+/** A pattern of the names of requests to send. */
 const WANTED = new RegExp(process.env['ORCH_BENCH_COMPARE'] ?? '', 'u');
 /** The number of restarts of both builds, because V8's optimization differs more between processes than between turns. */
 const STARTS = Number(process.env['ORCH_BENCH_STARTS'] ?? 5);
-/** How many turns each build has of each kind of request in one start. */
+/** The turns of each build for each kind of request in one start. */
 const TURNS = Number(process.env['ORCH_BENCH_TURNS'] ?? 30);
-/** Turns before the first that counts. */
+/** Turns that are not counted. */
 const WARM_UP_TURNS = 30;
 const AT_A_TIME = 16;
 const LISTED_PODS = 500;
@@ -29,7 +29,7 @@ const MADE_PODS = '/api/v1/namespaces/made/pods';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/bench/deployments';
 const PODS = `${NAMESPACE}/pods`;
 
-/** One kind of request, and how many of it are a turn: some 30 ms of the server. */
+/** One kind of request, and its number in a turn of about 30 ms of CPU time. */
 interface Work {
   readonly name: string;
   readonly path: string;
@@ -37,7 +37,7 @@ interface Work {
   readonly write?: { readonly kind: WriteKind; readonly prefix: string };
 }
 
-/** In an order in which each finds what it needs: what is deleted was created, and what is changed was applied. */
+/** In order of their prerequisites: deletes follow creates, changes follow applies. */
 const WORKS: readonly Work[] = [
   { name: 'create', path: CONFIGMAPS, requests: 60, write: { kind: 'create', prefix: 'c' } },
   { name: 'delete', path: CONFIGMAPS, requests: 60, write: { kind: 'delete', prefix: 'c' } },
@@ -64,7 +64,7 @@ const WORKS: readonly Work[] = [
   { name: 'list of 500', path: `${PODS}?limit=${String(LISTED_PODS)}`, requests: 12 },
 ];
 
-/** One of the two servers, as requests are sent to it. */
+/** A client of one of the two servers. */
 interface Side {
   readonly pid: number;
   readonly target: Target;
@@ -77,8 +77,8 @@ interface Pair {
 }
 
 /**
- * What each kind of request costs of this build, beside another one (ORCH_BENCH_BUILD is its folder): two servers, each on an etcd of its
- * own, that get the same few requests by turns, so that whatever else the machine does is in both figures.
+ * Compares the cost of each kind of request in this build and in another one (in the folder ORCH_BENCH_BUILD). Two servers, each on its
+ * own etcd, receive the same few requests by turns, so that other load on the machine affects both.
  */
 export async function compareBuilds(): Promise<Table> {
   const works = WORKS.filter(({ name }) => WANTED.test(name));
@@ -120,7 +120,7 @@ async function compare(work: Work, [firstSide, secondSide]: readonly [Side, Side
   const second = takeTurns(secondSide, work);
   const pair: Pair = { first: [], second: [] };
   for (let turn = -WARM_UP_TURNS; turn < TURNS; turn += 1) {
-    // By turns who goes first, so that neither always has what the other has left behind.
+    // They alternate in going first, so that neither always runs after the other.
     const early = turn % 2 === 0 ? await first() : undefined;
     const ofSecond = await second();
     const ofFirst = early ?? (await first());
@@ -131,7 +131,7 @@ async function compare(work: Work, [firstSide, secondSide]: readonly [Side, Side
   return pair;
 }
 
-/** Each call is one turn, and resolves to the CPU time of one request in nanoseconds. */
+/** Each call is one turn and resolves to the CPU time of one request in nanoseconds. */
 function takeTurns({ pid, target }: Side, { path, requests, write }: Work): () => Promise<number> {
   const load: RequestLoad = {
     kind: 'requests',
@@ -169,7 +169,7 @@ function rowOf({ name }: Work, pairs: readonly Pair[]): readonly string[] {
   ];
 }
 
-/** The middle one, or between the two in the middle. */
+/** The median. */
 function median(values: readonly number[]): number {
   const last = values.length - 1;
   return (

@@ -14,7 +14,7 @@ export interface Cost {
   readonly cpu: number;
   readonly perSecond: number;
   readonly p99Ms: number;
-  /** How many operations there were in all. */
+  /** The number of operations. */
   readonly begun: number;
 }
 
@@ -24,7 +24,7 @@ interface Row {
   readonly limit: Cost;
 }
 
-/** CPU time of the server's process per request, each beside its limit. */
+/** Measures the CPU time of the server per request, with the limit. */
 export async function measureCost(bench: Bench): Promise<Table> {
   const get = `${PODS}/pod-0`;
   const { objects } = SIZES;
@@ -107,13 +107,13 @@ async function measureWrites(bench: Bench): Promise<readonly Row[]> {
     });
   const created = await measure(CONFIGMAPS, { kind: 'create', prefix: 'c' });
   const deleted = await measure(CONFIGMAPS, { kind: 'delete', prefix: 'c', count: created.begun });
-  // What is changed was applied before, so that its managedFields are those of a live object.
+  // Changed objects were applied before, so that their managedFields are realistic.
   const applied = await measure(CONFIGMAPS, { kind: 'apply', prefix: 'a' });
   const patched = await measure(CONFIGMAPS, { kind: 'patch', prefix: 'a' });
   const updated = await measure(CONFIGMAPS, { kind: 'update', prefix: 'a' });
   const createdPods = await measure(MADE_PODS, { kind: 'createPod', prefix: 'p' });
   const patchedPods = await measure(MADE_PODS, { kind: 'patchPodStatus', prefix: 'p' });
-  // What is measured next is to find the pods that every other row found.
+  // The next measurement needs the same pods as all other rows.
   const cleared = await bench.replica.client.request({
     method: 'DELETE',
     path: `${MADE_PODS}?gracePeriodSeconds=0`,
@@ -131,7 +131,7 @@ async function measureWrites(bench: Bench): Promise<readonly Row[]> {
   ];
 }
 
-/** Runs the load in a process of its own, and tells what it took of the process with this id for each operation. */
+/** Runs the load in a separate process and returns the cost of each operation in the process with this id. */
 export async function costOf(pid: number, load: Load): Promise<Cost> {
   const loader: BenchProcess = await startLoad(load);
   const before = cpuMicroseconds(pid);

@@ -8,14 +8,14 @@ import { megabytes, milliseconds } from './table';
 
 const DEFINITIONS = '/apis/apiextensions.orch/v1/customresourcedefinitions';
 const COUNT = 500;
-/** Operators come with some kinds each. */
+/** Each operator defines several kinds. */
 const GROUPS = 50;
 const SECTIONS = 24;
 const FIELDS = 16;
 /** The memory budget of an unused definition, in MB. */
 const BAR_MB = 0.2;
 
-/** What definitions of custom resources take of a server that has read them, without an object of any of them. */
+/** Measures the memory and time of custom resource definitions without objects. */
 export async function measureDefinitions(): Promise<Table> {
   return withServers({ name: 'bench-definitions', dialect: 'orch' }, async ({ replica }) => {
     await replica.restart();
@@ -43,7 +43,7 @@ export async function measureDefinitions(): Promise<Table> {
   });
 }
 
-/** CPU time of the server, in milliseconds: what else runs on the machine is not in it. */
+/** CPU time of the server in milliseconds, excluding other processes. */
 interface State {
   readonly started: number;
   readonly discovered: number;
@@ -58,7 +58,7 @@ const TITLES = {
   discoveredAgain: 'CPU of the next one',
 } as const;
 
-/** Of a server that was started just now. */
+/** For a freshly started server. */
 async function stateOf(replica: Replica): Promise<State> {
   const { pid } = replica.process();
   const started = cpuMicroseconds(pid) / MICROSECONDS;
@@ -74,7 +74,7 @@ async function stateOf(replica: Replica): Promise<State> {
 
 const MICROSECONDS = 1_000;
 
-/** As kubectl does it without a cache. */
+/** Like kubectl without a cache. */
 async function discover(client: ApiClient): Promise<void> {
   const { body } = await client.get('/apis');
   const { groups } = body as unknown as {
@@ -84,7 +84,7 @@ async function discover(client: ApiClient): Promise<void> {
   await Promise.all(versions.map(async ({ groupVersion }) => client.get(`/apis/${groupVersion}`)));
 }
 
-/** Answers how many bytes one has. */
+/** Returns the bytes of one document. */
 async function define(client: ApiClient): Promise<number> {
   let bytes = 0;
   for (let at = 0; at < COUNT; at++) {

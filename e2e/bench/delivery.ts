@@ -15,9 +15,9 @@ const RATES: readonly Rate[] = [
   { perSecond: 200, seconds: 10, watchers: SIZES.watchers },
 ];
 const PROCESSES = 2;
-/** Between the last handshake of the watchers and the first write: what a thousand handshakes leave to clean up is not in the figures. */
+/** The pause before the first write, so that garbage of a thousand handshakes is not in the figures. */
 const SETTLE_MS = 2_000;
-/** After the last write, for everything that is still under way. */
+/** The time after the last write for pending deliveries. */
 const REST_DEADLINE_MS = 60_000;
 
 /** One acknowledged write; times are monotonic milliseconds. */
@@ -35,13 +35,13 @@ interface Delivery {
   readonly ended: number;
   readonly lost: number;
   readonly sentPerSecond: number;
-  /** How long events waited in the watchers' queues to leave together, on average. */
+  /** The average time of events in the queues of watchers. */
   readonly queuedMs: number | undefined;
-  /** Writes that had to be tried again. */
+  /** Retried writes. */
   readonly refused: number;
 }
 
-/** From the acknowledged write to its arrival at each of many watchers of one collection, at several rates of writes. */
+/** Measures the time from an acknowledged write to its arrival at each of many watchers, at several rates. */
 export async function measureDelivery(bench: Bench): Promise<Table> {
   const rows: string[][] = [];
   for (const rate of RATES) {
@@ -95,7 +95,7 @@ export async function measureDelivery(bench: Bench): Promise<Table> {
 interface Rate {
   readonly perSecond: number;
   readonly seconds: number;
-  /** In all processes together. */
+  /** In all processes. */
   readonly watchers: number;
 }
 
@@ -114,7 +114,7 @@ async function ourDelivery(bench: Bench, rate: Rate): Promise<Delivery> {
       for (;;) {
         const written = await client.create(FAN_OUT, benchConfigMap(`${prefix}-${String(index)}`));
         if (written.status === 201) return Number(written.body.metadata?.resourceVersion);
-        // An overloaded server may ask for another try; whatever else it says ends the measurement.
+        // An overloaded server may request a retry; any other error ends the measurement.
         if (written.body.details?.retryAfterSeconds === undefined) throw new Error(written.text);
         refused++;
       }
@@ -146,7 +146,7 @@ interface Course {
   readonly pid: number;
   readonly target: Target;
   readonly path: string;
-  /** Resolves when the write is acknowledged, to its version if it has one. */
+  /** Resolves to the version of the acknowledged write, if it has one. */
   readonly write: (index: number) => Promise<number | undefined>;
 }
 
@@ -206,14 +206,14 @@ function compare(
         if (arrival === 0) lost++;
         else delaysMs.push(Math.max(0, arrival - at));
       }
-      // The limit's frames are all the same one.
+      // The limit server sends the same frame each time.
       if (version !== event && versions[event] !== String(version)) lost++;
     }
   }
   return { delaysMs, lost };
 }
 
-/** What the server says of the stage `to_door`: how long frames lay in the watchers' queues. */
+/** The server's metric of the stage `to_door`: the time of frames in the queues of watchers. */
 function queueTime(metrics: string): { readonly seconds: number; readonly count: number } {
   const value = (suffix: string): number => {
     const start = `apiserver_watch_delay_seconds_${suffix}{`;

@@ -9,16 +9,16 @@ import { microseconds } from './table';
 const CONNECTIONS = 16;
 const ROUNDS = 8;
 const ROUND_MS = 1_500;
-/** The smallest request that has seats: the user is no superuser. */
+/** The smallest request that needs a seat: the user is not a superuser. */
 const PATH = '/api/v1/namespaces/default?resourceVersion=0';
 
-/** Who limits: the number of requests in flight alone, or priority and fairness, and with the seats divided over Redis. */
+/** The modes: limits in flight only, priority and fairness, and the same with seats shared over Redis. */
 export interface FlowMode {
   readonly name: string;
   readonly extraArgs: readonly string[];
 }
 
-/** What flow control costs a request while there is no overload: servers of all modes on one etcd, measured by turns. */
+/** Measures the cost of flow control for a request without overload: servers of all modes on one etcd, by turns. */
 export async function measureFlowCost(modes: readonly FlowMode[]): Promise<Table> {
   const flags = modes.map(
     ({ extraArgs }) =>

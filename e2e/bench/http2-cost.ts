@@ -14,13 +14,13 @@ const AT_A_TIME = 16;
 const ROUNDS = 4;
 const ROUND_MS = 2_000;
 const WATCHES = 2_000;
-/** Fewer than a connection takes. */
+/** Below the limit of a connection. */
 const WATCHES_ON_A_CONNECTION = 100;
 const KIB = 1_024;
 const GET = '/api/v1/namespaces/default?resourceVersion=0';
 const CONFIGMAPS = '/api/v1/namespaces/default/configmaps';
 
-/** One way to send requests: to which of the servers, and over how many connections of HTTP/2, if over any. */
+/** One way to send requests: the server, and the number of HTTP/2 connections if any. */
 interface Way {
   readonly name: string;
   readonly offers: boolean;
@@ -39,7 +39,7 @@ interface Pair extends Pick<Servers, 'targetOf'> {
   readonly offering: Replica;
 }
 
-/** What requests and idle watches cost over HTTP/2, beside HTTP/1.1: two servers on one etcd, measured by turns. */
+/** Compares the cost of requests and idle watches over HTTP/2 and HTTP/1.1: two servers on one etcd, measured by turns. */
 export async function measureHttp2(): Promise<Table> {
   const flags = [() => ['--enable-http2=false'], () => []];
   return withServers({ name: 'bench-http2', dialect: 'orch', flags }, async ({ replicas, targetOf }) => {
@@ -51,7 +51,7 @@ export async function measureHttp2(): Promise<Table> {
 }
 
 async function tableOf(servers: Pair): Promise<Table> {
-  // First: a server that has worked takes minutes to come to rest.
+  // First, because a server needs minutes to become idle after work.
   const kibPerWatch = await memoryPerWatch(servers);
   const gets = await byTurns(servers, GET);
   const creates = await byTurns(servers, CONFIGMAPS, 'create');

@@ -7,7 +7,7 @@ import type { Call, Send } from './request-load';
 
 const WATCHES_OPENED_AT_ONCE = 50;
 
-/** The requests of a load over a few connections by turns. */
+/** Sends the requests of a load over a few connections in rotation. */
 export async function overHttp2({ target, path, http2Connections = 1 }: RequestLoad): Promise<Send> {
   const sessions = await openSessions(target, http2Connections);
   let next = 0;
@@ -18,7 +18,7 @@ export async function overHttp2({ target, path, http2Connections = 1 }: RequestL
   };
 }
 
-/** Watches that hear nothing, divided among a few connections. Sends its result at a message; ended watches are counted. */
+/** Idle watches, distributed over a few connections. Sends its result at a message; ended watches are counted. */
 export async function runHttp2Watches(load: WatchLoad): Promise<WatchResult> {
   const { target, path, watchers, http2Connections = 1 } = load;
   const sessions = await openSessions(target, http2Connections);
@@ -50,7 +50,7 @@ async function openSessions(
 ): Promise<readonly ClientHttp2Session[]> {
   const ca = readFileSync(caFile);
   const sessions = Array.from({ length: count }, () => connect(server, { ca }));
-  // Until it has come, a client must not count on more than a hundred requests at a time.
+  // Before it arrives, a client may assume at most a hundred concurrent requests.
   await Promise.all(sessions.map(async (session) => once(session, 'remoteSettings')));
   for (const session of sessions) session.on('error', () => undefined);
   return sessions;
@@ -85,7 +85,7 @@ async function exchange(
   return bytes;
 }
 
-/** Rejects when the stream or its connection ends before the response, so that no caller waits for ever. */
+/** Rejects if the stream or its connection ends before the response. */
 async function whole(stream: ClientHttp2Stream): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     stream.once('end', resolve);

@@ -7,10 +7,10 @@ import type { Table } from './table';
 
 const PROCESSES = 2;
 
-/** The memory of a watch that is open and hears nothing, over TLS. */
+/** Measures the memory of an idle watch over TLS. */
 export async function measureIdleWatchers(bench: Bench): Promise<Table> {
   const { body } = await bench.replica.client.get(`${FAN_OUT}?limit=1`);
-  // From now on: what is there already would be sent to each of them first.
+  // From the current version; otherwise existing objects would be sent to each first.
   const path = `${FAN_OUT}?watch=true&resourceVersion=${body.metadata?.resourceVersion ?? ''}`;
   const ours = await perWatcherKb(bench.replica.process().pid, bench.target, path);
   const limit = await perWatcherKb(bench.limit.pid, bench.limitTarget, path);

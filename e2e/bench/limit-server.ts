@@ -1,7 +1,7 @@
 /**
- * The limit that figures are compared with: a bare Node HTTPS server with the same certificate that sends the same bytes, ready made.
- * It receives one Limit from its parent, and sends the port it listens on. Then it answers each message: `tick` sends the frame to
- * every watcher, `begin` and `end` enclose a time in which its event loop is watched, and `end` is answered with what was seen.
+ * The limit in the benchmarks: a bare Node HTTPS server with the same certificate that sends the same prepared bytes. It receives one
+ * Limit from its parent and replies with its port. Then `tick` sends the frame to every watcher, and `begin` and `end` measure its event
+ * loop; `end` is answered with the measurement.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';

@@ -13,20 +13,20 @@ import { megabytes, milliseconds } from './table';
 const AT_ONCE = 10;
 const BURSTS = 5;
 const PAUSE_MS = 2_000;
-/** For how long nothing but pings is asked of a server before the lists. */
+/** The time before the lists in which the server receives pings only. */
 const IDLE_MS = 15_000;
 
-/** A server under test, whichever of the two. */
+/** One of the two servers under test. */
 interface Side {
   readonly name: string;
   readonly pid: number;
   readonly target: Target;
-  /** Begins to watch the event loop, or tells what was seen since. */
+  /** Begins to observe the event loop, or returns the observations since then. */
   readonly begin: () => Promise<void>;
   readonly end: () => Promise<LoopFigures>;
 }
 
-/** What ten lists of everything at once add to the server's memory, and how long they hold its event loop. */
+/** Measures the memory that ten concurrent lists of everything add, and how long they block the event loop. */
 export async function measureListMemory(bench: Bench): Promise<Table> {
   const sides: readonly Side[] = [
     {

@@ -1,4 +1,4 @@
-/** A process that only makes load: it receives one Load, sends `ready` when its connections stand, then what that load answers. */
+/** A load process: it receives one Load, sends `ready` when its connections are open, then the results of the load. */
 import { runAttack } from './attacks/attack-load';
 import { runHttp2Watches } from './http2-load';
 import { runBurst, runProbe } from './burst-load';

@@ -1,6 +1,6 @@
 /**
- * Loaded into the server before its own code (`node --require`), by the benchmarks alone. At a SIGUSR2 it begins to watch the event
- * loop, and says so in the file that is named by ORCH_BENCH_LOOP_FILE; at the next it writes there what it saw, and stops.
+ * Loaded into the server before its own code (`node --require`), by the benchmarks only. At SIGUSR2 it begins to observe the event loop
+ * and confirms that in the file ORCH_BENCH_LOOP_FILE; at the next signal it writes the observations there and stops.
  */
 import { writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';

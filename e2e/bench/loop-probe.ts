@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 
-/** Often enough that a turn of the loop between two looks is nearly always one turn. */
+/** Often enough that there is nearly always one turn of the loop between two samples. */
 const LOOK_EVERY_MS = 1;
 
 /** Milliseconds. */
 export interface LoopFigures {
-  /** For how long the loop was held at most, by whatever: its own work, or waiting for a core that somebody else had. */
+  /** The longest delay of the loop, by its own work or by waiting for a core. */
   readonly heldMs: number;
-  /** For how long the thread itself worked at most between two looks; at least as much as in any one turn of the loop. */
+  /** The longest CPU time of the thread between two samples; an upper bound for one turn of the loop. */
   readonly workedMs: number;
 }
 
-/** Watches the event loop of the main thread, in the process that it is in. Linux only: the thread's own time is read from `/proc`. */
+/** Observes the event loop of the main thread of this process. Linux only: the CPU time of the thread is read from `/proc`. */
 export class LoopProbe {
   #timer: NodeJS.Timeout | undefined;
   #heldMs = 0;
@@ -43,8 +43,8 @@ export class LoopProbe {
 }
 
 /**
- * What the main thread has worked so far, without the time in which it could have but had no core. The kernel brings a running
- * thread's account up to date at its ticks alone, each 4 ms, unless somebody asks for the time of the whole process.
+ * CPU time of the main thread, without the time in which it waited for a core. The kernel updates it every 4 ms only, unless the time of
+ * the whole process is read.
  */
 function threadMilliseconds(): number {
   process.cpuUsage();

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: honest figures of one API server on one etcd, each beside its limit in the same run; the load comes from processes
- * of its own. Words choose parts (`npm run bench -- lists delivery`). Sizes can be changed by ORCH_BENCH_OBJECTS, ORCH_BENCH_WATCHERS,
- * ORCH_BENCH_IDLE_WATCHERS and ORCH_BENCH_SECONDS.
+ * `npm run bench`: measures one API server on one etcd, with the limits in the same run; separate processes generate the load. Arguments
+ * select parts (`npm run bench -- lists delivery`). ORCH_BENCH_OBJECTS, ORCH_BENCH_WATCHERS, ORCH_BENCH_IDLE_WATCHERS and
+ * ORCH_BENCH_SECONDS set the sizes.
  */
 import { cpus } from 'node:os';
 import { measureAttacks } from './attacks';
@@ -25,7 +25,7 @@ import { measureWorstRequests } from './worst-requests';
 
 type Parts = Readonly<Record<string, (bench: Bench) => Promise<Table>>>;
 
-/** What is measured on the same servers. Memory that they have taken for one part they would use again for the next. */
+/** Groups of parts that share servers. Each group starts new servers, because a server reuses the memory of earlier parts. */
 const GROUPS: readonly Parts[] = [
   {
     // First, while the server has not yet answered a list.
@@ -39,7 +39,7 @@ const GROUPS: readonly Parts[] = [
   { starts: measureStarts },
 ];
 
-/** Measured only when they are asked for, on servers of their own. */
+/** Parts that run only if selected, on separate servers. */
 const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>])[] = [
   ['attacks', measureAttacks],
   ['compare', compareBuilds],

@@ -1,4 +1,4 @@
-/** What the benchmark's own processes say to each other over Node's channel between parent and child. */
+/** The messages between the benchmark and its child processes. */
 
 export interface Target {
   /** `https://127.0.0.1:6443` */
@@ -11,18 +11,18 @@ export interface RequestLoad {
   readonly kind: 'requests';
   readonly target: Target;
   readonly path: string;
-  /** How many requests are under way at a time: over HTTP/1.1 each has a connection. */
+  /** Concurrent requests; over HTTP/1.1 each has a connection. */
   readonly connections: number;
-  /** Present: the requests go over so many connections of HTTP/2. */
+  /** The number of HTTP/2 connections; absent: HTTP/1.1. */
   readonly http2Connections?: number;
   readonly durationMs: number;
-  /** The Accept header; JSON without it. */
+  /** The Accept header; by default JSON. */
   readonly accept?: string;
-  /** Present: writes objects with names that begin with `prefix` instead of reading, `count` of them at most. */
+  /** If present, at most `count` objects with the name prefix `prefix` are written instead of read. */
   readonly write?: { readonly kind: WriteKind; readonly prefix: string; readonly count?: number };
 }
 
-/** Creates and deletes take a new object each time; all others change one of a fixed number of objects. */
+/** Creates and deletes use a new object each time; other writes change one of a fixed number of objects. */
 export type WriteKind =
   | 'create'
   | 'createPod'
@@ -37,7 +37,7 @@ export type WriteKind =
   | 'apply'
   | 'delete';
 
-/** How many objects the writes go over that change one. */
+/** The number of objects that changing writes use. */
 export const CHANGED_OBJECTS = 64;
 
 export interface WatchLoad {
@@ -45,27 +45,27 @@ export interface WatchLoad {
   readonly target: Target;
   readonly path: string;
   readonly watchers: number;
-  /** Present: the watches share so many connections of HTTP/2, and `events` is 0. */
+  /** The number of HTTP/2 connections that the watches share; `events` is 0 then. */
   readonly http2Connections?: number;
-  /** Events each watcher is to receive before the result is sent; 0: the watches stay open until a message comes. */
+  /** Events that each watcher receives before the result is sent; 0: the watches stay open until a message. */
   readonly events: number;
 }
 
-/** Requests that are made all at once, each time the parent says so. */
+/** Requests that are sent at once at each message of the parent. */
 export interface BurstLoad {
   readonly kind: 'burst';
   readonly target: Target;
   readonly path: string;
   readonly accept: string;
   readonly connections: number;
-  /** How long each client reads nothing once the answer has begun. */
+  /** The time in which each client does not read after the answer has begun. */
   readonly pauseMs: number;
 }
 
 export interface ProbeLoad {
   readonly kind: 'probe';
   readonly target: Target;
-  /** What is asked for; default: the smallest answer there is. */
+  /** The requested path; by default the smallest answer. */
   readonly path?: string;
 }
 
@@ -77,7 +77,7 @@ export interface EtcdLoad {
   readonly valueBytes: number;
 }
 
-/** One of the attacks, until the parent says that it is enough. */
+/** One of the attacks, until a message of the parent. */
 export interface AttackLoad {
   readonly kind: 'attack';
   readonly name: string;
@@ -89,7 +89,7 @@ export interface AttackLoad {
 
 export type Load = RequestLoad | WatchLoad | BurstLoad | ProbeLoad | EtcdLoad | AttackLoad;
 
-/** How often each code was answered; 0 for a broken connection. */
+/** The number of answers by code; 0 is a broken connection. */
 export type AnsweredCodes = readonly (readonly [code: number, times: number])[];
 
 export interface AttackResult {
@@ -98,7 +98,7 @@ export interface AttackResult {
 
 export interface RequestResult {
   readonly operations: number;
-  /** Those before the clock began included. */
+  /** Including those before the measured time. */
   readonly begun: number;
   readonly bytes: number;
   readonly seconds: number;
@@ -107,13 +107,13 @@ export interface RequestResult {
 }
 
 export interface WatchResult {
-  /** Of event e at watcher w of this process: at `e * watchers + w`; monotonic milliseconds, comparable between processes of one machine. 0: it never came. */
+  /** The arrival of event e at watcher w is at `e * watchers + w`, in monotonic milliseconds of the machine. 0: it never arrived. */
   readonly arrivals: Float64Array;
-  /** What one watcher decoded, in order. */
+  /** The events that one watcher decoded, in order. */
   readonly versions: readonly string[];
   /** Watches that the server ended. */
   readonly ended: number;
-  /** Frames that came after the last that was expected. */
+  /** Frames after the last expected one. */
   readonly beyond: number;
 }
 
@@ -127,7 +127,7 @@ export interface ProbeResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** How many were answered with an error. */
+  /** The number of errors. */
   readonly failed: number;
 }
 
@@ -136,7 +136,7 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** The value below which this share of the numbers lies. */
+/** The quantile of the numbers. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -20,7 +20,7 @@ const STORM_PRIORITY = -15;
 const PAUSE_MS = 20;
 const BEAT_MS = 100;
 const LEADER = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
-/** Who heartbeats are from; without the mode Node nothing gives them the rights of nodes. */
+/** The user of heartbeats; without the mode Node it needs a role. */
 const NODES = 'system:nodes';
 const WRITERS = 16;
 const TEXT = 'x'.repeat(900);
@@ -30,21 +30,21 @@ interface Cycle {
   readonly calm: Tally;
   readonly stormy: Tally;
   readonly after: Tally;
-  /** A node's, in the same times. */
+  /** The same for a node. */
   readonly beats: { readonly calm: Tally; readonly stormy: Tally };
-  /** Whether the controller-manager has led all the time, and renewed its lease in the storm. */
+  /** Whether the controller-manager led all the time and renewed its lease during the storm. */
   readonly isLed: boolean;
   /** Answers to the storm. */
   readonly codes: ReadonlyMap<number, number>;
   readonly seconds: number;
-  /** CPU time of the replicas and of the storm's clients in the storm, in cores. */
+  /** CPU time of the replicas and of the clients during the storm, in cores. */
   readonly cores: { readonly replicas: number; readonly clients: number };
   readonly peakMegabytes: number;
 }
 
 /**
- * How long a tenant that asks for little waits while another one sends as much as it can, on three replicas after a balancer; by whether the
- * replicas divide their limits.
+ * Measures how long the requests of a small tenant wait while another tenant sends as much as it can, on three replicas behind a load
+ * balancer, with and without shared limits.
  */
 export async function measureOverload(): Promise<Table> {
   const modes = [{ name: 'each replica by itself', cycles: await measureStorm([]) }];
@@ -98,7 +98,7 @@ function rowOf(names: readonly string[], { calm, stormy, after }: Times): readon
   ];
 }
 
-/** What went on meanwhile. */
+/** The observations during the time. */
 function noteOf(cycles: readonly Cycle[]): string {
   const mean = (of: (cycle: Cycle) => number): number =>
     cycles.reduce((sum, cycle) => sum + of(cycle), 0) / cycles.length;
@@ -120,7 +120,7 @@ function noteOf(cycles: readonly Cycle[]): string {
   ].join('; ');
 }
 
-/** What limits cost a request while there is no overload. */
+/** Measures the cost of the limits for a request without overload. */
 export async function measureLimits(): Promise<Table> {
   const workspace = makeWorkspace('bench-redis');
   const redis = await startRedis(workspace.dir);
@@ -161,7 +161,7 @@ async function measureStorm(extraArgs: readonly string[]): Promise<readonly Cycl
   }
 }
 
-/** A quiet time, a storm, and what comes two seconds after it. */
+/** A quiet time, a storm, and the time two seconds after it. */
 async function measureCycle(
   set: HaSet,
   { quiet, noisy }: { readonly quiet: Tenant; readonly noisy: Tenant },

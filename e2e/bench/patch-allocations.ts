@@ -14,16 +14,16 @@ import { benchPod } from './bench-pod';
 import type { Bench } from './rig';
 import type { Table } from './table';
 
-/** What the probe in the server writes; bytes. */
+/** The output of the probe in the server, in bytes. */
 export interface Allocated {
   readonly heap: number;
-  /** Buffers and the like. */
+  /** Memory outside of the heap, such as buffers. */
   readonly outside: number;
-  /** Garbage collections in between; any makes the figures worthless. */
+  /** Garbage collections in between; any of them invalidates the figures. */
   readonly collections: number;
 }
 
-/** Half of the memory for young objects: large enough that none is collected during one measurement. */
+/** Half of the young generation: large enough for one measurement without a collection. */
 const SEMI_SPACE_MB = 256;
 const WARM_UP_OPERATIONS = 300;
 const OPERATIONS = 64;
@@ -37,8 +37,8 @@ const APPLY = 'application/apply-patch+yaml';
 const STRATEGIC = 'application/strategic-merge-patch+json';
 
 /**
- * How much a server of its own allocates for one patch, over the wire, with everything that belongs to it: TLS, HTTP, the call to etcd
- * and the event that comes back. The objects are pods of about 6 KB with managedFields of several managers.
+ * Measures how much a separate server allocates for one patch, including TLS, HTTP, the call to etcd and the resulting event. The
+ * objects are pods of about 6 KB with managedFields of several managers.
  */
 export async function measureAllocations({ etcdEndpoint }: Bench): Promise<Table> {
   const workspace = makeWorkspace('allocations');
@@ -66,7 +66,7 @@ export async function measureAllocations({ etcdEndpoint }: Bench): Promise<Table
 interface Work {
   readonly name: string;
   readonly type: string;
-  /** Behind the pod's path. */
+  /** Appended to the path of the pod. */
   readonly place: string;
   readonly body: (name: string, count: number) => object;
 }
@@ -184,7 +184,7 @@ function nameOf(index: number): string {
   return `pod-${String(index % OBJECTS)}`;
 }
 
-/** The bytes of the answer. */
+/** Returns the bytes of the answer. */
 async function send(
   client: ApiClient,
   at: string,

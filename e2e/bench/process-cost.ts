@@ -5,15 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Clock ticks per second of /proc/<pid>/stat on Linux, whatever the kernel's own timer. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU time the process has used so far, user and system, in microseconds (to 10 ms). */
+/** CPU time of the process, user and system, in microseconds, with a resolution of 10 ms. */
 export function cpuMicroseconds(pid: number): number {
   const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
-  // The program's name, in parentheses, may hold spaces; the fields behind it are fixed.
+  // The name of the program, in parentheses, may contain spaces; the fields after it are fixed.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1_000_000;
 }
 
-/** CPU time that the threads the process has now have used so far, in nanoseconds: for work so short that ticks are too coarse. */
+/** CPU time of the current threads of the process in nanoseconds, for work that is too short for clock ticks. */
 export function cpuNanoseconds(pid: number): number {
   const tasks = `/proc/${String(pid)}/task`;
   return readdirSync(tasks)
@@ -35,8 +35,8 @@ const REST_LOOK_MS = 1_000;
 const REST_TOLERANCE_MB = 2;
 
 /**
- * Resident memory in MB of a process that has nothing to do, once it has not changed for 20 s: V8 gives back what it took for work that is
- * over some seconds after the work. Rejects when it does not come to rest within two minutes.
+ * Resident memory in MB of an idle process when it has not changed for 20 s: V8 returns memory some seconds after the work. Rejects if
+ * it still changes after two minutes.
  */
 export async function memoryAtRest(pid: number): Promise<number> {
   let settled = memoryMegabytes(pid).now;
@@ -59,15 +59,15 @@ export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${String(pid)}/clear_refs`, '5');
 }
 
-/** Where the kernel divides its time among sessions first, a priority counts within the session alone: the session has one, too. */
+/** If the kernel divides time among sessions first, a priority only counts within the session; the session has its own priority. */
 export function preferSession(pid: number, priority: number): void {
   const file = `/proc/${String(pid)}/autogroup`;
   if (existsSync(file)) writeFileSync(file, String(priority));
 }
 
 /**
- * Lets a process, with the threads it has now, go before others on a busy machine, so that its figures are its own and not its
- * neighbours'. Returns whether the system allowed it.
+ * Raises the priority of a process and its current threads, so that other load distorts its figures less. Returns whether the system
+ * allowed it.
  */
 export function preferProcess(pid: number): boolean {
   try {

@@ -6,10 +6,10 @@ import type { EtcdLoad, RequestLoad, RequestResult } from './messages';
 import { monotonicMs, percentile } from './messages';
 import { writeCall } from './write-calls';
 
-/** Long enough that what the server compiles of its own code for this row is not in the row's figure. */
+/** Long enough that JIT compilation is not in the figures of the row. */
 const WARM_UP_MS = 2_000;
 
-/** The same call again and again on every connection, for as long as the load says. */
+/** Repeats the same call on every connection for the duration of the load. */
 export async function runRequests(load: RequestLoad): Promise<RequestResult> {
   const send = load.http2Connections === undefined ? overHttp1(load) : await overHttp2(load);
   const count = load.write?.count ?? Infinity;
@@ -27,12 +27,12 @@ export async function runRequests(load: RequestLoad): Promise<RequestResult> {
   return { ...figures, begun, bytes };
 }
 
-/** One request, carried out as its load says. Resolves to the bytes of its body, which are counted and not parsed. */
+/** Sends one request of the load. Resolves to the size of the body, which is not parsed. */
 export type Send = (call: Call) => Promise<number>;
 
 export interface Call {
   readonly method: string;
-  /** Behind the load's path. */
+  /** Appended to the path of the load. */
   readonly place: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -45,7 +45,7 @@ export function callOf({ accept = 'application/json', write }: RequestLoad, inde
   return { method, place, headers: { accept, 'content-type': contentType }, body };
 }
 
-/** Sends over as many kept connections as the load says. */
+/** Sends over the number of persistent connections of the load. */
 export function overHttp1(load: RequestLoad): Send {
   const agent = new Agent({
     keepAlive: true,
@@ -87,7 +87,7 @@ function exchange(
   });
 }
 
-/** `operation` resolves to false when there is nothing left to do. */
+/** `operation` resolves to false when it is finished. */
 async function repeat(
   operation: () => Promise<boolean>,
   concurrency: number,
@@ -112,7 +112,7 @@ async function repeat(
   };
 }
 
-/** What etcd takes with nothing in front of it: puts of the same size. */
+/** The cost of etcd alone: puts of the same size. */
 export async function runEtcd(load: EtcdLoad): Promise<RequestResult> {
   const client = new Etcd3({ hosts: load.endpoint });
   const value = Buffer.alloc(load.valueBytes, 'x');

@@ -10,7 +10,7 @@ import type { Target } from './messages';
 import { memoryAtRest, memoryMegabytes, preferProcess } from './process-cost';
 import { withServers } from './servers';
 
-/** How many pods there are, how many watchers, and for how long each row of requests runs. */
+/** The numbers of pods and watchers, and the duration of each row of requests. */
 export const SIZES = {
   objects: Number(process.env['ORCH_BENCH_OBJECTS'] ?? 10_000),
   watchers: Number(process.env['ORCH_BENCH_WATCHERS'] ?? 1_000),
@@ -19,7 +19,7 @@ export const SIZES = {
 } as const;
 
 export const PODS = '/api/v1/namespaces/bench/pods';
-/** The pods of one label and of one node, and where pods are made and changed. */
+/** The selectors of one label and one node, and the paths for creating and changing pods. */
 export const BY_LABEL = `${PODS}?labelSelector=app%3Dapp-7`;
 export const BY_NODE = `${PODS}?fieldSelector=spec.nodeName%3Dnode-7`;
 export const MADE_PODS = '/api/v1/namespaces/made/pods';
@@ -34,10 +34,10 @@ export const ACCEPT = {
 const FILL_CONCURRENCY = 32;
 const LIST_TIMEOUT_MS = 120_000;
 
-/** One API server on one etcd, and beside it the bare server that marks the limit. */
+/** One API server on one etcd, and the bare server that measures the limit. */
 export interface Bench {
   readonly replica: Replica;
-  /** Where the probe of its event loop answers. */
+  /** The output file of the event-loop probe. */
   readonly loopFile: string;
   readonly target: Target;
   readonly limitTarget: Target;
@@ -45,11 +45,11 @@ export interface Bench {
   readonly etcdPid: number;
   readonly etcdEndpoint: string;
   readonly memory: ServerMemory;
-  /** Whether everything that takes part goes before whatever else runs on the machine. */
+  /** Whether all processes have raised priority. */
   readonly isPreferred: boolean;
 }
 
-/** Resident memory of the server in MB: with nothing in the store and with the pods, each right after the work and at rest. */
+/** Resident memory of the server in MB: with an empty store and with the pods, directly after the work and idle. */
 export interface ServerMemory {
   readonly started: number;
   readonly idle: number;
@@ -57,7 +57,7 @@ export interface ServerMemory {
   readonly filled: number;
 }
 
-/** Starts everything, runs `measure`, and takes everything down again. */
+/** Starts everything, runs `measure`, and stops everything. */
 export async function withBench(measure: (bench: Bench) => Promise<void>): Promise<void> {
   const options = { name: 'bench', dialect: 'orch', isProbed: true } as const;
   await withServers(options, async ({ dir, etcd, replica, loopFile, targetOf }) => {
@@ -118,7 +118,7 @@ async function fill(replica: Replica): Promise<void> {
   await Promise.all(Array.from({ length: FILL_CONCURRENCY }, writer));
 }
 
-/** Takes the very bytes the server answered, and the frame of one event, for the bare server to send. */
+/** Records the bytes of the server's answers and the frame of one event, which the bare server sends. */
 async function startLimit(
   replica: Replica,
   dir: string,

@@ -7,19 +7,18 @@ import type { Bench } from './rig';
 import type { Table } from './table';
 import { milliseconds } from './table';
 
-/** What one scrape may take of the event loop, in milliseconds of work, all its turns together. */
+/** The maximum work of one scrape on the event loop in milliseconds, all turns together. */
 const BAR_MS = 20;
 const SCRAPES = 20;
 const SETTLE_MS = 500;
 const ASKED_AT_ONCE = 10;
 
-/** The share of all series in which requests are counted between two scrapes of a busy server. */
+/** The share of series that change between two scrapes of a busy server. */
 const BUSY_SHARE = 0.1;
 
 /**
- * What a scrape takes of the event loop of a server that has answered every verb for every resource, in each way: the time of the main
- * thread, which the kernel counts. A Prometheus asks for gzip, which other threads do. What was not counted in since the last scrape is
- * cheaper than what was, so that there are rows of a server that had requests in between, too.
+ * Measures the main thread's CPU time of a scrape on a server that has answered every verb for every resource. Prometheus requests gzip,
+ * which runs on other threads. Unchanged series are cheaper, so there are also rows with requests between the scrapes.
  */
 export async function measureScrape(bench: Bench): Promise<Table> {
   const { replica } = bench;
@@ -40,7 +39,7 @@ export async function measureScrape(bench: Bench): Promise<Table> {
       const asked = resources.filter((_, index) => (index + turn) % Math.round(1 / BUSY_SHARE) === 0);
       if (isBusy) await Promise.all(asked.map(async ({ path }) => askInAllWays(client, path)));
       await delay(SETTLE_MS / SCRAPES);
-      // To look at the loop each millisecond takes a quarter of what a scrape does: what is watched is not what is counted.
+      // Observing the loop each millisecond costs a quarter of a scrape, so observed scrapes are not counted.
       if (turn % 2 === 1) {
         all.atOnceMs = Math.max(all.atOnceMs, await longestTurnOf(bench, scrape));
         continue;
@@ -73,7 +72,7 @@ interface Resource {
   readonly path: string;
 }
 
-/** Reads, writes that are refused, and watches that end at once: each is a series, and has codes of its own. */
+/** Reads, refused writes, and watches that end immediately: each is a series with its own codes. */
 async function askForEverything(client: ApiClient): Promise<readonly Resource[]> {
   const resources = await served(client);
   for (let index = 0; index < resources.length; index += ASKED_AT_ONCE) {
@@ -117,7 +116,7 @@ async function askInAllWays(client: ApiClient, path: string): Promise<void> {
     await client.request(request);
 }
 
-/** The collections of all versions, those of namespaced resources in one namespace and over all. */
+/** The collections of all versions; of namespaced resources in one namespace and across all. */
 async function served(client: ApiClient): Promise<readonly Resource[]> {
   const { groups } = (await client.get('/apis')).body as Body & {
     readonly groups: readonly { readonly versions: readonly { readonly groupVersion: string }[] }[];
@@ -157,7 +156,7 @@ async function longestTurnOf({ replica, loopFile }: Bench, run: () => Promise<un
   return workedMs;
 }
 
-/** What the main thread has worked so far; up to a tick of 4 ms late. */
+/** CPU time of the main thread, up to 4 ms late. */
 function threadMilliseconds(pid: number): number {
   const [nanoseconds = ''] = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/schedstat`, 'utf8').split(
     ' ',

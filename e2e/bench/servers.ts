@@ -11,32 +11,32 @@ import { makeWorkspace } from '../support/workspace';
 import type { Target } from './messages';
 
 export interface ServersOptions {
-  /** Of the folder that they share; it begins with what is measured. */
+  /** The prefix of their shared folder, which names the benchmark. */
   readonly name: string;
   readonly dialect: Dialect;
-  /** One server for each; flags may name files of the folder. Absent: one server without any. */
+  /** The flags of each server, which may name files of the folder. Absent: one server without flags. */
   readonly flags?: readonly ((dir: string) => readonly string[])[];
-  /** Whether a probe watches the event loop of the server, of which there is one then. */
+  /** Whether a probe observes the event loop; only with a single server. */
   readonly isProbed?: boolean;
-  /** The folder whose build is run; that of this repository if not given. */
+  /** The folder of the build; by default this repository. */
   readonly buildRoot?: string | undefined;
 }
 
-/** Servers on one etcd, and where they are. */
+/** Servers on one etcd, with their addresses. */
 export interface Servers {
   readonly dir: string;
   readonly etcd: EtcdCluster;
   readonly credentials: Credentials;
   readonly replicas: readonly Replica[];
-  /** The first one. */
+  /** The first server. */
   readonly replica: Replica;
-  /** Where the probe of its event loop answers. */
+  /** The output file of the event-loop probe. */
   readonly loopFile: string;
-  /** As the administrator sees it. */
+  /** A client with the administrator's token. */
   readonly targetOf: (replica: Replica) => Target;
 }
 
-/** Starts servers, runs `measure` and takes everything down again, whatever comes of it. */
+/** Starts servers, runs `measure`, and stops everything afterwards, also after an error. */
 export async function withServers<T>(
   { name, dialect, flags = [() => []], isProbed = false, buildRoot }: ServersOptions,
   measure: (servers: Servers) => Promise<T>,

@@ -1,4 +1,4 @@
-/** What one part of the benchmark found out. */
+/** The result of one part of the benchmark. */
 export interface Table {
   readonly title: string;
   readonly header: readonly string[];

@@ -8,8 +8,8 @@ import type { Target, WatchLoad, WatchResult } from './messages';
 import { monotonicMs } from './messages';
 
 /**
- * Raw TLS sockets that only look for the ends of frames, so that a thousand watchers cost this process little; with `events`, one more
- * watcher decodes all it is sent. Sends its result when every watcher has had its events, or at a message. Ended watches are counted.
+ * Raw TLS sockets that only search the ends of frames, so that a thousand watchers are cheap for this process. With `events`, one
+ * additional watcher decodes all events. Sends its result when all watchers have their events, or at a message. Ended watches are counted.
  */
 export async function runWatches(load: WatchLoad): Promise<WatchResult> {
   const { watchers, events } = load;
@@ -36,11 +36,11 @@ export async function runWatches(load: WatchLoad): Promise<WatchResult> {
 }
 
 interface State {
-  /** Of event e at watcher w: at `e * watchers + w`; 0 is never. */
+  /** The arrival of event e at watcher w is at `e * watchers + w`; 0 is never. */
   readonly arrivals: Float64Array;
   ended: number;
   unfinished: number;
-  /** Frames after the last that was expected. */
+  /** Frames after the last expected one. */
   beyond: number;
   isOver?: boolean;
   onFinished?: () => void;
@@ -64,7 +64,7 @@ async function openWatch(load: WatchLoad, index: number, state: State): Promise<
     const now = monotonicMs();
     status ??= chunk.toString('latin1', 0, STATUS_BYTES);
     for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) {
-      // A frame ends with a brace and a line feed; the lines between the pieces of the answer do not.
+      // A frame ends with a brace and a line feed; chunk headers do not.
       if ((at === 0 ? previous : chunk[at - 1]) !== BRACE) continue;
       if (seen < events) state.arrivals[seen * watchers + index] = now;
       else state.beyond++;
@@ -89,7 +89,7 @@ async function openSocket({ server, caFile }: Target): Promise<TLSSocket> {
   return socket;
 }
 
-/** Resolves once the watch is open; `done` resolves when it has the versions of all events. */
+/** Resolves when the watch is open; `done` resolves to the versions of all events. */
 async function decodeWatch(
   { target, path, events }: WatchLoad,
   versions: string[],

@@ -22,16 +22,16 @@ import type { WorstRequest } from './worst/request';
 import { WATCHERS } from './worst/request';
 import { fillStore, STORED } from './worst/stored';
 
-/** What one request may hold the loop for at most, in milliseconds of work. */
+/** The maximum time that one request may block the event loop, in milliseconds of CPU time. */
 const BAR_MS = 25;
-/** Those whose names match are sent, and no others. */
+/** A pattern of the names of requests to send. */
 const WANTED = new RegExp(process.env['ORCH_BENCH_WORST'] ?? '', 'u');
-/** For how long a request is repeated, so that there is something to be seen of one that is cheap. */
+/** The time for which a request is repeated, so that cheap ones are measurable. */
 const REPEAT_MS = 500;
 const TIMEOUT_MS = 120_000;
-/** A server that was held for longer is given up. */
+/** The measurement fails if the server is blocked for longer. */
 const HELD_MS_MAX = 600_000;
-/** What a request has left behind is done after it, and not in the next one's figures. */
+/** The pause after a request, so that its remaining work is not in the figures of the next. */
 const SETTLE_MS = 150;
 const FIELD_MANAGER = 'fieldManager=worst';
 
@@ -67,8 +67,8 @@ interface Figures {
 }
 
 /**
- * For how long the worst requests hold the event loop of a server with an etcd of its own, and what another client's GET takes meanwhile.
- * ORCH_BENCH_WORST is a pattern of the names of those that are sent.
+ * Measures how long the worst requests block the event loop of a server, and the duration of another client's GET meanwhile.
+ * ORCH_BENCH_WORST is a pattern of the names of requests to send.
  */
 export async function measureWorstRequests(): Promise<Table> {
   const found: Figures[] = [];
@@ -170,7 +170,7 @@ async function send(replica: Replica, request: WorstRequest, body: Buffer | unde
   }
 }
 
-/** Resolves when all watchers have had what is there already. */
+/** Resolves when all watchers have received the existing objects. */
 async function watchAll(replica: Replica, { watched }: WorstRequest, signal: AbortSignal): Promise<void> {
   if (watched === undefined) return;
   await Promise.all(

@@ -3,16 +3,16 @@ import { benchPod } from './bench-pod';
 import type { WriteKind } from './messages';
 import { CHANGED_OBJECTS } from './messages';
 
-/** What one write sends. */
+/** The request of one write. */
 export interface WriteCall {
   readonly method: string;
-  /** Behind the collection's path. */
+  /** Appended to the path of the collection. */
   readonly place: string;
   readonly contentType: string;
   readonly body: Buffer;
 }
 
-/** The write number `index` of a kind; `prefix` begins the names of what it writes. No two writes of one object are the same. */
+/** The write number `index` of a kind on objects whose names begin with `prefix`. All writes of one object differ. */
 export function writeCall(kind: WriteKind, prefix: string, index: number): WriteCall {
   return CALLS[kind](prefix, index);
 }

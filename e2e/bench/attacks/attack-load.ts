@@ -4,10 +4,10 @@ import type { AttackLoad, AttackResult } from '../messages';
 import { ATTACKS } from './attacks';
 import { Victim } from './victim';
 
-/** After a broken connection the next round waits for so long: a loop of refused ones would be an attack on its own machine. */
+/** The pause after a broken connection: a tight loop of refused ones would load the attacker's machine only. */
 const BROKEN_PAUSE_MS = 20;
 
-/** Prepares the attack and says `ready`; begins at the message `go`, and ends at `stop` with the codes that were answered. */
+/** Prepares the attack and sends `ready`; begins at the message `go`, and ends at `stop` with the counted codes. */
 export async function runAttack({ name, target, dir }: AttackLoad): Promise<AttackResult> {
   const attack = ATTACKS.find((each) => each.name === name);
   if (attack === undefined) throw new Error(`There is no attack “${name}”.`);
@@ -16,7 +16,7 @@ export async function runAttack({ name, target, dir }: AttackLoad): Promise<Atta
   process.send?.('ready');
   await untilWord('go');
   const stop = new AbortController();
-  // Each request under way listens to it.
+  // Each request in flight listens to it.
   setMaxListeners(0, stop.signal);
   const rounds = Array.from({ length: attack.atOnce ?? 1 }, async () => {
     while (!stop.signal.aborted) {

@@ -7,7 +7,7 @@ import { PIPELINING } from './pipelining';
 import { WEBHOOKS } from './webhooks';
 import { WORDS_OF_OBJECTS } from './words';
 
-/** The findings of a security review, each as it was reproduced there, and what else a client without manners sends. */
+/** The findings of a security review as they were reproduced, and other hostile requests. */
 export const ATTACKS: readonly Attack[] = [
   ...PIPELINING,
   ...LARGE_BODIES,

@@ -6,7 +6,7 @@ import type { Attack } from './attack';
 
 const AUTHORITIES = 16;
 
-/** A certificate and sixteen authorities that may all have issued each other, by keys whose signatures take long to check. */
+/** A certificate and sixteen authorities that may all have issued each other, with keys that are slow to verify. */
 export const CHAINS: readonly Attack[] = [
   {
     name: 'F3: certificate chain of 16 authorities with one key of sect571k1, without credentials',

@@ -11,7 +11,7 @@ const WIDE_KEYS = 60_000;
 const BIG_CHARS = 1_000_000;
 const TOKEN_SECONDS = 3_600;
 
-/** Makes two tenants and what they have, and a webhook that judges ConfigMaps of one namespace; resolves with the tokens of both. */
+/** Creates two tenants with their objects, and a webhook for ConfigMaps of one namespace; resolves with both tokens. */
 export async function fillForAttacks(
   { client }: Replica,
   webhook: SlowWebhook,
@@ -34,7 +34,7 @@ export async function fillForAttacks(
   return tokens;
 }
 
-/** A service account that may do anything in its namespaces; resolves with its token. */
+/** Creates a service account with all rights in its namespaces; resolves with its token. */
 async function tenant(client: ApiClient, name: string, namespaces: readonly string[]): Promise<string> {
   for (const each of namespaces) {
     await create(client, '/api/v1/namespaces', namespace(each));
@@ -50,7 +50,7 @@ async function tenant(client: ApiClient, name: string, namespaces: readonly stri
   return (body.status as { readonly token: string }).token;
 }
 
-/** A key that only this file knows. */
+/** A key that the server does not know. */
 function bootstrapToken(): object {
   return {
     metadata: { name: `bootstrap-token-${BOOTSTRAP_TOKEN_ID}` },

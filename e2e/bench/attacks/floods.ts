@@ -4,7 +4,7 @@ import type { Request } from './victim';
 
 const CONNECTIONS = 64;
 
-/** Requests of somebody without credentials, each sent as soon as the last one of its connection is answered. */
+/** Requests without credentials, each sent as soon as the last one of its connection is answered. */
 export const FLOODS: readonly Attack[] = [
   flood('GET /healthz', { path: '/healthz' }),
   flood('GET /livez/ping', { path: '/livez/ping' }),

@@ -16,7 +16,7 @@ const FRAMES_AT_ONCE = 100;
 const CANCEL = 8;
 const WHOLE = FLAG.endHeaders | FLAG.endStream;
 
-/** What is known of HTTP/2 to have stopped servers. Each goes on until the server ends the connection, which counts as broken. */
+/** Known denial-of-service attacks over HTTP/2. Each runs until the server ends the connection, which counts as broken. */
 export const HTTP2: readonly Attack[] = [
   endless('requests that are reset at once (CVE-2023-44487), of a tenant', (at, { authorization }) => [
     http2Frame('headers', {
@@ -62,7 +62,7 @@ function reset(at: number): Buffer {
   return http2Frame('reset', { stream: streamOf(at), payload: uint32(CANCEL) });
 }
 
-/** Frames are sent as fast as the server takes them: those that `make` says for the first, the second, and so on. */
+/** Sends frames as fast as the server reads them; `make` creates the frame of each index. */
 function endless(what: string, make: (at: number, victim: Victim) => readonly Buffer[]): Attack {
   return {
     name: `HTTP/2: ${what}`,
@@ -80,7 +80,7 @@ function endless(what: string, make: (at: number, victim: Victim) => readonly Bu
   };
 }
 
-/** Resolves when the server has closed the connection, which it is not helped to do: what it says meanwhile is read and passed over. */
+/** Resolves when the server has closed the connection. Its output is read and ignored until then. */
 async function sendOn(socket: TLSSocket, make: (at: number) => readonly Buffer[]): Promise<void> {
   const over = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.resume();

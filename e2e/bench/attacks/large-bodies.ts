@@ -41,7 +41,7 @@ export const LARGE_BODIES: readonly Attack[] = [
   repeated('F4: GET of 60,000 keys as YAML', () => ({ path: WIDE, headers: { accept: 'application/yaml' } })),
 ];
 
-/** Four clients of the attacker send it again and again. */
+/** Four clients of the attacker send it repeatedly. */
 function repeated(name: string, make: () => Request): Attack {
   let made: Request | undefined;
   return {

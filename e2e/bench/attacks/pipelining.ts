@@ -9,12 +9,12 @@ const UNFINISHED_BYTES = 3 * 1024 * 1024;
 const UNREAD_CONNECTIONS = 4;
 const UNREAD_TIMES = 2_500;
 
-/** As long as a token, but unsigned. */
+/** Of the length of a token, but unsigned. */
 export const MADE_UP_TOKEN = `Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.${Buffer.from(
   JSON.stringify({ iss: 'https://kubernetes.default.svc', sub: 'a'.repeat(150) }),
 ).toString('base64url')}.${'a'.repeat(86)}`;
 
-/** A token that somebody begins to guess who knows its name. */
+/** A guessed token with a known name. */
 export const GUESSED_TOKEN = `Bearer ${BOOTSTRAP_TOKEN_ID}.0123456789abcdef`;
 
 /** Many concurrent requests of one connection, unread responses, and bodies that never end. */
@@ -81,7 +81,7 @@ function head(path: string, lines: readonly string[] = [], method = 'GET'): stri
   return [`${method} ${path} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n');
 }
 
-/** Sends so many requests in one write, and resolves when all are answered or the connection is closed. */
+/** Sends the requests in one write; resolves when all are answered or the connection is closed. */
 async function pipeline(
   victim: Victim,
   { times, text }: { readonly times: number; readonly text: string },
@@ -112,12 +112,12 @@ function countAnswers(socket: TLSSocket, victim: Victim, counted: () => void = (
       victim.count(Number(code));
       counted();
     }
-    // One that has not come as a whole is found with what follows it.
+    // An incomplete answer is found with the following data.
     rest = all.slice(Math.max(all.lastIndexOf('HTTP/1.1 ') + 1, all.length - STATUS_LINE_CHARS + 1));
   });
 }
 
-/** Resolves when all are closed, by whomever, or the signal has aborted, and closes them. */
+/** Resolves when all are closed, or closes them when the signal aborts. */
 async function untilAll(sockets: readonly TLSSocket[], signal: AbortSignal): Promise<void> {
   const over = Promise.all(
     sockets.map(async (socket) => (socket.destroyed ? undefined : once(socket, 'close'))),

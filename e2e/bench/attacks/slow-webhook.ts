@@ -7,10 +7,10 @@ import path from 'node:path';
 
 const SLOW_MS = 4_000;
 
-/** A webhook that refuses objects whose names begin with `evil`, and takes long for those that begin with `slow`. */
+/** A webhook that refuses objects named `evil…` and answers slowly for `slow…`. */
 export interface SlowWebhook {
   readonly url: string;
-  /** In PEM. */
+  /** PEM. */
   readonly authority: string;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ interface Review {
   readonly request: { readonly uid: string; readonly name?: string };
 }
 
-/** Serves with the certificate of the API server, whose folder is `certDir`. */
+/** Serves with the certificate of the API server in `certDir`. */
 export async function startSlowWebhook(certDir: string): Promise<SlowWebhook> {
   const read = (name: string): string => readFileSync(path.join(certDir, name), 'utf8');
   const server = createServer({ cert: read('apiserver.crt'), key: read('apiserver.key') });

@@ -5,20 +5,20 @@ import type { TLSSocket } from 'node:tls';
 import { connect } from 'node:tls';
 import type { Target } from '../messages';
 
-/** The namespace in which the attacker may do everything but give away more rights. */
+/** The namespace in which the attacker may do everything except escalate. */
 export const NOISY = 'noisy';
 
 export interface Request {
   readonly method?: string;
   readonly path: string;
-  /** Beside the credentials of the attacker, or in their place. */
+  /** In addition to the credentials of the attacker, or instead of them. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly isAnonymous?: true;
   /** An object is sent as JSON. */
   readonly body?: Buffer | object;
 }
 
-/** What a client says of itself in a handshake. */
+/** The TLS options of a client. */
 interface ClientSide {
   readonly cert?: Buffer;
   readonly key?: Buffer;
@@ -28,11 +28,11 @@ interface ClientSide {
 
 const SOCKETS_MAX = 256;
 
-/** The server as the attacker sees it, and what it has answered. */
+/** The attacker's client, with the answers so far. */
 export class Victim {
-  /** How often each code was answered; 0 for a broken connection. */
+  /** The number of answers by code; 0 is a broken connection. */
   readonly codes = new Map<number, number>();
-  /** A folder for what attacks are made of. */
+  /** A folder for the files of attacks. */
   readonly dir: string;
   readonly #target: Target;
   readonly #ca: Buffer;
@@ -53,7 +53,7 @@ export class Victim {
     this.codes.set(code, (this.codes.get(code) ?? 0) + times);
   }
 
-  /** Resolves with the code, which is counted, once the whole answer is there. */
+  /** Resolves with the code, which is counted, after the whole answer. */
   async ask(
     { method = 'GET', path, headers = {}, isAnonymous, body }: Request,
     signal: AbortSignal,

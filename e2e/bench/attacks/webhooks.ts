@@ -3,7 +3,7 @@ import { HOOKED } from './stored';
 
 const SLOW_AT_ONCE = 5;
 
-/** Requests that their own sender gives up, so that a webhook that all tenants share seems not to answer. */
+/** Requests that their client cancels, so that a shared webhook seems not to answer. */
 export const WEBHOOKS: readonly Attack[] = [
   {
     name: 'F5: slow requests to a shared webhook are abandoned, then one that it refuses (400) is sent',

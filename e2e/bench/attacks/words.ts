@@ -5,7 +5,7 @@ const WORDS = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'];
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** Words that every object of JavaScript knows, where the kind of a role is due. */
+/** Names of properties that every JavaScript object inherits, as the kind of a role (prototype pollution). */
 export const WORDS_OF_OBJECTS: readonly Attack[] = [
   {
     name: 'F6: role bindings to a `constructor`',

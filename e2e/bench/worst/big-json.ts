@@ -8,7 +8,7 @@ const SERVICE = `${SPACE}/services?dryRun=All`;
 const CONFIGMAP = `${SPACE}/configmaps?dryRun=All`;
 const SECRET = `${SPACE}/secrets?dryRun=All`;
 
-/** Everything in one object: its list of a kind, its map, its text. */
+/** One object with a large list, map and text. */
 const CORE_ROWS: readonly Row[] = [
   ['pod, empty containers', POD, `{${META},"spec":{"containers":[`, '{}', ']}}'],
   [
@@ -235,7 +235,7 @@ export const BIG_JSON: readonly WorstRequest[] = [
   ),
 ];
 
-/** As large as is still carried out on the loop that serves everybody. */
+/** The largest bodies that are processed on the event loop. */
 export const SMALL_JSON: readonly WorstRequest[] = ROWS.map((row) =>
   json(`JSON within the bounds: ${row[0]}`, row[1], () => largestWithin((bytes) => textOf(row, bytes))),
 );

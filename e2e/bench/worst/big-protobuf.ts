@@ -2,7 +2,7 @@ import type { WorstRequest } from './request';
 import { BODY_BYTES_MAX, SPACE, TYPE } from './request';
 
 const MAGIC = Buffer.from('k8s\0');
-/** Room for the envelope and what is around the items. */
+/** Space for the envelope and the parts around the items. */
 const AROUND_BYTES = 1_000;
 
 /** A field of bytes: number, length, content. */
@@ -15,13 +15,13 @@ function varint(value: number): readonly number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
 }
 
-/** Just below what the server reads of one message. */
+/** Just below the limit of one message. */
 const VALUES_MAX = 249_000;
 
-/** What is carried out on the loop, with what is around it. */
+/** The limit on the event loop, including the envelope. */
 const LOOP_VALUES_MAX = 1_480;
 
-/** The same field as often as a body can hold it, or as the server reads it. */
+/** The same field as often as a body or the server allows. */
 function many(number: number, content: Buffer | string, times = VALUES_MAX): Buffer {
   const item = field(number, content);
   const room = Math.floor((BODY_BYTES_MAX - AROUND_BYTES) / item.length);
@@ -161,7 +161,7 @@ const ROWS: readonly Row[] = [
 
 export const BIG_PROTOBUF: readonly WorstRequest[] = ROWS.map((row) => protobuf('Protobuf', row));
 
-/** Few enough values to be carried out on the loop that serves everybody. */
+/** Few enough values to be processed on the event loop. */
 export const SMALL_PROTOBUF: readonly WorstRequest[] = ROWS.filter(([, , , , raw]) => raw.length > 0).map(
   (row) => protobuf('Protobuf within the bounds', row, LOOP_VALUES_MAX),
 );

@@ -104,7 +104,7 @@ export const BIG_YAML: readonly WorstRequest[] = [
   ),
 ];
 
-/** The largest that is parsed on the loop that serves everybody. */
+/** The largest YAML that is parsed on the event loop. */
 const LOOP_BYTES = 4 * 1_024;
 
 export const SMALL_YAML: readonly WorstRequest[] = ROWS.filter(([, begin]) => begin.length < LOOP_BYTES).map(

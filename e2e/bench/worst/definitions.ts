@@ -6,7 +6,7 @@ const GROUP = 'worst.example';
 const DEFINITION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All';
 const CUSTOM = `/apis/${GROUP}/v1/namespaces/worst`;
 export const WIDE_CUSTOM = `${CUSTOM}/wides`;
-/** As large as etcd takes. */
+/** The largest size that etcd accepts. */
 const SCHEMA_BYTES = 1_400_000;
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const TEXT: Schema = { type: 'string' };
 const FREE: Schema = { type: 'object', additionalProperties: TEXT };
 
-/** What is there before the first request: kinds whose objects are costly to check. */
+/** Definitions that exist before the first request: kinds whose objects are expensive to validate. */
 const KINDS = ownKeyMap<Schema>({
   Wide: {
     free: FREE,
@@ -57,7 +57,7 @@ const KINDS = ownKeyMap<Schema>({
       type: 'array',
       items: { type: 'string', enum: Array.from({ length: 1_000 }, (_, index) => `e${String(index)}`) },
     },
-    // Few instructions, and a new state with nearly every character of a text.
+    // Few instructions, but a new state with nearly every character of a text.
     states: { type: 'string', pattern: '^[ab]*a[ab]{14}$' },
     chosenOfMany: {
       type: 'array',
@@ -67,7 +67,7 @@ const KINDS = ownKeyMap<Schema>({
   },
 });
 
-/** Of which the last one fits an empty object. */
+/** Only the last alternative matches an empty object. */
 function alternatives(count: number): readonly object[] {
   return [
     ...Array.from({ length: count }, (_, index) => ({ required: [`f${String(index)}`] })),
@@ -102,7 +102,7 @@ function definition(kind: string, versions: readonly object[]): object {
   };
 }
 
-/** A version with as many as may be in one definition, others in each. */
+/** A version with the maximum number for one definition, different in each version. */
 function largePatterns(index: number): readonly [name: string, schema: string] {
   return [`v${String(index + 1)}`, schemaOfPatterns(index)];
 }
@@ -115,7 +115,7 @@ function schemaOfPatterns(index: number): string {
   return `{"type":"object","properties":{${patterns.join(',')}}}`;
 }
 
-/** Upper and lower case are one in them: the other case of each character in a range is looked for. */
+/** Case-insensitive patterns: the other case of each character in a range is computed. */
 const FOLDED: readonly (readonly [name: string, pattern: string])[] = [
   ['ranges of all characters', '(?i)[Ā-\u{1ffff}]'.repeat(600)],
   ['one range of all characters', '(?i)[Ā-\u{1ffff}]'],
@@ -124,7 +124,7 @@ const FOLDED: readonly (readonly [name: string, pattern: string])[] = [
 
 type Item = string | ((index: number) => string);
 
-/** Into the properties of one schema. */
+/** For the properties of one schema. */
 const SCHEMAS: readonly (readonly [name: string, begin: string, item: Item, end: string])[] = [
   ['properties', '"properties":{', numbered('"p#":{"type":"string"}'), '}'],
   ['properties without types', '"properties":{', numbered('"p#":{}'), '}'],
@@ -212,7 +212,7 @@ export const DEFINITION_REQUESTS: readonly WorstRequest[] = [
       ]),
     ),
   ),
-  // Few values, so that it is not too large for the loop.
+  // Few values, so that it stays on the event loop.
   json('definition: few large patterns', DEFINITION, () =>
     textOf(Array.from({ length: 20 }, (_, index) => largePatterns(index))),
   ),
@@ -253,7 +253,7 @@ export const DEFINITION_REQUESTS: readonly WorstRequest[] = [
 
 const LETTERS = 'abbabaaabbbaababbabbbaaaab';
 
-/** Small, so that the loop carries them out, and costly by their schema. */
+/** Small objects, processed on the event loop, that are expensive because of their schema. */
 export const COSTLY_VALUES: readonly WorstRequest[] = [
   custom('within the bounds, text for a pattern of many states', 'states', letter, {
     around: ['"', '"'],
@@ -283,7 +283,7 @@ export const COSTLY_VALUES: readonly WorstRequest[] = [
   ),
 ];
 
-/** Neither repeated nor random, so that all runs send the same. */
+/** Neither repeated nor random, so that all runs send the same bytes. */
 function letter(index: number): string {
   return LETTERS.charAt((index * index + 7 * Math.floor(index / 13)) % LETTERS.length);
 }

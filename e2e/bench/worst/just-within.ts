@@ -2,7 +2,7 @@ import type { Item, WorstRequest } from './request';
 import { filled, numbered, TYPE } from './request';
 import { STORED_WITHIN } from './stored';
 
-/** As many as an object of {@link STORED_WITHIN} has, and so many operations of a patch as are carried out on the loop. */
+/** The number of items in an object of {@link STORED_WITHIN}, and of patch operations that are processed on the event loop. */
 const KEYS = 700;
 const CONTAINERS = 240;
 const OPERATIONS = 370;
@@ -104,8 +104,8 @@ const ROWS: readonly Row[] = [
 ];
 
 /**
- * Changes of objects that are as large as is still parsed and changed on the loop that serves everybody: their work is in what they lead to,
- * differences, conflicts and the fields of managers, more than in their bodies.
+ * Changes of the largest objects that are parsed and changed on the event loop. Their cost is less in their bodies than in differences,
+ * conflicts and managed fields.
  */
 export const JUST_WITHIN: readonly WorstRequest[] = ROWS.map(
   ([change, what, path, begin, item, end, count]) => ({

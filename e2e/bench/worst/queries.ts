@@ -2,10 +2,10 @@ import type { WorstRequest } from './request';
 import { filled, MANY, SPACE, TYPE, numbered } from './request';
 import { STORED } from './stored';
 
-/** Just below what the server takes of a URL, and of all headers. */
+/** Just below the limits of a URL and of all headers. */
 const URL_BYTES = 32_000;
 const HEADER_BYTES = 60_000;
-/** Leaves room for the path, and for some characters that have to be escaped. */
+/** Leaves space for the path and for escaped characters. */
 const SELECTOR_BYTES = 31_000;
 const GET = `${SPACE}/configmaps/small`;
 
@@ -17,7 +17,7 @@ function selecting(text: string): string {
   return `${MANY}?labelSelector=${encodeSelector(text)}`;
 }
 
-/** Only what may not stand in a query, so that much of it fits. */
+/** Escapes only characters that a query cannot contain, so that more text fits. */
 function encodeSelector(text: string): string {
   return text.replaceAll(' ', '+').replaceAll('=', '%3D').replaceAll('&', '%26');
 }
@@ -103,7 +103,7 @@ const URLS: readonly (readonly [name: string, path: string])[] = [
   ['metrics', '/metrics'],
 ];
 
-/** What has no body. */
+/** Requests without a body. */
 export const QUERIES: readonly WorstRequest[] = [
   ...SELECTORS.map(([name, text]) => ({
     name: `label selector: ${name}`,
@@ -215,7 +215,7 @@ export const READ_REQUESTS: readonly WorstRequest[] = [
   ),
 ];
 
-/** Options in a body take the place of those in the query, `dryRun` too: there is nothing where these go. */
+/** Options in a body replace those of the query, including `dryRun`; these requests address missing objects. */
 function deletions(name: string, path: string): readonly WorstRequest[] {
   const bodies: readonly (readonly [name: string, type: string, text: () => string])[] = [
     ['unknown fields', TYPE.json, () => filled({ begin: '{', item: numbered('"u#":0'), end: '}' })],

@@ -4,7 +4,7 @@ import { amountsSpec, STORED_WITHIN } from './stored';
 
 /** Size of a body with a wrong value, which the refusal quotes in part. */
 const QUOTED_BYTES = 16 * 1_024;
-/** About as large as the loop that serves everybody still takes. */
+/** About the largest size that is processed on the event loop. */
 const BODY_BYTES = 120_000;
 
 const { pod, amounts } = STORED_WITHIN;

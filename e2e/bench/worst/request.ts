@@ -1,22 +1,22 @@
-/** One request that was made up to hold a server for as long as it can. */
+/** One request that is designed to block the event loop as long as possible. */
 export interface WorstRequest {
   readonly name: string;
   /** Default: GET. */
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Made when it is needed, and not kept. */
+  /** Created on demand and not retained. */
   readonly body?: () => Buffer;
-  /** What is watched meanwhile, each by {@link WATCHERS} watchers: the path and the Accept header. */
+  /** The path and Accept header of {@link WATCHERS} watches that are open meanwhile. */
   readonly watched?: { readonly path: string; readonly accept: string };
 }
 
 export const WATCHERS = 10;
 
-/** Just below what the server takes. */
+/** Just below the limit of the server. */
 export const BODY_BYTES_MAX = 3 * 1_024 * 1_024 - 256;
 
-/** The namespace of what is stored before the first request, and its objects: see `stored.ts`. */
+/** The namespace and the objects that exist before the first request: see `stored.ts`. */
 export const SPACE = '/api/v1/namespaces/worst';
 export const MANY = '/api/v1/namespaces/many/configmaps';
 
@@ -32,7 +32,7 @@ export const TYPE = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** Something in an object that is repeated until the body is full: what stands before it, the item, and what stands after it. */
+/** A repeated part of an object: the text before it, the item, and the text after it. */
 export type Row = readonly [name: string, path: string, begin: string, item: Item, end: string];
 export type Item = string | ((index: number) => string);
 
@@ -48,7 +48,7 @@ interface Filled {
   readonly count?: number;
 }
 
-/** A text that repeats an item until it has the size of the largest body, or as many as are wanted. */
+/** Repeats an item up to the size of the largest body, or the given number of times. */
 export function filled({
   begin = '',
   item,
@@ -73,7 +73,7 @@ export function filled({
   return begin + items.join(between) + end;
 }
 
-/** `#` is the number of the item, again from the start after so many. */
+/** `#` is the number of the item, modulo the given number. */
 export function numbered(text: string, modulus = Infinity): (index: number) => string {
   return (index) => text.replaceAll('#', String(index % modulus));
 }

@@ -6,11 +6,11 @@ import { DEFINITIONS, WIDE_CUSTOM } from './definitions';
 const FILL_CONCURRENCY = 32;
 const MANY_COUNT = Number(process.env['ORCH_BENCH_OBJECTS'] ?? 10_000);
 
-/** Objects that nearly fill what etcd takes (1.5 MiB), each in its own way. */
+/** Objects near the limit of etcd (1.5 MiB), each of a different structure. */
 export const STORED = {
   /** 60,000 keys. */
   wide: `${SPACE}/configmaps/wide`,
-  /** One value of 1 MB, which is what a ConfigMap takes. */
+  /** One value of 1 MB, the limit of a ConfigMap. */
   text: `${SPACE}/configmaps/text`,
   /** 2,000 containers. */
   pod: `${SPACE}/pods/long`,
@@ -23,7 +23,7 @@ export const STORED = {
   small: `${SPACE}/configmaps/small`,
 } as const;
 
-/** Objects as large as is still changed on the loop that serves everybody. */
+/** The largest objects that are changed on the event loop. */
 export const STORED_WITHIN = {
   /** 700 keys, each with its field. */
   keys: `${SPACE}/configmaps/within`,
@@ -34,7 +34,7 @@ export const STORED_WITHIN = {
   amounts: '/apis/apps/v1/namespaces/worst/statefulsets/within',
 } as const;
 
-/** What the worst requests are about. Rejects when the server refuses any of it. */
+/** Creates the objects of the worst requests. Rejects if the server refuses one. */
 export async function fillStore(client: ApiClient): Promise<void> {
   for (const name of ['worst', 'many']) {
     await create(client, '/api/v1/namespaces', namespace(name));
@@ -138,7 +138,7 @@ function longEndpoints(addresses: number): object {
   };
 }
 
-/** The spec of a StatefulSet of 80 containers with four amounts each, all of them this one. */
+/** The spec of a StatefulSet of 80 containers with four quantities each, all equal to the given one. */
 export function amountsSpec(amount: string): object {
   const labels = { a: 'b' };
   const limits = Object.fromEntries(
@@ -176,7 +176,7 @@ async function create(client: ApiClient, path: string, body: unknown): Promise<v
   for (let tries = 0; ; tries++) {
     const created = await client.request({ method: 'POST', path, body, timeoutMs: CREATE_TIMEOUT_MS });
     if (created.status === 201) return;
-    // A definition takes a moment to be served.
+    // A definition is not served immediately.
     if (created.status !== 404 || tries >= RETRIES) throw new Error(`${path}: ${created.text.slice(0, 500)}`);
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }

@@ -1,9 +1,9 @@
-/** What the server takes on the loop that serves everybody (`apiserver/engine/request/loop-bounds.ts`). */
+/** The limits for processing on the event loop (`apiserver/engine/request/loop-bounds.ts`). */
 const BODY_BYTES_MAX = 128 * 1_024;
 const VALUES_MAX = 1_500;
 const SHRINKS = 0.9;
 
-/** The largest text of JSON that is carried out on the loop that serves everybody; `textOf` makes one of so many bytes at most. */
+/** The largest JSON text that is processed on the event loop; `textOf` creates one of at most the given size in bytes. */
 export function largestWithin(textOf: (bytes: number) => string): string {
   let bytes = BODY_BYTES_MAX;
   for (;;) {
@@ -13,7 +13,7 @@ export function largestWithin(textOf: (bytes: number) => string): string {
   }
 }
 
-/** What is no JSON has none. */
+/** A text that is not JSON has no values. */
 function valuesIn(text: string): number {
   try {
     let values = 0;
