@@ -1,3 +1,4 @@
+import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
@@ -53,12 +54,12 @@ interface Pending {
   definitions?: number;
 }
 
-interface SkippedDependents {
+interface GapReport {
   readonly pending: Pending;
   readonly owner: ApiObject;
   readonly gaps: readonly string[];
-  /** What becomes of the dependents. */
-  readonly action: 'orphaned' | 'deleted';
+  readonly reason: 'DependentsSkipped' | 'DependentsUnavailable';
+  readonly message: string;
 }
 
 /** Number of group versions and resources that an Event names. */
@@ -118,19 +119,24 @@ export class Finalizers {
     const owner = await getLive(client, address, signal);
     if (owner === undefined) return undefined;
     const gaps = graph.gaps(settleMs);
-    if (isOrphaning(owner)) {
-      await orphanDependents(this.#parts, owner, signal);
-      // An unseen dependent keeps its owner reference and would be deleted after the owner.
-      if (gaps.length > 0) absent.addOrphaned(uid);
-      await this.#reportGaps({ pending, owner, gaps, action: 'orphaned' }, signal);
-      await this.#release(address, FINALIZER.orphan, signal);
-      return undefined;
+    const isOrphan = isOrphaning(owner);
+    if (!isOrphan && !isWaiting(owner)) return undefined;
+    try {
+      await (isOrphan ? orphanDependents : deleteDependents)(this.#parts, owner, signal);
+    } catch (error) {
+      if (hasCode(error, 503)) {
+        const message = `waits for dependents of resources that do not answer: ${shownNames(gaps)}`;
+        await this.#reportGaps({ pending, owner, gaps, reason: 'DependentsUnavailable', message }, signal);
+      }
+      throw error;
     }
-    if (!isWaiting(owner)) return undefined;
-    await deleteDependents(this.#parts, owner, signal);
-    if (blockingDependents(graph, owner).length > 0) return { requeueAfterMs: BLOCKED_RETRY_MS };
-    await this.#reportGaps({ pending, owner, gaps, action: 'deleted' }, signal);
-    await this.#release(address, FINALIZER.foregroundDeletion, signal);
+    if (!isOrphan && blockingDependents(graph, owner).length > 0) return { requeueAfterMs: BLOCKED_RETRY_MS };
+    // An unseen dependent keeps its owner reference and would be deleted after the owner.
+    if (isOrphan && gaps.length > 0) absent.addOrphaned(uid);
+    const later = `they are ${isOrphan ? 'orphaned' : 'deleted'} once they can be listed`;
+    const message = `deleted without dependents that cannot be listed: ${shownNames(gaps)}; ${later}`;
+    await this.#reportGaps({ pending, owner, gaps, reason: 'DependentsSkipped', message }, signal);
+    await this.#release(address, isOrphan ? FINALIZER.orphan : FINALIZER.foregroundDeletion, signal);
     return undefined;
   }
 
@@ -141,22 +147,19 @@ export class Finalizers {
     }
   }
 
-  /** Reports dependents that may be unseen by a log entry, and by an Event about the owner. */
+  /** Reports what may keep dependents from being seen by a log entry, and by an Event about the owner. Reports nothing without gaps. */
   async #reportGaps(
-    { pending: { address, kind }, owner, gaps, action }: SkippedDependents,
+    { pending: { address, kind }, owner, gaps, reason, message }: GapReport,
     signal: AbortSignal,
   ): Promise<void> {
     if (gaps.length === 0) return;
+    const { resource, namespace, name } = address;
     this.#parts.log.warn(
-      { resource: address.resource.resource, namespace: address.namespace, object: address.name, gaps },
-      'owner deleted without waiting for dependents that cannot be listed',
+      { resource: resource.resource, namespace, object: name, gaps, reason },
+      'some dependents of the owner cannot be reached',
     );
-    const shown = gaps.slice(0, GAPS_SHOWN_MAX).join(', ');
-    const more = gaps.length > GAPS_SHOWN_MAX ? `, and ${String(gaps.length - GAPS_SHOWN_MAX)} more` : '';
-    const message = `deleted without dependents that cannot be listed: ${shown}${more}; they are ${action} once they can be listed`;
-    const about = { resource: { ...address.resource, kind }, object: owner };
-    const event = { about, reason: 'DependentsSkipped', message, component: COMPONENT, key: 'skipped' };
-    await recordWarning(this.#parts, event, signal);
+    const about = { resource: { ...resource, kind }, object: owner };
+    await recordWarning(this.#parts, { about, reason, message, component: COMPONENT, key: reason }, signal);
   }
 
   async #release(address: ObjectAddress, finalizer: string, signal: AbortSignal): Promise<void> {
@@ -165,4 +168,9 @@ export class Finalizers {
     const { resource, namespace, name } = address;
     log.debug({ resource: resource.resource, namespace, object: name, finalizer }, 'finalizer removed');
   }
+}
+
+function shownNames(gaps: readonly string[]): string {
+  const more = gaps.length - GAPS_SHOWN_MAX;
+  return gaps.slice(0, GAPS_SHOWN_MAX).join(', ') + (more > 0 ? `, and ${String(more)} more` : '');
 }

@@ -165,6 +165,39 @@ test('while a group does not answer discovery, orphaning waits only until its li
   expect(bench.find(LEASES, 'l')).toBeDefined();
 });
 
+test('an owner waits for a known dependent that does not answer, orphans the others, and an event says so', async () => {
+  const events = { ...CONFIG_MAPS, resource: 'events', kind: 'Event' };
+  bench.server.resources = [...bench.server.resources, events];
+  const groupVersion = `${GROUP.coordination}/v1`;
+  const owners = [ownedBy(DEPLOYMENTS, bench.make(DEPLOYMENTS, 'd'))];
+  bench.make(LEASES, 'l', { owners });
+  bench.make(REPLICA_SETS, 'r', { owners });
+  start({ gapPatienceMs: 20 });
+  while (!bench.server.seen.some(({ path, query }) => path.endsWith('/leases') && query.has('watch'))) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  bench.server.brokenGroupVersions.add(groupVersion);
+  bench.server.fault = ({ path }) =>
+    path.endsWith('/leases/l') ? new StatusError('ServiceUnavailable', 'no endpoints') : undefined;
+  const asked = (): number => bench.server.seen.filter(({ path }) => path === `/apis/${groupVersion}`).length;
+  const before = asked();
+  while (asked() < before + 3) await new Promise((resolve) => setTimeout(resolve, 5));
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Orphan' });
+  await bench.until(() => bench.server.store.list(events).length > 0);
+  expect(bench.server.store.list(events)).toMatchObject([
+    {
+      reason: 'DependentsUnavailable',
+      message: `waits for dependents of resources that do not answer: ${groupVersion}`,
+    },
+  ]);
+  await bench.until(() => bench.find(REPLICA_SETS, 'r')?.metadata.ownerReferences === undefined);
+  expect(bench.find(DEPLOYMENTS, 'd')).toBeDefined();
+  bench.server.brokenGroupVersions.clear();
+  bench.server.fault = () => undefined;
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(LEASES, 'l')?.metadata.ownerReferences).toBeUndefined();
+});
+
 test('a foreground deletion continues after its limit without resources that cannot be discovered or listed', async () => {
   const groupVersion = `${GROUP.coordination}/v1`;
   bench.server.brokenGroupVersions.add(groupVersion);
