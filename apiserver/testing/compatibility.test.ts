@@ -16,6 +16,7 @@ const PAGE = path.join(__dirname, '../docs/compatibility.md');
 const CORE = '/api/v1';
 const DEFAULT = `${CORE}/namespaces/default`;
 const STRATEGIC = { 'content-type': 'application/strategic-merge-patch+json' };
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 const TEMPLATE = {
   spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'example.com/i:1' }] },
@@ -143,6 +144,39 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     expect(json.metadata.managedFields).toContainEqual(
       expect.objectContaining({ manager: 'm', subresource: 'scale' }),
     );
+  },
+  'apply-that-changes-nothing': async () => {
+    const config = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'm', creationTimestamp: null } };
+    const apply = async (): Promise<string> =>
+      (await api.call('PATCH', `${DEFAULT}/configmaps/m?fieldManager=a`, { body: config, headers: APPLY }))
+        .text;
+    const first = await apply();
+    const later = Date.now() + 5_000;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => later);
+    const again = await apply().finally(() => {
+      clock.mockRestore();
+    });
+    expect(again).toBe(first);
+  },
+  'empty-list-sent-again': async () => {
+    const url = `/apis/${GROUP.networking}/v1/namespaces/default/networkpolicies`;
+    const body = {
+      metadata: { name: 'p' },
+      spec: { podSelector: {}, policyTypes: ['Ingress'], ingress: [] },
+    };
+    const { json: made } = await api.call('POST', url, { body });
+    expect((await api.call('PUT', `${url}/p`, { body })).json.metadata).toEqual(made.metadata);
+  },
+  'list-items-of-one-key': async () => {
+    const env = [{ name: 'A' }, { name: 'A', value: 'x' }];
+    const spec = { ...TEMPLATE.spec, containers: [{ name: 'c', image: 'i', env }] };
+    await api.call('POST', `${DEFAULT}/pods`, { body: { metadata: { name: 'p' }, spec } });
+    const config = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', labels: { a: 'b' } } };
+    const { code, json } = await api.call('PATCH', `${DEFAULT}/pods/p?fieldManager=a`, {
+      body: config,
+      headers: APPLY,
+    });
+    expect([code, json.metadata.managedFields.length]).toEqual([200, 2]);
   },
   'custom-status-other-kind': async () => {
     const subresources = { status: {} };

@@ -31,8 +31,8 @@ export function computeAppliedSet(shape: ObjectShape, config: object): FieldSet 
 }
 
 /**
- * Returns the fields of a stored object, whose lists may hold items that repeat a key or have none. Such items
- * are omitted.
+ * Returns the fields of a stored object. Items that repeat a key are one member without fields; items that have
+ * no key are omitted.
  */
 export function computeHeldSet(shape: ObjectShape, object: object): FieldSet {
   return new Reader(false).object(shape, object as Readonly<Record<string, unknown>>);
@@ -145,11 +145,12 @@ class Reader {
   }
 
   #item(node: FieldSetBuilder, shape: ListShape, element: string, item: unknown): void {
-    if (node[element] !== undefined && this.#isStrict) {
+    const isRepeated = node[element] !== undefined;
+    if (isRepeated && this.#isStrict) {
       throw new ShapeError(this.#path, `duplicate entries for key ${displayPath([element])}`);
     }
     const below = this.#below(element, shape.element, item);
-    node[element] = below === undefined ? LEAF : withSelf(below);
+    node[element] = below === undefined || isRepeated ? LEAF : withSelf(below);
   }
 
   #undeclared(element: string): Shape {

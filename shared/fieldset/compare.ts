@@ -19,8 +19,8 @@ const NO_DIFFERENCE: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, remov
 
 /**
  * Compares two objects of one shape. Equal parts allocate nothing. An added or removed value counts with
- * everything in it. The order of items in keyed lists and sets does not count. Items that repeat a key count
- * as one atomic value.
+ * everything in it. The order of items in keyed lists and sets does not count. Items that repeat a key are one
+ * member without fields, which is added or removed when a key begins or ceases to be repeated.
  */
 export function compareObjects(shape: ObjectShape, old: object, next: object): Comparison {
   return compareFields(shape, old as ReadonlyJson, next as ReadonlyJson) ?? NO_DIFFERENCE;
@@ -188,7 +188,9 @@ function compareSameItems(
   before: readonly unknown[],
   after: readonly unknown[],
 ): Difference | undefined {
-  if (before.length !== 1 || after.length !== 1) return deepEqual(before, after) ? undefined : MODIFIED;
+  if (before.length > 1 && after.length > 1) return deepEqual(before, after) ? undefined : MODIFIED;
+  if (before.length > 1) return { added: wholeItem(shape, after), removed: LEAF };
+  if (after.length > 1) return { added: LEAF, removed: wholeItem(shape, before) };
   return shape.kind === 'keyed' ? compareValues(shape.element, before[0], after[0]) : undefined;
 }
 

@@ -80,7 +80,8 @@ function mergeLists(
     if (typeof named === 'string') wanted.set(named, item);
   }
   const result: unknown[] = [];
-  const seen = new Set<string>();
+  /** Positions in the result. */
+  const seen = new Map<string, number>();
   for (const item of live) {
     const element = getItemElement(shape, item);
     if (typeof element !== 'string') throw new ShapeError([], element.problem);
@@ -88,11 +89,15 @@ function mergeLists(
       result.push(item);
       continue;
     }
-    // The applied item replaces all live items that repeat its key.
-    if (seen.has(element)) continue;
-    seen.add(element);
     const mine = wanted.get(element);
-    result.push(shape.kind === 'keyed' ? mergeValues(shape.element, item, mine) : mine);
+    const at = seen.get(element);
+    if (at === undefined) {
+      seen.set(element, result.length);
+      result.push(shape.kind === 'keyed' ? mergeValues(shape.element, item, mine) : mine);
+    } else {
+      // The applied item replaces live items that repeat its key, and merges with none of them.
+      result[at] = mine;
+    }
   }
   for (const [element, item] of wanted) if (!seen.has(element)) result.push(item);
   const isSame = result.length === live.length && result.every((item, at) => item === live[at]);

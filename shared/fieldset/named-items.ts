@@ -1,11 +1,11 @@
 import { isJsonObject } from '../object/clone';
 import { ownValue } from './own-value';
-import { hasDistinctItems, hasElement } from './items';
+import { hasElement } from './items';
 import type { Inside, ListShape, ObjectShape, Shape } from './shape';
 
 /**
- * True when every list that `next` does not share with `old` has items with distinct keys or values. `old` is
- * undefined for a new object.
+ * True when every item of the lists that `next` does not share with `old` has a key or is a scalar. Items may
+ * repeat a key, as since v1.30. `old` is undefined for a new object.
  */
 export function hasNamedItems(shape: ObjectShape, old: object | undefined, next: object): boolean {
   const { fields, others } = partsWithLists(shape);
@@ -75,7 +75,6 @@ function isNamedInside({ of, shape }: Inside, value: object): boolean {
 
 function areNamed(shape: ListShape, list: readonly unknown[]): boolean {
   for (const item of list) if (!hasElement(shape, item)) return false;
-  if (!hasDistinctItems(shape, list)) return false;
   if (shape.kind === 'set' || !canHoldLists(shape.element)) return true;
   const { element } = shape;
   return list.every((item) => typeof item !== 'object' || item === null || isNamed(element, undefined, item));

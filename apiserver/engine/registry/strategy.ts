@@ -47,9 +47,6 @@ export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
  */
 export type MetadataChecks = 'all' | 'no domains' | 'afterwards' | 'old names' | 'new alone' | 'least';
 
-/** Names of members, by the field of the object that has them. */
-export type NamesByField = Readonly<Record<string, readonly string[]>>;
-
 export type StatusTakes = 'deletionGracePeriodSeconds' | 'deletionTimestamp' | 'generateName';
 
 /**
@@ -59,11 +56,6 @@ export type StatusTakes = 'deletionGracePeriodSeconds' | 'deletionTimestamp' | '
 export interface CompatibilityRules {
   /** Which checks of metadata the kind's validation calls. Default: `all`; `least` for updates of custom resources. */
   readonly metadataChecks?: MetadataChecks;
-  /**
-   * With `tracksGeneration`: fields in which empty lists and maps that are sent increment the generation, because upstream compares the decoded
-   * object with the stored one. Each has the names of those members that have a default.
-   */
-  readonly emptyIsChange?: NamesByField;
   /** A creation keeps the status that the client sends. Default: it is dropped if the kind has a status subresource. */
   readonly keepsStatusOnCreate?: boolean;
   /** An object without a name is named by a random UUID, and `generateName` is ignored. */

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../../shared/object/object';
 import type { Backend, Guard, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
+import { withOwnersOf } from './fieldmanager/entries';
 import type { KnownObject } from '../watch-cache/recent-objects';
 import type { Reservation } from './reservation';
 
@@ -168,17 +169,17 @@ function isUnknownOutcome(error: unknown): boolean {
 
 async function carryOut(
   target: WriteTarget,
-  intent: Intent,
+  asked: Intent,
   seen: Seen,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  let encoded: Encoded;
+  let pending: Pending;
   try {
-    const encoding = target.encode(intent.object, signal, intent.kind === 'put' ? seen.current : undefined);
-    encoded = encoding instanceof Promise ? await encoding : encoding;
+    pending = await encodeIntent(target, asked, seen.current, signal);
   } catch (error) {
     return retryOnFreshObject(target, seen, error, signal);
   }
+  const { intent, encoded } = pending;
   const { plain } = encoded;
   if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {
     if (!seen.fresh) {
@@ -188,7 +189,34 @@ async function carryOut(
     }
     return { written: { kind: 'none', object: intent.object, plain, revision: seen.current?.revision ?? 0 } };
   }
-  return store(target, { intent, encoded, current: seen.current }, signal);
+  return store(target, pending, signal);
+}
+
+/** Encodes the object. One that would change only the times of managedFields keeps them, and so changes nothing. */
+async function encodeIntent(
+  target: WriteTarget,
+  intent: Intent,
+  current: Current | undefined,
+  signal: AbortSignal,
+): Promise<Pending> {
+  const over = intent.kind === 'put' ? current : undefined;
+  const encoding = target.encode(intent.object, signal, over);
+  const encoded = encoding instanceof Promise ? await encoding : encoding;
+  const timeless = over && withoutNewTimes(over, intent.object, encoded);
+  if (over === undefined || timeless === undefined) return { intent, encoded, current };
+  const again = await target.encode(timeless, signal, over);
+  if (!again.plain.equals(over.plain)) return { intent, encoded, current };
+  return { intent: { ...intent, object: timeless }, encoded: again, current };
+}
+
+/**
+ * The object with the managedFields of the current one, if nothing else may have changed. Times have one
+ * length, so other bytes of another length are a change.
+ */
+function withoutNewTimes(current: Current, next: ApiObject, { plain }: Encoded): ApiObject | undefined {
+  const isTracked = current.object.metadata.managedFields !== undefined;
+  if (isTracked && plain.length !== current.plain.length) return undefined;
+  return withOwnersOf(current.object, next);
 }
 
 function sameRevision(a: Current | undefined, b: Current | undefined): boolean {

@@ -334,21 +334,41 @@ test('without a schema lists are atomic and maps are granular', () => {
   expect(object.data('spec')).toEqual({ list: ['a'], map: { b: '1' } });
 });
 
-test('an object with ambiguous items cannot be applied to until an update fixes them', () => {
-  const object = pod();
-  const env = [
-    { name: 'E', value: '1' },
-    { name: 'E', value: '2' },
-  ];
-  object.update('one', { kind: 'Pod', spec: { containers: [{ name: 'c', env }] } });
-  const { reason, message } = refusal(() => object.apply('two', { metadata: { labels: { a: 'b' } } }));
-  expect([reason, message]).toEqual([
-    'BadRequest',
-    'failed to create manager for existing fields: failed to convert new object (v1, Kind=Pod) to smd typed: .spec.containers[name="c"].env: duplicate entries for key [name="E"]',
-  ]);
-  object.update('one', { kind: 'Pod', spec: { containers: [{ name: 'c', env: [env[0]] }] } });
-  object.apply('two', { spec: { containers: [{ name: 'c', image: 'i' }] } });
-  expect(object.data('spec')).toMatchObject({ containers: [{ env: [env[0]], image: 'i' }] });
+describe('an apply to an object with items that repeat a key', () => {
+  const item = (value: string): object => ({ name: 'E', value });
+  const env = (...values: string[]): object => ({
+    spec: { containers: [{ name: 'c', env: values.map(item) }] },
+  });
+  const valuesIn = (object: ManagedObject): unknown =>
+    (object.data('spec') as { containers: readonly { env?: unknown }[] }).containers[0]?.env;
+
+  test('of other fields leaves them, and can be repeated', () => {
+    const object = pod();
+    object.update('one', env('1', '2'));
+    object.apply('two', { metadata: { labels: { a: 'b' } } });
+    expect(valuesIn(object)).toEqual([item('1'), item('2')]);
+    const before = object.object;
+    object.apply('two', { metadata: { labels: { a: 'b' } } });
+    expect(object.object).toBe(before);
+  });
+
+  test('replaces all of them by the applied item, which merges with none', () => {
+    const object = pod();
+    object.update('one', env('1', '2'));
+    const applied = { spec: { containers: [{ name: 'c', env: [{ name: 'E' }] }] } };
+    expect(refusal(() => object.apply('two', applied)).causes[0]?.field).toBe(
+      '.spec.containers[name="c"].env[name="E"]',
+    );
+    object.apply('two', applied, { force: true });
+    expect(valuesIn(object)).toEqual([{ name: 'E' }]);
+    expect(object.owners['Update one']).not.toHaveProperty([
+      'f:spec',
+      'f:containers',
+      'k:{"name":"c"}',
+      'f:env',
+      'k:{"name":"E"}',
+    ]);
+  });
 });
 
 test.each<[string, object, string]>([

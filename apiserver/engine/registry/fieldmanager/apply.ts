@@ -15,16 +15,13 @@ import {
 } from '../../../../shared/fieldset/field-set';
 import { mergeConfig } from '../../../../shared/fieldset/merge';
 import type { Entry } from './entries';
-import { identityOf, storedEntries, withEntries, withManagedFields, compareText } from './entries';
+import { BEFORE_FIRST_APPLY, compareText, storedEntries, withEntries, withManagedFields } from './entries';
 import { ownedByLastApplied, refreshLastApplied } from './last-applied';
 import type { FieldWriter, ManagedKind } from './managed-kind';
 import { ChangesByVersion, hasForgotten, reconcileEntries, takeAway } from './owned-fields';
 import { prune } from './prune';
 import { trackUpdate } from './track-update';
 import { displayPath } from '../../../../shared/fieldset/path-element';
-
-/** Who owned what there was before the first apply to an object without managedFields. */
-const BEFORE_FIRST_APPLY = 'before-first-apply';
 
 /** The manager that takes over from client-side apply without conflicts. */
 const CLIENT_MANAGER = 'kubectl';
@@ -83,8 +80,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
     !deepEqual(pruned.metadata, bare.metadata);
   const result = isChange ? withManagedFields(request.read(pruned), undefined) : bare;
   const next = refreshLastApplied(request, result);
-  const isSame = sameOwners(entries, after) && deepEqual({ ...next }, withoutTypeMeta(bare, next));
-  if (isSame && isLive) return withManagedFields(next, live.metadata.managedFields);
+  // The write keeps the time if nothing else changes.
   const timed = { ...own, time: formatTime(writer.nowMs) };
   return withEntries(
     next,
@@ -115,8 +111,8 @@ function liveOf({ kind, live, writer }: ApplyRequest): ApiObject {
 }
 
 /**
- * Throws BadRequest for an object with ambiguous list items: it cannot be tracked or applied to until an
- * update fixes them.
+ * Throws BadRequest for an object with list items that have no key: it cannot be tracked or applied to until
+ * an update fixes them.
  */
 function refuseUnnamed(kind: ManagedKind, live: ApiObject): void {
   const error = misshapen(kind, live);
@@ -174,24 +170,6 @@ function refuseConflicts({ kind, live, writer }: ApplyRequest, conflicts: readon
 function isSameOwnership(last: Entry | undefined, own: Entry): boolean {
   if (last === undefined) return isEmptySet(own.set);
   return last.apiVersion === own.apiVersion && equalSets(last.set, own.set);
-}
-
-function sameOwners(before: readonly Entry[], after: readonly Entry[]): boolean {
-  if (before.length !== after.length) return false;
-  const byIdentity = new Map(after.map((entry) => [identityOf(entry), entry]));
-  return before.every((entry) => {
-    const other = byIdentity.get(identityOf(entry));
-    return other?.apiVersion === entry.apiVersion && equalSets(other.set, entry.set);
-  });
-}
-
-/** `bare` with the kind and version of `next`, for comparing what both say. */
-function withoutTypeMeta(bare: ApiObject, { kind, apiVersion }: ApiObject): ApiObject {
-  return {
-    ...bare,
-    ...(kind === undefined ? {} : { kind }),
-    ...(apiVersion === undefined ? {} : { apiVersion }),
-  };
 }
 
 /** A field that an apply would change and another manager owns. */

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../../shared/object/clone';
 import type { ApiObject, ManagedFieldsEntry, ObjectMeta } from '../../../../shared/object/object';
 import type { Writable } from '../../../../shared/object/values';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
-import { EMPTY_SET } from '../../../../shared/fieldset/field-set';
+import { EMPTY_SET, equalSets } from '../../../../shared/fieldset/field-set';
 import { parseFieldSet } from '../../../../shared/fieldset/parse';
 
 /** The fields of one manager, operation, version and subresource. */
@@ -18,6 +18,9 @@ export interface Entry {
 }
 
 const FIELDS_TYPE = 'FieldsV1';
+
+/** The manager of what an object without managedFields has before the first apply. */
+export const BEFORE_FIRST_APPLY = 'before-first-apply';
 
 /** Parses the entries that a client sent, one for each manager; undefined if they are invalid. */
 export function readEntries(managed: readonly ManagedFieldsEntry[]): readonly Entry[] | undefined {
@@ -75,6 +78,36 @@ export function withManagedFields(
   const metadata: Writable<ObjectMeta> = kept;
   if (managedFields !== undefined) metadata.managedFields = managedFields;
   return { ...object, metadata };
+}
+
+/**
+ * The object with the managedFields of the current one, if they have the same owners and other times, or if the
+ * object gets its first owners by an apply that owns nothing. Undefined otherwise. A write that would change
+ * nothing else is none. Source: `IgnoreManagedFieldsTimestampsTransformer`, v1.36, which compares entries in order.
+ */
+export function withOwnersOf(current: ApiObject, next: ApiObject): ApiObject | undefined {
+  const { managedFields: before = [] } = current.metadata;
+  const { managedFields: after = [] } = next.metadata;
+  if (before === after) return undefined;
+  const isSame =
+    before.length === 0
+      ? after.every(({ manager }) => manager === BEFORE_FIRST_APPLY)
+      : before.length === after.length && haveSameOwners(before, after);
+  return isSame ? withManagedFields(next, current.metadata.managedFields) : undefined;
+}
+
+function haveSameOwners(
+  before: readonly ManagedFieldsEntry[],
+  after: readonly ManagedFieldsEntry[],
+): boolean {
+  const known = new Map(storedEntries({ managedFields: before }).map((entry) => [identityOf(entry), entry]));
+  let isTimed = false;
+  const isSame = storedEntries({ managedFields: after }).every((entry) => {
+    const former = known.get(identityOf(entry));
+    isTimed ||= former?.time !== entry.time;
+    return former?.apiVersion === entry.apiVersion && equalSets(former.set, entry.set);
+  });
+  return isSame && isTimed;
 }
 
 /**

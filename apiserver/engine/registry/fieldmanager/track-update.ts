@@ -4,7 +4,6 @@ import { isNoDifference } from '../../../../shared/fieldset/compare';
 import { hasNamedItems } from '../../../../shared/fieldset/named-items';
 import type { FieldSet } from '../../../../shared/fieldset/field-set';
 import {
-  difference,
   equalSets,
   isEmptySet,
   recursiveDifference,
@@ -28,7 +27,7 @@ import { ChangesByVersion, hasForgotten, reconcileEntries, takeAway } from './ow
  * The object of a write other than apply (create, update, any other patch) with new managedFields: the
  * writer takes the fields that it changed from all other managers. `live` is the stored object, undefined
  * for a creation. managedFields in the new object count if they are valid; absent or invalid ones are those
- * of the live object, and `[]` or `[{}]` removes them. An object with ambiguous list items gets no
+ * of the live object, and `[]` or `[{}]` removes them. An object with list items that have no key gets no
  * managedFields.
  */
 export function trackUpdate(
@@ -78,10 +77,10 @@ function entriesAfter(
   changes: ChangesByVersion,
   writer: FieldWriter,
 ): readonly Entry[] {
-  const { added, modified, removed } = changes.comparison;
+  const { added, modified } = changes.comparison;
   const reconciled = reconcileEntries(kind, before);
   const others = takeAway(reconciled, changes);
-  const taken = recursiveDifference(difference(union(modified, added), removed), kind.ignored);
+  const taken = recursiveDifference(union(modified, added), kind.ignored);
   if (isEmptySet(taken)) return others;
   return capUpdaters(withOwned(others, reconciled, { kind, taken, writer }));
 }

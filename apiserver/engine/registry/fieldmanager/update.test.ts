@@ -130,37 +130,58 @@ test('one empty entry removes all owners, and further updates track none', () =>
   expect(object.owners).toEqual({});
 });
 
-test.each([
-  ['a key twice', { spec: { containers: [{ name: 'c' }, { name: 'c' }] } }],
-  ['a value twice', { metadata: { finalizers: ['a/b', 'a/b'] } }],
-  [
-    'a key twice inside an item',
-    { spec: { containers: [{ name: 'c', env: [{ name: 'E' }, { name: 'E' }] }] } },
-  ],
-])('an object whose lists have items with %s is not tracked', (_what, change) => {
-  const created = pod();
-  created.update('one', change);
-  expect(created.owners).toEqual({});
-  const object = pod();
-  object.update('one', { spec: { nodeName: 'n' } });
-  expect(object.owners).not.toEqual({});
-  object.patch('two', change);
-  expect(object.owners).toEqual({});
-  object.patch('two', { spec: { containers: [{ name: 'c' }] }, metadata: { finalizers: null } });
-  expect(object.owners).toEqual({});
+describe('items that repeat a key', () => {
+  const env = (...values: string[]): object => ({
+    spec: { containers: [{ name: 'c', env: values.map((value) => ({ name: 'E', value })) }] },
+  });
+  const owned = (item: object): object => ({
+    'f:spec': { 'f:containers': { 'k:{"name":"c"}': { 'f:env': { 'k:{"name":"E"}': item } } } },
+  });
+
+  test.each<[what: string, object: object, owners: object]>([
+    ['of a keyed list', env('1', '2'), owned({})],
+    [
+      'of a set',
+      { metadata: { finalizers: ['a/b', 'a/b'] } },
+      { 'f:metadata': { 'f:finalizers': { 'v:"a/b"': {} } } },
+    ],
+    ['inside an atomic value', { endpoints: [{ addresses: ['1.2.3.4', '1.2.3.4'] }] }, { 'f:endpoints': {} }],
+  ])('%s are one member without fields', (_what, next, owners) => {
+    const kind = 'endpoints' in next ? 'discovery/v1.EndpointSlice' : 'core/v1.Pod';
+    const object = new ManagedObject(messageType(kind));
+    object.update('one', next);
+    expect(object.owners).toMatchObject({ 'Update one': owners });
+  });
+
+  test('belong to the writer that changed one of them, or that began or ended the repetition', () => {
+    const object = pod();
+    object.update('one', env('1'));
+    object.patch('two', env('1', '2'));
+    expect(object.owners).toMatchObject({ 'Update two': owned({}) });
+    expect(object.owners['Update one']).not.toMatchObject(owned({}));
+    object.patch('three', env('1', '3'));
+    expect(object.owners).toMatchObject({ 'Update three': owned({}) });
+    expect(object.owners).not.toHaveProperty('Update two');
+    object.patch('four', env('4'));
+    expect(object.owners).toMatchObject({ 'Update four': owned({ '.': {}, 'f:value': {} }) });
+    expect(object.owners).not.toHaveProperty('Update three');
+  });
+
+  test('have the owners that they had after a write that leaves them as they are', () => {
+    const object = pod();
+    object.update('one', env('1', '2'));
+    const before = object.owners;
+    object.patch('two', { metadata: { labels: { a: 'b' } } });
+    expect(object.owners).toMatchObject(before);
+  });
 });
 
-test.each([
-  ['a value twice', { endpoints: [{ addresses: ['1.2.3.4'] }, { addresses: ['1.2.3.5', '1.2.3.5'] }] }, {}],
-  [
-    'no value twice',
-    { endpoints: [{ addresses: ['1.2.3.4', '1.2.3.5'] }] },
-    { 'Update one': { 'f:endpoints': {} } },
-  ],
-])('a list inside an atomic value has %s', (_what, change, owners) => {
-  const object = new ManagedObject(messageType('discovery/v1.EndpointSlice'));
-  object.update('one', change);
-  expect(object.owners).toEqual(owners);
+test('an object with a list item that has no key is not tracked', () => {
+  const object = pod();
+  object.update('one', { spec: { nodeName: 'n', imagePullSecrets: [{}] } });
+  expect(object.owners).toEqual({});
+  object.patch('two', { spec: { imagePullSecrets: null } });
+  expect(object.owners).toEqual({});
 });
 
 test('a write to the object does not own the status, one to the status owns only that', () => {

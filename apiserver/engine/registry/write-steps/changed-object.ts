@@ -6,14 +6,13 @@ import { pathSegmentName } from '../../../../shared/meta/name-rules';
 import type { ApiObject, ObjectMeta } from '../../../../shared/object/object';
 import type { Writable } from '../../../../shared/object/values';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../../../shared/meta/validate-metadata';
-import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import { isFinished } from '../deletion';
 import type { WriteAttempt } from '../write-attempt';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { desiredStateDiffers, metadataForUpdate } from '../metadata';
 import type { StoredResource } from '../resource';
 import { uidConflict } from '../storage-error';
-import type { MetadataChecks, NamesByField, Strategy, SubresourceStrategy } from '../strategy';
+import type { MetadataChecks, Strategy, SubresourceStrategy } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
@@ -79,15 +78,8 @@ export function prepareChanged(draft: WriteAttempt): void {
   const prepared = strategy.prepareForUpdate?.(kept, current, info) ?? kept;
   const isNext =
     strategy.tracksGeneration === true &&
-    (desiredStateDiffers(stored.type, prepared, current, strategy.generationCountsStatus) ||
-      isEmptied(draft.object, strategy.compat?.emptyIsChange));
+    desiredStateDiffers(stored.type, prepared, current, strategy.generationCountsStatus);
   draft.object = isNext ? withNextGeneration(prepared, current) : prepared;
-}
-
-function isEmptied(object: ApiObject, counted: NamesByField = {}): boolean {
-  return Object.entries(counted).some(([field, defaulted]) =>
-    [...getEmptiedFields(object, field)].some((name) => !defaulted.includes(name)),
-  );
 }
 
 /** Collects all validation errors: metadata, its change, the rules of the kind, the rules for changes. */

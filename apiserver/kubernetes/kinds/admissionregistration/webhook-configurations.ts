@@ -190,7 +190,7 @@ const webhookConfigurationTable = tableOf<
 export const webhookConfigurations: Kind<MutatingWebhookConfiguration> = {
   strategy: {
     tracksGeneration: true,
-    compat: { emptyIsChange: { webhooks: [] }, metadataChecks: 'no domains' },
+    compat: { metadataChecks: 'no domains' },
     requiresResourceVersion: true,
     ...webhookConfigurationRules,
   },

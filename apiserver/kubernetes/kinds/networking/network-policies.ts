@@ -95,7 +95,7 @@ function validateBlock({ cidr, except: exceptions = [] }: IPBlock, path: string)
 /** Ranges of ports belong to a feature that is off by default; a policy that has had some keeps them. */
 const networkPolicyStrategy: Strategy<NetworkPolicy> = {
   tracksGeneration: true,
-  compat: { emptyIsChange: { spec: ['policyTypes'] }, groupInErrors: GROUP.extensions },
+  compat: { groupInErrors: GROUP.extensions },
   ...networkPolicyRules,
   prepareForCreate: (object, { settings }) =>
     isOn(settings, 'NetworkPolicyEndPort') ? object : withoutRanges(object),

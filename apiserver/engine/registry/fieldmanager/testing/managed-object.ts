@@ -1,8 +1,10 @@
+import { deepEqual } from '../../../../../shared/object/clone';
 import type { ApiObject, ManagedFieldsEntry } from '../../../../../shared/object/object';
 import { applyMergePatch } from '../../../../../shared/patch/merge-patch';
 import { decodeObject } from '../../../../../shared/schema/decode';
 import type { KindType } from '../../../../../shared/schema/types';
 import { applyConfiguration } from '../apply';
+import { withOwnersOf } from '../entries';
 import type { KindOptions } from '../built-in-kind';
 import { managedKind } from '../built-in-kind';
 import { trackUpdate } from '../track-update';
@@ -22,14 +24,18 @@ export class ManagedObject {
   apply(manager: string, config: object, options: { force?: boolean; subresource?: string } = {}): ApiObject {
     const { force = false, subresource = '' } = options;
     this.#nowMs += 1000;
-    this.object = applyConfiguration({
+    const live = this.object;
+    const applied = applyConfiguration({
       kind: managedKind({ ...this.#options, subresource }),
-      live: this.object,
+      live,
       config: { metadata: {}, ...config },
       writer: { manager, subresource: '', nowMs: this.#nowMs },
       force,
       read: (merged) => decodeObject(this.#type, merged).object,
     });
+    // The registry does not store new times alone.
+    const timeless = live && withOwnersOf(live, applied);
+    this.object = live !== undefined && deepEqual(timeless, live) ? live : applied;
     return this.object;
   }
 
