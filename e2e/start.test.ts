@@ -12,6 +12,7 @@ import { freePort, isPortFree, LOOPBACK } from '../deploy/local/ports';
 import { repositoryRoot } from '../deploy/local/repository';
 import type { StartedProcess } from '../deploy/local/started-process';
 import { startProcess } from '../deploy/local/started-process';
+import type { Endpoints } from '../shared/api/types/core-v1';
 import { reachableAddress } from '../shared/certs/serving-hosts';
 import { eventually } from '../shared/testing/eventually';
 import { ApiClient } from './support/client';
@@ -174,11 +175,13 @@ describe('npm start on an address that other machines can reach, in the dialect 
   });
 
   (ADDRESS === LOOPBACK || !existsSync(PROMETHEUS) ? test.skip : test)(
-    'Prometheus finds the server by its standard discovery and scrapes it',
+    'the address that the standard discovery of Prometheus finds is a target that is up',
     async () => {
       const page = await freePort();
       const file = path.join(workspace.dir, 'prometheus.yml');
-      writeFileSync(file, prometheusConfig(serverUrl(port, ADDRESS), workspace.dir));
+      const targets = await discoverApiServers(api);
+      expect(targets).toEqual([`${ADDRESS}:${String(port)}`]);
+      writeFileSync(file, prometheusConfig(targets, workspace.dir));
       prometheus = await startProcess({
         name: 'prometheus',
         command: PROMETHEUS,
@@ -188,7 +191,7 @@ describe('npm start on an address that other machines can reach, in the dialect 
           `--web.listen-address=${LOOPBACK}:${String(page)}`,
         ],
       });
-      const targets = async (): Promise<readonly object[]> => {
+      const readTargets = async (): Promise<readonly object[]> => {
         const answer = await fetch(`http://${LOOPBACK}:${String(page)}/api/v1/targets?state=active`).catch(
           () => undefined,
         );
@@ -197,7 +200,7 @@ describe('npm start on an address that other machines can reach, in the dialect 
       };
       let found: readonly object[] = [];
       await eventually('the target is up', async () => {
-        found = await targets();
+        found = await readTargets();
         return found.some((target) => 'health' in target && target.health === 'up');
       });
       expect(found).toMatchObject([{ scrapeUrl: `${serverUrl(port, ADDRESS)}/metrics`, lastError: '' }]);
@@ -214,33 +217,34 @@ describe('npm start on an address that other machines can reach, in the dialect 
   });
 });
 
-/** The job `kubernetes-apiservers` of the example configuration of Prometheus, from outside of the cluster. */
-function prometheusConfig(server: string, dataDir: string): string {
+/**
+ * The targets that the job `kubernetes-apiservers` of Prometheus' example configuration keeps of the role `endpoints`: every address and port of
+ * `default;kubernetes;https`. Debian's Prometheus is built without this discovery, so that the rule is applied here.
+ */
+async function discoverApiServers(api: ApiClient): Promise<readonly string[]> {
+  const { items } = (await api.get('/api/v1/endpoints')).body as unknown as { items: readonly Endpoints[] };
+  return items
+    .filter(({ metadata: { namespace, name } }) => namespace === 'default' && name === 'kubernetes')
+    .flatMap(({ subsets = [] }) => subsets)
+    .flatMap(({ addresses = [], ports = [] }) =>
+      addresses.flatMap(({ ip }) =>
+        ports.filter(({ name }) => name === 'https').map(({ port }) => `${ip}:${String(port)}`),
+      ),
+    );
+}
+
+function prometheusConfig(targets: readonly string[], dataDir: string): string {
   const tokenFile = path.join(dataDir, 'prometheus.token');
   writeFileSync(tokenFile, ensureCredentials(dataDir).adminToken);
-  const access = {
-    tls_config: { ca_file: caFileOf(path.join(dataDir, 'certs')) },
-    authorization: { credentials_file: tokenFile },
-  };
   return dump({
     scrape_configs: [
       {
         job_name: 'kubernetes-apiservers',
         scrape_interval: '1s',
         scheme: 'https',
-        ...access,
-        kubernetes_sd_configs: [{ role: 'endpoints', api_server: server, ...access }],
-        relabel_configs: [
-          {
-            source_labels: [
-              '__meta_kubernetes_namespace',
-              '__meta_kubernetes_service_name',
-              '__meta_kubernetes_endpoint_port_name',
-            ],
-            action: 'keep',
-            regex: 'default;kubernetes;https',
-          },
-        ],
+        tls_config: { ca_file: caFileOf(path.join(dataDir, 'certs')) },
+        authorization: { credentials_file: tokenFile },
+        static_configs: [{ targets }],
       },
     ],
   });
