@@ -222,9 +222,9 @@ describe('npm start on an address that other machines can reach, in the dialect 
  * `default;kubernetes;https`. Debian's Prometheus is built without this discovery, so that the rule is applied here.
  */
 async function discoverApiServers(api: ApiClient): Promise<readonly string[]> {
-  const { items } = (await api.get('/api/v1/endpoints')).body as unknown as { items: readonly Endpoints[] };
-  return items
-    .filter(({ metadata: { namespace, name } }) => namespace === 'default' && name === 'kubernetes')
+  const { body } = await api.get('/api/v1/namespaces/default/endpoints');
+  return (body as unknown as { items: readonly Endpoints[] }).items
+    .filter(({ metadata }) => metadata.name === 'kubernetes')
     .flatMap(({ subsets = [] }) => subsets)
     .flatMap(({ addresses = [], ports = [] }) =>
       addresses.flatMap(({ ip }) =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { watchDataDirectory } from './data-directory';
 import { findLastError as findLastErrorOfEtcd } from './etcd-cluster';
-import { keepRunning, stageOf } from './foreground';
+import { keepRunning, runInForeground, stageOf } from './foreground';
 import type { StartedProcess } from './started-process';
 import { findLastError, startProcess } from './started-process';
 import { quoteWord, welcome } from './welcome';
@@ -66,6 +66,27 @@ test('the new process id of a restarted program is printed', async () => {
     `orch: program runs again, pid ${String(started[1]?.pid)}\n`,
   ]);
   await stage.stop();
+});
+
+test('Ctrl-C that npm forwards too stops the stages in order', async () => {
+  const exit = jest.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+  const stopped: string[] = [];
+  const makeStage = (name: string) => ({
+    failed: new Promise<never>(() => undefined),
+    stop: async () => Promise.resolve(void stopped.push(name)),
+  });
+  const running = runInForeground(async (add) => {
+    add(makeStage('first'));
+    add(makeStage('second'));
+    return Promise.resolve();
+  });
+  process.emit('SIGINT');
+  process.emit('SIGINT');
+  expect(await running).toBe(0);
+  expect(exit).not.toHaveBeenCalled();
+  expect(stopped).toEqual(['second', 'first']);
+  expect(written).toEqual(['orch: stopped\n']);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal);
 });
 
 test('a set ends when its data directory is removed, and reports files that vanish', async () => {

@@ -32,8 +32,10 @@ export async function runInForeground(
       if (failure.exitCode !== 0) print(`${failure.reason}; stopping the rest`);
       resolve(failure);
     };
+    let firstSignalAt: number | undefined;
     const onSignal = (): void => {
-      if (end !== undefined) process.exit(EXIT_CODE_INTERRUPTED);
+      firstSignalAt ??= performance.now();
+      if (performance.now() - firstSignalAt > FORWARDED_MS_MAX) process.exit(EXIT_CODE_INTERRUPTED);
       endWith(STOPPED_BY_USER);
     };
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
@@ -144,6 +146,8 @@ const STOPPED_BY_USER: Failure = { reason: '', exitCode: 0 };
 const INFO_LINE = /^\[[\d:.]+\] INFO: /u;
 const NAME_WIDTH = 20;
 const EXIT_CODE_INTERRUPTED = 130;
+/** Ctrl-C reaches this process twice: from the terminal, and forwarded by npm. A second signal after this time is another Ctrl-C. */
+const FORWARDED_MS_MAX = 1_000;
 const RESTARTS_MAX = 5;
 const RESTARTS_WINDOW_MS = 60_000;
 const RESTART_DELAY_MS = 1_000;
