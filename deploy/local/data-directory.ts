@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, openSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Failure, Stage } from './foreground';
 import { print } from './foreground';
@@ -11,7 +11,9 @@ const CHECK_MS = 1_000;
  * which the store itself takes care, is not searched.
  */
 export function watchDataDirectory(dataDir: string, storeDir: string): Stage {
-  const { ino } = statSync(dataDir);
+  // Kept open, so that no other directory gets its inode.
+  const directory = openSync(dataDir, 'r');
+  const { ino } = fstatSync(directory);
   const files = listFiles(dataDir, storeDir);
   let missing: readonly string[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -35,7 +37,7 @@ export function watchDataDirectory(dataDir: string, storeDir: string): Stage {
     failed,
     stop: async () => {
       clearInterval(timer);
-      return Promise.resolve();
+      return Promise.resolve(closeSync(directory));
     },
   };
 }
