@@ -41,7 +41,7 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     const { json } = await api.call('POST', `${DEFAULT}/configmaps`, { body });
     expect(JSON.stringify(json.metadata.managedFields)).not.toContain('f:deletionTimestamp');
   },
-  'operation-in-other-namespace': async () => {
+  'operation-identity': async () => {
     const body = { metadata: { name: 'p', namespace: 'other' }, target: { name: 'n' } };
     expect((await api.call('POST', `${DEFAULT}/pods/p/binding`, { body })).code).toBe(400);
   },

@@ -46,10 +46,10 @@ const WRITE_STEPS: readonly (readonly [step: Step, ...kinds: readonly WriteKind[
   [trackFields, 'create', 'update', 'operation', 'question'],
   // The stored version: from here on, all rules see one form of the object.
   [toStored, 'create', 'update'],
-  [refuseUnreadableVersion, 'create'],
   [relyOnDefinition, 'create', 'update'],
   // Plugins and webhooks may change everything, so validation comes after them.
   [mutate, 'create', 'update', 'delete', 'operation'],
+  [refuseUnreadableVersion, 'create', 'update'],
   // After mutation, before validation: escalation is checked on the mutated object.
   [refuseEscalation, 'create', 'update'],
   // After authorization checks: a user without the right to write gets Forbidden, not Conflict.

@@ -218,13 +218,15 @@ describe('binding', () => {
     expect(replies.find(({ code }) => code === 409)?.json.details.kind).toBe('pods/binding');
   });
 
-  test('binds by name alone: a uid and a version in the Binding say nothing, as in v1.21', async () => {
+  test('a uid and a resourceVersion in the Binding are preconditions', async () => {
     await pod('a', { phase: 'Pending' });
-    const body = {
-      metadata: { name: 'a', uid: 'another', resourceVersion: '1' },
-      target: { kind: 'Node', name: 'n1' },
+    const { uid, resourceVersion } = (await api.call('GET', `${PODS}/a`)).json.metadata;
+    const bind = async (fields: object): Promise<number> => {
+      const body = { metadata: { name: 'a', ...fields }, target: { kind: 'Node', name: 'n1' } };
+      return (await api.call('POST', `${PODS}/a/binding`, { body })).code;
     };
-    expect((await api.call('POST', `${PODS}/a/binding`, { body })).code).toBe(201);
+    expect([await bind({ uid: 'another' }), await bind({ resourceVersion: '1' })]).toEqual([409, 409]);
+    expect(await bind({ uid, resourceVersion })).toBe(201);
     expect((await api.call('GET', `${PODS}/a`)).json.spec.nodeName).toBe('n1');
   });
 

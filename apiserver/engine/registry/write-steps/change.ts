@@ -1,4 +1,4 @@
-import { badRequest } from '../../../../shared/errors/status-error';
+import { StatusError, badRequest } from '../../../../shared/errors/status-error';
 import { copyEmptied } from '../../../../shared/schema/emptied';
 import type { WriteAttempt } from '../write-attempt';
 import { relyingOn } from '../write-attempt';
@@ -28,13 +28,19 @@ export function toStored(draft: WriteAttempt): void {
 }
 
 /**
- * Throws BadRequest for an update that would create and whose resourceVersion is malformed. Upstream parses
- * it before it looks at the object, and responds with 500.
+ * Refuses a malformed resourceVersion of an update. Throws BadRequest for one that the client sends and that
+ * would create the object, and an error with the code 500 for one that a webhook sets. Upstream responds with
+ * 500 to both.
  */
-export function refuseUnreadableVersion({ asked: { options }, object }: WriteAttempt): void {
+export function refuseUnreadableVersion({ asked: { options }, operation, sent, object }: WriteAttempt): void {
   const { resourceVersion = '' } = object.metadata;
-  if (options.creates === 'never' || resourceVersion === '' || isVersion(resourceVersion)) return;
-  throw badRequest(`the resourceVersion ${JSON.stringify(resourceVersion)} is no version`);
+  const isCreation = operation === 'CREATE';
+  if ((isCreation && options.creates === 'never') || resourceVersion === '' || isVersion(resourceVersion))
+    return;
+  const why = `the resourceVersion ${JSON.stringify(resourceVersion)} is no version`;
+  if (resourceVersion !== sent.metadata.resourceVersion) throw new StatusError('', why, { code: 500 });
+  // The version that a client sends is compared with that of the existing object.
+  if (isCreation) throw badRequest(why);
 }
 
 /** Whether the text is an unsigned 64-bit number. */

@@ -6,7 +6,7 @@ import { refuseFaults } from './refuse-faults';
 const draftOf = (faults: readonly FieldError[]): WriteAttempt =>
   ({
     asked: { request: { endpoint: endpointOf('v1/endpoints') } },
-    name: 'e',
+    object: { metadata: { name: 'e' } },
     faults,
   }) as unknown as WriteAttempt;
 

@@ -12,9 +12,9 @@ export function refuseFaults(draft: WriteAttempt): Promise<void> | undefined {
   return draft.faults.length === 0 ? undefined : refuse(draft);
 }
 
-async function refuse({ asked: { request }, name, faults }: WriteAttempt): Promise<void> {
+async function refuse({ asked: { request }, object, faults }: WriteAttempt): Promise<void> {
   const pace = new Pace();
-  const refusal = invalidObject(kindInErrors(request.endpoint.stored), name, faults);
+  const refusal = invalidObject(kindInErrors(request.endpoint.stored), object.metadata.name ?? '', faults);
   if (pace.isDueAfter('write_refuse_faults')) await pace.rest();
   throw refusal;
 }

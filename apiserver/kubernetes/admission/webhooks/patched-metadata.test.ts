@@ -225,7 +225,7 @@ describe('a webhook that patches an updated object', () => {
       'another name',
       [set('name', 'other')],
       422,
-      'metadata.name: Invalid value: "other": field is immutable',
+      'ConfigMap "other" is invalid: metadata.name: Invalid value: "other": field is immutable',
     ],
     ['another uid', [set('uid', 'u')], 422, 'metadata.uid: Invalid value: "u": field is immutable'],
     [
@@ -235,6 +235,12 @@ describe('a webhook that patches an updated object', () => {
       'metadata.deletionTimestamp: Invalid value',
     ],
     ['an old resourceVersion', [set('resourceVersion', '1')], 409, 'the object has been modified'],
+    [
+      'a malformed resourceVersion',
+      [set('resourceVersion', 'x')],
+      500,
+      'the resourceVersion "x" is no version',
+    ],
   ];
   const cases = refused.flatMap(([what, ...rest]) =>
     ['PUT', 'PATCH'].map((method) => [what, method, ...rest] as const),
@@ -282,8 +288,10 @@ test('a webhook that moves the object of a subresource is refused, and may not i
   const [other, uid] = [set('name', 'other'), set('uid', 'u')];
   expect(await send(`${pods}/x/eviction`, { metadata }, other)).toBe(400);
   expect(await send(`${pods}/x/binding`, { metadata, target: { name: 'n' } }, other)).toBe(400);
+  expect(await send(`${pods}/x/binding`, { metadata, target: { name: 'n' } }, uid)).toBe(409);
   expect(await send(`${accounts}/x/token`, {}, other)).toBe(422);
   expect(await send(`${accounts}/x/token`, {}, set('namespace', 'other'))).toBe(422);
+  expect(await send(`${accounts}/x/token`, {}, uid)).toBe(409);
   expect(await send(`${sets}/x/scale`, {}, uid)).toBe(409);
   expect(await send(`${sets}/x/scale`, {}, set('resourceVersion', '1'))).toBe(409);
   expect(

@@ -118,9 +118,14 @@ export function verdictIn(
   const review = reviewIn(body);
   const { response } = review;
   if (response === undefined) throw new Error('webhook response was absent');
-  // v1beta1 has no such checks.
+  // In v1beta1, a type may be absent, and no uid and patch is checked.
   const isStrict = question.version === 'v1';
-  if (isStrict) checkAnswered(review, response, question);
+  if (isStrict && response.uid !== question.uid) {
+    throw new Error(
+      `expected response.uid=${JSON.stringify(question.uid)}, got ${JSON.stringify(response.uid)}`,
+    );
+  }
+  checkType(review, question.version);
   const isMutating = type === 'mutating';
   if (isStrict) checkPatch(response, isMutating);
   const { allowed, status = {}, warnings = [], auditAnnotations = {}, patch = '', patchType = '' } = response;
@@ -145,16 +150,11 @@ function reviewIn(body: Buffer): AdmissionReview {
   return decodeObject(REVIEW, value).object;
 }
 
-function checkAnswered(
-  { kind = '', apiVersion = '' }: AdmissionReview,
-  { uid: given }: AdmissionResponse,
-  { uid, version }: Pick<Question, 'uid' | 'version'>,
-): void {
-  if (given !== uid) {
-    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
-  }
+function checkType({ kind = '', apiVersion = '' }: AdmissionReview, version: ReviewVersion): void {
   const wanted = `${GROUP.admission}/${version}`;
-  if (kind === 'AdmissionReview' && apiVersion === wanted) return;
+  const isAbsent = (given: string): boolean => version !== 'v1' && given === '';
+  const isKind = kind === 'AdmissionReview' || isAbsent(kind);
+  if (isKind && (apiVersion === wanted || isAbsent(apiVersion))) return;
   const found = apiVersion === '' || apiVersion.includes('/') ? apiVersion || '/' : `/${apiVersion}`;
   throw new Error(`expected webhook response of ${wanted}, Kind=AdmissionReview, got ${found}, Kind=${kind}`);
 }

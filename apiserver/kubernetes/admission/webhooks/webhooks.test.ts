@@ -176,6 +176,11 @@ describe('a webhook gets', () => {
     };
     expect((await createMap()).code).toBe(201);
     expect(webhook.asked[0]?.review.apiVersion).toBe(`${GROUP.admission}/v1beta1`);
+    webhook.behave = (_asked, { response }) => {
+      response.end(`{"apiVersion":"${GROUP.admission}/v1","response":{"allowed":true}}`);
+      return undefined;
+    };
+    expect((await createMap({ metadata: { name: 'other' } })).code).toBe(500);
   });
 });
 

@@ -12,6 +12,11 @@ import type { Kind } from '../kind';
 
 const BINDING = { group: GROUP.core, resource: 'pods/binding' } as const;
 
+const PRECONDITIONS = [
+  ['UID', 'uid'],
+  ['ResourceVersion', 'resourceVersion'],
+] as const;
+
 /** Puts a pod on a node, once: `pods/binding`, and `bindings`, where the Binding alone names the pod. */
 export const bindPod: Operation = async ({ store, registry }, request, signal) => {
   // Decoded as what is sent there.
@@ -49,11 +54,18 @@ function validateBinding({ target }: Binding): readonly FieldError[] {
 }
 
 /**
- * The pod on its node. Throws Conflict when it is on one already, or on its way out. A uid in the Binding is not looked at: v1.21
- * binds by name alone.
+ * The pod on its node. Throws Conflict when it is on one already, or on its way out, or when the Binding has another uid or
+ * resourceVersion. Source: BindingREST.Create, v1.36.
  */
 function bound(pod: Pod, binding: Binding, nowMs: number): Pod {
   const name = pod.metadata.name ?? '';
+  for (const [what, field] of PRECONDITIONS) {
+    const { [field]: wanted = '' } = binding.metadata;
+    const { [field]: found = '' } = pod.metadata;
+    if (wanted === '' || wanted === found) continue;
+    const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+    throw conflict(RESOURCE.pods, name, why);
+  }
   const { nodeName = '' } = pod.spec;
   if (isTerminating(pod.metadata)) {
     throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`);

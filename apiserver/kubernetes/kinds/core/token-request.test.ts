@@ -66,6 +66,7 @@ describe('a token', () => {
     const asked = await ask({}, { metadata: { namespace: 'default', name: 'robot' } });
     expect([asked.code, asked.json.metadata.namespace]).toEqual([201, 'default']);
     expect((await ask({}, { metadata: { namespace: 'other' } })).code).toBe(400);
+    expect((await ask({}, { metadata: { uid: 'other' } })).code).toBe(409);
     expect((await ask({}, { metadata: { name: 'other' } })).json.details.causes).toEqual([
       {
         reason: 'FieldValueInvalid',

@@ -40,6 +40,11 @@ export const requestToken: Operation = async (context, request, signal) => {
   const errors = expirationErrors(asked);
   if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, '', errors);
   const account = await found(context, { request, resource: 'serviceaccounts', name: request.name }, signal);
+  const { uid = '' } = metadata;
+  if (uid !== '' && uid !== account.metadata.uid) {
+    const why = `the UID in the token request (${uid}) does not match the UID of the service account (${account.metadata.uid ?? ''})`;
+    throw conflict({ group: GROUP.authentication, resource: 'TokenRequest' }, request.name, why);
+  }
   const { boundObjectRef: reference } = spec;
   const binding = reference === null ? undefined : await bindingOf(context, { request, reference }, signal);
   const audiences = audiencesOf(spec, apiAudiences);
