@@ -6,7 +6,7 @@ import { AggregatedServices } from '../kubernetes/aggregation/aggregated-service
 import { Aggregator } from '../kubernetes/aggregation/aggregator';
 import type { AvailabilityCounts } from '../kubernetes/aggregation/availability';
 import { runAvailabilityChecks } from '../kubernetes/aggregation/availability';
-import type { BackendTls } from '../engine/proxy/backend-call';
+import type { ClientTls } from '../../shared/client/connect-tls';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
 import { keepDocuments } from '../kubernetes/openapi/aggregated/keep-documents';
 import { OtherDocuments } from '../kubernetes/openapi/aggregated/other-documents';
@@ -16,7 +16,7 @@ export interface AggregationParts {
   readonly plane: Pick<ControlPlane, 'registry' | 'store' | 'cache'>;
   readonly counts: ConnectCounts;
   readonly availability: AvailabilityCounts;
-  readonly client: () => BackendTls;
+  readonly client: () => ClientTls;
   readonly byEndpoints: boolean;
   readonly log: Log;
   /** The interval at which documents are read again, in milliseconds; a minute if not given. */

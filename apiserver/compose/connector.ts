@@ -22,7 +22,7 @@ export async function createConnector(
 ): Promise<Connector> {
   const certificate = await keptCertificate(options.agentClient, { log, shutdownSignal });
   const ca = options.agentCaFile === '' ? undefined : await readFile(options.agentCaFile);
-  const verification = ca === undefined ? { rejectUnauthorized: false } : { ca };
+  const verification = ca === undefined ? { insecureSkipTlsVerify: true } : { ca };
   return new Connector({
     agents: options.agents,
     agentTls: () => ({ ...verification, ...certificate() }),

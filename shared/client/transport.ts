@@ -1,25 +1,27 @@
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import type {
+  AgentOptions,
+  ClientRequest,
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestOptions,
+} from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { callbackify } from 'node:util';
 
 import { TIMER_MAX_MS } from '../concurrency/timer-max';
-import { defined } from '../defined';
+import type { ClientTls, TlsTarget } from './connect-tls';
+import { connectTls } from './connect-tls';
 import { ConnectionError } from './connection-error';
 
-export interface TransportOptions {
+export interface TransportOptions extends ClientTls {
   /** The server's address with scheme, `https://127.0.0.1:6443`; a path in it is put before every request's path. */
   readonly server: string;
-  /** PEM. Without it the system's authorities are trusted. */
-  readonly ca?: string | Buffer;
-  /** PEM of the client certificate and its key. */
-  readonly cert?: string | Buffer;
-  readonly key?: string | Buffer;
-  readonly insecureSkipTlsVerify?: boolean;
-  /** The name to check the server's certificate against instead of the address's host. */
-  readonly tlsServerName?: string;
   /** Where to connect to instead of the address's host and port, which stay in what is sent. */
   readonly connectTo?: { readonly host: string; readonly port: number };
+  /** Beyond it connections are closed after their request, and requests wait unless they came at the same moment. */
   readonly socketsMax?: number;
   readonly idleSocketsMax?: number;
   /** Bound of a response body in bytes; a longer one is an error. */
@@ -66,6 +68,8 @@ export interface Transport {
 const SOCKETS_MAX = 1024;
 const IDLE_SOCKETS_MAX = 32;
 const TCP_KEEP_ALIVE_MS = 30_000;
+/** The time limit of a connection with its handshake, when the request has a longer one. */
+const DIAL_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 512 * 1024 * 1024;
 
 /** HTTP/1.1 with keep-alive over `node:https`, or `node:http` for an `http://` server. No retries: those are the client's. */
@@ -78,17 +82,20 @@ export function createTransport(options: TransportOptions): Transport {
     maxSockets: options.socketsMax ?? SOCKETS_MAX,
     maxFreeSockets: options.idleSocketsMax ?? IDLE_SOCKETS_MAX,
   };
-  const agent = isTls
-    ? new HttpsAgent({ ...agentOptions, ...tlsOptions(options) })
-    : new HttpAgent(agentOptions);
   const prefix = base.pathname.replace(/\/+$/, '');
   // IPv6 literals have brackets in a URL and none in a socket address.
   const host = base.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = base.port === '' ? (isTls ? 443 : 80) : Number(base.port);
-  const target = { ...(options.connectTo ?? { host, port }), agent };
-  const open = (request: TransportRequest): ClientRequest => {
-    const requestOptions: RequestOptions = {
+  const target = options.connectTo ?? { host, port };
+  const tlsServerName = options.tlsServerName || host;
+  const agent = isTls
+    ? new VerifyingAgent(agentOptions, { ...options, ...target, tlsServerName })
+    : new HttpAgent(agentOptions);
+  const open = (request: TransportRequest, dial: Dial): ClientRequest => {
+    const requestOptions: RequestOptions & { readonly dial: Dial } = {
       ...target,
+      agent,
+      dial,
       method: request.method,
       path: prefix + request.path,
       headers: { host: base.host, ...request.headers },
@@ -97,7 +104,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
   return {
     send: async (request, deadline) => {
-      const call = new Call(open(request), request, deadline);
+      const call = new Call(open, request, deadline);
       try {
         const response = await call.head();
         return {
@@ -110,7 +117,7 @@ export function createTransport(options: TransportOptions): Transport {
       }
     },
     stream: async (request, deadline) => {
-      const call = new Call(open(request), request, deadline);
+      const call = new Call(open, request, deadline);
       try {
         const response = await call.head();
         call.stopTimer();
@@ -137,13 +144,42 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-function tlsOptions(options: TransportOptions): object {
-  const serverName = options.tlsServerName ?? '';
-  return {
-    ...defined({ ca: options.ca, cert: options.cert, key: options.key }),
-    ...(serverName === '' ? {} : { servername: serverName }),
-    rejectUnauthorized: options.insecureSkipTlsVerify !== true,
-  };
+/** The connection that a request waits for. */
+interface Dial {
+  abort: (reason: Error) => void;
+}
+
+/** Gives requests only connections to verified servers. */
+class VerifyingAgent extends HttpsAgent {
+  readonly #target: TlsTarget;
+
+  constructor(options: AgentOptions, target: TlsTarget) {
+    super(options);
+    this.#target = target;
+  }
+
+  override createConnection(
+    options: object,
+    done: (error: Error | null, socket?: Duplex) => void,
+  ): undefined {
+    const { dial } = options as { readonly dial: Dial };
+    callbackify(async () => this.#connect(dial))(done);
+  }
+
+  async #connect(dial: Dial): Promise<Duplex> {
+    const abort = new AbortController();
+    dial.abort = (reason) => {
+      abort.abort(reason);
+    };
+    const timer = setTimeout(() => {
+      dial.abort(Object.assign(new Error('TLS handshake timeout'), { code: 'ETIMEDOUT' }));
+    }, DIAL_MS_MAX);
+    try {
+      return await connectTls(this.#target, abort.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }
 
 /** One request in flight: its timer, its signal, and whether it may have reached the server. */
@@ -151,15 +187,21 @@ class Call {
   readonly #clientRequest: ClientRequest;
   readonly #request: TransportRequest;
   readonly #deadline: Deadline;
+  readonly #dial: Dial = { abort: () => undefined };
   #hasReachedServer = false;
   #failure: Error | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #reject: (error: Error) => void = () => undefined;
   readonly #onAbort = (): void => {
     this.#fail(this.#deadline.signal?.reason as Error);
   };
 
-  constructor(clientRequest: ClientRequest, request: TransportRequest, deadline: Deadline) {
-    this.#clientRequest = clientRequest;
+  constructor(
+    open: (request: TransportRequest, dial: Dial) => ClientRequest,
+    request: TransportRequest,
+    deadline: Deadline,
+  ) {
+    this.#clientRequest = open(request, this.#dial);
     this.#request = request;
     this.#deadline = deadline;
   }
@@ -168,6 +210,7 @@ class Call {
     return new Promise((resolve, reject) => {
       const clientRequest = this.#clientRequest;
       const deadline = this.#deadline;
+      this.#reject = reject;
       clientRequest.once('response', resolve);
       // The listener stays for the whole life of the request: an error after the head must not become uncaught.
       clientRequest.on('error', (error) => {
@@ -225,18 +268,18 @@ class Call {
   #fail(error: Error): void {
     this.#failure ??= error;
     this.#clientRequest.destroy(error);
+    // A request without a connection fails only when its connection is there or has failed.
+    this.#dial.abort(this.#failure);
+    this.#reject(this.#failure);
   }
 
+  /** Over TLS the request gets a verified connection, and nothing leaves before; a failed handshake is a known outcome. */
   #noteConnection(socket: Socket): void {
     if (!socket.connecting) {
       this.#hasReachedServer = true;
       return;
     }
     socket.once('connect', () => {
-      // Over TLS nothing of the request leaves before the handshake is done; a failed handshake is a known outcome.
-      if (!('encrypted' in socket)) this.#hasReachedServer = true;
-    });
-    socket.once('secureConnect', () => {
       this.#hasReachedServer = true;
     });
   }

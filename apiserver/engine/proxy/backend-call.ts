@@ -6,16 +6,16 @@ import { request as httpsRequest } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { isIP } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
-import type { ConnectionOptions } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
+import type { ClientTls } from '../../../shared/client/connect-tls';
+import { connectTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { isGlobalUnicast } from '../../../shared/meta/ip-address';
 import type { ConnectCounts } from './connect-counts';
 import { countOpened } from './connect-counts';
 import type { ForwardedHeaders } from './forwarded-headers';
 import { IDLE_MS_MAX, TCP_KEEP_ALIVE_MS, UPGRADE_MS_MAX } from './limits';
-
-/** The client certificate of this server, and how the other server is verified. */
-export type BackendTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
 
 /** A request to another server; both directions are streamed. */
 export interface BackendCall {
@@ -24,7 +24,8 @@ export interface BackendCall {
   readonly port: number;
   /** Whether the resolved addresses are checked: loopback and link-local ones are not allowed. */
   readonly isChecked: boolean;
-  readonly tls: BackendTls;
+  /** The client certificate of this server, and how the other server is verified. */
+  readonly tls: ClientTls;
   readonly method: string;
   /** The encoded path with the query. */
   readonly target: string;
@@ -75,22 +76,51 @@ export async function callBackend(
   signal: AbortSignal,
 ): Promise<BackendAnswer> {
   signal.throwIfAborted();
+  if (call.isChecked && isIP(call.host) !== 0 && !isGlobalUnicast(call.host)) throw notAllowed();
+  // An error during the handshake must not be uncaught; `Pending` reads the state of the body afterwards.
+  call.body?.on('error', () => undefined);
+  const socket = call.scheme === 'https' ? await connectSecurely(call, counts, signal) : undefined;
   const options: RequestOptions = {
     host: call.host,
     port: call.port,
     method: call.method,
     path: call.target,
     headers: framedHeaders(call),
-    agent: false,
-    ...(call.isChecked ? { lookup: checkedLookup } : {}),
   };
-  if (call.isChecked && isIP(call.host) !== 0 && !isGlobalUnicast(call.host)) throw notAllowed();
-  const servername = isIP(call.host) === 0 ? call.host : '';
+  const lookup = call.isChecked ? { lookup: checkedLookup } : {};
   const request =
-    call.scheme === 'https' ? httpsRequest({ ...options, servername, ...call.tls }) : httpRequest(options);
+    socket === undefined
+      ? httpRequest({ ...options, agent: false, ...lookup })
+      : httpsRequest({ ...options, createConnection: () => socket });
   return new Promise((resolve, reject) => {
     new Pending(call, { request, counts, signal }).settle(resolve, reject);
   });
+}
+
+/** Connects to a verified server within the time limit, and counts the connection from its beginning. */
+async function connectSecurely(
+  call: BackendCall,
+  counts: ConnectCounts,
+  outer: AbortSignal,
+): Promise<TLSSocket> {
+  const { host, port, tls, isChecked, dialMsMax, purpose } = call;
+  const onClosed = countOpened(counts, purpose);
+  const { signal, abort, unlink } = linkedAbort(outer);
+  const timer = setTimeout(() => {
+    abort(new ConnectionError('i/o timeout', { code: 'ETIMEOUT', outcomeUnknown: false }));
+  }, dialMsMax).unref();
+  try {
+    const lookup = isChecked ? { lookup: checkedLookup } : {};
+    const socket = await connectTls({ ...tls, host, port, ...lookup }, signal);
+    socket.once('close', onClosed);
+    return socket;
+  } catch (error) {
+    onClosed();
+    throw outer.aborted ? outer.reason : connectionErrorOf(error as Error);
+  } finally {
+    clearTimeout(timer);
+    unlink();
+  }
 }
 
 /**
@@ -184,22 +214,28 @@ class Pending {
     body.on('close', () => {
       if (!body.readableEnded) request.destroy();
     });
+    if (body.destroyed && !body.readableEnded) request.destroy();
     body.pipe(request);
   }
 
   #adopt(socket: Socket): void {
     const { scheme, purpose, headMsMax, upgrade } = this.#call;
-    socket.once('close', countOpened(this.#parts.counts, purpose));
-    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    socket.setNoDelay(true);
-    socket.once(scheme === 'https' ? 'secureConnect' : 'connect', () => {
+    const onConnected = (): void => {
       if (this.#isSettled) return;
       this.#endAfter(
         headMsMax ?? (upgrade ? UPGRADE_MS_MAX : IDLE_MS_MAX),
         'timeout awaiting response headers',
       );
       socket.setTimeout(IDLE_MS_MAX, () => socket.destroy());
-    });
+    };
+    if (scheme === 'https') {
+      onConnected();
+      return;
+    }
+    socket.once('close', countOpened(this.#parts.counts, purpose));
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    socket.setNoDelay(true);
+    socket.once('connect', onConnected);
   }
 
   #endAfter(ms: number, why: string): void {

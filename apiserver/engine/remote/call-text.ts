@@ -24,30 +24,13 @@ const TEXTS = ownKeyMap<(dialled: string) => string>({
   EPIPE: (dialled) => `write tcp ${dialled}: write: broken pipe`,
   ENOTFOUND: (dialled) => `dial tcp: lookup ${hostOf(dialled)}: no such host`,
   EAI_AGAIN: (dialled) => `dial tcp: lookup ${hostOf(dialled)}: server misbehaving`,
-  DEPTH_ZERO_SELF_SIGNED_CERT: () => UNKNOWN_AUTHORITY,
-  SELF_SIGNED_CERT_IN_CHAIN: () => UNKNOWN_AUTHORITY,
-  UNABLE_TO_GET_ISSUER_CERT: () => UNKNOWN_AUTHORITY,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => UNKNOWN_AUTHORITY,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: () => UNKNOWN_AUTHORITY,
-  CERT_SIGNATURE_FAILURE: () => UNKNOWN_AUTHORITY,
-  CERT_HAS_EXPIRED: () => 'x509: certificate has expired or is not yet valid',
-  CERT_NOT_YET_VALID: () => 'x509: certificate has expired or is not yet valid',
 });
-
-const UNKNOWN_AUTHORITY = 'x509: certificate signed by unknown authority';
 
 /** Formats the cause alone, without the request. */
 export function causeText(error: unknown, dialled: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ConnectionError)) return message;
-  if (error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `x509: ${altNameText(message)}`;
   return TEXTS.get(error.code)?.(dialled) ?? withoutRequest(message);
-}
-
-/** Extracts the names of the certificate from Node's message. */
-function altNameText(message: string): string {
-  const [, why = message] = /altnames: (.*)$/s.exec(message) ?? [];
-  return `the certificate is for another name: ${why}`;
 }
 
 /** Removes the request from errors of the client, because the text already contains it. */

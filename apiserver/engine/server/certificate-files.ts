@@ -1,6 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import type { SecureContextOptions } from 'node:tls';
 import { createSecureContext } from 'node:tls';
 import type { Log } from '../../../shared/log/log';
 
@@ -10,7 +9,10 @@ export interface CertificateFiles {
 }
 
 /** A checked serving certificate: it parses and matches its key. */
-export type LoadedCertificate = Required<Pick<SecureContextOptions, 'cert' | 'key'>>;
+export interface LoadedCertificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
 
 /** Reads both files. Throws an Error that names them when they are missing, unreadable or do not belong together. */
 export async function loadCertificate({ certFile, keyFile }: CertificateFiles): Promise<LoadedCertificate> {

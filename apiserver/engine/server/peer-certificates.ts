@@ -1,4 +1,3 @@
-import type { X509Certificate } from 'node:crypto';
 import { constants, generateKeyPairSync } from 'node:crypto';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
@@ -12,6 +11,7 @@ import {
   signedCertificate,
 } from '../../../shared/certs/signed-certificate';
 import { certificatesOfPem } from '../../../shared/certs/x509/certificate';
+import { sentChain } from '../../../shared/certs/x509/sent-chain';
 import type { PeerCertificates } from '../request/exchange';
 
 /** The authorities of client certificates. */
@@ -22,7 +22,6 @@ export interface ClientAuthorities {
   readonly onChange: (listener: () => void) => void;
 }
 
-const CHAIN_MAX = 32;
 const peers = new WeakMap<Socket, { readonly peer: PeerCertificates | undefined }>();
 
 /**
@@ -41,12 +40,7 @@ export function peerCertificates(socket: Socket): PeerCertificates | undefined {
 
 function read(socket: Socket): PeerCertificates | undefined {
   if (!(socket instanceof TLSSocket)) return undefined;
-  const chain: X509Certificate[] = [];
-  let next = socket.getPeerX509Certificate();
-  while (next !== undefined && chain.length < CHAIN_MAX) {
-    chain.push(next);
-    next = next.issuerCertificate;
-  }
+  const chain = sentChain(socket);
   return chain.length === 0 ? undefined : chain;
 }
 

@@ -1,9 +1,10 @@
 import { causeText } from '../../engine/remote/call-text';
 import type { ClusterReader } from '../cluster/cluster-reader';
+import type { ClientTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { hostPort } from '../../../shared/meta/ip-address';
 import { MEDIA_TYPE } from '../../../shared/names';
-import type { BackendAnswer, BackendTls } from '../../engine/proxy/backend-call';
+import type { BackendAnswer } from '../../engine/proxy/backend-call';
 import { callBackend } from '../../engine/proxy/backend-call';
 import type { ConnectCounts } from '../../engine/proxy/connect-counts';
 import { openConnections } from '../../engine/proxy/connect-counts';
@@ -25,7 +26,7 @@ export interface AggregatorOptions {
   /** Returns a reader of Services and Endpoints. */
   readonly newReading: () => Pick<ClusterReader, 'get'>;
   /** The client certificate by which extension API servers recognise this server as their front proxy. */
-  readonly client: () => BackendTls;
+  readonly client: () => ClientTls;
   readonly counts: ConnectCounts;
 }
 
@@ -211,12 +212,12 @@ export class Aggregator {
     readonly host: string;
     readonly port: number;
     readonly isChecked: false;
-    readonly tls: BackendTls;
+    readonly tls: ClientTls;
   } {
     const trust = authorities === '' ? {} : { ca: authorities };
     const verification = isVerified
-      ? { ...trust, servername: getServiceHost(service) }
-      : { rejectUnauthorized: false };
+      ? { ...trust, tlsServerName: getServiceHost(service) }
+      : { insecureSkipTlsVerify: true };
     return {
       scheme: 'https',
       host,

@@ -90,17 +90,14 @@ const NETWORK_11 = Buffer.from([11, 0, 0, 0, 255, 0, 0, 0]);
 const NAMES: readonly (readonly [kind: string, own: Buffer, other: Buffer])[] = [
   ['email', der.implicit(1, Buffer.from('b.example')), der.implicit(1, Buffer.from('c.example'))],
   ['DNS', der.implicit(2, Buffer.from('b.example')), der.implicit(2, Buffer.from('c.example'))],
-  ['directory', directory('devs'), directory('ops')],
   ['URI', der.implicit(6, Buffer.from('.b.example')), der.implicit(6, Buffer.from('.c.example'))],
   ['IP', der.implicit(7, NETWORK_10), der.implicit(7, NETWORK_11)],
 ];
 
 const limits = (name: string, kind: 0 | 1, which: 1 | 2): Oddity => ({
   name,
-  apply: ({ leaf, authorities }, random) => {
+  apply: ({ authorities }, random) => {
     const names = random.pick(NAMES);
-    leaf.organizations = ['devs'];
-    // A directory name that is permitted has to be the beginning of the whole subject.
     addExtension(
       random.pick(authorities),
       NAME_CONSTRAINTS,
@@ -258,6 +255,21 @@ const PURPOSES: readonly Oddity[] = [
   limits('names that are excluded', 1, 1),
   limits('other names are excluded', 1, 2),
   {
+    name: 'critical limits on directory names',
+    apply: ({ authorities }, random) => {
+      const limit = nameConstraints(1, directory('ops'));
+      addExtension(random.pick(authorities), NAME_CONSTRAINTS, limit, true);
+    },
+  },
+  {
+    name: 'limits on directory names',
+    apply: ({ leaf, authorities }, random) => {
+      leaf.organizations = ['devs'];
+      const limit = nameConstraints(0, directory('ops'));
+      addExtension(random.pick(authorities), NAME_CONSTRAINTS, limit, false);
+    },
+  },
+  {
     name: 'an unknown critical extension',
     apply: (draft, random) => {
       addExtension(random.pick(all(draft)), '1.2.3.4.6', der.nothing(), true);
@@ -375,6 +387,23 @@ const ISSUERS: readonly Oddity[] = [
       const commonName = `unneeded by ${leaf.commonName ?? ''}`;
       const unneeded = rawCertificate({ commonName, keys: stranger, times: [broken, broken] });
       alterSent.push((sent) => [unneeded, ...sent]);
+    },
+  },
+  {
+    name: 'an identifier of another key for the issuer',
+    apply: ({ leaf, authorities }) => {
+      const [issuer] = authorities;
+      if (issuer === undefined) return;
+      addExtension(issuer, '2.5.29.14', der.octetString(Buffer.alloc(20, 1)), false);
+      addExtension(leaf, '2.5.29.35', der.sequence(der.implicit(0, Buffer.alloc(20, 2))), false);
+    },
+  },
+  {
+    name: 'a client named like its issuer',
+    apply: ({ leaf, authorities }) => {
+      const [issuer] = authorities;
+      leaf.organizations = [];
+      if (issuer?.commonName !== undefined) leaf.commonName = issuer.commonName;
     },
   },
   {

@@ -1,5 +1,9 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { isAcceptedKey } from '../accepted-keys';
+import type { AlternativeNames } from './alternative-names';
+import { alternativeNamesOf } from './alternative-names';
+import type { NameConstraints } from './name-constraints';
+import { nameConstraintsOf } from './name-constraints';
 import type { DerValue } from '../der-reader';
 import { DER_TAG, derChildren, derContextTag, derText, derValues } from '../der-reader';
 
@@ -13,12 +17,17 @@ export interface Certificate {
   /** The last common name of the subject, as other implementations use; empty if there is none. */
   readonly commonName: string;
   readonly organizations: readonly string[];
+  /** Undefined: no such extension. */
+  readonly alternativeNames: AlternativeNames | undefined;
+  readonly nameConstraints: NameConstraints | undefined;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
   /** Basic constraints: CA. */
   readonly isAuthority: boolean;
   /** X.509 v1 without basic constraints: an authority only if it is a trust anchor. */
   readonly isOldVersion: boolean;
+  /** Whether the key usage, if there is one, has the signing of certificates. */
+  readonly maySignCertificates: boolean;
   /** The maximum of intermediates below it; undefined: any number. */
   readonly pathLengthMax: number | undefined;
   /** Extended key usages by object identifier; undefined: any. */
@@ -29,8 +38,7 @@ export interface Certificate {
   readonly hasAcceptedKey: boolean;
   /** False for a broken or unknown signature algorithm. */
   readonly isSignedSoundly: boolean;
-  /** Whether it has name constraints or an unknown critical extension, which are not checked. */
-  readonly hasUncheckedLimits: boolean;
+  readonly hasUnknownCriticalExtension: boolean;
 }
 
 /** Object identifiers, as the bytes of their DER in hexadecimal. */
@@ -38,16 +46,20 @@ const COMMON_NAME = '550403';
 const ORGANIZATION = '55040a';
 const BASIC_CONSTRAINTS = '551d13';
 const NAME_CONSTRAINTS = '551d1e';
-/** Critical extensions that do not make a chain invalid: key usage, alternative names, policies, revocation sources. */
+const KEY_USAGE = '551d0f';
+const ALTERNATIVE_NAMES = '551d11';
+const EXTENDED_KEY_USAGE = '551d25';
+/** Critical extensions that do not make a chain invalid; those without a name here are policies and revocation sources. */
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   BASIC_CONSTRAINTS,
+  KEY_USAGE,
+  ALTERNATIVE_NAMES,
+  NAME_CONSTRAINTS,
   '551d0e',
-  '551d0f',
-  '551d11',
   '551d1f',
   '551d20',
   '551d23',
-  '551d25',
+  EXTENDED_KEY_USAGE,
 ]);
 const RSA_PSS = '2a864886f70d01010a';
 const SHA_2: ReadonlySet<string> = new Set([
@@ -79,7 +91,11 @@ export function certificateOf(x509: X509Certificate): Certificate {
   const issuer = fields[first + 2];
   const [subject, publicKeyInfo] = fields.slice(first + 4);
   const extensions = extensionsOf(fields.find(({ tag }) => tag === derContextTag(3)));
-  const constraints = extensions.find(({ id }) => id === BASIC_CONSTRAINTS);
+  if (new Set(extensions.map(({ id }) => id)).size < extensions.length)
+    throw new Error('duplicate extensions');
+  const valueOf = (wanted: string): Buffer | undefined => extensions.find(({ id }) => id === wanted)?.value;
+  const [names, limits] = [valueOf(ALTERNATIVE_NAMES), valueOf(NAME_CONSTRAINTS)];
+  const nameConstraints = limits === undefined ? undefined : nameConstraintsOf(limits);
   const attributes = attributesOf(subject);
   return {
     x509,
@@ -88,20 +104,25 @@ export function certificateOf(x509: X509Certificate): Certificate {
     issuer: issuer?.whole ?? Buffer.alloc(0),
     commonName: attributes.findLast(({ id }) => id === COMMON_NAME)?.text ?? '',
     organizations: attributes.filter(({ id }) => id === ORGANIZATION).map(({ text }) => text),
+    alternativeNames: names === undefined ? undefined : alternativeNamesOf(names),
+    nameConstraints,
     notBeforeMs: timeOf(notBefore),
     notAfterMs: timeOf(notAfter),
     isAuthority: x509.ca,
     isOldVersion: !hasVersion,
-    pathLengthMax: pathLengthOf(constraints),
-    extendedUsages: usagesOf(x509),
+    maySignCertificates: maySign(valueOf(KEY_USAGE)),
+    pathLengthMax: pathLengthOf(valueOf(BASIC_CONSTRAINTS)),
+    extendedUsages: usagesOf(x509, valueOf(EXTENDED_KEY_USAGE)),
     subjectAndKey: createHash('sha256')
       .update(subject?.whole ?? '')
       .update(publicKeyInfo?.whole ?? '')
       .digest('base64'),
     hasAcceptedKey: isAcceptedKey(publicKeyInfo),
     isSignedSoundly: isSound(algorithm),
-    hasUncheckedLimits: extensions.some(
-      ({ id, isCritical }) => id === NAME_CONSTRAINTS || (isCritical && !KNOWN_EXTENSIONS.has(id)),
+    hasUnknownCriticalExtension: extensions.some(
+      ({ id, isCritical }) =>
+        isCritical &&
+        (!KNOWN_EXTENSIONS.has(id) || (id === NAME_CONSTRAINTS && nameConstraints?.hasOtherKinds === true)),
     ),
   };
 }
@@ -110,9 +131,14 @@ const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE
 
 /** Parses all certificates of a PEM text and ignores other blocks. Throws an Error if there is none, or one is malformed. */
 export function certificatesOfPem(pem: string): readonly Certificate[] {
-  const blocks = pem.match(PEM_CERTIFICATE) ?? [];
+  const blocks = pemCertificates(pem);
   if (blocks.length === 0) throw new Error('no certificate in PEM form');
   return blocks.map((block) => certificateOf(new X509Certificate(block)));
+}
+
+/** Returns the blocks of certificates of a PEM text. */
+export function pemCertificates(pem: string): readonly string[] {
+  return pem.match(PEM_CERTIFICATE) ?? [];
 }
 
 interface Attribute {
@@ -164,15 +190,19 @@ function timeOf(value: DerValue | undefined): number {
 /** A two-digit year is between 1950 and 2049. */
 const FIRST_YEAR_OF_1900S = 50;
 
-/** The property may be undefined, contrary to the type declarations. */
-function usagesOf({ keyUsage }: { readonly keyUsage?: readonly string[] }): readonly string[] | undefined {
-  return keyUsage;
+/** The property is undefined for a malformed extension, contrary to the type declarations. An empty list allows any use, as in Go. */
+function usagesOf(
+  { keyUsage }: { readonly keyUsage?: readonly string[] },
+  value: Buffer | undefined,
+): readonly string[] | undefined {
+  if (value !== undefined && keyUsage === undefined) throw new Error('a malformed extended key usage');
+  return keyUsage?.length === 0 ? undefined : keyUsage;
 }
 
 /** BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL }. */
-function pathLengthOf(extension: Extension | undefined): number | undefined {
-  if (extension === undefined) return undefined;
-  const [constraints] = derValues(extension.value);
+function pathLengthOf(value: Buffer | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const [constraints] = derValues(value);
   const length = derChildren(constraints, DER_TAG.sequence).find(({ tag }) => tag === DER_TAG.integer);
   if (length === undefined) return undefined;
   const [first] = length.content;
@@ -181,6 +211,15 @@ function pathLengthOf(extension: Extension | undefined): number | undefined {
 }
 
 const NEGATIVE = 0x80;
+
+/** KeyUsage ::= BIT STRING; the first byte of the content counts unused bits. Without any bit it says nothing, as for Go. */
+function maySign(value: Buffer | undefined): boolean {
+  const [usage] = value === undefined ? [] : derValues(value);
+  const bits = usage?.content.subarray(1) ?? Buffer.alloc(0);
+  return bits.every((byte) => byte === 0) || ((bits[0] ?? 0) & SIGNS_CERTIFICATES) !== 0;
+}
+
+const SIGNS_CERTIFICATES = 0x04;
 
 /** For RSA-PSS the digest is a parameter with the default SHA-1. */
 function isSound(algorithm: DerValue | undefined): boolean {

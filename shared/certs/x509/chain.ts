@@ -1,33 +1,43 @@
 import { Slices } from '../../concurrency/slices';
+import { hostNameProblem } from './alternative-names';
 import type { Certificate } from './certificate';
+import { constrainedNameProblem } from './name-constraints';
 
 /** The result of verifying a certificate. */
 export type Verdict =
   | { readonly isTrusted: true; readonly untilMs: number }
-  /** `why` is for the log. */
+  /** `why` is Go's text without its prefix `x509: `. */
   | { readonly isTrusted: false; readonly why: string };
 
 export interface ChainQuestion {
   readonly certificate: Certificate;
-  /** Untrusted certificates that the client sent. */
+  /** Untrusted certificates that the peer sent. */
   readonly intermediates: readonly Certificate[];
   readonly anchors: readonly Certificate[];
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The host that a server's certificate must be for. Absent: a client's certificate is verified. */
+  readonly host?: string;
 }
 
-/** The maximum of signature checks for one certificate, far more than a real chain needs (denial of service). */
-const SIGNATURES_MAX = 16;
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+/**
+ * The maximum of signature checks for one certificate. That of servers, which the configuration names, is Go's; unknown clients get far
+ * fewer, which is still more than a real chain needs (denial of service).
+ */
+const SIGNATURES_MAX = { client: 16, server: 100 } as const;
+/** The maximum of partial chains that are tried once all signatures are known. */
+const PATHS_MAX = 1_000;
+const USAGE = { client: '1.3.6.1.5.5.7.3.2', server: '1.3.6.1.5.5.7.3.1' } as const;
 const ANY_USAGE = '2.5.29.37.0';
+const WRONG_USAGE = 'certificate specifies an incompatible key usage';
 
 /**
- * Searches a chain from the client's certificate to a trust anchor. Every certificate must be valid now, have an accepted key and allow client
- * authentication; issuers must be authorities within their path length. Name constraints are not checked, so that a chain with any is not
- * trusted. Revocation is not checked.
+ * Searches a chain from the certificate to a trust anchor by the rules of Go (`crypto/x509`, Verify). Every certificate must be valid now,
+ * have an accepted key and allow the usage; issuers must be authorities within their path length and name constraints. Issuers are found by
+ * the bytes of their name alone, and all issuers of one name are tried. Revocation is not checked.
  *
- * Names are compared from the client upwards, and signatures are verified from the anchors downwards. Only keys below an anchor are used, so
- * that an untrusted client cannot choose expensive keys. The search yields to the event loop between checks.
+ * Names are compared from the certificate upwards, and signatures are verified from the anchors downwards. Only keys below an anchor are
+ * used, so that an untrusted peer cannot choose expensive keys. The search yields to the event loop between checks.
  */
 export async function verifyChain(question: ChainQuestion): Promise<Verdict> {
   const search = new Search(question);
@@ -47,25 +57,35 @@ class Search {
   readonly #issuers: readonly Certificate[];
   readonly #anchors: ReadonlySet<Certificate>;
   readonly #now: number;
+  readonly #host: string | undefined;
   readonly #slices = new Slices();
   readonly #checks: (Link & { readonly isGood: boolean })[] = [];
   /** Links with a valid signature, all below an anchor. */
   readonly #signed: Link[] = [];
-  /** The last problem found. */
-  why = 'certificate signed by unknown authority';
+  #paths = 0;
+  /** A problem of the whole, and the first one of a candidate issuer. */
+  #problem: string | undefined;
+  #hint = '';
 
-  constructor({ certificate, intermediates, anchors, now }: ChainQuestion) {
+  constructor({ certificate, intermediates, anchors, now, host }: ChainQuestion) {
     this.#certificate = anchors.find((anchor) => isSame(anchor, certificate)) ?? certificate;
     this.#issuers = mergeDistinct(anchors, intermediates);
     this.#anchors = new Set(anchors);
     this.#now = now;
+    this.#host = host;
+  }
+
+  /** The reason if the certificate is not trusted. */
+  get why(): string {
+    return this.#problem ?? `certificate signed by unknown authority${this.#hint}`;
   }
 
   /** Returns until when the certificate is valid; undefined if it is not trusted. */
   async untilMs(): Promise<number | undefined> {
     const own = this.#certificate;
-    if (!this.#passes(problemOf(own, this.#now))) return undefined;
-    if (this.#anchors.has(own)) return own.notAfterMs;
+    this.#problem = problemOf(own, this.#now) ?? this.#ownProblem();
+    if (this.#problem !== undefined) return undefined;
+    if (this.#anchors.has(own)) return this.#goodFrom([own]);
     const links = await this.#linksByName();
     // The set grows during iteration: a verified issuer may have issued others.
     const vouchedFor = new Set(links.map(({ issuer }) => issuer).filter((each) => this.#anchors.has(each)));
@@ -81,6 +101,12 @@ class Search {
     return undefined;
   }
 
+  /** Go compares the host before it searches a chain. A client's usage is checked first too, to save its search. */
+  #ownProblem(): string | undefined {
+    if (this.#host !== undefined) return hostNameProblem(this.#certificate, this.#host);
+    return allows(this.#certificate, USAGE.client) ? undefined : WRONG_USAGE;
+  }
+
   /** Returns all candidate issuers by name, transitively. */
   async #linksByName(): Promise<readonly Link[]> {
     const links: Link[] = [];
@@ -90,18 +116,15 @@ class Search {
       if (!certificate.isSignedSoundly || this.#anchors.has(certificate)) continue;
       for (const issuer of this.#issuers) {
         const isOther = issuer.subjectAndKey !== certificate.subjectAndKey;
-        if (!isOther || !certificate.x509.checkIssued(issuer.x509) || !this.#mayIssue(issuer)) continue;
+        if (!isOther || !issuer.subject.equals(certificate.issuer)) continue;
+        const problem =
+          issuerProblemOf(issuer, { isAnchor: this.#anchors.has(issuer) }) ?? problemOf(issuer, this.#now);
+        if (!this.#passes(problem, issuer)) continue;
         links.push({ certificate, issuer });
         reached.add(issuer);
       }
     }
     return links;
-  }
-
-  #mayIssue(issuer: Certificate): boolean {
-    return this.#passes(
-      problemOf(issuer, this.#now) ?? issuerProblemOf(issuer, { isAnchor: this.#anchors.has(issuer) }),
-    );
   }
 
   /** The result for one key holds for all certificates of its issuer. */
@@ -110,20 +133,29 @@ class Search {
       (each) => each.certificate === certificate && each.issuer.subjectAndKey === issuer.subjectAndKey,
     );
     if (known !== undefined) return known.isGood;
-    if (this.#checks.length >= SIGNATURES_MAX) {
-      return this.#passes('too many signature checks are needed to verify the certificate');
+    if (this.#checks.length >= SIGNATURES_MAX[this.#host === undefined ? 'client' : 'server']) {
+      this.#problem = 'signature check attempts limit reached while verifying certificate chain';
+      return false;
     }
     if (this.#slices.due()) await this.#slices.pause();
     const isGood = hasSigned(issuer, certificate);
     this.#checks.push({ certificate, issuer, isGood });
-    return isGood;
+    return this.#passes(isGood ? undefined : 'verification error', issuer);
   }
 
   /** Returns until when a chain that continues this path is valid; undefined if there is none. */
   #goodFrom(path: readonly Certificate[]): number | undefined {
     const current = path.at(-1);
-    if (current === undefined || !this.#passes(depthProblemOf(current, path.length - 1))) return undefined;
-    if (this.#anchors.has(current)) return Math.min(...path.map(({ notAfterMs }) => notAfterMs));
+    this.#paths += 1;
+    if (current === undefined || this.#paths > PATHS_MAX) return undefined;
+    if (!this.#passes(pathProblemOf(current, path.slice(0, -1)), current)) return undefined;
+    if (this.#anchors.has(current)) {
+      const usage = USAGE[this.#host === undefined ? 'client' : 'server'];
+      if (path.every((each) => allows(each, usage)))
+        return Math.min(...path.map(({ notAfterMs }) => notAfterMs));
+      this.#problem = WRONG_USAGE;
+      return undefined;
+    }
     for (const { certificate, issuer } of this.#signed) {
       const isBeyond = path.every(({ subjectAndKey }) => subjectAndKey !== issuer.subjectAndKey);
       if (certificate !== current || !isBeyond) continue;
@@ -133,10 +165,13 @@ class Search {
     return undefined;
   }
 
-  /** Returns whether there is no problem, and records one. */
-  #passes(problem: string | undefined): boolean {
-    if (problem !== undefined) this.why = problem;
-    return problem === undefined;
+  /** Returns whether the candidate issuer has no problem, and records the first one as Go does. */
+  #passes(problem: string | undefined, { commonName, organizations, x509 }: Certificate): boolean {
+    if (problem === undefined) return true;
+    const name = commonName || organizations[0] || `serial:${String(BigInt(`0x${x509.serialNumber}`))}`;
+    const cause = `because of ${JSON.stringify(`x509: ${problem}`)}`;
+    this.#hint ||= ` (possibly ${cause} while trying to verify candidate authority certificate ${JSON.stringify(name)})`;
+    return false;
   }
 }
 
@@ -149,35 +184,52 @@ function hasSigned(issuer: Certificate, certificate: Certificate): boolean {
   }
 }
 
-function problemOf(
-  { notBeforeMs, notAfterMs, extendedUsages, hasAcceptedKey, hasUncheckedLimits }: Certificate,
-  now: number,
-): string | undefined {
-  if (!(now >= notBeforeMs && now <= notAfterMs)) return 'certificate has expired or is not yet valid';
-  if (!hasAcceptedKey) return 'certificate has a key type or size that is not accepted';
-  if (hasUncheckedLimits) return 'certificate has name constraints or an unknown critical extension';
-  const isForClients =
-    extendedUsages === undefined ||
-    extendedUsages.includes(CLIENT_AUTH) ||
-    extendedUsages.includes(ANY_USAGE);
-  return isForClients ? undefined : 'certificate specifies an incompatible key usage';
+function problemOf(certificate: Certificate, now: number): string | undefined {
+  const { notBeforeMs, notAfterMs } = certificate;
+  if (certificate.hasUnknownCriticalExtension) return 'unhandled critical extension';
+  if (!(now >= notBeforeMs && now <= notAfterMs)) {
+    const [relation, limit] = now < notBeforeMs ? ['before', notBeforeMs] : ['after', notAfterMs];
+    const why = `current time ${timeText(now)} is ${relation} ${timeText(limit)}`;
+    return `certificate has expired or is not yet valid: ${why}`;
+  }
+  return certificate.hasAcceptedKey ? undefined : 'certificate has a key type or size that is not accepted';
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/u, 'Z');
 }
 
 /** An X.509 v1 certificate is an authority only as a trust anchor. */
 function issuerProblemOf(
-  { isAuthority, isOldVersion }: Certificate,
+  { isAuthority, isOldVersion, maySignCertificates }: Certificate,
   { isAnchor }: { readonly isAnchor: boolean },
 ): string | undefined {
-  return isAuthority || (isOldVersion && isAnchor)
-    ? undefined
-    : 'certificate is not authorized to sign other certificates';
+  if (!(isAuthority || isOldVersion) || !maySignCertificates) {
+    return 'invalid signature: parent certificate cannot sign this kind of certificate';
+  }
+  return isAuthority || isAnchor ? undefined : 'certificate is not authorized to sign other certificates';
 }
 
-/** `depth` is 0 for the client's own certificate, 1 for that of its issuer. */
-function depthProblemOf({ pathLengthMax }: Certificate, depth: number): string | undefined {
-  return depth > 0 && pathLengthMax !== undefined && depth - 1 > pathLengthMax
-    ? 'too many intermediates for path length constraint'
-    : undefined;
+/** Returns why an authority may not be above these certificates, which begin with that of the peer. */
+function pathProblemOf(
+  { pathLengthMax, nameConstraints }: Certificate,
+  below: readonly Certificate[],
+): string | undefined {
+  if (below.length === 0) return undefined;
+  if (pathLengthMax !== undefined && below.length - 1 > pathLengthMax) {
+    return 'too many intermediates for path length constraint';
+  }
+  if (nameConstraints === undefined) return undefined;
+  const names = below.flatMap(({ alternativeNames }) => alternativeNames ?? []);
+  const problem = constrainedNameProblem(nameConstraints, names);
+  return problem === undefined
+    ? undefined
+    : `a root or intermediate certificate is not authorized to sign for this name: ${problem}`;
+}
+
+/** `usage` is an object identifier. */
+function allows({ extendedUsages }: Certificate, usage: string): boolean {
+  return extendedUsages === undefined || extendedUsages.includes(usage) || extendedUsages.includes(ANY_USAGE);
 }
 
 function mergeDistinct(

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../../shared/concurrency/clock';
-import { Slices } from '../../../../shared/concurrency/slices';
 import type { StatusError } from '../../../../shared/errors/status-error';
 import type { PeerCertificates } from '../../request/exchange';
 import type { AccessCondition } from '../../request/access-condition';
 import { unauthorized } from '../authenticator';
 import type { CaBundle, CaContent } from './ca-bundle';
-import type { Certificate } from '../../../../shared/certs/x509/certificate';
-import { certificateOf } from '../../../../shared/certs/x509/certificate';
 import { verifyChain } from '../../../../shared/certs/x509/chain';
+import { parseChain } from '../../../../shared/certs/x509/sent-chain';
 
 /** The result of verifying a client certificate against one bundle. `notAfterMs` is absent if it is malformed. */
 export type VerifiedPeer = { readonly notAfterMs?: number } & (
@@ -20,10 +18,6 @@ export type VerifiedPeer = { readonly notAfterMs?: number } & (
 
 /** How long a refusal is cached: a certificate that is not valid yet may become valid. */
 const REFUSAL_MS = 10_000;
-/** The maximum of intermediates that are read. */
-const INTERMEDIATES_MAX = 16;
-/** The maximum size of all certificates of a client; Go limits handshake messages to it. */
-const CHAIN_BYTES_MAX = 65_536;
 /** Cached refusals, about 2 KB each. */
 const REFUSALS_MAX = 1_024;
 /** The maximum of a name in the log. */
@@ -142,7 +136,7 @@ async function verified(
       ...(notAfterMs === undefined ? {} : { notAfterMs }),
     },
   });
-  const read = await readChain(peer);
+  const read = await parseChain(peer);
   if (typeof read === 'string') return refused(read);
   const [certificate, ...intermediates] = read;
   if (certificate === undefined) return refused('no certificate');
@@ -159,22 +153,4 @@ async function verified(
     untilMs: verdict.untilMs,
     peer: { isTrusted: true, commonName, organizations, notAfterMs },
   };
-}
-
-/** Parses the client's certificates, or returns why they are malformed. Yields to the event loop in between. */
-async function readChain(peer: PeerCertificates): Promise<readonly Certificate[] | string> {
-  const shown = peer.slice(0, 1 + INTERMEDIATES_MAX);
-  const bytes = shown.reduce((sum, { raw }) => sum + raw.length, 0);
-  if (bytes > CHAIN_BYTES_MAX) return `the certificates are longer than ${String(CHAIN_BYTES_MAX)} bytes`;
-  const slices = new Slices();
-  const read: Certificate[] = [];
-  for (const x509 of shown) {
-    if (slices.due()) await slices.pause();
-    try {
-      read.push(certificateOf(x509));
-    } catch (error) {
-      return `the certificate is malformed: ${String(error)}`;
-    }
-  }
-  return read;
 }

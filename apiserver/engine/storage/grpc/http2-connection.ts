@@ -1,7 +1,8 @@
 import * as http2 from 'node:http2';
 import * as net from 'node:net';
-import * as tls from 'node:tls';
 import { performance } from 'node:perf_hooks';
+import type { ClientTls } from '../../../../shared/client/connect-tls';
+import { CERTIFICATE_ERROR, openTls } from '../../../../shared/client/connect-tls';
 import type { CallStatus } from './status';
 import { RESET_REFUSED, statusOfReset } from './status';
 import { STATUS, TransportError } from './transport';
@@ -9,7 +10,7 @@ import { STATUS, TransportError } from './transport';
 export interface ConnectionOptions {
   readonly endpoint: string;
   /** Trusted CAs and client certificate, for `https:`. */
-  readonly secureContext: tls.SecureContext | undefined;
+  readonly clientTls: ClientTls | undefined;
   readonly dialTimeoutMs: number;
   readonly tuning: Tuning;
 }
@@ -75,7 +76,8 @@ export class Http2Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#socket = openSocket(options);
+    const { socket, verified } = openSocket(options);
+    this.#socket = socket;
     this.#session = http2.connect(options.endpoint, {
       createConnection: () => this.#socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
@@ -97,7 +99,7 @@ export class Http2Connection {
       },
       Math.min(QUIET_MS, options.tuning.keepAliveMs),
     ).unref();
-    this.connected = this.#dial();
+    this.connected = this.#dial(verified);
     this.ended = new Promise((resolve) => {
       this.#socket.once('close', () => {
         clearInterval(this.#keepAlive);
@@ -219,7 +221,7 @@ export class Http2Connection {
     for (const call of calls) call.fail(this.#notRun('The connection went away before the call began.'));
   }
 
-  async #dial(): Promise<void> {
+  async #dial(verified: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (details: string): void => {
         clearTimeout(timer);
@@ -229,17 +231,18 @@ export class Http2Connection {
         fail('No connection was made in time.');
         this.#socket.destroy();
       }, this.#options.dialTimeoutMs);
-      // Only the first SETTINGS frame shows that the server speaks HTTP/2; later ones are updates.
-      this.#session.once('remoteSettings', () => {
-        clearTimeout(timer);
-        this.#isConnected = true;
-        resolve();
-      });
       const onError = (error: Error): void => {
         const details = textOf(error);
         fail(details);
         this.destroy({ code: STATUS.unavailable, details: `The connection failed: ${details}.` });
       };
+      const onVerified = (): void => {
+        clearTimeout(timer);
+        this.#isConnected = true;
+        resolve();
+      };
+      // Only the first SETTINGS frame shows that the server speaks HTTP/2; later ones are updates.
+      this.#session.once('remoteSettings', () => void verified.then(onVerified, onError));
       this.#socket.on('error', onError);
       this.#session.on('error', onError);
       this.#socket.once('close', () => {
@@ -302,15 +305,19 @@ export class Http2Connection {
   }
 }
 
-function openSocket({ endpoint, secureContext }: ConnectionOptions): net.Socket {
-  if (UNIX.test(endpoint)) return net.connect({ path: endpoint.replace(UNIX, '') });
+/** Over TLS, `verified` resolves once the server is verified; no call begins before. */
+function openSocket({ endpoint, clientTls }: ConnectionOptions): {
+  readonly socket: net.Socket;
+  readonly verified: Promise<void>;
+} {
+  const verified = Promise.resolve();
+  if (UNIX.test(endpoint)) return { socket: net.connect({ path: endpoint.replace(UNIX, '') }), verified };
   const url = new URL(endpoint);
   const isSecure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-  if (!isSecure) return net.connect({ host, port });
-  const name = net.isIP(host) === 0 ? { servername: host } : {};
-  return tls.connect({ host, port, ...name, ALPNProtocols: ['h2'], ...(secureContext && { secureContext }) });
+  if (!isSecure) return { socket: net.connect({ host, port }), verified };
+  return openTls({ ...clientTls, host, port, ALPNProtocols: ['h2'] });
 }
 
 function wordsOf(data: NodeJS.ArrayBufferView | undefined): string {
@@ -323,5 +330,7 @@ function wordsOf(data: NodeJS.ArrayBufferView | undefined): string {
 function textOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   if (error instanceof AggregateError) return error.errors.map((each: Error) => textOf(each)).join(', ');
   const { code, message, reason = message } = error;
-  return code === undefined || reason.includes(code) ? reason : `${reason} (${code})`;
+  return code === undefined || code === CERTIFICATE_ERROR || reason.includes(code)
+    ? reason
+    : `${reason} (${code})`;
 }

@@ -1,7 +1,7 @@
-import type { SecureContext } from 'node:tls';
 import { performance } from 'node:perf_hooks';
 import type { CallTarget } from './http2-call';
 import { unaryCall } from './http2-call';
+import type { ClientTls } from '../../../../shared/client/connect-tls';
 import { Backoff } from '../../../../shared/concurrency/backoff';
 import type { Tuning } from './http2-connection';
 import { Http2Connection, TUNING } from './http2-connection';
@@ -12,7 +12,7 @@ import { STATUS, TransportError } from './transport';
 
 export interface Http2Options {
   /** Called for each new connection to an `https:` endpoint. */
-  readonly secureContext?: () => SecureContext;
+  readonly clientTls?: () => ClientTls;
   /** Limit of one connection attempt. */
   readonly dialTimeoutMs: number;
   readonly tuning?: Partial<Tuning>;
@@ -139,7 +139,7 @@ class Http2Transport implements Transport {
     const options = this.#options;
     const connection = new Http2Connection({
       endpoint,
-      secureContext: this.#scheme === 'https' ? options.secureContext?.() : undefined,
+      clientTls: this.#scheme === 'https' ? options.clientTls?.() : undefined,
       dialTimeoutMs: options.dialTimeoutMs,
       tuning: { ...TUNING, ...options.tuning },
     });

@@ -1,4 +1,5 @@
 import { ownKeyMap } from '../../../../shared/own-key-map';
+import { CERTIFICATE_ERROR } from '../../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../../shared/client/connection-error';
 import type { Webhook } from './webhook';
 
@@ -48,10 +49,11 @@ const REASONS = ownKeyMap<FailureReason>({
   ETIMEDOUT: 'timeout',
   EMSGSIZE: 'answer',
   EPROTO: 'tls',
+  [CERTIFICATE_ERROR]: 'tls',
 });
 
-/** Node's codes for certificate and handshake errors. */
-const TLS_CODE = /^(?:ERR_(?:TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_)/;
+/** Node's codes for handshake errors. */
+const TLS_CODE = /^ERR_(?:TLS|SSL)_/;
 
 /** Classifies an error of the connection. */
 export function reasonOf(error: unknown): FailureReason {

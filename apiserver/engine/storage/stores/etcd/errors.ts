@@ -153,7 +153,7 @@ function refusalFor(error: TransportError): (typeof REFUSALS)[number] | undefine
 
 /** A retry does not fix a failed handshake, so the error says what to check. */
 function tlsHint(details: string): string | undefined {
-  if (/self.signed|unable to (?:get|verify)|UNABLE_TO|CERT_|altnames|unknown ca/i.test(details)) {
+  if (/x509: |unknown ca/i.test(details)) {
     return "etcd's server certificate is not trusted: check the CA file and the endpoint's host name.";
   }
   if (/alert|bad certificate|certificate required|ERR_SSL|EPROTO/i.test(details)) {

@@ -14,7 +14,7 @@ import type {
   TxnRequest,
   TxnResponse,
 } from './proto';
-import { secureContextOf } from './tls-files';
+import { clientTlsOf } from './tls-files';
 import type { Transport } from '../../grpc/transport';
 
 export interface EtcdOptions {
@@ -60,7 +60,7 @@ export class EtcdClient {
     this.log = options.log;
     this.dialTimeoutMs = options.dialTimeoutMs ?? DIAL_TIMEOUT_MS;
     this.connect = http2TransportFactory({
-      secureContext: secureContextOf(options, options.log),
+      clientTls: clientTlsOf(options, options.log),
       dialTimeoutMs: this.dialTimeoutMs,
     });
     const callTimeoutMs = options.callTimeoutMs ?? CALL_TIMEOUT_MS;

@@ -13,7 +13,7 @@ import { createEtcdBackend } from './etcd-backend';
 import { METHODS } from './codec';
 import { http2TransportFactory } from '../../grpc/http2-transport';
 import { WHOLE_KEYSPACE } from './keys';
-import { secureContextOf } from './tls-files';
+import { clientTlsOf } from './tls-files';
 import { STATUS } from '../../grpc/transport';
 import { enableAuth } from './testing/auth';
 import type { TestCertificates } from './testing/certificates';
@@ -260,7 +260,7 @@ describe('one etcd', () => {
 
   test('etcd that hangs is noticed by its silence, on a watch and on a read', async () => {
     const connect = http2TransportFactory({
-      secureContext: secureContextOf({}, silentLog),
+      clientTls: clientTlsOf({}, silentLog),
       dialTimeoutMs: PATIENCE_MS,
       tuning: { keepAliveMs: 200, pingTimeoutMs: 3_000 },
     });

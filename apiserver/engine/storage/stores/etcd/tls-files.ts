@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { SecureContext } from 'node:tls';
 import { createSecureContext } from 'node:tls';
+import type { ClientTls } from '../../../../../shared/client/connect-tls';
+import { defined } from '../../../../../shared/defined';
 import type { Log } from '../../../../../shared/log/log';
 
 /** Paths of PEM files; `certFile` and `keyFile` are this client's own and go together. */
@@ -17,27 +18,27 @@ type Material = readonly (Buffer | undefined)[];
  * that cannot be read, or do not fit together because only half of them was renewed, are logged once and the last good ones stay
  * in use. Throws at once when they are not good from the beginning.
  */
-export function secureContextOf({ caFile, certFile, keyFile }: TlsFiles, log: Log): () => SecureContext {
+export function clientTlsOf({ caFile, certFile, keyFile }: TlsFiles, log: Log): () => ClientTls {
   // What is given may hold a password besides, and these are logged.
   const files = { caFile, certFile, keyFile };
   let material = read(files);
-  let context = contextOf(material);
+  let current = tlsOf(material);
   let reported: string | undefined;
   return () => {
     try {
       const fresh = read(files);
       if (!isSame(fresh, material)) {
-        context = contextOf(fresh);
+        current = tlsOf(fresh);
         material = fresh;
         log.info({ ...files }, 'TLS files for etcd reloaded');
       }
       reported = undefined;
     } catch (error) {
-      if (reported === String(error)) return context;
+      if (reported === String(error)) return current;
       reported = String(error);
       log.warn({ ...files, error }, 'failed to reload the TLS files for etcd; the old ones stay in use');
     }
-    return context;
+    return current;
   };
 }
 
@@ -45,8 +46,10 @@ function read({ caFile, certFile, keyFile }: TlsFiles): Material {
   return [caFile, certFile, keyFile].map((file) => (file === undefined ? undefined : readFileSync(file)));
 }
 
-function contextOf([ca, cert, key]: Material): SecureContext {
-  return createSecureContext({ ca, cert, key });
+/** Throws if certificate and key do not fit together. */
+function tlsOf([ca, cert, key]: Material): ClientTls {
+  createSecureContext({ ca, cert, key });
+  return defined({ ca, cert, key });
 }
 
 function isSame(left: Material, right: Material): boolean {
