@@ -5,22 +5,31 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   statSync,
   truncateSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { openS3Target } from '../deploy/admin/backup/s3-target';
 import { ensureCredentials } from '../deploy/local/credentials';
 import type { EtcdCluster } from '../deploy/local/etcd-cluster';
 import { startEtcdCluster } from '../deploy/local/etcd-cluster';
+import { LOOPBACK, freePort } from '../deploy/local/ports';
+import { repositoryRoot } from '../deploy/local/repository';
+import type { StartedProcess } from '../deploy/local/started-process';
+import { startProcess } from '../deploy/local/started-process';
 import { eventually, patience } from '../shared/testing/eventually';
 import type { Body } from './support/client';
 import { ApiClient } from './support/client';
-import { runAdmin } from './support/admin';
+import type { AdminOutcome } from './support/admin';
+import { runAdmin, runAdminWith } from './support/admin';
 import { configMap } from './support/objects';
 import type { Replica } from './support/replica';
 import { startReplica } from './support/replica';
-import { explained, makeWorkspace } from './support/workspace';
+import { explained, makeWorkspace, remember } from './support/workspace';
 
 /** The procedures for backup and restore of deploy/UPGRADING.md. */
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
@@ -283,3 +292,93 @@ async function firstOf(client: ApiClient, watch: string): Promise<unknown> {
   for await (const event of client.watch(watch, patience())) return event;
   return undefined;
 }
+
+const S3RVER = path.join(repositoryRoot, '.tools', 's3rver', 'node_modules', 's3rver', 'bin', 's3rver.js');
+const whereStored = existsSync(S3RVER) ? describe : describe.skip;
+const BACKUP_NAME = /^orch-\d{8}T\d{6}Z\.db$/u;
+const PART_BYTES = 5 * 1_024 * 1_024;
+const KEYS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+
+whereStored('an S3-compatible object store (s3rver)', () => {
+  const workspace = makeWorkspace('backup-s3');
+  let endpoint = '';
+  let store: StartedProcess | undefined;
+
+  beforeAll(async () => {
+    const port = String(await freePort());
+    endpoint = `http://${LOOPBACK}:${port}`;
+    const where = ['--directory', path.join(workspace.dir, 'store'), '--address', LOOPBACK, '--port', port];
+    const args = [S3RVER, ...where, '--configure-bucket', 'backups'];
+    store = remember(await startProcess({ name: 's3rver', command: process.execPath, args }));
+    await eventually('the store answers', async () =>
+      fetch(endpoint).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  afterAll(async () => {
+    await store?.stop(0);
+    workspace.remove();
+  });
+
+  /** Runs orch-admin with the credentials of the store. */
+  async function admin(...args: readonly string[]): Promise<AdminOutcome> {
+    const { accessKeyId, secretAccessKey } = KEYS;
+    const place = ['--target=s3://backups/team/one', `--s3-endpoint=${endpoint}`];
+    const variables = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
+    return runAdminWith(variables, ...args, ...place);
+  }
+
+  test(
+    'keeps as many backups of etcd as configured, and the latest one is restored',
+    explained(async () => {
+      const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
+      const servers = `--etcd-servers=${etcd.endpoints.join(',')}`;
+      try {
+        for (let turn = 0; turn < 3; turn++)
+          expect(await admin('backup', servers, '--retention=2')).toMatchObject({ code: 0, stderr: '' });
+      } finally {
+        await etcd.stop();
+      }
+      const listed = (await admin('backup', 'list')).stdout.trim().split('\n');
+      expect(listed).toEqual([expect.stringMatching(BACKUP_NAME), expect.stringMatching(BACKUP_NAME)]);
+      const dataDir = path.join(workspace.dir, 'restored');
+      const restored = await admin('restore', '--backup=latest', `--data-dir=${dataDir}`);
+      expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(dataDir) as string });
+      expect(existsSync(path.join(dataDir, 'member', 'snap', 'db'))).toBe(true);
+    }),
+  );
+
+  test('an unknown key is refused with the message of the store', async () => {
+    const target = openS3Target({
+      ...KEYS,
+      accessKeyId: 'another',
+      endpoint,
+      region: 'us-east-1',
+      bucket: 'backups',
+      prefix: '',
+    });
+    await expect(target.list()).rejects.toThrow(/403.*Access Key Id/su);
+  });
+
+  test('a file above the size of a part arrives whole', async () => {
+    const target = openS3Target({
+      ...KEYS,
+      endpoint,
+      region: 'us-east-1',
+      bucket: 'backups',
+      prefix: 'large',
+      partBytes: PART_BYTES,
+    });
+    const [file, copy] = [path.join(workspace.dir, 'large'), path.join(workspace.dir, 'copy')];
+    writeFileSync(file, randomBytes(2 * PART_BYTES + 1));
+    await target.put(file, 'large.db');
+    expect(await target.list()).toEqual(['large.db']);
+    await target.get('large.db', copy);
+    expect(readFileSync(copy).equals(readFileSync(file))).toBe(true);
+    await target.remove('large.db');
+    expect(await target.list()).toEqual([]);
+  });
+});

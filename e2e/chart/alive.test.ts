@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigMap, Secret } from '../../shared/api/types/core-v1';
@@ -10,6 +10,7 @@ import { createClient } from '../../shared/client/client';
 import type { ResourceOf } from '../../shared/object/object';
 import { eventually } from '../../shared/testing/eventually';
 import { CHART, HELMS, runHelm } from '../support/helm';
+import { findKubectls, runKubectl } from '../support/kubectl';
 import type { LocalServer } from '../support/local-server';
 import { startLocalServer } from '../support/local-server';
 import type { MachineImages } from '../support/machine-images';
@@ -49,6 +50,7 @@ const REPLICAS = { etcd: 3, apiserver: 3, 'controller-manager': 2, redis: 1 } as
 const SMALL_QUOTA_MEBIBYTES = 64;
 /** The default number of seats of one replica. */
 const SEATS = 600;
+const SHOW_RESTORE = '--show-only=templates/backup/restore.yaml';
 const FILLER_BYTES = 900 * 1_024;
 
 full('the chart on a host cluster', () => {
@@ -106,6 +108,19 @@ full('the chart on a host cluster', () => {
       `/api/v1/namespaces/${NAMESPACE}/secrets/${RELEASE}-${bundle}`,
     );
     return Buffer.from(body.data?.[file] ?? '', 'base64');
+  }
+
+  /** The folder of a volume claim. */
+  function claimOf(name: string): string {
+    return path.join(workspace.dir, 'node', 'claims', name);
+  }
+
+  async function kubectl(args: readonly string[], input = ''): Promise<string> {
+    const program = findKubectls().find((each) => each.program !== undefined)?.program ?? 'kubectl';
+    const identity = { kubeconfig: host.replica.kubeconfig, home: workspace.dir, input };
+    const { exitCode, stdout, stderr } = await runKubectl(program, ['-n', NAMESPACE, ...args], identity);
+    if (exitCode !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}${stdout}\n${wordsOfPods()}`);
+    return stdout;
   }
 
   function readyOf(component: string): number {
@@ -294,7 +309,7 @@ full('the chart on a host cluster', () => {
         .split('\n')
         .find((each) => each.includes(lost.name));
       const [id = '', , , peerUrl = ''] = line?.split(', ') ?? [];
-      const data = path.join(workspace.dir, 'node', 'claims', lost.name, 'data', 'data');
+      const data = path.join(claimOf(`data-${lost.name}`), 'data');
       lost.kill('SIGKILL');
       rmSync(data, { recursive: true, force: true });
       // The member finds that it belongs to the cluster, and does not start without its data.
@@ -310,6 +325,66 @@ full('the chart on a host cluster', () => {
       const result = await load.stop();
       tell('a member lost under load', result);
       expect(result.missed).toEqual([]);
+      expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
+    }),
+  );
+
+  test(
+    'a scheduled backup restores the release by the recipe after the loss of all volumes of etcd',
+    explained(async () => {
+      const ref = { namespace: 'default', name: 'kept' };
+      await client.create(SECRETS, { metadata: ref, stringData: { word: 'still here' } });
+      const scheduled = [...ROLLED_VALUES, '--set', `backup.enabled=true,backup.schedule=${'* * * * *'}`];
+      await helm('upgrade', RELEASE, CHART, ...scheduled, '--wait', '--timeout=5m');
+      const backups = claimOf(`${RELEASE}-backup`);
+      await eventually(
+        'the CronJob has stored a backup',
+        () =>
+          existsSync(backups) && readdirSync(backups).some((name) => /^orch-\d{8}T\d{6}Z\.db$/u.test(name)),
+      );
+      await kubectl(['patch', `cronjob/${RELEASE}-backup`, '-p', '{"spec":{"schedule":"0 0 1 1 *"}}']);
+      const { metadata } = await client.create(CONFIG_MAPS, {
+        metadata: { namespace: 'default', name: 'after-the-backup' },
+      });
+      for (const pod of agent.podsOf(`${RELEASE}-etcd`)) pod.kill('SIGKILL');
+      // 1. Stop everything.
+      const parts = ['deployment/apiserver', 'deployment/controller-manager', 'statefulset/etcd'];
+      const owners = parts.map((part) => part.replace('/', `/${RELEASE}-`));
+      await kubectl(['scale', ...owners, '--replicas=0']);
+      await eventually('all pods have ended', () =>
+        agent.pods().every(({ name }) => !/-(?:apiserver|controller-manager|etcd)-/u.test(name)),
+      );
+      await kubectl(['delete', 'job', '-l', 'app.kubernetes.io/component=backup']);
+      for (let index = 0; index < REPLICAS.etcd; index++)
+        rmSync(claimOf(`data-${RELEASE}-etcd-${String(index)}`), { recursive: true });
+      // 2. Make the data of each member.
+      const render = async (...more: readonly string[]): Promise<string> =>
+        helm('template', RELEASE, CHART, ...scheduled, '--set=restore.backup=latest', ...more, SHOW_RESTORE);
+      await kubectl(['apply', '-f', '-'], await render());
+      const restores = ['-l', 'app.kubernetes.io/component=restore'];
+      await kubectl(['wait', '--for=condition=complete', 'job', ...restores, '--timeout=3m']);
+      // 3. Start etcd, and give the store a new identity.
+      await kubectl(['scale', `statefulset/${RELEASE}-etcd`, `--replicas=${String(REPLICAS.etcd)}`]);
+      await eventually('all members are ready', () => readyOf('etcd') === REPLICAS.etcd);
+      await kubectl(['apply', '-f', '-'], await render('--set=restore.phase=finish'));
+      await kubectl(['wait', '--for=condition=complete', `job/${RELEASE}-restore-finish`, '--timeout=3m']);
+      // 4. Start the rest, and remove the Jobs.
+      for (const component of ['apiserver', 'controller-manager'] as const)
+        await kubectl([
+          'scale',
+          `deployment/${RELEASE}-${component}`,
+          `--replicas=${String(REPLICAS[component])}`,
+        ]);
+      await kubectl(['delete', 'job', ...restores]);
+      await eventually('all API servers are ready', () => readyOf('apiserver') === REPLICAS.apiserver);
+      expect(await client.get(SECRETS, ref)).toMatchObject({
+        data: { word: Buffer.from('still here').toString('base64') },
+      });
+      await expect(
+        client.get(CONFIG_MAPS, { namespace: 'default', name: 'after-the-backup' }),
+      ).rejects.toMatchObject({ code: 404 });
+      const again = await client.create(CONFIG_MAPS, { metadata: { namespace: 'default', name: 'again' } });
+      expect(Number(again.metadata.resourceVersion)).toBeGreaterThan(Number(metadata.resourceVersion));
       expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
     }),
   );

@@ -12,9 +12,17 @@ export interface AdminOutcome {
 
 /** Runs `orch-admin`; never rejects on a non-zero exit code. */
 export async function runAdmin(...args: readonly string[]): Promise<AdminOutcome> {
+  return runAdminWith({}, ...args);
+}
+
+/** The same with further environment variables. */
+export async function runAdminWith(
+  variables: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<AdminOutcome> {
   return new Promise((resolve) => {
     // The kubeconfig of the user who runs the tests is not meant.
-    const env = { ...process.env, KUBECONFIG: '' };
+    const env = { ...process.env, KUBECONFIG: '', ...variables };
     execFile(process.execPath, [PROGRAM, ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -60,6 +61,8 @@ export function buildMachineImages(dir: string): MachineImages {
   commit('localhost/etcd', (folder) => {
     fillSystem(folder);
     for (const name of ['etcd', 'etcdctl']) copyProgram(folder, name);
+    // Debian's etcdctl of v3.4 restores snapshots with the arguments of the etcdutl of v3.5.
+    renameSync(path.join(folder, 'usr/local/bin/etcdctl'), path.join(folder, 'usr/local/bin/etcdutl'));
   });
   commit('localhost/redis', (folder) => {
     fillSystem(folder);
@@ -75,6 +78,7 @@ export function buildMachineImages(dir: string): MachineImages {
       '--quiet',
       '--build-arg=NODE_IMAGE=localhost/build',
       '--build-arg=BASE_IMAGE=localhost/base',
+      '--build-arg=ETCD_IMAGE=localhost/etcd',
     ],
     {
       encoding: 'utf8',

@@ -41,6 +41,7 @@ interface Files {
 
 export interface Volume extends VolumeSource {
   readonly name: string;
+  readonly persistentVolumeClaim?: { readonly claimName: string };
   readonly projected?: { readonly sources: readonly VolumeSource[] };
 }
 
@@ -75,12 +76,16 @@ export function podTemplateOf({ kind, metadata, spec }: Body): PodTemplate | und
 /** The parts of a `spec` of any kind that the tests of the chart read. */
 export interface OwnerSpec {
   readonly replicas?: number;
+  readonly schedule?: string;
   readonly strategy?: {
     readonly rollingUpdate: { readonly maxSurge: number; readonly maxUnavailable: number };
   };
   readonly selector?: unknown;
   readonly template?: PodTemplate;
-  readonly jobTemplate?: { readonly spec: { readonly template: PodTemplate } };
+  readonly jobTemplate?: {
+    readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+    readonly spec: { readonly template: PodTemplate };
+  };
   readonly clusterIP?: string;
   readonly ports?: readonly { readonly port: number; readonly targetPort: string }[];
 }

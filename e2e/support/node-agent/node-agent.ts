@@ -22,7 +22,7 @@ export interface NodeAgentOptions {
 
 /**
  * Does for one namespace what the controllers, the scheduler, the node agents, the proxy and the DNS of a cluster do, as far as the chart needs it: runs
- * the pods of Deployments, StatefulSets, Jobs and bare Pods as processes, rolls them, and leads Services to those that are ready.
+ * the pods of Deployments, StatefulSets, CronJobs, Jobs and bare Pods as processes, rolls them, and leads Services to those that are ready.
  */
 export interface NodeAgent {
   pods(): readonly RunningPod[];
@@ -43,6 +43,8 @@ export function startNodeAgent(options: NodeAgentOptions): NodeAgent {
 }
 
 const POLL_MS = 100;
+const EVERY_MINUTE = '* * * * *';
+const MINUTE_MS = 60_000;
 const NO_STRATEGY = { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } };
 
 interface OwnedPod {
@@ -118,6 +120,7 @@ class Agent implements NodeAgent {
       owners.add(ownerOf('Deployment', each));
       await this.#deployment(each);
     }
+    for (const each of await this.#list('/apis/batch/v1', 'cronjobs')) await this.#cronJob(each);
     for (const each of await this.#list('/apis/batch/v1', 'jobs')) {
       owners.add(ownerOf('Job', each));
       await this.#once('Job', each);
@@ -152,6 +155,7 @@ class Agent implements NodeAgent {
     const hash = hashOf(template);
     for (const name of names) if (!this.#pods.has(name)) this.#startPod(owner, name, template);
     const own = this.#owned(owner);
+    for (const each of own) if (!names.includes(each.pod.name)) this.#leave(each);
     const isQuiet = own.length === replicas && own.every(({ pod, isLeaving }) => pod.isReady() && !isLeaving);
     const old = own.toReversed().find((each) => each.hash !== hash);
     if (isQuiet && old !== undefined) this.#leave(old);
@@ -233,6 +237,18 @@ class Agent implements NodeAgent {
       readyReplicas: counts.freshReady,
       availableReplicas: counts.freshReady,
     });
+  }
+
+  /** Creates the Job of a CronJob of each minute; other schedules never come. */
+  async #cronJob({ metadata, spec }: Body): Promise<void> {
+    const { schedule, jobTemplate } = ownerSpecOf(spec);
+    if (schedule !== EVERY_MINUTE || jobTemplate === undefined) return;
+    const { host, namespace } = this.#options;
+    const name = `${String(metadata?.name)}-${String(Math.floor(Date.now() / MINUTE_MS))}`;
+    const labels = jobTemplate.metadata?.labels;
+    const job = { metadata: { name, labels }, spec: jobTemplate.spec };
+    const { status, text } = await host.create(`/apis/batch/v1/namespaces/${namespace}/jobs`, job);
+    if (status !== 201 && status !== 409) throw new Error(`creating the Job ${name} answered ${text}`);
   }
 
   /** Runs a Job, or a Pod of a test hook, to completion. */

@@ -235,10 +235,11 @@ class PodRunner implements RunningPod {
   }
 
   #folderOf(volume: string): string {
-    const isVolume = (this.#options.spec.volumes ?? []).some((each) => each.name === volume);
-    return isVolume
-      ? path.join(this.#options.dir, volume)
-      : path.join(this.#options.claims, this.name, volume);
+    const { spec, dir, claims } = this.#options;
+    const found = (spec.volumes ?? []).find((each) => each.name === volume);
+    // A claim of a StatefulSet is not among the volumes of its template.
+    const claim = found === undefined ? `${volume}-${this.name}` : found.persistentVolumeClaim?.claimName;
+    return claim === undefined ? path.join(dir, volume) : path.join(claims, claim);
   }
 
   /** False while a Secret or ConfigMap of the pod is missing. */
