@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { load } from 'js-yaml';
 import { programPath, repositoryRoot } from '../deploy/local/repository';
 import { readBuild } from '../shared/build';
+import { HELMS } from './support/helm';
 import { unknownFlags } from './support/program-flags';
+import { makeWorkspace } from './support/workspace';
 
 /** Checks the files in deploy/ that none of our programs reads with the programs that do. */
 const DEPLOY = path.join(repositoryRoot, 'deploy');
@@ -61,6 +64,48 @@ const plan = load(read(COMPOSE, 'certificates.yaml')) as Plan;
 test('the plain manifests equal the rendered chart', () => {
   const generator = path.join(DEPLOY, 'local', 'manifests.mjs');
   expect(execFileSync(process.execPath, [generator, '--check'], { encoding: 'utf8' })).toBe('');
+});
+
+const packaged = HELMS[1].program === undefined ? test.skip : test;
+
+packaged('a dry run of a release writes what it publishes, and names what the owner must do', () => {
+  const workspace = makeWorkspace('release');
+  const output = execFileSync(
+    process.execPath,
+    [path.join(DEPLOY, 'local', 'release.mjs'), '--dry-run', `--out=${workspace.dir}`],
+    { encoding: 'utf8' },
+  );
+  const layout = path.join(workspace.dir, 'chart-oci');
+  const blob = (digest: string): Buffer => {
+    const bytes = readFileSync(path.join(layout, 'blobs', digest.replace(':', path.sep)));
+    expect(`sha256:${createHash('sha256').update(bytes).digest('hex')}`).toBe(digest);
+    return bytes;
+  };
+  const index = JSON.parse(read(layout, 'index.json')) as { manifests: readonly { digest: string }[] };
+  const manifest = JSON.parse(blob(index.manifests[0]?.digest ?? '').toString()) as {
+    readonly config: { readonly digest: string };
+    readonly layers: readonly { readonly digest: string; readonly mediaType: string }[];
+  };
+  expect(JSON.parse(blob(manifest.config.digest).toString())).toMatchObject({
+    name: 'orch',
+    version: built.version,
+    appVersion: built.version,
+  });
+  const [layer] = manifest.layers;
+  expect(layer?.mediaType).toBe('application/vnd.cncf.helm.chart.content.v1.tar+gzip');
+  const archive = path.join(workspace.dir, `orch-${built.version}.tgz`);
+  expect(blob(layer?.digest ?? '').equals(readFileSync(archive))).toBe(true);
+  const files = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).split('\n');
+  expect(files).toContain('orch/values.schema.json');
+  expect(files.filter((file) => file.startsWith('orch/ci/'))).toEqual([]);
+  expect(read(workspace.dir, 'RELEASE_NOTES.md')).toMatch(/^The first release/u);
+  execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: workspace.dir });
+  expect(output).toMatch(/would run: node .*image\.mjs .*--platform=linux\/amd64,linux\/arm64 --push/u);
+  expect(output).toMatch(/would run: .*helm push .*oci:\/\//u);
+  expect(output.includes('CONTACT-PLACEHOLDER')).toBe(
+    read(repositoryRoot, 'SUPPORT.md').includes('CONTACT-PLACEHOLDER'),
+  );
+  workspace.remove();
 });
 
 test('a build records its date, and its commit in a git clone', () => {

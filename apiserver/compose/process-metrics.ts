@@ -1,6 +1,6 @@
 import type { Build } from '../../shared/build';
 import { statusErrorOf } from '../engine/server/error-handler';
-import type { OwnCertificate } from './metrics/add-certificate-metrics';
+import type { OwnCertificate, PresentedCertificate } from './metrics/add-certificate-metrics';
 import type { MetricsEndpoints, MetricsEndpointsOptions } from './metrics/metrics-endpoints';
 import { createMetricsEndpoints } from './metrics/metrics-endpoints';
 import type { Authentication } from './authentication';
@@ -43,7 +43,7 @@ export function createProcessMetrics(
     queues,
     authentication: authentication.counts,
     tokens: authentication.accountTokens.counts,
-    certificates: [{ name: 'serving', file: servingFile }, ...othersOf(options)],
+    certificates: [{ name: 'serving', file: servingFile }, ...othersOf(options), ...membersOf(options.store)],
     processMetrics: true,
     build,
     choice: options.metrics,
@@ -65,4 +65,12 @@ function etcdFiles(store: StoreOptions): readonly (readonly [name: string, file:
     ['etcd-client', store.client?.certFile],
     ['etcd-ca', store.caFile],
   ];
+}
+
+/** The certificates of the members of etcd, which no process of this project reads from a file. */
+function membersOf(store: StoreOptions): readonly PresentedCertificate[] {
+  if (store.backend !== 'etcd3') return [];
+  return store.endpoints
+    .filter((server) => server.startsWith('https:'))
+    .map((server) => ({ name: `etcd-server ${new URL(server).host}`, server, client: store.client }));
 }

@@ -20,7 +20,7 @@ import type { WebhookMetrics } from '../../kubernetes/admission/webhooks/webhook
 import { addAdmissionMetrics } from './add-admission-metrics';
 import { addAuthenticationMetrics } from './add-authentication-metrics';
 import { addAuditMetrics } from './add-audit-metrics';
-import type { OwnCertificate } from './add-certificate-metrics';
+import type { OwnCertificate, PresentedCertificate } from './add-certificate-metrics';
 import { addCertificateMetrics } from './add-certificate-metrics';
 import { addCacheMetrics } from './add-cache-metrics';
 import { createDebugRouter } from './debug-router';
@@ -90,8 +90,8 @@ export interface MetricsEndpointsOptions {
   readonly flow?: FlowReport | undefined;
   /** Absent: the store has no metrics. */
   readonly store?: StoreReport;
-  /** Certificates of the process; by default none. */
-  readonly certificates?: readonly OwnCertificate[];
+  /** Certificates of the process and of its store; by default none. */
+  readonly certificates?: readonly (OwnCertificate | PresentedCertificate)[];
   /** Whether to include the runtime's metrics: memory, CPU time, event-loop delay. For the single server of a process. */
   readonly processMetrics: boolean;
   readonly build: Build;

@@ -120,6 +120,8 @@ class Agent implements NodeAgent {
       owners.add(ownerOf('Deployment', each));
       await this.#deployment(each);
     }
+    for (const each of await this.#list('/api/v1', 'persistentvolumeclaims'))
+      await this.#report('/api/v1', 'persistentvolumeclaims', each, { phase: 'Bound' });
     for (const each of await this.#list('/apis/batch/v1', 'cronjobs')) await this.#cronJob(each);
     for (const each of await this.#list('/apis/batch/v1', 'jobs')) {
       owners.add(ownerOf('Job', each));
