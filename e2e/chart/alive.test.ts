@@ -382,7 +382,7 @@ full('the chart on a host cluster', () => {
       });
       await expect(
         client.get(CONFIG_MAPS, { namespace: 'default', name: 'after-the-backup' }),
-      ).rejects.toMatchObject({ code: 404 });
+      ).rejects.toMatchObject({ status: { code: 404 } });
       const again = await client.create(CONFIG_MAPS, { metadata: { namespace: 'default', name: 'again' } });
       expect(Number(again.metadata.resourceVersion)).toBeGreaterThan(Number(metadata.resourceVersion));
       expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
