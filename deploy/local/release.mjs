@@ -23,7 +23,7 @@ const { values } = parseArgs({
   options: {
     'dry-run': { type: 'boolean', default: false },
     registry: { type: 'string' },
-    out: { type: 'string', default: path.join(repositoryRoot, 'release') },
+    out: { type: 'string', default: path.join(repositoryRoot, 'dist', 'release') },
   },
 });
 const isDryRun = values['dry-run'];
