@@ -67,9 +67,8 @@ export function validateNew(draft: WriteAttempt): void {
 function nameOfNew({ asked: { context, request, options }, object }: WriteAttempt): string {
   const { name: own = '', generateName: base = '' } = object.metadata;
   const { isNamedByUid = false } = request.endpoint.stored.strategy.compat ?? {};
-  const isGenerated = own === '' && (isNamedByUid || base !== '');
-  const generated = isNamedByUid ? context.newUid() : generateName(base, context.randomInt);
-  const name = isGenerated ? generated : own;
+  const generate = (): string => (isNamedByUid ? context.newUid() : generateName(base, context.randomInt));
+  const name = own === '' && (isNamedByUid || base !== '') ? generate() : own;
   if (options.creates === 'never' || name === '' || name === request.name) return name;
   throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
 }
