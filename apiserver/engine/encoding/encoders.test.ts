@@ -422,20 +422,27 @@ describe('bodies', () => {
 
   test('the same object is read from JSON, YAML and Protobuf', () => {
     const protobuf = encoder(MEDIA_TYPE.protobuf).object(a);
-    const read = parseBody(protobuf, MEDIA_TYPE.protobuf, expected).value;
+    const read = parseBody({ bytes: protobuf, mediaType: MEDIA_TYPE.protobuf }, expected).value;
     expect(read).toMatchObject(JSON.parse(JSON.stringify(OBJECT)) as object);
-    expect(parseBody(encoder(MEDIA_TYPE.yaml).object(a), MEDIA_TYPE.yaml, expected).value).toEqual(OBJECT);
-    expect(parseBody(encoder(MEDIA_TYPE.json).object(a), MEDIA_TYPE.json, expected).value).toEqual(OBJECT);
+    expect(
+      parseBody({ bytes: encoder(MEDIA_TYPE.yaml).object(a), mediaType: MEDIA_TYPE.yaml }, expected).value,
+    ).toEqual(OBJECT);
+    expect(
+      parseBody({ bytes: encoder(MEDIA_TYPE.json).object(a), mediaType: MEDIA_TYPE.json }, expected).value,
+    ).toEqual(OBJECT);
   });
 
   test('another kind in the envelope is returned without its content', () => {
     const other = encoder(MEDIA_TYPE.protobuf, pods).object(entryOf(pods, 'p'));
-    expect(parseBody(other, MEDIA_TYPE.protobuf, expected).value).toEqual({ kind: 'Pod', apiVersion: 'v1' });
+    expect(parseBody({ bytes: other, mediaType: MEDIA_TYPE.protobuf }, expected).value).toEqual({
+      kind: 'Pod',
+      apiVersion: 'v1',
+    });
   });
 
   test('malformed bytes are a bad request in every format', () => {
     for (const mediaType of [MEDIA_TYPE.json, MEDIA_TYPE.yaml, MEDIA_TYPE.protobuf]) {
-      expect(() => parseBody(Buffer.from('{"a": [1'), mediaType, expected)).toThrow(
+      expect(() => parseBody({ bytes: Buffer.from('{"a": [1'), mediaType }, expected)).toThrow(
         'the object provided is unrecognized',
       );
     }
@@ -450,7 +457,7 @@ describe('bodies', () => {
     ],
     ['a: 1', `invalid character 'a' looking for beginning of value (613a2031)`],
   ])('the error for %j has the problem and the beginning of the body', (text, problem) => {
-    expect(() => parseBody(Buffer.from(text), MEDIA_TYPE.json, expected)).toThrow(
+    expect(() => parseBody({ bytes: Buffer.from(text), mediaType: MEDIA_TYPE.json }, expected)).toThrow(
       `the object provided is unrecognized (must be of type ${expected.kind}): couldn't get version/kind; json parse error: ${problem}`,
     );
   });
@@ -458,9 +465,9 @@ describe('bodies', () => {
   test('Protobuf is not read for kinds without a schema', () => {
     expect(bodyMediaType(MEDIA_TYPE.protobuf)).toBe(MEDIA_TYPE.protobuf);
     const body = encoder(MEDIA_TYPE.protobuf).object(a);
-    expect(() => parseBody(body, MEDIA_TYPE.protobuf, { ...expected, type: UNSTRUCTURED })).toThrow(
-      'the object provided is unrecognized',
-    );
+    expect(() =>
+      parseBody({ bytes: body, mediaType: MEDIA_TYPE.protobuf }, { ...expected, type: UNSTRUCTURED }),
+    ).toThrow('the object provided is unrecognized');
   });
 });
 

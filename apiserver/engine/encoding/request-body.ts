@@ -7,6 +7,7 @@ import { unwrapEnvelope } from '../../../shared/protobuf/envelope';
 import type { JsonDocument } from '../../../shared/schema/decode';
 import { DecodeError, decodeJsonDocument } from '../../../shared/schema/decode';
 import type { MessageType } from '../../../shared/schema/types';
+import type { LoopBounds } from '../request/loop-bounds';
 import { negotiateBody } from './negotiation';
 import { parseYaml } from './yaml';
 
@@ -16,6 +17,14 @@ export interface ExpectedObject {
   /** Undefined: any version, as for options, which belong to every group version. */
   readonly apiVersion?: string;
   readonly type: MessageType;
+}
+
+/** The bytes of a body. */
+export interface Body {
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+  /** Limits of the thread; undefined in a worker. */
+  readonly bounds?: LoopBounds | undefined;
 }
 
 /** The media types of bodies, in the order of error messages. */
@@ -32,15 +41,13 @@ export type ParsedBody = Pick<JsonDocument, 'value' | 'parseFractions'>;
 /**
  * Decodes a body of any media type to JSON values. If kind or version are not the expected ones, only they are
  * decoded, because the caller refuses such an object. Throws BadRequest for malformed bytes, and for Protobuf if the
- * kind has no schema.
+ * kind has no schema; TooLargeHereError for YAML whose aliases stand for too much.
  */
-export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): ParsedBody {
+export function parseBody(body: Body, expected: ExpectedObject): ParsedBody {
+  const { bytes, mediaType } = body;
   try {
-    if (mediaType === MEDIA_TYPE.json && bytes.length <= BRIEF_JSON_BYTES_MAX)
-      return parse(bytes, mediaType, expected);
-    return STEP_TIMES.run(STAGE_OF_TYPE.get(mediaType) ?? 'parse_json', () =>
-      parse(bytes, mediaType, expected),
-    );
+    if (mediaType === MEDIA_TYPE.json && bytes.length <= BRIEF_JSON_BYTES_MAX) return parse(body, expected);
+    return STEP_TIMES.run(STAGE_OF_TYPE.get(mediaType) ?? 'parse_json', () => parse(body, expected));
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const why =
@@ -62,13 +69,13 @@ const STAGE_OF_TYPE = ownKeyMap<string>({
   [MEDIA_TYPE.protobuf]: 'parse_protobuf',
 });
 
-function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): ParsedBody {
+function parse({ bytes, mediaType, bounds }: Body, expected: ExpectedObject): ParsedBody {
   if (mediaType === MEDIA_TYPE.protobuf) {
     return { value: parseProtobuf(bytes, expected), parseFractions: undefined };
   }
   const { value, parseFractions } =
     mediaType === MEDIA_TYPE.yaml
-      ? { value: parseYaml(bytes), parseFractions: undefined }
+      ? { value: parseYaml(bytes, bounds), parseFractions: undefined }
       : decodeJsonDocument(bytes);
   // As in Go, null reads as an empty object.
   return { value: value ?? {}, parseFractions };

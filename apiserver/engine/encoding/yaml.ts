@@ -1,86 +1,77 @@
-import { dump, loadAll, YAMLException } from 'js-yaml';
+import { dump } from 'js-yaml';
 import { DecodeError, JSON_DEPTH_MAX } from '../../../shared/schema/decode';
-import { YAML_OUTPUT_SCHEMA, YAML_SCHEMA } from './yaml-schema';
-
-/** Maximum depth of a document; the parser recurses. */
-const YAML_DEPTH_MAX = 500;
-/** Maximum number of keys that merges (`<<`) may copy in one document. */
-const MERGED_KEYS_MAX = 10_000;
-/** Aliases of a document may add this much to one value and one character per byte, against billion laughs attacks. */
-const ALIASED_MAX = 64 * 1024;
-
-/** Documented options that the published types lack. */
-export const LOAD_OPTIONS = {
-  schema: YAML_SCHEMA,
-  // As in JSON, the last of duplicate keys is used.
-  json: true,
-  maxDepth: YAML_DEPTH_MAX,
-  maxTotalMergeKeys: MERGED_KEYS_MAX,
-};
+import type { LoopBounds } from '../request/loop-bounds';
+import { TooLargeHereError } from '../request/loop-bounds';
+import { YamlError } from './yaml/cursor';
+import { parseDocument } from './yaml/parser';
+import type { ConversionOptions } from './yaml/values';
+import { ExcessiveAliasingError, toJson, VALUE_WEIGHT } from './yaml/values';
+import { YAML_OUTPUT_SCHEMA } from './yaml-schema';
 
 /**
- * Parses one YAML document to JSON values; further documents must be empty. Integers of more than 53 bits become
- * bigints. Throws DecodeError for a syntax error, invalid UTF-8, numbers that JSON does not have, too much nesting,
- * and excessive aliasing.
+ * Largest weight that aliases add to a document, against billion laughs attacks. It allows about as many values as
+ * upstream (400,000), and as many characters as a body may have.
  */
-export function parseYaml(bytes: Buffer): unknown {
-  let value: unknown;
+const ALIASED_WEIGHT_MAX = 3 * 1024 * 1024;
+/** The same on the event loop. A heavier document is offloaded. */
+const ALIASED_WEIGHT_MAX_HERE = 64 * 1024;
+
+/**
+ * Parses one document of YAML 1.1 to the JSON value that upstream's library makes of it; further documents must be empty.
+ * Integers of more than 53 bits become bigints. Throws DecodeError for a syntax error, invalid text, what JSON does not have,
+ * too much nesting, and excessive aliasing. With `bounds`, throws TooLargeHereError for a document with many aliases.
+ */
+export function parseYaml(bytes: Buffer, bounds?: LoopBounds): unknown {
+  const aliasedMax = bounds === undefined ? ALIASED_WEIGHT_MAX : ALIASED_WEIGHT_MAX_HERE;
   try {
-    value = onlyDocument(
-      loadAll(new TextDecoder('utf-8', { fatal: true }).decode(bytes), null, LOAD_OPTIONS),
-    );
+    return read(bytes, aliasedMax);
   } catch (error) {
-    const why = error instanceof YAMLException ? `${error.reason}${placeOf(error)}` : String(error);
-    throw new DecodeError(`yaml: ${why}`, { cause: error });
+    if (error instanceof ExcessiveAliasingError && bounds !== undefined)
+      throw new TooLargeHereError('a document with many aliases');
+    if (!(error instanceof YamlError)) throw error;
+    const place = error.line === undefined ? '' : `line ${String(error.line)}: `;
+    throw new DecodeError(`yaml: ${place}${error.message}`, { cause: error });
   }
-  new Weight(2 * bytes.length + ALIASED_MAX).add(value);
-  return value ?? null;
 }
 
-/** Upstream silently drops all documents after the first; this server drops only empty ones. */
-function onlyDocument([first, ...others]: readonly unknown[]): unknown {
-  if (others.some((each) => each !== undefined && each !== null)) {
-    throw new YAMLException('expected a single document in the stream, but found more');
-  }
-  return first;
+/** Limit of reported keys. */
+const DUPLICATES_MAX = 100;
+
+/**
+ * Returns the paths (`spec.ports[0].port`) of duplicate keys in a valid document, of which aliases add no more than
+ * `parseYaml` allows. Parses the document again; only strict field validation calls it.
+ */
+export function duplicateYamlKeys(bytes: Buffer): readonly string[] {
+  const duplicates: string[] = [];
+  read(bytes, ALIASED_WEIGHT_MAX, (path) => {
+    if (duplicates.length < DUPLICATES_MAX) duplicates.push(path);
+  });
+  return duplicates;
 }
 
-function placeOf(error: YAMLException): string {
-  // The library’s types promise a mark; errors of the whole document have none.
-  const mark = error.mark as YAMLException['mark'] | undefined;
-  return mark === undefined ? '' : ` in line ${String(mark.line + 1)}`;
+function read(bytes: Buffer, aliasedMax: number, onDuplicate?: ConversionOptions['onDuplicate']): unknown {
+  const root = parseDocument(decodeText(bytes), JSON_DEPTH_MAX);
+  if (root === undefined) return null;
+  const weightMax = VALUE_WEIGHT * (bytes.length + 1) + aliasedMax;
+  return toJson(root, { depthMax: JSON_DEPTH_MAX, weightMax, ...(onDuplicate && { onDuplicate }) });
 }
 
-/** Counts values and characters with all aliases expanded. */
-class Weight {
-  #left: number;
+/** Matches characters that no document may contain. */
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ufffd]/;
 
-  constructor(max: number) {
-    this.#left = max;
+/** UTF-16 is recognized by its byte order mark, which is dropped; anything else is UTF-8. */
+function decodeText(bytes: Buffer): string {
+  const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
+  const encoding = mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8';
+  let text: string;
+  try {
+    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new YamlError(`invalid ${encoding.toUpperCase()}: ${String(error)}`);
   }
-
-  add(value: unknown, depth = 0): void {
-    if (depth > JSON_DEPTH_MAX) throw new DecodeError('yaml: aliases are nested too deep');
-    this.#take(1);
-    if (typeof value === 'string') this.#take(value.length);
-    if (typeof value === 'number' && !Number.isFinite(value)) {
-      throw new DecodeError(`yaml: unsupported value: ${String(value)}`);
-    }
-    if (typeof value !== 'object' || value === null) return;
-    if (Array.isArray(value)) {
-      for (const each of value) this.add(each, depth + 1);
-      return;
-    }
-    for (const [key, each] of Object.entries(value)) {
-      this.#take(key.length);
-      this.add(each, depth + 1);
-    }
-  }
-
-  #take(weight: number): void {
-    this.#left -= weight;
-    if (this.#left < 0) throw new DecodeError('yaml: document contains excessive aliasing');
-  }
+  if (CONTROL.test(text)) throw new YamlError('control characters are not allowed');
+  return text;
 }
 
 const OUTPUT_OPTIONS = {

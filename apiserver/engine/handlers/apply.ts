@@ -154,7 +154,7 @@ function parse(bytes: Buffer, bounds: LoopBounds | undefined): Document {
   }
   keepBodyWithin(bounds, bytes.length, 'yaml');
   try {
-    return { value: parseYaml(bytes), syntax: 'yaml' };
+    return { value: parseYaml(bytes, bounds), syntax: 'yaml' };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`error decoding YAML: ${error.message}`, error);

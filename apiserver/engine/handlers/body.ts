@@ -64,7 +64,7 @@ export function boundedBody({ bounds }: Exchange, bytes: Buffer, mediaType: stri
     bytes,
     mediaType,
     parse: (expected) => {
-      const parsed = parseBody(bytes, mediaType, expected);
+      const parsed = parseBody({ bytes, mediaType, bounds }, expected);
       // A short YAML alias can stand for a long value, and a Protobuf number for a long name.
       if (syntax === 'json') keepJsonWithin(bounds, parsed.value, bytes.length);
       else keepValuesWithin(bounds, parsed.value, bytes.length);

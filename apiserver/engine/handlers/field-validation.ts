@@ -2,7 +2,7 @@ import { GROUP } from '../../../shared/names';
 import { badRequest } from '../../../shared/errors/status-error';
 import { invalidObject, notSupported } from '../../../shared/errors/field-error';
 import { repeatedKeys } from '../../../shared/meta/repeated-keys';
-import { duplicateYamlKeys } from '../encoding/yaml-duplicates';
+import { duplicateYamlKeys } from '../encoding/yaml';
 import type { Exchange } from '../request/exchange';
 import { ownKeyMap } from '../../../shared/own-key-map';
 import { isJsonObject } from '../../../shared/object/clone';
@@ -52,8 +52,8 @@ export function reportingDuplicates(
   syntax: 'json' | 'yaml',
 ): ReportProblems | undefined {
   if (report === undefined) return undefined;
-  const text = bytes.toString('utf8');
-  const duplicates = syntax === 'json' ? repeatedKeys(text, DUPLICATES_MAX) : duplicateYamlKeys(text);
+  const duplicates =
+    syntax === 'json' ? repeatedKeys(bytes.toString('utf8'), DUPLICATES_MAX) : duplicateYamlKeys(bytes);
   return (problems) => {
     report([...duplicates.map(duplicateField), ...problems]);
   };

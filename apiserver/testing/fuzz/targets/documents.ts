@@ -11,8 +11,7 @@ import { jsonSyntaxProblem } from '../../../../shared/schema/json-syntax';
 import { filledObject } from '../../../../shared/schema/testing/samples';
 import type { MessageType } from '../../../../shared/schema/types';
 import { messageType, messageTypeOfKind } from '../../../../shared/schema/types';
-import { parseYaml, yamlOf } from '../../../engine/encoding/yaml';
-import { duplicateYamlKeys } from '../../../engine/encoding/yaml-duplicates';
+import { duplicateYamlKeys, parseYaml, yamlOf } from '../../../engine/encoding/yaml';
 import { mutateBytes } from '../mutators/mutate-bytes';
 import { mutateJson } from '../mutators/mutate-json';
 import { asNumbers, frozen, holds, refusable } from '../refusable';
@@ -138,7 +137,7 @@ function checkJson(input: Buffer): void {
 function checkYaml(input: Buffer): void {
   const own = refusable(() => parseYaml(input), DecodeError);
   if (own === undefined) return;
-  duplicateYamlKeys(input.toString('utf8'));
+  duplicateYamlKeys(input);
   const depth = depthOf(own.value);
   holds(depth <= JSON_DEPTH_MAX, 'nothing is nested deeper than JSON may be', depth);
   const again = refusable(() => parseYaml(Buffer.from(yamlOf(own.value))), DecodeError);
@@ -177,15 +176,15 @@ function checkYamlOfJson(input: Buffer): void {
   if (direct === undefined) return;
   const repeats = repeatedKeys(text, 10);
   if (/\t|[^\x20-\x7e\n]/.test(text)) {
-    duplicateYamlKeys(text);
+    duplicateYamlKeys(input);
     return;
   }
   holds(
-    duplicateYamlKeys(text).length > 0 === repeats.length > 0,
+    duplicateYamlKeys(input).length > 0 === repeats.length > 0,
     'YAML finds the repeated keys that JSON finds',
     text,
     repeats,
-    duplicateYamlKeys(text),
+    duplicateYamlKeys(input),
   );
 }
 
