@@ -99,10 +99,12 @@ function parse(text: string): ReadQuantity | undefined {
   const [, sign = '', whole = '', denominator = '', suffix = ''] = match;
   const unit = unitOf(suffix);
   if (unit === undefined) return undefined;
-  const digits = whole.replace(/^0+/, '') + denominator;
-  const magnitude = BigInt(digits === '' ? '0' : digits);
+  const digits = whole.replace(/^0+(?=\d)/, '').padStart(1, '0') + denominator;
+  const magnitude = BigInt(digits);
   const parts = { magnitude, digits, places: denominator.length, ...unit };
   const exact = withinInt64(parts);
+  // Upstream reads a suffix without digits as zero, but not where it needs more than 64 bits.
+  if (exact === undefined && whole + denominator === '') return undefined;
   const value = exact ?? rounded(parts);
   const unscaled = sign === '-' ? -value.unscaled : value.unscaled;
   return {
@@ -120,7 +122,7 @@ interface Unit {
 
 interface Parts extends Unit {
   readonly magnitude: bigint;
-  /** Digits without leading zeros and without the point. */
+  /** Digits without the point; before it without leading zeros, but at least one. */
   readonly digits: string;
   /** Number of digits after the point. */
   readonly places: number;
@@ -171,7 +173,7 @@ function rounded(parts: Parts): Quantity {
 
 function isVerbatim({ base, digits, magnitude }: Parts, scale: number): boolean {
   if (base === 2) return (magnitude & 7n) !== 0n;
-  return scale % 3 === 0 && digits !== '' && !digits.endsWith('000') && !digits.startsWith('0');
+  return scale % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0');
 }
 
 /** Returns the unscaled value at a scale that is not larger than the quantity's own. */

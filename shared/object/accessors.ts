@@ -1,6 +1,6 @@
 import { isJsonObject } from './clone';
 import type { ReadonlyJson } from './json';
-import type { Unchecked } from './values';
+import type { Int64, Unchecked } from './values';
 
 /*
  * Typed views of decoded JSON: what is missing, or of another type, reads as its zero, and nothing throws, so that a rule can be written
@@ -51,10 +51,9 @@ export function optionalText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns the integer, or undefined. Integers beyond 53 bits lose precision, which range checks tolerate. */
-export function integer(value: unknown): number | undefined {
-  if (typeof value === 'bigint') return Number(value);
-  return typeof value === 'number' ? value : undefined;
+/** Returns the integer, or undefined: a bigint where a number would not be exact. */
+export function integer(value: unknown): Int64 | undefined {
+  return typeof value === 'number' || typeof value === 'bigint' ? value : undefined;
 }
 
 /** Returns a map of strings; empty where it is absent. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject, setOwn } from '../object/clone';
-import { WholeFraction } from '../object/exact-text';
+import { NumberText } from '../object/exact-text';
 import { isDeeper, PATCH_DEPTH_MAX } from './patch-limits';
 import { PatchError } from './patch-error';
 
@@ -49,12 +49,12 @@ function withoutRemoved(merged: Readonly<JsonObject>, patch: Readonly<JsonObject
 }
 
 function mergeValue(target: unknown, change: unknown): unknown {
-  if (change instanceof WholeFraction) return change;
+  if (change instanceof NumberText) return change;
   return isJsonObject(target) && isJsonObject(change) ? merge(target, change) : withoutNulls(change);
 }
 
 /** Returns the value of a patch for an absent member: without its nulls, including those in lists. */
 function withoutNulls(change: unknown): unknown {
   if (Array.isArray(change)) return change.filter((item) => item !== null).map(withoutNulls);
-  return isJsonObject(change) && !(change instanceof WholeFraction) ? merge({}, change) : change;
+  return isJsonObject(change) && !(change instanceof NumberText) ? merge({}, change) : change;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject, setOwn } from '../object/clone';
-import { stringifyExact, WholeFraction } from '../object/exact-text';
+import { stringifyExact, NumberText } from '../object/exact-text';
 import { PatchError } from './patch-error';
 
 /** How the items of one list merge: by this merge key, or without one as a set of scalars. */
@@ -31,7 +31,7 @@ export function mergeLists(rule: ListRule, live: List, change: List): List {
  */
 export function newValue(change: unknown, nulls: 'dropped' | 'kept' = 'dropped'): unknown {
   if (Array.isArray(change)) return newList(change, nulls);
-  if (!isJsonObject(change) || change instanceof WholeFraction) return change;
+  if (!isJsonObject(change) || change instanceof NumberText) return change;
   if (Object.hasOwn(change, '$patch')) return undefined;
   const result: JsonObject = {};
   for (const key of Object.keys(change)) {

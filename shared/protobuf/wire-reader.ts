@@ -1,4 +1,5 @@
 import { DecodeError } from '../schema/decode-error';
+import { decodeUtf8 } from '../schema/utf8';
 import { WIRE } from './wire-writer';
 
 const VARINT_BYTES_MAX = 10;
@@ -87,7 +88,8 @@ export class WireReader {
   string(): string {
     const size = this.size();
     const start = this.skipBytes(size);
-    return this.bytes.toString('utf8', start, start + size);
+    const text = this.bytes.toString('utf8', start, start + size);
+    return text.includes('\ufffd') ? decodeUtf8(this.bytes.subarray(start, start + size)) : text;
   }
 
   base64(): string {

@@ -1,4 +1,4 @@
-import { WholeFraction } from '../object/exact-text';
+import { NumberText } from '../object/exact-text';
 import { getJsonTypeName } from '../object/json';
 
 /** Longest part of a client's key or value in a message, in characters. */
@@ -63,7 +63,7 @@ export function truncate(text: string): string {
 
 /** The number itself is shown as Go does, since it may have the right type and be out of range. */
 function describeGiven(given: unknown): string {
-  if (given instanceof WholeFraction) return `number ${truncate(given.text)}`;
+  if (given instanceof NumberText) return `number ${truncate(given.text)}`;
   const type = getJsonTypeName(given);
   return type === 'number' ? `number ${String(given)}` : type;
 }

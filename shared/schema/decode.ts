@@ -1,10 +1,12 @@
+import { NumberText } from '../object/exact-text';
 import { DecodeError } from './decode-error';
-import { parseExact, parseWithFractions } from './exact-json';
+import { parseExact, parseWithNumberTexts } from './exact-json';
 import { jsonSyntaxProblem } from './json-syntax';
 import { EMPTIED } from './emptied';
 import type { Decoding } from './plan';
 import { decodeMessage } from './plan';
 import type { MessageType } from './types';
+import { decodeUtf8, mayHaveLoneSurrogates, withoutLoneSurrogates } from './utf8';
 
 /** Deepest nesting of a JSON document. */
 export const JSON_DEPTH_MAX = 1_000;
@@ -24,6 +26,8 @@ export interface DecodeOptions {
    * bytes as absent.
    */
   readonly by?: 'reader' | 'converter';
+  /** Whether the value can contain a `NumberText`. The result contains none. */
+  readonly hasNumberTexts?: boolean;
 }
 
 export interface Decoded<T> {
@@ -49,10 +53,10 @@ export interface JsonDocument {
   /** A number in it is Infinity, since 64 bits of floating point cannot hold it. */
   readonly hasInfinite: boolean;
   /**
-   * Parses the document again, with a `WholeFraction` for each whole number that is written as a fraction (`1.0`, `1e3`).
-   * Undefined where no number is written so. Go refuses such a number in an integer field.
+   * Parses the document again, with a `NumberText` for each number that JavaScript would write otherwise. Undefined
+   * where no number can be written so.
    */
-  readonly parseFractions: (() => unknown) | undefined;
+  readonly parseNumberTexts: (() => unknown) | undefined;
 }
 
 /** Parses one JSON document as `decodeJsonDocument` does, and returns its value. */
@@ -62,6 +66,7 @@ export function decodeJson(bytes: Buffer, options?: JsonOptions): unknown {
 
 /**
  * Parses one JSON document. Integers of more than 53 bits become bigints if they fit 64, else the nearest number.
+ * As in Go, bytes that are no UTF-8 and escapes of lone surrogates become U+FFFD.
  * Throws a DecodeError for a syntax error, for a number that is out of range, and for nesting that is too deep.
  * The caller bounds the size.
  */
@@ -71,10 +76,11 @@ export function decodeJsonDocument(
 ): JsonDocument {
   const { depth, hasLongNumber, mayOverflow, hasFraction } = survey(bytes);
   if (depth > depthMax) throw new DecodeError(`nested deeper than ${String(depthMax)} levels`);
-  const text = bytes.toString('utf8');
+  const text = decodeUtf8(bytes);
+  const toValid = mayHaveLoneSurrogates(bytes, text) ? withoutLoneSurrogates : asItIs;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = toValid(JSON.parse(text));
   } catch (error) {
     throw new DecodeError(jsonSyntaxProblem(bytes) ?? String(error), { cause: error });
   }
@@ -82,10 +88,15 @@ export function decodeJsonDocument(
   const isObject = typeof value === 'object' && value !== null;
   if (hasInfinite && !(allowInfinite && isObject)) throw new DecodeError(OUT_OF_RANGE);
   return {
-    value: hasLongNumber ? parseExact(text) : value,
+    value: hasLongNumber ? toValid(parseExact(text)) : value,
     hasInfinite,
-    parseFractions: hasFraction && isObject ? () => parseWithFractions(text) : undefined,
+    parseNumberTexts:
+      (hasFraction || hasLongNumber) && isObject ? () => toValid(parseWithNumberTexts(text)) : undefined,
   };
+}
+
+function asItIs(value: unknown): unknown {
+  return value;
 }
 
 /** The message for a number beyond 1.8e308. */
@@ -93,7 +104,8 @@ export const OUT_OF_RANGE = 'a number is out of range';
 
 /** True when a number in the value is infinite, so that it cannot be written as JSON. */
 export function containsInfinite(value: unknown): boolean {
-  if (value === Infinity || value === -Infinity) return true;
+  const number = value instanceof NumberText ? Number(value.text) : value;
+  if (number === Infinity || number === -Infinity) return true;
   return typeof value === 'object' && value !== null && Object.values(value).some(containsInfinite);
 }
 
@@ -106,12 +118,13 @@ export function containsInfinite(value: unknown): boolean {
 export function decodeObject<T extends object>(
   type: MessageType<T>,
   value: unknown,
-  { unknown = 'drop', empty = 'null', by = 'reader' }: DecodeOptions = {},
+  { unknown = 'drop', empty = 'null', by = 'reader', hasNumberTexts = false }: DecodeOptions = {},
 ): Decoded<T> {
   const decoding: Decoding = {
     report: unknown === 'report',
     keepsEmpty: empty === 'keep',
     isConverter: by === 'converter',
+    hasNumberTexts,
     unknown: [],
     depth: 0,
     emptied: undefined,

@@ -1,4 +1,4 @@
-import { WholeFraction } from '../object/exact-text';
+import { NumberText } from '../object/exact-text';
 import { setKey } from './string-map';
 
 const INT64_MAX = 2n ** 63n - 1n;
@@ -13,10 +13,9 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Parses valid JSON like `parseExact`, with a `WholeFraction` for each whole number that is written as a
- * fraction.
+ * Parses valid JSON like `parseExact`, with a `NumberText` for each number that JavaScript would write otherwise.
  */
-export function parseWithFractions(text: string): unknown {
+export function parseWithNumberTexts(text: string): unknown {
   return new ExactReader(text, true).value();
 }
 
@@ -26,12 +25,12 @@ const INTEGER = /^-?\d+$/;
 
 class ExactReader {
   readonly #text: string;
-  readonly #keepsFractions: boolean;
+  readonly #keepsTexts: boolean;
   #next = 0;
 
-  constructor(text: string, keepsFractions: boolean) {
+  constructor(text: string, keepsTexts: boolean) {
     this.#text = text;
-    this.#keepsFractions = keepsFractions;
+    this.#keepsTexts = keepsTexts;
   }
 
   value(): unknown {
@@ -50,7 +49,9 @@ class ExactReader {
     if (token === '[') return this.#list();
     const isInteger = INTEGER.test(token);
     const value: unknown = isInteger ? integerOf(token) : JSON.parse(token);
-    return this.#keepsFractions && !isInteger && Number.isInteger(value) ? new WholeFraction(token) : value;
+    if (!this.#keepsTexts || typeof value !== 'number' || String(value) === token || token === '-0')
+      return value;
+    return new NumberText(token);
   }
 
   #object(): Record<string, unknown> {

@@ -3,6 +3,7 @@ import { decodeStringList, SCALARS, decodeUnion } from './scalars';
 import { createStringMap, isStringMap, setKey, sortedKeys } from './string-map';
 import type { FieldType, MessageType } from './types';
 import type { JsonObject } from '../object/clone';
+import { NumberText } from '../object/exact-text';
 
 /** Deepest nesting of messages. Only the schemas of custom resources can nest without limit. */
 const MESSAGE_DEPTH_MAX = 1_000;
@@ -21,6 +22,8 @@ export interface Decoding {
    * absent.
    */
   readonly isConverter: boolean;
+  /** Whether the value can contain a `NumberText`. */
+  readonly hasNumberTexts: boolean;
   /** Paths of unknown fields, relative to the message that is being decoded. */
   readonly unknown: string[];
   depth: number;
@@ -57,7 +60,7 @@ interface FieldPlan {
  * in canonical form is returned as it is, so decoding an object again allocates nothing.
  */
 export function decodeMessage(type: MessageType, value: unknown, decoding: Decoding): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof NumberText)
     throw unexpectedType('object', value);
   const source = value as JsonObject;
   if (decoding.depth >= MESSAGE_DEPTH_MAX) throw new DecodeError('nested too deep');
@@ -334,7 +337,7 @@ function createListDecoder({ decode, zero }: Element): Decode {
 
 function createMapDecoder({ decode, zero }: Element): Decode {
   return (value, decoding) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof NumberText)
       throw unexpectedType('map', value);
     const source = value as JsonObject;
     const mark = decoding.unknown.length;

@@ -1,6 +1,6 @@
 import { canonicalQuantity } from '../meta/quantity';
 import { canonicalMicroTime, canonicalTime } from '../meta/time';
-import { WholeFraction } from '../object/exact-text';
+import { NumberText } from '../object/exact-text';
 import { DecodeError, truncate, unexpectedType } from './decode-error';
 import type { FieldKind } from './types';
 
@@ -9,7 +9,7 @@ import type { FieldKind } from './types';
  * DecodeError.
  */
 export interface Scalar {
-  readonly decode: (value: unknown) => unknown;
+  readonly decode: (value: unknown, decoding?: Reading) => unknown;
   /** The value of an absent required field, and of null in a list or map. */
   readonly zero: string | number | false | null;
   /** True where Go's type is a struct, which `omitempty` never omits. */
@@ -93,14 +93,14 @@ function truncateInteger(value: number | bigint, bits: number): bigint {
 /** The part of a decoding's state that numbers depend on. */
 interface Reading {
   readonly isConverter: boolean;
+  readonly hasNumberTexts: boolean;
 }
 
 function decodeDouble(value: unknown): number {
-  if (value instanceof WholeFraction) return Number(value.text);
-  if (typeof value === 'bigint') return Number(value);
-  if (typeof value !== 'number') throw unexpectedType('float64', value);
-  if (!Number.isFinite(value)) throw unexpectedType('float64', value);
-  return value;
+  const number =
+    value instanceof NumberText ? Number(value.text) : typeof value === 'bigint' ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isFinite(number)) throw unexpectedType('float64', value);
+  return number;
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -161,7 +161,7 @@ const NO_QUANTITY =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 function decodeQuantity(given: unknown): string {
-  const value = given instanceof WholeFraction ? given.text : given;
+  const value = given instanceof NumberText ? given.text : given;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
     throw unexpectedType(QUANTITY, value);
   }
@@ -177,8 +177,16 @@ function decodeIntOrString(value: unknown): string | number {
   return decodeInt32(value);
 }
 
-function keepValue(value: unknown): unknown {
-  return value;
+function keepValue(value: unknown, decoding?: Reading): unknown {
+  return decoding?.hasNumberTexts === true ? withoutNumberTexts(value) : value;
+}
+
+/** Replaces each text of a number by the number. Throws a DecodeError for one beyond 64 bits of floating point. */
+function withoutNumberTexts(value: unknown): unknown {
+  if (value instanceof NumberText) return decodeDouble(value);
+  if (Array.isArray(value)) return value.map(withoutNumberTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutNumberTexts(each)]));
 }
 
 interface UnionReaders {

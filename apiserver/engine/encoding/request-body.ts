@@ -36,7 +36,7 @@ export function bodyMediaType(contentType: string | undefined): string {
 }
 
 /** The values of a body. Only JSON says how its numbers were written. */
-export type ParsedBody = Pick<JsonDocument, 'value' | 'parseFractions'>;
+export type ParsedBody = Pick<JsonDocument, 'value' | 'parseNumberTexts'>;
 
 /**
  * Decodes a body of any media type to JSON values. If kind or version are not the expected ones, only they are
@@ -71,14 +71,14 @@ const STAGE_OF_TYPE = ownKeyMap<string>({
 
 function parse({ bytes, mediaType, bounds }: Body, expected: ExpectedObject): ParsedBody {
   if (mediaType === MEDIA_TYPE.protobuf) {
-    return { value: parseProtobuf(bytes, expected), parseFractions: undefined };
+    return { value: parseProtobuf(bytes, expected), parseNumberTexts: undefined };
   }
-  const { value, parseFractions } =
+  const { value, parseNumberTexts } =
     mediaType === MEDIA_TYPE.yaml
-      ? { value: parseYaml(bytes, bounds), parseFractions: undefined }
+      ? { value: parseYaml(bytes, bounds), parseNumberTexts: undefined }
       : decodeJsonDocument(bytes);
   // As in Go, null reads as an empty object.
-  return { value: value ?? {}, parseFractions };
+  return { value: value ?? {}, parseNumberTexts };
 }
 
 const SUMMARY_BYTES_MAX = 30;

@@ -82,16 +82,21 @@ function decodeReporting(
   { bytes, mediaType, parse }: BoundedBody,
   { endpoint, report }: { readonly endpoint: Endpoint; readonly report: ReportProblems | undefined },
 ): ApiObject {
-  const { row, apiVersion, type } = endpoint;
-  const { value, parseFractions } = parse({ kind: row.kind, apiVersion, type });
+  const { row, apiVersion, type, custom } = endpoint;
+  const { value, parseNumberTexts } = parse({ kind: row.kind, apiVersion, type });
+  // The numbers of a custom resource are those of its JSON, whatever their text.
+  const texts = custom === undefined ? parseNumberTexts?.() : undefined;
   if (mediaType === MEDIA_TYPE.protobuf) return decodeValue(value, endpoint, report);
   const reportAll = reportingDuplicates(report, bytes, mediaType === MEDIA_TYPE.yaml ? 'yaml' : 'json');
-  return decodeValue(value, endpoint, reportAll, { bytes, parseFractions });
+  return decodeValue(texts ?? value, endpoint, reportAll, { bytes, hasNumberTexts: texts !== undefined });
 }
 
 /** The text from which a value was parsed. */
-interface BodyText extends Pick<ParsedBody, 'parseFractions'> {
-  readonly bytes: Buffer;
+interface BodyText {
+  /** Undefined for the result of a patch. */
+  readonly bytes?: Buffer;
+  /** Whether the value can contain a `NumberText`. */
+  readonly hasNumberTexts: boolean;
 }
 
 /**
@@ -111,9 +116,13 @@ export function decodeValue(
   try {
     const unknown = report === undefined ? 'drop' : 'report';
     const by = origin === 'converter' && endpoint.custom === undefined ? 'converter' : 'reader';
-    refuseFractions(endpoint, written);
     const { object, unknownFields } = STEP_TIMES.run('decode', () =>
-      decodeObject(endpoint.type, withReset(value, endpoint), { unknown, empty: 'keep', by }),
+      decodeObject(endpoint.type, withReset(value, endpoint), {
+        unknown,
+        empty: 'keep',
+        by,
+        hasNumberTexts: written?.hasNumberTexts === true,
+      }),
     );
     report?.(unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]));
     const decoded = { ...object, kind, apiVersion: endpoint.apiVersion };
@@ -125,11 +134,6 @@ export function decodeValue(
       error,
     );
   }
-}
-
-/** Go does not read a number with a point or an exponent into an integer field of a built-in kind. Throws DecodeError. */
-function refuseFractions({ custom, type }: Endpoint, body: BodyText | undefined): void {
-  if (custom === undefined && body?.parseFractions !== undefined) decodeObject(type, body.parseFractions());
 }
 
 /**

@@ -116,15 +116,12 @@ function changeBy(target: PatchTarget, asked: Patch): Change {
     if (current === undefined) throw notFound(target.endpoint.row, target.name);
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
-    const { value, hasInfinite, parseFractions } = asked.document;
-    const patched = applied(versioned, value, asked, target);
-    if (hasInfinite && containsInfinite(patched)) throw invalidPatch(OUT_OF_RANGE, asked);
+    const { value, hasInfinite, parseNumberTexts } = asked.document;
     // The converter of upstream, which makes objects of strategic merge results, accepts 1.0 as an integer.
     const isConverted = endpoint.custom !== undefined || asked.mediaType === MEDIA_TYPE.strategicMergePatch;
-    if (!isConverted && parseFractions !== undefined) {
-      const whole = asOwnKind(applied(versioned, parseFractions(), asked, target), target, asked);
-      decodePatched(whole, target, { ...asked, report: undefined });
-    }
+    const texts = isConverted ? undefined : parseNumberTexts?.();
+    const patched = applied(versioned, texts ?? value, asked, target);
+    if (hasInfinite && containsInfinite(patched)) throw invalidPatch(OUT_OF_RANGE, asked);
     // Only copy operations can amplify a small patch (denial of service).
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
     const next = decodePatched(asOwnKind(patched, target, asked), target, asked);
@@ -168,7 +165,8 @@ function decodePatched(value: unknown, target: Target, asked: Patch): ApiObject 
   }
   try {
     const isConverted = asked.mediaType === MEDIA_TYPE.strategicMergePatch;
-    return decodeValue(value, target.endpoint, asked.report, isConverted ? 'converter' : undefined);
+    const hasNumberTexts = asked.document.parseNumberTexts !== undefined;
+    return decodeValue(value, target.endpoint, asked.report, isConverted ? 'converter' : { hasNumberTexts });
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     const { cause } = error;

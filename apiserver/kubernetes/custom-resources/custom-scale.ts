@@ -62,7 +62,7 @@ export function customScale(paths: ScalePaths): ObjectView {
 }
 
 function replicasOf(shown: ApiObject): number {
-  return integer(record(shown['spec'])['replicas']) ?? 0;
+  return Number(integer(record(shown['spec'])['replicas']) ?? 0);
 }
 
 function valueOf<T>(found: Found<T>): T | undefined {

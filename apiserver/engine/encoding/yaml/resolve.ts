@@ -1,4 +1,5 @@
 import { isDate } from '../../../../shared/meta/time';
+import { decodeUtf8 } from '../../../../shared/schema/utf8';
 import { YamlError } from './cursor';
 import type { ScalarNode } from './parser';
 import { TAG_PREFIX } from './parser';
@@ -111,5 +112,5 @@ function isTimestamp(text: string): boolean {
 function decodeBinary(text: string): string {
   const digits = text.replace(/[\r\n]/g, '');
   if (!BASE64.test(digits)) throw new YamlError('!!binary value contains invalid base64 data');
-  return Buffer.from(digits, 'base64').toString('utf8');
+  return decodeUtf8(Buffer.from(digits, 'base64'));
 }

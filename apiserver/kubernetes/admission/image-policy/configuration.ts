@@ -71,7 +71,7 @@ const ALLOW_TTL: Duration = { ...TTL, name: 'allowTTL', defaultMs: 5 * MINUTE_MS
 const DENY_TTL: Duration = { ...TTL, name: 'denyTTL', defaultMs: 30 * SECOND_MS };
 
 function duration(given: unknown, { name, unitMs, leastMs, mostMs, defaultMs }: Duration): number {
-  const value = integer(given) ?? 0;
+  const value = Number(integer(given) ?? 0);
   if (value === DISABLED) return 0;
   if (value === 0) return defaultMs;
   const ms = value * unitMs;

@@ -92,9 +92,9 @@ function limitsOf(configuration: unknown): readonly Limit[] {
   if (problem !== undefined) throw new Error(`EventRateLimit cannot be configured so: ${problem}`);
   return limitsIn(configuration).map(({ type, qps, burst, cacheSize }) => ({
     type: text(type) as Limit['type'],
-    qps: integer(qps) ?? 1,
-    burst: integer(burst) ?? 1,
-    budgetsMax: integer(cacheSize) ?? BUDGETS_MAX,
+    qps: Number(integer(qps) ?? 1),
+    burst: Number(integer(burst) ?? 1),
+    budgetsMax: Number(integer(cacheSize) ?? BUDGETS_MAX),
   }));
 }
 

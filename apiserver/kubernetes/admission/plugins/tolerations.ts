@@ -1,5 +1,6 @@
 import type { Toleration } from '../../../../shared/api/types/core-v1';
 import { integer, text } from '../../../../shared/object/accessors';
+import type { Int64 } from '../../../../shared/object/values';
 
 /** Returns both lists in order, without tolerations covered by another one; the first of two equal ones stays. */
 export function mergedTolerations(
@@ -26,7 +27,7 @@ interface Parts {
   readonly value: string;
   readonly effect: string;
   /** A toleration without seconds lasts forever. */
-  readonly seconds: number;
+  readonly seconds: Int64;
   /** All its fields as one key. */
   readonly words: string;
 }

@@ -147,7 +147,7 @@ function statusErrors<Status extends object>(
   next: Status | undefined,
   previous: Status | undefined,
 ): FieldError[] {
-  const count = (name: CountOf<Status>): number => integer(next?.[name]) ?? 0;
+  const count = (name: CountOf<Status>): Int64 => integer(next?.[name]) ?? 0;
   return [
     ...counts.flatMap((name) => nonNegative(next?.[name], `status.${name}`)),
     ...atMost.flatMap(([part, whole]) =>

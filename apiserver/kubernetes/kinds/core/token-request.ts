@@ -36,9 +36,9 @@ export const requestToken: Operation = async (context, request, signal) => {
   const { accountTokens, apiAudiences } = context.services;
   const { metadata, spec } = request.object as TokenRequest;
   refuseOtherPlace(metadata, request);
-  const asked = integer(spec.expirationSeconds) ?? 0;
-  const errors = expirationErrors(asked);
+  const errors = expirationErrors(spec.expirationSeconds);
   if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, '', errors);
+  const asked = Number(spec.expirationSeconds);
   const account = await found(context, { request, resource: 'serviceaccounts', name: request.name }, signal);
   const { uid = '' } = metadata;
   if (uid !== '' && uid !== account.metadata.uid) {
@@ -79,7 +79,8 @@ function refuseOtherPlace(metadata: ObjectMeta, { name, namespace }: OperationRe
   }
 }
 
-function expirationErrors(seconds: number): readonly FieldError[] {
+function expirationErrors(value: unknown): readonly FieldError[] {
+  const seconds = integer(value) ?? 0;
   const field = 'spec.expirationSeconds';
   if (seconds < EXPIRATION_SECONDS_MIN) {
     return [invalid(field, seconds, 'may not specify a duration less than 10 minutes')];

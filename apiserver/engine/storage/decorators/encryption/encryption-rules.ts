@@ -179,7 +179,7 @@ function kmsRules(value: unknown, path: string, errors: FieldError[]): KmsRules 
   const name = text(written.name);
   const timeout = text(written.timeout ?? TIMEOUT);
   const timeoutMs = parseDurationMs(timeout) ?? 0;
-  const cacheSize = integer(written.cachesize) ?? CACHE_SIZE;
+  const cacheSize = Number(integer(written.cachesize) ?? CACHE_SIZE);
   const endpoint = text(written.endpoint);
   if (name === '') errors.push(required(`${path}.name`, 'name is a mandatory field for a provider'));
   if (timeoutMs <= 0) errors.push(invalid(`${path}.timeout`, timeout, 'timeout should be a positive value'));

@@ -11,6 +11,7 @@ import type { FieldError } from '../../../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../../../shared/errors/field-error';
 import { goQuote } from '../../../../../shared/errors/go-quote';
 import { goStruct, goStructs } from '../../../../../shared/errors/go-values';
+import type { Int64 } from '../../../../../shared/object/values';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../../shared/meta/dns-names';
 import { integer } from '../../../../../shared/object/accessors';
 import type { ReadonlyJson } from '../../../../../shared/object/json';
@@ -141,7 +142,7 @@ function someImages(containers: readonly Container[], path: string): FieldError[
   );
 }
 
-function deadline(next: number | undefined, previous: number | undefined): FieldError[] {
+function deadline(next: Int64 | undefined, previous: Int64 | undefined): FieldError[] {
   const path = 'spec.activeDeadlineSeconds';
   if (next === undefined) {
     if (previous === undefined) return [];
