@@ -229,6 +229,12 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     const { json } = await api.call('DELETE', `${DEFAULT}/pods/p`, { text, headers });
     expect(json.metadata?.deletionGracePeriodSeconds).toBeLessThanOrEqual(Number.MAX_SAFE_INTEGER);
   },
+  'repeated-keys': async () => {
+    const text = '{"metadata":{"name":"m"},"data":{"a":"1"},"data":{"b":"2"}}';
+    const headers = { 'content-type': 'application/json' };
+    const { json } = await api.call('POST', `${DEFAULT}/configmaps`, { text, headers });
+    expect(json.data).toEqual({ b: '2' });
+  },
   'micro-time-digits': async () => {
     const leases = `/apis/${GROUP.coordination}/v1/namespaces/default/leases`;
     const spec = { acquireTime: '2026-11-28T05:06:07.123Z', renewTime: '2026-11-28T05:06:07Z' };
