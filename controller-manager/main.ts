@@ -110,6 +110,7 @@ async function work({ values, given, warnings, controllers }: RunningOptions): P
   const tokenKey = readTokenKey(values.serviceAccountPrivateKeyFile);
   const clientOptions = {
     ...server,
+    log,
     userAgent: PROGRAM,
     timeoutMs: values.kubeApiRequestTimeoutMs,
     observe: metrics.observerOf(server.server),

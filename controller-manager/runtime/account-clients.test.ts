@@ -13,7 +13,8 @@ beforeEach(async () => {
 afterEach(async () => server.close());
 
 test('a controller uses a token of its own account, which others may share, and no credential of the process', async () => {
-  const clientOptions = { server: server.url, token: 'of the process', cert: 'C', key: 'K' };
+  const files = { certFile: '/nowhere.crt', keyFile: '/nowhere.key' };
+  const clientOptions = { server: server.url, token: 'of the process', cert: 'C', key: 'K', ...files };
   const asked: string[] = [];
   const client: Client = {
     ...createClient({ server: server.url }),

@@ -20,7 +20,8 @@ export interface AccountClients {
 
 export function createAccountClients({ client, clientOptions }: AccountClientParts): AccountClients {
   // Credentials of the process would take precedence over the token.
-  const { cert: _cert, key: _key, token: _token, tokenFile: _file, exec: _exec, ...reach } = clientOptions;
+  const { cert: _cert, key: _key, certFile: _certFile, keyFile: _keyFile, ...withToken } = clientOptions;
+  const { token: _token, tokenFile: _file, exec: _exec, ...reach } = withToken;
   const clients = new Map<string, Client>();
   return {
     clientOf: (account) => {

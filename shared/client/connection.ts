@@ -40,8 +40,10 @@ const USER_AGENT = 'orch-client';
 const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 export function createConnection(options: ClientOptions, clock: Clock = monotonicClock): Connection {
-  const transports = createCredentialsTransport(options, (each) =>
-    observed(createTransport(each), options.observe, clock),
+  const transports = createCredentialsTransport(
+    options,
+    (each) => observed(createTransport(each), options.observe, clock),
+    clock,
   );
   const credentials = credentialsOf(options, transports, clock);
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;

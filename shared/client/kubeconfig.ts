@@ -115,7 +115,7 @@ function clusterOptions(cluster: Fields, directory: string): ClientOptions {
   const tlsServerName = string(cluster, 'tls-server-name');
   return {
     server,
-    ...defined({ ca }),
+    ...defined({ ca, caFile: fileOf(cluster, 'certificate-authority', directory) }),
     ...(cluster['insecure-skip-tls-verify'] === true ? { insecureSkipTlsVerify: true } : {}),
     ...defined({ tlsServerName }),
   };
@@ -136,11 +136,15 @@ function userOptions(user: Fields, { directory, cluster }: UserPlace): Partial<C
   if ((cert === undefined) !== (key === undefined)) {
     throw new KubeconfigError('a client certificate and its key come together, one of them is missing');
   }
+  const certFile = fileOf(user, 'client-certificate', directory);
+  const keyFile = fileOf(user, 'client-key', directory);
   const token = string(user, 'token');
   const tokenFile = string(user, 'tokenFile');
   const { exec } = user;
   return {
     ...defined({ cert, key }),
+    // As in client-go: they are read again only if both are files.
+    ...(certFile === undefined || keyFile === undefined ? {} : { certFile, keyFile }),
     // As in client-go: the file wins, and the token is only its initial value.
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(directory, tokenFile) }),
     ...defined({ token }),
@@ -175,8 +179,14 @@ function execClusterOf(cluster: Fields, directory: string): ExecCluster {
 function material(fields: Fields, key: string, directory: string): Buffer | undefined {
   const data = string(fields, `${key}-data`);
   if (data !== undefined) return Buffer.from(data, 'base64');
-  const file = string(fields, key);
-  return file === undefined ? undefined : Buffer.from(readText(resolve(directory, file)));
+  const file = fileOf(fields, key, directory);
+  return file === undefined ? undefined : Buffer.from(readText(file));
+}
+
+/** The file that `<key>` names, unless the kubeconfig holds the data itself. */
+function fileOf(fields: Fields, key: string, directory: string): string | undefined {
+  const file = string(fields, `${key}-data`) === undefined ? string(fields, key) : undefined;
+  return file === undefined ? undefined : resolve(directory, file);
 }
 
 interface Entry {

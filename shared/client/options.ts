@@ -1,9 +1,12 @@
+import type { Log } from '../log/log';
 import type { RequestObserver } from '../metrics/rest-client';
 import type { ApiObject, ListMeta } from '../object/object';
 import type { ExecPlugin } from './exec-plugin';
+import type { TlsFiles } from './tls-files';
 import type { TransportOptions } from './transport';
 
-export interface ClientOptions extends TransportOptions {
+/** The files, if any, replace `ca`, `cert` and `key`. When their content changes, new connections are made, as in client-go. */
+export interface ClientOptions extends TransportOptions, TlsFiles {
   readonly token?: string;
   /** A file whose content is the token; read again at most every minute, because issuers rotate it. */
   readonly tokenFile?: string;
@@ -12,6 +15,8 @@ export interface ClientOptions extends TransportOptions {
   /** Provides the credentials of each request, a client certificate included; replaces all others. */
   readonly exec?: ExecPlugin;
   readonly userAgent?: string;
+  /** Reports reloaded files. */
+  readonly log?: Log;
   /** Time limit of one call, in milliseconds; 30,000 if absent. For a watch: until its headers arrive. */
   readonly timeoutMs?: number;
   /** Called for each sent request, for metrics. */

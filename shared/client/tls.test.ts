@@ -108,7 +108,12 @@ async function request(
     return { outcome: (error as Error).message, received };
   } finally {
     transport.close();
-    await Promise.all(sockets.map(async (socket) => (socket.closed ? undefined : once(socket, 'close'))));
+    // Not by `once`, which rejects when the refused connection is reset.
+    const closed = sockets.map(
+      async (socket) =>
+        new Promise<void>((resolve) => void (socket.closed ? resolve() : socket.once('close', resolve))),
+    );
+    await Promise.all(closed);
     listener.close();
   }
 }

@@ -13,7 +13,7 @@ import { makeCertificates } from '../stores/etcd/testing/certificates';
 import type { FakeCall, FakeServer } from './testing/fake-server';
 import { ECHO, framed, GRPC_HEAD, reply, replyTrailersOnly, startFakeServer } from './testing/fake-server';
 import { startProxy } from '../stores/etcd/testing/proxy';
-import { clientTlsOf } from '../stores/etcd/tls-files';
+import { clientTlsOf } from '../../../../shared/client/tls-files';
 import type { Transport } from './transport';
 import { STATUS, TransportError } from './transport';
 

@@ -14,7 +14,7 @@ import type {
   TxnRequest,
   TxnResponse,
 } from './proto';
-import { clientTlsOf } from './tls-files';
+import { clientTlsOf } from '../../../../../shared/client/tls-files';
 import type { Transport } from '../../grpc/transport';
 
 export interface EtcdOptions {

@@ -13,7 +13,7 @@ import { createEtcdBackend } from './etcd-backend';
 import { METHODS } from './codec';
 import { http2TransportFactory } from '../../grpc/http2-transport';
 import { WHOLE_KEYSPACE } from './keys';
-import { clientTlsOf } from './tls-files';
+import { clientTlsOf } from '../../../../../shared/client/tls-files';
 import { STATUS } from '../../grpc/transport';
 import { enableAuth } from './testing/auth';
 import type { TestCertificates } from './testing/certificates';
