@@ -17,7 +17,7 @@ import { startLocalServer } from './support/local-server';
 import { pod } from './support/objects';
 import { sized } from './support/scale';
 import type { StreamAgent } from './support/stream-agent/stream-agent';
-import { startStreamAgent } from './support/stream-agent/stream-agent';
+import { AGENT_ADDRESS, startStreamAgent } from './support/stream-agent/stream-agent';
 import { explained } from './support/workspace';
 
 const POD = 'web';
@@ -74,7 +74,7 @@ beforeAll(
     await client.create('/api/v1/nodes', { metadata: { name: NODE } });
     await client.mergePatch(`/api/v1/nodes/${NODE}/status`, {
       status: {
-        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+        addresses: [{ type: 'InternalIP', address: AGENT_ADDRESS }],
         daemonEndpoints: { kubeletEndpoint: { Port: agent.port } },
       },
     });
@@ -275,14 +275,14 @@ test('an unreachable agent is reported as in v1.21', async () => {
   await client.create('/api/v1/nodes', { metadata: { name: 'gone' } });
   await client.mergePatch('/api/v1/nodes/gone/status', {
     status: {
-      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      addresses: [{ type: 'InternalIP', address: AGENT_ADDRESS }],
       daemonEndpoints: { kubeletEndpoint: { Port: 1 } },
     },
   });
   expect((await client.get('/api/v1/nodes/gone/proxy/metrics')).body).toMatchObject({
     code: 503,
     reason: 'ServiceUnavailable',
-    message: 'error trying to reach service: dial tcp 127.0.0.1:1: connect: connection refused',
+    message: `error trying to reach service: dial tcp ${AGENT_ADDRESS}:1: connect: connection refused`,
   });
 });
 

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -11,6 +10,7 @@ import type { ApiClient } from './support/client';
 import type { LocalServer } from './support/local-server';
 import { startLocalServer } from './support/local-server';
 import { pod } from './support/objects';
+import { externalAddress } from '../shared/testing/external-address';
 import { explained } from './support/workspace';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -18,9 +18,7 @@ const SERVICES = '/api/v1/namespaces/default/services';
 const PAGE = '<a href="/other">there</a><a href="near">near</a><a href="https://example.com/">far</a>';
 
 /** The proxy refuses loopback addresses. */
-const address = Object.values(networkInterfaces())
-  .flatMap((all) => all ?? [])
-  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+const address = externalAddress;
 const describeIfReachable = address === undefined ? describe.skip : describe;
 
 let local: LocalServer;

@@ -1,4 +1,3 @@
-import type { Log } from '../../shared/log/log';
 import type { AvailabilityCounts } from '../kubernetes/aggregation/availability';
 import { newAvailabilityCounts } from '../kubernetes/aggregation/availability';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
@@ -6,6 +5,7 @@ import { newConnectCounts } from '../engine/proxy/connect-counts';
 import type { Connector } from '../engine/proxy/connector';
 import type { Aggregation } from './aggregation';
 import { createAggregation } from './aggregation';
+import type { ConnectorParts } from './connector';
 import { createConnector, keptCertificate } from './connector';
 import type { ControlPlane } from './control-plane';
 import type { ConnectOptions } from './options/connect-options';
@@ -24,12 +24,13 @@ export async function createBackends(
   {
     plane,
     log,
+    ownPort,
     shutdownSignal,
-  }: { readonly plane: ControlPlane; readonly log: Log; readonly shutdownSignal: AbortSignal },
+  }: { readonly plane: ControlPlane } & Pick<ConnectorParts, 'log' | 'ownPort' | 'shutdownSignal'>,
 ): Promise<Backends> {
   const connects = newConnectCounts();
   const aggregated = newAvailabilityCounts();
-  const connector = await createConnector(options, { counts: connects, log, shutdownSignal });
+  const connector = await createConnector(options, { counts: connects, log, ownPort, shutdownSignal });
   const client = await keptCertificate(options.proxyClient, { log, shutdownSignal });
   const aggregation = createAggregation({
     plane,

@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import type { Log } from '../../shared/log/log';
+import { plainAddress } from '../../shared/meta/ip-address';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
 import { Connector } from '../engine/proxy/connector';
 import type { CertificateFiles, LoadedCertificate } from '../engine/server/certificate-files';
@@ -11,6 +13,8 @@ import type { ConnectOptions } from './options/connect-options';
 export interface ConnectorParts {
   readonly counts: ConnectCounts;
   readonly log: Log;
+  /** Returns the port on which this server listens. */
+  readonly ownPort: () => number;
   /** Aborts when the server is stopped. */
   readonly shutdownSignal: AbortSignal;
 }
@@ -18,7 +22,7 @@ export interface ConnectorParts {
 /** Builds the connector to kubelets and to workloads on nodes. Throws an Error that names an unusable file. */
 export async function createConnector(
   options: ConnectOptions,
-  { counts, log, shutdownSignal }: ConnectorParts,
+  { counts, log, ownPort, shutdownSignal }: ConnectorParts,
 ): Promise<Connector> {
   const certificate = await keptCertificate(options.agentClient, { log, shutdownSignal });
   const ca = options.agentCaFile === '' ? undefined : await readFile(options.agentCaFile);
@@ -29,8 +33,14 @@ export async function createConnector(
     agentDialMsMax: options.agentDialMsMax,
     redirects: options.redirects,
     counts,
+    isOwnAddress: (address, port) => port === ownPort() && isOfThisHost(address),
     randomInt: (bound) => randomInt(bound),
   });
+}
+
+function isOfThisHost(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((each = []) => each.map((it) => it.address));
+  return own.includes(plainAddress(address));
 }
 
 /** Returns the current certificate of the files, which may be replaced at any time; undefined without files. */

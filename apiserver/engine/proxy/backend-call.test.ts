@@ -35,7 +35,6 @@ function callOf(changes: Partial<BackendCall>): BackendCall {
     scheme: 'http',
     host: '127.0.0.1',
     port: (server.address() as AddressInfo).port,
-    isChecked: false,
     tls: {},
     method: 'GET',
     target: '/',

@@ -11,7 +11,6 @@ import type { ClientTls } from '../../../shared/client/connect-tls';
 import { connectTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { linkedAbort } from '../../../shared/concurrency/linked-abort';
-import { isGlobalUnicast } from '../../../shared/meta/ip-address';
 import type { ConnectCounts } from './connect-counts';
 import { countOpened } from './connect-counts';
 import type { ForwardedHeaders } from './forwarded-headers';
@@ -22,8 +21,8 @@ export interface BackendCall {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly port: number;
-  /** Whether the resolved addresses are checked: loopback and link-local ones are not allowed. */
-  readonly isChecked: boolean;
+  /** Whether an address of the host may be called; if one is refused, none is called. Absent: all may. */
+  readonly allows?: ((address: string) => boolean) | undefined;
   /** The client certificate of this server, and how the other server is verified. */
   readonly tls: ClientTls;
   readonly method: string;
@@ -76,7 +75,7 @@ export async function callBackend(
   signal: AbortSignal,
 ): Promise<BackendAnswer> {
   signal.throwIfAborted();
-  if (call.isChecked && isIP(call.host) !== 0 && !isGlobalUnicast(call.host)) throw notAllowed();
+  if (isIP(call.host) !== 0 && call.allows?.(call.host) === false) throw notAllowed();
   // An error during the handshake must not be uncaught; `Pending` reads the state of the body afterwards.
   call.body?.on('error', () => undefined);
   const socket = call.scheme === 'https' ? await connectSecurely(call, counts, signal) : undefined;
@@ -87,7 +86,7 @@ export async function callBackend(
     path: call.target,
     headers: framedHeaders(call),
   };
-  const lookup = call.isChecked ? { lookup: checkedLookup } : {};
+  const lookup = call.allows === undefined ? {} : { lookup: checkedLookup(call.allows) };
   const request =
     socket === undefined
       ? httpRequest({ ...options, agent: false, ...lookup })
@@ -103,14 +102,14 @@ async function connectSecurely(
   counts: ConnectCounts,
   outer: AbortSignal,
 ): Promise<TLSSocket> {
-  const { host, port, tls, isChecked, dialMsMax, purpose } = call;
+  const { host, port, tls, allows, dialMsMax, purpose } = call;
   const onClosed = countOpened(counts, purpose);
   const { signal, abort, unlink } = linkedAbort(outer);
   const timer = setTimeout(() => {
     abort(new ConnectionError('i/o timeout', { code: 'ETIMEOUT', outcomeUnknown: false }));
   }, dialMsMax).unref();
   try {
-    const lookup = isChecked ? { lookup: checkedLookup } : {};
+    const lookup = allows === undefined ? {} : { lookup: checkedLookup(allows) };
     const socket = await connectTls({ ...tls, host, port, ...lookup }, signal);
     socket.once('close', onClosed);
     return socket;
@@ -141,17 +140,19 @@ function notAllowed(): ConnectionError {
 }
 
 /** Connects to the addresses that were checked. A second lookup could return others (DNS rebinding). */
-const checkedLookup: LookupFunction = (hostname, options, callback) => {
-  lookUp(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    const [first] = addresses ?? [];
-    if (error !== null) callback(error, '', 0);
-    else if (first === undefined)
-      callback(Object.assign(new Error('no addresses for hostname'), { code: 'ENOTFOUND' }), '', 0);
-    else if (addresses.some(({ address }) => !isGlobalUnicast(address))) callback(notAllowed(), '', 0);
-    else if (options.all === true) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
+function checkedLookup(allows: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    lookUp(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      const [first] = addresses ?? [];
+      if (error !== null) callback(error, '', 0);
+      else if (first === undefined)
+        callback(Object.assign(new Error('no addresses for hostname'), { code: 'ENOTFOUND' }), '', 0);
+      else if (!addresses.every(({ address }) => allows(address))) callback(notAllowed(), '', 0);
+      else if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
 
 interface PendingParts {
   readonly request: ClientRequest;

@@ -38,6 +38,7 @@ beforeEach(async () => {
     agents: { scheme: 'http', port: (agent.address() as AddressInfo).port, addressTypes: ['InternalIP'] },
     agentTls: () => ({}),
     agentDialMsMax: 60_000,
+    isOwnAddress: () => false,
     counts: newConnectCounts(),
     randomInt: () => 0,
   });

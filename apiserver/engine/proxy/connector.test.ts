@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '../../../shared/testing/eventually';
+import { externalAddress } from '../../../shared/testing/external-address';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { newConnectCounts, openConnections } from './connect-counts';
@@ -10,32 +11,38 @@ import { Connector } from './connector';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const SERVICES = '/api/v1/namespaces/default/services';
+/** Proxies of nodes refuse loopback addresses. */
+const ADDRESS = externalAddress ?? '127.0.0.1';
+const testIfReachable = externalAddress === undefined ? test.skip : test;
 
 let api: InProcessApi;
 let agent: Server;
 let seen: IncomingMessage[];
+let isOwn: boolean;
 const counts = newConnectCounts();
 
 beforeEach(async () => {
   seen = [];
+  isOwn = false;
   agent = createServer((request, response) => {
     seen.push(request);
     if (request.url?.startsWith('/containerLogs/default/two/b') === true) {
       response.writeHead(400).end('container "b" is waiting to start');
     } else response.writeHead(200, { 'content-type': 'text/plain' }).end('a line\n');
   });
-  agent.listen(0, '127.0.0.1');
+  agent.listen(0, ADDRESS);
   await once(agent, 'listening');
   const connector = new Connector({
     agents: { scheme: 'http', port: (agent.address() as AddressInfo).port, addressTypes: ['InternalIP'] },
     agentTls: () => ({}),
     agentDialMsMax: 60_000,
+    isOwnAddress: () => isOwn,
     counts,
     randomInt: () => 0,
   });
   api = await startInProcessApi(undefined, { connector, admission: ADMISSION });
   await create('/api/v1/nodes', { metadata: { name: 'n1' } });
-  await status('/api/v1/nodes/n1', { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] });
+  await status('/api/v1/nodes/n1', { addresses: [{ type: 'InternalIP', address: ADDRESS }] });
   await create(PODS, podOf('one', ['a'], { nodeName: 'n1' }));
   await create(
     PODS,
@@ -215,12 +222,43 @@ test('a node with an address that cannot be resolved is an error', async () => {
     message: expect.stringMatching(/^lookup missing\.invalid: /),
   });
   expect((await api.call('GET', '/api/v1/nodes/n2/proxy/')).json).toMatchObject({
-    code: 503,
-    message: expect.stringMatching(/^error trying to reach service: dial tcp: lookup missing\.invalid: /),
+    code: 400,
+    message: expect.stringMatching(/^lookup missing\.invalid: /),
   });
 });
 
-test('dot segments of a path are resolved before it is proxied', async () => {
+test.each([
+  '127.0.0.1',
+  'localhost',
+  '2130706433',
+  '::1',
+  '::ffff:127.0.0.1',
+  '0.0.0.0',
+  '169.254.169.254',
+  'fe80::1',
+])('a node at %s cannot be reached by its proxy, at no port (CVE-2022-3294)', async (address) => {
+  await create('/api/v1/nodes', { metadata: { name: 'evil' } });
+  await status('/api/v1/nodes/evil', { addresses: [{ type: 'InternalIP', address }] });
+  for (const node of ['evil', 'https:evil:', 'evil:80']) {
+    const reply = await api.call('GET', `/api/v1/nodes/${node}/proxy/x`);
+    expect(reply.json).toMatchObject({ code: 400, message: 'address not allowed' });
+  }
+});
+
+testIfReachable(
+  'a node at an address of the server cannot be reached by its proxy, but its logs can',
+  async () => {
+    isOwn = true;
+    expect((await api.call('GET', '/api/v1/nodes/n1/proxy/x')).json).toMatchObject({
+      code: 400,
+      message: 'address not allowed',
+    });
+    expect(seen).toEqual([]);
+    expect(await api.call('GET', `${PODS}/one/log`)).toMatchObject({ code: 200, text: 'a line\n' });
+  },
+);
+
+testIfReachable('dot segments of a path are resolved before it is proxied', async () => {
   await api.call('GET', '/api/v1/nodes/n1/proxy/a/%2e%2e/b/');
   expect(seen[0]?.url).toBe('/b/');
 });

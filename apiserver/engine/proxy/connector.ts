@@ -3,7 +3,7 @@ import type { ClientTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { badRequest, notFound, StatusError } from '../../../shared/errors/status-error';
 import type { RandomInt } from '../../../shared/meta/generate-name';
-import { hostPort } from '../../../shared/meta/ip-address';
+import { hostPort, isGlobalUnicast } from '../../../shared/meta/ip-address';
 import type { ApiObject } from '../../../shared/object/object';
 import type { OpenWatches } from '../authz/open-watches';
 import type { Answer, Exchange } from '../request/exchange';
@@ -35,6 +35,11 @@ export interface ConnectorOptions {
   readonly agentTls: () => ClientTls;
   /** The time limit to connect to a kubelet, in milliseconds. */
   readonly agentDialMsMax: number;
+  /**
+   * Whether this server itself listens at an address. Proxied requests must not reach it: the certificate for kubelets would authenticate
+   * them there (CVE-2022-3294).
+   */
+  readonly isOwnAddress: (address: string, port: number) => boolean;
   /** By default those of v1.21. */
   readonly redirects?: RedirectRules;
   readonly counts: ConnectCounts;
@@ -137,13 +142,13 @@ export class Connector {
 
   #callOf(exchange: Exchange, destination: Destination): BackendCall {
     const { scheme, host, port, path, query = exchange.search ?? '', peer, isChecked = false } = destination;
-    const { agentTls, agentDialMsMax } = this.#options;
+    const { agentTls, agentDialMsMax, isOwnAddress } = this.#options;
     const isAgent = peer !== 'any';
     return {
       scheme,
       host,
       port,
-      isChecked,
+      allows: isChecked ? (address) => isGlobalUnicast(address) && !isOwnAddress(address, port) : undefined,
       tls: isAgent
         ? { ...agentTls(), ...(peer === 'agent' ? {} : { insecureSkipTlsVerify: true }) }
         : { insecureSkipTlsVerify: true },
@@ -179,7 +184,7 @@ export class Connector {
       if (error.code === 'EADDRNOTALLOWED') throw badRequest(error.message, error);
       const why = causeText(error, hostPort(call.host, call.port));
       // As upstream, which resolves such names before it connects.
-      if (call.isChecked && LOOKUP_FAILURES.has(error.code))
+      if (call.allows !== undefined && LOOKUP_FAILURES.has(error.code))
         throw badRequest(why.replace(/^dial tcp: /, ''), error);
       throw unreachable(why);
     }

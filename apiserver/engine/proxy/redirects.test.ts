@@ -52,7 +52,6 @@ async function ask(target: string, rules: RedirectRules = DEFAULT_REDIRECTS): Pr
     scheme: 'http',
     host: '127.0.0.1',
     port,
-    isChecked: false,
     tls: {},
     method: 'POST',
     target,

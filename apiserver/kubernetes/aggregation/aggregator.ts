@@ -211,7 +211,6 @@ export class Aggregator {
     readonly scheme: 'https';
     readonly host: string;
     readonly port: number;
-    readonly isChecked: false;
     readonly tls: ClientTls;
   } {
     const trust = authorities === '' ? {} : { ca: authorities };
@@ -222,7 +221,6 @@ export class Aggregator {
       scheme: 'https',
       host,
       port,
-      isChecked: false,
       tls: { ...this.#options.client(), ...verification },
     };
   }
@@ -248,11 +246,9 @@ const USER = 'x-remote-user';
 const GROUPS = 'x-remote-group';
 const EXTRA = 'x-remote-extra-';
 
-/** Removes user headers of the client, which could otherwise impersonate any user. */
+/** Removes user headers of the client, `X-Remote-Uid` of later releases included: it could otherwise impersonate any user. */
 function withoutUser(headers: ForwardedHeaders): ForwardedHeaders {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => name !== USER && name !== GROUPS && !name.startsWith(EXTRA)),
-  );
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('x-remote-')));
 }
 
 function userHeaders({ name, groups, extra }: UserInfo): ForwardedHeaders {

@@ -8,6 +8,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { externalAddress } from '../../../shared/testing/external-address';
 import { ensureServingCertificate } from '../../../shared/certs/serving-certificate';
 import type { SessionStream } from './spdy-session';
 import { serveSpdy } from './spdy-session';
@@ -53,6 +54,9 @@ export async function startStreamAgent(options: StreamAgentOptions): Promise<Str
   return agent;
 }
 
+/** Where agents listen: proxies of nodes refuse loopback addresses. */
+export const AGENT_ADDRESS = externalAddress ?? '127.0.0.1';
+
 const UNAUTHORIZED = 401;
 const LOG = 'log.txt';
 
@@ -73,7 +77,7 @@ class Agent implements StreamAgent {
 
   constructor({ dir, clientCaFile }: StreamAgentOptions) {
     this.#dir = dir;
-    const files = ensureServingCertificate({ dir: path.join(dir, 'agent-certs'), hosts: ['127.0.0.1'] });
+    const files = ensureServingCertificate({ dir: path.join(dir, 'agent-certs'), hosts: [AGENT_ADDRESS] });
     this.caFile = files.caFile;
     this.#server = createServer(
       {
@@ -93,7 +97,7 @@ class Agent implements StreamAgent {
   }
 
   async listen(): Promise<void> {
-    this.#server.listen(0, '127.0.0.1');
+    this.#server.listen(0, AGENT_ADDRESS);
     await once(this.#server, 'listening');
   }
 

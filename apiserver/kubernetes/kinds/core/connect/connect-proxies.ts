@@ -41,10 +41,9 @@ export const proxyToNode = connectionTo<ProxyOptions>({
   locate: async (reader, { name: id, options }) => {
     const { scheme, name, port } = schemeNamePortOf(id, 'node');
     const agent = await agentOf(reader, name);
-    const path = pathOf(options);
-    if (port === '' || port === String(agent.port)) return { ...agent, path };
-    const { host } = agent;
-    return { scheme, host, port: portNumber({ scheme, port }), path, peer: 'any', isChecked: true };
+    const checked = { path: pathOf(options), isChecked: true };
+    if (port === '' || port === String(agent.port)) return { ...agent, ...checked };
+    return { ...checked, scheme, host: agent.host, port: portNumber({ scheme, port }), peer: 'any' };
   },
 });
 
