@@ -1,4 +1,4 @@
-import { ensureClusterInfo } from '../../shared/client/cluster-info';
+import { ensureClusterInfo, ensureNodesMayJoin } from '../../shared/client/cluster-info';
 import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
 import {
   discoverDialect,
@@ -29,6 +29,13 @@ const FLAGS = [
     help: 'The authorities of the API servers, as PEM. Defaults to those of the kubeconfig.',
   },
   {
+    name: 'allow-join',
+    type: 'bool',
+    default: false,
+    group: 'Generic',
+    help: 'Also create the bindings by which bootstrap tokens request certificates of nodes, and these are approved.',
+  },
+  {
     name: 'timeout',
     type: 'duration',
     default: '1m0s',
@@ -45,7 +52,7 @@ export const CLUSTER_INFO_COMMAND: Command = parsedCommand({
   summary:
     'Publishes address and authorities in the public namespace for nodes that join, readable without credentials.',
   flags: FLAGS,
-  run: async ({ kubeconfig, server, caFile, timeoutMs, output }: FlagValues<typeof FLAGS>) => {
+  run: async ({ kubeconfig, server, caFile, allowJoin, timeoutMs, output }: FlagValues<typeof FLAGS>) => {
     const errors = [
       ...(hasKubeconfig(kubeconfig) ? [] : [KUBECONFIG_REQUIRED]),
       ...(/^https:\/\/[^/]+\/?$/u.test(server) ? [] : ['--server must be like https://host:port']),
@@ -55,11 +62,10 @@ export const CLUSTER_INFO_COMMAND: Command = parsedCommand({
     const authorities = caFile === '' ? options.ca?.toString() : readFlagFile('ca-file', caFile).toString();
     if (authorities === undefined) return { errors: ['--ca-file is required: the kubeconfig has none'] };
     return withClient(options, async (client) => {
-      const name = await ensureClusterInfo(
-        client,
-        { server, authorities, dialect: await discoverDialect(client) },
-        AbortSignal.timeout(timeoutMs),
-      );
+      const signal = AbortSignal.timeout(timeoutMs);
+      const dialect = await discoverDialect(client);
+      const name = await ensureClusterInfo(client, { server, authorities, dialect }, signal);
+      if (allowJoin) await ensureNodesMayJoin(client, dialect, signal);
       return createOutcome(output, {
         json: { configMap: name, server },
         lines: [`published ${name}`],

@@ -125,6 +125,14 @@ describe.each(SERVED)('a server of the dialect $dialect', ({ group, service, nam
       `${rbac}/roles/${role}`,
       `${rbac}/rolebindings/${role}`,
     ]);
+    written.length = 0;
+    expect(await run('cluster-info', 'publish', ...flags, '--allow-join')).toMatchObject({ code: 0 });
+    const [prefix] = role.split(':');
+    expect(written.filter((each) => each.includes('clusterrolebindings'))).toEqual(
+      ['kubelet-bootstrap', 'node-autoapprove-bootstrap', 'node-autoapprove-certificate-rotation'].map(
+        (name) => `/apis/${group}/v1/clusterrolebindings/${String(prefix)}:${name}`,
+      ),
+    );
   });
 });
 

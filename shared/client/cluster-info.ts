@@ -61,6 +61,36 @@ export async function ensureClusterInfo(
   return `${namespace}/${NAME}`;
 }
 
+/**
+ * Lets nodes join with bootstrap tokens: creates the missing bindings by which a token requests a client certificate, and by which such requests and
+ * the renewals of nodes are approved, as kubeadm creates them.
+ */
+export async function ensureNodesMayJoin(
+  client: Client,
+  served: Dialect,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rbacGroup: group } = namesIn(served);
+  const [prefix, certificates] =
+    served === 'orch' ? ['orch', 'certificates.orch'] : ['kubeadm', 'certificates.k8s.io'];
+  const approved = `system:${certificates}:certificatesigningrequests`;
+  for (const [name, role, subject] of [
+    ['kubelet-bootstrap', 'system:node-bootstrapper', 'system:bootstrappers'],
+    ['node-autoapprove-bootstrap', `${approved}:nodeclient`, 'system:bootstrappers'],
+    ['node-autoapprove-certificate-rotation', `${approved}:selfnodeclient`, 'system:nodes'],
+  ] as const)
+    await createMissing(
+      client,
+      { ...RESOURCE.clusterrolebindings, group },
+      {
+        metadata: { name: `${prefix}:${name}` },
+        roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'Group', apiGroup: group, name: subject }],
+      },
+      signal,
+    );
+}
+
 const NAME = CLUSTER_INFO.configMap;
 
 /** Returns a kubeconfig with one unnamed cluster, as kubeadm expects, and no user. */
