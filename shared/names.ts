@@ -395,6 +395,7 @@ export const namesIn = (of: Dialect) => ({
   apiService: fromNeutral('orch', of),
   publicNamespace: fromNeutral('orch-public', of),
   rbacGroup: groupFromNeutral('rbac.authorization.orch', of),
+  certificatesGroup: groupFromNeutral('certificates.orch', of),
   execGroup: groupFromNeutral('client.authentication.orch', of),
   /** The environment variable with the input of a plugin. */
   execVariable: fromNeutral('ORCH_EXEC_INFO', of),

@@ -36,7 +36,7 @@ export async function ensureClusterInfo(
 ): Promise<string> {
   const { dialect: served = dialect } = info;
   const { publicNamespace: namespace, rbacGroup: group } = namesIn(served);
-  const name = `${served === 'orch' ? 'orch' : 'kubeadm'}:bootstrap-signer-clusterinfo`;
+  const name = `${rolePrefix(served)}:bootstrap-signer-clusterinfo`;
   const metadata = { name, namespace };
   await ensureText(client, namespace, { text: textOf(info), signal });
   await createMissing(
@@ -70,10 +70,8 @@ export async function ensureNodesMayJoin(
   served: Dialect,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rbacGroup: group } = namesIn(served);
-  const [prefix, certificates] =
-    served === 'orch' ? ['orch', 'certificates.orch'] : ['kubeadm', 'certificates.k8s.io'];
-  const approved = `system:${certificates}:certificatesigningrequests`;
+  const { rbacGroup: group, certificatesGroup } = namesIn(served);
+  const approved = `system:${certificatesGroup}:certificatesigningrequests`;
   for (const [name, role, subject] of [
     ['kubelet-bootstrap', 'system:node-bootstrapper', 'system:bootstrappers'],
     ['node-autoapprove-bootstrap', `${approved}:nodeclient`, 'system:bootstrappers'],
@@ -83,7 +81,7 @@ export async function ensureNodesMayJoin(
       client,
       { ...RESOURCE.clusterrolebindings, group },
       {
-        metadata: { name: `${prefix}:${name}` },
+        metadata: { name: `${rolePrefix(served)}:${name}` },
         roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
         subjects: [{ kind: 'Group', apiGroup: group, name: subject }],
       },
@@ -92,6 +90,11 @@ export async function ensureNodesMayJoin(
 }
 
 const NAME = CLUSTER_INFO.configMap;
+
+/** What the names of roles and bindings begin with; kubeadm's own are known by it. */
+function rolePrefix(served: Dialect): string {
+  return served === 'orch' ? 'orch' : 'kubeadm';
+}
 
 /** Returns a kubeconfig with one unnamed cluster, as kubeadm expects, and no user. */
 function textOf({ server, authorities }: ClusterInfo): string {
