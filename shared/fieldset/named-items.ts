@@ -5,7 +5,7 @@ import type { Inside, ListShape, ObjectShape, Shape } from './shape';
 
 /**
  * True when every item of the lists that `next` does not share with `old` has a key or is a scalar. Items may
- * repeat a key, as since v1.30. `old` is undefined for a new object.
+ * repeat a key, as in v1.36. `old` is undefined for a new object.
  */
 export function hasNamedItems(shape: ObjectShape, old: object | undefined, next: object): boolean {
   const { fields, others } = partsWithLists(shape);

@@ -8,15 +8,15 @@ const EXCERPT_CHARS_MAX = 100;
 export class DecodeError extends Error {
   /** The problem without the path; undefined where the type of the JSON value is the problem. */
   readonly detail: string | undefined;
-  /** The expected type and the given value; undefined where the problem is not a single value. */
-  readonly misfit: Misfit | undefined;
+  /** Undefined where there is a detail. */
+  readonly #misfit: Misfit | undefined;
   #path = '';
 
   constructor(detail: string | undefined, options: ErrorOptions & { readonly misfit?: Misfit } = {}) {
     super(detail, options);
     this.name = 'DecodeError';
     this.detail = detail;
-    this.misfit = options.misfit;
+    this.#misfit = options.misfit;
     this.message = this.#describe();
   }
 
@@ -35,12 +35,12 @@ export class DecodeError extends Error {
   #describe(): string {
     if (this.detail !== undefined) return this.#path === '' ? this.detail : `${this.#path}: ${this.detail}`;
     const place = this.#path === '' ? 'value' : `field ${this.#path}`;
-    return `cannot unmarshal ${describeGiven(this.misfit?.given)} into ${place} of type ${this.misfit?.wanted ?? ''}`;
+    return `cannot unmarshal ${describeGiven(this.#misfit?.given)} into ${place} of type ${this.#misfit?.wanted ?? ''}`;
   }
 }
 
 /** The type that a field expects and the value that a client gave. */
-export interface Misfit {
+interface Misfit {
   readonly wanted: string;
   readonly given: unknown;
 }

@@ -40,11 +40,11 @@ const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
 /** Type names in decode errors, for values that have a format besides their JSON type. */
-export const TIME = 'Time';
-export const MICRO_TIME = 'MicroTime';
-export const QUANTITY = 'Quantity';
-export const INT_OR_STRING = 'IntOrString';
-export const BASE64_TEXT = 'base64 string';
+const TIME = 'Time';
+const MICRO_TIME = 'MicroTime';
+const QUANTITY = 'Quantity';
+const INT_OR_STRING = 'IntOrString';
+const BASE64_TEXT = 'base64 string';
 
 function decodeString(value: unknown): string {
   if (typeof value !== 'string') throw unexpectedType('string', value);
@@ -110,8 +110,7 @@ function decodeBytes(value: unknown): string {
   if (Array.isArray(value)) return Buffer.from(value.map(decodeByte)).toString('base64');
   if (typeof value !== 'string') throw unexpectedType(BASE64_TEXT, value);
   const text = /[\r\n]/.test(value) ? value.replace(/[\r\n]/g, '') : value;
-  if (text.length % 4 !== 0 || !BASE64.test(text))
-    throw new DecodeError('illegal base64 data', { misfit: { wanted: BASE64_TEXT, given: value } });
+  if (text.length % 4 !== 0 || !BASE64.test(text)) throw new DecodeError('illegal base64 data');
   if (!text.endsWith('=')) return text;
   const end = text.length - 4;
   return text.slice(0, end) + Buffer.from(text.slice(end), 'base64').toString('base64');
@@ -139,9 +138,7 @@ function decodeTime(value: unknown): string | null {
   if (typeof value !== 'string') throw unexpectedType(TIME, value);
   const time = canonicalTime(value);
   if (time === undefined) {
-    throw new DecodeError(`invalid time "${truncate(value)}", must be as 2006-01-02T15:04:05Z (RFC 3339)`, {
-      misfit: { wanted: TIME, given: value },
-    });
+    throw new DecodeError(`invalid time "${truncate(value)}", must be as 2006-01-02T15:04:05Z (RFC 3339)`);
   }
   return time;
 }
@@ -150,9 +147,7 @@ function decodeMicroTime(value: unknown): string | null {
   if (typeof value !== 'string') throw unexpectedType(MICRO_TIME, value);
   const time = canonicalMicroTime(value);
   if (time === undefined) {
-    throw new DecodeError(`invalid time "${truncate(value)}", must be as 2006-01-02T15:04:05.000000Z`, {
-      misfit: { wanted: MICRO_TIME, given: value },
-    });
+    throw new DecodeError(`invalid time "${truncate(value)}", must be as 2006-01-02T15:04:05.000000Z`);
   }
   return time;
 }
@@ -166,8 +161,7 @@ function decodeQuantity(given: unknown): string {
     throw unexpectedType(QUANTITY, value);
   }
   const quantity = canonicalQuantity(typeof value === 'string' ? value.trim() : String(value));
-  if (quantity === undefined)
-    throw new DecodeError(NO_QUANTITY, { misfit: { wanted: QUANTITY, given: value } });
+  if (quantity === undefined) throw new DecodeError(NO_QUANTITY);
   return quantity;
 }
 
