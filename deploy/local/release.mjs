@@ -7,9 +7,8 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { load } from 'js-yaml';
 import { ensureTools, TOOL } from './packages.mjs';
-import { fail, repositoryRoot, runStep, say } from './toolchain.mjs';
+import { answerHelp, fail, repositoryRoot, runStep, say } from './toolchain.mjs';
 
 const PLATFORMS = 'linux/amd64,linux/arm64';
 const PLACEHOLDER_REGISTRY = 'registry.example.com/orch';
@@ -18,6 +17,9 @@ const MEDIA = {
   config: 'application/vnd.cncf.helm.config.v1+json',
   chart: 'application/vnd.cncf.helm.chart.content.v1.tar+gzip',
 };
+
+answerHelp(import.meta.url);
+const { load } = await import('js-yaml');
 
 const { values } = parseArgs({
   options: {
@@ -42,7 +44,7 @@ if (missing !== undefined) fail(`the chart is packaged by ${missing}, which cann
 const helm = path.join(TOOL.helm.folder, ...TOOL.helm.programs);
 rmSync(values.out, { recursive: true, force: true });
 mkdirSync(values.out, { recursive: true });
-runStep(helm, ['package', path.join('helm', 'orch'), '--destination', values.out]);
+await runStep(helm, ['package', path.join('helm', 'orch'), '--destination', values.out]);
 const archive = `orch-${chart.version}.tgz`;
 writeLayout(path.join(values.out, 'chart-oci'), readFileSync(path.join(values.out, archive)));
 copyFileSync(
@@ -70,7 +72,7 @@ for (const [command, ...words] of [
   ['git', 'push', 'origin', `v${version}`],
 ])
   if (isDryRun) say(`would run: ${[command, ...words].join(' ')}`);
-  else runStep(command, words);
+  else await runStep(command, words);
 
 function* findProblems() {
   if (chart.version !== version || chart.appVersion !== version)
