@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import * as prettier from 'prettier';
-import { fail, repositoryRoot } from './toolchain.mjs';
+import { answerHelp, fail, repositoryRoot } from './toolchain.mjs';
 
 const README = path.join(repositoryRoot, 'README.md');
 const MARKS = [
@@ -11,6 +11,7 @@ const MARKS = [
   '<!-- The end of the table. -->',
 ];
 
+answerHelp(import.meta.url);
 const results = JSON.parse(readFileSync(path.join(repositoryRoot, 'e2e', 'clients', 'results.json'), 'utf8'));
 const rows = Object.entries(results).map(
   ([title, { version, date, dialects, checked }]) =>
