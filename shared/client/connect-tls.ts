@@ -89,8 +89,8 @@ export function openTls(target: TlsTarget): TlsConnection {
 }
 
 /**
- * Returns a connection to a verified server. It gets no other owner before, so that nothing an untrusted server sends is read.
- * Rejects as `openTls` does, or with the signal's reason.
+ * Returns a connection to a verified server. No code reads from it before, so that a response of another server is never used. Rejects as
+ * `verified` does, or with the signal's reason.
  */
 export async function connectTls(target: TlsTarget, signal: AbortSignal): Promise<TLSSocket> {
   signal.throwIfAborted();

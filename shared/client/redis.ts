@@ -27,6 +27,7 @@ export function openRedis({ url, caFile }: RedisOptions): Redis {
     maxRetriesPerRequest: 0,
     connectTimeout: CALL_MS_MAX,
     commandTimeout: CALL_MS_MAX,
+    disconnectTimeout: CALL_MS_MAX,
     retryStrategy: (attempt) => Math.min(attempt * 100, RECONNECT_MS_MAX),
     ...(isTls ? { tls: {}, Connector: connectorWith(ca) } : {}),
   });

@@ -21,7 +21,7 @@ export interface TransportOptions extends ClientTls {
   readonly server: string;
   /** Where to connect to instead of the address's host and port, which stay in what is sent. */
   readonly connectTo?: { readonly host: string; readonly port: number };
-  /** Beyond it connections are closed after their request, and requests wait unless they came at the same moment. */
+  /** More requests wait. More connections that open at the same moment are closed after their request. */
   readonly socketsMax?: number;
   readonly idleSocketsMax?: number;
   /** Bound of a response body in bytes; a longer one is an error. */
