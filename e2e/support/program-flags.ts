@@ -13,7 +13,7 @@ export function unknownFlags(words: readonly string[]): readonly string[] {
     .filter((flag) => !known.has(flag));
 }
 
-const PROGRAM = /dist\/(apiserver|controller-manager)\/main\.js$/u;
+const PROGRAM = /dist\/bin\/orch-(apiserver|controller-manager)\.js$/u;
 const flagsByProgram = new Map<string, ReadonlySet<string>>();
 
 function knownFlags(name: 'apiserver' | 'controller-manager'): ReadonlySet<string> {
