@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import type { Log } from '../../shared/log/log';
-import { plainAddress } from '../../shared/meta/ip-address';
+import { isSameAddress } from '../../shared/meta/ip-address';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
 import { Connector } from '../engine/proxy/connector';
 import type { CertificateFiles, LoadedCertificate } from '../engine/server/certificate-files';
@@ -40,7 +40,7 @@ export async function createConnector(
 
 function isOfThisHost(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((each = []) => each.map((it) => it.address));
-  return own.includes(plainAddress(address));
+  return own.some((each) => isSameAddress(each, address));
 }
 
 /** Returns the current certificate of the files, which may be replaced at any time; undefined without files. */

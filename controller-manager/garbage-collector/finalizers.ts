@@ -133,7 +133,9 @@ export class Finalizers {
     if (!isOrphan && blockingDependents(graph, owner).length > 0) return { requeueAfterMs: BLOCKED_RETRY_MS };
     // An unseen dependent keeps its owner reference and would be deleted after the owner.
     if (isOrphan && gaps.length > 0) absent.addOrphaned(uid);
-    const later = `they are ${isOrphan ? 'orphaned' : 'deleted'} once they can be listed`;
+    const later = isOrphan
+      ? 'they are orphaned once they can be listed, unless the controller-manager has restarted by then'
+      : 'they are deleted once they can be listed';
     const message = `deleted without dependents that cannot be listed: ${shownNames(gaps)}; ${later}`;
     await this.#reportGaps({ pending, owner, gaps, reason: 'DependentsSkipped', message }, signal);
     await this.#release(address, isOrphan ? FINALIZER.orphan : FINALIZER.foregroundDeletion, signal);

@@ -156,7 +156,7 @@ test('while a group does not answer discovery, orphaning waits only until its li
     {
       involvedObject: { kind: 'Deployment', name: 'd', uid: owner.metadata.uid },
       reason: 'DependentsSkipped',
-      message: `deleted without dependents that cannot be listed: ${groupVersion}; they are orphaned once they can be listed`,
+      message: `deleted without dependents that cannot be listed: ${groupVersion}; they are orphaned once they can be listed, unless the controller-manager has restarted by then`,
     },
   ]);
   expect(bench.find(LEASES, 'l')?.metadata.ownerReferences).toHaveLength(1);

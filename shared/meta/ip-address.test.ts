@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { isIP } from 'node:net';
-import { parseIpAddress, ipBytes, withoutMapping } from './ip-address';
+import { isSameAddress, parseIpAddress, ipBytes, withoutMapping } from './ip-address';
 
 test.each([
   ['10.1.2.3', '0a010203'],
@@ -38,4 +38,15 @@ test('only IPv4-mapped addresses are unmapped', () => {
     '127.0.0.1',
     'fd00::1',
   ]);
+});
+
+test.each([
+  ['10.0.0.5', '::ffff:10.0.0.5', true],
+  ['::ffff:a00:5', '10.0.0.5', true],
+  ['FD00::5', 'fd00:0::5', true],
+  ['fd00::5', 'fd00::6', false],
+  ['10.0.0.5', '10.0.0.6', false],
+  ['localhost', 'localhost', false],
+])('%s and %s are the same address: %s', (one, other, isSame) => {
+  expect(isSameAddress(one, other)).toBe(isSame);
 });

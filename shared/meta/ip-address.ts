@@ -44,6 +44,15 @@ export function isGlobalUnicast(text: string): boolean {
   return !OTHERS.has(address.range()) && !INTERFACE_LOCAL.test(text);
 }
 
+/** Whether two texts are the same valid address; IPv4 addresses in IPv6 form are equal to those in IPv4 form. */
+export function isSameAddress(one: string, other: string): boolean {
+  if (!isValid(one) || !isValid(other)) return false;
+  const [first, second] = [one, other].map((each) =>
+    withoutMapping(parseIpAddress(each)).toNormalizedString(),
+  );
+  return first === second;
+}
+
 /** Formats `host:port`, with brackets around an IPv6 address. */
 export function hostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '../../../shared/testing/eventually';
 import { externalAddress } from '../../../shared/testing/external-address';
+import { API_SERVICE_NAME } from '../../../shared/names';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { newConnectCounts, openConnections } from './connect-counts';
@@ -242,6 +243,22 @@ test.each([
   for (const node of ['evil', 'https:evil:', 'evil:80']) {
     const reply = await api.call('GET', `/api/v1/nodes/${node}/proxy/x`);
     expect(reply.json).toMatchObject({ code: 400, message: 'address not allowed' });
+  }
+});
+
+test('a node at an address of another replica of the API cannot be reached by its proxy', async () => {
+  const subsets = [{ addresses: [{ ip: '192.0.2.77' }], ports: [{ name: 'https', port: 6443 }] }];
+  await create('/api/v1/namespaces/default/endpoints', { metadata: { name: API_SERVICE_NAME }, subsets });
+  await create('/api/v1/nodes', { metadata: { name: 'evil' } });
+  for (const address of ['192.0.2.77', '::ffff:192.0.2.77', '0:0:0:0:0:ffff:c000:24d']) {
+    await status('/api/v1/nodes/evil', {
+      addresses: [{ type: 'InternalIP', address }],
+      daemonEndpoints: { kubeletEndpoint: { Port: 6443 } },
+    });
+    for (const node of ['evil', 'https:evil:6443']) {
+      const reply = await api.call('GET', `/api/v1/nodes/${node}/proxy/api/v1/secrets`);
+      expect(reply.json).toMatchObject({ code: 400, message: 'address not allowed' });
+    }
   }
 });
 

@@ -3,7 +3,7 @@ import type { ClientTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { badRequest, notFound, StatusError } from '../../../shared/errors/status-error';
 import type { RandomInt } from '../../../shared/meta/generate-name';
-import { hostPort, isGlobalUnicast } from '../../../shared/meta/ip-address';
+import { hostPort, isGlobalUnicast, isSameAddress } from '../../../shared/meta/ip-address';
 import type { ApiObject } from '../../../shared/object/object';
 import type { OpenWatches } from '../authz/open-watches';
 import type { Answer, Exchange } from '../request/exchange';
@@ -141,14 +141,27 @@ export class Connector {
   }
 
   #callOf(exchange: Exchange, destination: Destination): BackendCall {
-    const { scheme, host, port, path, query = exchange.search ?? '', peer, isChecked = false } = destination;
+    const {
+      scheme,
+      host,
+      port,
+      path,
+      query = exchange.search ?? '',
+      peer,
+      isChecked = false,
+      except = [],
+    } = destination;
     const { agentTls, agentDialMsMax, isOwnAddress } = this.#options;
     const isAgent = peer !== 'any';
+    const allows = (each: string): boolean =>
+      isGlobalUnicast(each) &&
+      !isOwnAddress(each, port) &&
+      !except.some(({ address, port: its }) => its === port && isSameAddress(address, each));
     return {
       scheme,
       host,
       port,
-      allows: isChecked ? (address) => isGlobalUnicast(address) && !isOwnAddress(address, port) : undefined,
+      allows: isChecked ? allows : undefined,
       tls: isAgent
         ? { ...agentTls(), ...(peer === 'agent' ? {} : { insecureSkipTlsVerify: true }) }
         : { insecureSkipTlsVerify: true },

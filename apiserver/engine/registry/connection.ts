@@ -19,6 +19,13 @@ export interface Destination {
   readonly peer: 'agent' | 'unverified agent' | 'any';
   /** The host must be resolved and checked against the addresses that are not allowed. */
   readonly isChecked?: boolean;
+  /** More addresses that are not allowed, by port, if the host is checked. */
+  readonly except?: readonly SocketAddress[];
+}
+
+export interface SocketAddress {
+  readonly address: string;
+  readonly port: number;
 }
 
 /** How to reach the agents of nodes. */

@@ -400,3 +400,16 @@ describe('what a certificate says', () => {
     expect(() => certificatesOfPem('')).toThrow('no certificate in PEM form');
   });
 });
+
+test.each([
+  [
+    'its serial number, which may be negative',
+    { names: [], serial: Buffer.from([2, 1, 0x80]) },
+    'serial:-128',
+  ],
+  ['256 characters of its name', { commonName: 'x'.repeat(10_000) }, 'x'.repeat(256)],
+])('a refusal names a candidate issuer by %s', async (_what, options, name) => {
+  const issuer = testCertificate(options);
+  const leaf = testCertificate({ ...alice, issuer });
+  expect(await outcome(leaf, { sent: [issuer] })).toBe(candidate(name, CANNOT_SIGN));
+});

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import { Slices } from '../../concurrency/slices';
 import { hostNameProblem } from './alternative-names';
 import type { Certificate } from './certificate';
@@ -27,6 +28,8 @@ export interface ChainQuestion {
 const SIGNATURES_MAX = { client: 16, server: 100 } as const;
 /** The maximum of partial chains that are tried once all signatures are known. */
 const PATHS_MAX = 1_000;
+/** The maximum of a name in a message. */
+const NAME_CHARS_MAX = 256;
 const USAGE = { client: '1.3.6.1.5.5.7.3.2', server: '1.3.6.1.5.5.7.3.1' } as const;
 const ANY_USAGE = '2.5.29.37.0';
 const WRONG_USAGE = 'certificate specifies an incompatible key usage';
@@ -168,11 +171,17 @@ class Search {
   /** Returns whether the candidate issuer has no problem, and records the first one as Go does. */
   #passes(problem: string | undefined, { commonName, organizations, x509 }: Certificate): boolean {
     if (problem === undefined) return true;
-    const name = commonName || organizations[0] || `serial:${String(BigInt(`0x${x509.serialNumber}`))}`;
+    const name = (commonName || organizations[0] || `serial:${serialText(x509)}`).slice(0, NAME_CHARS_MAX);
     const cause = `because of ${JSON.stringify(`x509: ${problem}`)}`;
     this.#hint ||= ` (possibly ${cause} while trying to verify candidate authority certificate ${JSON.stringify(name)})`;
     return false;
   }
+}
+
+/** In decimal. Node writes the hexadecimal digits of a negative number after a minus sign. */
+function serialText({ serialNumber }: X509Certificate): string {
+  const digits = serialNumber.replace('-', '');
+  return `${serialNumber.startsWith('-') ? '-' : ''}${String(BigInt(`0x${digits}`))}`;
 }
 
 function hasSigned(issuer: Certificate, certificate: Certificate): boolean {

@@ -8,8 +8,10 @@ import type {
   Service,
 } from '../../../../../shared/api/types/core-v1';
 import { badRequest, StatusError } from '../../../../../shared/errors/status-error';
+import { API_SERVICE_NAME, NAMESPACE } from '../../../../../shared/names';
+import type { ApiObject, GroupVersionResource } from '../../../../../shared/object/object';
 import { isGlobalUnicast } from '../../../../../shared/meta/ip-address';
-import type { ConnectionReader } from '../../../../engine/registry/connection';
+import type { ConnectionReader, SocketAddress } from '../../../../engine/registry/connection';
 import { connectionTo } from '../../../../engine/registry/connection';
 import type { ProxyOptions } from './connect-options';
 import { proxyOptionsIn } from './connect-options';
@@ -41,11 +43,29 @@ export const proxyToNode = connectionTo<ProxyOptions>({
   locate: async (reader, { name: id, options }) => {
     const { scheme, name, port } = schemeNamePortOf(id, 'node');
     const agent = await agentOf(reader, name);
-    const checked = { path: pathOf(options), isChecked: true };
+    const except = await addressesOfApi(reader);
+    const checked = { path: pathOf(options), isChecked: true, except };
     if (port === '' || port === String(agent.port)) return { ...agent, ...checked };
     return { ...checked, scheme, host: agent.host, port: portNumber({ scheme, port }), peer: 'any' };
   },
 });
+
+/**
+ * The addresses of the API servers. A node must not lead to them, because the certificate for kubelets would authenticate the request there
+ * (CVE-2022-3294).
+ */
+async function addressesOfApi(reader: ConnectionReader): Promise<readonly SocketAddress[]> {
+  const [service, endpoints] = await Promise.all([
+    readIfFound<Service>(reader, RESOURCE.services, API_SERVICE_NAME, NAMESPACE.default),
+    readIfFound<Endpoints>(reader, RESOURCE.endpoints, API_SERVICE_NAME, NAMESPACE.default),
+  ]);
+  const { clusterIPs = [], ports: servicePorts = [] } = service?.spec ?? {};
+  const ofService = clusterIPs.flatMap((address) => servicePorts.map(({ port }) => ({ address, port })));
+  const ofReplicas = (endpoints?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
+    addresses.flatMap(({ ip: address }) => ports.map(({ port }) => ({ address, port }))),
+  );
+  return [...ofService, ...ofReplicas];
+}
 
 export const proxyToService = connectionTo<ProxyOptions>({
   carries: 'requests',
@@ -99,15 +119,21 @@ async function addressOfPod(
 ): Promise<string | undefined> {
   for (const { ip, targetRef } of fromRandomPlace(reader, addresses).slice(0, ADDRESSES_TRIED_MAX)) {
     if (targetRef?.name === undefined || targetRef.namespace !== namespace) continue;
-    const pod = await podOf(reader, targetRef.name, namespace);
+    const pod = await readIfFound<Pod>(reader, RESOURCE.pods, targetRef.name, namespace);
     if (pod?.status?.podIPs?.some((each) => each.ip === ip) === true) return ip;
   }
   return undefined;
 }
 
-async function podOf(reader: ConnectionReader, name: string, namespace: string): Promise<Pod | undefined> {
+/** Reads an object; undefined if it does not exist. */
+async function readIfFound<T extends ApiObject>(
+  reader: ConnectionReader,
+  resource: Pick<GroupVersionResource, 'group' | 'resource'>,
+  name: string,
+  namespace: string,
+): Promise<T | undefined> {
   try {
-    return await reader.read<Pod>(RESOURCE.pods, name, namespace);
+    return await reader.read<T>(resource, name, namespace);
   } catch (error) {
     if (error instanceof StatusError && error.status.reason === 'NotFound') return undefined;
     throw error;
