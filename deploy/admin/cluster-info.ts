@@ -33,7 +33,7 @@ const FLAGS = [
     type: 'bool',
     default: false,
     group: 'Generic',
-    help: 'Also create the bindings by which bootstrap tokens request certificates of nodes, and these are approved.',
+    help: 'Also create the bindings by which bootstrap tokens of the group system:bootstrappers:kubeadm:default-node-token (in the dialect orch, system:bootstrappers:orch:default-node-token) request certificates of nodes, and these are approved.',
   },
   {
     name: 'timeout',

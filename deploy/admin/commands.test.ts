@@ -18,6 +18,8 @@ const SERVED = [
     service: 'orch',
     namespace: 'orch-public',
     role: 'orch:bootstrap-signer-clusterinfo',
+    kubeletRole: 'system:node-agent-api-admin',
+    approved: 'system:certificates.orch:certificatesigningrequests',
   },
   {
     dialect: 'kubernetes',
@@ -25,6 +27,8 @@ const SERVED = [
     service: 'kubernetes',
     namespace: 'kube-public',
     role: 'kubeadm:bootstrap-signer-clusterinfo',
+    kubeletRole: 'system:kubelet-api-admin',
+    approved: 'system:certificates.k8s.io:certificatesigningrequests',
   },
 ] as const;
 
@@ -48,9 +52,12 @@ async function run(...words: readonly string[]): Promise<CommandOutcome> {
 
 interface Written {
   readonly metadata: { readonly name: string };
+  /** Of bindings. */
+  readonly roleRef?: { readonly name: string };
+  readonly subjects?: readonly { readonly name: string }[];
 }
 
-/** A replica that serves `documents` by path, and answers every write. `written` gets the paths of created objects. Returns its address, `host:port`. */
+/** A replica that serves `documents` by path, and answers every write. `written` gets the paths of created objects, and after those of bindings their role and subjects. Returns its address, `host:port`. */
 async function startReplica(
   documents: (address: string) => Readonly<Record<string, unknown>>,
   written: string[] = [],
@@ -61,7 +68,11 @@ async function startReplica(
     if (document === undefined) response.statusCode = 404;
     readText(request).then(
       (body) => {
-        if (body !== '') written.push(`${url}/${(JSON.parse(body) as Written).metadata.name}`);
+        if (body !== '') {
+          const { metadata, roleRef, subjects = [] } = JSON.parse(body) as Written;
+          const bound = [roleRef, ...subjects].flatMap((each) => each?.name ?? []);
+          written.push([`${url}/${metadata.name}`, ...bound].join(' '));
+        }
         response.end(JSON.stringify(document ?? {}));
       },
       () => response.destroy(),
@@ -104,37 +115,43 @@ function writeKubeconfig(address: string): string {
   return file;
 }
 
-describe.each(SERVED)('a server of the dialect $dialect', ({ group, service, namespace, role }) => {
-  test('has its replicas found by the Endpoints of its API', async () => {
-    const address = await startPlainReplica(group, service);
-    const outcome = await run('check', `--kubeconfig=${writeKubeconfig(address)}`, '-o=json');
-    expect(outcome).toMatchObject({ code: 0, lines: [expect.stringContaining(`"server": "${address}"`)] });
-  });
-
-  test('gets its cluster information in its public namespace, by its groups', async () => {
-    const written: string[] = [];
-    const address = await startPlainReplica(group, service, written);
-    const flags = [`--kubeconfig=${writeKubeconfig(address)}`, '--server=https://api.example:6443'];
-    expect(await run('cluster-info', 'publish', ...flags)).toEqual({
-      code: 0,
-      lines: [`published ${namespace}/cluster-info`],
+describe.each(SERVED)(
+  'a server of the dialect $dialect',
+  ({ group, service, namespace, role, kubeletRole, approved }) => {
+    test('has its replicas found by the Endpoints of its API', async () => {
+      const address = await startPlainReplica(group, service);
+      const outcome = await run('check', `--kubeconfig=${writeKubeconfig(address)}`, '-o=json');
+      expect(outcome).toMatchObject({ code: 0, lines: [expect.stringContaining(`"server": "${address}"`)] });
     });
-    const rbac = `/apis/${group}/v1/namespaces/${namespace}`;
-    expect(written).toEqual([
-      `/api/v1/namespaces/${namespace}/configmaps/cluster-info`,
-      `${rbac}/roles/${role}`,
-      `${rbac}/rolebindings/${role}`,
-    ]);
-    written.length = 0;
-    expect(await run('cluster-info', 'publish', ...flags, '--allow-join')).toMatchObject({ code: 0 });
-    const [prefix] = role.split(':');
-    expect(written.filter((each) => each.includes('clusterrolebindings'))).toEqual(
-      ['kubelet-bootstrap', 'node-autoapprove-bootstrap', 'node-autoapprove-certificate-rotation'].map(
-        (name) => `/apis/${group}/v1/clusterrolebindings/${String(prefix)}:${name}`,
-      ),
-    );
-  });
-});
+
+    test('gets its cluster information in its public namespace, by its groups', async () => {
+      const written: string[] = [];
+      const address = await startPlainReplica(group, service, written);
+      const flags = [`--kubeconfig=${writeKubeconfig(address)}`, '--server=https://api.example:6443'];
+      expect(await run('cluster-info', 'publish', ...flags)).toEqual({
+        code: 0,
+        lines: [`published ${namespace}/cluster-info`],
+      });
+      const rbac = `/apis/${group}/v1/namespaces/${namespace}`;
+      const [prefix] = role.split(':');
+      const bindings = `/apis/${group}/v1/clusterrolebindings/${String(prefix)}`;
+      expect(written).toEqual([
+        `/api/v1/namespaces/${namespace}/configmaps/cluster-info`,
+        `${rbac}/roles/${role}`,
+        `${rbac}/rolebindings/${role} ${role} system:anonymous`,
+        `${bindings}:apiserver-kubelet-client ${kubeletRole} orch-apiserver-kubelet-client`,
+      ]);
+      written.length = 0;
+      expect(await run('cluster-info', 'publish', ...flags, '--allow-join')).toMatchObject({ code: 0 });
+      const tokens = `system:bootstrappers:${String(prefix)}:default-node-token`;
+      expect(written.slice(-3)).toEqual([
+        `${bindings}:kubelet-bootstrap system:node-bootstrapper ${tokens}`,
+        `${bindings}:node-autoapprove-bootstrap ${approved}:nodeclient ${tokens}`,
+        `${bindings}:node-autoapprove-certificate-rotation ${approved}:selfnodeclient system:nodes`,
+      ]);
+    });
+  },
+);
 
 describe('the replicas that check compares', () => {
   const [{ group, service }] = SERVED;

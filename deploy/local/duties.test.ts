@@ -1,7 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { issueCertificate } from '../../shared/certs/certificate';
 import { ensureCredentials } from './credentials';
 import { assertKeysOfStore, ensureDuties } from './duties';
 
@@ -30,6 +31,37 @@ test('client certificates of the server are signed by trusted authorities, and c
   const before = frontProxy.fingerprint256;
   expect(ensureDuties(dir, credentials).apiServer).toEqual(apiServer);
   expect(read('proxy-client-cert-file').fingerprint256).toBe(before);
+});
+
+test('the certificate for kubelets is no superuser, also where an earlier version issued it to one', () => {
+  const credentials = ensureCredentials(dir);
+  const { apiServer } = ensureDuties(dir, credentials);
+  const file = fileOf(apiServer, 'kubelet-client-certificate');
+  const subject = (): string => new X509Certificate(readFileSync(file)).subject;
+  expect(subject()).toBe('CN=orch-apiserver-kubelet-client');
+  const old = issueCertificate(
+    {
+      certificatePem: readFileSync(credentials.signingAuthority.certFile, 'utf8'),
+      privateKeyPem: readFileSync(credentials.signingAuthority.keyFile, 'utf8'),
+    },
+    {
+      commonName: 'orch-apiserver-kubelet-client',
+      organizations: ['system:masters'],
+      usages: ['client'],
+      validDays: 1,
+    },
+  );
+  writeFileSync(file, old.certificatePem);
+  ensureDuties(dir, credentials);
+  expect(subject()).toBe('CN=orch-apiserver-kubelet-client');
+  const renewed = readFileSync(file);
+  expect(
+    new X509Certificate(renewed).checkPrivateKey(
+      createPrivateKey(readFileSync(fileOf(apiServer, 'kubelet-client-key'))),
+    ),
+  ).toBe(true);
+  ensureDuties(dir, credentials);
+  expect(readFileSync(file)).toEqual(renewed);
 });
 
 test('keys have mode 0600', () => {

@@ -1,16 +1,17 @@
+import { X509Certificate } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { KeyedCertificate } from '../../shared/certs/certificate';
 import { issueCertificate, makeCa } from '../../shared/certs/certificate';
+import { KUBELET_CLIENT_USER } from '../../shared/client/cluster-info';
 import { newEncryptionConfigurations } from '../../shared/encryption-configuration';
 import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeDirectory } from '../../shared/files/make-directory';
-import { USER_GROUP } from '../../shared/names';
 import type { Credentials } from './credentials';
 
 /** Flags for what the programs of a set do beyond answering requests. */
 export interface Duties {
-  /** Encrypts Secrets, and shows itself to node agents and to API servers behind it. */
+  /** Encrypts Secrets, and shows itself to node agents and to extension API servers. */
   readonly apiServer: readonly string[];
   /** Keeps tokens of service accounts in Secrets. */
   readonly controllerManager: readonly string[];
@@ -56,20 +57,18 @@ export function ensureDuties(
   once(frontProxyCa, () => {
     const ca = makeCa({ commonName: 'orch-front-proxy-ca', validDays: VALID_DAYS });
     // The key of this authority is not kept: it signs this certificate only.
-    writeIssued(ca, at(FRONT_PROXY), { commonName: FRONT_PROXY });
+    writeIssued(ca, at(FRONT_PROXY), FRONT_PROXY);
     writeFileAtomically(frontProxyCa, ca.certificatePem, PUBLIC_MODE);
   });
-  once(`${at(KUBELET_CLIENT)}.crt`, () => {
+  const kubeletClient = `${at(KUBELET_CLIENT)}.crt`;
+  // Earlier versions issued a superuser's certificate, which an address that passes for a kubelet could use against the API server.
+  if (!existsSync(kubeletClient) || !hasSubject(kubeletClient, `CN=${KUBELET_CLIENT_USER}`)) {
     const ca = {
       certificatePem: readFileSync(signingAuthority.certFile, 'utf8'),
       privateKeyPem: readFileSync(signingAuthority.keyFile, 'utf8'),
     };
-    // Node agents that know their clients by this authority let superusers in.
-    writeIssued(ca, at(KUBELET_CLIENT), {
-      commonName: 'orch-apiserver-kubelet-client',
-      organizations: [USER_GROUP.masters],
-    });
-  });
+    writeIssued(ca, at(KUBELET_CLIENT), KUBELET_CLIENT_USER);
+  }
   const encryption = at('encryption.yaml');
   once(encryption, () =>
     writeFileAtomically(encryption, newEncryptionConfigurations(['secrets']).encrypting, PRIVATE_MODE),
@@ -102,12 +101,12 @@ function once(file: string, make: () => void): void {
   if (!existsSync(file)) make();
 }
 
-function writeIssued(
-  ca: KeyedCertificate,
-  file: string,
-  subject: { readonly commonName: string; readonly organizations?: readonly string[] },
-): void {
-  const made = issueCertificate(ca, { ...subject, usages: ['client'], validDays: VALID_DAYS });
+function hasSubject(file: string, subject: string): boolean {
+  return new X509Certificate(readFileSync(file)).subject === subject;
+}
+
+function writeIssued(ca: KeyedCertificate, file: string, commonName: string): void {
+  const made = issueCertificate(ca, { commonName, usages: ['client'], validDays: VALID_DAYS });
   writeFileAtomically(`${file}.key`, made.privateKeyPem, PRIVATE_MODE);
   writeFileAtomically(`${file}.crt`, made.certificatePem, PUBLIC_MODE);
 }

@@ -5,7 +5,9 @@ import path from 'node:path';
 import * as ipaddr from 'ipaddr.js';
 import { load } from 'js-yaml';
 import { freePort } from '../../deploy/local/ports';
+import { repositoryRoot } from '../../deploy/local/repository';
 import { startProcess } from '../../deploy/local/started-process';
+import { KUBELET_CLIENT_USER } from '../../shared/client/cluster-info';
 import { eventually } from '../../shared/testing/eventually';
 import type { Body } from '../support/client';
 import { CHART, HELMS, rendered } from '../support/helm';
@@ -35,13 +37,38 @@ function argsOf(objects: readonly Body[], kind: string, suffix: string): readonl
   return podTemplateOf(find(objects, kind, suffix))?.spec.containers[0]?.args ?? [];
 }
 
-function servingHosts(objects: readonly Body[]): readonly string[] {
-  const plan = find(objects, 'ConfigMap', '-certificate-plan');
-  const { certificates } = load(plan.data?.['plan.yaml'] ?? '') as {
-    readonly certificates: readonly { readonly name: string; readonly hosts?: readonly string[] }[];
-  };
-  return certificates.find(({ name }) => name.endsWith('-serving'))?.hosts ?? [];
+interface CertificatePlan {
+  readonly certificates: readonly {
+    readonly name: string;
+    readonly organizations?: readonly string[];
+    readonly hosts?: readonly string[];
+  }[];
 }
+
+function planOf(objects: readonly Body[]): CertificatePlan {
+  const plan = find(objects, 'ConfigMap', '-certificate-plan');
+  return load(plan.data?.['plan.yaml'] ?? '') as CertificatePlan;
+}
+
+function servingHosts(objects: readonly Body[]): readonly string[] {
+  return planOf(objects).certificates.find(({ name }) => name.endsWith('-serving'))?.hosts ?? [];
+}
+
+run('no certificate but that of the administrator is a superuser, in the chart and in compose', async () => {
+  const compose = load(
+    readFileSync(path.join(repositoryRoot, 'deploy', 'compose', 'certificates.yaml'), 'utf8'),
+  ) as CertificatePlan;
+  for (const { certificates } of [planOf(await rendered(NEWER, [])), compose]) {
+    const superusers = certificates.filter(({ organizations = [] }) =>
+      organizations.includes('system:masters'),
+    );
+    expect(superusers.map(({ name }) => name.replace('demo-orch-', ''))).toEqual(['admin']);
+  }
+  const objects = await rendered(NEWER, ['--set', 'certificates.mode=certManager']);
+  const spec = find(objects, 'Certificate', '-kubelet-client').spec;
+  expect(spec).toMatchObject({ commonName: KUBELET_CLIENT_USER });
+  expect(spec).not.toHaveProperty('subject');
+});
 
 describe('both families of addresses', () => {
   run.each([

@@ -1,6 +1,6 @@
 import { RESOURCE } from '../api/resource-names';
 import type { Dialect } from '../names';
-import { dialect, namesIn, USER } from '../names';
+import { dialect, fromNeutral, namesIn, NODE_USER, USER } from '../names';
 import type { ApiObject, ResourceOf } from '../object/object';
 import type { Client } from './client';
 import { hasCode } from './status';
@@ -22,12 +22,14 @@ export const CLUSTER_INFO = {
   /** The key of bootstrap signatures: the whole token by the specification, or its second half, as kubeadm expects. */
   signedWith: dialect === 'orch' ? 'token' : 'secret',
 } as const;
+/** The common name of the certificate with which API servers connect to kubelets. The plans of `orch-admin certs` have the same. */
+export const KUBELET_CLIENT_USER = 'orch-apiserver-kubelet-client';
 /** Number of attempts when another writer, such as the signer, conflicts. */
 const TRIES_MAX = 5;
 
 /**
- * Creates or updates the ConfigMap `cluster-info` of the public namespace, and creates the grant for anonymous readers if it is missing.
- * The controller-manager adds signatures. Returns `<namespace>/<name>` of the ConfigMap.
+ * Creates or updates the ConfigMap `cluster-info` of the public namespace, and creates missing grants: for anonymous readers, and for API servers at
+ * the kubelets of nodes, as kubeadm creates it. The controller-manager adds signatures. Returns `<namespace>/<name>` of the ConfigMap.
  */
 export async function ensureClusterInfo(
   client: Client,
@@ -58,38 +60,65 @@ export async function ensureClusterInfo(
     },
     signal,
   );
+  await createBinding(client, served, KUBELET_ACCESS, signal);
   return `${namespace}/${NAME}`;
 }
 
 /**
  * Lets nodes join with bootstrap tokens: creates the missing bindings by which a token requests a client certificate, and by which such requests and
- * the renewals of nodes are approved, as kubeadm creates them.
+ * the renewals of nodes are approved, as kubeadm creates them. They are for tokens with the group for nodes: other tokens get no rights.
  */
 export async function ensureNodesMayJoin(
   client: Client,
   served: Dialect,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rbacGroup: group, certificatesGroup } = namesIn(served);
-  const approved = `system:${certificatesGroup}:certificatesigningrequests`;
+  const approved = `system:${namesIn(served).certificatesGroup}:certificatesigningrequests`;
+  const tokens = `system:bootstrappers:${rolePrefix(served)}:default-node-token`;
   for (const [name, role, subject] of [
-    ['kubelet-bootstrap', 'system:node-bootstrapper', 'system:bootstrappers'],
-    ['node-autoapprove-bootstrap', `${approved}:nodeclient`, 'system:bootstrappers'],
-    ['node-autoapprove-certificate-rotation', `${approved}:selfnodeclient`, 'system:nodes'],
+    ['kubelet-bootstrap', 'system:node-bootstrapper', tokens],
+    ['node-autoapprove-bootstrap', `${approved}:nodeclient`, tokens],
+    ['node-autoapprove-certificate-rotation', `${approved}:selfnodeclient`, NODE_USER.group],
   ] as const)
-    await createMissing(
-      client,
-      { ...RESOURCE.clusterrolebindings, group },
-      {
-        metadata: { name: `${rolePrefix(served)}:${name}` },
-        roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
-        subjects: [{ kind: 'Group', apiGroup: group, name: subject }],
-      },
-      signal,
-    );
+    await createBinding(client, served, { name, role, kind: 'Group', subject }, signal);
 }
 
 const NAME = CLUSTER_INFO.configMap;
+
+interface Binding {
+  readonly name: string;
+  readonly role: string;
+  readonly kind: 'User' | 'Group';
+  readonly subject: string;
+}
+
+/** Kubelets ask the API server what its own user may do. */
+const KUBELET_ACCESS = {
+  name: 'apiserver-kubelet-client',
+  role: 'system:node-agent-api-admin',
+  kind: 'User',
+  subject: KUBELET_CLIENT_USER,
+} as const satisfies Binding;
+
+/** Creates a binding of a ClusterRole if it is missing. */
+async function createBinding(
+  client: Client,
+  served: Dialect,
+  { name, role, kind, subject }: Binding,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rbacGroup: group } = namesIn(served);
+  await createMissing(
+    client,
+    { ...RESOURCE.clusterrolebindings, group },
+    {
+      metadata: { name: `${rolePrefix(served)}:${name}` },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: fromNeutral(role, served) },
+      subjects: [{ kind, apiGroup: group, name: subject }],
+    },
+    signal,
+  );
+}
 
 /** What the names of roles and bindings begin with; kubeadm's own are known by it. */
 function rolePrefix(served: Dialect): string {

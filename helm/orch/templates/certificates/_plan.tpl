@@ -32,11 +32,10 @@ certificates:
     commonName: front-proxy-client
     usages: [client]
     validDays: {{ $days }}
-  # Node agents that know their clients by this authority let superusers in.
+  # No superuser: `orch-admin cluster-info publish` binds this user to the rights that kubelets ask for.
   - name: {{ include "orch.secret" (list . "kubelet-client") }}
     authority: {{ include "orch.secret" (list . "client-ca") }}
     commonName: orch-apiserver-kubelet-client
-    organizations: ['system:masters']
     usages: [client]
     validDays: {{ $days }}
   {{- if eq .Values.redis.mode "chart" }}
