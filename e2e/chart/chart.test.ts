@@ -4,11 +4,13 @@ import path from 'node:path';
 import { load } from 'js-yaml';
 import { repositoryRoot } from '../../deploy/local/repository';
 import type { Body } from '../support/client';
+import type { HelmResult } from '../support/helm';
 import { CHART, HELMS, IMAGE, RELEASE_NAMESPACE, rendered, runHelm } from '../support/helm';
 import type { PodTemplate } from '../support/pods';
 import { podTemplateOf, sourcesOf } from '../support/pods';
 import { unknownFlags } from '../support/program-flags';
 import { suiteLocalServer } from '../support/suite';
+import { makeWorkspace } from '../support/workspace';
 
 const [OLD, NEWER] = HELMS;
 const run = NEWER.program === undefined ? test.skip : test;
@@ -359,6 +361,29 @@ describe('a running API server', () => {
       if (answer.status !== 201) refused.push(`${String(object.kind)}: ${answer.text}`);
     }
     expect(refused).toEqual([]);
+  });
+
+  run('an upgrade gives running API servers the key before the first of them encrypts', async () => {
+    const workspace = makeWorkspace('chart-upgrade');
+    const env = { KUBECONFIG: local.replica.kubeconfig, HOME: workspace.dir };
+    const helm = async (command: string, ...values: readonly string[]): Promise<HelmResult> =>
+      runHelm(
+        NEWER,
+        [command, 'upgraded', CHART, '--namespace', RELEASE_NAMESPACE, '--no-hooks', ...IMAGE, ...values],
+        env,
+      );
+    try {
+      expect(await helm('install', '--set=encryption.mode=none')).toMatchObject({ stderr: '', exitCode: 0 });
+      for (const values of [[], ['--set=certificates.mode=existing']])
+        expect(await helm('upgrade', ...values)).toMatchObject({
+          exitCode: 1,
+          stderr: expect.stringContaining('upgrade with encryption.write=false') as string,
+        });
+      for (const values of [['--set=encryption.mode=none'], ['--set=encryption.write=false'], []])
+        expect(await helm('upgrade', ...values)).toMatchObject({ stderr: '', exitCode: 0 });
+    } finally {
+      workspace.remove();
+    }
   });
 
   /** Plural names, by `<group version> <kind>`. */

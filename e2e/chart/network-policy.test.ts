@@ -144,7 +144,7 @@ describe.each(Object.entries(SETS))('with %s:', (_name, values) => {
       for (const port of [53, 5353]) expect(network.sends(network.pod(part), port, STRANGER)).toBe(true);
   });
 
-  run('etcd and Redis accept nobody else, in any namespace', async () => {
+  run('etcd and Redis accept no other client, in any namespace', async () => {
     const network = await networkOf(values);
     const others = [...PARTS, 'smoke', 'cluster-info', 'certificates'].map((each) => network.pod(each));
     const allowed = NEEDED.map(([from, to, port]) => `${from} ${to} ${port}`);
@@ -215,7 +215,16 @@ run('apiserverFrom and apiserverTo restrict strangers, and not the release', asy
 
 run('backups reach the port of their object store', async () => {
   const s3 = 'backup.target.type=s3,backup.target.s3.bucket=b,backup.target.s3.secretName=s';
-  const ports = { '': 443, 'http://store': 80, 'https://store': 443, 'https://store:9000': 9000 };
+  const ports = {
+    '': 443,
+    'http://store': 80,
+    'https://store': 443,
+    'https://store:9000': 9000,
+    'https://10.0.0.5': 443,
+    'http://minio-0': 80,
+    'https://[fd00::5]': 443,
+    'https://[fd00::5]:9000': 9000,
+  };
   for (const [endpoint, port] of Object.entries(ports)) {
     const network = await networkOf([...EVERYTHING, s3, `backup.target.s3.endpoint=${endpoint}`]);
     for (const job of ['backup', 'restore']) {
