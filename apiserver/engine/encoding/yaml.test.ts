@@ -87,13 +87,27 @@ describe('reading YAML', () => {
     }),
   ].join('\n');
 
+  const nestedMerges = [
+    'a: &a {x: 1}',
+    ...Array.from({ length: 20 }, () => `b: &a ${'{<<: '.repeat(900)}*a ${'}'.repeat(900)}`),
+  ].join('\n');
+
   test.each([
     ['aliases that multiply', bomb],
     [
       'a long string repeated by aliases',
       `a: &a "${'x'.repeat(10_000)}"\nb: [${Array(1_000).fill('*a').join(', ')}]`,
     ],
+    [
+      'a number with a long text repeated by aliases',
+      `a: &a 1${'_'.repeat(10_000)}\nb: [${Array(1_000).fill('*a').join(', ')}]`,
+    ],
+    [
+      'empty merges repeated by aliases',
+      `a: &a {${'<<: [],'.repeat(1_000)}}\nb: [${Array(1_000).fill('*a').join(', ')}]`,
+    ],
     ['aliases that nest deeper than JSON may', nested],
+    ['merges that nest deeper than JSON may', nestedMerges],
     ['deep nesting', '['.repeat(100_000)],
     ['deep nesting of maps in flow style', '{a: '.repeat(100_000)],
     ['deep nesting of lists in one line', '- '.repeat(100_000)],
@@ -102,6 +116,51 @@ describe('reading YAML', () => {
     ['a syntax error after a document', 'a: 1\n---\n]'],
   ])('%s is refused', (_what, text) => {
     expect(() => parse(text)).toThrow(DecodeError);
+  });
+});
+
+/** Returns how many characters are read one by one, or copied, while a document is parsed. */
+function countCharactersRead(text: string): number {
+  let count = 0;
+  const { charCodeAt, slice } = String.prototype;
+  const spies = [
+    jest.spyOn(String.prototype, 'charCodeAt').mockImplementation(function (this: string, at) {
+      count += 1;
+      return charCodeAt.call(this, at);
+    }),
+    jest.spyOn(String.prototype, 'slice').mockImplementation(function (this: string, start, end) {
+      const part = slice.call(this, start, end);
+      count += part.length;
+      return part;
+    }),
+  ];
+  try {
+    parse(text);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return count;
+}
+
+const WORK_PER_CHARACTER_MAX = 16;
+
+describe('the work for each character is bounded', () => {
+  const nested = (depth: number, text: string): string => '['.repeat(depth) + text + ']'.repeat(depth);
+  test.each([
+    ['lists around a long string', nested(80, `"${'x'.repeat(20_000)}"`)],
+    ['lists around a long string with pairs of surrogates', nested(80, `"${'😀'.repeat(10_000)}"`)],
+    ['lists around many short values', nested(540, 'a,'.repeat(4_000))],
+    ['deeply nested lists', nested(1, `${nested(998, '')},`.repeat(10))],
+    ['deeply nested maps', nested(1, `${'{a: '.repeat(900)}${'}'.repeat(900)},`.repeat(5))],
+    [
+      'tags with a long prefix',
+      `%TAG ! tag:yaml.org,2002:${'x'.repeat(4_000)}\n---\n[${'!a b,'.repeat(2_000)}]`,
+    ],
+    ['an escape in each of many strings', nested(1, '"\\"",'.repeat(4_000))],
+    ['many lines of a plain scalar', `a: b\n${' c\n'.repeat(5_000)}`],
+    ['many nested lists in one line', `${'- '.repeat(500)}a\n`.repeat(10)],
+  ])('in %s', (_what, text) => {
+    expect(countCharactersRead(text) / text.length).toBeLessThan(WORK_PER_CHARACTER_MAX);
   });
 });
 

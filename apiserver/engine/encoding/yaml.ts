@@ -14,7 +14,7 @@ import { YAML_OUTPUT_SCHEMA } from './yaml-schema';
  */
 const ALIASED_WEIGHT_MAX = 3 * 1024 * 1024;
 /** The same on the event loop. A heavier document is offloaded. */
-const ALIASED_WEIGHT_MAX_HERE = 64 * 1024;
+const ALIASED_WEIGHT_MAX_HERE = 16 * 1024;
 
 /**
  * Parses one document of YAML 1.1 to the JSON value that upstream's library makes of it; further documents must be empty.

@@ -38,7 +38,11 @@ export function isBlankOrEnd(char: number): boolean {
   return isBlank(char) || isBreakOrEnd(char);
 }
 
-/** A position in the text of a document. */
+function isLowSurrogate(char: number): boolean {
+  return char >= 0xdc00 && char <= 0xdfff;
+}
+
+/** A position in the text of a document. It only moves forward. */
 export class Cursor {
   /** Ends with `END`. */
   readonly text: string;
@@ -47,12 +51,26 @@ export class Cursor {
   /** Number of line breaks before it. */
   line = 0;
   #lineStart = 0;
+  /** Number of characters before `#countedAt`; a pair of surrogates is one. */
+  #counted = 0;
+  #countedAt = 0;
 
   constructor(text: string) {
     this.text = `${text}\0`;
   }
 
-  /** Number of characters before the current one in its line. */
+  /**
+   * Number of characters before the current one in the text; a pair of surrogates is one. Counts only the characters
+   * since the last call, because a cursor never moves back.
+   */
+  get offset(): number {
+    for (; this.#countedAt < this.at; this.#countedAt += 1) {
+      if (!isLowSurrogate(this.text.charCodeAt(this.#countedAt))) this.#counted += 1;
+    }
+    return this.#counted;
+  }
+
+  /** Number of code units before the current one in its line. */
   get column(): number {
     return this.at - this.#lineStart;
   }
@@ -72,7 +90,7 @@ export class Cursor {
     return this.text.startsWith(expected, this.at);
   }
 
-  /** Skips a line break, if there is one, and returns the text that it stands for. */
+  /** Skips a line break, if there is one, and returns it; `\n` for each break of one or two control characters. */
   takeBreak(): string {
     const char = this.char();
     if (!isBreak(char)) return '';

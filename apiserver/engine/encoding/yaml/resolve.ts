@@ -26,6 +26,8 @@ const WORDS: ReadonlyMap<string, Resolved> = new Map(
 
 /** Types that a tag can demand of a scalar; one with any other tag is a string. */
 const DEMANDED: ReadonlySet<string> = new Set(['bool', 'int', 'float', 'null', 'timestamp']);
+/** No demanded type has a longer tag, and comparing longer ones costs time: a directive adds its prefix to each tag. */
+const DEMANDED_TAG_CHARS_MAX = TAG_PREFIX.length + 'timestamp'.length;
 const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/;
 const INTEGER = /^([-+]?)(0[bB][01]+|0[xX][\da-fA-F]+|0[oO]?[0-7]+|0|[1-9]\d*)$/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
@@ -50,6 +52,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
  */
 export function resolveScalar({ text, tag, isPlain }: ScalarNode): Resolved {
   if (tag === '') return isPlain ? resolveText(text) : string(text);
+  if (tag.length > DEMANDED_TAG_CHARS_MAX) return string(text);
   const wanted = tag.startsWith(TAG_PREFIX) ? tag.slice(TAG_PREFIX.length) : '';
   if (wanted === 'binary') return string(decodeBinary(text));
   if (!DEMANDED.has(wanted)) return string(text);

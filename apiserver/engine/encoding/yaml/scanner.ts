@@ -42,7 +42,8 @@ interface SimpleKey {
   readonly isRequired: boolean;
   /** Number of tokens before it. */
   readonly number: number;
-  readonly at: number;
+  /** Number of characters before it. */
+  readonly offset: number;
   readonly line: number;
   readonly column: number;
   isPossible: boolean;
@@ -104,16 +105,10 @@ export class Scanner {
 
   #isStillPossible(key: SimpleKey): boolean {
     if (!key.isPossible) return false;
-    if (key.line === this.#cursor.line && !this.#isTooFar(key.at)) return true;
+    if (key.line === this.#cursor.line && this.#cursor.offset - key.offset <= KEY_CHARS_MAX) return true;
     if (key.isRequired) throw this.#error("could not find expected ':'");
     this.#drop(key);
     return false;
-  }
-
-  #isTooFar(start: number): boolean {
-    const { at, text } = this.#cursor;
-    // A character may have two code units.
-    return at - start > KEY_CHARS_MAX && Array.from(text.slice(start, at)).length > KEY_CHARS_MAX;
   }
 
   #drop(key: SimpleKey): void {
@@ -336,10 +331,10 @@ export class Scanner {
   /** Notes that a key may begin here. */
   #saveKey(): void {
     if (!this.#isKeyAllowed) return;
-    const { at, line, column } = this.#cursor;
+    const { offset, line, column } = this.#cursor;
     const isRequired = !this.#isInFlow && this.#indent === column;
     this.#dropKey();
-    const key = { isPossible: true, isRequired, number: this.#nextNumber, at, line, column };
+    const key = { isPossible: true, isRequired, number: this.#nextNumber, offset, line, column };
     this.#keys[this.#keys.length - 1] = key;
     this.#keyOfToken.set(key.number, key);
   }

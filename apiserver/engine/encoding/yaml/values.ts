@@ -1,6 +1,6 @@
 import { setKey } from '../../../../shared/schema/string-map';
 import { YamlError } from './cursor';
-import type { AliasNode, ListNode, MapNode, YamlNode } from './parser';
+import type { AliasNode, ListNode, MapNode, ScalarNode, YamlNode } from './parser';
 import { TAG_PREFIX } from './parser';
 import type { Resolved } from './resolve';
 import { resolveScalar } from './resolve';
@@ -19,7 +19,7 @@ export interface ConversionOptions {
   readonly onDuplicate?: (path: string) => void;
 }
 
-/** The document stands for too many values, which aliases multiply. */
+/** Aliases expand to too many values, or to too much text. */
 export class ExcessiveAliasingError extends YamlError {
   constructor() {
     super('document contains excessive aliasing');
@@ -46,11 +46,9 @@ class Converter {
   }
 
   value(node: YamlNode, path: string): unknown {
-    this.#weigh(VALUE_WEIGHT);
     switch (node.kind) {
       case 'scalar': {
-        const { value } = resolveScalar(node);
-        if (typeof value === 'string') this.#weigh(value.length);
+        const { value } = this.#resolve(node);
         return typeof value === 'number' || typeof value === 'bigint' ? toJsonNumber(value) : value;
       }
       case 'list':
@@ -62,12 +60,20 @@ class Converter {
     }
   }
 
-  #weigh(weight: number): void {
-    this.#weight += weight;
+  /** A short value may have a long text, such as `1____`, so the weight is that of the text. */
+  #resolve(node: ScalarNode): Resolved {
+    this.#weigh(node.text.length);
+    return resolveScalar(node);
+  }
+
+  #weigh(textLength = 0): void {
+    this.#weight += VALUE_WEIGHT + textLength;
     if (this.#weight > this.#options.weightMax) throw new ExcessiveAliasingError();
   }
 
+  /** Calls `read` one level deeper. A merge is a level too: its values do not nest, but its calls do. */
   #nested<T>(read: () => T): T {
+    this.#weigh();
     const { depthMax } = this.#options;
     if (this.#depth === depthMax) throw new YamlError(`exceeded max depth of ${String(depthMax)}`);
     this.#depth += 1;
@@ -118,21 +124,21 @@ class Converter {
   #key(node: YamlNode): string {
     const target = node.kind === 'alias' ? node.target : node;
     if (target.kind !== 'scalar') throw new YamlError(`invalid map key: a ${target.kind}`);
-    const key = toKey(resolveScalar(target));
-    this.#weigh(VALUE_WEIGHT + key.length);
-    return key;
+    return toKey(this.#resolve(target));
   }
 
   #merge(object: Record<string, unknown>, node: YamlNode, path: string): void {
+    this.#weigh();
     // Earlier items take precedence, so the last one is merged first.
     const sources = node.kind === 'list' ? node.items.toReversed() : [node];
     for (const source of sources) {
-      this.#weigh(VALUE_WEIGHT);
       const target = source.kind === 'alias' ? source.target : source;
       if (target.kind !== 'map')
         throw new YamlError('map merge requires map or sequence of maps as the value');
       const fill = (): void => {
-        this.#fill(object, target, path);
+        this.#nested(() => {
+          this.#fill(object, target, path);
+        });
       };
       if (source.kind === 'alias') this.#within(source, fill);
       else fill();
