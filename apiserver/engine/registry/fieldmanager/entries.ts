@@ -57,10 +57,13 @@ function readEntry(wire: ManagedFieldsEntry): Entry | undefined {
   return { manager, operation, apiVersion, subresource, time: time ?? undefined, set };
 }
 
-/** For each subresource, an applier has one entry in all versions, and an updater one for each version. */
+/**
+ * Returns a text that two entries share only if they belong to the same owner. For each subresource, an applier has one
+ * entry in all versions, and an updater one for each version. Clients may put any character into the parts.
+ */
 export function identityOf(entry: Omit<Entry, 'set' | 'time'>): string {
   const { manager, operation, apiVersion, subresource } = entry;
-  return `${operation} ${operation === 'Apply' ? '' : apiVersion} ${subresource} ${manager}`;
+  return JSON.stringify([operation, operation === 'Apply' ? '' : apiVersion, subresource, manager]);
 }
 
 /** Sets managedFields to these entries, in canonical order; without entries it removes the field. */

@@ -89,6 +89,21 @@ test('valid managedFields in the object count', () => {
   expect(object.owners).toEqual({ 'Update one': { 'f:data': { 'f:y': {} } } });
 });
 
+test.each([' ', '\0', '"'])('managers and subresources that contain %j are kept apart', (mark) => {
+  const object = configMap();
+  object.update('one', { data: { x: '1', y: '1' } });
+  const [entry] = object.entries;
+  const given = [
+    { ...entry, subresource: `a${mark}b`, manager: 'c', fieldsV1: { 'f:data': { 'f:x': {} } } },
+    { ...entry, subresource: 'a', manager: `b${mark}c`, fieldsV1: { 'f:data': { 'f:y': {} } } },
+  ];
+  object.patch('two', { metadata: { managedFields: given } });
+  expect(object.owners).toEqual({
+    [`Update b${mark}c`]: { 'f:data': { 'f:y': {} } },
+    'Update c': { 'f:data': { 'f:x': {} } },
+  });
+});
+
 test.each<[string, unknown]>([
   ['an empty list', []],
   ['null', null],
