@@ -26,7 +26,7 @@ export interface ChainDraft {
   isChanged?: true;
   /** The leaf has signed itself. */
   isAlone?: true;
-  /** Somebody else is trusted. */
+  /** Only an unrelated root is trusted. */
   isAstray?: true;
   readonly now: number;
 }
@@ -294,12 +294,12 @@ const PURPOSES: readonly Oddity[] = [
   },
 ];
 
-/** Who has signed what, and what is sent along. */
 /** Gives one certificate of the chain another key. The issuer of a leaf that is signed with RSA-PSS needs its own. */
 function rekey({ leaf, authorities }: ChainDraft, keys: KeyPair, random: Random): void {
   random.pick([leaf, ...authorities.slice(leaf.isPss === true ? 1 : 0)]).keys = keys;
 }
 
+/** Oddities of signatures, issuers and the certificates that are sent along. */
 const ISSUERS: readonly Oddity[] = [
   ...(
     [

@@ -9,7 +9,7 @@ import { ANY_USAGE, CLIENT_AUTH, rawCertificate, SERVER_AUTH } from './test-cert
 
 /** A certificate of a client, what it sends along, and what is trusted: bytes that may be odd in some way. */
 export interface RandomChain {
-  /** Tells what is odd, and how long the way up is. */
+  /** Names the oddities and the number of authorities. */
   readonly title: string;
   /** Names of `ODDITIES`; empty for a chain that is good by every rule. */
   readonly oddities: readonly string[];
