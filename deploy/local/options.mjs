@@ -53,7 +53,7 @@ export function readLocalOptions(command, defaults) {
       dialect: parseDialect(values.dialect),
     };
   } catch (error) {
-    fail(`${error.message}\n\n${usage.trimEnd()}`, USAGE_ERROR);
+    return fail(`${error.message}\n\n${usage.trimEnd()}`, USAGE_ERROR);
   }
 }
 

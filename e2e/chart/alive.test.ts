@@ -334,7 +334,7 @@ full('the chart on a host cluster', () => {
     explained(async () => {
       const ref = { namespace: 'default', name: 'kept' };
       await client.create(SECRETS, { metadata: ref, stringData: { word: 'still here' } });
-      const scheduled = [...ROLLED_VALUES, '--set', `backup.enabled=true,backup.schedule=${'* * * * *'}`];
+      const scheduled = [...ROLLED_VALUES, '--set', 'backup.enabled=true,backup.schedule=* * * * *'];
       await helm('upgrade', RELEASE, CHART, ...scheduled, '--wait', '--timeout=5m');
       const backups = claimOf(`${RELEASE}-backup`);
       await eventually(

@@ -60,7 +60,7 @@ async function runScript(
   client: Client,
   env: Readonly<{ HOME: string } & Partial<NodeJS.ProcessEnv>>,
 ): Promise<string> {
-  const [program = '', ...args] = [...client.command, path.join(__dirname, client.script)];
+  const [program, ...args] = [...client.command, path.join(__dirname, client.script)];
   const options = {
     cwd: env.HOME,
     env: { ...process.env, ...env, ...client.env },

@@ -35,7 +35,8 @@ const dev = spawn(pepr, ['dev', '--host=localhost', '--yes'], { env, cwd: 'sampl
 let output = '';
 for (const stream of [dev.stdout, dev.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
 const exited = once(dev, 'exit');
-process.once('SIGTERM', () => process.kill(-dev.pid, 'SIGKILL'));
+const killAll = () => process.kill(-Number(dev.pid), 'SIGKILL');
+process.once('SIGTERM', killAll);
 try {
   await seen('Controller startup complete');
   await checkSample();
@@ -43,7 +44,7 @@ try {
   console.error(output.slice(-20_000));
   throw error;
 } finally {
-  process.kill(-dev.pid, 'SIGKILL');
+  killAll();
   await exited;
 }
 

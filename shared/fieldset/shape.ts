@@ -215,14 +215,7 @@ function keyDefault(field: FieldType | undefined): unknown {
 /** Whether an applied value has the JSON type of a scalar. Null fits all. Source: `validateScalar` of structured-merge-diff. */
 export function isScalarOf(type: ScalarType, value: unknown): boolean {
   if (value === null) return true;
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return type === 'untyped' || type === typeof value;
-    case 'number':
-    case 'bigint':
-      return type === 'untyped' || type === 'numeric';
-    default:
-      return false;
-  }
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  const own = isNumber ? 'numeric' : typeof value;
+  return type === own || (type === 'untyped' && (isNumber || own === 'string' || own === 'boolean'));
 }

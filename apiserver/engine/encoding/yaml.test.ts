@@ -235,7 +235,9 @@ describe('writing YAML', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({
-        unit: fc.constantFrom(...'\0\t\n\r\x1b"\'#*:-?| \x7f\x85\xa0\u2028\u2029\ufeff\ufffe019.eyn'),
+        unit: fc.constantFrom(
+          ...Array.from('\0\t\n\r\x1b"\'#*:-?| \x7f\x85\xa0\u2028\u2029\ufeff\ufffe019.eyn'),
+        ),
       }),
       fc.constantFrom('1:30', '=', '<<', '0o17', '1_0', '.5_0', '2021-01-01', '~', ''),
     );

@@ -10,7 +10,7 @@ const MINUS = 0x2d;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 /** In a flow collection, each of these ends a plain scalar. */
-const FLOW_ENDS: ReadonlySet<number> = new Set([...',?[]{}'].map((char) => char.charCodeAt(0)));
+const FLOW_ENDS: ReadonlySet<number> = new Set(Buffer.from(',?[]{}'));
 
 /** Joins the lines of a scalar: one line break becomes a space, and more of them lose the first one. */
 function fold(first: string, others: string): string {

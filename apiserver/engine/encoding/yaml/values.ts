@@ -56,8 +56,9 @@ class Converter {
       case 'map':
         return this.#nested(() => this.#map(node, path));
       case 'alias':
-        return this.#within(node, () => this.value(node.target, path));
+        break;
     }
+    return this.#within(node, () => this.value(node.target, path));
   }
 
   /** A short value may have a long text, such as `1____`, so the weight is that of the text. */

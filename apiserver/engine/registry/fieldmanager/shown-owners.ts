@@ -13,7 +13,7 @@ export interface ShownField {
   readonly shownVersion: string;
   readonly shownPath: FieldPath;
   /** The field in a version of the object: empty where that version has no such view, undefined where it is not served. */
-  pathIn(apiVersion: string): FieldPath | undefined;
+  readonly pathIn: (apiVersion: string) => FieldPath | undefined;
 }
 
 /** Returns the owners of the field, as owners of the shown object. Source: `ScaleHandler.ToSubresource`, v1.36. */
