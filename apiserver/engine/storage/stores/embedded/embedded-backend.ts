@@ -73,7 +73,7 @@ export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<Emb
     watermark = new Watermark(watermarkPath);
     const state = await loadState(database, watermark.opened, (row, replaced) => history.add(row, replaced));
     history.forget(state.compactRevision);
-    const files = new StoreFiles(directory, records);
+    const files = new StoreFiles(directory, records, log);
     const parts = { database, watermark, files, state, history, prefix: `${prefix}/`, clock, log };
     return new EmbeddedBackend(parts);
   } catch (error) {
