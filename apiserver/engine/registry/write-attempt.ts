@@ -54,6 +54,8 @@ export interface WriteAttempt {
   readonly current: ApiObject | undefined;
   /** The name under which the object is stored; empty until a missing one is generated. */
   name: string;
+  /** Whether the server has generated the name, so that another one may be free. */
+  isNameGenerated: boolean;
   /** The current object in the version of the request. */
   live: ApiObject | undefined;
   /** The object that the client sent or patched, in the version of the request, before mutation. */
@@ -103,6 +105,7 @@ export function newWriteAttempt(
     operation,
     current,
     name: asked.request.name,
+    isNameGenerated: false,
     live: undefined,
     sent: current ?? NOTHING,
     object: current ?? NOTHING,

@@ -24,6 +24,7 @@ export function prepareNew(draft: WriteAttempt): void {
   const { context, request, uid } = draft.asked;
   const { endpoint } = request;
   const { strategy } = endpoint.stored;
+  draft.isNameGenerated = (draft.object.metadata.name ?? '') === '';
   draft.name = nameOfNew(draft);
   const object = withTrackedFieldsOnly(context, draft.object);
   const dropsStatus =

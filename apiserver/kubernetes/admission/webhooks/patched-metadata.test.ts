@@ -108,6 +108,24 @@ describe('a webhook that patches a new object', () => {
     expect([again.code, again.json.message]).toEqual([409, `configmaps "${stored}" already exists`]);
   });
 
+  test('is called once if it sets a taken name, and again if a name that the server generated is taken', async () => {
+    const taken = newName();
+    await create([], { name: taken });
+    const random = jest.spyOn(api.plane.store, 'randomInt').mockReturnValue(0);
+    const { name: generated } = (await create([], { generateName: 'same-' })).json.metadata;
+    const callsFor = async (operations: readonly object[], metadata: object): Promise<readonly unknown[]> => {
+      const before = mutating.asked.length;
+      const { code, json } = await create(operations, metadata);
+      return [code, json.message, mutating.asked.length - before];
+    };
+    const exists = (name: string): string => `configmaps "${name}" already exists`;
+    expect(await callsFor([set('name', taken)], { generateName: 'any-' })).toEqual([409, exists(taken), 1]);
+    expect(await callsFor([], { generateName: 'same-' })).toEqual([409, exists(generated), 8]);
+    const renamed = [unset('name'), set('generateName', 'same-')];
+    expect(await callsFor(renamed, { name: newName() })).toEqual([409, exists(generated), 8]);
+    random.mockRestore();
+  });
+
   test('names the new name in errors of validation', async () => {
     const reply = await create([set('name', 'renamed'), set('labels', { '': 'x' })], { name: newName() });
     expect([reply.code, reply.json.details.name]).toEqual([422, 'renamed']);
