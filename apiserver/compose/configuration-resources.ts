@@ -4,7 +4,8 @@ import { ownKeyMap } from '../../shared/own-key-map';
 
 /**
  * Resources that configure the server itself: rights, identities, admission, flow control, and what is served. A write of one is
- * acknowledged once the watch cache of this replica has it, so that it applies to every request that begins after the response.
+ * acknowledged once the watch cache of this replica has it, so that it applies to every request that begins after the response; at the latest after
+ * `SETTLE_MS_MAX` of write-target.ts (one second), even if the cache is late.
  */
 const CONFIGURATION_RESOURCES = ownKeyMap<readonly string[]>({
   [GROUP.flowcontrol]: ['flowschemas', 'prioritylevelconfigurations'],

@@ -54,9 +54,9 @@ export interface TlsConnection {
 }
 
 /**
- * Connects to a server and verifies it by the rules of Go, which differ from those of OpenSSL. This is the only function with which the
- * programs open TLS connections. The caller sends no request before `verified`. Sessions are not resumed, as in Go. An untrusted
- * server is an Error with the code `ECERTIFICATE`.
+ * Connects to a server and verifies it by the rules of Go, which differ from those of OpenSSL. The servers open all TLS connections here, except
+ * those that read when the certificate of a member of etcd expires and send no request. The caller sends no request before `verified`. Sessions are
+ * not resumed, as in Go. An untrusted server is an Error with the code `ECERTIFICATE`.
  */
 export function openTls(target: TlsTarget): TlsConnection {
   const { host, port, ca, cert, key, lookup, ALPNProtocols, insecureSkipTlsVerify = false } = target;

@@ -93,7 +93,7 @@ function presentedExpirations(): (certificate: PresentedCertificate) => number |
   };
 }
 
-/** Connects to a server. The certificate is not verified, so that the time of an expired one is still known. */
+/** Connects to a server. The certificate is not verified, so that the time of an expired one is still known; no request is sent. */
 async function readPresented({ server, client }: PresentedCertificate): Promise<number> {
   const { hostname, port } = new URL(server);
   const host = hostname.replaceAll(/^\[|\]$/gu, '');
