@@ -1,6 +1,7 @@
 /**
- * `npm run image`: builds the image of deploy/Dockerfile with docker, podman or buildah, and prints its name and size. `--tag` sets the name,
- * `--builder` selects the builder; all other arguments go to its build command. ORCH_BUILDER_FLAGS come before that command.
+ * `npm run image`: builds the image of deploy/Dockerfile with docker, podman or buildah, and prints its name, and its size if it is stored on this
+ * machine. `--tag` sets the name, `--builder` selects the builder; all other arguments go to its build command. ORCH_BUILDER_FLAGS come before
+ * that command.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -50,7 +51,9 @@ await runStep(builder, [
   ...words,
   '.',
 ]);
-say(`${values.tag} has ${sizeOf(values.tag)}`);
+// A pushed image is not stored on this machine; an older one may have its name.
+const size = words.includes('--push') ? undefined : sizeOf(values.tag);
+say(size === undefined ? `built ${values.tag}` : `${values.tag} has ${size}`);
 
 function output(command, args) {
   const { stdout, status } = spawnSync(command, args, { cwd: repositoryRoot, encoding: 'utf8' });
@@ -69,8 +72,9 @@ function hasBuildx() {
 
 function sizeOf(tag) {
   const text = output(builder, [...flags, ...BUILDERS[builder].size, tag]);
+  if (text === '') return undefined;
   if (builder !== 'buildah') return `${Math.round(Number(text) / MEBIBYTE)} MiB`;
-  return JSON.parse(text)[0]?.size ?? 'an unknown size';
+  return JSON.parse(text)[0]?.size;
 }
 
 function indexesOf({ index, inlineValue }) {

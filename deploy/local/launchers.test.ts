@@ -100,6 +100,37 @@ test('SIGTERM during a step of the installation ends all of its processes', asyn
   expect(isRunning(Number(line))).toBe(false);
 });
 
+test('a release is not written into a directory with other files', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'orch-release-'));
+  for (const file of ['orch.yaml', 'mine']) writeFileSync(path.join(folder, file), '');
+  const script = path.join(repositoryRoot, 'deploy', 'local', 'release.mjs');
+  const { status, stderr } = spawnSync(process.execPath, [script, '--dry-run', `--out=${folder}`], {
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('has other files, such as mine')]);
+  expect(readdirSync(folder).sort()).toEqual(['mine', 'orch.yaml']);
+  rmSync(folder, { recursive: true });
+});
+
+test('the size of an image is printed only if the image is stored on this machine', () => {
+  const docker = path.join(mkdtempSync(path.join(clone, 'docker-')), 'docker');
+  const build = (isStored: boolean, ...words: readonly string[]): string => {
+    const inspect = isStored ? 'echo 104857600' : 'exit 1';
+    writeFileSync(docker, `#!/bin/sh\ncase "$1" in image) ${inspect};; esac\n`, { mode: 0o755 });
+    const script = path.join(clone, 'deploy', 'local', 'image.mjs');
+    const env = {
+      PATH: `${path.dirname(docker)}:/usr/bin:/bin`,
+      ORCH_BUILD_COMMIT: 'abc',
+      ORCH_IMAGE_ATTESTATIONS: '0',
+    };
+    const args = [script, '--builder=docker', '--tag=x:1', ...words];
+    return spawnSync(process.execPath, args, { env, encoding: 'utf8' }).stdout;
+  };
+  expect(build(true)).toBe('orch: x:1 has 100 MiB\n');
+  expect(build(false, '--platform=linux/amd64,linux/arm64')).toBe('orch: built x:1\n');
+  expect(build(true, '--push')).toBe('orch: built x:1\n');
+});
+
 function isRunning(pid: number): boolean {
   try {
     // A zombie has ended.

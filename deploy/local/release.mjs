@@ -1,9 +1,18 @@
 /**
  * `npm run release`: makes everything that a release publishes, and publishes it to `--registry`. With `--dry-run` it publishes nothing: it checks,
- * writes the files to `--out`, and prints the commands that would publish them, and what the owner must do first.
+ * writes the files to `--out`, and prints the commands that would publish them, and what the owner must do first. `--out` must be new or empty, or
+ * have only files of an earlier run, which it replaces.
  */
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,6 +20,8 @@ import { ensureTools, TOOL } from './packages.mjs';
 import { answerHelp, fail, repositoryRoot, runStep, say } from './toolchain.mjs';
 
 const PLATFORMS = 'linux/amd64,linux/arm64';
+/** What the command writes, in any version: it removes a directory that has nothing else. */
+const OWN_FILES = /^(?:orch-.*\.tgz|orch\.yaml|RELEASE_NOTES\.md|SHA256SUMS|chart-oci)$/u;
 const PLACEHOLDER_REGISTRY = 'registry.example.com/orch';
 const MEDIA = {
   manifest: 'application/vnd.oci.image.manifest.v1+json',
@@ -31,6 +42,9 @@ const { values } = parseArgs({
 const isDryRun = values['dry-run'];
 if (values.registry === undefined && !isDryRun)
   fail('--registry is required: where the image and the chart are pushed to.');
+const others = existsSync(values.out) ? readdirSync(values.out).filter((name) => !OWN_FILES.test(name)) : [];
+if (others.length > 0)
+  fail(`--out=${values.out} has other files, such as ${others[0]}; choose a new or empty directory.`);
 const registry = values.registry ?? PLACEHOLDER_REGISTRY;
 const { version } = JSON.parse(read('package.json'));
 const chart = load(read('helm/orch/Chart.yaml'));
