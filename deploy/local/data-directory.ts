@@ -19,7 +19,7 @@ export function watchDataDirectory(dataDir: string, storeDir: string): Stage {
   let timer: NodeJS.Timeout | undefined;
   const failed = new Promise<Failure>((resolve) => {
     timer = setInterval(() => {
-      if (statSync(dataDir, { throwIfNoEntry: false })?.ino !== ino) {
+      if (isReplaced(dataDir, ino)) {
         clearInterval(timer);
         resolve({ reason: `the data directory ${dataDir} was removed or replaced`, exitCode: 1 });
         return;
@@ -48,6 +48,15 @@ function listFiles(dir: string, excluded: string): readonly string[] {
     if (entry.isDirectory()) return file === excluded ? [] : listFiles(file, excluded);
     return entry.isFile() ? [file] : [];
   });
+}
+
+/** Any other error says nothing about the directory, so that the next check decides. */
+function isReplaced(dir: string, inode: number): boolean {
+  try {
+    return statSync(dir).ino !== inode;
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
 }
 
 function isReadable(file: string): boolean {

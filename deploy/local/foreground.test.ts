@@ -1,6 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import tty from 'node:tty';
 import { watchDataDirectory } from './data-directory';
 import { findLastError as findLastErrorOfEtcd } from './etcd-cluster';
 import { keepRunning, runInForeground, stageOf } from './foreground';
@@ -89,12 +92,35 @@ test('Ctrl-C that npm forwards too stops the stages in order', async () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal);
 });
 
+test.each([
+  ['ends the set', true],
+  ['does not end a set without a terminal, as under nohup', false],
+])('SIGHUP %s', async (_what, hasTerminal) => {
+  jest.spyOn(tty, 'isatty').mockReturnValue(hasTerminal);
+  let hasEnded = false;
+  const running = runInForeground(async () => Promise.resolve());
+  void running.then(() => {
+    hasEnded = true;
+  });
+  process.emit('SIGHUP');
+  await nextTurn();
+  expect(hasEnded).toBe(hasTerminal);
+  process.emit('SIGTERM');
+  expect(await running).toBe(0);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal);
+});
+
 test('a set ends when its data directory is removed, and reports files that vanish', async () => {
   const dataDir = path.join(dir, 'set');
   const storeDir = path.join(dataDir, 'data');
   mkdirSync(storeDir, { recursive: true });
   for (const file of ['tokens.csv', 'data/1.ldb']) writeFileSync(path.join(dataDir, file), 'x');
   const stage = watchDataDirectory(dataDir, storeDir);
+  const stat = jest.spyOn(fs, 'statSync').mockImplementation(() => {
+    throw Object.assign(new Error('permission denied'), { code: 'EACCES' });
+  });
+  await eventually('the directory cannot be checked', async () => stat.mock.calls.length > 0);
+  stat.mockRestore();
   rmSync(path.join(storeDir, '1.ldb'));
   rmSync(path.join(dataDir, 'tokens.csv'));
   await eventually('the missing file is reported', async () => written.length > 0);

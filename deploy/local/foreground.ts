@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 import type { StartedProcess } from './started-process';
 import { describeExit, exitCodeOf, findLastError } from './started-process';
 
@@ -17,8 +18,8 @@ export interface Stage {
 }
 
 /**
- * Runs `start`, then stays until Ctrl-C, SIGTERM, SIGHUP, the end of npm or the failure of a stage, and stops the stages in the reverse order of
- * their start. A second Ctrl-C does not wait any longer. Resolves to the exit code: 0 after a signal, else that of the failure.
+ * Runs `start`, then stays until Ctrl-C, SIGTERM, the end of the terminal or of npm, or the failure of a stage, and stops the stages in the
+ * reverse order of their start. A second Ctrl-C does not wait any longer. Resolves to the exit code: 0 after a signal, else that of the failure.
  */
 export async function runInForeground(
   start: (add: (stage: Stage) => void) => Promise<void>,
@@ -41,8 +42,16 @@ export async function runInForeground(
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
     // Without a terminal or a reader of the output there is no user any more.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => endWith(STOPPED_BY_USER));
-    process.on('SIGHUP', () => endWith(STOPPED_BY_USER));
-    endWithParent(() => endWith(STOPPED_BY_USER));
+    // `nohup` leaves no terminal: the set outlives the logout, and npm, which ends by it. That the signal was ignored is not visible: Node resets it.
+    const hasTerminal = [0, 1, 2].some(isatty);
+    let outlivesNpm = false;
+    process.on('SIGHUP', () => {
+      outlivesNpm = !hasTerminal;
+      if (hasTerminal) endWith(STOPPED_BY_USER);
+    });
+    endWithParent(() => {
+      if (!outlivesNpm) endWith(STOPPED_BY_USER);
+    });
     const add = (stage: Stage): void => {
       stages.push(stage);
       void stage.failed.then(endWith);
@@ -167,7 +176,8 @@ function endWithParent(onEnd: () => void): void {
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    onEnd();
+    // After the SIGHUP that may have ended npm.
+    setImmediate(onEnd);
   }, PARENT_CHECK_MS);
   timer.unref();
 }
