@@ -122,6 +122,7 @@ describe('reading YAML', () => {
 /** Returns how many characters are read one by one, or copied, while a document is parsed. */
 function countCharactersRead(text: string): number {
   let count = 0;
+  // oxlint-disable-next-line typescript/unbound-method -- they are called with their string below
   const { charCodeAt, slice } = String.prototype;
   const spies = [
     jest.spyOn(String.prototype, 'charCodeAt').mockImplementation(function (this: string, at) {
