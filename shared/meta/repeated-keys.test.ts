@@ -17,3 +17,11 @@ test.each([
 test('at most max paths are returned', () => {
   expect(repeatedKeys('{"a":1,"a":2,"a":3,"a":4}', 2)).toEqual(['a', 'a']);
 });
+
+test('long paths are cut', () => {
+  const key = 'k'.repeat(100_000);
+  const json = JSON.stringify({ [key]: 0 }).replace('0', `{${'"a":1,'.repeat(9)}"a":1}`);
+  const paths = repeatedKeys(json, 100);
+  expect(paths).toHaveLength(9);
+  expect(new Set(paths)).toEqual(new Set([`${'k'.repeat(1_024)}…`]));
+});

@@ -38,8 +38,19 @@ interface Level {
 function pathOf(open: readonly Level[]): string {
   let path = '';
   for (const { keys, segment, index } of open) {
-    if (keys === undefined) path += `[${String(index)}]`;
-    else path += path === '' ? segment : `.${segment}`;
+    path = joinPath(path, keys === undefined ? `[${String(index)}]` : segment);
   }
   return path;
+}
+
+/** Longer paths are cut: one key may have 3 MB and hold a hundred duplicates. */
+const PATH_CHARS_MAX = 1_024;
+
+/** Appends a key, or the index of a list in brackets, to the path of a field. A long path ends with an ellipsis. */
+export function joinPath(path: string, part: string): string {
+  if (path.length > PATH_CHARS_MAX) return path;
+  const short = part.slice(0, PATH_CHARS_MAX);
+  const joined = path === '' || short.startsWith('[') ? path + short : `${path}.${short}`;
+  const isWhole = short.length === part.length && joined.length <= PATH_CHARS_MAX;
+  return isWhole ? joined : `${joined.slice(0, PATH_CHARS_MAX)}…`;
 }

@@ -1,3 +1,4 @@
+import { joinPath } from '../../../../shared/meta/repeated-keys';
 import { setKey } from '../../../../shared/schema/string-map';
 import { YamlError } from './cursor';
 import type { AliasNode, ListNode, MapNode, ScalarNode, YamlNode } from './parser';
@@ -94,7 +95,7 @@ class Converter {
   /** Paths are formatted only where duplicates are reported. */
   #path(path: string, part: string): string {
     if (this.#options.onDuplicate === undefined) return '';
-    return path === '' || part.startsWith('[') ? path + part : `${path}.${part}`;
+    return joinPath(path, part);
   }
 
   #list({ items }: ListNode, path: string): unknown[] {
