@@ -77,12 +77,7 @@ export async function runStep(command, args) {
  * started. The group is stopped after `timeoutMs`.
  */
 export async function runProgram(command, args, { timeoutMs, env = process.env, stdout = 'inherit' }) {
-  const child = spawn(command, args, {
-    cwd: repositoryRoot,
-    detached: true,
-    stdio: ['ignore', stdout, 'inherit'],
-    env,
-  });
+  let child;
   let received;
   let killTimer;
   const stop = (signal) => {
@@ -93,7 +88,14 @@ export async function runProgram(command, args, { timeoutMs, env = process.env, 
     received = signal;
     stop(signal);
   };
+  // The signals are handled before the program runs, or one that arrives at once would leave the program running.
   for (const signal of SIGNALS) process.on(signal, onSignal);
+  child = spawn(command, args, {
+    cwd: repositoryRoot,
+    detached: true,
+    stdio: ['ignore', stdout, 'inherit'],
+    env,
+  });
   const timer = setTimeout(() => stop('SIGTERM'), timeoutMs);
   const outcome = await new Promise((resolve) => {
     child.once('error', (error) => resolve({ status: null, signal: null, error }));
