@@ -2,7 +2,8 @@ import type { X509Certificate } from 'node:crypto';
 import { Slices } from '../../concurrency/slices';
 import { hostNameProblem } from './alternative-names';
 import type { Certificate } from './certificate';
-import { constrainedNameProblem } from './name-constraints';
+import type { ComparisonBudget } from './name-constraints';
+import { comparisonBudget, constrainedNameProblem } from './name-constraints';
 
 /** The result of verifying a certificate. */
 export type Verdict =
@@ -65,6 +66,7 @@ class Search {
   readonly #checks: (Link & { readonly isGood: boolean })[] = [];
   /** Links with a valid signature, all below an anchor. */
   readonly #signed: Link[] = [];
+  readonly #comparisons = comparisonBudget();
   #paths = 0;
   /** A problem of the whole, and the first one of a candidate issuer. */
   #problem: string | undefined;
@@ -151,7 +153,8 @@ class Search {
     const current = path.at(-1);
     this.#paths += 1;
     if (current === undefined || this.#paths > PATHS_MAX) return undefined;
-    if (!this.#passes(pathProblemOf(current, path.slice(0, -1)), current)) return undefined;
+    if (!this.#passes(pathProblemOf(current, path.slice(0, -1), this.#comparisons), current))
+      return undefined;
     if (this.#anchors.has(current)) {
       const usage = USAGE[this.#host === undefined ? 'client' : 'server'];
       if (path.every((each) => allows(each, usage)))
@@ -223,6 +226,7 @@ function issuerProblemOf(
 function pathProblemOf(
   { pathLengthMax, nameConstraints }: Certificate,
   below: readonly Certificate[],
+  comparisons: ComparisonBudget,
 ): string | undefined {
   if (below.length === 0) return undefined;
   if (pathLengthMax !== undefined && below.length - 1 > pathLengthMax) {
@@ -230,7 +234,7 @@ function pathProblemOf(
   }
   if (nameConstraints === undefined) return undefined;
   const names = below.flatMap(({ alternativeNames }) => alternativeNames ?? []);
-  const problem = constrainedNameProblem(nameConstraints, names);
+  const problem = constrainedNameProblem(nameConstraints, names, comparisons);
   return problem === undefined
     ? undefined
     : `a root or intermediate certificate is not authorized to sign for this name: ${problem}`;

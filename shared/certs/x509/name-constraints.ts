@@ -14,15 +14,36 @@ export interface NameConstraints {
 }
 
 interface Subtrees {
-  readonly emails: readonly string[];
-  readonly dnsNames: readonly string[];
-  readonly uris: readonly string[];
+  readonly emails: readonly (Mailbox | Domain)[];
+  readonly dnsNames: readonly Domain[];
+  readonly uris: readonly Domain[];
   /** Address and mask, 8 or 32 bytes. */
   readonly networks: readonly Buffer[];
 }
 
-/** Comparisons for one chain, as in Go; names and limits are multiplied. */
-const COMPARISONS_MAX = 250_000;
+/** A domain that was parsed once, since names and limits are multiplied. */
+interface Domain {
+  /** From the last to the first, in lower case. */
+  readonly labels: readonly string[];
+  /** Whether a limit has a leading dot: it matches only names with more labels. */
+  readonly needsMore: boolean;
+}
+
+interface Mailbox {
+  readonly local: string;
+  /** Undefined where the limit has no valid domain, so that it matches no name. */
+  readonly domain: Domain | undefined;
+}
+
+/** Comparisons left. */
+export interface ComparisonBudget {
+  left: number;
+}
+
+/** Returns the comparisons for one certificate, as in Go: names and limits are multiplied. */
+export function comparisonBudget(): ComparisonBudget {
+  return { left: 250_000 };
+}
 
 /** Parses the value of the extension. Throws an Error if it is malformed. */
 export function nameConstraintsOf(value: Buffer): NameConstraints {
@@ -50,22 +71,27 @@ function baseOf(subtree: DerValue): DerValue {
 }
 
 function subtreesOf(bases: readonly DerValue[]): Subtrees {
-  const domain = (name: string): string => {
-    if (name !== '' && labelsOf(name.replace(/^\./u, '')) === undefined) {
-      throw new Error('a malformed name constraint');
-    }
-    return name;
-  };
   return {
-    emails: textsOf(bases, GENERAL_NAME.email).map((name) => (name.includes('@') ? name : domain(name))),
-    dnsNames: textsOf(bases, GENERAL_NAME.dns).map(domain),
-    uris: textsOf(bases, GENERAL_NAME.uri).map(domain),
+    emails: textsOf(bases, GENERAL_NAME.email).map((name) =>
+      name.includes('@') ? mailboxOf(name) : limitOf(name),
+    ),
+    dnsNames: textsOf(bases, GENERAL_NAME.dns).map(limitOf),
+    uris: textsOf(bases, GENERAL_NAME.uri).map(limitOf),
     networks: contentsOf(bases, GENERAL_NAME.ip).map((bytes) => {
       if (bytes.length !== 8 && bytes.length !== 32) throw new Error('a malformed name constraint');
       if (!isContiguous(bytes.subarray(bytes.length / 2))) throw new Error('a malformed name constraint');
       return bytes;
     }),
   };
+}
+
+/** An empty limit matches all names. */
+function limitOf(name: string): Domain {
+  if (name === '') return { labels: [], needsMore: false };
+  const needsMore = name.startsWith('.');
+  const domain = domainOf(needsMore ? name.slice(1) : name);
+  if (domain === undefined) throw new Error('a malformed name constraint');
+  return { ...domain, needsMore };
 }
 
 function isContiguous(mask: Buffer): boolean {
@@ -75,23 +101,29 @@ function isContiguous(mask: Buffer): boolean {
 /**
  * Returns why the constraints do not allow the names of the certificates below; undefined if they do. The rules are those of Go: a name
  * of a constrained kind must match a permitted subtree, if there is one, and no excluded one.
+ *
+ * @param budget - That of all chains of one certificate; the comparisons made are subtracted.
  */
 export function constrainedNameProblem(
   { permitted, excluded }: NameConstraints,
   below: readonly AlternativeNames[],
+  budget: ComparisonBudget,
 ): string | undefined {
-  let comparisons = 0;
-  const problemOf = <Name, Limit>(kind: string, names: readonly Name[], rules: Rules<Name, Limit>) => {
+  const problemOf = <Name, Parsed, Limit>(
+    what: string,
+    names: readonly Name[],
+    { kind, permitted: some, excluded: none }: Rules<Name, Parsed, Limit>,
+  ): string | undefined => {
+    if (some.length + none.length === 0) return undefined;
     for (const name of names) {
-      comparisons += rules.excluded.length + rules.permitted.length;
-      if (comparisons > COMPARISONS_MAX) return 'too many comparisons of name constraints';
-      const text = `${kind} ${JSON.stringify(rules.text(name))}`;
-      const isUnreadable = rules.permitted.length + rules.excluded.length > 0 && !rules.isReadable(name);
-      if (isUnreadable) return `${text} cannot be matched against constraints`;
-      if (rules.excluded.some((limit) => rules.matches(name, limit, true))) return `${text} is excluded`;
-      const isPermitted =
-        rules.permitted.length === 0 || rules.permitted.some((limit) => rules.matches(name, limit, false));
-      if (!isPermitted) return `${text} is not permitted by any constraint`;
+      budget.left -= none.length + some.length;
+      if (budget.left < 0) return 'too many comparisons of name constraints';
+      const problem = (why: string): string => `${what} ${JSON.stringify(kind.text(name))} ${why}`;
+      const parsed = kind.parse(name);
+      if (parsed === undefined) return problem('cannot be matched against constraints');
+      if (none.some((limit) => kind.matches(parsed, limit, true))) return problem('is excluded');
+      const isPermitted = some.length === 0 || some.some((limit) => kind.matches(parsed, limit, false));
+      if (!isPermitted) return problem('is not permitted by any constraint');
     }
     return undefined;
   };
@@ -101,51 +133,55 @@ export function constrainedNameProblem(
   });
   for (const { emails, dnsNames, uris, addresses } of below) {
     const problem =
-      problemOf('email address', emails, { ...EMAIL, ...lists('emails') }) ??
-      problemOf('DNS name', dnsNames, { ...DNS, ...lists('dnsNames') }) ??
-      problemOf('URI', uris, { ...URI, ...lists('uris') }) ??
-      problemOf('IP address', addresses, { ...ADDRESS, ...lists('networks') });
+      problemOf('email address', emails, { kind: EMAIL, ...lists('emails') }) ??
+      problemOf('DNS name', dnsNames, { kind: DNS, ...lists('dnsNames') }) ??
+      problemOf('URI', uris, { kind: URI, ...lists('uris') }) ??
+      problemOf('IP address', addresses, { kind: ADDRESS, ...lists('networks') });
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-interface NameKind<Name, Limit> {
+interface NameKind<Name, Parsed, Limit> {
   readonly text: (name: Name) => string;
-  readonly isReadable: (name: Name) => boolean;
-  readonly matches: (name: Name, limit: Limit, isExcluded: boolean) => boolean;
+  /** Returns undefined for a name that cannot be compared. */
+  readonly parse: (name: Name) => Parsed | undefined;
+  readonly matches: (name: Parsed, limit: Limit, isExcluded: boolean) => boolean;
 }
 
-interface Rules<Name, Limit> extends NameKind<Name, Limit> {
+interface Rules<Name, Parsed, Limit> {
+  readonly kind: NameKind<Name, Parsed, Limit>;
   readonly permitted: readonly Limit[];
   readonly excluded: readonly Limit[];
 }
 
-const EMAIL: NameKind<string, string> = {
+const EMAIL: NameKind<string, { readonly local: string; readonly domain: Domain }, Mailbox | Domain> = {
   text: (name) => name,
-  isReadable: (name) => /^[^@]+@[^@]+$/u.test(name) && labelsOf(domainOf(name)) !== undefined,
-  matches: (name, limit, isExcluded) => {
-    if (!limit.includes('@')) return isBelow(domainOf(name), limit, isExcluded);
-    const localOf = (address: string): string => address.slice(0, address.lastIndexOf('@'));
-    return localOf(name) === localOf(limit) && domainOf(name).toLowerCase() === domainOf(limit).toLowerCase();
+  parse: (name) => {
+    const { local, domain } = mailboxOf(name);
+    return domain === undefined || !/^[^@]+@[^@]+$/u.test(name) ? undefined : { local, domain };
+  },
+  matches: ({ local, domain }, limit, isExcluded) => {
+    if ('labels' in limit) return isBelow(domain, limit, isExcluded);
+    return local === limit.local && limit.domain !== undefined && isEqual(domain, limit.domain);
   },
 };
 
-const DNS: NameKind<string, string> = {
+const DNS: NameKind<string, Domain, Domain> = {
   text: (name) => name,
-  isReadable: (name) => labelsOf(name) !== undefined,
+  parse: domainOf,
   matches: isBelow,
 };
 
-const URI: NameKind<string, string> = {
+const URI: NameKind<string, Domain, Domain> = {
   text: (name) => name,
-  isReadable: (name) => labelsOf(uriHost(name)) !== undefined && isIP(uriHost(name)) === 0,
-  matches: (name, limit, isExcluded) => isBelow(uriHost(name), limit, isExcluded),
+  parse: (name) => (isIP(uriHost(name)) === 0 ? domainOf(uriHost(name)) : undefined),
+  matches: isBelow,
 };
 
-const ADDRESS: NameKind<Buffer, Buffer> = {
+const ADDRESS: NameKind<Buffer, Buffer, Buffer> = {
   text: (bytes) => bytes.toString('hex'),
-  isReadable: () => true,
+  parse: (bytes) => bytes,
   matches: (bytes, limit) =>
     limit.length === 2 * bytes.length &&
     bytes.every((byte, at) => {
@@ -154,8 +190,9 @@ const ADDRESS: NameKind<Buffer, Buffer> = {
     }),
 };
 
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1);
+function mailboxOf(address: string): Mailbox {
+  const at = address.lastIndexOf('@');
+  return { local: address.slice(0, at), domain: domainOf(address.slice(at + 1)) };
 }
 
 /** The host of `scheme://user@host:port/…`; empty if there is none. An IPv6 address has its brackets. */
@@ -164,25 +201,21 @@ function uriHost(uri: string): string {
   return authority.replace(/^.*@/u, '').replace(/:\d*$/u, '');
 }
 
-/**
- * Returns whether the domain is in the subtree of the limit. An empty limit matches all names; one with a leading dot matches only names
- * with more labels. The first label of an excluded wildcard matches any label.
- */
-function isBelow(domain: string, limit: string, isExcluded: boolean): boolean {
-  if (limit === '') return true;
-  const needsMore = limit.startsWith('.');
-  const labels = labelsOf(domain) ?? [];
-  const wanted = labelsOf(needsMore ? limit.slice(1) : limit) ?? [];
-  if (labels.length < wanted.length || (needsMore && labels.length === wanted.length)) return false;
-  return wanted.every((label, at) => {
-    const own = labels[at] ?? '';
-    if (isExcluded && own === '*' && at === labels.length - 1) return true;
-    return label.toLowerCase() === own.toLowerCase();
-  });
+/** Returns whether the domain is in the subtree of the limit. The first label of an excluded wildcard matches any label. */
+function isBelow({ labels }: Domain, limit: Domain, isExcluded: boolean): boolean {
+  if (labels.length < limit.labels.length) return false;
+  if (limit.needsMore && labels.length === limit.labels.length) return false;
+  return limit.labels.every(
+    (label, at) => label === labels[at] || (isExcluded && labels[at] === '*' && at === labels.length - 1),
+  );
 }
 
-/** Returns the labels from the last to the first; undefined for a name that has an empty label or other characters than visible ASCII. */
-function labelsOf(domain: string): readonly string[] | undefined {
-  const labels = domain.split('.').toReversed();
-  return labels.every((label) => /^[!-~]+$/u.test(label)) ? labels : undefined;
+function isEqual({ labels }: Domain, other: Domain): boolean {
+  return labels.length === other.labels.length && labels.every((label, at) => label === other.labels[at]);
+}
+
+/** Returns undefined for a name that has an empty label or other characters than visible ASCII. */
+function domainOf(name: string): Domain | undefined {
+  const labels = name.toLowerCase().split('.').toReversed();
+  return labels.every((label) => /^[!-~]+$/u.test(label)) ? { labels, needsMore: false } : undefined;
 }
