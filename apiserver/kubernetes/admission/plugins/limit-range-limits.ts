@@ -114,7 +114,7 @@ function askedBy({ resources }: { readonly resources: ResourceRequirements }): A
   return { requests: parseAmounts(requests), limits: parseAmounts(limits) };
 }
 
-/** A pod needs the sum of its containers or the largest init container, whichever is larger. */
+/** A pod needs the sum of its containers or the largest init container; the larger one counts. */
 function askedByPod(containers: readonly Asked[], initContainers: readonly Asked[]): Asked {
   const largest = (part: keyof Asked): Amounts => {
     const result = new Map(sumOf(containers.map((asked) => asked[part])));
