@@ -94,14 +94,14 @@ describe('replicas with a store that is replaced while they run', () => {
     for (const [index, client] of clients().entries()) {
       expect(await endOf(client, known.version)).toEqual(TOO_OLD);
       const exactly = `${COLLECTION}?resourceVersionMatch=Exact&resourceVersion=${known.version}`;
-      expect(verdictOf(await client.get(exactly))).toEqual(TOO_OLD);
+      expect(resultOf(await client.get(exactly))).toEqual(TOO_OLD);
       const token = pages[index]?.body.metadata?.continue ?? '';
-      expect(verdictOf(await client.get(`${COLLECTION}?limit=1&continue=${token}`))).toEqual(TOO_OLD);
+      expect(resultOf(await client.get(`${COLLECTION}?limit=1&continue=${token}`))).toEqual(TOO_OLD);
       const update = await client.update(`${COLLECTION}/${known.name}`, known.object);
-      expect(verdictOf(update)).toEqual({ status: 409, reason: 'Conflict' });
+      expect(resultOf(update)).toEqual({ status: 409, reason: 'Conflict' });
       const preconditions = { resourceVersion: known.version };
       const removal = await client.delete(`${COLLECTION}/${known.name}`, { preconditions });
-      expect(verdictOf(removal)).toEqual({ status: 409, reason: 'Conflict' });
+      expect(resultOf(removal)).toEqual({ status: 409, reason: 'Conflict' });
     }
     const { items = [] } = (await set.of(2).get(COLLECTION)).body;
     expect(items.every(({ metadata }) => Number(metadata?.resourceVersion) > Number(known.version))).toBe(
@@ -137,7 +137,7 @@ async function areAll(clients: readonly ApiClient[], path: string): Promise<bool
   return answers.every((answer) => answer?.status === 200);
 }
 
-function verdictOf({ status, body }: { readonly status: number; readonly body: Body }): object {
+function resultOf({ status, body }: { readonly status: number; readonly body: Body }): object {
   return { status, reason: body.reason };
 }
 

@@ -1,13 +1,13 @@
 import { USER_GROUP } from '../../shared/names';
-import type { AccessControl, AccessRules, Authorizer, AccessVerdict } from '../engine/request/access';
+import type { AccessControl, AccessRules, Authorizer, AccessResult } from '../engine/request/access';
 import { firstOpinionOf } from '../engine/authz/authorizer';
 import type { Policies } from '../kubernetes/auth/rbac/policies';
 import { rbacAuthorizer, rbacRules } from '../kubernetes/auth/rbac/rbac-authorizer';
 import { NO_RULES, allRulesOf } from '../engine/authz/rules';
 
-const ALLOWED: AccessVerdict = { decision: 'allow', reason: '' };
-const NO_OPINION: AccessVerdict = { decision: 'no-opinion', reason: '' };
-const EVERYTHING_FORBIDDEN: AccessVerdict = { decision: 'no-opinion', reason: 'Everything is forbidden.' };
+const ALLOWED: AccessResult = { decision: 'allow', reason: '' };
+const NO_OPINION: AccessResult = { decision: 'no-opinion', reason: '' };
+const EVERYTHING_FORBIDDEN: AccessResult = { decision: 'no-opinion', reason: 'Everything is forbidden.' };
 
 const EVERY = ['*'] as const;
 const EVERYTHING: AccessRules = {

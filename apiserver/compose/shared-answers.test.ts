@@ -64,7 +64,7 @@ test('a webhook response is shared with replicas on the same store that use the 
   teller('tokens').share('question', 'yes', { isGood: true, ttlMs: PATIENCE_MS });
   const heardBy = async (replica: Replica, purpose: 'tokens' | 'access' = 'tokens'): Promise<unknown> => {
     const answers = await answersOfReplica(store, replica);
-    return (await answers(purpose).find('question'))?.verdict;
+    return (await answers(purpose).find('question'))?.result;
   };
   expect({
     sameCluster: await heardBy({ backend }),

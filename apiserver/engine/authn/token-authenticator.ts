@@ -1,4 +1,4 @@
-import type { TokenQuestion, TokenVerdict } from '../registry/operation';
+import type { TokenQuestion, TokenReviewResult } from '../registry/operation';
 import type { AuthResult } from './authenticator';
 import { unauthorized, whyUnauthorized, withAuthenticatedGroup } from './authenticator';
 
@@ -57,7 +57,7 @@ const UNKNOWN_TOKEN = 'invalid bearer token';
 /** Creates the token reviewer: it returns the user of a request with the token, or why the token is refused. */
 export function tokenReviewer(
   authenticator: TokenAuthenticator,
-): (question: TokenQuestion, signal: AbortSignal) => Promise<TokenVerdict> {
+): (question: TokenQuestion, signal: AbortSignal) => Promise<TokenReviewResult> {
   return async (question, signal) => {
     try {
       const found = await authenticator(question, signal);

@@ -3,7 +3,7 @@ import { AUDIT_ANNOTATION, USER_GROUP } from '../../../shared/names';
 import { parseRequestInfo } from '../request/request-info';
 import { newExchange } from '../request/testing/new-exchange';
 import { createAuthorizationStage } from './authorize';
-import type { Authorizer, AccessVerdict } from '../request/access';
+import type { Authorizer, AccessResult } from '../request/access';
 import { firstOpinionOf } from './authorizer';
 import type { Mode } from '../../compose/authorization-modes';
 import { accessControlOf } from '../../compose/authorization-modes';
@@ -120,11 +120,11 @@ test('a denial ends the search, and reasons without an opinion are kept line by 
 
 const { authorizationDecision: DECISION, authorizationReason: REASON } = AUDIT_ANNOTATION;
 
-test.each<[string, AccessVerdict, object]>([
+test.each<[string, AccessResult, object]>([
   ['a permission', { decision: 'allow', reason: 'a role' }, { [DECISION]: 'allow', [REASON]: 'a role' }],
   ['a refusal', { decision: 'no-opinion', reason: '' }, { [DECISION]: 'forbid', [REASON]: '' }],
   ['what is not known', { decision: 'no-opinion', reason: '', error: 'x' }, { [REASON]: 'internal error' }],
-])('the audit event tells of %s', async (_what, verdict, expected) => {
+])('the audit event tells of %s', async (_what, result, expected) => {
   const noted: Record<string, string> = {};
   const audit = {
     annotate: (key: string, value: string) => {
@@ -132,7 +132,7 @@ test.each<[string, AccessVerdict, object]>([
     },
   };
   const info = parseRequestInfo('GET', '/x', new URLSearchParams());
-  const stage = createAuthorizationStage(async () => Promise.resolve(verdict));
+  const stage = createAuthorizationStage(async () => Promise.resolve(result));
   await stage(newExchange({ info, audit: audit as never }), async () => Promise.resolve()).catch(
     () => undefined,
   );

@@ -1,6 +1,6 @@
 import { AUDIT_ANNOTATION } from '../../../shared/names';
 import { forbidden, internalError, StatusError } from '../../../shared/errors/status-error';
-import type { AccessQuestion, Authorizer, AccessVerdict } from '../request/access';
+import type { AccessQuestion, Authorizer, AccessResult } from '../request/access';
 import type { Exchange, Stage } from '../request/exchange';
 import type { AccessCondition } from '../request/access-condition';
 import { addAccessCondition } from '../request/access-condition';
@@ -10,9 +10,9 @@ import { questionOf } from './authorizer';
 export function createAuthorizationStage(authorizer: Authorizer): Stage {
   return async (exchange, next) => {
     const question = questionOf(exchange);
-    const verdict = await authorizer(question, exchange.signal);
-    note(exchange, verdict);
-    if (verdict.decision !== 'allow') throw refusalOf(question, verdict);
+    const result = await authorizer(question, exchange.signal);
+    note(exchange, result);
+    if (result.decision !== 'allow') throw refusalOf(question, result);
     addAccessCondition(exchange, () => accessGround(authorizer, question));
     await next();
   };
@@ -24,22 +24,22 @@ export function accessGround(authorizer: Authorizer, question: AccessQuestion): 
     key: JSON.stringify(question),
     of: 'access',
     refusal: async (signal) => {
-      const verdict = await authorizer(question, signal);
-      if (verdict.decision === 'allow') return undefined;
+      const result = await authorizer(question, signal);
+      if (result.decision === 'allow') return undefined;
       // An authorizer error does not revoke access.
-      if (verdict.error !== undefined) throw new Error(verdict.error);
-      return refusal(question, verdict.reason);
+      if (result.error !== undefined) throw new Error(result.error);
+      return refusal(question, result.reason);
     },
   };
 }
 
 /** An authorizer error is a 500, never a 403. */
-function refusalOf(question: AccessQuestion, { reason, error }: AccessVerdict): StatusError {
+function refusalOf(question: AccessQuestion, { reason, error }: AccessResult): StatusError {
   return error === undefined ? refusal(question, reason) : internalError(error);
 }
 
 /** Annotates the audit event; an authorizer error is recorded as such and not as a decision. */
-function note({ audit }: Pick<Exchange, 'audit'>, { decision, reason, error }: AccessVerdict): void {
+function note({ audit }: Pick<Exchange, 'audit'>, { decision, reason, error }: AccessResult): void {
   const isDecided = decision === 'allow' || error === undefined;
   if (isDecided) {
     audit?.annotate(AUDIT_ANNOTATION.authorizationDecision, decision === 'allow' ? 'allow' : 'forbid');

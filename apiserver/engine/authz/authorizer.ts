@@ -8,10 +8,10 @@ export function firstOpinionOf(authorizers: readonly Authorizer[]): Authorizer {
     const reasons: string[] = [];
     const errors: string[] = [];
     for (const authorizer of authorizers) {
-      const verdict = await authorizer(question, signal);
-      if (verdict.decision !== 'no-opinion') return verdict;
-      if (verdict.reason !== '') reasons.push(verdict.reason);
-      if (verdict.error !== undefined) errors.push(verdict.error);
+      const result = await authorizer(question, signal);
+      if (result.decision !== 'no-opinion') return result;
+      if (result.reason !== '') reasons.push(result.reason);
+      if (result.error !== undefined) errors.push(result.error);
     }
     const reason = reasons.join('\n');
     return {

@@ -22,7 +22,7 @@ function stretchesAfter(latenesses: readonly number[]): readonly number[] {
   });
 }
 
-test('a loop that comes in time is not strained, however often it is judged', () => {
+test('a loop that comes in time is not strained, however often it is measured', () => {
   expect(stretchesAfter([0, 1.9, 0.5, 0])).toEqual([1, 1, 1, 1]);
 });
 

@@ -10,7 +10,7 @@ import { silentLog } from '../../../shared/log/log';
 import { eventually } from '../../../shared/testing/eventually';
 import type { SharedLimit } from '../../../shared/concurrency/shared-limit';
 import { eventRateLimit } from '../../kubernetes/admission/plugins/event-rate-limit';
-import { attributesOf, outcomeOf, verdictOf } from '../../kubernetes/admission/testing/plugin-bench';
+import { attributesOf, outcomeOf, resultOf } from '../../kubernetes/admission/testing/plugin-bench';
 import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
 import { FlowControl } from './fairness';
 import type { Level } from './level';
@@ -164,14 +164,14 @@ describe('with a Redis server over TLS', () => {
     const object = { metadata: { name: 'e' }, involvedObject: { kind: 'Pod', name: 'p' } };
     const send = async (counts: readonly number[]): Promise<number> => {
       const sent = counts.flatMap((count, at) => Array.from({ length: count }, () => replicas[at]));
-      const verdicts = await Promise.all(
+      const results = await Promise.all(
         sent.map(async (to) =>
           to === undefined
             ? 'none'
-            : verdictOf(await outcomeOf(to.plugin, attributesOf('v1/events', { object }))),
+            : resultOf(await outcomeOf(to.plugin, attributesOf('v1/events', { object }))),
         ),
       );
-      return verdicts.filter((each) => each === 'admitted').length;
+      return results.filter((each) => each === 'admitted').length;
     };
     const divide = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) {

@@ -15,8 +15,8 @@ export function createImpersonationStage(authorizer: Authorizer): Stage {
   const actAs = async (requested: RequestedUser, ...[exchange, next]: Parameters<Stage>): Promise<void> => {
     for (const guise of requested.guises) {
       const question = questionOf(exchange.user, guise);
-      const verdict = await authorizer(question, exchange.signal);
-      if (verdict.decision !== 'allow') throw refusal(question, verdict.reason);
+      const result = await authorizer(question, exchange.signal);
+      if (result.decision !== 'allow') throw refusal(question, result.reason);
       addAccessCondition(exchange, () => accessGround(authorizer, question));
     }
     const user = withImpliedGroup(requested.user);

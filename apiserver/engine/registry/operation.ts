@@ -20,8 +20,10 @@ export interface TokenQuestion {
 }
 
 /** The user of a token and the accepted audiences, or why the token is not valid for the requested ones. */
-export type TokenVerdict =
+export type TokenReviewResult =
+  /** `audiences` is empty only if a webhook reports none: then the token is valid for this API. */
   | { readonly isKnown: true; readonly user: UserInfo; readonly audiences: readonly string[] }
+  /** `why` is empty if a webhook gives no reason. */
   | { readonly isKnown: false; readonly why: string };
 
 export interface AccountTokens {
@@ -38,7 +40,7 @@ export interface AccountTokens {
  * The services of the layers above the registry that operations use: authentication, authorization, health.
  */
 export interface OperationServices extends AccessControl {
-  readonly reviewToken: (question: TokenQuestion, signal: AbortSignal) => Promise<TokenVerdict>;
+  readonly reviewToken: (question: TokenQuestion, signal: AbortSignal) => Promise<TokenReviewResult>;
   /** The audiences of this API: the default audiences of tokens. Never empty. */
   readonly apiAudiences: readonly string[];
   readonly accountTokens: AccountTokens;

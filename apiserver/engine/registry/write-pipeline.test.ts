@@ -51,7 +51,7 @@ function draftOf(
     admission: {
       mutate: async ({ object }: { readonly object: ApiObject | undefined }) =>
         Promise.resolve(noting('mutate', object)),
-      validate: async () => Promise.resolve(noting('judge', undefined)),
+      validate: async () => Promise.resolve(noting('validate', undefined)),
     },
     refuseEscalation: () => noting('escalation', undefined),
     requireCreate: async () => Promise.resolve(noting('may create', undefined)),
@@ -94,7 +94,7 @@ test('a creation runs validating admission after validation, and reserves last',
     'prepare',
     'validate',
     'may create',
-    'judge',
+    'validate',
     'reserve',
   ]);
   expect(intentOf(draft)).toMatchObject({
@@ -115,7 +115,7 @@ test('an update runs the same steps without the check of the right to create', a
     'escalation',
     'prepare',
     'validate',
-    'judge',
+    'validate',
     'reserve',
   ]);
 });
@@ -131,13 +131,13 @@ test('a wrong resourceVersion fails after mutation and escalation checks, before
 test('a deletion runs validating admission and releases reservations', async () => {
   const draft = draftOf('DELETE');
   await runWriteSteps('delete', draft, signal);
-  expect(seen).toEqual(['mutate', 'judge', 'reserve']);
+  expect(seen).toEqual(['mutate', 'validate', 'reserve']);
   expect(intentOf(draft).kind).toBe('delete');
 });
 
 test('an operation runs admission and is not stored, a question runs no admission', async () => {
   await runWriteSteps('operation', draftOf('CREATE'), signal);
-  expect(seen).toEqual(['change', 'mutate', 'judge']);
+  expect(seen).toEqual(['change', 'mutate', 'validate']);
   seen = [];
   await runWriteSteps('question', draftOf('CREATE'), signal);
   expect(seen).toEqual(['change']);

@@ -6,27 +6,27 @@ import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import type { Log } from '../../../shared/log/log';
 import type { AnswersOf, SharedAnswers } from './shared-answers';
 
-export interface QuestionsOptions<Question, Verdict> {
+export interface QuestionsOptions<Question, Result> {
   /** Calls the service. Rejects if there is no answer, or a malformed one. */
-  readonly ask: (question: Question, signal: AbortSignal) => Promise<Verdict>;
+  readonly ask: (question: Question, signal: AbortSignal) => Promise<Result>;
   /** Good results have a cache of their own, so that a flood of invalid requests does not evict them. */
-  readonly isGood: (verdict: Verdict) => boolean;
+  readonly isGood: (result: Result) => boolean;
   /** How long a result is cached, in milliseconds; 0: not at all. */
-  readonly ttlMsOf: (verdict: Verdict) => number;
+  readonly ttlMsOf: (result: Result) => number;
   /** Whether the result of a request may be cached; by default each is. */
   readonly isRemembered?: (question: Question) => boolean;
   /** Results shared with other replicas; absent: none. */
   readonly shared?: {
     readonly answers: SharedAnswers;
     /** Parses a shared result; undefined if malformed. */
-    readonly parse: (value: unknown) => Verdict | undefined;
+    readonly parse: (value: unknown) => Result | undefined;
   };
   /** Reports failed calls, at most once a second, with their number since the last report. */
   readonly onTrouble: (trouble: { readonly error: string; readonly questions: number }) => void;
   /** Counts cache hits and misses. */
   readonly counts?: {
     hit(): void;
-    miss<T>(ask: () => Promise<T>, isGood: (verdict: T) => boolean): Promise<T>;
+    miss<T>(ask: () => Promise<T>, isGood: (result: T) => boolean): Promise<T>;
   };
   readonly clock: Clock;
   /** Aborts when the server is stopped. */
@@ -53,8 +53,8 @@ const QUESTION_MS_MAX = 30_000;
 /** The interval between reports of failed calls. */
 const TROUBLE_INTERVAL_MS = 1_000;
 
-interface Remembered<Verdict> {
-  readonly verdict: Verdict;
+interface Remembered<Result> {
+  readonly result: Result;
   readonly atMs: number;
   readonly ttlMs: number;
 }
@@ -67,42 +67,42 @@ interface Asked<Question> {
 }
 
 /** Calls of a remote service with single-flight and caching: concurrent equal requests share one call, and results are cached. */
-export class Questions<Question, Verdict> {
-  readonly #options: QuestionsOptions<Question, Verdict>;
+export class Questions<Question, Result> {
+  readonly #options: QuestionsOptions<Question, Result>;
   /** Linked to the server's signal, without a limit of listeners. */
   readonly #shutdownSignal: AbortSignal;
   /** By the digest of the request, so that no secret stays in memory. */
-  readonly #good = new LRUCache<string, Remembered<Verdict>>({ max: REMEMBERED_MAX });
-  readonly #others = new LRUCache<string, Remembered<Verdict>>({ max: REMEMBERED_MAX });
-  readonly #asking = new Map<string, Promise<Verdict>>();
+  readonly #good = new LRUCache<string, Remembered<Result>>({ max: REMEMBERED_MAX });
+  readonly #others = new LRUCache<string, Remembered<Result>>({ max: REMEMBERED_MAX });
+  readonly #asking = new Map<string, Promise<Result>>();
   #reportedAtMs = -Infinity;
   #unreported = 0;
 
-  constructor(options: QuestionsOptions<Question, Verdict>) {
+  constructor(options: QuestionsOptions<Question, Result>) {
     this.#options = options;
     this.#shutdownSignal = linkedAbort(options.shutdownSignal).signal;
   }
 
   /** Returns a cached or new result. Rejects with the error of `ask`, with an Error when too many calls are pending, or with the signal's reason. */
-  async verdict(question: Question, signal: AbortSignal): Promise<Verdict> {
+  async result(question: Question, signal: AbortSignal): Promise<Result> {
     const text = JSON.stringify(question);
     const key = createHash('sha256').update(text).digest('base64');
     const known = this.#good.get(key) ?? this.#others.get(key);
     if (known !== undefined && this.#isValid(known)) {
       this.#options.counts?.hit();
-      return known.verdict;
+      return known.result;
     }
     // An aborted request must not abort the call that others share.
     return untilAborted(this.#asking.get(key) ?? this.#begin({ key, text, question }), signal);
   }
 
   /** Returns false also when the clock was set back, because the age is unknown then. */
-  #isValid({ atMs, ttlMs }: Remembered<Verdict>): boolean {
+  #isValid({ atMs, ttlMs }: Remembered<Result>): boolean {
     const ageMs = this.#options.clock.now() - atMs;
     return ageMs >= 0 && ageMs < ttlMs;
   }
 
-  #begin(asked: Asked<Question>): Promise<Verdict> {
+  #begin(asked: Asked<Question>): Promise<Result> {
     const { key } = asked;
     const asking = this.#find(asked).finally(() => this.#asking.delete(key));
     this.#asking.set(key, asking);
@@ -112,20 +112,20 @@ export class Questions<Question, Verdict> {
   }
 
   /** Uses a valid result of another replica, or else calls the service. */
-  async #find(asked: Asked<Question>): Promise<Verdict> {
+  async #find(asked: Asked<Question>): Promise<Result> {
     const { shared, counts, isRemembered } = this.#options;
     if (shared === undefined || isRemembered?.(asked.question) === false) return this.#ask(asked);
     const found = await shared.answers.find(asked.text);
-    const verdict = found === undefined ? undefined : shared.parse(found.verdict);
-    if (found === undefined || verdict === undefined) return this.#ask(asked);
-    const remembered = { verdict, atMs: found.atMs, ttlMs: this.#options.ttlMsOf(verdict) };
+    const result = found === undefined ? undefined : shared.parse(found.result);
+    if (found === undefined || result === undefined) return this.#ask(asked);
+    const remembered = { result, atMs: found.atMs, ttlMs: this.#options.ttlMsOf(result) };
     if (!this.#isValid(remembered)) return this.#ask(asked);
     counts?.hit();
     this.#keep(asked.key, remembered);
-    return verdict;
+    return result;
   }
 
-  async #ask({ key, text, question }: Asked<Question>): Promise<Verdict> {
+  async #ask({ key, text, question }: Asked<Question>): Promise<Result> {
     const { ask } = this.#options;
     const { signal, abort, unlink } = linkedAbort(this.#shutdownSignal);
     const timer = setTimeout(() => {
@@ -135,10 +135,10 @@ export class Questions<Question, Verdict> {
       const questionsMax = this.#good.has(key) ? QUESTIONS_OF_KNOWN_MAX : QUESTIONS_MAX;
       if (this.#asking.size >= questionsMax) throw new Error('too many pending calls of the webhook');
       const { counts, isGood } = this.#options;
-      const asked = async (): Promise<Verdict> => ask(question, signal);
-      const verdict = counts === undefined ? await asked() : await counts.miss(asked, isGood);
-      if (this.#options.isRemembered?.(question) !== false) this.#remember({ key, text }, verdict);
-      return verdict;
+      const asked = async (): Promise<Result> => ask(question, signal);
+      const result = counts === undefined ? await asked() : await counts.miss(asked, isGood);
+      if (this.#options.isRemembered?.(question) !== false) this.#remember({ key, text }, result);
+      return result;
     } catch (error) {
       this.#report(error);
       throw error;
@@ -148,20 +148,20 @@ export class Questions<Question, Verdict> {
     }
   }
 
-  #remember({ key, text }: Omit<Asked<Question>, 'question'>, verdict: Verdict): void {
+  #remember({ key, text }: Omit<Asked<Question>, 'question'>, result: Result): void {
     const { ttlMsOf, isGood, clock, shared } = this.#options;
     // The previous result is outdated in any case.
     this.#good.delete(key);
     this.#others.delete(key);
-    const ttlMs = ttlMsOf(verdict);
-    if (ttlMs === 0 || JSON.stringify(verdict).length > REMEMBERED_CHARS_MAX) return;
-    this.#keep(key, { verdict, atMs: clock.now(), ttlMs });
-    shared?.answers.share(text, verdict, { isGood: isGood(verdict), ttlMs });
+    const ttlMs = ttlMsOf(result);
+    if (ttlMs === 0 || JSON.stringify(result).length > REMEMBERED_CHARS_MAX) return;
+    this.#keep(key, { result, atMs: clock.now(), ttlMs });
+    shared?.answers.share(text, result, { isGood: isGood(result), ttlMs });
   }
 
-  #keep(key: string, remembered: Remembered<Verdict>): void {
-    const verdicts = this.#options.isGood(remembered.verdict) ? this.#good : this.#others;
-    verdicts.set(key, remembered);
+  #keep(key: string, remembered: Remembered<Result>): void {
+    const results = this.#options.isGood(remembered.result) ? this.#good : this.#others;
+    results.set(key, remembered);
   }
 
   #report(error: unknown): void {

@@ -10,7 +10,7 @@ import { silentLog } from '../../../shared/log/log';
 import { eventually, PATIENCE_MS } from '../../../shared/testing/eventually';
 import { NO_USER } from '../request/initial-values';
 import { webhookTokens } from '../authn/webhook/webhook-tokens';
-import type { RemoteVerdict } from '../authn/webhook/token-review-call';
+import type { TokenReviewResult } from '../registry/operation';
 import { webhookAccess } from '../authz/webhook/webhook-access';
 import { redisAnswers } from './redis-answers';
 import type { AnswerStore } from './shared-answers';
@@ -19,7 +19,7 @@ import { SharedAnswers } from './shared-answers';
 const SECRET = 'a secret of all replicas, 32 bytes or more';
 const TTL_MS = 600_000;
 const TOKEN = 'token-of-jane';
-const JANE: RemoteVerdict = {
+const JANE: TokenReviewResult = {
   isKnown: true,
   user: { name: 'jane', uid: '42', groups: ['devs'], extra: { 'example.com/k': ['v'] } },
   audiences: ['api'],
@@ -156,7 +156,7 @@ test.each<readonly [what: string, change: (kept: Map<string, Buffer>, yes: Buffe
   [
     'an unsealed allowed answer',
     (kept) => {
-      const forged = Buffer.from(JSON.stringify({ verdict: JANE, atMs: now }));
+      const forged = Buffer.from(JSON.stringify({ result: JANE, atMs: now }));
       kept.forEach((_bytes, name) => kept.set(name, forged));
     },
   ],
@@ -201,7 +201,7 @@ test('replicas with another secret, and questions of another purpose, have nothi
   expect([asked.length, kept.size]).toEqual([2, 2]);
   answersOver(store)('tokens').share('q', 'yes', { isGood: true, ttlMs: 1 });
   expect(await answersOver(store)('access').find('q')).toBeUndefined();
-  expect(await answersOver(store)('tokens').find('q')).toEqual({ verdict: 'yes', atMs: now });
+  expect(await answersOver(store)('tokens').find('q')).toEqual({ result: 'yes', atMs: now });
 });
 
 test('a store that never answers is waited for by one request, and then left alone for a second', async () => {

@@ -35,7 +35,7 @@ export type AnswersOf = (purpose: AnswerPurpose) => SharedAnswers;
 
 /** A result that another replica received. */
 export interface SharedAnswer {
-  readonly verdict: unknown;
+  readonly result: unknown;
   /** When it was received, in milliseconds since the epoch by the clock of that replica. */
   readonly atMs: number;
 }
@@ -91,9 +91,9 @@ export class SharedAnswers {
   }
 
   /** Shares a result in the background. Errors are ignored. */
-  share(question: string, verdict: unknown, how: { readonly isGood: boolean; readonly ttlMs: number }): void {
+  share(question: string, result: unknown, how: { readonly isGood: boolean; readonly ttlMs: number }): void {
     const plain = Buffer.from(
-      JSON.stringify({ verdict, atMs: this.#options.clock.now() } satisfies SharedAnswer),
+      JSON.stringify({ result, atMs: this.#options.clock.now() } satisfies SharedAnswer),
     );
     if (plain.length > BYTES_MAX || this.#writes[how.isGood ? 'good' : 'other'].take() > 0) return;
     const name = this.#nameOf(question);

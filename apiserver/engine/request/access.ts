@@ -18,7 +18,7 @@ export interface AccessQuestion {
  * The decision of an authorizer. `no-opinion` leaves it to the next authorizer; the request is denied if none allows
  * it.
  */
-export interface AccessVerdict {
+export interface AccessResult {
   readonly decision: 'allow' | 'deny' | 'no-opinion';
   /** Appended to the 403 message; empty if there is none. */
   readonly reason: string;
@@ -26,7 +26,7 @@ export interface AccessVerdict {
   readonly error?: string;
 }
 
-export type Authorizer = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessVerdict>;
+export type Authorizer = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessResult>;
 
 /** The permissions of a user, as far as the authorizers can list them. */
 export interface AccessRules {

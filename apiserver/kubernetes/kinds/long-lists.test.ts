@@ -31,7 +31,7 @@ const numbered = <T>(make: (index: number) => T): T[] =>
 const fieldsOf = (errors: readonly FieldError[] | undefined): string[] =>
   (errors ?? []).map(({ field }) => field);
 /** No rule of these kinds asks for anything else. */
-const judge = (
+const validate = (
   rules: {
     readonly validate?: ((object: never, info: never) => readonly FieldError[]) | undefined;
     readonly validateNew?: ((object: never, info: never) => readonly FieldError[]) | undefined;
@@ -41,7 +41,7 @@ const judge = (
 
 test('one duplicate among very many taints is found', () => {
   const taints = numbered((index) => ({ key: `k${String(index % (LENGTH - 1))}`, effect: 'NoSchedule' }));
-  expect(judge(nodeRules, { metadata: { name: 'n' }, spec: { taints } })).toEqual([
+  expect(validate(nodeRules, { metadata: { name: 'n' }, spec: { taints } })).toEqual([
     `metadata.taints[${String(LENGTH - 1)}]`,
   ]);
 });
@@ -80,7 +80,7 @@ test('one duplicate among very many terms is found', () => {
     volumeBindingMode: 'Immediate',
     allowedTopologies,
   };
-  expect(judge(storageClassRules, storageClass)).toEqual([
+  expect(validate(storageClassRules, storageClass)).toEqual([
     `allowedTopologies[${String(LENGTH - 1)}].matchLabelExpressions`,
   ]);
 });
@@ -98,7 +98,7 @@ test('one error lists all invalid scopes', () => {
     matchExpressions: numbered(() => ({ scopeName: 'BestEffort', operator: 'Exists' })),
   };
   const quota = { metadata: { name: 'q' }, spec: { scopes: [...scopes, 'BestEffort'], scopeSelector, hard } };
-  expect(judge(resourceQuotaRules, quota)).toEqual([
+  expect(validate(resourceQuotaRules, quota)).toEqual([
     'spec.scopes',
     'spec.scopes',
     'spec.scopeSelector.matchExpressions',
@@ -158,7 +158,7 @@ test.each([
 
 test('rules of one list stop at the limit of reported errors', () => {
   const ports = numbered(() => ({}));
-  const found = judge(serviceRules, { metadata: { name: 's' }, spec: { ports } });
+  const found = validate(serviceRules, { metadata: { name: 's' }, spec: { ports } });
   expect(found.length).toBeGreaterThan(ERRORS_SHOWN_MAX);
   expect(found.length).toBeLessThan(ERRORS_SHOWN_MAX + 10);
   expect(new Set(found.slice(0, 4))).toContain('spec.ports[0].name');

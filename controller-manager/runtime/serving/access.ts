@@ -55,7 +55,7 @@ const ACCESS_REVIEWS: ResourceOf<SubjectAccessReview> = {
 };
 
 interface Remembered {
-  readonly verdict: Promise<AccessDecision>;
+  readonly result: Promise<AccessDecision>;
   /** Expiration by the clock. */
   readonly untilMs: number;
 }
@@ -73,15 +73,15 @@ export function createAccess({
     if (alwaysAllowPaths.some((allowed) => matches(allowed, request.path))) return MAY;
     const key = keyOf(request);
     const known = remembered.get(key);
-    if (known !== undefined && clock.now() < known.untilMs) return known.verdict;
+    if (known !== undefined && clock.now() < known.untilMs) return known.result;
     if (reviews >= REVIEWS_MAX) return BUSY;
     reviews += 1;
-    const verdict = review({ client, log }, request).finally(() => {
+    const result = review({ client, log }, request).finally(() => {
       reviews -= 1;
     });
-    remembered.set(key, { verdict, untilMs: clock.now() + REMEMBERED_MS });
-    if ((await verdict).code === 500 && remembered.peek(key)?.verdict === verdict) remembered.delete(key);
-    return verdict;
+    remembered.set(key, { result, untilMs: clock.now() + REMEMBERED_MS });
+    if ((await result).code === 500 && remembered.peek(key)?.result === result) remembered.delete(key);
+    return result;
   };
 }
 

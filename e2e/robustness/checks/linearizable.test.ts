@@ -93,7 +93,7 @@ describe('answers of one object that one order explains', () => {
       ],
     ],
   ])('%s', (_what, recorded) => {
-    expect(searchOrder(history(...recorded)).verdict).toBe('linearizable');
+    expect(searchOrder(history(...recorded)).result).toBe('linearizable');
   });
 
   test('many clients on one object for long', () => {
@@ -101,13 +101,13 @@ describe('answers of one object that one order explains', () => {
       const invokedMs = turn * 2;
       return { verb: 'apply', turn: String(turn), version: turn + 1, invokedMs, returnedMs: invokedMs + 9 };
     });
-    expect(searchOrder(history(...recorded)).verdict).toBe('linearizable');
+    expect(searchOrder(history(...recorded)).result).toBe('linearizable');
   });
 
   test('of a thousand requests many of which were never answered, beside reads and refusals of all ages', () => {
     for (let seed = 1; seed <= 5; seed++) {
       const answers = madeAnswers({ seed, clients: 12, operations: 1_000, unknown: 0.25, verbs: VERBS });
-      expect(searchOrder(answers).verdict).toBe('linearizable');
+      expect(searchOrder(answers).result).toBe('linearizable');
     }
   });
 
@@ -127,8 +127,8 @@ describe('answers of one object that one order explains', () => {
     });
     const recorded = [...lost, ...writes.flat()];
     // It can be absent once for each deletion; one more such answer has no order.
-    expect(searchOrder(history(...recorded.slice(0, 300 + 3 * 290))).verdict).toBe('linearizable');
-    const { verdict, stuckAt } = searchOrder(
+    expect(searchOrder(history(...recorded.slice(0, 300 + 3 * 290))).result).toBe('linearizable');
+    const { result, stuckAt } = searchOrder(
       history(
         ...lost.slice(0, 1),
         ...[0, 100].flatMap((atMs): Recorded[] => [
@@ -143,7 +143,7 @@ describe('answers of one object that one order explains', () => {
         ]),
       ),
     );
-    expect(verdict).toBe('not linearizable');
+    expect(result).toBe('not linearizable');
     expect(stuckAt[0]).toMatchObject({ verb: 'get', invokedMs: 602 });
   });
 });
@@ -158,10 +158,10 @@ describe('the search', () => {
       if (random.below(5) > 0) spoil(answers, random.below(answers.length), random.below(answers.length));
       const expected = hasOrder(answers);
       found[expected ? 'right' : 'wrong']++;
-      const { verdict } = searchOrder(answers);
-      if ((verdict === 'linearizable') !== expected) {
+      const { result } = searchOrder(answers);
+      if ((result === 'linearizable') !== expected) {
         throw new Error(
-          `${String(expected)}, but the search says ${verdict}: ${JSON.stringify(answers, null, 1)}`,
+          `${String(expected)}, but the search says ${result}: ${JSON.stringify(answers, null, 1)}`,
         );
       }
     }
@@ -171,7 +171,7 @@ describe('the search', () => {
 
   test('gives up when it is to look at less than it needs, and says so', () => {
     const answers = madeAnswers({ seed: 1, clients: 12, operations: 100, unknown: 0.1, verbs: VERBS });
-    expect(searchOrder(answers, undefined, 10).verdict).toBe('undecided');
+    expect(searchOrder(answers, undefined, 10).result).toBe('undecided');
   });
 });
 
@@ -274,8 +274,8 @@ describe('answers of one object that no order explains', () => {
       ],
     ],
   ])('%s', (_what, recorded) => {
-    const { verdict, stuckAt } = searchOrder(history(...recorded));
-    expect(verdict).toBe('not linearizable');
+    const { result, stuckAt } = searchOrder(history(...recorded));
+    expect(result).toBe('not linearizable');
     expect(stuckAt).not.toEqual([]);
   });
 });
@@ -296,13 +296,13 @@ describe('deletions of one object that are under way together', () => {
     ['pods/chaos-0/o0', 3, 'not linearizable'],
     ['configmaps/chaos-0/o0', 1, 'linearizable'],
     ['configmaps/chaos-0/o0', 2, 'not linearizable'],
-  ])('of %s, %d are done: %s', (key, count, verdict) => {
-    expect(searchOrder(deletions(key, count)).verdict).toBe(verdict);
+  ])('of %s, %d are done: %s', (key, count, result) => {
+    expect(searchOrder(deletions(key, count)).result).toBe(result);
   });
 
   test('one after the other has ended, a pod is gone', () => {
     const [created, first] = deletions('pods/chaos-0/o0', 1);
     const late = { ...first, invokedMs: 10, returnedMs: 11 } as ObjectOperation;
-    expect(searchOrder([created, first, late] as ObjectOperation[]).verdict).toBe('not linearizable');
+    expect(searchOrder([created, first, late] as ObjectOperation[]).result).toBe('not linearizable');
   });
 });

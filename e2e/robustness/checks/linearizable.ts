@@ -4,10 +4,10 @@ import { Configurations } from './configurations';
 import type { KnownState } from './known-states';
 import { isVersioned, knownStates } from './known-states';
 
-export type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
+export type Result = 'linearizable' | 'not linearizable' | 'undecided';
 
 export interface Search {
-  readonly verdict: Verdict;
+  readonly result: Result;
   /** If no order was found: the first unexplained answer, then the operations that were pending with it. */
   readonly stuckAt: readonly ObjectOperation[];
 }
@@ -44,10 +44,10 @@ export function searchOrder(
       continue;
     }
     if (!search.end(operation))
-      return { verdict: 'not linearizable', stuckAt: [operation, ...search.underWay()] };
-    if (search.looked > configurationsMax) return { verdict: 'undecided', stuckAt: [] };
+      return { result: 'not linearizable', stuckAt: [operation, ...search.underWay()] };
+    if (search.looked > configurationsMax) return { result: 'undecided', stuckAt: [] };
   }
-  return { verdict: 'linearizable', stuckAt: [] };
+  return { result: 'linearizable', stuckAt: [] };
 }
 
 interface HistoryEvent {

@@ -17,15 +17,15 @@ export function checkObjects(operations: readonly ObjectOperation[], history: Hi
     const writes = of.filter((operation) => !ending.has(operation));
     findings.push(...writes.flatMap((operation) => checkWrite(operation, written, history)));
     const before = history.of(object).findLast(({ revision }) => revision <= history.base)?.object;
-    const { verdict, stuckAt } = searchOrder(
+    const { result, stuckAt } = searchOrder(
       [...resolved(writes, written), ...[...ending].flatMap(asEnd)],
       before?.turn,
     );
-    if (verdict === 'undecided') {
+    if (result === 'undecided') {
       const text = `${object}: not decided, the ways in which ${String(of.length)} answers may have come about are too many`;
       findings.push({ check: 'linearizable', text });
     }
-    if (verdict === 'not linearizable') {
+    if (result === 'not linearizable') {
       const [unexplained = '', ...beside] = stuckAt.slice(0, SHOWN).map(describe);
       const others = beside.length === 0 ? '' : `; under way beside it: ${beside.join('; ')}`;
       const text = `${object}: no order explains all of ${String(of.length)} answers up to this one: ${unexplained}${others}`;

@@ -12,7 +12,7 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
  * Returns OpenSSL's result for each chain: `trusted`, or the reason. One process verifies all chains with shared files of trusted and sent
  * certificates, so that their names must differ.
  */
-export function opensslVerdicts(chains: readonly RandomChain[], now: number): readonly string[] {
+export function opensslResults(chains: readonly RandomChain[], now: number): readonly string[] {
   const dir = mkdtempSync(path.join(tmpdir(), 'openssl-verify-'));
   try {
     const write = (name: string, certificates: readonly Buffer[]): void => {

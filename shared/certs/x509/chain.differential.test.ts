@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { ODDITIES } from '../testing/chain-oddities';
-import { opensslVerdicts } from '../testing/openssl-verify';
+import { opensslResults } from '../testing/openssl-verify';
 import { seededRandom } from '../../testing/random';
 import type { RandomChain } from '../testing/random-chains';
 import { newKeyPool, randomChain } from '../testing/random-chains';
@@ -123,12 +123,12 @@ const OPENSSL_IS_STRICTER: readonly Difference[] = [
 const random = seededRandom(SEED);
 const keys = newKeyPool();
 const chains = Array.from({ length: CHAINS }, (_, number) => randomChain(number, { random, keys, now }));
-const verdicts = opensslVerdicts(chains, now);
+const results = opensslResults(chains, now);
 let outcomes: readonly Outcome[] = [];
 beforeAll(async () => {
   outcomes = await Promise.all(
     chains.map(async (chain, number) => {
-      const [ours, openssl] = [await ownVerdict(chain), verdicts[number] ?? ''];
+      const [ours, openssl] = [await ownResult(chain), results[number] ?? ''];
       return { ...chain, ours, openssl, text: `${chain.title}: ours ${ours}, openssl ${openssl}` };
     }),
   );
@@ -140,15 +140,15 @@ interface Outcome extends RandomChain {
   readonly text: string;
 }
 
-async function ownVerdict({ leaf, sent, trusted }: RandomChain): Promise<string> {
+async function ownResult({ leaf, sent, trusted }: RandomChain): Promise<string> {
   try {
-    const verdict = await verifyChain({
+    const result = await verifyChain({
       certificate: read(leaf),
       intermediates: sent.map(read),
       anchors: trusted.map(read),
       now,
     });
-    return verdict.isTrusted ? 'trusted' : verdict.why;
+    return result.isTrusted ? 'trusted' : result.why;
   } catch (error) {
     return `malformed: ${String(error)}`;
   }

@@ -28,14 +28,14 @@ async function outcome(
   certificate: TestCertificate,
   { sent = [], trusted = [root], at = now, ...more }: Asked = {},
 ): Promise<string> {
-  const verdict = await verifyChain({
+  const result = await verifyChain({
     certificate: certificate.parsed,
     intermediates: sent.map(({ parsed }) => parsed),
     anchors: trusted.map(({ parsed }) => parsed),
     now: at,
     ...more,
   });
-  return verdict.isTrusted ? 'trusted' : verdict.why;
+  return result.isTrusted ? 'trusted' : result.why;
 }
 
 const UNKNOWN = 'certificate signed by unknown authority';

@@ -6,7 +6,7 @@ import type { ComparisonBudget } from './name-constraints';
 import { comparisonBudget, constrainedNameProblem } from './name-constraints';
 
 /** The result of verifying a certificate. */
-export type Verdict =
+export type Result =
   | { readonly isTrusted: true; readonly untilMs: number }
   /** `why` is Go's text without its prefix `x509: `. */
   | { readonly isTrusted: false; readonly why: string };
@@ -43,7 +43,7 @@ const WRONG_USAGE = 'certificate specifies an incompatible key usage';
  * Names are compared from the certificate upwards, and signatures are verified from the anchors downwards. Only keys below an anchor are
  * used, so that an untrusted peer cannot choose expensive keys. The search yields to the event loop between checks.
  */
-export async function verifyChain(question: ChainQuestion): Promise<Verdict> {
+export async function verifyChain(question: ChainQuestion): Promise<Result> {
   const search = new Search(question);
   const untilMs = await search.untilMs();
   return untilMs === undefined ? { isTrusted: false, why: search.why } : { isTrusted: true, untilMs };

@@ -52,9 +52,9 @@ test('what forge says in a certificate is read here, and its chain is trusted as
   expect(authority).toMatchObject({ isAuthority: true, pathLengthMax: 0, extendedUsages: undefined });
   expect(own).toMatchObject({ commonName: 'alice', organizations: ['devs'], extendedUsages: [CLIENT_AUTH] });
   expect(own.notAfterMs - own.notBeforeMs).toBe(2 * HOUR_MS);
-  const verdict = async (certificate: Certificate): Promise<boolean> =>
+  const result = async (certificate: Certificate): Promise<boolean> =>
     (await verifyChain({ certificate, intermediates: [], anchors: [authority], now: Date.now() })).isTrusted;
-  expect([await verdict(own), await verdict(server)]).toEqual([true, false]);
+  expect([await result(own), await result(server)]).toEqual([true, false]);
 });
 
 test('forge trusts a chain of ours, and reads its names', () => {

@@ -1,6 +1,5 @@
 import { GROUP } from '../../../../shared/names';
-import type { UserInfo } from '../../request/exchange';
-import type { TokenQuestion } from '../../registry/operation';
+import type { TokenQuestion, TokenReviewResult } from '../../registry/operation';
 import type { TokenReviewStatus } from '../../../../shared/api/types/authentication-v1';
 import { decodeObject } from '../../../../shared/schema/decode';
 import { messageType } from '../../../../shared/schema/types';
@@ -8,15 +7,8 @@ import type { Unchecked } from '../../../../shared/object/values';
 import type { RemoteReviewOptions } from '../../remote/review-call';
 import { createReviewCall } from '../../remote/review-call';
 
-/** The result of a token review. */
-export type RemoteVerdict =
-  /** `audiences` is empty if the webhook does not report any: then the token is valid for this API. */
-  | { readonly isKnown: true; readonly user: UserInfo; readonly audiences: readonly string[] }
-  /** `why` is empty if the webhook gives no reason. */
-  | { readonly isKnown: false; readonly why: string };
-
 /** Calls the token webhook. Rejects with an Error if there is no answer, or a malformed one. */
-export type TokenReviewCall = (question: TokenQuestion, signal: AbortSignal) => Promise<RemoteVerdict>;
+export type TokenReviewCall = (question: TokenQuestion, signal: AbortSignal) => Promise<TokenReviewResult>;
 
 /** Creates the call. Throws KubeconfigError for a file that cannot be used. */
 export function createTokenReviewCall({ version, ...options }: RemoteReviewOptions): TokenReviewCall {
@@ -27,13 +19,13 @@ export function createTokenReviewCall({ version, ...options }: RemoteReviewOptio
     kind: 'TokenReview',
   });
   return async ({ token, audiences }, signal) =>
-    verdictOf(await call({ spec: { token, audiences }, status: { user: {} } }, signal));
+    resultOf(await call({ spec: { token, audiences }, status: { user: {} } }, signal));
 }
 
 const STATUS = messageType('authentication/v1.TokenReviewStatus');
 
 /** Throws for a malformed status: malformed audiences must not count as none. */
-function verdictOf(answer: Unchecked<TokenReviewStatus>): RemoteVerdict {
+function resultOf(answer: Unchecked<TokenReviewStatus>): TokenReviewResult {
   const { object: status } = decodeObject(STATUS, answer);
   if (status.authenticated !== true) return { isKnown: false, why: status.error ?? '' };
   const { username: name = '', uid = '', groups = [], extra = {} } = status.user ?? {};

@@ -1,12 +1,12 @@
 import { defined } from '../../../../shared/defined';
-import type { TokenQuestion } from '../../registry/operation';
+import type { TokenQuestion, TokenReviewResult } from '../../registry/operation';
 import { unauthorized } from '../authenticator';
 import type { TokenAuthenticator } from '../token-authenticator';
 import type { TokenCacheCounts } from '../token-cache-counts';
 import type { RemoteOptions } from '../../remote/questions';
 import { Questions } from '../../remote/questions';
-import type { RemoteVerdict, TokenReviewCall } from './token-review-call';
-import { parseVerdict } from './parse-verdict';
+import type { TokenReviewCall } from './token-review-call';
+import { parseResult } from './parse-result';
 
 export interface WebhookTokenOptions extends RemoteOptions {
   readonly ask: TokenReviewCall;
@@ -23,10 +23,10 @@ export interface WebhookTokenOptions extends RemoteOptions {
  */
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
   const { ask, apiAudiences, ttlMs, clock, log, shutdownSignal, counts, answersOf } = options;
-  const questions = new Questions<TokenQuestion, RemoteVerdict>({
+  const questions = new Questions<TokenQuestion, TokenReviewResult>({
     ask,
     isGood: ({ isKnown }) => isKnown,
-    ttlMsOf: (verdict) => (verdict.isKnown || verdict.why === '' ? ttlMs : 0),
+    ttlMsOf: (result) => (result.isKnown || result.why === '' ? ttlMs : 0),
     onTrouble: (trouble) => {
       log.warn(
         trouble,
@@ -37,28 +37,28 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
     shutdownSignal,
     ...defined({
       counts,
-      shared: answersOf === undefined ? undefined : { answers: answersOf('tokens'), parse: parseVerdict },
+      shared: answersOf === undefined ? undefined : { answers: answersOf('tokens'), parse: parseResult },
     }),
   });
   return async (question, signal) => {
-    const verdict = await verdictOf(questions, question, signal);
-    const meantFor = verdict.isKnown && verdict.audiences.length > 0 ? verdict.audiences : apiAudiences;
+    const result = await resultOf(questions, question, signal);
+    const meantFor = result.isKnown && result.audiences.length > 0 ? result.audiences : apiAudiences;
     const audiences = question.audiences.filter((each) => meantFor.includes(each));
-    if (!verdict.isKnown) {
-      if (verdict.why !== '') throw unauthorized(verdict.why);
+    if (!result.isKnown) {
+      if (result.why !== '') throw unauthorized(result.why);
       return undefined;
     }
-    return audiences.length === 0 ? undefined : { user: verdict.user, audiences };
+    return audiences.length === 0 ? undefined : { user: result.user, audiences };
   };
 }
 
-async function verdictOf(
-  questions: Questions<TokenQuestion, RemoteVerdict>,
+async function resultOf(
+  questions: Questions<TokenQuestion, TokenReviewResult>,
   { token, audiences }: TokenQuestion,
   signal: AbortSignal,
-): Promise<RemoteVerdict> {
+): Promise<TokenReviewResult> {
   try {
-    return await questions.verdict({ token, audiences }, signal);
+    return await questions.result({ token, audiences }, signal);
   } catch (error) {
     if (signal.aborted) throw error;
     throw unauthorized('the token webhook call failed');

@@ -141,16 +141,16 @@ async function verified(
   const [certificate, ...intermediates] = read;
   if (certificate === undefined) return refused('no certificate');
   const { commonName, organizations, notAfterMs } = certificate;
-  const verdict = await verifyChain({ certificate, intermediates, anchors: content.anchors, now });
-  if (!verdict.isTrusted) {
+  const result = await verifyChain({ certificate, intermediates, anchors: content.anchors, now });
+  if (!result.isTrusted) {
     const name = JSON.stringify(commonName.slice(0, NAME_CHARS_MAX));
-    return refused(`the certificate of ${name} is not trusted: ${verdict.why}`, notAfterMs);
+    return refused(`the certificate of ${name} is not trusted: ${result.why}`, notAfterMs);
   }
   const problem = nameProblem(commonName);
   if (problem !== undefined) return refused(problem, notAfterMs);
   return {
     content,
-    untilMs: verdict.untilMs,
+    untilMs: result.untilMs,
     peer: { isTrusted: true, commonName, organizations, notAfterMs },
   };
 }

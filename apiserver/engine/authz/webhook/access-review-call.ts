@@ -2,13 +2,13 @@ import type { SubjectAccessReviewStatus } from '../../../../shared/api/types/aut
 import { GROUP } from '../../../../shared/names';
 import type { RemoteReviewOptions } from '../../remote/review-call';
 import { createReviewCall } from '../../remote/review-call';
-import type { AccessQuestion, AccessVerdict } from '../../request/access';
+import type { AccessQuestion, AccessResult } from '../../request/access';
 import { decodeObject } from '../../../../shared/schema/decode';
 import { messageType } from '../../../../shared/schema/types';
 import type { Unchecked } from '../../../../shared/object/values';
 
 /** Calls the authorization webhook. Rejects with an Error if there is no answer, or a malformed one. */
-export type AccessReviewCall = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessVerdict>;
+export type AccessReviewCall = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessResult>;
 
 /** Creates the call. Throws KubeconfigError for a file that cannot be used. */
 export function createAccessReviewCall({ version, ...options }: RemoteReviewOptions): AccessReviewCall {
@@ -22,7 +22,7 @@ export function createAccessReviewCall({ version, ...options }: RemoteReviewOpti
   const groupsField = version === 'v1' ? 'groups' : 'group';
   return async (question, signal) => {
     const spec = specOf(question, groupsField);
-    return verdictOf(await call({ spec, status: { allowed: false } }, signal));
+    return resultOf(await call({ spec, status: { allowed: false } }, signal));
   };
 }
 
@@ -50,7 +50,7 @@ function omitEmpty(fields: Readonly<Record<string, string>>): object {
 const STATUS = messageType('authorization/v1.SubjectAccessReviewStatus');
 
 /** `denied` takes precedence over `allowed`. Throws for a malformed status. */
-function verdictOf(answer: Unchecked<SubjectAccessReviewStatus>): AccessVerdict {
+function resultOf(answer: Unchecked<SubjectAccessReviewStatus>): AccessResult {
   const { allowed, denied = false, reason = '' } = decodeObject(STATUS, answer).object;
   if (denied) return { decision: 'deny', reason };
   return { decision: allowed ? 'allow' : 'no-opinion', reason };

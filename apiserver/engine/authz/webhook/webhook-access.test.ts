@@ -8,7 +8,7 @@ import type { StatusError } from '../../../../shared/errors/status-error';
 import { silentLog } from '../../../../shared/log/log';
 import { GROUP } from '../../../../shared/names';
 import type { ReviewVersion } from '../../remote/review-call';
-import type { AccessControl, AccessQuestion, AccessVerdict } from '../../request/access';
+import type { AccessControl, AccessQuestion, AccessResult } from '../../request/access';
 import { parseRequestInfo } from '../../request/request-info';
 import { newExchange } from '../../request/testing/new-exchange';
 import { createAuthorizationStage } from '../authorize';
@@ -89,7 +89,7 @@ function question(about: Partial<AccessQuestion> = {}): AccessQuestion {
   };
 }
 
-async function ask(control: AccessControl, about?: Partial<AccessQuestion>): Promise<AccessVerdict> {
+async function ask(control: AccessControl, about?: Partial<AccessQuestion>): Promise<AccessResult> {
   return control.authorize(question(about), new AbortController().signal);
 }
 
@@ -129,7 +129,7 @@ test.each<[ReviewVersion, string]>([
   });
 });
 
-test.each<[object, AccessVerdict]>([
+test.each<[object, AccessResult]>([
   [
     { allowed: true, reason: 'r' },
     { decision: 'allow', reason: 'r' },
@@ -147,9 +147,9 @@ test.each<[object, AccessVerdict]>([
     { allowed: true, denied: true },
     { decision: 'deny', reason: '' },
   ],
-])('a status of %j is %j', async (said, verdict) => {
+])('a status of %j is %j', async (said, result) => {
   status = said;
-  expect(await ask(access())).toEqual(verdict);
+  expect(await ask(access())).toEqual(result);
 });
 
 test('a yes stands longer than anything else, and only for the same question', async () => {

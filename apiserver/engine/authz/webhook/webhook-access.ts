@@ -2,7 +2,7 @@ import { defined } from '../../../../shared/defined';
 import { fieldsOf } from '../../../../shared/object/accessors';
 import type { RemoteOptions } from '../../remote/questions';
 import { Questions } from '../../remote/questions';
-import type { AccessControl, AccessQuestion, AccessVerdict } from '../../request/access';
+import type { AccessControl, AccessQuestion, AccessResult } from '../../request/access';
 import { NO_RULES } from '../rules';
 import type { AccessReviewCall } from './access-review-call';
 
@@ -23,11 +23,11 @@ const REMEMBERED_QUESTION_MAX = 10_000;
  */
 export function webhookAccess(options: WebhookAccessOptions): AccessControl {
   const { ask, authorizedTtlMs, unauthorizedTtlMs, clock, log, shutdownSignal, answersOf } = options;
-  const isGood = ({ decision }: AccessVerdict): boolean => decision === 'allow';
-  const questions = new Questions<AccessQuestion, AccessVerdict>({
+  const isGood = ({ decision }: AccessResult): boolean => decision === 'allow';
+  const questions = new Questions<AccessQuestion, AccessResult>({
     ask,
     isGood,
-    ttlMsOf: (verdict) => (isGood(verdict) ? authorizedTtlMs : unauthorizedTtlMs),
+    ttlMsOf: (result) => (isGood(result) ? authorizedTtlMs : unauthorizedTtlMs),
     isRemembered: (question) => lengthOf(question) < REMEMBERED_QUESTION_MAX,
     onTrouble: (trouble) => {
       log.warn(
@@ -38,13 +38,13 @@ export function webhookAccess(options: WebhookAccessOptions): AccessControl {
     clock,
     shutdownSignal,
     ...defined({
-      shared: answersOf === undefined ? undefined : { answers: answersOf('access'), parse: parseVerdict },
+      shared: answersOf === undefined ? undefined : { answers: answersOf('access'), parse: parseResult },
     }),
   });
   return {
     authorize: async (question, signal) => {
       try {
-        return await questions.verdict(question, signal);
+        return await questions.result(question, signal);
       } catch (error) {
         if (signal.aborted) throw error;
         return { decision: 'no-opinion', reason: '', error: 'the authorization webhook call failed' };
@@ -76,8 +76,8 @@ function lengthOf({
 const DECISIONS = ['allow', 'deny', 'no-opinion'] as const;
 
 /** Parses a result that a replica shared; undefined if malformed. */
-function parseVerdict(value: unknown): AccessVerdict | undefined {
-  const { decision, reason } = fieldsOf<AccessVerdict>(value);
+function parseResult(value: unknown): AccessResult | undefined {
+  const { decision, reason } = fieldsOf<AccessResult>(value);
   const known = DECISIONS.find((each) => each === decision);
   return known === undefined || typeof reason !== 'string' ? undefined : { decision: known, reason };
 }

@@ -8,7 +8,7 @@ import { silentLog } from '../../../../shared/log/log';
 import { ANNOTATION, AUDIT_ANNOTATION, GROUP } from '../../../../shared/names';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionPlugin } from '../plugin';
-import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 import { imagePolicyConfiguration, imagePolicyProblem } from './configuration';
 import { imagePolicyWebhook } from './image-policy-webhook';
 
@@ -62,7 +62,7 @@ const podOf = (image: string, annotations: Record<string, string> = {}): ApiObje
 });
 
 async function ask(plugin: AdmissionPlugin, pod: ApiObject = podOf('i:1')): Promise<string> {
-  return verdictOf(await outcomeOf(plugin, attributesOf('v1/pods', { object: pod })));
+  return resultOf(await outcomeOf(plugin, attributesOf('v1/pods', { object: pod })));
 }
 
 test('the webhook gets the images, the namespace, and its own annotations', async () => {
@@ -132,7 +132,7 @@ describe('a webhook that does not answer', () => {
     const notes: Record<string, string> = {};
     const annotate = (key: string, value: string) => void (notes[key] = value);
     const attributes = attributesOf('v1/pods', { object: podOf('i:1'), annotate });
-    expect(verdictOf(await outcomeOf(pluginOf({ defaultAllow: true }), attributes))).toBe('admitted');
+    expect(resultOf(await outcomeOf(pluginOf({ defaultAllow: true }), attributes))).toBe('admitted');
     expect(notes).toEqual({ [`${AUDIT_ANNOTATION.imagePolicyPrefix}failed-open`]: 'true' });
   });
 

@@ -106,7 +106,7 @@ function remembered(
     clock,
     shutdownSignal: NEVER,
   });
-  return async (spec, signal) => questions.verdict(spec, signal);
+  return async (spec, signal) => questions.result(spec, signal);
 }
 
 async function statusOf(

@@ -1,7 +1,7 @@
 import { GROUP, SIGNER } from '../../../../shared/names';
 import type { AccessQuestion, Authorizer } from '../../../engine/request/access';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates';
-import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 
 const REQUESTS = 'certificates.orch/v1/certificatesigningrequests';
 const SIGNER_NAME = 'example.com/some-signer';
@@ -68,7 +68,7 @@ describe.each([
       create(authorize),
       update(subresource, { conditions: [{ type: 'Approved' }] }),
     );
-    expect(verdictOf(outcome)).toMatch(
+    expect(resultOf(outcome)).toMatch(
       isAdmitted ? /^admitted$/ : /^403 .* is forbidden: user not permitted to \w+ requests with signerName/,
     );
     expect(questions[0]).toMatchObject({

@@ -3,7 +3,7 @@ import { GROUP } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import { eventRateLimit, eventRateLimitProblem } from './event-rate-limit';
 import type { GivenWrite } from '../testing/plugin-bench';
-import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 
 let nowMs = 0;
 const divided: SharedLimit[] = [];
@@ -23,26 +23,26 @@ const eventOf = (more: GivenWrite = {}, name = 'p') =>
     ...more,
   });
 
-async function verdicts(plugin: ReturnType<typeof pluginOf>, ...events: readonly AdmissionAttributes[]) {
+async function results(plugin: ReturnType<typeof pluginOf>, ...events: readonly AdmissionAttributes[]) {
   const found: string[] = [];
-  for (const event of events) found.push(verdictOf(await outcomeOf(plugin, event)));
+  for (const event of events) found.push(resultOf(await outcomeOf(plugin, event)));
   return found;
 }
 
 test('a burst is admitted, then the steady rate', async () => {
   const plugin = pluginOf({ type: 'Server', qps: 2, burst: 3 });
   const refused = '429 Too many requests: limit reached on type Server for key ';
-  expect(await verdicts(plugin, eventOf(), eventOf(), eventOf(), eventOf())).toEqual([
+  expect(await results(plugin, eventOf(), eventOf(), eventOf(), eventOf())).toEqual([
     'admitted',
     'admitted',
     'admitted',
     refused,
   ]);
   nowMs = 500;
-  expect(await verdicts(plugin, eventOf(), eventOf())).toEqual(['admitted', refused]);
+  expect(await results(plugin, eventOf(), eventOf())).toEqual(['admitted', refused]);
   nowMs = 60_000;
   expect(
-    (await verdicts(plugin, ...Array.from({ length: 5 }, () => eventOf()))).filter(
+    (await results(plugin, ...Array.from({ length: 5 }, () => eventOf()))).filter(
       (each) => each === 'admitted',
     ),
   ).toHaveLength(3);
@@ -54,7 +54,7 @@ test.each([
   ['SourceAndObject', eventOf({}, 'q')],
 ])('under %s another one has a budget of its own', async (type, other) => {
   const plugin = pluginOf({ type, qps: 1, burst: 1 });
-  expect(await verdicts(plugin, eventOf(), eventOf(), other)).toEqual([
+  expect(await results(plugin, eventOf(), eventOf(), other)).toEqual([
     'admitted',
     expect.stringContaining(`limit reached on type ${type}`) as string,
     'admitted',
@@ -64,12 +64,12 @@ test.each([
 test('the least recently used budget is dropped', async () => {
   const plugin = pluginOf({ type: 'Namespace', qps: 1, burst: 1, cacheSize: 1 });
   const [a, b] = [eventOf({ namespace: 'a' }), eventOf({ namespace: 'b' })];
-  expect(await verdicts(plugin, a, b, a)).toEqual(['admitted', 'admitted', 'admitted']);
+  expect(await results(plugin, a, b, a)).toEqual(['admitted', 'admitted', 'admitted']);
 });
 
 test('dry runs cost nothing', async () => {
   const plugin = pluginOf({ type: 'Server', qps: 1, burst: 1 });
-  expect(await verdicts(plugin, eventOf({ dryRun: true }), eventOf(), eventOf())).toEqual([
+  expect(await results(plugin, eventOf({ dryRun: true }), eventOf(), eventOf())).toEqual([
     'admitted',
     'admitted',
     expect.stringContaining('429') as string,
@@ -95,7 +95,7 @@ test.each([
 
 test('every exceeded limit is reported', async () => {
   const plugin = pluginOf({ type: 'Server', qps: 1, burst: 1 }, { type: 'User', qps: 1, burst: 1 });
-  expect(await verdicts(plugin, eventOf(), eventOf())).toEqual([
+  expect(await results(plugin, eventOf(), eventOf())).toEqual([
     'admitted',
     '429 Too many requests: [limit reached on type Server for key , limit reached on type User for key jane]',
   ]);
@@ -104,7 +104,7 @@ test('every exceeded limit is reported', async () => {
 test('a key that is too long is kept as a digest', async () => {
   const plugin = pluginOf({ type: 'SourceAndObject', qps: 1, burst: 1 });
   const name = 'x'.repeat(100_000);
-  const [first, second, other] = await verdicts(
+  const [first, second, other] = await results(
     plugin,
     eventOf({}, name),
     eventOf({}, name),
@@ -117,7 +117,7 @@ test('a key that is too long is kept as a digest', async () => {
 test("a shared budget is reduced to this replica's share, and other replicas see only digests of keys", async () => {
   const plugin = pluginOf({ type: 'Namespace', qps: 8, burst: 8 });
   const admitted = async (count: number): Promise<number> => {
-    const all = await verdicts(
+    const all = await results(
       plugin,
       ...Array.from({ length: count }, () => eventOf({ namespace: 'secret' })),
     );

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../../shared/object/object';
 import { ANNOTATION } from '../../../../shared/names';
 import { limitRanger } from './limit-ranger';
 import { LIMIT_RANGES } from '../../cluster/resources';
-import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, clusterOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 
 const clock = { now: () => 0 };
 
@@ -161,7 +161,7 @@ describe('limits', () => {
     ],
   ])('%s', async (_what, object, range, problem) => {
     const outcome = await pod(object, range);
-    expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+    expect(resultOf(outcome)).toContain(problem ?? 'admitted');
   });
 
   test('all excesses are reported at once', async () => {
@@ -196,7 +196,7 @@ describe('claims', () => {
       attributesOf('v1/persistentvolumeclaims', { object }),
       clusterOf([range]),
     );
-    expect(verdictOf(outcome)).toBe(
+    expect(resultOf(outcome)).toBe(
       problem === undefined ? 'admitted' : `403 persistentvolumeclaims "c" is forbidden: ${problem}`,
     );
   });

@@ -3,7 +3,7 @@ import { ANNOTATION, LABEL, NAMESPACE, NODE_LABEL, NODE_USER } from '../../../..
 import { nodeRestriction } from './node-restriction';
 import { NODES, PODS } from '../../cluster/resources';
 import type { GivenWrite } from '../testing/plugin-bench';
-import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, clusterOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 
 const userOf = (name: string, groups: readonly string[] = [NODE_USER.group]) => ({
   name,
@@ -23,8 +23,8 @@ const cluster = clusterOf([
   [PODS, podOn('n2', 'other')],
 ]);
 
-async function verdict(path: string, given: GivenWrite): Promise<string> {
-  return verdictOf(await outcomeOf(nodeRestriction(true), attributesOf(path, { user, ...given }), cluster));
+async function result(path: string, given: GivenWrite): Promise<string> {
+  return resultOf(await outcomeOf(nodeRestriction(true), attributesOf(path, { user, ...given }), cluster));
 }
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
 ])('the node n1 is changed by %s', async (_who, by, expected) => {
   const object = { metadata: { name: 'n1' }, spec: {} };
   const given = { operation: 'UPDATE', object, oldObject: object, user: by } as const;
-  expect(await verdict('v1/nodes', given)).toContain(expected);
+  expect(await result('v1/nodes', given)).toContain(expected);
 });
 
 describe('a node and itself', () => {
@@ -56,7 +56,7 @@ describe('a node and itself', () => {
     ],
     ['a restricted label', { [`x.${NODE_LABEL.restrictedNamespace}/y`]: '' }, 'set the following labels'],
   ])('is made with %s', async (_what, labels, expected) => {
-    expect(await verdict('v1/nodes', { object: nodeWith(labels) })).toContain(expected);
+    expect(await result('v1/nodes', { object: nodeWith(labels) })).toContain(expected);
   });
 
   test.each([
@@ -92,7 +92,7 @@ describe('a node and itself', () => {
       'admitted',
     ],
   ])('gets %s', async (_what, oldObject, object, expected) => {
-    expect(await verdict('v1/nodes', { operation: 'UPDATE', oldObject, object })).toContain(expected);
+    expect(await result('v1/nodes', { operation: 'UPDATE', oldObject, object })).toContain(expected);
   });
 });
 
@@ -149,19 +149,19 @@ describe('a node and pods', () => {
       'reference persistentvolumeclaims',
     ],
   ])('makes %s', async (_what, object, expected) => {
-    expect(await verdict('v1/pods', { object })).toContain(expected);
+    expect(await result('v1/pods', { object })).toContain(expected);
   });
 
   test.each([
     ['n1', 'admitted'],
     ['n2', 'can only delete pods with spec.nodeName set to itself'],
   ])('deletes one on %s', async (nodeName, expected) => {
-    expect(await verdict('v1/pods', { operation: 'DELETE', oldObject: podOn(nodeName) })).toContain(expected);
+    expect(await result('v1/pods', { operation: 'DELETE', oldObject: podOn(nodeName) })).toContain(expected);
   });
 
   test('updates none', async () => {
     const given = { operation: 'UPDATE', object: podOn('n1'), oldObject: podOn('n1') } as const;
-    expect(await verdict('v1/pods', given)).toContain('can only create and delete mirror pods');
+    expect(await result('v1/pods', given)).toContain('can only create and delete mirror pods');
   });
 
   test.each([
@@ -172,7 +172,7 @@ describe('a node and pods', () => {
     const oldObject = podOn(nodeName);
     const object = { ...oldObject, metadata: { ...oldObject.metadata, labels } };
     const given = { operation: 'UPDATE', subresource: 'status', object, oldObject } as const;
-    expect(await verdict('v1/pods', given)).toContain(expected);
+    expect(await result('v1/pods', given)).toContain(expected);
   });
 
   test.each([
@@ -181,7 +181,7 @@ describe('a node and pods', () => {
     ['gone', '404 pods "gone" not found'],
   ])('evicts the pod %s', async (name, expected) => {
     const given = { subresource: 'eviction', name, object: { metadata: { name } } };
-    expect(await verdict('v1/pods', given)).toContain(expected);
+    expect(await result('v1/pods', given)).toContain(expected);
   });
 });
 
@@ -196,7 +196,7 @@ describe('a node and tokens', () => {
   ])('requests one bound to %s', async (_what, boundObjectRef, expected) => {
     const object = { metadata: {}, spec: boundObjectRef === undefined ? {} : { boundObjectRef } };
     const given = { subresource: 'token', name: 'a', object };
-    expect(await verdict('v1/serviceaccounts', given)).toContain(expected);
+    expect(await result('v1/serviceaccounts', given)).toContain(expected);
   });
 });
 
@@ -212,7 +212,7 @@ test.each([
   ['storage.orch/v1/csinodes', { name: 'n2' }, 'can only access CSINode with the same name'],
 ])('a node writes %s %j', async (path, place, expected) => {
   const given = { ...place, operation: 'UPDATE' as const, object: { metadata: { name: place.name } } };
-  expect(await verdict(path, given)).toContain(expected);
+  expect(await result(path, given)).toContain(expected);
 });
 
 test.each([
@@ -228,14 +228,14 @@ test.each([
   const oldObject = { metadata: { name: 'c' }, status: { phase: 'Bound', capacity: { storage: '1Gi' } } };
   const object = { ...oldObject, status: { ...oldObject.status, ...status } };
   const given = { operation: 'UPDATE' as const, subresource, object, oldObject };
-  expect(await verdict('v1/persistentvolumeclaims', given)).toContain(expected);
+  expect(await result('v1/persistentvolumeclaims', given)).toContain(expected);
 });
 
 test('an update of a claim without resourceVersion is checked by what it changes', async () => {
   const object = { metadata: { name: 'c' }, status: { capacity: { storage: '2Gi' } } };
   const oldObject = { metadata: { name: 'c', resourceVersion: '7' }, status: {} };
   const given = { operation: 'UPDATE' as const, subresource: 'status', object, oldObject };
-  expect(await verdict('v1/persistentvolumeclaims', given)).toBe('admitted');
+  expect(await result('v1/persistentvolumeclaims', given)).toBe('admitted');
 });
 
 test('connect requests are left to authorization', () => {
@@ -259,6 +259,6 @@ test('without volume expansion, nodes may not write claims', async () => {
     object: claim,
     oldObject: claim,
   });
-  const judged = verdictOf(await outcomeOf(nodeRestriction(false), given, cluster));
-  expect(judged).toContain('node "n1" is not allowed to update persistentvolumeclaim metadata');
+  const problem = resultOf(await outcomeOf(nodeRestriction(false), given, cluster));
+  expect(problem).toContain('node "n1" is not allowed to update persistentvolumeclaim metadata');
 });

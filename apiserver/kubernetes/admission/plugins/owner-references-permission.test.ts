@@ -1,7 +1,7 @@
 import type { OwnerReference } from '../../../../shared/object/object';
 import type { ResourceOfKind } from './owner-references-permission';
 import { ownerReferencesPermission } from './owner-references-permission';
-import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 
 const DELETE = 'delete ns configmaps//c';
 const FINALIZE = 'update ns replicasets/finalizers/r';
@@ -100,7 +100,7 @@ test.each([
     oldObject: withOwners(before),
   });
   const outcome = await outcomeOf(pluginFor(allowed), attributes);
-  expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  expect(resultOf(outcome)).toContain(problem ?? 'admitted');
 });
 
 test.each([
@@ -111,5 +111,5 @@ test.each([
     pluginFor([]),
     attributesOf('v1/configmaps', { object: withOwners([given]) }),
   );
-  expect(verdictOf(outcome)).toContain(expected);
+  expect(resultOf(outcome)).toContain(expected);
 });

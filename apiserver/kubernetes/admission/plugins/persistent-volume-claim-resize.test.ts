@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize';
 import { STORAGE_CLASSES } from '../../cluster/resources';
-import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, clusterOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 
 const cluster = clusterOf([
   [STORAGE_CLASSES, { metadata: { name: 'grows' }, allowVolumeExpansion: true }],
@@ -34,5 +34,5 @@ test.each([
 ])('%s', async (_what, oldObject, object, problem) => {
   const attributes = attributesOf('v1/persistentvolumeclaims', { operation: 'UPDATE', object, oldObject });
   const outcome = await outcomeOf(persistentVolumeClaimResize, attributes, cluster);
-  expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  expect(resultOf(outcome)).toContain(problem ?? 'admitted');
 });

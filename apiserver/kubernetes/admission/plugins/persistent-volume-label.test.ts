@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { ANNOTATION, VOLUME_TOPOLOGY_LABELS } from '../../../../shared/names';
-import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 import { persistentVolumeLabel } from './persistent-volume-label';
 
 const [TODAY, BEFORE] = VOLUME_TOPOLOGY_LABELS;
@@ -86,6 +86,6 @@ test.each([
   { nfs: { server: 's', path: '/' } },
   { awsElasticBlockStore: { volumeID: 'placeholder-for-provisioning' } },
 ])('any other volume is ignored: %j', async (spec) => {
-  expect(verdictOf(await outcome(spec))).toBe('admitted');
+  expect(resultOf(await outcome(spec))).toBe('admitted');
   expect(await outcome(spec)).toEqual({ metadata: { name: 'v' }, spec });
 });

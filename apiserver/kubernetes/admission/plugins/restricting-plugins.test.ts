@@ -9,7 +9,7 @@ import { podNodeSelector, podNodeSelectorProblem } from './pod-node-selector';
 import { podTolerationRestriction } from './pod-toleration-restriction';
 import { NAMESPACES } from '../../cluster/resources';
 import { securityContextDeny } from './security-context-deny';
-import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, clusterOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 
 const PODS = 'v1/pods';
 const podOf = (spec: object): ApiObject => ({ metadata: { name: 'p' }, spec });
@@ -71,7 +71,7 @@ test.each([
     limitPodHardAntiAffinityTopology,
     creationOf({ affinity: { podAntiAffinity } }),
   );
-  expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  expect(resultOf(outcome)).toContain(problem ?? 'admitted');
 });
 
 describe('ExtendedResourceToleration', () => {
@@ -116,7 +116,7 @@ test.each([
           oldObject: { ...object, spec: { externalIPs: before } },
         });
   const outcome = await outcomeOf(denyServiceExternalIps, attributes);
-  expect(verdictOf(outcome)).toMatch(isAdmitted ? /^admitted$/ : /Use of external IPs is denied/);
+  expect(resultOf(outcome)).toMatch(isAdmitted ? /^admitted$/ : /Use of external IPs is denied/);
 });
 
 test.each([
@@ -130,7 +130,7 @@ test.each([
   ],
 ])('SecurityContextDeny and %j', async (spec, problem) => {
   const outcome = await outcomeOf(securityContextDeny, creationOf(spec));
-  expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  expect(resultOf(outcome)).toContain(problem ?? 'admitted');
 });
 
 describe('PodNodeSelector', () => {

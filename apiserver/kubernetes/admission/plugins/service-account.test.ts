@@ -3,7 +3,7 @@ import { ANNOTATION, ROOT_CA, SECRET_TYPE, SERVICE_ACCOUNT_MOUNT_PATH } from '..
 import * as RESOURCES from '../../cluster/resources';
 import { SECRETS, SERVICE_ACCOUNTS } from '../../cluster/resources';
 import { serviceAccount } from './service-account';
-import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, clusterOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 import type { ClusterReader } from '../../cluster/cluster-reader';
 
 const PODS = 'v1/pods';
@@ -210,7 +210,7 @@ describe('an account that enforces mountable secrets', () => {
     ],
   ])('%s', async (_what, spec, problem) => {
     const outcome = await specAfter({ serviceAccountName: 'strict', ...spec });
-    expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+    expect(resultOf(outcome)).toContain(problem ?? 'admitted');
   });
 
   test.each([
@@ -251,7 +251,7 @@ describe('an account that enforces mountable secrets', () => {
       ...cluster,
       get: (...asked) => (cluster.freshened() > 0 ? fresh : cluster).get(...asked),
     });
-    expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+    expect(resultOf(outcome)).toContain(problem ?? 'admitted');
   });
 
   test('other changes of a pod are ignored', () => {
@@ -284,7 +284,7 @@ describe('a mirror pod', () => {
     ],
   ])('%s', async (_what, spec, problem) => {
     const outcome = await specAfter(spec, { [ANNOTATION.mirrorPod]: 'x' });
-    expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+    expect(resultOf(outcome)).toContain(problem ?? 'admitted');
   });
 });
 
@@ -347,6 +347,6 @@ describe('without bound tokens', () => {
     expect(await outcome({})).toBe(
       '500 No API token found for service account "default", retry after the token is automatically created and added to the service account',
     );
-    expect(verdictOf(await outcome({ serviceAccountName: 'quiet' }))).toBe('admitted');
+    expect(resultOf(await outcome({ serviceAccountName: 'quiet' }))).toBe('admitted');
   });
 });

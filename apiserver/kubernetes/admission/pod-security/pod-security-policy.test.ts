@@ -3,7 +3,7 @@ import { ANNOTATION, AUDIT_ANNOTATION } from '../../../../shared/names';
 import type { AccessQuestion } from '../../../engine/request/access';
 import { POD_SECURITY_POLICIES } from '../../cluster/resources';
 import type { GivenWrite } from '../testing/plugin-bench';
-import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, clusterOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 import { podSecurityPolicy } from './pod-security-policy';
 
 const ANY = { rule: 'RunAsAny' };
@@ -158,10 +158,10 @@ describe('an existing pod', () => {
   test('may lose owners and finalizers whatever policies say', async () => {
     const before = { ...podOf(PRIVILEGED), metadata: { name: 'p', finalizers: ['example.com/f'] } };
     const cluster = clusterOf([policy('a')]);
-    expect(verdictOf(await outcomeOf(pluginFor(), updateOf(podOf(PRIVILEGED), before), cluster))).toBe(
+    expect(resultOf(await outcomeOf(pluginFor(), updateOf(podOf(PRIVILEGED), before), cluster))).toBe(
       'admitted',
     );
-    expect(verdictOf(await outcomeOf(pluginFor(), updateOf(labeled(before), before), cluster))).toContain(
+    expect(resultOf(await outcomeOf(pluginFor(), updateOf(labeled(before), before), cluster))).toContain(
       'unable to validate pod',
     );
   });

@@ -4,7 +4,7 @@ import { WriteNotes } from '../../../engine/registry/write-notes';
 import type { AdmissionPlugin } from '../plugin';
 import { PODS, RESOURCE_QUOTAS } from '../../cluster/resources';
 import type { FakeCluster, GivenWrite } from '../testing/plugin-bench';
-import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import { attributesOf, clusterOf, outcomeOf, resultOf } from '../testing/plugin-bench';
 import { resourceQuotaProblem } from './configuration';
 import { FakeQuotas, quotaOf } from './testing/fake-quotas';
 import { resourceQuota } from './resource-quota';
@@ -19,10 +19,10 @@ function given(objects: readonly ResourceQuota[], configuration?: unknown): void
   plugin = resourceQuota({ records: quotas, configuration, clock: { now: () => 0 }, randomInt: () => 0 });
 }
 
-async function verdict(path: string, object: object, more: GivenWrite = {}): Promise<string> {
+async function result(path: string, object: object, more: GivenWrite = {}): Promise<string> {
   const metadata = { name: 'x', namespace: 'ns' };
   const attributes = attributesOf(path, { object: { metadata, ...object }, ...more });
-  return verdictOf(await outcomeOf(plugin, attributes, cluster));
+  return resultOf(await outcomeOf(plugin, attributes, cluster));
 }
 
 const container = (requests: object, limits: object = {}): object => ({
@@ -40,7 +40,7 @@ describe('a creation', () => {
       quotaOf('pods', { hard: { pods: '3' }, used: { pods: '2' } }),
       quotaOf('secrets', { hard: { secrets: '3' }, used: { secrets: '2' } }),
     ]);
-    expect(await verdict('v1/pods', pod({ cpu: '250m' }))).toBe('admitted');
+    expect(await result('v1/pods', pod({ cpu: '250m' }))).toBe('admitted');
     expect(quotas.used()).toEqual({
       cpu: { cpu: '750m', services: '0' },
       pods: { pods: '3' },
@@ -56,7 +56,7 @@ describe('a creation', () => {
         used: { pods: '2', 'requests.cpu': '900m', memory: '0', cpu: '0' },
       }),
     ]);
-    expect(await verdict('v1/pods', pod({ cpu: '200m', memory: '1Gi' }))).toBe(
+    expect(await result('v1/pods', pod({ cpu: '200m', memory: '1Gi' }))).toBe(
       '403 pods "x" is forbidden: exceeded quota: q, requested: pods=1,requests.cpu=200m, used: pods=2,requests.cpu=900m, limited: pods=2,requests.cpu=1',
     );
     expect(quotas.writes).toBe(0);
@@ -67,7 +67,7 @@ describe('a creation', () => {
       quotaOf('a', { hard: { pods: '5' }, used: { pods: '0' } }),
       quotaOf('b', { hard: { 'count/pods': '1' }, used: { 'count/pods': '1' } }),
     ]);
-    expect(await verdict('v1/pods', pod())).toContain('exceeded quota: b, requested: count/pods=1,');
+    expect(await result('v1/pods', pod())).toContain('exceeded quota: b, requested: count/pods=1,');
     expect(quotas.writes).toBe(0);
   });
 
@@ -78,7 +78,7 @@ describe('a creation', () => {
         used: { pods: '1', memory: '2Gi', secrets: '9' },
       }),
     ]);
-    expect(await verdict('v1/pods', pod({ memory: '0' }))).toBe('admitted');
+    expect(await result('v1/pods', pod({ memory: '0' }))).toBe('admitted');
   });
 
   test('is refused if it does not set what a quota limits', async () => {
@@ -88,30 +88,30 @@ describe('a creation', () => {
         used: { memory: '0', 'limits.cpu': '0', pods: '0' },
       }),
     ]);
-    expect(await verdict('v1/pods', pod())).toBe(
+    expect(await result('v1/pods', pod())).toBe(
       '403 pods "x" is forbidden: failed quota: q: must specify limits.cpu,memory',
     );
   });
 
   test('is refused while the usage is unknown', async () => {
     given([quotaOf('q', { hard: { pods: '2', 'count/pods': '3', secrets: '1' }, used: { pods: '0' } })]);
-    expect(await verdict('v1/pods', pod())).toBe(
+    expect(await result('v1/pods', pod())).toBe(
       '403 pods "x" is forbidden: status unknown for quota: q, resources: count/pods,pods',
     );
   });
 
   test('is not limited by a quota without a status', async () => {
     given([{ ...quotaOf('q', { hard: {}, used: {} }), spec: { hard: { pods: '0' } }, status: {} }]);
-    expect(await verdict('v1/pods', pod())).toBe('admitted');
+    expect(await result('v1/pods', pod())).toBe('admitted');
   });
 
   test('of a dry run is evaluated and not charged', async () => {
     given([quotaOf('q', { hard: { pods: '1' }, used: { pods: '0' } })]);
     const dryRun = { dryRun: true };
-    expect(await verdict('v1/pods', pod(), dryRun)).toBe('admitted');
+    expect(await result('v1/pods', pod(), dryRun)).toBe('admitted');
     expect(quotas.writes).toBe(0);
-    expect(await verdict('v1/pods', pod())).toBe('admitted');
-    expect(await verdict('v1/pods', pod(), dryRun)).toContain('exceeded quota: q');
+    expect(await result('v1/pods', pod())).toBe('admitted');
+    expect(await result('v1/pods', pod(), dryRun)).toContain('exceeded quota: q');
   });
 
   test('of an object with several countable names is charged under all of them', async () => {
@@ -121,12 +121,12 @@ describe('a creation', () => {
         used: { secrets: '0', 'count/secrets': '1', 'count/deployments.apps': '0' },
       }),
     ]);
-    expect(await verdict('v1/secrets', {})).toBe('admitted');
+    expect(await result('v1/secrets', {})).toBe('admitted');
     expect(quotas.used()['q']).toMatchObject({ secrets: '1', 'count/secrets': '2' });
-    expect(await verdict('v1/secrets', {})).toContain(
+    expect(await result('v1/secrets', {})).toContain(
       'requested: count/secrets=1, used: count/secrets=2, limited: count/secrets=2',
     );
-    expect(await verdict('apps/v1/deployments', {})).toContain('limited: count/deployments.apps=0');
+    expect(await result('apps/v1/deployments', {})).toContain('limited: count/deployments.apps=0');
   });
 
   test('in a namespace without quotas is synchronous', () => {
@@ -157,15 +157,15 @@ describe('a quota with scopes', () => {
     ],
   ])('%j matches a pod %j and not %j', async (scopes, inside, outside) => {
     given([quotaOf('q', { hard, used, ...scopes })]);
-    expect(await verdict('v1/pods', pod({}, inside))).toContain('exceeded quota: q');
-    expect(await verdict('v1/pods', pod({}, outside))).toBe('admitted');
+    expect(await result('v1/pods', pod({}, inside))).toContain('exceeded quota: q');
+    expect(await result('v1/pods', pod({}, outside))).toBe('admitted');
   });
 
   test('for best effort does not require cpu', async () => {
     given([quotaOf('q', { hard, used: { pods: '0' }, scopes: ['BestEffort'] })]);
-    expect(await verdict('v1/pods', pod({ cpu: '1' }))).toBe('admitted');
+    expect(await result('v1/pods', pod({ cpu: '1' }))).toBe('admitted');
     expect(quotas.writes).toBe(0);
-    expect(await verdict('v1/pods', pod())).toBe('admitted');
+    expect(await result('v1/pods', pod())).toBe('admitted');
     expect(quotas.used()['q']).toEqual({ pods: '1' });
   });
 
@@ -177,13 +177,13 @@ describe('a quota with scopes', () => {
         scopes: ['NotTerminating'],
       }),
     ]);
-    expect(await verdict('v1/services', { spec: {} })).toBe('admitted');
+    expect(await result('v1/services', { spec: {} })).toBe('admitted');
   });
 });
 
 describe('an update', () => {
   const update = async (path: string, from: object, to: object): Promise<string> =>
-    verdict(path, to, {
+    result(path, to, {
       operation: 'UPDATE',
       oldObject: { metadata: { name: 'x', resourceVersion: '1' }, ...from },
     });
@@ -266,22 +266,22 @@ describe('limited resources', () => {
       (name) => `gold${STORAGE_CLASS_QUOTA}${name}`,
     );
     const claims = 'v1/persistentvolumeclaims';
-    expect(await verdict(claims, claim('silver'))).toBe('admitted');
-    expect(await verdict(claims, claim('gold'))).toBe(
+    expect(await result(claims, claim('silver'))).toBe('admitted');
+    expect(await result(claims, claim('gold'))).toBe(
       `403 persistentvolumeclaims "x" is forbidden: insufficient quota to consume: ${String(asClaims)},${String(asStorage)}`,
     );
     const names = Object.fromEntries([asClaims, asStorage].map((name) => [name, '9Gi']));
     const none = Object.fromEntries([asClaims, asStorage].map((name) => [name, '0']));
     given([quotaOf('q', { hard: names, used: none })], { kind, limitedResources });
-    expect(await verdict(claims, claim('gold'))).toBe('admitted');
-    expect(await verdict('v1/pods', pod())).toBe('admitted');
+    expect(await result(claims, claim('gold'))).toBe('admitted');
+    expect(await result('v1/pods', pod())).toBe('admitted');
   });
 
   test('pods of a scope need a quota of that scope', async () => {
     const configuration = { kind, limitedResources: [{ resource: 'pods', matchScopes: high }] };
     given([], configuration);
-    expect(await verdict('v1/pods', pod({}, { priorityClassName: 'low' }))).toBe('admitted');
-    expect(await verdict('v1/pods', pod({}, { priorityClassName: 'high' }))).toBe(
+    expect(await result('v1/pods', pod({}, { priorityClassName: 'low' }))).toBe('admitted');
+    expect(await result('v1/pods', pod({}, { priorityClassName: 'high' }))).toBe(
       '403 pods "x" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [high top]}]',
     );
     const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }];
@@ -289,8 +289,8 @@ describe('limited resources', () => {
       [quotaOf('q', { hard: { pods: '1' }, used: { pods: '0' }, scopeSelector: { matchExpressions } })],
       configuration,
     );
-    expect(await verdict('v1/pods', pod({}, { priorityClassName: 'high' }))).toBe('admitted');
-    expect(await verdict('v1/pods', pod({}, { priorityClassName: 'top' }))).toContain('insufficient quota');
+    expect(await result('v1/pods', pod({}, { priorityClassName: 'high' }))).toBe('admitted');
+    expect(await result('v1/pods', pod({}, { priorityClassName: 'top' }))).toContain('insufficient quota');
   });
 
   test.each([
@@ -314,26 +314,26 @@ describe('concurrency', () => {
       quotas.beforeWrite = undefined;
       quotas.replace('q', { pods: '2' });
     };
-    expect(await verdict('v1/pods', pod())).toBe('admitted');
+    expect(await result('v1/pods', pod())).toBe('admitted');
     expect(quotas.used()['q']).toEqual({ pods: '3' });
   });
 
   test('another replica that takes the rest causes a refusal', async () => {
     given([quotaOf('q', { hard: { pods: '3' }, used: { pods: '2' } })]);
     quotas.beforeWrite = () => quotas.replace('q', { pods: '3' });
-    expect(await verdict('v1/pods', pod())).toContain('used: pods=3, limited: pods=3');
+    expect(await result('v1/pods', pod())).toContain('used: pods=3, limited: pods=3');
   });
 
   test('a quota that is deleted meanwhile limits nothing', async () => {
     given([quotaOf('q', { hard: { pods: '3' }, used: { pods: '2' } })]);
     quotas.beforeWrite = () => quotas.remove('q');
-    expect(await verdict('v1/pods', pod())).toBe('admitted');
+    expect(await result('v1/pods', pod())).toBe('admitted');
   });
 
   test('a write that loses every race gets the conflict', async () => {
     given([quotaOf('q', { hard: { pods: '999' }, used: { pods: '0' } })]);
     quotas.beforeWrite = () => quotas.replace('q', { pods: '1' });
-    expect(await verdict('v1/pods', pod())).toBe(
+    expect(await result('v1/pods', pod())).toBe(
       '409 Operation cannot be fulfilled on resourcequotas "q": the object has been modified; please apply your changes to the latest version and try again',
     );
   });
@@ -341,18 +341,18 @@ describe('concurrency', () => {
   test('a further attempt of the same write is charged only for additional usage', async () => {
     given([quotaOf('q', { hard: { pods: '1', cpu: '2' }, used: { pods: '0', cpu: '0' } })]);
     const notes = new WriteNotes();
-    expect(await verdict('v1/pods', pod({ cpu: '500m' }), { notes })).toBe('admitted');
-    expect(await verdict('v1/pods', pod({ cpu: '500m' }), { notes })).toBe('admitted');
+    expect(await result('v1/pods', pod({ cpu: '500m' }), { notes })).toBe('admitted');
+    expect(await result('v1/pods', pod({ cpu: '500m' }), { notes })).toBe('admitted');
     expect(quotas.used()['q']).toEqual({ pods: '1', cpu: '500m' });
-    expect(await verdict('v1/pods', pod({ cpu: '1' }), { notes })).toBe('admitted');
+    expect(await result('v1/pods', pod({ cpu: '1' }), { notes })).toBe('admitted');
     expect(quotas.used()['q']).toEqual({ pods: '1', cpu: '1' });
-    expect(await verdict('v1/pods', pod({ cpu: '500m' }))).toContain('exceeded quota');
+    expect(await result('v1/pods', pod({ cpu: '500m' }))).toContain('exceeded quota');
   });
 
   test('writes that wait during a batch are charged by one more write', async () => {
     given([quotaOf('q', { hard: { pods: '60' }, used: { pods: '0' } })]);
-    const verdicts = await Promise.all(Array.from({ length: 100 }, async () => verdict('v1/pods', pod())));
-    expect(verdicts.filter((each) => each === 'admitted')).toHaveLength(60);
+    const results = await Promise.all(Array.from({ length: 100 }, async () => result('v1/pods', pod())));
+    expect(results.filter((each) => each === 'admitted')).toHaveLength(60);
     expect(quotas.used()['q']).toEqual({ pods: '60' });
     expect(quotas.writes).toBeLessThanOrEqual(2);
   });

@@ -104,6 +104,6 @@ export async function outcomeOf(
 }
 
 /** Returns `admitted`, or the message of the refusal. */
-export function verdictOf(outcome: unknown): string {
+export function resultOf(outcome: unknown): string {
   return typeof outcome === 'string' ? outcome : 'admitted';
 }

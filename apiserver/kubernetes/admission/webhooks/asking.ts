@@ -8,8 +8,8 @@ import { converting } from '../../../engine/registry/conversion-needed';
 import type { Reading } from '../../cluster/cluster-reader';
 import type { WebhookCaller } from './call';
 import { CallFailure } from './call-failure';
-import type { WebhookVerdict } from './review';
-import { questionOf, refusalCode, verdictIn } from './review';
+import type { WebhookResult } from './review';
+import { questionOf, refusalCode, resultIn } from './review';
 import type { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import type { Webhook } from './webhook';
@@ -50,7 +50,7 @@ const toldAt = new WeakMap<Webhook, number>();
 export async function ask<T>(
   parts: AskingParts,
   asking: Asking,
-  use: (verdict: WebhookVerdict) => T,
+  use: (result: WebhookResult) => T,
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const { hook } = asking.invocation;
@@ -58,8 +58,8 @@ export async function ask<T>(
   const startedAt = performance.now();
   let rejection: Rejection | undefined;
   try {
-    const verdict = await verdictOf(parts, asking, signal);
-    return await converting(() => use(verdict), signal);
+    const result = await resultOf(parts, asking, signal);
+    return await converting(() => use(result), signal);
   } catch (error) {
     // An aborted caller gets its own reason instead of the webhook's failure.
     const failure = signal.aborted && error instanceof CallFailure ? (signal.reason as Error) : error;
@@ -79,11 +79,11 @@ export async function ask<T>(
   }
 }
 
-async function verdictOf(
+async function resultOf(
   { caller }: AskingParts,
   asking: Asking,
   signal: AbortSignal,
-): Promise<WebhookVerdict> {
+): Promise<WebhookResult> {
   const { invocation, attributes, cluster } = asking;
   const { hook } = invocation;
   const { reviewVersion: version } = hook;
@@ -97,16 +97,16 @@ async function verdictOf(
   const uid = randomUUID();
   const question = await converting(() => questionOf({ ...asking, uid, version }), signal);
   const body = await caller.call(hook, { body: question.body, cluster }, signal);
-  const verdict = understood(hook, () => verdictIn(body, question, hook.type));
-  passOn(hook, verdict, attributes);
-  if (!verdict.isAllowed) throw refusal(hook, verdict);
-  return verdict;
+  const result = understood(hook, () => resultIn(body, question, hook.type));
+  passOn(hook, result, attributes);
+  if (!result.isAllowed) throw refusal(hook, result);
+  return result;
 }
 
 /** Passes on warnings and annotations within the limits of responses and audit events. */
 function passOn(
   { name }: Webhook,
-  { auditAnnotations, warnings }: WebhookVerdict,
+  { auditAnnotations, warnings }: WebhookResult,
   { write: { annotate, warn } }: AdmissionAttributes,
 ): void {
   for (const [key, value] of Object.entries(auditAnnotations).slice(0, ANNOTATIONS_MAX)) {
@@ -120,7 +120,7 @@ function passOn(
   }
 }
 
-function understood(hook: Webhook, read: () => WebhookVerdict): WebhookVerdict {
+function understood(hook: Webhook, read: () => WebhookResult): WebhookResult {
   try {
     return read();
   } catch (error) {
@@ -129,7 +129,7 @@ function understood(hook: Webhook, read: () => WebhookVerdict): WebhookVerdict {
 }
 
 /** Prefixes the reason with the webhook's name, as kube-apiserver does. */
-function refusal({ name }: Webhook, { status }: WebhookVerdict): StatusError {
+function refusal({ name }: Webhook, { status }: WebhookResult): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
   const { reason = '', message = '', details } = status;
   const why = message === '' ? reason : message;

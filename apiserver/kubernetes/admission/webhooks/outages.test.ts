@@ -383,7 +383,7 @@ describe('an outage', () => {
 
 describe('an aborted request', () => {
   /** Denies objects named evil, and answers slowly for objects named slow. */
-  const judge =
+  const evaluateAfter =
     (thought: Promise<void>): Behaviour =>
     async ({ review }) => {
       const { name } = review.request;
@@ -402,7 +402,7 @@ describe('an aborted request', () => {
       await start({ failuresMax: 1, pauseMs: PATIENCE_MS });
       await configure(hookAt(webhook, { timeoutSeconds: 30, failurePolicy }));
       let think: () => void = () => undefined;
-      webhook.behave = judge(
+      webhook.behave = evaluateAfter(
         new Promise((resolve) => {
           think = resolve;
         }),
@@ -489,18 +489,18 @@ test("a webhook behind a Service is called by the Service's DNS name", async () 
   await webhook.close();
   webhook = await startWebhook(allow, { hosts: ['hook.default.svc'] });
   await start();
-  const service = { name: 'hook', namespace: 'default', port: webhook.port, path: '/judge' };
+  const service = { name: 'hook', namespace: 'default', port: webhook.port, path: '/validate' };
   const hook = { ...hookAt(webhook), clientConfig: { service, caBundle: webhook.caBundle } };
   await configure(hook);
   expect(why(await createMap())).toBe(
-    `Post "https://hook.default.svc:${String(webhook.port)}/judge?timeout=10s": service "hook" not found`,
+    `Post "https://hook.default.svc:${String(webhook.port)}/validate?timeout=10s": service "hook" not found`,
   );
   await api.call('POST', '/api/v1/namespaces/default/services', {
     body: { metadata: { name: 'hook' }, spec: { type: 'ExternalName', externalName: 'localhost' } },
   });
   expect((await createMap()).code).toBe(201);
   expect(webhook.asked[0]).toMatchObject({
-    url: '/judge?timeout=10s',
+    url: '/validate?timeout=10s',
     host: `hook.default.svc:${String(webhook.port)}`,
   });
 });

@@ -88,7 +88,7 @@ function optionsOf({
 }
 
 /** The answer of a webhook. */
-export interface WebhookVerdict {
+export interface WebhookResult {
   readonly isAllowed: boolean;
   /** The Status of a refusal. */
   readonly status: Partial<Status>;
@@ -110,11 +110,11 @@ const REVIEW = messageType('admission/v1.AdmissionReview');
  * Parses the answer. Throws an Error that says what is wrong with it. Source: VerifyAdmissionResponse of
  * kube-apiserver v1.36.
  */
-export function verdictIn(
+export function resultIn(
   body: Buffer,
   question: Pick<Question, 'uid' | 'version'>,
   type: WebhookType,
-): WebhookVerdict {
+): WebhookResult {
   const review = reviewIn(body);
   const { response } = review;
   if (response === undefined) throw new Error('webhook response was absent');

@@ -1,10 +1,10 @@
-import type { AccessControl, AccessQuestion, AccessVerdict } from '../../../engine/request/access';
+import type { AccessControl, AccessQuestion, AccessResult } from '../../../engine/request/access';
 import type { UserInfo } from '../../../engine/request/exchange';
 import { urlPrefixOf } from '../rbac/policy-rule';
 import type { AbacPolicy } from './policy-file';
 
-const ALLOWED: AccessVerdict = { decision: 'allow', reason: '' };
-const NO_OPINION: AccessVerdict = { decision: 'no-opinion', reason: 'No policy matched.' };
+const ALLOWED: AccessResult = { decision: 'allow', reason: '' };
+const NO_OPINION: AccessResult = { decision: 'no-opinion', reason: 'No policy matched.' };
 
 const READ_VERBS: readonly string[] = ['get', 'list', 'watch'];
 const EVERY = '*';

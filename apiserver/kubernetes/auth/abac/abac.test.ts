@@ -64,8 +64,8 @@ test.each<readonly [string, string, Partial<AccessQuestion>, boolean]>([
   ['no path with a resource, in the old form', '{"user":"ann","resource":"pods"}', PATH, false],
   ['every group of APIs, in the old form', '{"user":"ann","resource":"pods"}', { apiGroup: 'x' }, true],
 ])('a policy is for %s', async (_what, line, over, allowed) => {
-  const verdict = await access('# a comment', '', line).authorize({ ...QUESTION, ...over }, SIGNAL);
-  expect(verdict).toEqual(
+  const result = await access('# a comment', '', line).authorize({ ...QUESTION, ...over }, SIGNAL);
+  expect(result).toEqual(
     allowed ? { decision: 'allow', reason: '' } : { decision: 'no-opinion', reason: 'No policy matched.' },
   );
 });

@@ -1,5 +1,5 @@
 import { GROUP, NAMESPACE } from '../../../../shared/names';
-import type { AccessControl, AccessQuestion, AccessVerdict } from '../../../engine/request/access';
+import type { AccessControl, AccessQuestion, AccessResult } from '../../../engine/request/access';
 import { nodeOf } from './node-user';
 import { CompiledRule, askedBy } from '../rbac/compiled-rule';
 import type { PolicyRule } from '../rbac/policy-rule';
@@ -7,7 +7,7 @@ import { NO_RULES } from '../../../engine/authz/rules';
 import type { NodeFeatures } from './node-features';
 import type { NeededKind, NodeGraph } from './node-graph';
 
-const ALLOWED: AccessVerdict = { decision: 'allow', reason: '' };
+const ALLOWED: AccessResult = { decision: 'allow', reason: '' };
 
 /**
  * Creates the node authorizer: kubelets may read the objects that their own pods refer to, renew their own Lease and CSINode, and do what
@@ -55,7 +55,7 @@ export function nodeAccess(
   };
 }
 
-function noOpinion(reason: string): AccessVerdict {
+function noOpinion(reason: string): AccessResult {
   return { decision: 'no-opinion', reason };
 }
 

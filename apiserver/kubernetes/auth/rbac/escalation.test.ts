@@ -192,7 +192,7 @@ describe('a binding', () => {
     ).toBe(403);
   });
 
-  test('of no role cannot be judged', async () => {
+  test('of no role cannot be evaluated', async () => {
     const { json } = await asAlice('POST', BINDINGS, binding('Role', 'weak'));
     expect(json).toMatchObject({ code: 404, message: `roles.${GROUP.rbac} "weak" not found` });
   });

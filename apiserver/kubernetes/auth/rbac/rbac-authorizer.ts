@@ -1,4 +1,4 @@
-import type { Authorizer, RuleLister, AccessVerdict } from '../../../engine/request/access';
+import type { Authorizer, RuleLister, AccessResult } from '../../../engine/request/access';
 import type { UserInfo } from '../../../engine/request/exchange';
 import { joinProblems } from '../../../../shared/errors/field-error';
 import { describeBinding } from './binding';
@@ -14,12 +14,12 @@ export function rbacAuthorizer(policies: Policies): Authorizer {
   return async (question, signal) => {
     await policies.whenReady(signal);
     const first = policies.decide(question);
-    if (first.allowedBy !== undefined) return verdictOf(first, question.user);
+    if (first.allowedBy !== undefined) return resultOf(first, question.user);
     const { generation } = policies;
     await policies.freshen(signal);
     await policies.whenReady(signal);
     const last = policies.generation === generation ? first : policies.decide(question);
-    return verdictOf(last, question.user);
+    return resultOf(last, question.user);
   };
 }
 
@@ -42,7 +42,7 @@ export function rbacRules(policies: Policies): RuleLister {
   };
 }
 
-function verdictOf({ allowedBy, missing }: Decision, user: UserInfo): AccessVerdict {
+function resultOf({ allowedBy, missing }: Decision, user: UserInfo): AccessResult {
   if (allowedBy !== undefined) {
     return { decision: 'allow', reason: `RBAC: allowed by ${describeBinding(allowedBy, user)}` };
   }

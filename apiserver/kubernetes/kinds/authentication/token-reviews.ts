@@ -24,9 +24,9 @@ async function statusOf(
   question: TokenQuestion,
   signal: AbortSignal,
 ): Promise<Partial<TokenReviewStatus>> {
-  const verdict = await services.reviewToken(question, signal);
-  if (!verdict.isKnown) return { error: verdict.why };
-  const { user, audiences } = verdict;
+  const result = await services.reviewToken(question, signal);
+  if (!result.isKnown) return { error: result.why };
+  const { user, audiences } = result;
   return {
     authenticated: true,
     user: {

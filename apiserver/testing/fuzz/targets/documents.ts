@@ -110,29 +110,29 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
 
 function checkJson(input: Buffer): void {
   const text = input.toString('utf8');
-  const judge = judgement(text);
+  const reference = parsedByNode(text);
   const own = refusable(() => decodeJson(input), DecodeError);
   const problem = jsonSyntaxProblem(input);
   holds(
-    (judge === undefined) === (problem !== undefined),
+    (reference === undefined) === (problem !== undefined),
     'a syntax problem is found where JSON.parse finds one',
     problem ?? 'none',
     text,
   );
-  if (judge === undefined) {
+  if (reference === undefined) {
     holds(own === undefined, 'what is no JSON is refused', text);
     return;
   }
   if (own === undefined) {
-    holds(depthOf(judge.value) > JSON_DEPTH_MAX || hasInfinite(judge.value), 'JSON is read', text);
+    holds(depthOf(reference.value) > JSON_DEPTH_MAX || hasInfinite(reference.value), 'JSON is read', text);
     return;
   }
   holds(
-    deepEqual(withReplacements(asNumbers(own.value)), withReplacements(judge.value)),
+    deepEqual(withReplacements(asNumbers(own.value)), withReplacements(reference.value)),
     'values are those of JSON.parse',
     text,
   );
-  const repeats = keysIn(text) > keyCount(judge.value);
+  const repeats = keysIn(text) > keyCount(reference.value);
   holds(repeatedKeys(text, 10).length > 0 === repeats, 'repeated keys are found where there are any', text);
   const again = decodeJson(encodeValue(own.value));
   holds(sameNumbers(again, own.value), 'a value is the same after it was written and read', text);
@@ -296,7 +296,7 @@ function envelopeOf(sample: Record<string, unknown>): Buffer {
   return wrapEnvelope({ kind: String(sample['kind']), apiVersion: String(sample['apiVersion']), raw });
 }
 
-function judgement(text: string): { readonly value: unknown } | undefined {
+function parsedByNode(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {

@@ -263,15 +263,15 @@ async function checkChain(input: Buffer): Promise<void> {
   const found = refusableByError(() => certificatesOfPem(input.toString('latin1')))?.value;
   const [certificate, ...intermediates] = found ?? [];
   if (certificate === undefined) return;
-  const verdict = await verifyChain({ certificate, intermediates, anchors: [pki.root.parsed], now: NOW_MS });
-  if (!verdict.isTrusted) return;
+  const result = await verifyChain({ certificate, intermediates, anchors: [pki.root.parsed], now: NOW_MS });
+  if (!result.isTrusted) return;
   const known = [...leafKeys, ...[...pki.sent, pki.root].map(({ parsed }) => signedPartOf(parsed.x509))];
   holds(
     known.includes(signedPartOf(certificate.x509)),
     'nothing but what was issued is trusted',
     certificate.x509.toString(),
   );
-  holds(verdict.untilMs > NOW_MS, 'what is trusted is in its time', verdict);
+  holds(result.untilMs > NOW_MS, 'what is trusted is in its time', result);
 }
 
 /** All that a signature covers of a certificate, as OpenSSL shows it. */

@@ -86,27 +86,27 @@ function checkJsonPatch(input: Buffer): void {
   if (!Array.isArray(patch) || !isJsonObject(original) || !patch.every(isPlainOperation)) return;
   const text = stringifyExact([original, patch]);
   if (text.includes('__proto__')) return;
-  // The judge has no limit: every copy may double what is there.
+  // The reference implementation has no limit: every copy may double the document.
   if (patch.filter((operation) => getOwn(operation as JsonObject, 'op') === 'copy').length > COPIES_MAX)
     return;
-  const judge = refusable(() => {
+  const reference = refusable(() => {
     const copies = JSON.parse(text) as [object, Operation[]];
     return applyPatch(copies[0], copies[1], true).newDocument;
   }, Error);
-  if (judge !== undefined)
+  if (reference !== undefined)
     holds(
-      own !== undefined && deepEqual(asNumbers(own.value), asNumbers(judge.value)),
+      own !== undefined && deepEqual(asNumbers(own.value), asNumbers(reference.value)),
       'a patch that RFC 6902 allows gives its result',
       original,
       patch,
       own?.value,
-      judge.value,
+      reference.value,
     );
 }
 
 const COPIES_MAX = 8;
 
-/** None of the differences from the RFC that ADR 6 lists can show in it, nor what the judge takes for the member of an object. */
+/** None of the differences from the RFC that ADR 6 lists can show in it, nor what the reference takes for the member of an object. */
 function isPlainOperation(operation: unknown): boolean {
   if (!isJsonObject(operation) || !OPERATIONS.some((each) => each === operation['op'])) return false;
   return [operation['path'], operation['from'] ?? '/'].every(

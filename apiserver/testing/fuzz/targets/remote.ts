@@ -6,7 +6,7 @@ import { TOKEN_ALGORITHMS, tokenKeysOfJwk } from '../../../../shared/tokens/toke
 import { bearerTokenOf } from '../../../engine/authn/bearer-token';
 import { webSocketToken } from '../../../engine/authn/web-socket-token';
 import { requestedUser } from '../../../engine/impersonation/requested-user';
-import { verdictIn } from '../../../kubernetes/admission/webhooks/review';
+import { resultIn } from '../../../kubernetes/admission/webhooks/review';
 import { decodeEntry, PICKED_BYTES_MIN } from '../../../engine/watch-cache/state/entry-codec';
 import type { CachedResource } from '../../../engine/watch-cache/state/entry';
 import { newExchange } from '../../../engine/request/testing/new-exchange';
@@ -170,19 +170,19 @@ async function checkProtocolToken(exchange: ReturnType<typeof newExchange>): Pro
 function checkAnswer(input: Buffer): void {
   for (const version of ['v1', 'v1beta1'] as const) {
     for (const type of ['mutating', 'validating'] as const) {
-      const verdict = refusableByError(() => verdictIn(input, { uid: 'uid', version }, type))?.value;
-      if (verdict === undefined) continue;
+      const result = refusableByError(() => resultIn(input, { uid: 'uid', version }, type))?.value;
+      if (result === undefined) continue;
       const { response } = JSON.parse(input.toString('utf8')) as {
         readonly response: { readonly allowed?: unknown };
       };
-      holds(verdict.isAllowed === (response.allowed === true), 'what is allowed was said to be', response);
-      holds(type === 'mutating' || verdict.patch === undefined, 'who validates changes nothing', verdict);
+      holds(result.isAllowed === (response.allowed === true), 'what is allowed was said to be', response);
+      holds(type === 'mutating' || result.patch === undefined, 'who validates changes nothing', result);
       holds(
-        [...verdict.warnings, ...Object.values(verdict.auditAnnotations)].every(
+        [...result.warnings, ...Object.values(result.auditAnnotations)].every(
           (each) => typeof each === 'string',
         ),
         'texts are texts',
-        verdict,
+        result,
       );
     }
   }

@@ -224,7 +224,7 @@ const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const NANO_PER_ONE = 10n ** 9n;
 const INT64_MAX_NANO = (2n ** 63n - 1n) * NANO_PER_ONE;
 
-/** In units of a billionth, rounded away from zero; a binary one beyond 64 bits is the largest that is kept. Undefined where it is not judged. */
+/** In units of a billionth, rounded away from zero; a binary one beyond 64 bits is the largest that is kept. Undefined where it is not checked. */
 function valueOf(text: string): bigint | undefined {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s.exec(text);
   if (match === null) return undefined;

@@ -1,8 +1,8 @@
 import { fieldsOf } from '../../../../shared/object/accessors';
 import type { UserInfo } from '../../request/exchange';
-import type { RemoteVerdict } from './token-review-call';
+import type { TokenReviewResult } from '../../registry/operation';
 
-interface WrittenVerdict {
+interface WrittenResult {
   readonly isKnown: boolean;
   readonly user: UserInfo;
   readonly audiences: readonly string[];
@@ -10,8 +10,8 @@ interface WrittenVerdict {
 }
 
 /** Parses a result that a replica shared. Returns undefined if any field is malformed, because nothing may be guessed. */
-export function parseVerdict(value: unknown): RemoteVerdict | undefined {
-  const { isKnown, user, audiences, why } = fieldsOf<WrittenVerdict>(value);
+export function parseResult(value: unknown): TokenReviewResult | undefined {
+  const { isKnown, user, audiences, why } = fieldsOf<WrittenResult>(value);
   if (isKnown === false) return why === '' ? { isKnown, why } : undefined;
   if (isKnown !== true || !areTexts(audiences)) return undefined;
   const { name, uid, groups, extra } = fieldsOf<UserInfo>(user);
