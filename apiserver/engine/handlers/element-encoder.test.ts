@@ -1,10 +1,12 @@
 import { MEDIA_TYPE } from '../../../shared/names';
 import { LOOP_BOUNDS } from '../request/loop-bounds';
+import { parseRequestInfo } from '../request/request-info';
 import { newExchange } from '../request/testing/new-exchange';
 import { encoderOf } from '../encoding/encoder-of';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { EncodeElement } from './element-encoder';
+import { answerResource } from './dispatch';
 import { elsewhereOf, framesElsewhereOf } from './element-encoder';
 import type { Entry, FrameWorker } from '../watch-cache/state/entry';
 
@@ -74,4 +76,30 @@ test('a frame that cannot be offloaded is encoded here', async () => {
   const encode: EncodeElement = async () => Promise.reject(new Error('the thread is gone'));
   const frame = await frames(encode)?.('ADDED', entryOf(LARGE));
   expect(frame?.includes('ConfigMap')).toBe(true);
+});
+
+test('a watch has its large frames encoded in a worker', async () => {
+  const data = { text: 'x'.repeat(LARGE) };
+  await api.call('POST', '/api/v1/namespaces/default/configmaps', {
+    body: { metadata: { name: 'large' }, data },
+  });
+  const made: string[] = [];
+  const encodeElement: EncodeElement = async ({ event, resource }) => {
+    made.push(`${String(event)} ${resource}`);
+    return Promise.resolve(Buffer.from('frame'));
+  };
+  const path = '/api/v1/namespaces/default/configmaps';
+  const query = new URLSearchParams('watch=1&fieldSelector=metadata.name%3Dlarge');
+  const exchange = newExchange({
+    headers: { accept: MEDIA_TYPE.protobuf },
+    bounds: LOOP_BOUNDS,
+    path,
+    query,
+    info: parseRequestInfo('GET', path, query),
+  });
+  const { body } = await answerResource({ ...api.verbs, encodeElement }, exchange);
+  const pieces = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  expect(String((await pieces.next()).value)).toBe('frame');
+  expect(made).toEqual(['ADDED configmaps']);
+  await pieces.return?.();
 });

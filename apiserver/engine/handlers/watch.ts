@@ -1,4 +1,3 @@
-import { defined } from '../../../shared/defined';
 import { StatusError, badRequest, serviceUnavailable } from '../../../shared/errors/status-error';
 import { convertedFrames, unconvertedFrames } from '../encoding/converted-frames';
 import { needsConversion } from '../encoding/converted-sources';
@@ -51,11 +50,9 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       fieldEquals: selection.fieldEquals,
       matches: selection.matches,
       representation: converts ? unconvertedFrames(target.endpoint, encoder) : encoder,
-      ...defined({
-        elsewhere: converts
-          ? undefined
-          : framesElsewhereOf(exchange, { endpoint: target.endpoint, encoder }, context.encodeElement),
-      }),
+      frameWorker: converts
+        ? undefined
+        : framesElsewhereOf(exchange, { endpoint: target.endpoint, encoder }, context.encodeElement),
       apiVersion: target.endpoint.apiVersion,
       bookmarks: boolParameter(query, 'allowWatchBookmarks'),
       sendInitialEvents: plan.kind === 'state' && plan.announcesEnd,
