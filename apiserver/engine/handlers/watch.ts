@@ -5,6 +5,7 @@ import { encoderOf } from '../encoding/encoder-of';
 import { MEDIA_TYPE } from '../../../shared/names';
 import { boolParameter } from '../request/bool-parameter';
 import type { Answer, Exchange } from '../request/exchange';
+import { holderOf } from '../request/holder';
 import { isWebSocketRequest } from '../request/web-socket';
 import type { ListQuery, ReadPlan } from '../registry/list-plan';
 import { isAsFresh } from '../registry/read';
@@ -58,6 +59,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       sendInitialEvents: plan.kind === 'state' && plan.announcesEnd,
       timeoutMs: timeoutMs(context, options),
       delivered,
+      holder: holderOf(exchange.user),
       client: clientOf(exchange),
       labelSelector: query.get('labelSelector') ?? '',
       fieldSelector: query.get('fieldSelector') ?? '',

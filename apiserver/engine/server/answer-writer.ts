@@ -3,16 +3,17 @@ import type { Log } from '../../../shared/log/log';
 import type { Answer, Exchange } from '../request/exchange';
 import { FLOW_HEADER } from '../../../shared/names';
 import { LENT_BYTES_MIN } from '../request/exchange';
+import type { SlowReaderCause } from '../request/slow-reader-error';
 import { SlowReaderError } from '../request/slow-reader-error';
 import type { BrowserRules } from './browser-rules';
 import { browserHeaders } from './browser-rules';
 import type { ConnectionCounts } from './connection-counts';
-import type { RequestMemory } from './held-bytes';
+import type { HeldPart, RequestMemory } from './held-bytes';
 import { holdUntilOver } from './held-bytes';
 import { ANSWER_PIECE_BYTES } from './limits';
 import { warningHeaders } from './warning-header';
 import type { WireResponse } from './wire';
-import { writeInParts } from './write-in-parts';
+import { FRAME_PART_BYTES, PART_BYTES, writeInParts } from './write-in-parts';
 
 export interface WriterOptions {
   readonly log: Log;
@@ -47,7 +48,13 @@ export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
   const { body } = answer;
   if (Buffer.isBuffer(body)) {
     const isHead = exchange.method === 'HEAD';
-    if (!isHead) holdUntilOver(options.memory.answers, exchange, body.length);
+    if (!isHead) {
+      const evict = (): void => {
+        disconnectSlowReader(owner, 'memory');
+      };
+      holdUntilOver(options.memory.answers, exchange, { bytes: body.length, evict });
+      if (response.destroyed) return;
+    }
     if (isHead || body.length <= ANSWER_PIECE_BYTES) {
       writeHead(owner, answer);
       response.end(isHead ? undefined : body);
@@ -223,18 +230,14 @@ class Stream {
     const { response, exchange, options } = this.#owner;
     const isLent = piece.length >= LENT_BYTES_MIN;
     if (!isLent && response.write(piece)) return true;
-    const { signal, user } = exchange;
-    // A body that is a buffer is already counted as a whole.
-    const bytes = Buffer.isBuffer(this.#answer.body) ? 0 : piece.length;
-    options.memory.answers.add(user, bytes);
-    let isSettled = false;
-    // After a connection has closed, Node may still report a write as flushed. Releasing the bytes twice would overcount
-    // free memory.
+    const { signal } = exchange;
+    const { answers } = options.memory;
+    const isWatch = this.#answer.messages !== undefined;
+    const held = this.#hold(piece, isWatch);
+    if (held?.isReleased === true) return false;
     const settle = (): void => {
-      if (isSettled) return;
-      isSettled = true;
       clearTimeout(timer);
-      options.memory.answers.add(user, -bytes);
+      if (held !== undefined) answers.release(held);
       response.off('drain', done).off('close', settle);
       signal.removeEventListener('abort', cut);
     };
@@ -246,17 +249,40 @@ class Stream {
       response.destroy();
     };
     const timer = setTimeout(() => {
-      options.counts.slowReaders += 1;
-      exchange.abort(new SlowReaderError());
-      cut();
+      disconnectSlowReader(this.#owner, 'stalled');
     }, options.stallMsMax);
-    if (isLent) {
-      // After an error, `close` follows. Continuing before it would suppress it.
-      writeInParts(response, piece, { progressed: () => timer.refresh(), done });
-    } else response.on('drain', done);
+    const progressed = (): void => {
+      timer.refresh();
+      if (held !== undefined) answers.progressed(held);
+    };
+    // After an error, `close` follows. Continuing before it would suppress it.
+    if (isLent) writeInParts(response, piece, { progressed, done }, isWatch ? FRAME_PART_BYTES : PART_BYTES);
+    else response.on('drain', done);
     response.on('close', settle);
     signal.addEventListener('abort', cut);
     if (signal.aborted) cut();
     return false;
   }
+
+  /** Counts a piece until it is taken. The connection copies one part of a frame; the frame itself is shared. */
+  #hold(piece: Buffer, isWatch: boolean): HeldPart | undefined {
+    const { exchange, options } = this.#owner;
+    // A body that is a buffer is already counted as a whole.
+    if (Buffer.isBuffer(this.#answer.body)) return undefined;
+    return options.memory.answers.hold(exchange.user, {
+      bytes: isWatch ? Math.min(piece.length, FRAME_PART_BYTES) : piece.length,
+      shared: isWatch ? piece : undefined,
+      isWatch,
+      evict: () => {
+        disconnectSlowReader(this.#owner, 'memory');
+      },
+    });
+  }
+}
+
+/** Disconnects a client that does not read its answer. */
+function disconnectSlowReader({ exchange, response, options }: AnswerOwner, cause: SlowReaderCause): void {
+  options.counts.slowReaders += 1;
+  exchange.abort(new SlowReaderError(cause));
+  response.destroy();
 }

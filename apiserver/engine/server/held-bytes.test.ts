@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
-import { USER_GROUP } from '../../../shared/names';
+import { NAMESPACE, SERVICE_ACCOUNT, USER, USER_GROUP } from '../../../shared/names';
 import type { Exchange, UserInfo } from '../request/exchange';
+import { eventually } from '../../../shared/testing/eventually';
 import { NO_USER } from '../request/initial-values';
+import { parseRequestInfo } from '../request/request-info';
 import { SlowReaderError } from '../request/slow-reader-error';
 import { newConnectionCounts } from './connection-counts';
-import type { RequestMemory } from './held-bytes';
+import type { HeldPart, RequestMemory, UnreadPart } from './held-bytes';
 import { createMemoryLimitStage, createRequestMemory, HeldBytes } from './held-bytes';
 import { ANSWER_PIECE_BYTES, HELD_BYTES_MIN } from './limits';
 import type { Pipeline } from './request-handler';
@@ -20,6 +22,10 @@ afterEach(async () => {
 
 const MB = 1_024 * 1_024;
 const ADMIN: UserInfo = { ...NO_USER, name: 'admin', groups: [USER_GROUP.masters] };
+
+function accountOf(namespace: string, name: string): string {
+  return `${SERVICE_ACCOUNT.userPrefix}${namespace}:${name}`;
+}
 
 function userNamed(name: string): UserInfo {
   return name === ADMIN.name ? ADMIN : { ...NO_USER, name };
@@ -59,15 +65,16 @@ test('a small process has small limits that always fit one body of the largest s
 
 describe('held bytes', () => {
   test('have a limit per user and one for all users', () => {
-    const held = new HeldBytes({ perUserMax: 10, totalMax: 25 });
+    const held = new HeldBytes({ perUserMax: 10, totalMax: 24 });
     const [a, b, c] = ['a', 'b', 'c'].map(userNamed) as [UserInfo, UserInfo, UserInfo];
     held.add(a, 10);
     expect([held.hasRoom(a, 1), held.hasRoom(b, 10)]).toEqual([false, true]);
     held.add(b, 10);
-    expect([held.hasRoom(c, 5), held.hasRoom(c, 6)]).toEqual([true, false]);
+    // The third has room up to its fair share of 8, although the total is reached at 4.
+    expect([held.hasRoom(c, 4), held.hasRoom(c, 8), held.hasRoom(c, 9)]).toEqual([true, true, false]);
     expect(held.refused).toBe(2);
     held.add(a, -10);
-    expect([held.hasRoom(a, 10), held.hasRoom(c, 6), held.total]).toEqual([true, true, 10]);
+    expect([held.hasRoom(a, 10), held.hasRoom(c, 9), held.total]).toEqual([true, true, 10]);
   });
 
   test('estimate Retry-After from the bytes to release and the recent release rate', () => {
@@ -93,10 +100,89 @@ describe('held bytes', () => {
     expect(secondsFor(a, 60)).toBe(4);
   });
 
-  test('do not limit superusers', () => {
+  test('never limit superusers and the control plane', () => {
     const held = new HeldBytes({ perUserMax: 10, totalMax: 10 });
-    held.add(userNamed('a'), 10);
-    expect([held.hasRoom(ADMIN, 100), held.hasRoom(userNamed('b'), 1)]).toEqual([true, false]);
+    for (const name of ['a', USER.controllerManager, accountOf(NAMESPACE.system, 'garbage-collector')])
+      held.add({ name }, 10);
+    expect(
+      [ADMIN.name, USER.controllerManager, accountOf(NAMESPACE.system, 'namespace-controller'), 'a'].map(
+        (name) => held.hasRoom(userNamed(name), 100),
+      ),
+    ).toEqual([true, true, true, false]);
+  });
+
+  test('count all service accounts of a namespace as one holder', () => {
+    const held = new HeldBytes({ perUserMax: 10, totalMax: 100 });
+    held.add({ name: accountOf('tenant', 'one') }, 10);
+    expect(
+      [accountOf('tenant', 'two'), accountOf('tenant2', 'one'), 'tenant'].map((name) =>
+        held.hasRoom(userNamed(name), 5),
+      ),
+    ).toEqual([false, true, true]);
+  });
+});
+
+describe('unread parts', () => {
+  const FRAME = Buffer.alloc(100);
+
+  /** Holds a part for a user; evictions are recorded. */
+  function holding(held: HeldBytes): {
+    readonly hold: (user: string, name: string, part: Partial<UnreadPart>) => HeldPart;
+    readonly evicted: string[];
+  } {
+    const evicted: string[] = [];
+    return {
+      evicted,
+      hold: (user, name, part) =>
+        held.hold(userNamed(user), {
+          bytes: 1,
+          isWatch: true,
+          evict: () => evicted.push(name),
+          ...part,
+        }),
+    };
+  }
+
+  test('of one frame count once in all and once for each user, besides the copy of each connection', () => {
+    const held = new HeldBytes({ perUserMax: 1_000, totalMax: 1_000 });
+    const { hold } = holding(held);
+    const parts = ['a', 'a', 'b', 'a'].map((user) => hold(user, '', { shared: FRAME, bytes: 5 }));
+    expect(held.total).toBe(120);
+    expect([held.hasRoom(userNamed('a'), 880), held.hasRoom(userNamed('b'), 895)]).toEqual([true, false]);
+    for (const part of parts.slice(0, 2)) held.release(part);
+    expect(held.total).toBe(110);
+    for (const part of parts) held.release(part);
+    expect(held.total).toBe(0);
+  });
+
+  test('over the limit of their user are evicted, those without progress for the longest time first', () => {
+    const held = new HeldBytes({ perUserMax: 30, totalMax: 1_000 });
+    const { hold, evicted } = holding(held);
+    hold('a', 'list', { bytes: 10, isWatch: false });
+    const first = hold('a', 'first', { bytes: 10 });
+    hold('a', 'second', { bytes: 10 });
+    hold('b', 'other', { bytes: 10 });
+    held.progressed(first);
+    hold('a', 'third', { bytes: 10 });
+    expect([evicted, held.total, held.evicted]).toEqual([['second'], 40, 1]);
+    // One that does not fit at all is evicted itself.
+    expect(hold('c', 'too large', { bytes: 31 }).isReleased).toBe(true);
+  });
+
+  test('of the largest user give way when all together are too many, watches first', () => {
+    const held = new HeldBytes({ perUserMax: 60, totalMax: 100 });
+    const { hold, evicted } = holding(held);
+    hold('a', 'a list', { bytes: 20, isWatch: false });
+    hold('a', 'a watch', { bytes: 20 });
+    hold('b', 'b watch', { bytes: 20 });
+    hold('admin', 'admin watch', { bytes: 40 });
+    // Users hold 40, 20 and 40 of 100; the share of a fourth is 25.
+    expect(held.hasRoom(userNamed('c'), 25)).toBe(true);
+    expect([evicted, held.total]).toEqual([['a watch'], 80]);
+    expect(held.hasRoom(userNamed('c'), 26)).toBe(false);
+    hold('b', 'b second', { bytes: 20 });
+    hold('c', 'c watch', { bytes: 20 });
+    expect(evicted).toEqual(['a watch', 'b watch']);
   });
 });
 
@@ -239,6 +325,45 @@ describe('unread answers', () => {
     for (const socket of sockets) socket.destroy();
     while (memory.answers.total > 0) await turns(1);
     expect(await server.send({ path: '/a/small' })).toMatchObject({ code: 200 });
+  });
+
+  test('of watches that share a large frame stop no other user, no lease and no health check', async () => {
+    const memory = memoryOf(20 * MB, 40 * MB);
+    const limit = createMemoryLimitStage(memory);
+    async function* oneFrame(): AsyncGenerator<Buffer> {
+      yield BIG;
+      await new Promise(() => undefined);
+    }
+    const watches: string[] = [];
+    const server = await start(
+      async (exchange) => {
+        exchange.info = parseRequestInfo('GET', exchange.path.replace(/^\/[^/]*/u, ''), exchange.query);
+        await limit(exchange, async () => {
+          await Promise.resolve();
+          const isWatch = exchange.path.endsWith('/watch');
+          if (isWatch) watches.push(exchange.id);
+          exchange.answer = isWatch
+            ? { code: 200, headers: {}, body: oneFrame(), messages: 'lines' }
+            : textAnswer('small');
+        });
+      },
+      { memory },
+    );
+    const sockets: TLSSocket[] = [];
+    while (sockets.length < 8) sockets.push(await deaf(server, '/a/watch'));
+    await eventually('the watches have begun', async () => watches.length === 8);
+    await eventually('the watches wait', async () => memory.answers.total > 16 * MB);
+    expect(memory.answers.total).toBeLessThan(20 * MB);
+    expect(await server.send({ path: '/b/small' })).toMatchObject({ code: 200 });
+    expect(await server.send({ path: '/a/small' })).toMatchObject({ code: 200 });
+    memory.answers.add(userNamed('a'), 40 * MB);
+    expect(await server.send({ path: '/a/small' })).toMatchObject({ code: 429 });
+    const lease = '/apis/coordination.k8s.io/v1/namespaces/x/leases/leader';
+    for (const path of [`/a${lease}`, '/a/livez', '/a/readyz/etcd', '/b/small'])
+      expect(await server.send({ path })).toMatchObject({ code: 200 });
+    memory.answers.add(userNamed('a'), -40 * MB);
+    for (const socket of sockets) socket.destroy();
+    while (memory.answers.total > 0) await turns(1);
   });
 
   test.each([

@@ -1,12 +1,13 @@
 import { StatusError } from '../../../shared/errors/status-error';
-import { USER_GROUP } from '../../../shared/names';
 import type { Exchange, Stage, UserInfo } from '../request/exchange';
+import { holderOf, isSystemUser, isVital } from '../request/holder';
 import { retryAfterSeconds } from '../request/retry-after';
 import * as limits from './limits';
 
 export interface HeldBytesLimits {
+  /** Of one holder: a user, or all service accounts of a namespace. */
   readonly perUserMax: number;
-  /** Of all users together. */
+  /** Of all holders together. */
   readonly totalMax: number;
 }
 
@@ -20,14 +21,43 @@ export interface HeldBytesSources {
 
 const SOURCES: HeldBytesSources = { now: () => performance.now(), random: () => Math.random() };
 
-/** Counts the bytes held in memory by requests in flight, per user and in total, and sheds load over a limit. */
+/** A part of an answer that its client has not taken yet. */
+export interface UnreadPart {
+  /** Bytes that are in memory for this client alone. */
+  readonly bytes: number;
+  /** A frame that other watchers may share: it counts once in all, and once for each holder. */
+  readonly shared?: Buffer | undefined;
+  readonly isWatch: boolean;
+  /** Disconnects the client. The part is released already. */
+  readonly evict: () => void;
+}
+
+/** A part that is counted until its release. */
+export interface HeldPart {
+  readonly part: UnreadPart;
+  readonly holder: Holder;
+  isReleased: boolean;
+}
+
+/** One call evicts from at most so many holders, each down to its fair share. */
+const RELIEVED_HOLDERS_MAX = 16;
+
+/**
+ * Counts the bytes held in memory by requests in flight, for each holder ({@link holderOf}) and in total, and sheds
+ * load over a limit. Over its own limit, a holder is refused, and its slowest watches are evicted. Over the total, the
+ * largest holders give way; a holder below its fair share (the total divided by the holders) is never refused.
+ */
 export class HeldBytes {
   /** How often a request was refused. */
   refused = 0;
+  /** How many answers were cut. */
+  evicted = 0;
   readonly #max: HeldBytesLimits;
   readonly #sources: HeldBytesSources;
-  readonly #byUser = new Map<string, Drain>();
+  readonly #holders = new Map<string, Holder>();
   readonly #all: Drain;
+  /** How many holders have a frame. */
+  readonly #frames = new Map<Buffer, number>();
 
   constructor(max: HeldBytesLimits, sources: HeldBytesSources = SOURCES) {
     this.#max = max;
@@ -43,42 +73,131 @@ export class HeldBytes {
     return this.#all.bytes;
   }
 
-  /**
-   * Returns whether so many more bytes may be held for the user. Superusers always have room: they must be able to
-   * stop what fills the memory.
-   */
+  /** Returns whether so many more bytes may be held for the user. The largest holders may lose answers for it. */
   hasRoom(user: UserInfo, bytes: number): boolean {
     const { total } = this;
-    if (total + bytes < Math.min(this.#max.perUserMax, this.#max.totalMax)) return true;
-    if (user.groups.includes(USER_GROUP.masters)) return true;
-    const own = (this.#byUser.get(user.name)?.bytes ?? 0) + bytes;
-    if (own <= this.#max.perUserMax && total + bytes <= this.#max.totalMax) return true;
-    this.refused += 1;
-    return false;
+    const { perUserMax, totalMax } = this.#max;
+    if (total + bytes < Math.min(perUserMax, totalMax) || isSystemUser(user)) return true;
+    const holder = this.#holders.get(holderOf(user));
+    const own = (holder?.bytes ?? 0) + bytes;
+    const isWithinTotal = total + bytes <= totalMax;
+    const fairShare = totalMax / (this.#holders.size + (holder === undefined ? 1 : 0));
+    if (own > perUserMax || (!isWithinTotal && own > fairShare)) {
+      this.refused += 1;
+      return false;
+    }
+    if (!isWithinTotal) this.#relieve(totalMax - bytes);
+    return true;
   }
 
   /** Adds bytes; negative numbers release them, under the same user name. */
-  add({ name }: Pick<UserInfo, 'name'>, bytes: number): void {
-    const now = this.#sources.now();
-    this.#all.add(bytes, now);
-    const own = this.#byUser.get(name) ?? new Drain(now);
-    own.add(bytes, now);
-    if (own.bytes === 0) this.#byUser.delete(name);
-    else this.#byUser.set(name, own);
+  add(user: Pick<UserInfo, 'name'>, bytes: number): void {
+    this.#grow(this.#holderOf(user), bytes, bytes);
+  }
+
+  /**
+   * Counts a part until {@link release}. Over a limit parts are evicted, perhaps this one: of its own holder the watches
+   * that took nothing for the longest time.
+   */
+  hold(user: UserInfo, part: UnreadPart): HeldPart {
+    const holder = this.#holderOf(user);
+    const held: HeldPart = { part, holder, isReleased: false };
+    this.#count(held, 1);
+    const isFixed = isSystemUser(user);
+    if (!isFixed) holder.partsLike(part).add(held);
+    const { perUserMax, totalMax } = this.#max;
+    if (!isFixed && holder.bytes > perUserMax) this.#evict(holder.watches, () => holder.bytes > perUserMax);
+    if (this.total > totalMax) this.#relieve(totalMax);
+    return held;
+  }
+
+  /** Called when the client took something: its part is the last to be evicted then. */
+  progressed(held: HeldPart): void {
+    const parts = held.holder.partsLike(held.part);
+    if (parts.delete(held)) parts.add(held);
+  }
+
+  /** Releases a part; does nothing if it is released already. */
+  release(held: HeldPart): void {
+    if (held.isReleased) return;
+    held.isReleased = true;
+    held.holder.partsLike(held.part).delete(held);
+    this.#count(held, -1);
   }
 
   /**
    * Creates the 429 for a user without room. Retry-After is estimated from the bytes that must be released first and
    * the recent release rate.
    */
-  refusal({ name }: Pick<UserInfo, 'name'>, bytes: number, message: string): StatusError {
+  refusal(user: Pick<UserInfo, 'name'>, bytes: number, message: string): StatusError {
     const now = this.#sources.now();
     const { perUserMax, totalMax } = this.#max;
-    const ownMs = this.#byUser.get(name)?.msUntilGone(bytes - perUserMax, now) ?? 0;
+    const ownMs = this.#holders.get(holderOf(user))?.msUntilGone(bytes - perUserMax, now) ?? 0;
     const waitMs = Math.max(ownMs, this.#all.msUntilGone(bytes - totalMax, now));
     const seconds = retryAfterSeconds(waitMs / MS_PER_SECOND, this.#sources.random);
     return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: seconds } });
   }
+
+  #holderOf(user: Pick<UserInfo, 'name'>): Holder {
+    const key = holderOf(user);
+    return this.#holders.get(key) ?? new Holder(key, this.#sources.now());
+  }
+
+  #count({ part: { bytes, shared }, holder }: HeldPart, by: 1 | -1): void {
+    const isCounted = shared !== undefined && addUse(holder.frames, shared, by);
+    const isCountedInAll = isCounted && addUse(this.#frames, shared, by);
+    const sharedBytes = shared?.length ?? 0;
+    this.#grow(
+      holder,
+      by * (bytes + (isCounted ? sharedBytes : 0)),
+      by * (bytes + (isCountedInAll ? sharedBytes : 0)),
+    );
+  }
+
+  #grow(holder: Holder, bytes: number, bytesInAll: number): void {
+    const now = this.#sources.now();
+    holder.add(bytes, now);
+    this.#all.add(bytesInAll, now);
+    if (holder.bytes === 0) this.#holders.delete(holder.key);
+    else this.#holders.set(holder.key, holder);
+  }
+
+  /** Evicts answers of the largest holders until the total is at most `bytesMax`. */
+  #relieve(bytesMax: number): void {
+    const fairShare = this.#max.totalMax / Math.max(1, this.#holders.size);
+    const relieved = new Set<Holder>();
+    while (this.total > bytesMax && relieved.size < RELIEVED_HOLDERS_MAX) {
+      const largest = [...this.#holders.values()]
+        .filter((holder) => !relieved.has(holder))
+        .reduce<Holder | undefined>(
+          (most, each) => (most !== undefined && most.bytes >= each.bytes ? most : each),
+          undefined,
+        );
+      if (largest === undefined || largest.bytes <= fairShare) return;
+      relieved.add(largest);
+      const isDue = (): boolean => this.total > bytesMax && largest.bytes > fairShare;
+      this.#evict(largest.watches, isDue);
+      this.#evict(largest.others, isDue);
+    }
+  }
+
+  #evict(parts: ReadonlySet<HeldPart>, isDue: () => boolean): void {
+    for (const held of parts) {
+      if (!isDue()) return;
+      this.evicted += 1;
+      this.release(held);
+      held.part.evict();
+    }
+  }
+}
+
+/** Adds or removes a use. Returns whether it is the first, or was the last. */
+function addUse(uses: Map<Buffer, number>, frame: Buffer, by: 1 | -1): boolean {
+  const before = uses.get(frame) ?? 0;
+  const after = before + by;
+  if (after === 0) uses.delete(frame);
+  else uses.set(frame, after);
+  return before === 0 || after === 0;
 }
 
 const MS_PER_SECOND = 1_000;
@@ -112,6 +231,24 @@ class Drain {
     const tookMs = now - this.#since;
     if (excess <= 0) return 0;
     return this.#gone === 0 ? tookMs : (tookMs * excess) / this.#gone;
+  }
+}
+
+/** What one holder has in memory. */
+class Holder extends Drain {
+  readonly key: string;
+  /** Unread parts that can be evicted, those without progress for the longest time first. */
+  readonly watches = new Set<HeldPart>();
+  readonly others = new Set<HeldPart>();
+  readonly frames = new Map<Buffer, number>();
+
+  constructor(key: string, now: number) {
+    super(now);
+    this.key = key;
+  }
+
+  partsLike({ isWatch }: UnreadPart): Set<HeldPart> {
+    return isWatch ? this.watches : this.others;
   }
 }
 
@@ -155,12 +292,12 @@ export function createRequestMemory(inFlightBytesMax = Infinity): RequestMemory 
 }
 
 /**
- * Creates the stage that sheds requests of a user who does not read the answers to earlier ones, before any work is
- * done. It also starts to count the waiting bytes of the body for the user.
+ * Creates the stage that sheds requests of a user whose earlier answers are unread, before any work is done. It also
+ * starts to count the waiting bytes of the body for the user.
  */
 export function createMemoryLimitStage({ answers }: Pick<RequestMemory, 'answers'>): Stage {
   return (exchange, next) => {
-    if (answers.hasRoom(exchange.user, 0)) {
+    if (isVital(exchange.info) || answers.hasRoom(exchange.user, 0)) {
       exchange.countUnread?.();
       return next();
     }
@@ -175,16 +312,17 @@ export function createMemoryLimitStage({ answers }: Pick<RequestMemory, 'answers
 }
 
 /**
- * Counts bytes for the exchange's user until the exchange ends. Small amounts are ignored: their connection takes
+ * Counts an answer for the exchange's user until the exchange ends. Small ones are ignored: their connection takes
  * more.
  */
 export function holdUntilOver(
-  held: HeldBytes,
+  answers: HeldBytes,
   exchange: Pick<Exchange, 'user' | 'whenOver'>,
-  bytes: number,
+  answer: Pick<UnreadPart, 'bytes' | 'evict'>,
 ): void {
-  if (bytes < limits.HELD_BYTES_MIN) return;
-  const { user } = exchange;
-  held.add(user, bytes);
-  exchange.whenOver(() => held.add(user, -bytes));
+  if (answer.bytes < limits.HELD_BYTES_MIN) return;
+  const held = answers.hold(exchange.user, { ...answer, isWatch: false });
+  exchange.whenOver(() => {
+    answers.release(held);
+  });
 }

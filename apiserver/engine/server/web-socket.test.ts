@@ -7,7 +7,7 @@ import { SlowReaderError } from '../request/slow-reader-error';
 import type { TestServer } from './testing/client';
 import { always, deferred, startServer } from './testing/client';
 import { LARGE_BYTES, readSteadily } from './testing/steady-reader';
-import { PART_BYTES } from './write-in-parts';
+import { FRAME_PART_BYTES as PART_BYTES } from './write-in-parts';
 
 let running: TestServer | undefined;
 afterEach(async () => {
@@ -62,7 +62,7 @@ test('frames in memory that is only lent are sent before it is used again', asyn
   const ROUNDS = 20;
   const sizes = [70_000, 0, 5, 2 * PART_BYTES, PART_BYTES - 1, 90_000];
   async function* lent(): AsyncGenerator<Buffer> {
-    const memory = Buffer.alloc(4 * PART_BYTES);
+    const memory = Buffer.alloc(8 * PART_BYTES);
     for (let round = 0; round < ROUNDS; round += 1) {
       const lines = sizes.map((size) => `${String(round % 10).repeat(size)}\n`);
       yield memory.subarray(0, memory.write(lines.join('')));

@@ -1,12 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import { WebSocketServer } from 'ws';
-import type { Answer, Exchange } from '../request/exchange';
+import type { Answer, Exchange, MessageFraming } from '../request/exchange';
+import type { SlowReaderCause } from '../request/slow-reader-error';
 import { SlowReaderError } from '../request/slow-reader-error';
 import type { WriterOptions } from './answer-writer';
+import type { HeldPart } from './held-bytes';
 import { messagesOf } from './messages';
 import type { ListenerRequest } from './listener-request';
-import { PART_BYTES, partsOf } from './write-in-parts';
+import { FRAME_PART_BYTES, partsOf } from './write-in-parts';
 
 /** Clients have nothing to send on a watch; their messages are read and discarded. */
 const INCOMING_BYTES_MAX = 4_096;
@@ -92,7 +94,7 @@ class Sender {
     try {
       for (let step = await frames.next(); step.done !== true; step = await frames.next()) {
         if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
-        await this.#send(messagesOf(step.value, framing), framing === 'length-prefixed');
+        await this.#send(step.value, framing);
       }
       this.#close();
     } finally {
@@ -104,26 +106,37 @@ class Sender {
    * Resolves when all messages are flushed or the connection is closed. It waits after every few messages, and splits
    * a long one into fragments, to observe that the client reads.
    */
-  async #send(messages: readonly Buffer[], binary: boolean): Promise<void> {
-    const { memory } = this.#options;
-    const { user } = this.#exchange;
-    const bytes = messages.reduce((sum, message) => sum + message.length, 0);
-    memory.answers.add(user, bytes);
+  async #send(piece: Buffer, framing: MessageFraming): Promise<void> {
+    const messages = messagesOf(piece, framing);
+    const binary = framing === 'length-prefixed';
+    const { answers } = this.#options.memory;
+    const held = answers.hold(this.#exchange.user, {
+      bytes: Math.min(piece.length, FRAME_PART_BYTES),
+      shared: piece,
+      isWatch: true,
+      evict: () => {
+        this.#disconnect('memory');
+      },
+    });
     try {
-      await this.#sendFragments(messages.flatMap(fragmentsOf), binary);
+      if (!held.isReleased) await this.#sendFragments(messages.flatMap(fragmentsOf), { binary, held });
     } finally {
-      memory.answers.add(user, -bytes);
+      answers.release(held);
     }
   }
 
-  async #sendFragments(fragments: ReturnType<typeof fragmentsOf>, binary: boolean): Promise<void> {
+  async #sendFragments(
+    fragments: ReturnType<typeof fragmentsOf>,
+    { binary, held }: { readonly binary: boolean; readonly held: HeldPart },
+  ): Promise<void> {
     let waitingBytes = 0;
     for (const [at, { bytes, fin }] of fragments.entries()) {
       waitingBytes += bytes.length;
-      const isDue = waitingBytes >= PART_BYTES || at === fragments.length - 1;
+      const isDue = waitingBytes >= FRAME_PART_BYTES || at === fragments.length - 1;
       if (!isDue) this.#webSocket.send(bytes, { binary, fin });
       else if (await this.#sendOut(bytes, { binary, fin })) waitingBytes = 0;
       else return;
+      if (isDue) this.#options.memory.answers.progressed(held);
     }
   }
 
@@ -135,18 +148,22 @@ class Sender {
     bytes: Buffer,
     options: { readonly binary: boolean; readonly fin: boolean },
   ): Promise<boolean> {
-    const { counts, stallMsMax } = this.#options;
     return new Promise<boolean>((resolve) => {
       const stalled = setTimeout(() => {
-        counts.slowReaders += 1;
-        this.#exchange.abort(new SlowReaderError());
-        this.#webSocket.terminate();
-      }, stallMsMax);
+        this.#disconnect('stalled');
+      }, this.#options.stallMsMax);
       this.#webSocket.send(bytes, options, (error) => {
         clearTimeout(stalled);
         resolve(error === undefined || error === null);
       });
     });
+  }
+
+  /** Disconnects a client that does not read. */
+  #disconnect(cause: SlowReaderCause): void {
+    this.#options.counts.slowReaders += 1;
+    this.#exchange.abort(new SlowReaderError(cause));
+    this.#webSocket.terminate();
   }
 
   #close(): void {
@@ -164,5 +181,8 @@ interface Fragment {
 }
 
 function fragmentsOf(message: Buffer): Fragment[] {
-  return [...partsOf(message)].map((bytes, at, { length }) => ({ bytes, fin: at === length - 1 }));
+  return [...partsOf(message, FRAME_PART_BYTES)].map((bytes, at, { length }) => ({
+    bytes,
+    fin: at === length - 1,
+  }));
 }

@@ -7,10 +7,13 @@ import type { WireResponse } from './wire';
  */
 export const PART_BYTES = 512 * 1_024;
 
-/** Splits `bytes` into slices of at most {@link PART_BYTES}; empty bytes give one empty part. */
-export function* partsOf(bytes: Buffer): Generator<Buffer> {
+/** The same for frames of watches. They are shared, but each connection encrypts a copy of the part it sends. */
+export const FRAME_PART_BYTES = 64 * 1_024;
+
+/** Splits `bytes` into slices of at most `partBytes`; empty bytes give one empty part. */
+export function* partsOf(bytes: Buffer, partBytes: number): Generator<Buffer> {
   if (bytes.length === 0) yield bytes;
-  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
+  for (let at = 0; at < bytes.length; at += partBytes) yield bytes.subarray(at, at + partBytes);
 }
 
 /**
@@ -22,8 +25,9 @@ export function writeInParts(
   response: Pick<WireResponse, 'write'>,
   bytes: Buffer,
   listener: { readonly progressed: () => void; readonly done: () => void },
+  partBytes: number,
 ): void {
-  const parts = partsOf(bytes);
+  const parts = partsOf(bytes, partBytes);
   const writeNext = (): void => {
     const next = parts.next();
     if (next.done === true) {

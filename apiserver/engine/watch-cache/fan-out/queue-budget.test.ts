@@ -86,6 +86,28 @@ describe('in a cache', () => {
     await eventually('nothing is queued', () => cluster.stats().queuedBytes === 0);
   });
 
+  test('many short queues of one holder give way before the longer queue of another', async () => {
+    const opened = ['victim', 'x-0', 'x-1', 'x-2', 'x-3'].map((name) => {
+      const holder = name === 'victim' ? 'victim' : 'attacker';
+      const request = { ...requestFor({ from: 0, client: name }), namespace: 'a', name, holder };
+      const reader = new FrameReader(cluster.resource(PODS.keyPrefix).watch(request, controller.signal));
+      return { name, first: reader.next() };
+    });
+    await live(cluster, 5);
+    const putNamed = (name: string): number => {
+      const pod = { namespace: 'a', name, data: 'x'.repeat(900) };
+      return backend.put(podKey(pod), podBytes(pod));
+    };
+    for (const { name, first } of opened) {
+      putNamed(name);
+      await first;
+    }
+    for (let at = 0; at < 6; at += 1) putNamed('victim');
+    for (let at = 0; at < 4; at += 1) for (const { name } of opened.slice(1)) putNamed(name);
+    await eventually('a watcher is evicted', () => lines.length > 0);
+    expect(lines).toEqual([expect.objectContaining({ client: expect.stringMatching(/^x-/u) as unknown })]);
+  });
+
   test('the budget is the sum of all queues, including unread queues of ended watches', async () => {
     const cache = cluster.resource(PODS.keyPrefix);
     const sumOfQueues = (): number =>

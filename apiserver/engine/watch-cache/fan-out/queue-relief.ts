@@ -1,7 +1,11 @@
 import type { QueueBudget } from './queue-budget';
 import type { ResourceWatches } from './resource-watches';
+import type { Watcher } from './watcher';
 
-/** Evicts the watchers with the longest queues until all queues together are within the budget (backpressure). */
+/**
+ * Evicts watchers until all queues together are within the budget (backpressure): the longest queues of the holder
+ * with the most. The queues of a holder below its fair share are kept, however many watches others have.
+ */
 export class QueueRelief {
   readonly #queues: QueueBudget;
   readonly #caches: () => readonly { readonly watches: ResourceWatches }[];
@@ -23,15 +27,39 @@ export class QueueRelief {
   }
 
   #relieve(): void {
-    const all = this.#caches().flatMap(({ watches }) =>
-      watches.holders().map((watcher) => ({ watches, watcher, bytes: watcher.queuedBytes })),
-    );
-    all.sort((a, b) => b.bytes - a.bytes);
-    const fairBytes = this.#queues.bytesMax / all.length;
-    for (const { watches, watcher, bytes } of all) {
-      // A queue below its fair share is not the cause, and at least one queue is above it.
-      if (!this.#queues.isExceeded || bytes < fairBytes) return;
-      watches.evict(watcher);
+    const holders = this.#queuesByHolder();
+    const fairBytes = this.#queues.bytesMax / holders.length;
+    for (const { queues, bytes } of holders) {
+      let left = bytes;
+      for (const { watches, watcher } of queues) {
+        // At least one holder is above its fair share.
+        if (!this.#queues.isExceeded || left < fairBytes) break;
+        left -= watcher.queuedBytes;
+        watches.evict(watcher);
+      }
     }
   }
+
+  /** The holder with the most bytes first, and of each its longest queue. */
+  #queuesByHolder(): HolderQueues[] {
+    const byHolder = new Map<string, HolderQueues>();
+    for (const { watches } of this.#caches()) {
+      for (const watcher of watches.holders()) {
+        if (watcher.queuedBytes === 0) continue;
+        const { holder = '' } = watcher.request;
+        const of = byHolder.get(holder) ?? { queues: [], bytes: 0 };
+        of.queues.push({ watches, watcher });
+        of.bytes += watcher.queuedBytes;
+        byHolder.set(holder, of);
+      }
+    }
+    for (const { queues } of byHolder.values())
+      queues.sort((a, b) => b.watcher.queuedBytes - a.watcher.queuedBytes);
+    return [...byHolder.values()].sort((a, b) => b.bytes - a.bytes);
+  }
+}
+
+interface HolderQueues {
+  readonly queues: { readonly watches: ResourceWatches; readonly watcher: Watcher }[];
+  bytes: number;
 }

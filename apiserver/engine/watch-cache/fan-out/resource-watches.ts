@@ -3,6 +3,7 @@ import { StatusError } from '../../../../shared/errors/status-error';
 import type { Representation } from '../state/entry';
 import type { CacheEvent } from '../state/event';
 import { FanOut } from './fan-out';
+import type { SlowReaderCause } from '../../request/slow-reader-error';
 import { SlowReaderError } from '../../request/slow-reader-error';
 import type { ResourceStats, WatcherInfo } from '../stats';
 import type { OpenWatch } from './watch-iterator';
@@ -15,8 +16,15 @@ import { Watcher, newSentCounter } from './watcher';
 /** Reasons after which a client resumes from its last revision. */
 const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
 
-/** The limit that evicted a slow watcher: its own queue, the write timeout of its connection, or the budget of all queues. */
-type SlowCause = 'queue full' | 'stalled' | 'all queues full';
+/**
+ * The limit that evicted a slow watcher: its own queue, the write timeout of its connection, the unread bytes of its user or of all users,
+ * or the budget of all queues.
+ */
+type SlowCause = 'queue full' | 'stalled' | 'too many unread bytes' | 'all queues full';
+const CAUSES: Readonly<Record<SlowReaderCause, SlowCause>> = {
+  stalled: 'stalled',
+  memory: 'too many unread bytes',
+};
 
 const UNAUTHORIZED = 401;
 
@@ -53,7 +61,7 @@ export class ResourceWatches implements WatchSource {
     services.counters.watchesStarted += 1;
     const close = (): void => {
       // The listener detects a stalled client even if too few events occur to fill the queue.
-      if (signal.reason instanceof SlowReaderError) this.#endSlow(watcher, 'stalled');
+      if (signal.reason instanceof SlowReaderError) this.#endSlow(watcher, CAUSES[signal.reason.readerCause]);
       else this.end(watcher, 'aborted');
       watcher.discard();
     };

@@ -41,6 +41,8 @@ export interface WatchRequest {
   readonly timeoutMs: number;
   /** Counts the bytes delivered after the initial state. */
   readonly delivered?: DeliveryCount | undefined;
+  /** The holder that the queue counts for, see `holderOf`. */
+  readonly holder?: string;
   /** User agent and address, for the log. */
   readonly client: string;
   /** The text of the selectors, for debug pages. */
