@@ -1,11 +1,13 @@
 import { describeGates } from '../shared/flags/feature-gates';
-import { LOG_FORMATS } from '../shared/log/pino-log';
 import { METRIC_FLAGS } from '../shared/metrics/metric-choice';
-import { DIALECTS, NAMESPACE, USER, dialect } from '../shared/names';
+import { USER } from '../shared/names';
 import { SIGNING_FLAGS } from './certificates/signing-flags';
 import { CONTROLLERS } from './controllers';
 import { MANAGER_GATES } from './runtime/controller';
+import { DIALECT_FLAG, electionFlags, LOG_FLAGS } from './runtime/program-flags';
 import { SERVING_FLAGS } from './runtime/serving/serving-flags';
+
+const LEASE = USER.controllerManager.replace(/^system:/, '');
 
 /** The flags, with the names, meanings and defaults of kube-controller-manager v1.21. */
 export const FLAGS = [
@@ -23,14 +25,7 @@ export const FLAGS = [
     group: 'Generic',
     help: `The controllers to enable: * enables all that are on by default, foo enables the controller foo, -foo disables it. On by default: ${namesOf(false)}. Off by default: ${namesOf(true)}. storage-version-gc is only there with the feature gates APIServerIdentity and StorageVersionAPI.`,
   },
-  {
-    name: 'dialect',
-    type: 'enum',
-    values: DIALECTS,
-    default: dialect,
-    group: 'Generic',
-    help: 'The dialect of API names; must be that of the API server.',
-  },
+  DIALECT_FLAG,
   {
     name: 'feature-gates',
     type: 'stringList',
@@ -54,48 +49,7 @@ export const FLAGS = [
   },
   ...SERVING_FLAGS,
   ...METRIC_FLAGS,
-  {
-    name: 'leader-elect',
-    type: 'bool',
-    default: true,
-    group: 'Leader election',
-    help: 'Run the controllers only while holding the leader election lease, so that one of several replicas is active and the others stand by.',
-  },
-  {
-    name: 'leader-elect-lease-duration',
-    type: 'duration',
-    default: '15s',
-    group: 'Leader election',
-    help: 'How long candidates wait after the last renewal of the lease before they try to acquire it.',
-  },
-  {
-    name: 'leader-elect-renew-deadline',
-    type: 'duration',
-    default: '10s',
-    group: 'Leader election',
-    help: 'How long the leader retries to renew its lease before it gives up leadership. Must be shorter than the lease duration.',
-  },
-  {
-    name: 'leader-elect-retry-period',
-    type: 'duration',
-    default: '2s',
-    group: 'Leader election',
-    help: 'The time between two attempts to acquire or renew the lease.',
-  },
-  {
-    name: 'leader-elect-resource-name',
-    type: 'string',
-    default: USER.controllerManager.replace(/^system:/, ''),
-    group: 'Leader election',
-    help: 'The name of the lease.',
-  },
-  {
-    name: 'leader-elect-resource-namespace',
-    type: 'string',
-    default: NAMESPACE.system,
-    group: 'Leader election',
-    help: 'The namespace of the lease.',
-  },
+  ...electionFlags(LEASE),
   {
     name: 'concurrent-namespace-syncs',
     type: 'int',
@@ -168,24 +122,7 @@ export const FLAGS = [
     help: 'CA bundle (PEM) that is published to pods, and put into the Secrets of service accounts, for verifying the API server. Defaults to that of the kubeconfig.',
   },
   ...SIGNING_FLAGS,
-  {
-    name: 'logging-format',
-    type: 'enum',
-    values: LOG_FORMATS,
-    default: 'text',
-    group: 'Logs',
-    help: 'The log format.',
-  },
-  {
-    name: 'v',
-    short: 'v',
-    type: 'int',
-    default: 0,
-    min: 0,
-    max: 10,
-    group: 'Logs',
-    help: 'The log verbosity; 4 and above include debug messages.',
-  },
+  ...LOG_FLAGS,
 ] as const;
 
 function namesOf(isOffByDefault: boolean): string {

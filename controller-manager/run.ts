@@ -28,7 +28,18 @@ export type RunEnd = 'stopped' | 'lost';
 
 /** Waits for the API server and the lease, then runs the controllers until the signal aborts or the lease is lost. */
 export async function runControllerManager(options: RunOptions, signal: AbortSignal): Promise<RunEnd> {
-  const { client, log, election, metrics } = options;
+  return runAsLeader(options, async (leading) => runControllers(options, leading), signal);
+}
+
+/**
+ * Waits for the API server and the lease, then runs `work` until the signal aborts or the lease is lost, which aborts the signal of the work.
+ * Throws what the work throws.
+ */
+export async function runAsLeader(
+  { client, log, election, metrics }: Pick<RunOptions, 'client' | 'log' | 'election' | 'metrics'>,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<RunEnd> {
   if (election !== undefined) metrics.noteLeading(election.lease.name, false);
   try {
     await waitForApiServer(client, log, signal);
@@ -37,7 +48,7 @@ export async function runControllerManager(options: RunOptions, signal: AbortSig
     throw error;
   }
   if (election === undefined) {
-    await runControllers(options, signal);
+    await work(signal);
     return 'stopped';
   }
   const identity = `${hostname()}_${randomUUID()}`;
@@ -47,7 +58,7 @@ export async function runControllerManager(options: RunOptions, signal: AbortSig
       metrics.noteLeading(election.lease.name, true);
       const onEnd = (): void => metrics.noteLeading(election.lease.name, false);
       leading.addEventListener('abort', onEnd, { once: true });
-      await runControllers(options, leading);
+      await work(leading);
     },
     signal,
   );

@@ -50,13 +50,6 @@ const EXACT: readonly (readonly [string, string])[] = [
     'system:certificates.orch:node-agent-serving-approver',
     'system:certificates.k8s.io:kubelet-serving-approver',
   ],
-  ['rbac.authorization.orch/aggregate-to-admin', 'rbac.authorization.k8s.io/aggregate-to-admin'],
-  ['rbac.authorization.orch/aggregate-to-edit', 'rbac.authorization.k8s.io/aggregate-to-edit'],
-  ['rbac.authorization.orch/aggregate-to-view', 'rbac.authorization.k8s.io/aggregate-to-view'],
-  [
-    'rbac.authorization.orch/aggregate-to-cluster-reader',
-    'rbac.authorization.k8s.io/aggregate-to-cluster-reader',
-  ],
   ['api-approved.orch', 'api-approved.kubernetes.io'],
   ['X-Orch-PF-FlowSchema-UID', 'X-Kubernetes-PF-FlowSchema-UID'],
   ['X-Orch-PF-PriorityLevel-UID', 'X-Kubernetes-PF-PriorityLevel-UID'],
@@ -70,6 +63,7 @@ const PREFIXES: readonly (readonly [string, string])[] = [
   ['ingressclass.orch/', 'ingressclass.kubernetes.io/'],
   ['storageclass.orch/', 'storageclass.kubernetes.io/'],
   ['rbac.authorization.orch/', 'rbac.authorization.kubernetes.io/'],
+  ['rbac.authorization.orch/aggregate-to-', 'rbac.authorization.k8s.io/aggregate-to-'],
   ['endpointslice.orch/', 'endpointslice.kubernetes.io/'],
   ['service.orch/', 'service.kubernetes.io/'],
   ['topology.orch/', 'topology.kubernetes.io/'],
@@ -275,6 +269,7 @@ export const TAINT = {
   notReady: fromNeutral('node.orch/not-ready'),
   unreachable: fromNeutral('node.orch/unreachable'),
   memoryPressure: fromNeutral('node.orch/memory-pressure'),
+  unschedulable: fromNeutral('node.orch/unschedulable'),
 } as const;
 
 /** The ConfigMap in every namespace by which pods know the API server, and the key in it. */
@@ -411,6 +406,7 @@ export const USER = {
   anonymous: 'system:anonymous',
   apiServer: 'system:apiserver',
   controllerManager: fromNeutral('system:controller-manager'),
+  scheduler: fromNeutral('system:scheduler'),
 } as const;
 
 /** Health checks of parts of the start: this, and then the name of the part. */

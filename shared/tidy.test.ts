@@ -14,6 +14,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['deploy/local'],
   ['deploy/admin'],
   ['deploy/convert'],
+  ['controller-manager/scheduler'],
   ['controller-manager'],
   [
     'controller-manager/account-tokens',
@@ -94,6 +95,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'apiserver/main.ts',
   'apiserver/compose/worker/thread.ts',
   'controller-manager/main.ts',
+  'controller-manager/scheduler/main.ts',
   'shared/schema/generate-types.ts',
 ]);
 

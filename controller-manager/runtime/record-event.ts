@@ -1,10 +1,11 @@
-import { RESOURCE } from '../../shared/api/resource-names';
 import { createHash } from 'node:crypto';
+import { RESOURCE } from '../../shared/api/resource-names';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { Log } from '../../shared/log/log';
-import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { Event } from '../../shared/api/types/core-v1';
+import type { ApiObject, GroupVersionResource, Sent } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { formatTime } from '../../shared/meta/time';
 import { NAMESPACE } from '../../shared/names';
@@ -16,7 +17,8 @@ export interface EventParts {
   readonly log: Log;
 }
 
-export interface WarningEvent {
+/** The content of an Event. */
+export interface EventContent {
   readonly about: {
     readonly resource: GroupVersionResource & { readonly kind: string };
     readonly object: ApiObject;
@@ -26,17 +28,18 @@ export interface WarningEvent {
   readonly component: string;
   /** Identifies equal events together with the object's uid. */
   readonly key: string;
+  /** `Warning` if not given. */
+  readonly type?: 'Normal' | 'Warning';
 }
 
-/** Reports a warning by an Event, once per object and key while the Event is kept. Throws only for the signal. */
-export async function recordWarning(
-  { client, clock, log }: EventParts,
-  { about: { resource, object }, reason, message, component, key }: WarningEvent,
-  signal: AbortSignal,
-): Promise<void> {
+/** Returns the Event, which equal content gives the same name. `nowMs` is the time since 1970 in milliseconds. */
+export function toEvent(
+  { about: { resource, object }, reason, message, component, key, type = 'Warning' }: EventContent,
+  nowMs: number,
+): Sent<Event> {
   const { namespace = '', name = '', uid = '' } = object.metadata;
-  const time = formatTime(clock.now());
-  const event = {
+  const time = formatTime(nowMs);
+  return {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: {
@@ -51,7 +54,7 @@ export async function recordWarning(
       name,
       uid,
     },
-    type: 'Warning',
+    type,
     reason,
     message,
     source: { component },
@@ -59,13 +62,26 @@ export async function recordWarning(
     lastTimestamp: time,
     count: 1,
   };
+}
+
+/** Reports a warning by an Event, once per object and key while the Event is kept. Throws only for the signal. */
+export async function recordWarning(
+  { client, clock, log }: EventParts,
+  content: Omit<EventContent, 'type'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const event = toEvent(content, clock.now());
   try {
     await client.create(RESOURCE.events, event, { signal });
   } catch (error) {
     signal.throwIfAborted();
     if (hasCode(error, 409)) return;
     log.debug(
-      { namespace, object: name, error: error instanceof Error ? error.message : String(error) },
+      {
+        namespace: event.metadata.namespace,
+        object: content.about.object.metadata.name,
+        error: error instanceof Error ? error.message : String(error),
+      },
       'failed to record an event',
     );
   }

@@ -28,6 +28,8 @@ export interface RoleBench {
   readonly writes: readonly string[];
   /** Sends a request as a superuser or as a user with groups; throws for an error response. */
   readonly call: (method: string, url: string, body?: object, as?: BenchUser) => Promise<ApiObject>;
+  /** Returns a client that acts as a user. */
+  readonly clientAs: (user: BenchUser) => Client;
   readonly run: (run: Run, account: Controller['account'], options?: Partial<ControllerOptions>) => void;
   /** Resolves with the object of this name once the condition holds; undefined stands for an absent object. */
   readonly when: <T extends ApiObject>(
@@ -76,6 +78,7 @@ export async function createRoleBench(
     api,
     writes,
     call,
+    clientAs: (user) => clientOf(api, user, writes),
     run: (run, account, options = {}) => {
       const name =
         account === undefined
@@ -167,10 +170,16 @@ function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client 
       call('POST', resourcePath(resource, { namespace: object.metadata.namespace }), object),
     update: async (resource, object, { subresource } = {}) =>
       call('PUT', resourcePath(resource, { ...placeOf(object), subresource }), object),
-    patch: async (resource, ref, { contentType, body, force }, { fieldManager } = {}) =>
-      call('PATCH', resourcePath(resource, ref) + queryString({ fieldManager, force }), body, {
-        contentType,
-      }),
+    createSubresource: async (resource, ref, object) => call('POST', resourcePath(resource, ref), object),
+    patch: async (resource, ref, { contentType, body, force }, { fieldManager, subresource } = {}) =>
+      call(
+        'PATCH',
+        resourcePath(resource, { ...ref, subresource }) + queryString({ fieldManager, force }),
+        body,
+        {
+          contentType,
+        },
+      ),
     updateStatus: async (resource, object) =>
       call('PUT', resourcePath(resource, { ...placeOf(object), subresource: 'status' }), object),
     delete: async (resource, ref, options) => call('DELETE', resourcePath(resource, ref), options),

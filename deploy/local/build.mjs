@@ -11,6 +11,7 @@ import { answerHelp, fail, repositoryRoot, runPackage, stampBuild } from './tool
 const PROGRAMS = {
   'orch-apiserver': 'apiserver/main',
   'orch-controller-manager': 'controller-manager/main',
+  'orch-scheduler': 'controller-manager/scheduler/main',
   'orch-admin': 'deploy/admin/main',
   'orch-convert': 'deploy/convert/main',
   thread: 'apiserver/compose/worker/thread',

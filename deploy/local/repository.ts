@@ -21,6 +21,7 @@ const FOLDERS = {
   convert: 'deploy/convert',
   apiserver: 'apiserver',
   'controller-manager': 'controller-manager',
+  scheduler: 'controller-manager/scheduler',
 } as const;
 
 type Program = keyof typeof FOLDERS;

@@ -39,6 +39,10 @@ export const STABILITY: ReadonlyMap<string, Stability> = ownKeyMap({
   apiserver_backend_connections_total: ALPHA,
   aggregator_unavailable_apiservice: ALPHA,
   aggregator_unavailable_apiservice_total: ALPHA,
+  // The scheduler.
+  scheduler_schedule_attempts_total: STABLE,
+  scheduler_scheduling_attempt_duration_seconds: STABLE,
+  scheduler_pending_pods: STABLE,
   // Priority and fairness.
   apiserver_current_inqueue_requests: ALPHA,
   apiserver_flowcontrol_current_executing_requests: ALPHA,

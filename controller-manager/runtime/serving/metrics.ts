@@ -33,6 +33,8 @@ export interface MetricsOptions {
 
 /** Metrics that also count the requests of clients. */
 export interface ClientMetrics extends Metrics {
+  /** For the metrics of one program. */
+  readonly set: MetricSet;
   /** Returns a counter for the clients of the API server at this address. */
   observerOf(server: string): RequestObserver;
 }
@@ -55,6 +57,7 @@ export function createMetrics({ process, build, choice }: MetricsOptions): Clien
   addRestClientMetrics(metrics, requests);
   if (process) metrics.addRuntime(runtimeMetrics());
   return {
+    set: metrics,
     contentType: metrics.contentType,
     exposition: async () => metrics.exposition(),
     queueOf: (controller, options) =>

@@ -1,0 +1,354 @@
+import type {
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodAffinityTerm,
+  PodSpec,
+} from '../../shared/api/types/core-v1';
+import { Slices } from '../../shared/concurrency/slices';
+import { LABEL } from '../../shared/names';
+import { ClusterState } from './cluster-state';
+import { placePod } from './place-pod';
+
+const ZONE = LABEL.topologyZone;
+
+function node(
+  name: string,
+  more: Partial<Node['spec']> & { labels?: Record<string, string>; cpu?: string } = {},
+): Node {
+  const { labels = {}, cpu = '4', ...spec } = more;
+  return {
+    metadata: { name, labels: { [LABEL.hostname]: name, ...labels } },
+    spec,
+    status: { allocatable: { cpu, memory: '8Gi', pods: '3' } },
+  } as unknown as Node;
+}
+
+function pod(name: string, spec: Partial<PodSpec> = {}, labels: Record<string, string> = {}): Pod {
+  return {
+    metadata: { name, namespace: 'team', labels },
+    spec: { containers: [{ name: 'main', resources: {} }], ...spec },
+  };
+}
+
+const needs = (requests: Record<string, string>, ports: readonly object[] = []): object => ({
+  containers: [{ name: 'main', resources: { requests }, ports }],
+});
+
+interface Cluster {
+  readonly nodes: readonly Node[];
+  readonly pods?: readonly (readonly [nodeName: string, pod: Pod])[];
+  readonly claims?: readonly PersistentVolumeClaim[];
+  readonly volumes?: readonly PersistentVolume[];
+}
+
+/** Returns the names of all nodes that a pod may get, or why it gets none. */
+async function place(wanted: Pod, { nodes, pods = [], claims = [], volumes = [] }: Cluster): Promise<string> {
+  const cluster = new ClusterState();
+  for (const [nodeName, each] of pods) cluster.setPod(each, nodeName);
+  for (const each of nodes) cluster.setNode(each);
+  const context = {
+    cluster,
+    claimOf: (key: string) => claims.find(({ metadata }) => `team/${metadata.name ?? ''}` === key),
+    volumeOf: (name: string) => volumes.find(({ metadata }) => metadata.name === name),
+    slices: new Slices(),
+  };
+  const found = new Set<string>();
+  for (const at of [0, 0.3, 0.6, 0.9]) {
+    const placement = await placePod(wanted, context, () => at);
+    if (placement.nodeName === undefined) return placement.message;
+    found.add(placement.nodeName);
+  }
+  return [...found].join(' ');
+}
+
+const requiredNode = (key: string, operator: string, ...values: string[]): object => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key, operator, values }] }],
+      },
+    },
+  },
+});
+const term = (topologyKey: string, matchLabels: Record<string, string>): PodAffinityTerm => ({
+  topologyKey,
+  labelSelector: { matchLabels },
+});
+const near = (topologyKey: string, labels: Record<string, string>): object => ({
+  affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(topologyKey, labels)] } },
+});
+const apart = (topologyKey: string, labels: Record<string, string>): object => ({
+  affinity: {
+    podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(topologyKey, labels)] },
+  },
+});
+const spread = (topologyKey: string, whenUnsatisfiable: string, maxSkew = 1): object => ({
+  topologySpreadConstraints: [
+    { topologyKey, whenUnsatisfiable, maxSkew, labelSelector: { matchLabels: { app: 'web' } } },
+  ],
+});
+const web = { app: 'web' };
+const [a, b, c] = [
+  node('a', { labels: { [ZONE]: 'east', disk: 'ssd', size: '8' } }),
+  node('b', { labels: { [ZONE]: 'east' } }),
+  node('c', { labels: { [ZONE]: 'west' } }),
+];
+const all = [a, b, c];
+const tainted = (name: string, effect: string): Node =>
+  node(name, { taints: [{ key: 'k', value: 'v', effect }] });
+const claim = (name: string, volumeName?: string): PersistentVolumeClaim =>
+  ({ metadata: { name, namespace: 'team' }, spec: { volumeName } }) as PersistentVolumeClaim;
+const volume = (name: string, zone: string): PersistentVolume => ({
+  metadata: { name },
+  spec: {
+    nodeAffinity: {
+      required: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: ZONE, operator: 'In', values: [zone] }] }],
+      },
+    },
+  },
+});
+const claims = (name: string): object => ({
+  volumes: [{ name: 'v', persistentVolumeClaim: { claimName: name } }],
+});
+
+test.each<[title: string, wanted: Pod, cluster: Cluster, expected: string]>([
+  ['equal nodes are chosen at random', pod('p'), { nodes: all }, 'a b c'],
+  ['without nodes', pod('p'), { nodes: [] }, 'no nodes available to schedule pods'],
+  [
+    'requests count with those of the running pods',
+    pod('p', needs({ cpu: '1500m', memory: '1Gi' })),
+    { nodes: [node('a'), node('b')], pods: [['a', pod('x', needs({ cpu: '2501m' }))]] },
+    'b',
+  ],
+  [
+    'each missing resource is a reason, and reasons are counted and sorted',
+    pod('p', needs({ cpu: '9', memory: '9Gi', 'example.com/gpu': '1' })),
+    { nodes: [node('a', { unschedulable: true }), node('b'), node('c', { cpu: '10' })] },
+    '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable, 2 Insufficient example.com/gpu, 2 Insufficient memory.',
+  ],
+  [
+    'an init container counts if it needs more than all containers',
+    pod('p', {
+      ...needs({ cpu: '1' }),
+      initContainers: [{ name: 'i', resources: { requests: { cpu: '5' } } }],
+    }),
+    { nodes: [node('a'), node('b', { cpu: '5' })] },
+    'b',
+  ],
+  [
+    'overhead counts',
+    pod('p', { ...needs({ cpu: '3' }), overhead: { cpu: '1001m' } }),
+    { nodes: [node('a')] },
+    '0/1 nodes are available: 1 Insufficient cpu.',
+  ],
+  [
+    'a full node has too many pods',
+    pod('p'),
+    { nodes: [a], pods: ['x', 'y', 'z'].map((name) => ['a', pod(name)] as const) },
+    '0/1 nodes are available: 1 Too many pods.',
+  ],
+  [
+    'the node with more free resources is better',
+    pod('p'),
+    { nodes: [a, c], pods: [['a', pod('x', needs({ cpu: '2' }))]] },
+    'c',
+  ],
+  [
+    'a taint that is not tolerated',
+    pod('p'),
+    { nodes: [tainted('a', 'NoSchedule'), tainted('b', 'NoExecute')] },
+    '0/2 nodes are available: 2 node(s) had untolerated taint(s).',
+  ],
+  [
+    'tolerations match by key, value and effect',
+    pod('p', { tolerations: [{ key: 'k', value: 'v', effect: 'NoSchedule' }] }),
+    { nodes: [tainted('a', 'NoSchedule'), tainted('b', 'NoExecute')] },
+    'a',
+  ],
+  [
+    'a node that prefers other pods is worse',
+    pod('p'),
+    { nodes: [tainted('a', 'PreferNoSchedule'), b] },
+    'b',
+  ],
+  [
+    'a cordoned node takes pods that tolerate everything',
+    pod('p', { tolerations: [{ operator: 'Exists' }] }),
+    { nodes: [node('a', { unschedulable: true })] },
+    'a',
+  ],
+  ['a node selector', pod('p', { nodeSelector: { disk: 'ssd' } }), { nodes: all }, 'a'],
+  [
+    'a node selector that no node has',
+    pod('p', { nodeSelector: { disk: 'tape' } }),
+    { nodes: all },
+    "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.",
+  ],
+  ['node affinity with Gt', pod('p', requiredNode('size', 'Gt', '7')), { nodes: all }, 'a'],
+  ['node affinity with NotIn', pod('p', requiredNode(ZONE, 'NotIn', 'east')), { nodes: all }, 'c'],
+  [
+    'node affinity by name',
+    pod('p', {
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['b'] }] }],
+          },
+        },
+      },
+    }),
+    { nodes: all },
+    'b',
+  ],
+  [
+    'preferred node affinity',
+    pod('p', {
+      affinity: {
+        nodeAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            {
+              weight: 1,
+              preference: { matchExpressions: [{ key: ZONE, operator: 'In', values: ['west'] }] },
+            },
+          ],
+        },
+      },
+    }),
+    { nodes: all },
+    'c',
+  ],
+  [
+    'host ports that are taken at the same address or at all',
+    pod('p', needs({}, [{ containerPort: 1, hostPort: 80, hostIP: '10.0.0.1' }])),
+    {
+      nodes: all,
+      pods: [
+        ['a', pod('x', needs({}, [{ containerPort: 1, hostPort: 80 }]))],
+        ['b', pod('y', needs({}, [{ containerPort: 1, hostPort: 80, hostIP: '10.0.0.2' }]))],
+        ['c', pod('z', needs({}, [{ containerPort: 1, hostPort: 80, hostIP: '10.0.0.1', protocol: 'TCP' }]))],
+      ],
+    },
+    'b',
+  ],
+  [
+    'host ports that are taken everywhere',
+    pod('p', needs({}, [{ containerPort: 1, hostPort: 80 }])),
+    { nodes: [a], pods: [['a', pod('x', needs({}, [{ containerPort: 1, hostPort: 80 }]))]] },
+    "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.",
+  ],
+  [
+    'affinity to a running pod',
+    pod('p', near(ZONE, web)),
+    { nodes: all, pods: [['c', pod('x', {}, web)]] },
+    'c',
+  ],
+  [
+    'affinity to a pod that is not there',
+    pod('p', near(ZONE, web)),
+    { nodes: all },
+    "0/3 nodes are available: 3 node(s) didn't match pod affinity rules.",
+  ],
+  [
+    'the first pod of a group with affinity to itself',
+    pod('p', near(ZONE, web), web),
+    { nodes: all },
+    'a b c',
+  ],
+  [
+    'affinity does not see other namespaces',
+    pod('p', near(ZONE, web)),
+    {
+      nodes: [a],
+      pods: [['a', { ...pod('x', {}, web), metadata: { name: 'x', namespace: 'other', labels: web } }]],
+    },
+    "0/1 nodes are available: 1 node(s) didn't match pod affinity rules.",
+  ],
+  [
+    'anti-affinity to a running pod',
+    pod('p', apart(ZONE, web)),
+    { nodes: all, pods: [['a', pod('x', {}, web)]] },
+    'c',
+  ],
+  [
+    'anti-affinity everywhere',
+    pod('p', apart(LABEL.hostname, web)),
+    { nodes: [a], pods: [['a', pod('x', {}, web)]] },
+    "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules.",
+  ],
+  [
+    'anti-affinity of a running pod',
+    pod('p', {}, web),
+    { nodes: [a, b], pods: [['a', pod('x', apart(ZONE, web))]] },
+    "0/2 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules.",
+  ],
+  [
+    'preferred anti-affinity',
+    pod('p', {
+      affinity: {
+        podAntiAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 100, podAffinityTerm: term(ZONE, web) },
+          ],
+        },
+      },
+    }),
+    { nodes: all, pods: [['a', pod('x', {}, web)]] },
+    'c',
+  ],
+  [
+    'spread over zones',
+    pod('p', spread(ZONE, 'DoNotSchedule'), web),
+    { nodes: all, pods: [['a', pod('x', {}, web)]] },
+    'c',
+  ],
+  [
+    'a skew that no node can keep',
+    pod('p', { ...spread(ZONE, 'DoNotSchedule'), nodeSelector: {} }, web),
+    {
+      nodes: [a, node('c', { unschedulable: true, labels: { [ZONE]: 'west' } })],
+      pods: [['a', pod('x', {}, web)]],
+    },
+    "0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) were unschedulable.",
+  ],
+  [
+    'a node without the label of a constraint',
+    pod('p', spread(ZONE, 'DoNotSchedule'), web),
+    { nodes: [node('bare')] },
+    "0/1 nodes are available: 1 node(s) didn't match pod topology spread constraints (missing required label).",
+  ],
+  [
+    'a spread that is only wished for',
+    pod('p', spread(ZONE, 'ScheduleAnyway'), web),
+    { nodes: all, pods: [['a', pod('x', {}, web)]] },
+    'c',
+  ],
+  [
+    'a claim that is not there',
+    pod('p', claims('data')),
+    { nodes: all },
+    '0/3 nodes are available: persistentvolumeclaim "data" not found.',
+  ],
+  [
+    'a claim that is not bound',
+    pod('p', claims('data')),
+    { nodes: all, claims: [claim('data')] },
+    '0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.',
+  ],
+  [
+    'a volume of a zone',
+    pod('p', claims('data')),
+    { nodes: all, claims: [claim('data', 'vol')], volumes: [volume('vol', 'west')] },
+    'c',
+  ],
+  [
+    'a volume of another zone',
+    pod('p', claims('data')),
+    { nodes: [a], claims: [claim('data', 'vol')], volumes: [volume('vol', 'west')] },
+    "0/1 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity.",
+  ],
+])('%s', async (_title, wanted, cluster, expected) => {
+  expect(await place(wanted, cluster)).toBe(expected);
+});

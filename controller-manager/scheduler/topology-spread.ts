@@ -1,0 +1,102 @@
+import type { Node, Pod, TopologySpreadConstraint } from '../../shared/api/types/core-v1';
+import type { Slices } from '../../shared/concurrency/slices';
+import type { LabelSelector } from '../../shared/meta/labels';
+import { matchesLabels, toLabelSelector } from '../../shared/meta/labels';
+import type { ClusterState } from './cluster-state';
+import { matchesNodeAffinity } from './node-rules';
+
+/** A constraint, and the number of its pods in each domain that counts. */
+interface Spread {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly selector: LabelSelector;
+  readonly counts: Map<string, number>;
+}
+
+const REASON = "node(s) didn't match pod topology spread constraints";
+const MISSING_LABEL = `${REASON} (missing required label)`;
+
+/**
+ * Prepares the constraints that a node must satisfy; undefined if the pod has none. Domains count whose nodes the pod may be on by its node
+ * affinity. Source: the plugin PodTopologySpread.
+ */
+export async function prepareSpread(
+  pod: Pod,
+  cluster: ClusterState,
+  slices: Slices,
+): Promise<((node: Node) => readonly string[]) | undefined> {
+  const spreads = await countSpreads(pod, 'DoNotSchedule', { cluster, slices });
+  if (spreads.length === 0) return undefined;
+  const rules = spreads.map((spread) => ({
+    ...spread,
+    fewest: Math.min(...spread.counts.values()),
+    own: matchesLabels(spread.selector, pod.metadata.labels) ? 1 : 0,
+  }));
+  return (node) => {
+    for (const { topologyKey, maxSkew, counts, fewest, own } of rules) {
+      const domain = domainOf(node, topologyKey);
+      if (domain === undefined) return [MISSING_LABEL];
+      const skew = (counts.get(domain) ?? 0) + own - (counts.size === 0 ? 0 : fewest);
+      if (skew > maxSkew) return [REASON];
+    }
+    return [];
+  };
+}
+
+/** Prepares the score of nodes by the constraints that they should satisfy: fewer pods are better. Undefined if the pod has none. */
+export async function prepareSpreadScore(
+  pod: Pod,
+  cluster: ClusterState,
+  slices: Slices,
+): Promise<((node: Node) => number | undefined) | undefined> {
+  const spreads = await countSpreads(pod, 'ScheduleAnyway', { cluster, slices });
+  if (spreads.length === 0) return undefined;
+  return (node) => {
+    let sum = 0;
+    for (const { topologyKey, maxSkew, counts } of spreads) {
+      const domain = domainOf(node, topologyKey);
+      if (domain === undefined) return undefined;
+      // As upstream, a key with more domains has a larger weight, because each of them has fewer pods.
+      sum += (counts.get(domain) ?? 0) * Math.log(counts.size + 2) + (maxSkew - 1);
+    }
+    return sum;
+  };
+}
+
+async function countSpreads(
+  pod: Pod,
+  whenUnsatisfiable: string,
+  { cluster, slices }: { readonly cluster: ClusterState; readonly slices: Slices },
+): Promise<readonly Spread[]> {
+  const constraints = (pod.spec.topologySpreadConstraints ?? []).filter(
+    (each) => each.whenUnsatisfiable === whenUnsatisfiable,
+  );
+  const spreads = constraints.map(toSpread);
+  if (spreads.length === 0) return spreads;
+  for (const { node, pods } of cluster.nodes()) {
+    if (slices.dueAfterSteps()) await slices.pause();
+    const isCounted =
+      matchesNodeAffinity(pod, node) &&
+      spreads.every(({ topologyKey }) => domainOf(node, topologyKey) !== undefined);
+    if (!isCounted) continue;
+    for (const { topologyKey, selector, counts } of spreads) {
+      const domain = domainOf(node, topologyKey) ?? '';
+      let count = counts.get(domain) ?? 0;
+      for (const { metadata } of pods.values()) {
+        const isLeaving = (metadata.deletionTimestamp ?? null) !== null;
+        const isOfNamespace = metadata.namespace === pod.metadata.namespace;
+        if (!isLeaving && isOfNamespace && matchesLabels(selector, metadata.labels)) count += 1;
+      }
+      counts.set(domain, count);
+    }
+  }
+  return spreads;
+}
+
+function toSpread({ topologyKey, maxSkew, labelSelector }: TopologySpreadConstraint): Spread {
+  return { topologyKey, maxSkew, selector: toLabelSelector(labelSelector), counts: new Map() };
+}
+
+function domainOf({ metadata: { labels = {} } }: Node, topologyKey: string): string | undefined {
+  return Object.hasOwn(labels, topologyKey) ? labels[topologyKey] : undefined;
+}
