@@ -187,6 +187,16 @@ test('a frame with ages is shared by live watchers, and encoded again for later 
   expect([aged.encoded, plain.encoded]).toEqual([2, 1]);
 });
 
+test('watches that begin together share the frame of a large object, not that of a small one', async () => {
+  put({ ...X, data: 'x'.repeat(64 * 1024) });
+  put(Y);
+  await start();
+  const plain = new JsonRepresentation('plain');
+  const read = [1, 2, 3].map(async () => watch({ representation: plain }).take(2));
+  expect(await Promise.all(read)).toEqual([1, 2, 3].map(() => ['ADDED a/x@1', 'ADDED b/y@2']));
+  expect(plain.encoded).toBe(1 + 3);
+});
+
 test('a revision with several events is delivered as a whole', async () => {
   put(X);
   put(Y);

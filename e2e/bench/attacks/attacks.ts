@@ -4,6 +4,7 @@ import { FLOODS } from './floods';
 import { HTTP2 } from './http2';
 import { LARGE_BODIES } from './large-bodies';
 import { PIPELINING } from './pipelining';
+import { SHARED_BOUNDS } from './shared-bounds';
 import { WEBHOOKS } from './webhooks';
 import { WORDS_OF_OBJECTS } from './words';
 
@@ -16,4 +17,5 @@ export const ATTACKS: readonly Attack[] = [
   ...WORDS_OF_OBJECTS,
   ...FLOODS,
   ...HTTP2,
+  ...SHARED_BOUNDS,
 ];

@@ -22,8 +22,9 @@ test('every scheduled target is flushed once, including targets scheduled during
   const scheduler = new FlushScheduler({ delayMaxMs: 20 });
   const flushed: string[] = [];
   const late = new Promise<void>((resolve) => {
-    const last = { flush: (): void => resolve(void flushed.push('late')) };
+    const last = { queuedBytes: 0, flush: (): void => resolve(void flushed.push('late')) };
     const again = {
+      queuedBytes: 0,
       flush: (): void => {
         flushed.push('first');
         scheduler.schedule(last);
@@ -34,6 +35,29 @@ test('every scheduled target is flushed once, including targets scheduled during
   });
   await late;
   expect(flushed).toEqual(['first', 'late']);
+});
+
+test('a slice of large frames has few targets', async () => {
+  const scheduler = new FlushScheduler({ delayMaxMs: 20 });
+  const turns: number[] = [];
+  let turn = 0;
+  const tick = (): void => {
+    turn += 1;
+    if (turns.length < 100) setImmediate(tick);
+  };
+  tick();
+  await new Promise<void>((resolve) => {
+    for (let at = 0; at < 100; at += 1) {
+      scheduler.schedule({
+        queuedBytes: 1024 * 1024,
+        flush: () => {
+          if (turns.push(turn) === 100) resolve();
+        },
+      });
+    }
+  });
+  // Of the 64 KiB that a connection encrypts of each, 32 make 2 MiB.
+  expect(turns.filter((each) => each === turns[0]).length).toBeLessThanOrEqual(33);
 });
 
 test('equal sequences of frames share one run and one buffer, different ones do not', () => {

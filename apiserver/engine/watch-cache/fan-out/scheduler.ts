@@ -2,6 +2,7 @@ import { QueueBudget } from './queue-budget';
 import { Run } from './run';
 
 export interface Flushable {
+  readonly queuedBytes: number;
   /** Delivers the queue to the reader. Runs at most once per `schedule`. */
   flush(): void;
 }
@@ -26,6 +27,10 @@ const BUSY_FACTOR = 0.1;
 const SLICE_TARGET_MS = 5;
 const SLICE_MIN = 16;
 const SLICE_MAX = 4096;
+/** Bytes that a slice hands to connections, which encrypt them: about 2 ms. */
+const SLICE_BYTES_MAX = 2 * 1024 * 1024;
+/** What a connection encrypts at once of a long queue. */
+const WRITTEN_BYTES_MAX = 64 * 1024;
 
 /**
  * Schedules flushes of watcher queues. An idle server flushes in the same turn of the event loop. Under load, flushes are spaced in
@@ -102,7 +107,7 @@ export class FlushScheduler {
     { from, since }: { readonly from: number; readonly since: number },
   ): void {
     const startedAt = this.#monotonicMs();
-    const to = Math.min(from + this.#sliceSize, targets.length);
+    const to = sliceEnd(targets, from, this.#sliceSize);
     for (let at = from; at < to; at += 1) targets[at]?.flush();
     this.#onFlushed?.(this.#monotonicMs() - since, to - from);
     setImmediate(() => {
@@ -117,6 +122,17 @@ export class FlushScheduler {
       if (this.#due.size > 0) this.#arm();
     });
   }
+}
+
+/** Returns the end of a slice: at most `size` targets, and at least one. */
+function sliceEnd(targets: readonly Flushable[], from: number, size: number): number {
+  const to = Math.min(from + size, targets.length);
+  let bytes = 0;
+  for (let at = from; at < to; at += 1) {
+    bytes += Math.min(targets[at]?.queuedBytes ?? 0, WRITTEN_BYTES_MAX);
+    if (bytes > SLICE_BYTES_MAX) return at + 1;
+  }
+  return to;
 }
 
 /** The delay until the next flush in whole milliseconds; 0 if the pause since the last one is long enough. */

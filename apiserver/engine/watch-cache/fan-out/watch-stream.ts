@@ -3,7 +3,7 @@ import { TIMER_MAX_MS } from '../../../../shared/concurrency/timer-max';
 import type { DeliveryCount } from '../../request/exchange';
 import { StorageError } from '../../storage/backend';
 import type { CacheOwner, CacheServices } from '../context';
-import type { CachedResource, Entry } from '../state/entry';
+import type { CachedResource, Entry, Representation } from '../state/entry';
 import type { CacheEvent } from '../state/event';
 import { readWatchHistory } from './watch-history';
 import type { Ring } from '../state/ring';
@@ -39,6 +39,8 @@ export interface WatchSource {
 
 /** Target size of the pieces during catch-up. */
 const PIECE_BYTES = 256 * 1024;
+/** Frames of larger objects are shared in the initial state, too. */
+const SHARED_BYTES_MIN = 64 * 1024;
 
 /**
  * The catch-up of one watch, from its start until it joins the live feed: the state or the history, at the reader's pace, from memory or
@@ -116,8 +118,11 @@ async function* currentState(
   for (const entry of candidates(source.state.resource, watcher, snapshot)) {
     if (watcher.selects(entry)) {
       const made = request.frameWorker?.('ADDED', entry);
-      if (made !== undefined && !piece.isEmpty) yield piece.take();
-      piece.add(made === undefined ? representation.frame('ADDED', entry) : await untilAborted(made, signal));
+      const isLarge = made !== undefined || entry.bytes.length >= SHARED_BYTES_MIN;
+      // A large frame is a piece of its own: joined with others it would be copied.
+      if (isLarge && !piece.isEmpty) yield piece.take();
+      piece.add(made === undefined ? initialFrame(entry, representation) : await untilAborted(made, signal));
+      if (isLarge) yield piece.take();
     }
     if (piece.isFull || slices.due()) {
       if (!piece.isEmpty) yield piece.take();
@@ -130,6 +135,20 @@ async function* currentState(
   }
   watcher.sentRevision = snapshot.revision;
   if (!piece.isEmpty) yield piece.take();
+}
+
+const initialFrames = new WeakMap<Entry, Map<string, WeakRef<Buffer>>>();
+
+/** Watches that begin together, as after a restart, share the frame of a large object while any of them is sent. */
+function initialFrame(entry: Entry, representation: Representation): Buffer {
+  if (entry.bytes.length < SHARED_BYTES_MIN || representation.tellsAge === true)
+    return representation.frame('ADDED', entry);
+  const ofEntry = initialFrames.get(entry) ?? new Map<string, WeakRef<Buffer>>();
+  const known = ofEntry.get(representation.id)?.deref();
+  if (known !== undefined) return known;
+  const frame = representation.frame('ADDED', entry);
+  initialFrames.set(entry, ofEntry.set(representation.id, new WeakRef(frame)));
+  return frame;
 }
 
 function candidates(resource: CachedResource, watcher: Watcher, snapshot: Snapshot): Iterable<Entry> {
