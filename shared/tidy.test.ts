@@ -11,6 +11,7 @@ const ROOT = path.resolve(__dirname, '..');
  */
 const LAYERS: readonly (readonly string[])[] = [
   ['e2e'],
+  ['orch'],
   ['deploy/local'],
   ['deploy/admin'],
   ['deploy/convert'],
@@ -81,6 +82,8 @@ const FORBIDDEN_IMPORTS: readonly (readonly [from: string, to: string])[] = [
   ['deploy', 'controller-manager'],
   ['e2e', 'deploy/admin'],
   ['e2e', 'deploy/convert'],
+  ['deploy', 'orch'],
+  ['e2e', 'orch'],
   ['e2e', 'apiserver'],
   ['e2e', 'controller-manager'],
 ];
@@ -96,6 +99,9 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'apiserver/compose/worker/thread.ts',
   'controller-manager/main.ts',
   'controller-manager/scheduler/main.ts',
+  'orch/main.ts',
+  'orch/envtest/etcd.ts',
+  'orch/envtest/kube-apiserver.ts',
   'shared/schema/generate-types.ts',
 ]);
 
@@ -163,7 +169,7 @@ describe('layers', () => {
   test('every source file is a program, or one imports it', () => {
     const imported = new Set(imports(program).map(({ to }) => `${to}.ts`));
     const parts = program.filter((file) =>
-      /^(?:deploy\/(?:admin|convert)|apiserver|controller-manager|shared)\//u.test(file),
+      /^(?:deploy\/(?:admin|convert)|orch|apiserver|controller-manager|shared)\//u.test(file),
     );
     expect(parts.filter((file) => !imported.has(file) && !PROGRAMS.has(file))).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { requestHeader } from '../engine/authn/request-header';
 import type { TokenAuthenticator } from '../engine/authn/token-authenticator';
 import type { TokenCacheCounts } from '../engine/authn/token-cache-counts';
 import { firstTokenOf, meantForApi } from '../engine/authn/token-authenticator';
-import { tokenFileLookup } from '../engine/authn/token-file';
+import { staticTokenLookup, tokenFileLookup } from '../engine/authn/token-file';
 import { createTokenReviewCall } from '../engine/authn/webhook/token-review-call';
 import { webhookTokens } from '../engine/authn/webhook/webhook-tokens';
 import { webSocketToken } from '../engine/authn/web-socket-token';
@@ -83,13 +83,14 @@ export function clientAuthoritiesOf({ clients, proxies }: AuthorityBundles): Cli
 }
 
 function tokenKinds(
-  { tokenFile, bootstrapTokens, oidc, tokenWebhook }: AuthenticationOptions,
+  { tokenFile, ownTokens, bootstrapTokens, oidc, tokenWebhook }: AuthenticationOptions,
   context: AuthenticationContext,
   { apiAudiences, authenticators, counts }: AccountTokenParts,
 ): readonly TokenAuthenticator[] {
   const { plane, clock, log, shutdownSignal, answersOf } = context;
   const secrets = systemSecrets(plane.store, plane.registry);
   return [
+    ...(ownTokens === undefined ? [] : [meantForApi(apiAudiences, staticTokenLookup(ownTokens))]),
     ...(tokenFile === undefined ? [] : [meantForApi(apiAudiences, tokenFileLookup(tokenFile))]),
     ...authenticators,
     ...(bootstrapTokens ? [meantForApi(apiAudiences, bootstrapTokenLookup({ secrets, clock, log }))] : []),

@@ -8,8 +8,8 @@ import {
   readClientOptions,
   withClient,
 } from './api-server';
-import type { Command } from './command';
-import { parsedCommand, readFlagFile } from './command';
+import type { Command } from '../../shared/flags/command';
+import { parsedCommand, readFlagFile } from '../../shared/flags/command';
 import { OUTPUT_FLAG, createOutcome } from './output';
 
 const FLAGS = [

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { text as readText } from 'node:stream/consumers';
 import path from 'node:path';
-import type { CommandOutcome } from './command';
-import { COMMANDS } from './commands';
-import { readInvocation } from './read-invocation';
+import type { CommandOutcome } from '../../shared/flags/command';
+import { ADMIN } from './commands';
+import { readInvocation } from '../../shared/flags/read-invocation';
 
 /** The names of a server of each dialect; the process of the test speaks that of orch. */
 const SERVED = [
@@ -45,7 +45,7 @@ afterEach(() => {
 });
 
 async function run(...words: readonly string[]): Promise<CommandOutcome> {
-  const invocation = readInvocation(COMMANDS, words);
+  const invocation = readInvocation(ADMIN, words);
   if (invocation.outcome !== 'command') throw new Error(`no command: ${words.join(' ')}`);
   return invocation.command.run(invocation.argv);
 }

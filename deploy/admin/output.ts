@@ -1,4 +1,4 @@
-import type { CommandOutcome } from './command';
+import type { CommandOutcome } from '../../shared/flags/command';
 
 /** In what form a command tells what it found. */
 export const OUTPUT_FLAG = {

@@ -1,8 +1,9 @@
-import type { Command } from './command';
-import { COMMANDS } from './commands';
-import type { Invocation } from './read-invocation';
-import { readInvocation } from './read-invocation';
+import type { Command } from '../../shared/flags/command';
+import { ADMIN } from './commands';
+import type { Invocation } from '../../shared/flags/read-invocation';
+import { readInvocation } from '../../shared/flags/read-invocation';
 
+const COMMANDS = ADMIN.commands;
 const HELP_WORDS = ['--help', '-h'] as const;
 /** All words that begin the name of a command and are none themselves; none at all names the program. */
 const GROUPS: readonly (readonly string[])[] = [
@@ -13,7 +14,7 @@ const GROUPS: readonly (readonly string[])[] = [
   ).values(),
 ];
 
-const read = (...argv: readonly string[]): Invocation => readInvocation(COMMANDS, argv);
+const read = (...argv: readonly string[]): Invocation => readInvocation(ADMIN, argv);
 const begins = (words: readonly string[], { name }: Command): boolean =>
   words.every((word, index) => name[index] === word);
 

@@ -14,6 +14,9 @@ const PROGRAMS = {
   'orch-scheduler': 'controller-manager/scheduler/main',
   'orch-admin': 'deploy/admin/main',
   'orch-convert': 'deploy/convert/main',
+  orch: 'orch/main',
+  'envtest-etcd': 'orch/envtest/etcd',
+  'envtest-kube-apiserver': 'orch/envtest/kube-apiserver',
   thread: 'apiserver/compose/worker/thread',
 };
 

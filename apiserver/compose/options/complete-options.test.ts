@@ -130,6 +130,7 @@ test('the embedded store needs its directory and no etcd', () => {
   expect(options('--storage-backend=embedded', '--embedded-dir=d').store).toMatchObject({
     backend: 'embedded',
     dir: 'd',
+    isSynced: true,
   });
   expect(errors('--storage-backend=embedded', ETCD)).toEqual([
     '--embedded-dir is needed with --storage-backend=embedded',

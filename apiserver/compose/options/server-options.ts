@@ -9,6 +9,7 @@ import type { IdTokenRules } from '../../engine/authn/oidc/id-tokens';
 import type { ReviewVersion } from '../../engine/remote/review-call';
 import type { RequestHeaderNames } from '../../engine/authn/request-header';
 import type { AbacPolicy } from '../../kubernetes/auth/abac/policy-file';
+import type { StaticToken } from '../../engine/authn/token-file';
 import type { Mode } from '../authorization-modes';
 import type { RuntimeConfig } from '../../engine/registry/runtime-config';
 import type { AddressRange, ValueRange } from '../../kubernetes/kinds/service-allocation/value-range';
@@ -117,6 +118,8 @@ export interface WatchCacheOptions {
 
 export interface AuthenticationOptions {
   readonly tokenFile?: string;
+  /** Tokens of clients in the process of this server, such as controllers that run beside it. */
+  readonly ownTokens?: readonly StaticToken[];
   /** The file of the client certificate authorities. */
   readonly clientCaFile?: string;
   readonly requestHeader?: RequestHeaderOptions;

@@ -12,7 +12,7 @@ const PARTS = { clock: systemClock, log: silentLog };
 
 test('the embedded store answers as soon as it is open, and looks after its own history', async () => {
   const dir = await mkdtemp(path.join(tmpdir(), 'open-'));
-  const opened = await openStore({ backend: 'embedded', dir, ...COMMON }, PARTS);
+  const opened = await openStore({ backend: 'embedded', dir, isSynced: true, ...COMMON }, PARTS);
   const signal = new LightSignal();
   await opened.connect(signal);
   await opened.keepCompact(signal);

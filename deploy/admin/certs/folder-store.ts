@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomically } from '../../../shared/files/atomic-file';
 import { makeDirectory } from '../../../shared/files/make-directory';
-import { readFlagFile } from '../command';
+import { readFlagFile } from '../../../shared/flags/command';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 

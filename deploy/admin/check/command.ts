@@ -1,7 +1,7 @@
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 import { hasKubeconfig, KUBECONFIG_REQUIRED, kubeconfigFlag, readClientOptions } from '../api-server';
-import type { Command } from '../command';
-import { parsedCommand } from '../command';
+import type { Command } from '../../../shared/flags/command';
+import { parsedCommand } from '../../../shared/flags/command';
 import type { Found } from '../output';
 import { columns, OUTPUT_FLAG, painted, createOutcome } from '../output';
 import type { Comparison } from './compare';

@@ -1,6 +1,6 @@
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
-import type { Command } from '../command';
-import { parsedCommand } from '../command';
+import type { Command } from '../../../shared/flags/command';
+import { parsedCommand } from '../../../shared/flags/command';
 import type { Found } from '../output';
 import { columns, mebibytes, OUTPUT_FLAG, painted, createOutcome } from '../output';
 import type { Alarm, KnownMember, Member, MemberStatus } from './members';

@@ -2,7 +2,7 @@ import type { IResponseStream } from 'etcd3/lib/rpc';
 import { Etcd3 } from 'etcd3';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { defined } from '../../../shared/defined';
-import { readFlagFile } from '../command';
+import { readFlagFile } from '../../../shared/flags/command';
 import { allowAddresses } from './address-identity';
 
 export const ETCD_GROUP = 'etcd';

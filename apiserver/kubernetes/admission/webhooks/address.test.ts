@@ -14,8 +14,9 @@ const ports = [{ port: 443 }, { port: 8443 }];
 test.each([
   ['https://example.org', { origin: 'https://example.org', host: 'example.org', port: 443, path: '/' }],
   ['https://h:1/p/q/', { origin: 'https://h:1', host: 'h', port: 1, path: '/p/q' }],
+  ['https://h:1//p//q', { origin: 'https://h:1', host: 'h', port: 1, path: '/p/q' }],
   ['https://[::1]:1/', { origin: 'https://[::1]:1', host: '::1', port: 1, path: '/' }],
-])('%s is used as written', (url, target) => {
+])('%s is used with its path cleaned', (url, target) => {
   expect(targetOf({ url }, clusterOf())).toEqual(target);
 });
 

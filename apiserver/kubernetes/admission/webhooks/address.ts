@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { ClusterReader } from '../../cluster/cluster-reader';
 import { getServiceHost, resolveCluster } from '../../cluster/service-resolver';
 import type { WebhookAddress } from './webhook';
@@ -8,7 +9,7 @@ export interface Target {
   readonly origin: string;
   readonly host: string;
   readonly port: number;
-  /** Without a trailing slash unless it is the root. */
+  /** Cleaned: no empty or dot segments, and no slash at its end unless it is the root. */
   readonly path: string;
   /** Where to connect, if not to the host itself. */
   readonly connectTo?: { readonly host: string; readonly port: number };
@@ -31,7 +32,7 @@ export function urlOfService(address: WebhookAddress): string | undefined {
 
 function namedTarget({ namespace, name, port, path }: ServiceAddress): Target {
   const host = getServiceHost({ namespace, name });
-  return { origin: `https://${host}:${String(port)}`, host, port, path: withoutSlash(path) };
+  return { origin: `https://${host}:${String(port)}`, host, port, path: cleaned(path) };
 }
 
 function targetOfUrl(url: string): Target {
@@ -40,12 +41,12 @@ function targetOfUrl(url: string): Target {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const number = port === '' ? HTTPS_PORT : Number(port);
   const origin = `https://${hostname}${port === '' ? '' : `:${port}`}`;
-  return { origin, host, port: number, path: withoutSlash(pathname) };
+  return { origin, host, port: number, path: cleaned(pathname) };
 }
 
-function withoutSlash(path: string): string {
-  const rest = path.replace(/\/+$/, '');
-  return rest === '' ? '/' : rest;
+/** As client-go's `path.Join`, with one slash where there are several; test frameworks write `https://host:port//path`. */
+function cleaned(path: string): string {
+  return posix.normalize(`/${path}`).replace(/(?<=.)\/$/u, '');
 }
 
 type ServiceAddress = Exclude<WebhookAddress, { readonly url: string }>;

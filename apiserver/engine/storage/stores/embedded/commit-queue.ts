@@ -17,6 +17,8 @@ export interface CommitQueueOptions {
   readonly watermark: Watermark;
   readonly files: StoreFiles;
   readonly clock: Clock;
+  /** Whether a group is synchronized with the disk before its writers are answered. */
+  readonly isSynced: boolean;
   /** Called for every committed row, in order, before its writer is answered; `replacedBytes` is the size of the value it replaced. */
   readonly onCommitted: (row: LogRow, replacedBytes: number) => void;
   /** Called after every group with writes. */
@@ -105,7 +107,7 @@ export class CommitQueue {
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
-    const { database, state, files, clock } = this.#options;
+    const { database, state, files, clock, isSynced } = this.#options;
     if (state.failure !== undefined) {
       for (const each of group) settleOnce(each, () => each.fail(state.failure));
       return;
@@ -117,7 +119,7 @@ export class CommitQueue {
     const answers = Promise.allSettled(plan.outcomes);
     try {
       if (plan.writes.length > 0) {
-        await database.batch([...plan.writes], { sync: true });
+        await database.batch([...plan.writes], { sync: isSynced });
         files.assertPresent();
       }
       this.#publish(plan);

@@ -42,6 +42,8 @@ export interface EmbeddedOptions {
   readonly historyMs?: number;
   /** The store compacts history earlier when it is larger than this. 256 MiB when absent. */
   readonly historyBytesMax?: number;
+  /** Whether each write is synchronized with the disk before it is acknowledged; true when absent. */
+  readonly isSynced?: boolean;
   readonly clock?: Clock;
   readonly log: Log;
 }
@@ -59,7 +61,7 @@ export interface EmbeddedStore extends Backend {
  * `corrupt` when its files are damaged or acknowledged writes are missing from them.
  */
 export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<EmbeddedStore> {
-  const { directory, prefix, clock = systemClock, log } = options;
+  const { directory, prefix, isSynced = true, clock = systemClock, log } = options;
   await restoreBackup(directory, { clock, log });
   const history = new History({
     historyMs: options.historyMs ?? HISTORY_MS,
@@ -74,8 +76,8 @@ export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<Emb
     const state = await loadState(database, watermark.opened, (row, replaced) => history.add(row, replaced));
     history.forget(state.compactRevision);
     const files = new StoreFiles(directory, records, log);
-    const parts = { database, watermark, files, state, history, prefix: `${prefix}/`, clock, log };
-    return new EmbeddedBackend(parts);
+    const parts = { database, watermark, files, state, history, isSynced, clock, log };
+    return new EmbeddedBackend({ ...parts, prefix: `${prefix}/` });
   } catch (error) {
     watermark?.close();
     await closeDatabase(database);
@@ -97,6 +99,7 @@ interface Parts {
   readonly state: StoreState;
   readonly history: History;
   readonly prefix: string;
+  readonly isSynced: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -111,7 +114,7 @@ class EmbeddedBackend implements EmbeddedStore {
   #closing: Promise<void> | undefined;
 
   constructor(parts: Parts) {
-    const { database, state, watermark, files, history, clock, log } = parts;
+    const { database, state, watermark, files, history, clock, log, isSynced } = parts;
     this.#parts = parts;
     let onFailure: (failure: StorageError) => void = () => undefined;
     this.failed = new Promise((_resolve, reject) => {
@@ -126,6 +129,7 @@ class EmbeddedBackend implements EmbeddedStore {
       watermark,
       files,
       clock,
+      isSynced,
       onCommitted: (row, replacedBytes) => history.add(row, replacedBytes),
       onGroup: () => this.#afterGroup(),
       onFailure,

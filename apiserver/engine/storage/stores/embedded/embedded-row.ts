@@ -12,10 +12,19 @@ const FLAGS = [
     group: STORAGE_GROUP,
     help: 'The data directory of the embedded store.',
   },
+  {
+    name: 'embedded-fsync',
+    type: 'bool',
+    default: true,
+    group: STORAGE_GROUP,
+    help: 'The embedded store synchronizes each write with the disk. Without it a crash of the machine can lose acknowledged writes: for tests only.',
+  },
 ] as const satisfies readonly FlagRow[];
 
 export interface EmbeddedStoreOptions {
   readonly dir: string;
+  /** Whether each write is synchronized with the disk. */
+  readonly isSynced: boolean;
 }
 
 /** The embedded store, as the flags name it. */
@@ -26,9 +35,9 @@ export const EMBEDDED = {
   needs: { flag: 'embedded-dir' },
   isNamed: ({ embeddedDir }) => embeddedDir !== '',
   problems: () => [],
-  options: ({ embeddedDir }) => ({ dir: embeddedDir }),
-  open: async ({ dir, prefix }, { clock, log }) => {
-    const backend = await openEmbeddedBackend({ directory: dir, prefix, clock, log });
+  options: ({ embeddedDir, embeddedFsync }) => ({ dir: embeddedDir, isSynced: embeddedFsync }),
+  open: async ({ dir, prefix, isSynced }, { clock, log }) => {
+    const backend = await openEmbeddedBackend({ directory: dir, prefix, isSynced, clock, log });
     return {
       backend,
       failed: backend.failed,

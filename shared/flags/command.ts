@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
-import { parseFlags } from '../../shared/flags/parse-flags';
+import type { FlagRow, FlagValues } from './flag-row';
+import { parseFlags } from './parse-flags';
 
 /** What is wrong with the command line, or the lines to print and the process's exit code. */
 export type CommandOutcome =

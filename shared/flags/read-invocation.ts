@@ -1,9 +1,16 @@
-import { helpText } from '../../shared/flags/help';
-import { suggestion } from '../../shared/flags/suggestion';
 import type { Command } from './command';
+import { helpText } from './help';
+import { suggestion } from './suggestion';
 
-export const PROGRAM = 'orch-admin';
-const SUMMARY = 'Looks after what a control plane stands on.';
+/** A program of several commands. */
+export interface CommandProgram {
+  /** The name as one types it. */
+  readonly name: string;
+  /** A sentence for help texts. */
+  readonly summary: string;
+  /** One that is named by more words comes before one that is named by fewer of them. */
+  readonly commands: readonly Command[];
+}
 
 /** What a command line asks for: a text to print, a command to run with the words after its name, or complaints about the words `about`. */
 export type Invocation =
@@ -15,27 +22,28 @@ export type Invocation =
  * Reads `argv` (without the program itself). A command is named by its first words; the words that several commands share name their
  * group, which has a help text and cannot be run. `--help` and `-h` may stand anywhere.
  */
-export function readInvocation(commands: readonly Command[], argv: readonly string[]): Invocation {
+export function readInvocation(program: CommandProgram, argv: readonly string[]): Invocation {
+  const { commands } = program;
   const words = argv.filter((word) => !isHelpWord(word));
   const wantsHelp = words.length < argv.length;
   const command = commands.find(({ name }) => isPrefix(name, words));
   if (command !== undefined) {
     return wantsHelp
-      ? { outcome: 'help', text: helpOfCommand(commands, command) }
+      ? { outcome: 'help', text: helpOfCommand(program, command) }
       : { outcome: 'command', command, argv: words.slice(command.name.length) };
   }
   const named = words.slice(0, positionOfFlags(words));
   const members = commands.filter(({ name }) => isPrefix(named, name));
-  if (members.length === 0) return unknown(commands, named);
-  if (wantsHelp) return { outcome: 'help', text: helpOfGroup(named, members) };
+  if (members.length === 0) return unknown(program, named);
+  if (wantsHelp) return { outcome: 'help', text: helpOfGroup(program, named, members) };
   const flag = words.at(named.length);
   const error = flag === undefined ? 'no command given' : `unknown flag: ${flag}`;
-  return { outcome: 'errors', errors: [error], about: spelled(named) };
+  return { outcome: 'errors', errors: [error], about: spelled(program, named) };
 }
 
 /** A command as one types it. */
-export function spelled(name: readonly string[]): string {
-  return [PROGRAM, ...name].join(' ');
+export function spelled(program: CommandProgram, name: readonly string[]): string {
+  return [program.name, ...name].join(' ');
 }
 
 function isHelpWord(word: string): boolean {
@@ -51,28 +59,31 @@ function positionOfFlags(words: readonly string[]): number {
   return position < 0 ? words.length : position;
 }
 
-function unknown(commands: readonly Command[], named: readonly string[]): Invocation {
+function unknown(program: CommandProgram, named: readonly string[]): Invocation {
+  const { commands } = program;
   const given = named.join(' ');
   const names = commands.map(({ name }) => name.join(' '));
   const error = `unknown command: ${given}${suggestion(given, names)}`;
   const group = named.slice(0, 1);
-  const about = commands.some(({ name }) => isPrefix(group, name)) ? spelled(group) : PROGRAM;
+  const about = commands.some(({ name }) => isPrefix(group, name)) ? spelled(program, group) : program.name;
   return { outcome: 'errors', errors: [error], about };
 }
 
 /** Flags, and the longer commands that begin with its words. */
-function helpOfCommand(commands: readonly Command[], { name, summary, flags }: Command): string {
-  const text = helpText(flags, { program: spelled(name), summary });
-  const longer = commands.filter((each) => each.name.length > name.length && isPrefix(name, each.name));
+function helpOfCommand(program: CommandProgram, { name, summary, flags }: Command): string {
+  const text = helpText(flags, { program: spelled(program, name), summary });
+  const longer = program.commands.filter(
+    (each) => each.name.length > name.length && isPrefix(name, each.name),
+  );
   return longer.length === 0 ? text : `${text}\nSee also:\n${listOf(longer)}\n`;
 }
 
-function helpOfGroup(named: readonly string[], members: readonly Command[]): string {
+function helpOfGroup(program: CommandProgram, named: readonly string[], members: readonly Command[]): string {
   const sections = [...new Set(members.map(({ group }) => group))].map(
     (group) => `${group} commands:\n${listOf(members.filter((each) => each.group === group))}`,
   );
-  const heading = named.length === 0 ? `${SUMMARY}\n\n` : '';
-  const usage = `Usage:\n  ${spelled(named)} <command> [flags]`;
+  const heading = named.length === 0 ? `${program.summary}\n\n` : '';
+  const usage = `Usage:\n  ${spelled(program, named)} <command> [flags]`;
   const more = `--help after a command lists its flags.`;
   return `${heading}${usage}\n\n${sections.join('\n\n')}\n\n${more}\n`;
 }
