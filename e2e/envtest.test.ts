@@ -212,28 +212,28 @@ async function startAsJenvtest(): Promise<Omit<Plane, 'restartApiServer'>> {
     start(
       'kube-apiserver',
       [
-        ...['--cert-dir', path.join(dir, 'certs'), '--secure-port', String(port)],
-        ...['--etcd-servers', `http://0.0.0.0:${String(etcdPort)}`, '--authorization-mode', 'RBAC'],
-        ...['--service-account-issuer', 'https://localhost'],
-        ...['--service-account-signing-key-file', path.join(dir, 'key.key')],
-        ...['--service-account-signing-key-file', path.join(dir, 'key.key')],
-        ...['--service-account-key-file', path.join(dir, 'key.key')],
-        ...['--disable-admission-plugins', 'ServiceAccount'],
-        ...['--client-ca-file', path.join(dir, 'client.crt')],
-        ...['--service-cluster-ip-range', '10.0.0.0/24', '--allow-privileged'],
-      ],
+        ['--cert-dir', path.join(dir, 'certs'), '--secure-port', String(port)],
+        ['--etcd-servers', `http://0.0.0.0:${String(etcdPort)}`, '--authorization-mode', 'RBAC'],
+        ['--service-account-issuer', 'https://localhost'],
+        ['--service-account-signing-key-file', path.join(dir, 'key.key')],
+        ['--service-account-signing-key-file', path.join(dir, 'key.key')],
+        ['--service-account-key-file', path.join(dir, 'key.key')],
+        ['--disable-admission-plugins', 'ServiceAccount'],
+        ['--client-ca-file', path.join(dir, 'client.crt')],
+        ['--service-cluster-ip-range', '10.0.0.0/24', '--allow-privileged'],
+      ].flat(),
       own,
     ),
     start(
       'etcd',
       [
-        ...['-data-dir', path.join(dir, 'data'), '-wal-dir', path.join(dir, 'wal')],
-        ...['--listen-client-urls', `http://0.0.0.0:${String(etcdPort)}`],
-        ...['--advertise-client-urls', `http://0.0.0.0:${String(etcdPort)}`],
-        ...['--initial-cluster', `default=http://localhost:${String(peerPort)}`],
-        ...['--initial-advertise-peer-urls', `http://localhost:${String(peerPort)}`],
-        ...['--listen-peer-urls', `http://localhost:${String(peerPort)}`],
-      ],
+        ['-data-dir', path.join(dir, 'data'), '-wal-dir', path.join(dir, 'wal')],
+        ['--listen-client-urls', `http://0.0.0.0:${String(etcdPort)}`],
+        ['--advertise-client-urls', `http://0.0.0.0:${String(etcdPort)}`],
+        ['--initial-cluster', `default=http://localhost:${String(peerPort)}`],
+        ['--initial-advertise-peer-urls', `http://localhost:${String(peerPort)}`],
+        ['--listen-peer-urls', `http://localhost:${String(peerPort)}`],
+      ].flat(),
       own,
     ),
   ]);
@@ -259,23 +259,26 @@ test(
     const port = String(await freePort());
     const metricsPort = String(await freePort());
     const at = (name: string): string => path.join(dir, name);
-    const shell = spawn('/bin/sh', [
-      '-c',
-      '"$@" & echo $!; wait',
-      'sh',
-      path.join(assets, 'etcd'),
-      ...[`--advertise-client-urls=https://localhost:${port}`, `--cert-file=${at('server.crt')}`],
-      ...[`--key-file=${at('server.key')}`, `--trusted-ca-file=${at('ca.crt')}`, '--client-cert-auth=true'],
-      ...[`--peer-cert-file=${at('server.crt')}`, `--peer-key-file=${at('server.key')}`],
-      ...[`--peer-trusted-ca-file=${at('ca.crt')}`, '--peer-client-cert-auth=true'],
-      ...[`--data-dir=${at('data')}`, '--initial-advertise-peer-urls=https://localhost:2380'],
-      ...['--initial-cluster=control-plane=https://localhost:2380', '--name=control-plane'],
-      ...[
-        `--listen-client-urls=https://localhost:${port}`,
-        `--listen-metrics-urls=http://localhost:${metricsPort}`,
-      ],
-      ...['--listen-peer-urls=https://localhost:2380', '--snapshot-count=10000'],
-    ]);
+    const shell = spawn(
+      '/bin/sh',
+      [
+        '-c',
+        '"$@" & echo $!; wait',
+        'sh',
+        path.join(assets, 'etcd'),
+        [`--advertise-client-urls=https://localhost:${port}`, `--cert-file=${at('server.crt')}`],
+        [`--key-file=${at('server.key')}`, `--trusted-ca-file=${at('ca.crt')}`, '--client-cert-auth=true'],
+        [`--peer-cert-file=${at('server.crt')}`, `--peer-key-file=${at('server.key')}`],
+        [`--peer-trusted-ca-file=${at('ca.crt')}`, '--peer-client-cert-auth=true'],
+        [`--data-dir=${at('data')}`, '--initial-advertise-peer-urls=https://localhost:2380'],
+        ['--initial-cluster=control-plane=https://localhost:2380', '--name=control-plane'],
+        [
+          `--listen-client-urls=https://localhost:${port}`,
+          `--listen-metrics-urls=http://localhost:${metricsPort}`,
+        ],
+        ['--listen-peer-urls=https://localhost:2380', '--snapshot-count=10000'],
+      ].flat(),
+    );
     const pid = Number(String((await once(shell.stdout, 'data', { signal: patience() }))[0]));
     const tls = { ca: CA.certificatePem, cert: ADMIN.certificatePem, key: ADMIN.privateKeyPem };
     await eventually('etcd answers a client with a certificate', async () =>
