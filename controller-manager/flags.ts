@@ -4,7 +4,7 @@ import { USER } from '../shared/names';
 import { SIGNING_FLAGS } from './certificates/signing-flags';
 import { CONTROLLERS } from './controllers';
 import { MANAGER_GATES } from './runtime/controller';
-import { DIALECT_FLAG, electionFlags, LOG_FLAGS } from './runtime/program-flags';
+import { API_LEVEL_FLAG, DIALECT_FLAG, electionFlags, LOG_FLAGS } from './runtime/program-flags';
 import { SERVING_FLAGS } from './runtime/serving/serving-flags';
 
 const LEASE = USER.controllerManager.replace(/^system:/, '');
@@ -26,6 +26,7 @@ export const FLAGS = [
     help: `The controllers to enable: * enables all that are on by default, foo enables the controller foo, -foo disables it. On by default: ${namesOf(false)}. Off by default: ${namesOf(true)}. storage-version-gc is only there with the feature gates APIServerIdentity and StorageVersionAPI.`,
   },
   DIALECT_FLAG,
+  API_LEVEL_FLAG,
   {
     name: 'feature-gates',
     type: 'stringList',

@@ -1,7 +1,17 @@
+import { apiLevel, API_LEVELS, formatApiLevel } from '../../shared/api/level';
 import { LOG_FORMATS } from '../../shared/log/pino-log';
 import { DIALECTS, NAMESPACE, dialect } from '../../shared/names';
 
 /** Flags that several programs have. */
+
+export const API_LEVEL_FLAG = {
+  name: 'api-level',
+  type: 'enum',
+  values: API_LEVELS,
+  default: formatApiLevel(apiLevel),
+  group: 'Generic',
+  help: 'The Kubernetes release whose API the API server serves; must be that of the API server.',
+} as const;
 
 export const DIALECT_FLAG = {
   name: 'dialect',

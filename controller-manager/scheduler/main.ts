@@ -10,6 +10,7 @@ import { runAsLeader } from '../run';
 import type { Started } from '../runtime/program';
 import { EXIT, runProgram } from '../runtime/program';
 import {
+  API_LEVEL_FLAG,
   DIALECT_FLAG,
   electionFlags,
   electionOf,
@@ -40,6 +41,7 @@ const FLAGS = [
     help: 'Path of the kubeconfig file with the address of the API server and the credentials of this process.',
   },
   DIALECT_FLAG,
+  API_LEVEL_FLAG,
   {
     name: 'scheduler-name',
     type: 'string',

@@ -6,6 +6,7 @@ import { parseGroupVersion } from '../../shared/api/resources';
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { writeHelp } from '../../shared/flags/help';
 import { parseFlags } from '../../shared/flags/parse-flags';
+import { apiLevel, API_LEVELS, formatApiLevel } from '../../shared/api/level';
 import { dialect, DIALECTS } from '../../shared/names';
 import { convertText } from './convert-text';
 
@@ -38,6 +39,14 @@ const FLAGS = [
     default: dialect,
     group: 'Input',
     help: 'The dialect of the names in the manifests.',
+  },
+  {
+    name: 'api-level',
+    type: 'enum',
+    values: API_LEVELS,
+    default: formatApiLevel(apiLevel),
+    group: 'Input',
+    help: 'The Kubernetes release whose versions and fields are known.',
   },
 ] as const satisfies readonly FlagRow[];
 

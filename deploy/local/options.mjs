@@ -22,7 +22,7 @@ const USAGE_ERROR = 2;
  */
 export function readLocalOptions(command, defaults) {
   const { env } = process;
-  const usage = `${command} [-- --data-dir=DIR] [--port=N] [--listen=ADDRESS] [--dialect=${DIALECTS.join('|')}]
+  const usage = `${command} [-- --data-dir=DIR] [--port=N] [--listen=ADDRESS] [--dialect=${DIALECTS.join('|')}] [--api-level=1.N]
 
   --data-dir   Where everything is kept (ORCH_DATA_DIR; default ${defaults.dataDir}).
   --port       The port of the API (ORCH_PORT; default ${defaults.port}).
@@ -30,6 +30,7 @@ export function readLocalOptions(command, defaults) {
                or 0.0.0.0 or :: for all, other machines reach the API, and the Endpoints of its Service have the address.
   --dialect    The names of API groups and labels (ORCH_DIALECT; default orch): orch for the project's own, which no client of
                Kubernetes takes for those of a real cluster; kubernetes for kubectl, Helm and controllers, as the chart does.
+  --api-level  The Kubernetes release whose API is served, from 1.21 to 1.36 (ORCH_API_LEVEL).
   --version    Prints the version.
   --help       Prints this text.
 `;
@@ -40,12 +41,15 @@ export function readLocalOptions(command, defaults) {
         port: { type: 'string', default: env.ORCH_PORT ?? '' },
         listen: { type: 'string', default: env.ORCH_LISTEN ?? LOOPBACK },
         dialect: { type: 'string', default: env.ORCH_DIALECT ?? DIALECTS[0] },
+        'api-level': { type: 'string', default: env.ORCH_API_LEVEL ?? '' },
         version: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });
     if (values.help) exitWith(usage);
     if (values.version) exitWith(`${formatVersion()}\n`);
+    // The programs that are started inherit it.
+    if (values['api-level'] !== '') env.ORCH_API_LEVEL = parseApiLevel(values['api-level']);
     return {
       dataDir: path.resolve(values['data-dir']),
       port: parsePort(values.port),
@@ -85,4 +89,9 @@ function parseAddress(text) {
 function parseDialect(text) {
   if (DIALECTS.includes(text)) return text;
   throw new Error(`--dialect must be ${DIALECTS.join(' or ')}, not "${text}".`);
+}
+
+function parseApiLevel(text) {
+  if (/^1\.(?:2[1-9]|3[0-6])$/.test(text)) return text;
+  throw new Error(`--api-level must be a release from 1.21 to 1.36, not "${text}".`);
 }

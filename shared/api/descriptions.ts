@@ -1,4 +1,5 @@
-import { RESOURCES } from './resources';
+import { ALL_LEVELS } from './level';
+import { resourcesAt } from './resources';
 import type { MessageData } from './tables';
 import { SCHEMA_DATA } from './tables';
 
@@ -16,7 +17,10 @@ const OF_METADATA: ReadonlyMap<string, string> = new Map([
 
 /** Items' kind by the message of a list. */
 const LISTED: ReadonlyMap<string, string> = new Map(
-  RESOURCES.map(({ schema, listKind, resource }) => [schema.replace(/[^.]+$/, listKind), resource]),
+  resourcesAt(ALL_LEVELS).map(({ schema, listKind, resource }) => [
+    schema.replace(/[^.]+$/, listKind),
+    resource,
+  ]),
 );
 
 /** Returns the description of a message (`core/v1.Pod`) in a sentence; undefined for none. */

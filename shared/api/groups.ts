@@ -1,4 +1,6 @@
-import { GROUP } from '../names';
+import { apiVersionFromNeutral, GROUP } from '../names';
+import { isAtLevel } from './level';
+import { RESOURCE_DATA } from './tables';
 
 export interface GroupRow {
   readonly group: string;
@@ -11,6 +13,13 @@ export interface GroupRow {
   readonly versions: readonly { readonly version: string; readonly priority: number }[];
 }
 
+/** The versions that have a resource at the API level of this process, in the names of its dialect. */
+const EXISTING: ReadonlySet<string> = new Set(
+  Object.entries(RESOURCE_DATA)
+    .filter(([, resources]) => Object.values(resources).some((each) => isAtLevel(each)))
+    .map(([neutral]) => apiVersionFromNeutral(neutral)),
+);
+
 /** All built-in groups in the order of discovery, the core group first. */
 export const GROUPS: readonly GroupRow[] = [
   row('core', 18000, { v1: 1 }),
@@ -19,36 +28,34 @@ export const GROUPS: readonly GroupRow[] = [
   row('events', 17750, { v1: 15, v1beta1: 5 }),
   row('authentication', 17700, { v1: 15, v1beta1: 9 }),
   row('authorization', 17600, { v1: 15, v1beta1: 9 }),
-  row('autoscaling', 17500, { v1: 15, v2beta1: 9, v2beta2: 1 }),
+  row('autoscaling', 17500, { v2: 30, v1: 15, v2beta1: 9, v2beta2: 1 }),
   row('batch', 17400, { v1: 15, v1beta1: 9 }),
-  row('certificates', 17300, { v1: 15, v1beta1: 9 }),
+  row('certificates', 17300, { v1: 15, v1beta1: 9, v1alpha1: 1 }),
   row('networking', 17200, { v1: 15, v1beta1: 9 }),
   row('extensions', 17150, { v1beta1: 1 }),
   row('policy', 17100, { v1: 15, v1beta1: 9 }),
   row('rbac', 17000, { v1: 15, v1beta1: 12, v1alpha1: 9 }),
   row('storage', 16800, { v1: 15, v1beta1: 9, v1alpha1: 1 }),
-  row('admissionregistration', 16700, { v1: 15, v1beta1: 12 }),
+  row('admissionregistration', 16700, { v1: 15, v1beta1: 12, v1alpha1: 9 }),
   row('apiextensions', 16700, { v1: 15, v1beta1: 9 }),
-  row('scheduling', 16600, { v1: 15, v1beta1: 12, v1alpha1: 9 }),
-  row('coordination', 16500, { v1: 15, v1beta1: 9 }),
+  row('scheduling', 16600, { v1: 15, v1beta1: 12, v1alpha1: 9, v1alpha2: 2 }),
+  // The priorities of 1.32. In 1.21 v1beta1 has 9, which is the same order.
+  row(
+    'coordination',
+    16500,
+    isAtLevel({ since: '1.32' }) ? { v1: 15, v1beta1: 13, v1alpha2: 12 } : { v1: 15, v1beta1: 9 },
+  ),
   row('node', 16300, { v1: 15, v1beta1: 9, v1alpha1: 1 }),
   row('discovery', 16200, { v1: 15, v1beta1: 12 }),
-  row('flowcontrol', 16100, { v1beta1: 12, v1alpha1: 9 }),
+  row('resource', 16200, { v1: 21, v1beta2: 15, v1beta1: 9, v1alpha3: 1 }),
+  row('flowcontrol', 16100, { v1: 21, v1beta3: 18, v1beta1: 12, v1alpha1: 9 }),
   row('apiserverinternal', 16000, { v1alpha1: 9 }),
-];
+  row('storagemigration', 15800, { v1beta1: 9 }),
+].filter(({ versions }) => versions.length > 0);
 
-/** True for versions that are served without `--runtime-config`, which enables alpha versions. */
-export function isServedByDefault(version: string): boolean {
-  return !version.includes('alpha');
-}
-
-/**
- * Returns the first version that is served by default, else the first one. Undefined for a group that is not
- * built in.
- */
+/** Returns the first version in the order of discovery; undefined for a group that is not built in. */
 export function preferredVersion(group: string): string | undefined {
-  const versions = GROUPS.find((each) => each.group === group)?.versions;
-  return (versions?.find(({ version }) => isServedByDefault(version)) ?? versions?.[0])?.version;
+  return GROUPS.find((each) => each.group === group)?.versions[0]?.version;
 }
 
 function row(
@@ -56,9 +63,12 @@ function row(
   priority: number,
   versions: Readonly<Record<string, number>>,
 ): GroupRow {
+  const group = GROUP[name];
   return {
-    group: GROUP[name],
+    group,
     priority,
-    versions: Object.entries(versions).map(([version, each]) => ({ version, priority: each })),
+    versions: Object.entries(versions)
+      .map(([version, each]) => ({ version, priority: each }))
+      .filter(({ version }) => EXISTING.has(group === '' ? version : `${group}/${version}`)),
   };
 }

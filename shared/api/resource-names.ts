@@ -1,5 +1,7 @@
 import type { ApiObject, ResourceOf } from '../object/object';
-import { RESOURCES } from './resources';
+import { ALL_LEVELS } from './level';
+import type { ResourceRow } from './resources';
+import { RESOURCES, resourcesAt } from './resources';
 import type { StoredKinds } from './types/message-types';
 
 /** The resources of all groups that are stored, by name: `pods`, `leases`. */
@@ -13,10 +15,15 @@ type ObjectOf<Resource extends StoredResource> = {
 
 /**
  * Group, version and name of each stored resource, with the type of its objects: `RESOURCE.pods`. The version is
- * the one in which the objects are stored. Computed from `data/resources.json`.
+ * the one in which the objects are stored at the API level of this process; of a resource that the level does not
+ * have, the newest one. Computed from `data/resources.json`.
  */
 export const RESOURCE = Object.fromEntries(
-  RESOURCES.filter(({ group, version, hub }) => group === hub.group && version === hub.version).map(
-    ({ group, version, resource }) => [resource, { group, version, resource }],
-  ),
+  [...resourcesAt(ALL_LEVELS), ...RESOURCES]
+    .filter(isStored)
+    .map(({ group, version, resource }) => [resource, { group, version, resource }]),
 ) as { readonly [Resource in StoredResource]: ResourceOf<ObjectOf<Resource>> };
+
+function isStored({ group, version, hub }: ResourceRow): boolean {
+  return group === hub.group && version === hub.version;
+}

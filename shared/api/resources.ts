@@ -1,7 +1,8 @@
 import { defined } from '../defined';
 import type { GroupVersion, GroupVersionKind } from '../object/object';
 import { apiVersionFromNeutral, GROUP } from '../names';
-import { isServedByDefault } from './groups';
+import type { AnyLevel } from './level';
+import { isAtLevel, rowAtLevel } from './level';
 import type { ResourceData, SubresourceData } from './tables';
 import { RESOURCE_DATA } from './tables';
 import { ownKeyMap } from '../own-key-map';
@@ -24,7 +25,7 @@ export interface ResourceRow {
   readonly kind: string;
   /** Empty for a resource that cannot be listed. */
   readonly listKind: string;
-  /** Empty for built-in resources, as in upstream's discovery. */
+  /** Empty for built-in resources before the release in which discovery publishes it. */
   readonly singularName: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
@@ -41,27 +42,49 @@ export interface ResourceRow {
   readonly replacement?: GroupVersionKind;
   /** The message of the kind: `core/v1.Pod`. */
   readonly schema: string;
-  /** False for alpha versions, which `--runtime-config` enables. */
+  /** False for versions that `--runtime-config` enables. */
   readonly isServedByDefault: boolean;
+  /** The feature gate without which it is not served. */
+  readonly gate?: string;
   /** Hub: the version in which objects of this resource are stored, and the group for a kind in two groups. */
   readonly hub: GroupVersion;
 }
 
-/**
- * Hubs that are not the first stable version of the resource's own group. A kind in two groups has one hub. A
- * HorizontalPodAutoscaler is stored in the version that has fields instead of annotations.
- */
+/** Hubs in another group than the resource's own: a kind in two groups has one hub. */
 const HUBS = ownKeyMap<GroupVersion>({
   [`${GROUP.events}/events`]: { group: GROUP.core, version: 'v1' },
   [`${GROUP.extensions}/ingresses`]: { group: GROUP.networking, version: 'v1' },
-  [`${GROUP.autoscaling}/horizontalpodautoscalers`]: { group: GROUP.autoscaling, version: 'v2beta2' },
 });
 
-/** Every resource of every group version of v1.21, in the names of this process's dialect. */
-export const RESOURCES: readonly ResourceRow[] = Object.entries(RESOURCE_DATA).flatMap(
-  ([groupVersion, resources]) =>
-    Object.entries(resources).map(([resource, data]) => resourceRow(groupVersion, resource, data)),
-);
+/** A HorizontalPodAutoscaler is stored in a version that has fields instead of annotations. */
+const HUB_ORDER = [
+  'v2',
+  'v2beta2',
+  'v1',
+  'v1beta3',
+  'v1beta2',
+  'v1beta1',
+  'v1alpha3',
+  'v1alpha2',
+  'v1alpha1',
+];
+
+/** Discovery publishes singular names of built-in resources since this release. */
+const SINGULAR_NAMES = { since: '1.27' };
+
+/** Every resource of every group version at the API level of this process, in the names of its dialect. */
+export const RESOURCES: readonly ResourceRow[] = resourcesAt();
+
+/** Returns the resources of a level, by default that of this process. */
+export function resourcesAt(level?: AnyLevel): readonly ResourceRow[] {
+  return Object.entries(RESOURCE_DATA).flatMap(([groupVersion, resources]) =>
+    Object.entries(resources)
+      .filter(([, data]) => isAtLevel(data, level))
+      .map(([resource, data]) =>
+        resourceRow(groupVersion, resource, { data: rowAtLevel(data, level), level }),
+      ),
+  );
+}
 
 const byName = new Map(RESOURCES.map((row) => [keyOf(row, row.resource), row]));
 
@@ -80,25 +103,32 @@ function keyOf({ group, version }: GroupVersion, resource: string): string {
   return `${group}/${version}/${resource}`;
 }
 
-function resourceRow(neutralGroupVersion: string, resource: string, data: ResourceData): ResourceRow {
+function resourceRow(
+  neutralGroupVersion: string,
+  resource: string,
+  { data, level }: { readonly data: ResourceData; readonly level: AnyLevel | undefined },
+): ResourceRow {
   const groupVersion = dialectGroupVersion(neutralGroupVersion);
   return {
     ...groupVersion,
     resource,
     kind: data.kind,
     listKind: data.verbs.includes('list') ? `${data.kind}List` : '',
-    singularName: '',
+    singularName: isAtLevel(SINGULAR_NAMES, level) ? (data.singular ?? '') : '',
     namespaced: data.namespaced,
     verbs: data.verbs,
     shortNames: data.shortNames ?? [],
     categories: data.categories ?? [],
-    subresources: Object.entries(data.subresources ?? {}).map(([name, each]) =>
-      subresourceRow(name, each, { groupVersion, schema: data.schema }),
-    ),
+    subresources: Object.entries(data.subresources ?? {})
+      .filter(([, each]) => isAtLevel(each, level))
+      .map(([name, each]) =>
+        subresourceRow(name, rowAtLevel(each, level), { groupVersion, schema: data.schema }),
+      ),
     ...lifecycle(data),
+    ...defined({ gate: data.gate }),
     schema: data.schema,
-    isServedByDefault: isServedByDefault(groupVersion.version),
-    hub: hubOf(groupVersion, resource),
+    isServedByDefault: data.offByDefault !== true,
+    hub: hubOf(groupVersion, resource, level),
   };
 }
 
@@ -135,14 +165,17 @@ function lifecycle(data: ResourceData): Partial<ResourceRow> {
   };
 }
 
-function hubOf(own: GroupVersion, resource: string): GroupVersion {
+function hubOf(own: GroupVersion, resource: string, level: AnyLevel | undefined): GroupVersion {
   const exception = HUBS.get(`${own.group}/${resource}`);
   if (exception !== undefined) return exception;
   const versions = Object.entries(RESOURCE_DATA)
-    .filter(([, resources]) => resources[resource] !== undefined)
+    .filter(([, resources]) => {
+      const data = resources[resource];
+      return data !== undefined && isAtLevel(data, level);
+    })
     .map(([neutral]) => dialectGroupVersion(neutral))
     .filter(({ group }) => group === own.group)
     .map(({ version }) => version);
-  const version = ['v1', 'v1beta1', 'v1alpha1'].find((each) => versions.includes(each));
+  const version = HUB_ORDER.find((each) => versions.includes(each));
   return { group: own.group, version: version ?? own.version };
 }

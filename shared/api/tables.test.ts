@@ -5,7 +5,8 @@ import { messageNames, messageType } from '../schema/types';
 import type * as Groups from './groups';
 import type * as Resources from './resources';
 import { RESOURCE } from './resource-names';
-import { parseGroupVersion, resourceOf, RESOURCES } from './resources';
+import { ALL_LEVELS, VERIFIED_LEVELS } from './level';
+import { parseGroupVersion, resourceOf, RESOURCES, resourcesAt } from './resources';
 import { SCHEMA_DATA } from './tables';
 
 test('every message links, and each field is unique by number and by its name in JSON', () => {
@@ -28,6 +29,8 @@ const ROOTS = [
   'admission/v1.AdmissionReview',
   'admission/v1beta1.AdmissionReview',
   // Discovery.
+  'apidiscovery/v2.APIGroupDiscoveryList',
+  'apidiscovery/v2beta1.APIGroupDiscoveryList',
   'meta/v1.APIGroup',
   'meta/v1.APIGroupList',
   'meta/v1.APIResourceList',
@@ -43,24 +46,28 @@ const ROOTS = [
 ];
 
 test('every message is reachable from a row or a root', () => {
-  const rows = RESOURCES.flatMap(({ schema, listKind, subresources }) => [
-    schema,
-    ...(listKind === '' ? [] : [`${schema}List`]),
-    ...subresources.map((each) => each.schema),
-  ]);
+  const rows = ([...VERIFIED_LEVELS, ALL_LEVELS] as const)
+    .flatMap((level) => resourcesAt(level))
+    .flatMap(({ schema, listKind, subresources }) => [
+      schema,
+      ...(listKind === '' ? [] : [`${schema}List`]),
+      ...subresources.map((each) => each.schema),
+    ]);
   const reached = new Set([...rows, ...ROOTS]);
   for (const name of reached) {
-    for (const { message } of messageType(name).declared)
-      if (message !== undefined) reached.add(message.name);
+    for (const level of [...VERIFIED_LEVELS, ALL_LEVELS] as const)
+      for (const { message } of messageType(name, level).declared)
+        if (message !== undefined) reached.add(message.name);
   }
-  expect(messageNames().filter((name) => !reached.has(name))).toEqual([]);
+  expect(messageNames(ALL_LEVELS).filter((name) => !reached.has(name))).toEqual([]);
   expect(ROOTS.filter((name) => rows.includes(name))).toEqual([]);
 });
 
-const MESSAGE_PROPERTIES = ['kind', 'doc', 'fields'];
+const MESSAGE_PROPERTIES = ['kind', 'doc', 'fields', 'since', 'until', 'atomic', 'required', 'unions'];
 const FIELD_PROPERTIES = [
   'default',
   'doc',
+  'enum',
   'inline',
   'keepsEmpty',
   'list',
@@ -70,12 +77,16 @@ const FIELD_PROPERTIES = [
   'mapType',
   'n',
   'omitempty',
+  'omitzero',
   'optional',
   'patchMergeKey',
   'patchStrategy',
   'ptr',
+  'since',
   'structType',
   't',
+  'until',
+  'upTo',
 ];
 
 test('every group has its own file without unknown properties', () => {
@@ -190,7 +201,7 @@ test('an apiVersion is a version in the core group, or a group and a version', (
 });
 
 test('RESOURCE has one entry for each stored resource', () => {
-  const stored = RESOURCES.filter(
+  const stored = resourcesAt(ALL_LEVELS).filter(
     ({ group, version, hub }) => group === hub.group && version === hub.version,
   );
   expect(Object.keys(RESOURCE).toSorted()).toEqual(stored.map(({ resource }) => resource).toSorted());

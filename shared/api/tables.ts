@@ -1,6 +1,8 @@
 import resourcesData from './data/resources.json';
+import type { Revised, Spanned } from './level';
 import admission from './data/schema/admission.json';
 import admissionregistration from './data/schema/admissionregistration.json';
+import apidiscovery from './data/schema/apidiscovery.json';
 import apiextensions from './data/schema/apiextensions.json';
 import apiregistration from './data/schema/apiregistration.json';
 import apiserverinternal from './data/schema/apiserverinternal.json';
@@ -21,21 +23,29 @@ import networking from './data/schema/networking.json';
 import node from './data/schema/node.json';
 import policy from './data/schema/policy.json';
 import rbac from './data/schema/rbac.json';
+import resource from './data/schema/resource.json';
 import scheduling from './data/schema/scheduling.json';
 import storage from './data/schema/storage.json';
+import storagemigration from './data/schema/storagemigration.json';
 
 /** One message as in the file of its group in `data/schema/`. */
-export interface MessageData {
+export interface MessageData extends Spanned {
   /** True for a kind, which has `kind` and `apiVersion` besides its fields. */
   readonly kind?: boolean;
   /** Description in a sentence. */
   readonly doc?: string;
+  /** The first release in which server-side apply replaces the message as a whole. */
+  readonly atomic?: string;
+  /** Fields that the published OpenAPI requires although they are `omitempty`. */
+  readonly required?: readonly string[];
+  /** The extension `x-kubernetes-unions` of the published OpenAPI. */
+  readonly unions?: readonly object[];
   /** Fields by JSON name, in the order of JSON. */
   readonly fields: Readonly<Record<string, FieldData>>;
 }
 
 /** One field of a message. */
-export interface FieldData {
+export interface FieldData extends Revised<FieldData> {
   /** Protobuf field number. */
   readonly n: number;
   /** A scalar (`string`, `int32`, …), a special type (`Time`, `Quantity`, …) or a message (`core/v1.PodSpec`). */
@@ -58,6 +68,8 @@ export interface FieldData {
   readonly optional?: boolean;
   /** JSON omits an empty value: null, zero without `ptr`, an empty list or map. A message is always written. */
   readonly omitempty?: boolean;
+  /** JSON omits the zero value of a message or time that is no pointer. */
+  readonly omitzero?: boolean;
   /**
    * With `omitempty`: an empty list is kept, so that it gets no default. Validation refuses it, so it is never
    * stored.
@@ -86,12 +98,14 @@ export interface FieldData {
    * of items. Defaults of objects are in `shared/defaults/`.
    */
   readonly default?: string;
+  /** The values that the published OpenAPI lists. */
+  readonly enum?: readonly string[];
   /** What it is, in a sentence. */
   readonly doc?: string;
 }
 
 /** One resource of one group version as in `data/resources.json`, in neutral names. */
-export interface ResourceData {
+export interface ResourceData extends Revised<ResourceData> {
   /** In CamelCase. */
   readonly kind: string;
   readonly namespaced: boolean;
@@ -114,10 +128,18 @@ export interface ResourceData {
   readonly removed?: string;
   /** `group/version Kind`. */
   readonly replacement?: string;
+  /** In CamelCase-free singular, as newer releases publish it. */
+  readonly singular?: string;
+  /** The version in which upstream stores the objects. */
+  readonly storageVersion?: string;
+  /** True where `--runtime-config` must switch it on. */
+  readonly offByDefault?: boolean;
+  /** The feature gate without which it is not served. */
+  readonly gate?: string;
 }
 
 /** One subresource as in `data/resources.json`. */
-export interface SubresourceData {
+export interface SubresourceData extends Revised<SubresourceData> {
   /** Kind on the wire: that of the resource itself, or another (`Scale`, `Eviction`). */
   readonly kind: string;
   readonly verbs: readonly string[];
@@ -129,9 +151,10 @@ export interface SubresourceData {
 type ByMessage<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
 
 /** Package (`core/v1`) → message → its row. */
-export const SCHEMA_DATA: ByMessage<MessageData> = {
+export const SCHEMA_DATA = {
   ...admission,
   ...admissionregistration,
+  ...apidiscovery,
   ...apiextensions,
   ...apiregistration,
   ...apiserverinternal,
@@ -152,9 +175,11 @@ export const SCHEMA_DATA: ByMessage<MessageData> = {
   ...node,
   ...policy,
   ...rbac,
+  ...resource,
   ...scheduling,
   ...storage,
-};
+  ...storagemigration,
+} as unknown as ByMessage<MessageData>;
 
 /** Group version → resource → its row. */
 export const RESOURCE_DATA = resourcesData as unknown as ByMessage<ResourceData>;

@@ -1,15 +1,12 @@
 import type * as v2beta1 from '../api/types/autoscaling-v2beta1';
-import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
+import type * as v2 from '../api/types/autoscaling-v2';
 import type { Unchecked } from '../object/values';
 import type { ReadonlyJson } from '../object/json';
 import { changeObject, compact, fields, isGiven, without } from '../object/json';
 
 /** Union of the sources of all types of metrics. Those from annotations are not validated. */
 type Nested = Unchecked<
-  v2beta2.ObjectMetricSource &
-    v2beta2.ResourceMetricSource &
-    v2beta2.ObjectMetricStatus &
-    v2beta2.ResourceMetricStatus
+  v2.ObjectMetricSource & v2.ResourceMetricSource & v2.ObjectMetricStatus & v2.ResourceMetricStatus
 >;
 type Flat = Unchecked<
   v2beta1.ObjectMetricSource &
@@ -129,7 +126,7 @@ export function nestedStatus(metric: ReadonlyJson): ReadonlyJson {
 const ZERO = '0';
 
 type Sources<Source> = Readonly<
-  Partial<Record<keyof v2beta2.MetricSpec & keyof v2beta1.MetricSpec, (source: Source) => ReadonlyJson>>
+  Partial<Record<keyof v2.MetricSpec & keyof v2beta1.MetricSpec, (source: Source) => ReadonlyJson>>
 >;
 
 function inEach<Source>(metric: ReadonlyJson, sources: Sources<Source>): ReadonlyJson {
@@ -139,15 +136,15 @@ function inEach<Source>(metric: ReadonlyJson, sources: Sources<Source>): Readonl
   );
 }
 
-function targetOf({ target }: Nested): Unchecked<v2beta2.MetricTarget> {
+function targetOf({ target }: Nested): Unchecked<v2.MetricTarget> {
   return fields(target);
 }
 
-function currentOf({ current }: Nested): Unchecked<v2beta2.MetricValueStatus> {
+function currentOf({ current }: Nested): Unchecked<v2.MetricValueStatus> {
   return fields(current);
 }
 
-function metricOf({ metric }: Nested): Unchecked<v2beta2.MetricIdentifier> {
+function metricOf({ metric }: Nested): Unchecked<v2.MetricIdentifier> {
   return fields(metric);
 }
 

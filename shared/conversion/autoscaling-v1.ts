@@ -1,7 +1,7 @@
 import type { ApiObject } from '../object/object';
 import type { Unchecked } from '../object/values';
 import type * as v1 from '../api/types/autoscaling-v1';
-import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
+import type * as v2 from '../api/types/autoscaling-v2';
 import { ANNOTATION } from '../names';
 import {
   annotationBehavior,
@@ -106,16 +106,16 @@ function fromHub(object: ApiObject): ApiObject {
   });
 }
 
-function isCpu({ type, resource }: Unchecked<v2beta2.MetricSpec>): boolean {
-  return type === 'Resource' && fields<v2beta2.ResourceMetricSource>(resource).name === 'cpu';
+function isCpu({ type, resource }: Unchecked<v2.MetricSpec>): boolean {
+  return type === 'Resource' && fields<v2.ResourceMetricSource>(resource).name === 'cpu';
 }
 
-function targetOf({ resource }: Unchecked<v2beta2.MetricSpec>): Unchecked<v2beta2.MetricTarget> {
-  return fields(fields<v2beta2.ResourceMetricSource>(resource).target);
+function targetOf({ resource }: Unchecked<v2.MetricSpec>): Unchecked<v2.MetricTarget> {
+  return fields(fields<v2.ResourceMetricSource>(resource).target);
 }
 
-function currentOf({ resource }: Unchecked<v2beta2.MetricStatus>): Unchecked<v2beta2.MetricValueStatus> {
-  return fields(fields<v2beta2.ResourceMetricStatus>(resource).current);
+function currentOf({ resource }: Unchecked<v2.MetricStatus>): Unchecked<v2.MetricValueStatus> {
+  return fields(fields<v2.ResourceMetricStatus>(resource).current);
 }
 
 function listText(list: readonly ReadonlyJson[]): string | undefined {

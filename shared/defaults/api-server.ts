@@ -78,6 +78,7 @@ export const APIREGISTRATION: DefaultsTable = {
 
 const flowSchemaSpec = zeros({ matchingPrecedence: 1000 });
 const limited = zeros({ assuredConcurrencyShares: 30 });
+const limitedByName = zeros({ nominalConcurrencyShares: 30 });
 const queuing = zeros({ handSize: 8, queues: 64, queueLengthLimit: 50 });
 
 export const FLOWCONTROL: DefaultsTable = {
@@ -85,6 +86,11 @@ export const FLOWCONTROL: DefaultsTable = {
   'flowcontrol/v1alpha1.FlowSchemaSpec': flowSchemaSpec,
   'flowcontrol/v1beta1.LimitedPriorityLevelConfiguration': limited,
   'flowcontrol/v1alpha1.LimitedPriorityLevelConfiguration': limited,
+  'flowcontrol/v1.FlowSchemaSpec': flowSchemaSpec,
+  'flowcontrol/v1beta3.FlowSchemaSpec': flowSchemaSpec,
+  'flowcontrol/v1beta3.LimitedPriorityLevelConfiguration': limitedByName,
+  'flowcontrol/v1.QueuingConfiguration': queuing,
+  'flowcontrol/v1beta3.QueuingConfiguration': queuing,
   'flowcontrol/v1beta1.QueuingConfiguration': queuing,
   'flowcontrol/v1alpha1.QueuingConfiguration': queuing,
 };

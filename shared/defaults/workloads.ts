@@ -1,5 +1,5 @@
 import type * as v2beta1 from '../api/types/autoscaling-v2beta1';
-import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
+import type * as v2 from '../api/types/autoscaling-v2';
 import type { Part } from '../object/object';
 import type {
   DaemonSet,
@@ -127,6 +127,11 @@ function ofJob({ metadata, spec }: Job): Part<Job> {
 const CPU_PERCENT = 80;
 const POLICY_SECONDS = 15;
 
+const withTarget = withMetric<v2.MetricSpec>({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_PERCENT } },
+});
+
 /**
  * The default target is 80 % of the requested CPU. For autoscaling/v1 the conversion sets it, since its
  * metrics are in annotations.
@@ -137,11 +142,10 @@ export const AUTOSCALING: DefaultsTable = {
     type: 'Resource',
     resource: { name: 'cpu', targetAverageUtilization: CPU_PERCENT },
   }),
-  'autoscaling/v2beta2.HorizontalPodAutoscalerSpec': withMetric<v2beta2.MetricSpec>({
-    type: 'Resource',
-    resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_PERCENT } },
-  }),
+  'autoscaling/v2beta2.HorizontalPodAutoscalerSpec': withTarget,
+  'autoscaling/v2.HorizontalPodAutoscalerSpec': withTarget,
   'autoscaling/v2beta2.HorizontalPodAutoscalerBehavior': { derive: ofBehavior },
+  'autoscaling/v2.HorizontalPodAutoscalerBehavior': { derive: ofBehavior },
 };
 
 interface MetricsSpec<Metric> {
@@ -158,7 +162,7 @@ function withMetric<Metric>(metric: Metric) {
 }
 
 /** Scale up fast, by the policy that allows more. Scale down to the recommendation once it is stable. */
-const SCALE_UP: v2beta2.HPAScalingRules = {
+const SCALE_UP: v2.HPAScalingRules = {
   stabilizationWindowSeconds: 0,
   selectPolicy: 'Max',
   policies: [
@@ -166,7 +170,7 @@ const SCALE_UP: v2beta2.HPAScalingRules = {
     { type: 'Percent', value: 100, periodSeconds: POLICY_SECONDS },
   ],
 };
-const SCALE_DOWN: v2beta2.HPAScalingRules = {
+const SCALE_DOWN: v2.HPAScalingRules = {
   selectPolicy: 'Max',
   policies: [{ type: 'Percent', value: 100, periodSeconds: POLICY_SECONDS }],
 };
@@ -174,7 +178,7 @@ const SCALE_DOWN: v2beta2.HPAScalingRules = {
 function ofBehavior({
   scaleUp,
   scaleDown,
-}: v2beta2.HorizontalPodAutoscalerBehavior): v2beta2.HorizontalPodAutoscalerBehavior {
+}: v2.HorizontalPodAutoscalerBehavior): v2.HorizontalPodAutoscalerBehavior {
   return { scaleUp: { ...SCALE_UP, ...scaleUp }, scaleDown: { ...SCALE_DOWN, ...scaleDown } };
 }
 

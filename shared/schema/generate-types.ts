@@ -1,7 +1,11 @@
 import type { FieldKind, FieldType, MessageType } from './types';
 import { messageNames, messageType } from './types';
 import { describeMessage } from '../api/descriptions';
-import { packageOf, RESOURCES } from '../api/resources';
+import { SCHEMA_DATA } from '../api/tables';
+import type { AnyLevel } from '../api/level';
+import { ALL_LEVELS, VERIFIED_LEVELS } from '../api/level';
+import type { ResourceRow } from '../api/resources';
+import { packageOf, resourcesAt } from '../api/resources';
 
 /** The file of `shared/api/types` that imports all others. */
 const INDEX = 'message-types.ts';
@@ -14,6 +18,7 @@ export const HAND_WRITTEN: readonly string[] = [
   'OwnerReference',
 ];
 const HAND_WRITTEN_PACKAGE = 'meta/v1';
+const HAND_WRITTEN_FILE = '../../object/object';
 
 /**
  * Generates the files of `shared/api/types` by name: one for each group version, and an index. `npm run
@@ -33,10 +38,10 @@ const HEAD = '// Written by `npm run generate` from shared/api/data/schema. Chan
 function packageText(packageName: string, messages: readonly string[]): string {
   const handWritten = packageName === HAND_WRITTEN_PACKAGE ? HAND_WRITTEN : [];
   const imports = new Imports(packageName);
-  for (const name of handWritten) imports.add('../../object/object', name);
+  for (const name of handWritten) imports.add(HAND_WRITTEN_FILE, name);
   const declared = messages
     .filter((message) => !handWritten.includes(shortNameOf(message)))
-    .map((message) => formatDeclaration(messageType(message), imports));
+    .map((message) => formatDeclaration(messageType(message, ALL_LEVELS), imports));
   const exported = handWritten.length === 0 ? '' : `\nexport type { ${handWritten.join(', ')} };\n`;
   return `${HEAD}${imports.text()}${exported}${declared.join('')}`;
 }
@@ -56,10 +61,15 @@ function formatDeclaration(type: MessageType, imports: Imports): string {
 
 function formatMember(type: MessageType, field: FieldType, imports: Imports): string {
   const name = /^[A-Za-z$_][\w$]*$/u.test(field.name) ? field.name : `'${field.name}'`;
-  const presence = getPresence(type, field);
-  const optional = presence === 'absent' ? '?' : '';
-  const orNull = presence === 'null' ? ' | null' : '';
+  const presences = new Set(VERIFIED_LEVELS.map((level) => getPresenceAt(type, field, level)));
+  const optional = presences.has('absent') ? '?' : '';
+  const orNull = presences.has('null') ? ' | null' : '';
   return `readonly ${name}${optional}: ${valueText(field, imports)}${orNull};`;
+}
+
+/** Returns the presence at a level; a field that the level does not have counts as in the tables' union. */
+function getPresenceAt(type: MessageType, field: FieldType, level: AnyLevel): 'value' | 'null' | 'absent' {
+  return getPresence(type, messageType(type.name, level).byName.get(field.name) ?? field);
 }
 
 /**
@@ -154,10 +164,12 @@ class Imports {
     this.packageName = packageName;
   }
 
+  /** Returns the name of the import, which has another one than the message if the package declares a message of that name. */
   add(from: string, name: string): string {
     const names = this.#names.get(from) ?? new Set();
-    this.#names.set(from, names.add(name));
-    return name;
+    const isDeclared = SCHEMA_DATA[this.packageName]?.[name] !== undefined && from !== HAND_WRITTEN_FILE;
+    this.#names.set(from, names.add(isDeclared ? `${name} as Imported${name}` : name));
+    return isDeclared ? `Imported${name}` : name;
   }
 
   text(): string {
@@ -179,7 +191,7 @@ function importText(names: readonly string[], from: string): string {
 function indexText(packages: readonly string[]): string {
   const imports = packages.map((name) => `import type * as ${aliasOf(name)} from './${fileOf(name)}';\n`);
   const messages = jsonMessages().map((name) => `  '${name}': ${referenceTo(name)};\n`);
-  const stored = grouped(RESOURCES.filter(isStored), ({ schema }) => groupOf(schema));
+  const stored = grouped(resourcesAt(ALL_LEVELS).filter(isStored), ({ schema }) => groupOf(schema));
   const groups = [...stored].map(([group, rows]) => {
     const members = rows.map(({ resource, schema }) => `    ${resource}: ${referenceTo(schema)};\n`);
     return `  ${group}: {\n${members.join('')}  };\n`;
@@ -192,7 +204,7 @@ function indexText(packages: readonly string[]): string {
   ].join('\n');
 }
 
-function isStored(row: (typeof RESOURCES)[number]): boolean {
+function isStored(row: ResourceRow): boolean {
   return (
     row.verbs.includes('create') &&
     row.verbs.includes('list') &&
@@ -206,11 +218,11 @@ function referenceTo(message: string): string {
 
 /** Returns all messages except those with another JSON form: a list, a union or any value. */
 function jsonMessages(): readonly string[] {
-  const fields = messageNames().flatMap((name) => messageType(name).declared);
+  const fields = messageNames(ALL_LEVELS).flatMap((name) => messageType(name, ALL_LEVELS).declared);
   const carriers = new Set(
     fields.flatMap(({ kind, message }) => (kind === 'message' ? [] : [message?.name])),
   );
-  return messageNames().filter((name) => !carriers.has(name));
+  return messageNames(ALL_LEVELS).filter((name) => !carriers.has(name));
 }
 
 function grouped<T>(

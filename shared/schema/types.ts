@@ -1,3 +1,5 @@
+import type { AnyLevel } from '../api/level';
+import { apiLevel, isAtLevel, rowAtLevel } from '../api/level';
 import { packageOf } from '../api/resources';
 import type { FieldData } from '../api/tables';
 import { SCHEMA_DATA } from '../api/tables';
@@ -90,12 +92,14 @@ export interface MessageType<out T extends object = object> {
 export type KindType = MessageType<ApiObject>;
 
 /**
- * Returns the type of a message of the tables (`core/v1.Pod`), linked on first use. Throws if there is no such
+ * Returns the type of a message of the tables (`core/v1.Pod`), linked on first use, with the fields of an API level, by default of that of
+ * this process. The message itself may belong to other levels, because stored objects outlive a change of level. Throws if there is no such
  * message, which is a defect.
  */
 export function messageType<Name extends keyof MessageTypes>(name: Name): MessageType<MessageTypes[Name]>;
-export function messageType(name: string): MessageType;
-export function messageType(name: string): MessageType {
+export function messageType(name: string, level?: AnyLevel): MessageType;
+export function messageType(name: string, level: AnyLevel = apiLevel): MessageType {
+  const types = typesAt(level);
   const known = types.get(name);
   if (known !== undefined) return known;
   const { packageName, message } = splitMessageName(name);
@@ -105,11 +109,14 @@ export function messageType(name: string): MessageType {
     typeMeta: data.kind === true,
     open: false,
     declare: () =>
-      Object.entries(data.fields).map(([field, each]) =>
-        fieldType(field, each, {
-          emptyIsNull: !KEEPS_EMPTY.has(packageName.split('/')[0] ?? '') && field !== 'items',
-        }),
-      ),
+      Object.entries(data.fields)
+        .filter(([, each]) => isAtLevel(each, level))
+        .map(([field, each]) =>
+          fieldType(field, rowAtLevel(each, level), {
+            emptyIsNull: !KEEPS_EMPTY.has(packageName.split('/')[0] ?? '') && field !== 'items',
+            level,
+          }),
+        ),
   });
   types.set(name, type);
   return type;
@@ -127,13 +134,16 @@ export function kindType(name: string): KindType {
 /** Returns the type of a built-in kind in the names of this process's dialect, or undefined. */
 export function messageTypeOfKind({ group, version, kind }: GroupVersionKind): KindType | undefined {
   const packageName = packageOf({ group, version });
-  return SCHEMA_DATA[packageName]?.[kind]?.kind === true ? kindType(`${packageName}.${kind}`) : undefined;
+  const data = SCHEMA_DATA[packageName]?.[kind];
+  return data?.kind === true && isAtLevel(data) ? kindType(`${packageName}.${kind}`) : undefined;
 }
 
-/** Returns the names of all messages of the tables. */
-export function messageNames(): readonly string[] {
+/** Returns the names of all messages of a level, by default of that of this process. */
+export function messageNames(level: AnyLevel = apiLevel): readonly string[] {
   return Object.entries(SCHEMA_DATA).flatMap(([packageName, messages]) =>
-    Object.keys(messages).map((message) => `${packageName}.${message}`),
+    Object.entries(messages)
+      .filter(([, data]) => isAtLevel(data, level))
+      .map(([message]) => `${packageName}.${message}`),
   );
 }
 
@@ -184,7 +194,13 @@ class LinkedMessage implements MessageType {
   }
 }
 
-const types = new Map<string, MessageType>();
+function typesAt(level: AnyLevel): Map<string, MessageType> {
+  const known = typesByLevel.get(level) ?? new Map<string, MessageType>();
+  typesByLevel.set(level, known);
+  return known;
+}
+
+const typesByLevel = new Map<AnyLevel, Map<string, MessageType>>();
 
 /** Packages whose objects upstream never stores, or stores as JSON: an empty list stays an empty list. */
 const KEEPS_EMPTY: ReadonlySet<string> = new Set([
@@ -223,20 +239,24 @@ const SPECIAL_MESSAGES = ownKeyMap<FieldKind>({
   JSONSchemaPropsOrStringArray: 'schemaOrStringArray',
 });
 
-function fieldType(name: string, data: FieldData, options: { readonly emptyIsNull: boolean }): FieldType {
+function fieldType(
+  name: string,
+  data: FieldData,
+  options: { readonly emptyIsNull: boolean; readonly level: AnyLevel },
+): FieldType {
   const special = SPECIAL_KINDS.get(data.t);
   const shortName = data.t.slice(data.t.lastIndexOf('.') + 1);
   return {
     name,
     number: data.n,
     kind: special ?? SPECIAL_MESSAGES.get(shortName) ?? 'message',
-    ...(special === undefined ? { message: messageType(data.t) } : {}),
+    ...(special === undefined ? { message: messageType(data.t, options.level) } : {}),
     list: data.list === true,
     map: data.map === true,
     optional: data.optional === true,
-    omitempty: data.omitempty === true,
+    omitempty: data.omitempty === true || data.omitzero === true,
     keepsEmpty: data.keepsEmpty === true,
-    pointer: data.ptr === true,
+    pointer: data.ptr === true || data.omitzero === true,
     emptyIsNull: options.emptyIsNull && data.omitempty !== true && (data.list === true || data.map === true),
     inline: data.inline === true,
     ...markers(data),
@@ -263,5 +283,5 @@ const METADATA: FieldData = { n: 1, t: 'meta/v1.ObjectMeta', optional: true, omi
 export const UNSTRUCTURED: KindType = new LinkedMessage('unstructured', {
   typeMeta: true,
   open: true,
-  declare: () => [fieldType('metadata', METADATA, { emptyIsNull: false })],
+  declare: () => [fieldType('metadata', METADATA, { emptyIsNull: false, level: apiLevel })],
 });

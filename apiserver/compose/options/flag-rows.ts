@@ -2,6 +2,7 @@ import { describeGates } from '../../../shared/flags/feature-gates';
 import type { FlagRow } from '../../../shared/flags/flag-row';
 import { LOG_FORMATS } from '../../../shared/log/pino-log';
 import { METRIC_FLAGS } from '../../../shared/metrics/metric-choice';
+import { apiLevel, API_LEVELS, formatApiLevel } from '../../../shared/api/level';
 import { dialect, DIALECTS } from '../../../shared/names';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES } from '../../kubernetes/admission/plugins';
 import { MODES } from '../authorization-modes';
@@ -37,6 +38,14 @@ export const FLAG_ROWS = [
     default: dialect,
     group: GROUP.generic,
     help: 'The dialect of API names: the native one, or that of Kubernetes, which works with unmodified Kubernetes clients. A store keeps the dialect it was first used with.',
+  },
+  {
+    name: 'api-level',
+    type: 'enum',
+    values: API_LEVELS,
+    default: formatApiLevel(apiLevel),
+    group: GROUP.generic,
+    help: 'The Kubernetes release whose API is served. The answers of 1.21 and 1.36 are compared with those of a real server; the releases between follow from the same tables.',
   },
   {
     name: 'advertise-address',

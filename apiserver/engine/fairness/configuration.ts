@@ -1,4 +1,4 @@
-import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1beta1';
+import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1';
 import type { Log } from '../../../shared/log/log';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Entry } from '../watch-cache/state/entry';

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1beta1';
+import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1';
 import { silentLog } from '../../../shared/log/log';
 import type { DeliveryCount, Exchange } from '../request/exchange';
 import { NO_USER } from '../request/initial-values';
@@ -11,6 +11,7 @@ import { FlowControl } from './fairness';
 import type { QueueSet } from './queue-set';
 import { createFlowStage } from './stage';
 import { LEAST_WORK } from './work';
+import { limitedTo } from './level';
 
 const MB = 1_024 * 1_024;
 const QUEUING = { queues: 64, handSize: 4, queueLengthLimit: 50 };
@@ -35,7 +36,7 @@ function levelNamed(name: string, queuing: Queuing): PriorityLevelConfiguration 
   const limitResponse = queuing === 'none' ? { type: 'Reject' } : { type: 'Queue', queuing };
   return {
     metadata: { name },
-    spec: { type: 'Limited', limited: { assuredConcurrencyShares: 1_000, limitResponse } },
+    spec: { type: 'Limited', limited: limitedTo(1_000, limitResponse) },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1beta1';
+import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1';
 import { silentLog } from '../../../shared/log/log';
 import { NO_USER } from '../request/initial-values';
 import { parseRequestInfo } from '../request/request-info';
@@ -6,6 +6,7 @@ import { flowDump } from './dumps';
 import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
 import { FlowControl, RULES_COST_MAX } from './fairness';
 import { dealHand } from './hand';
+import { limitedTo } from './level';
 
 const EVERYTHING = {
   resourceRules: [
@@ -14,13 +15,13 @@ const EVERYTHING = {
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 };
 
-function level(name: string, assuredConcurrencyShares = 10): PriorityLevelConfiguration {
+function level(name: string, shares = 10): PriorityLevelConfiguration {
   const queuing = { queues: 16, handSize: 4, queueLengthLimit: 5 };
   return {
     metadata: { name, uid: `uid-of-${name}` },
     spec: {
       type: 'Limited',
-      limited: { assuredConcurrencyShares, limitResponse: { type: 'Queue', queuing } },
+      limited: limitedTo(shares, { type: 'Queue', queuing }),
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1beta1';
+import type { FlowSchema, PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1';
 import type { SharedLimit } from '../../../shared/concurrency/shared-limit';
 import type { Log } from '../../../shared/log/log';
 import type { Exchange, UserInfo } from '../request/exchange';

@@ -1,4 +1,4 @@
-import type { FlowSchema } from '../../../shared/api/types/flowcontrol-v1beta1';
+import type { FlowSchema } from '../../../shared/api/types/flowcontrol-v1';
 import type { Exchange, FlowMark } from '../request/exchange';
 import type { FlowCounts } from './flow-counts';
 import type { Hand } from './hand';

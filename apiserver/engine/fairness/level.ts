@@ -1,4 +1,8 @@
-import type { PriorityLevelConfiguration } from '../../../shared/api/types/flowcontrol-v1beta1';
+import type {
+  LimitedPriorityLevelConfiguration,
+  PriorityLevelConfiguration,
+} from '../../../shared/api/types/flowcontrol-v1';
+import { RESOURCE } from '../../../shared/api/resource-names';
 import type { Queuing } from './queue-set';
 import { QueueSet } from './queue-set';
 
@@ -31,7 +35,7 @@ export class Level {
   take({ metadata, spec: { limited } }: PriorityLevelConfiguration): void {
     const given = limited?.limitResponse.queuing;
     this.uid = metadata.uid ?? '';
-    this.shares = limited?.assuredConcurrencyShares ?? 0;
+    this.shares = limited === undefined ? 0 : sharesOf(limited);
     this.queuing =
       given === undefined
         ? undefined
@@ -44,6 +48,25 @@ export class Level {
     this.wholeSeats = Math.ceil(wholeSeats);
     this.queues?.configure({ seats: Math.ceil(wholeSeats * part), queuing: this.queuing });
   }
+}
+
+/** The field of the shares in the version in which levels are stored. */
+export const SHARES =
+  RESOURCE.prioritylevelconfigurations.version === 'v1beta1'
+    ? 'assuredConcurrencyShares'
+    : 'nominalConcurrencyShares';
+
+/** Returns the concurrency shares of a limited level. */
+export function sharesOf(limited: LimitedPriorityLevelConfiguration): number {
+  return (limited as Readonly<Partial<Record<typeof SHARES, number>>>)[SHARES] ?? 0;
+}
+
+/** Returns the specification of a limited level with these shares. */
+export function limitedTo(
+  shares: number,
+  limitResponse: LimitedPriorityLevelConfiguration['limitResponse'],
+): LimitedPriorityLevelConfiguration {
+  return { [SHARES]: shares, limitResponse } as unknown as LimitedPriorityLevelConfiguration;
 }
 
 /** Returns whether the object is consistent, as validation requires. Inconsistent objects are ignored. */

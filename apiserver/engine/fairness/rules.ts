@@ -3,7 +3,7 @@ import type {
   PolicyRulesWithSubjects,
   ResourcePolicyRule,
   Subject,
-} from '../../../shared/api/types/flowcontrol-v1beta1';
+} from '../../../shared/api/types/flowcontrol-v1';
 import { SERVICE_ACCOUNT } from '../../../shared/names';
 import type { UserInfo } from '../request/exchange';
 import type { RequestInfo } from '../request/request-info';

@@ -10,6 +10,7 @@ import { retryAfterSeconds } from '../request/retry-after';
 import { createFlowStage } from './stage';
 import type { EstimateWork } from './work';
 import { LEAST_WORK } from './work';
+import { limitedTo } from './level';
 
 const PODS = '/api/v1/namespaces/a/pods';
 
@@ -128,7 +129,7 @@ test('a request that fails gives its seat back', async () => {
 test('a request waits for a seat where its level queues, and its response does not show it', async () => {
   const { control, inQueue, stage } = flowBench(1);
   const queuing = { queues: 4, handSize: 2, queueLengthLimit: 1 };
-  const limited = { assuredConcurrencyShares: 1, limitResponse: { type: 'Queue', queuing } };
+  const limited = limitedTo(1, { type: 'Queue', queuing });
   const anyone = { subjects: [{ kind: 'Group', group: { name: '*' } }] };
   const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'] };
   control.configure(

@@ -10,10 +10,15 @@ function config(...items: readonly string[]): ReadonlyMap<string, boolean> {
   return parsed.config;
 }
 
-const cronJobs = { group: GROUP.batch, version: 'v1beta1', resource: 'cronjobs' };
-const jobs = { group: GROUP.batch, version: 'v1', resource: 'jobs' };
-const alpha = { group: GROUP.rbac, version: 'v1alpha1', resource: 'roles' };
-const ingresses = { group: GROUP.extensions, version: 'v1beta1', resource: 'ingresses' };
+const cronJobs = { group: GROUP.batch, version: 'v1beta1', resource: 'cronjobs', isServedByDefault: true };
+const jobs = { group: GROUP.batch, version: 'v1', resource: 'jobs', isServedByDefault: true };
+const alpha = { group: GROUP.rbac, version: 'v1alpha1', resource: 'roles', isServedByDefault: false };
+const ingresses = {
+  group: GROUP.extensions,
+  version: 'v1beta1',
+  resource: 'ingresses',
+  isServedByDefault: true,
+};
 
 describe('--runtime-config', () => {
   test('without it everything but alpha versions is served', () => {

@@ -1,6 +1,6 @@
-import { GROUPS, isServedByDefault } from '../../../shared/api/groups';
+import { GROUPS } from '../../../shared/api/groups';
+import type { ResourceRow } from '../../../shared/api/resources';
 import { parseGroupVersion } from '../../../shared/api/resources';
-import type { GroupVersionResource } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
 
@@ -55,18 +55,18 @@ export function parseRuntimeConfig(items: readonly string[]): ParsedRuntimeConfi
   return errors.length > 0 ? { ok: false, errors } : { ok: true, config, warnings };
 }
 
-/**
- * Whether a resource is served: the most specific key decides. By default alpha versions are off and others
- * on.
- */
-export function isEnabled(config: RuntimeConfig, resource: GroupVersionResource): boolean {
+/** Whether a resource is served: the most specific key decides, else the default of its row. */
+export function isEnabled(
+  config: RuntimeConfig,
+  resource: Pick<ResourceRow, 'group' | 'version' | 'resource' | 'isServedByDefault'>,
+): boolean {
   const { group, version } = resource;
   const apiVersion = apiVersionOf({ group: group === '' ? 'core' : group, version });
   const byStability = STABILITIES.reduce<boolean | undefined>(
     (said, [key, pattern]) => (pattern.test(version) ? (config.get(key) ?? said) : said),
     undefined,
   );
-  const isVersionOn = config.get(apiVersion) ?? byStability ?? isServedByDefault(version);
+  const isVersionOn = config.get(apiVersion) ?? byStability ?? resource.isServedByDefault;
   return isVersionOn && config.get(`${apiVersion}/${resource.resource}`) !== false;
 }
 

@@ -1,3 +1,4 @@
+import { RESOURCE } from '../../../shared/api/resource-names';
 import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
 import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
@@ -38,7 +39,7 @@ const FIRST_OBJECTS: readonly FirstObjects[] = [
   { ...SCHEDULING, resource: 'priorityclasses', contents: objects.priorityclasses },
 ];
 
-const FLOWCONTROL = { group: GROUP.flowcontrol, version: 'v1beta1', objectOf: withSpec };
+const FLOWCONTROL = { group: GROUP.flowcontrol, version: RESOURCE.flowschemas.version, objectOf: withSpec };
 const LEVELS = 'prioritylevelconfigurations';
 
 /** `flow-objects` restores the mandatory objects. The others are suggested, and an administrator may delete them permanently. */
@@ -62,7 +63,7 @@ export async function createFirstObjects(
   signal: AbortSignal,
 ): Promise<void> {
   for (const each of FIRST_OBJECTS) await createEach(store, registry, each, signal);
-  const levels = registry.endpoint(GROUP.flowcontrol, 'v1beta1', LEVELS);
+  const levels = registry.endpoint(GROUP.flowcontrol, RESOURCE.prioritylevelconfigurations.version, LEVELS);
   if (levels === undefined) return;
   const cached = store.cache.resource(levels.stored.keyPrefix);
   // During a cache reload, existing objects would seem to be missing.

@@ -1,4 +1,4 @@
-import type { FlowSchema, FlowSchemaCondition } from '../../../shared/api/types/flowcontrol-v1beta1';
+import type { FlowSchema, FlowSchemaCondition } from '../../../shared/api/types/flowcontrol-v1';
 import type { Log } from '../../../shared/log/log';
 import { formatTime } from '../../../shared/meta/time';
 import { GROUP } from '../../../shared/names';
@@ -7,6 +7,7 @@ import { ChangeSignal } from '../../engine/watch-cache/change-signal';
 import type { ResourceCache } from '../../engine/watch-cache/resource-cache';
 import type { FlowObjects } from '../../engine/fairness/configuration';
 import { FlowConfiguration } from '../../engine/fairness/configuration';
+import { RESOURCE } from '../../../shared/api/resource-names';
 import { isUsable } from '../../engine/fairness/level';
 import { MANDATORY_PRIORITY_LEVELS, findFlowResources } from '../kinds/flowcontrol/mandatory-flow';
 import type { Registry } from '../../engine/registry/registry';
@@ -18,6 +19,8 @@ import { restoreMandatory, unlessGone } from './mandatory-flow-objects';
 import { ownRequest } from './own-request';
 import { RecentWrites } from './recent-writes';
 import { reconcileLoop } from './reconcile-loop';
+
+const { version: VERSION } = RESOURCE.flowschemas;
 
 /** Interval in ms between rounds without a change. */
 const ROUND_MS = 60_000;
@@ -80,8 +83,8 @@ export function createFlowObjects({
 const SILENT: Pick<Log, 'warn'> = { warn: () => undefined };
 
 function endpointsOf(registry: Registry): FlowEndpoints | undefined {
-  const levels = registry.endpoint(GROUP.flowcontrol, 'v1beta1', 'prioritylevelconfigurations');
-  const schemas = registry.endpoint(GROUP.flowcontrol, 'v1beta1', 'flowschemas');
+  const levels = registry.endpoint(GROUP.flowcontrol, VERSION, 'prioritylevelconfigurations');
+  const schemas = registry.endpoint(GROUP.flowcontrol, VERSION, 'flowschemas');
   return levels === undefined || schemas === undefined ? undefined : { levels, schemas };
 }
 

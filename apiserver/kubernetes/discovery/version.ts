@@ -1,4 +1,5 @@
 import { arch, platform } from 'node:process';
+import { apiLevel, formatApiLevel } from '../../../shared/api/level';
 import type { Build } from '../../../shared/build';
 import { MEDIA_TYPE } from '../../../shared/names';
 import { refuseUnrouted } from '../../engine/encoding/routing';
@@ -7,8 +8,8 @@ import { methodNotAllowed } from '../../engine/handlers/target';
 import type { PageRoutes } from '../../engine/server/page-router';
 import { createPageRouter, page } from '../../engine/server/page-router';
 
-/** The API level that this server implements. */
-const API_LEVEL = { major: '1', minor: '21' } as const;
+/** The release whose API this server serves, as clients compare it. */
+const [MAJOR = '', MINOR = ''] = formatApiLevel(apiLevel).split('.');
 
 /** Creates the route of `/version`, in the shape of kube-apiserver's, by which clients recognize the API level. */
 export function createVersionRouter(build: Build): PageRoutes {
@@ -26,8 +27,9 @@ export function createVersionRouter(build: Build): PageRoutes {
 
 function versionDocument(build: Build): object {
   return {
-    ...API_LEVEL,
-    gitVersion: `v${API_LEVEL.major}.${API_LEVEL.minor}.0+orch-${build.version}`,
+    major: MAJOR,
+    minor: MINOR,
+    gitVersion: `v${MAJOR}.${MINOR}.0+orch-${build.version}`,
     gitCommit: build.commit,
     gitTreeState: build.treeState,
     buildDate: build.date,

@@ -132,7 +132,7 @@ test.each([
     'aliases',
     () =>
       validateHostAliases(
-        numbered(() => ({})),
+        numbered(() => ({ ip: '' })),
         'at',
       ),
   ],

@@ -31,6 +31,7 @@ export type CustomResourceDefinitionCondition = {
   readonly lastTransitionTime: Time | null;
   readonly reason?: string;
   readonly message?: string;
+  readonly observedGeneration?: Int64;
 };
 
 /** A list of objects of the kind CustomResourceDefinition. */
@@ -63,6 +64,7 @@ export type CustomResourceDefinitionStatus = {
   readonly conditions: readonly CustomResourceDefinitionCondition[] | null;
   readonly acceptedNames: CustomResourceDefinitionNames;
   readonly storedVersions: readonly string[] | null;
+  readonly observedGeneration?: Int64;
 };
 
 export type CustomResourceDefinitionVersion = {
@@ -74,6 +76,7 @@ export type CustomResourceDefinitionVersion = {
   readonly schema?: CustomResourceValidation;
   readonly subresources?: CustomResourceSubresources;
   readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[];
+  readonly selectableFields?: readonly SelectableField[];
 };
 
 export type CustomResourceSubresourceScale = {
@@ -142,6 +145,11 @@ export type JSONSchemaProps = {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-list-type'?: string;
   readonly 'x-kubernetes-map-type'?: string;
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
+};
+
+export type SelectableField = {
+  readonly jsonPath: string;
 };
 
 export type ServiceReference = {
@@ -149,6 +157,15 @@ export type ServiceReference = {
   readonly name: string;
   readonly path?: string;
   readonly port?: number;
+};
+
+export type ValidationRule = {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
 };
 
 export type WebhookClientConfig = {

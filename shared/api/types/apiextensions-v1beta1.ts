@@ -32,6 +32,7 @@ export type CustomResourceDefinitionCondition = {
   readonly lastTransitionTime: Time | null;
   readonly reason?: string;
   readonly message?: string;
+  readonly observedGeneration?: Int64;
 };
 
 /** A list of objects of the kind CustomResourceDefinition. */
@@ -60,6 +61,7 @@ export type CustomResourceDefinitionSpec = {
   readonly subresources?: CustomResourceSubresources;
   readonly versions?: readonly CustomResourceDefinitionVersion[];
   readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[];
+  readonly selectableFields?: readonly SelectableField[];
   readonly conversion?: CustomResourceConversion;
   readonly preserveUnknownFields?: boolean;
 };
@@ -68,6 +70,7 @@ export type CustomResourceDefinitionStatus = {
   readonly conditions: readonly CustomResourceDefinitionCondition[] | null;
   readonly acceptedNames: CustomResourceDefinitionNames;
   readonly storedVersions: readonly string[] | null;
+  readonly observedGeneration?: Int64;
 };
 
 export type CustomResourceDefinitionVersion = {
@@ -79,6 +82,7 @@ export type CustomResourceDefinitionVersion = {
   readonly schema?: CustomResourceValidation;
   readonly subresources?: CustomResourceSubresources;
   readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[];
+  readonly selectableFields?: readonly SelectableField[];
 };
 
 export type CustomResourceSubresourceScale = {
@@ -147,6 +151,11 @@ export type JSONSchemaProps = {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-list-type'?: string;
   readonly 'x-kubernetes-map-type'?: string;
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
+};
+
+export type SelectableField = {
+  readonly jsonPath: string;
 };
 
 export type ServiceReference = {
@@ -154,6 +163,15 @@ export type ServiceReference = {
   readonly name: string;
   readonly path?: string;
   readonly port?: number;
+};
+
+export type ValidationRule = {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
 };
 
 export type WebhookClientConfig = {

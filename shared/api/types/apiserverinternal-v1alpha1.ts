@@ -6,6 +6,7 @@ export type ServerStorageVersion = {
   readonly apiServerID?: string;
   readonly encodingVersion?: string;
   readonly decodableVersions?: readonly string[];
+  readonly servedVersions?: readonly string[];
 };
 
 /** In which version each server stores a resource. */

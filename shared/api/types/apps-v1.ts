@@ -116,6 +116,7 @@ export type DeploymentStatus = {
   readonly readyReplicas?: number;
   readonly availableReplicas?: number;
   readonly unavailableReplicas?: number;
+  readonly terminatingReplicas?: number;
   readonly conditions?: readonly DeploymentCondition[];
   readonly collisionCount?: number;
 };
@@ -162,6 +163,7 @@ export type ReplicaSetStatus = {
   readonly fullyLabeledReplicas?: number;
   readonly readyReplicas?: number;
   readonly availableReplicas?: number;
+  readonly terminatingReplicas?: number;
   readonly observedGeneration?: Int64;
   readonly conditions?: readonly ReplicaSetCondition[];
 };
@@ -178,6 +180,7 @@ export type RollingUpdateDeployment = {
 
 export type RollingUpdateStatefulSetStrategy = {
   readonly partition?: number;
+  readonly maxUnavailable?: IntOrString;
 };
 
 /** Keeps pods with lasting names and storage running. */
@@ -205,6 +208,15 @@ export type StatefulSetList = {
   readonly items: readonly StatefulSet[] | null;
 };
 
+export type StatefulSetOrdinals = {
+  readonly start: number;
+};
+
+export type StatefulSetPersistentVolumeClaimRetentionPolicy = {
+  readonly whenDeleted?: string;
+  readonly whenScaled?: string;
+};
+
 export type StatefulSetSpec = {
   readonly replicas?: number;
   readonly selector: LabelSelector | null;
@@ -214,6 +226,9 @@ export type StatefulSetSpec = {
   readonly podManagementPolicy?: string;
   readonly updateStrategy: StatefulSetUpdateStrategy;
   readonly revisionHistoryLimit?: number;
+  readonly minReadySeconds?: number;
+  readonly persistentVolumeClaimRetentionPolicy?: StatefulSetPersistentVolumeClaimRetentionPolicy;
+  readonly ordinals?: StatefulSetOrdinals;
 };
 
 export type StatefulSetStatus = {
@@ -226,6 +241,7 @@ export type StatefulSetStatus = {
   readonly updateRevision?: string;
   readonly collisionCount?: number;
   readonly conditions?: readonly StatefulSetCondition[];
+  readonly availableReplicas: number;
 };
 
 export type StatefulSetUpdateStrategy = {

@@ -9,6 +9,17 @@ export type BoundObjectReference = {
   readonly uid?: string;
 };
 
+export type SelfSubjectReview = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly status?: SelfSubjectReviewStatus;
+};
+
+export type SelfSubjectReviewStatus = {
+  readonly userInfo: UserInfo;
+};
+
 /** Asks for a token of a service account. */
 export type TokenRequest = {
   readonly kind?: string;

@@ -1,5 +1,17 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
+import type { UserInfo as ImportedUserInfo } from './authentication-v1';
 import type { ObjectMeta } from './meta-v1';
+
+export type SelfSubjectReview = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly status?: SelfSubjectReviewStatus;
+};
+
+export type SelfSubjectReviewStatus = {
+  readonly userInfo: ImportedUserInfo;
+};
 
 /** Asks whose token it is. */
 export type TokenReview = {

@@ -1,5 +1,15 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { ObjectMeta } from './meta-v1';
+import type { FieldSelectorRequirement, LabelSelectorRequirement, ObjectMeta } from './meta-v1';
+
+export type FieldSelectorAttributes = {
+  readonly rawSelector?: string;
+  readonly requirements?: readonly FieldSelectorRequirement[];
+};
+
+export type LabelSelectorAttributes = {
+  readonly rawSelector?: string;
+  readonly requirements?: readonly LabelSelectorRequirement[];
+};
 
 /** Asks whether somebody may do something in one namespace. */
 export type LocalSubjectAccessReview = {
@@ -28,6 +38,8 @@ export type ResourceAttributes = {
   readonly resource?: string;
   readonly subresource?: string;
   readonly name?: string;
+  readonly fieldSelector?: FieldSelectorAttributes;
+  readonly labelSelector?: LabelSelectorAttributes;
 };
 
 export type ResourceRule = {

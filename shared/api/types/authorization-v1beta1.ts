@@ -1,4 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
+import type { FieldSelectorAttributes, LabelSelectorAttributes } from './authorization-v1';
 import type { ObjectMeta } from './meta-v1';
 
 /** Asks whether somebody may do something in one namespace. */
@@ -28,6 +29,8 @@ export type ResourceAttributes = {
   readonly resource?: string;
   readonly subresource?: string;
   readonly name?: string;
+  readonly fieldSelector?: FieldSelectorAttributes;
+  readonly labelSelector?: LabelSelectorAttributes;
 };
 
 export type ResourceRule = {

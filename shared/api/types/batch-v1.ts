@@ -22,6 +22,7 @@ export type CronJobList = {
 
 export type CronJobSpec = {
   readonly schedule: string;
+  readonly timeZone?: string;
   readonly startingDeadlineSeconds?: Int64;
   readonly concurrencyPolicy?: string;
   readonly suspend?: boolean;
@@ -66,13 +67,19 @@ export type JobSpec = {
   readonly parallelism?: number;
   readonly completions?: number;
   readonly activeDeadlineSeconds?: Int64;
+  readonly podFailurePolicy?: PodFailurePolicy;
+  readonly successPolicy?: SuccessPolicy;
   readonly backoffLimit?: number;
+  readonly backoffLimitPerIndex?: number;
+  readonly maxFailedIndexes?: number;
   readonly selector?: LabelSelector;
   readonly manualSelector?: boolean;
   readonly template: PodTemplateSpec;
   readonly ttlSecondsAfterFinished?: number;
   readonly completionMode?: string;
   readonly suspend?: boolean;
+  readonly podReplacementPolicy?: string;
+  readonly managedBy?: string;
 };
 
 export type JobStatus = {
@@ -82,10 +89,49 @@ export type JobStatus = {
   readonly active?: number;
   readonly succeeded?: number;
   readonly failed?: number;
+  readonly terminating?: number;
   readonly completedIndexes?: string;
+  readonly failedIndexes?: string;
+  readonly uncountedTerminatedPods?: UncountedTerminatedPods;
+  readonly ready?: number;
 };
 
 export type JobTemplateSpec = {
   readonly metadata: ObjectMeta;
   readonly spec: JobSpec;
+};
+
+export type PodFailurePolicy = {
+  readonly rules: readonly PodFailurePolicyRule[] | null;
+};
+
+export type PodFailurePolicyOnExitCodesRequirement = {
+  readonly containerName?: string;
+  readonly operator: string;
+  readonly values: readonly number[] | null;
+};
+
+export type PodFailurePolicyOnPodConditionsPattern = {
+  readonly type: string;
+  readonly status: string;
+};
+
+export type PodFailurePolicyRule = {
+  readonly action: string;
+  readonly onExitCodes?: PodFailurePolicyOnExitCodesRequirement;
+  readonly onPodConditions?: readonly PodFailurePolicyOnPodConditionsPattern[];
+};
+
+export type SuccessPolicy = {
+  readonly rules: readonly SuccessPolicyRule[] | null;
+};
+
+export type SuccessPolicyRule = {
+  readonly succeededIndexes?: string;
+  readonly succeededCount?: number;
+};
+
+export type UncountedTerminatedPods = {
+  readonly succeeded?: readonly string[];
+  readonly failed?: readonly string[];
 };

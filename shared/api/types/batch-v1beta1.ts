@@ -23,6 +23,7 @@ export type CronJobList = {
 
 export type CronJobSpec = {
   readonly schedule: string;
+  readonly timeZone?: string;
   readonly startingDeadlineSeconds?: Int64;
   readonly concurrencyPolicy?: string;
   readonly suspend?: boolean;

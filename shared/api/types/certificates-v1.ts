@@ -31,6 +31,7 @@ export type CertificateSigningRequestList = {
 export type CertificateSigningRequestSpec = {
   readonly request: Base64 | null;
   readonly signerName: string;
+  readonly expirationSeconds?: number;
   readonly usages?: readonly string[];
   readonly username?: string;
   readonly uid?: string;

@@ -24,4 +24,6 @@ export type LeaseSpec = {
   readonly acquireTime?: MicroTime;
   readonly renewTime?: MicroTime;
   readonly leaseTransitions?: number;
+  readonly strategy?: string;
+  readonly preferredHolder?: string;
 };

@@ -10,6 +10,30 @@ export type Lease = {
   readonly spec: LeaseSpec;
 };
 
+export type LeaseCandidate = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: LeaseCandidateSpec;
+};
+
+/** A list of objects of the kind LeaseCandidate. */
+export type LeaseCandidateList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly LeaseCandidate[] | null;
+};
+
+export type LeaseCandidateSpec = {
+  readonly leaseName: string;
+  readonly pingTime?: MicroTime;
+  readonly renewTime?: MicroTime;
+  readonly binaryVersion: string;
+  readonly emulationVersion?: string;
+  readonly strategy?: string;
+};
+
 /** A list of objects of the kind Lease. */
 export type LeaseList = {
   readonly kind?: string;
@@ -24,4 +48,6 @@ export type LeaseSpec = {
   readonly acquireTime?: MicroTime;
   readonly renewTime?: MicroTime;
   readonly leaseTransitions?: number;
+  readonly strategy?: string;
+  readonly preferredHolder?: string;
 };

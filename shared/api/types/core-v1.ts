@@ -15,6 +15,11 @@ export type Affinity = {
   readonly podAntiAffinity?: PodAntiAffinity;
 };
 
+export type AppArmorProfile = {
+  readonly type: string;
+  readonly localhostProfile?: string;
+};
+
 export type AttachedVolume = {
   readonly name: string;
   readonly devicePath: string;
@@ -60,6 +65,7 @@ export type CSIPersistentVolumeSource = {
   readonly nodeStageSecretRef?: SecretReference;
   readonly nodePublishSecretRef?: SecretReference;
   readonly controllerExpandSecretRef?: SecretReference;
+  readonly nodeExpandSecretRef?: SecretReference;
 };
 
 export type CSIVolumeSource = {
@@ -109,6 +115,14 @@ export type CinderVolumeSource = {
 
 export type ClientIPConfig = {
   readonly timeoutSeconds?: number;
+};
+
+export type ClusterTrustBundleProjection = {
+  readonly name?: string;
+  readonly signerName?: string;
+  readonly labelSelector?: LabelSelector;
+  readonly optional?: boolean;
+  readonly path: string;
 };
 
 export type ComponentCondition = {
@@ -195,6 +209,9 @@ export type Container = {
   readonly envFrom?: readonly EnvFromSource[];
   readonly env?: readonly EnvVar[];
   readonly resources: ResourceRequirements;
+  readonly resizePolicy?: readonly ContainerResizePolicy[];
+  readonly restartPolicy?: string;
+  readonly restartPolicyRules?: readonly ContainerRestartRule[];
   readonly volumeMounts?: readonly VolumeMount[];
   readonly volumeDevices?: readonly VolumeDevice[];
   readonly livenessProbe?: Probe;
@@ -210,6 +227,12 @@ export type Container = {
   readonly tty?: boolean;
 };
 
+export type ContainerExtendedResourceRequest = {
+  readonly containerName: string;
+  readonly resourceName: string;
+  readonly requestName: string;
+};
+
 export type ContainerImage = {
   readonly names: readonly string[] | null;
   readonly sizeBytes?: Int64;
@@ -222,6 +245,21 @@ export type ContainerPort = {
   readonly containerPort: number;
   readonly protocol?: string;
   readonly hostIP?: string;
+};
+
+export type ContainerResizePolicy = {
+  readonly resourceName: string;
+  readonly restartPolicy: string;
+};
+
+export type ContainerRestartRule = {
+  readonly action?: string;
+  readonly exitCodes?: ContainerRestartRuleOnExitCodes;
+};
+
+export type ContainerRestartRuleOnExitCodes = {
+  readonly operator?: string;
+  readonly values?: readonly number[];
 };
 
 export type ContainerState = {
@@ -259,6 +297,16 @@ export type ContainerStatus = {
   readonly imageID: string;
   readonly containerID?: string;
   readonly started?: boolean;
+  readonly allocatedResources?: Readonly<Record<string, Quantity>>;
+  readonly resources?: ResourceRequirements;
+  readonly volumeMounts?: readonly VolumeMountStatus[];
+  readonly user?: ContainerUser;
+  readonly allocatedResourcesStatus?: readonly ResourceStatus[];
+  readonly stopSignal?: string;
+};
+
+export type ContainerUser = {
+  readonly linux?: LinuxContainerUser;
 };
 
 export type DaemonEndpoint = {
@@ -340,6 +388,7 @@ export type EnvVarSource = {
   readonly resourceFieldRef?: ResourceFieldSelector;
   readonly configMapKeyRef?: ConfigMapKeySelector;
   readonly secretKeyRef?: SecretKeySelector;
+  readonly fileKeyRef?: FileKeySelector;
 };
 
 export type EphemeralContainer = {
@@ -352,6 +401,9 @@ export type EphemeralContainer = {
   readonly envFrom?: readonly EnvFromSource[];
   readonly env?: readonly EnvVar[];
   readonly resources: ResourceRequirements;
+  readonly resizePolicy?: readonly ContainerResizePolicy[];
+  readonly restartPolicy?: string;
+  readonly restartPolicyRules?: readonly ContainerRestartRule[];
   readonly volumeMounts?: readonly VolumeMount[];
   readonly volumeDevices?: readonly VolumeDevice[];
   readonly livenessProbe?: Probe;
@@ -378,6 +430,9 @@ export type EphemeralContainerCommon = {
   readonly envFrom?: readonly EnvFromSource[];
   readonly env?: readonly EnvVar[];
   readonly resources: ResourceRequirements;
+  readonly resizePolicy?: readonly ContainerResizePolicy[];
+  readonly restartPolicy?: string;
+  readonly restartPolicyRules?: readonly ContainerRestartRule[];
   readonly volumeMounts?: readonly VolumeMount[];
   readonly volumeDevices?: readonly VolumeDevice[];
   readonly livenessProbe?: Probe;
@@ -391,14 +446,6 @@ export type EphemeralContainerCommon = {
   readonly stdin?: boolean;
   readonly stdinOnce?: boolean;
   readonly tty?: boolean;
-};
-
-/** The containers that were added to a running pod. */
-export type EphemeralContainers = {
-  readonly kind?: string;
-  readonly apiVersion?: string;
-  readonly metadata: ObjectMeta;
-  readonly ephemeralContainers: readonly EphemeralContainer[] | null;
 };
 
 export type EphemeralVolumeSource = {
@@ -456,6 +503,13 @@ export type FCVolumeSource = {
   readonly wwids?: readonly string[];
 };
 
+export type FileKeySelector = {
+  readonly volumeName: string;
+  readonly path: string;
+  readonly key: string;
+  readonly optional?: boolean;
+};
+
 export type FlexPersistentVolumeSource = {
   readonly driver: string;
   readonly fsType?: string;
@@ -482,6 +536,11 @@ export type GCEPersistentDiskVolumeSource = {
   readonly fsType?: string;
   readonly partition?: number;
   readonly readOnly?: boolean;
+};
+
+export type GRPCAction = {
+  readonly port: number;
+  readonly service: string | null;
 };
 
 export type GitRepoVolumeSource = {
@@ -516,15 +575,13 @@ export type HTTPHeader = {
   readonly value: string;
 };
 
-export type Handler = {
-  readonly exec?: ExecAction;
-  readonly httpGet?: HTTPGetAction;
-  readonly tcpSocket?: TCPSocketAction;
-};
-
 export type HostAlias = {
   readonly ip?: string;
   readonly hostnames?: readonly string[];
+};
+
+export type HostIP = {
+  readonly ip: string;
 };
 
 export type HostPathVolumeSource = {
@@ -560,6 +617,15 @@ export type ISCSIVolumeSource = {
   readonly initiatorName?: string;
 };
 
+export type ImageVolumeSource = {
+  readonly reference?: string;
+  readonly pullPolicy?: string;
+};
+
+export type ImageVolumeStatus = {
+  readonly imageRef?: string;
+};
+
 export type KeyToPath = {
   readonly key: string;
   readonly path: string;
@@ -567,8 +633,16 @@ export type KeyToPath = {
 };
 
 export type Lifecycle = {
-  readonly postStart?: Handler;
-  readonly preStop?: Handler;
+  readonly postStart?: LifecycleHandler;
+  readonly preStop?: LifecycleHandler;
+  readonly stopSignal?: string;
+};
+
+export type LifecycleHandler = {
+  readonly exec?: ExecAction;
+  readonly httpGet?: HTTPGetAction;
+  readonly tcpSocket?: TCPSocketAction;
+  readonly sleep?: SleepAction;
 };
 
 /** Bounds and defaults for what the objects of a namespace may ask for. */
@@ -600,9 +674,16 @@ export type LimitRangeSpec = {
   readonly limits: readonly LimitRangeItem[] | null;
 };
 
+export type LinuxContainerUser = {
+  readonly uid: Int64;
+  readonly gid: Int64;
+  readonly supplementalGroups?: readonly Int64[];
+};
+
 export type LoadBalancerIngress = {
   readonly ip?: string;
   readonly hostname?: string;
+  readonly ipMode?: string;
   readonly ports?: readonly PortStatus[];
 };
 
@@ -617,6 +698,11 @@ export type LocalObjectReference = {
 export type LocalVolumeSource = {
   readonly path: string;
   readonly fsType?: string;
+};
+
+export type ModifyVolumeStatus = {
+  readonly targetVolumeAttributesClassName?: string;
+  readonly status: string;
 };
 
 export type NFSVolumeSource = {
@@ -678,6 +764,12 @@ export type NodeAffinity = {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredSchedulingTerm[];
 };
 
+export type NodeAllocatableResourceClaimStatus = {
+  readonly resourceClaimName: string;
+  readonly containers?: readonly string[];
+  readonly resources: Readonly<Record<string, Quantity>> | null;
+};
+
 export type NodeCondition = {
   readonly type: string;
   readonly status: string;
@@ -702,6 +794,10 @@ export type NodeDaemonEndpoints = {
   readonly kubeletEndpoint: DaemonEndpoint;
 };
 
+export type NodeFeatures = {
+  readonly supplementalGroupsPolicy?: boolean;
+};
+
 /** A list of objects of the kind Node. */
 export type NodeList = {
   readonly kind?: string;
@@ -714,6 +810,16 @@ export type NodeProxyOptions = {
   readonly kind?: string;
   readonly apiVersion?: string;
   readonly path?: string;
+};
+
+export type NodeRuntimeHandler = {
+  readonly name: string;
+  readonly features?: NodeRuntimeHandlerFeatures;
+};
+
+export type NodeRuntimeHandlerFeatures = {
+  readonly recursiveReadOnlyMounts?: boolean;
+  readonly userNamespaces?: boolean;
 };
 
 export type NodeSelector = {
@@ -753,6 +859,13 @@ export type NodeStatus = {
   readonly volumesInUse?: readonly string[];
   readonly volumesAttached?: readonly AttachedVolume[];
   readonly config?: NodeConfigStatus;
+  readonly runtimeHandlers?: readonly NodeRuntimeHandler[];
+  readonly features?: NodeFeatures;
+  readonly declaredFeatures?: readonly string[];
+};
+
+export type NodeSwapStatus = {
+  readonly capacity?: Int64;
 };
 
 export type NodeSystemInfo = {
@@ -766,6 +879,7 @@ export type NodeSystemInfo = {
   readonly kubeProxyVersion: string;
   readonly operatingSystem: string;
   readonly architecture: string;
+  readonly swap?: NodeSwapStatus;
 };
 
 export type ObjectFieldSelector = {
@@ -821,11 +935,13 @@ export type PersistentVolumeClaimList = {
 export type PersistentVolumeClaimSpec = {
   readonly accessModes?: readonly string[];
   readonly selector?: LabelSelector;
-  readonly resources: ResourceRequirements;
+  readonly resources: VolumeResourceRequirements;
   readonly volumeName?: string;
   readonly storageClassName?: string;
   readonly volumeMode?: string;
   readonly dataSource?: TypedLocalObjectReference;
+  readonly dataSourceRef?: TypedObjectReference;
+  readonly volumeAttributesClassName?: string;
 };
 
 export type PersistentVolumeClaimStatus = {
@@ -833,6 +949,10 @@ export type PersistentVolumeClaimStatus = {
   readonly accessModes?: readonly string[];
   readonly capacity?: Readonly<Record<string, Quantity>>;
   readonly conditions?: readonly PersistentVolumeClaimCondition[];
+  readonly allocatedResources?: Readonly<Record<string, Quantity>>;
+  readonly allocatedResourceStatuses?: Readonly<Record<string, string>>;
+  readonly currentVolumeAttributesClassName?: string;
+  readonly modifyVolumeStatus?: ModifyVolumeStatus;
 };
 
 export type PersistentVolumeClaimTemplate = {
@@ -909,12 +1029,14 @@ export type PersistentVolumeSpec = {
   readonly mountOptions?: readonly string[];
   readonly volumeMode?: string;
   readonly nodeAffinity?: VolumeNodeAffinity;
+  readonly volumeAttributesClassName?: string;
 };
 
 export type PersistentVolumeStatus = {
   readonly phase?: string;
   readonly message?: string;
   readonly reason?: string;
+  readonly lastPhaseTransitionTime?: Time;
 };
 
 export type PhotonPersistentDiskVolumeSource = {
@@ -941,6 +1063,8 @@ export type PodAffinityTerm = {
   readonly namespaces?: readonly string[];
   readonly topologyKey: string;
   readonly namespaceSelector?: LabelSelector;
+  readonly matchLabelKeys?: readonly string[];
+  readonly mismatchLabelKeys?: readonly string[];
 };
 
 export type PodAntiAffinity = {
@@ -958,8 +1082,19 @@ export type PodAttachOptions = {
   readonly container?: string;
 };
 
+export type PodCertificateProjection = {
+  readonly signerName?: string;
+  readonly keyType?: string;
+  readonly maxExpirationSeconds?: number;
+  readonly credentialBundlePath?: string;
+  readonly keyPath?: string;
+  readonly certificateChainPath?: string;
+  readonly userAnnotations?: Readonly<Record<string, string>>;
+};
+
 export type PodCondition = {
   readonly type: string;
+  readonly observedGeneration?: Int64;
   readonly status: string;
   readonly lastProbeTime: Time | null;
   readonly lastTransitionTime: Time | null;
@@ -989,6 +1124,11 @@ export type PodExecOptions = {
   readonly command: readonly string[] | null;
 };
 
+export type PodExtendedResourceClaimStatus = {
+  readonly requestMappings: readonly ContainerExtendedResourceRequest[] | null;
+  readonly resourceClaimName: string;
+};
+
 export type PodIP = {
   readonly ip?: string;
 };
@@ -999,6 +1139,10 @@ export type PodList = {
   readonly apiVersion?: string;
   readonly metadata: ListMeta;
   readonly items: readonly Pod[] | null;
+};
+
+export type PodOS = {
+  readonly name: string;
 };
 
 export type PodPortForwardOptions = {
@@ -1017,6 +1161,25 @@ export type PodReadinessGate = {
   readonly conditionType: string;
 };
 
+export type PodResourceClaim = {
+  readonly name: string;
+  readonly resourceClaimName?: string;
+  readonly resourceClaimTemplateName?: string;
+};
+
+export type PodResourceClaimStatus = {
+  readonly name: string;
+  readonly resourceClaimName?: string;
+};
+
+export type PodSchedulingGate = {
+  readonly name: string;
+};
+
+export type PodSchedulingGroup = {
+  readonly podGroupName?: string;
+};
+
 export type PodSecurityContext = {
   readonly seLinuxOptions?: SELinuxOptions;
   readonly windowsOptions?: WindowsSecurityContextOptions;
@@ -1024,10 +1187,13 @@ export type PodSecurityContext = {
   readonly runAsGroup?: Int64;
   readonly runAsNonRoot?: boolean;
   readonly supplementalGroups?: readonly Int64[];
+  readonly supplementalGroupsPolicy?: string;
   readonly fsGroup?: Int64;
   readonly sysctls?: readonly Sysctl[];
   readonly fsGroupChangePolicy?: string;
   readonly seccompProfile?: SeccompProfile;
+  readonly appArmorProfile?: AppArmorProfile;
+  readonly seLinuxChangePolicy?: string;
 };
 
 /** What a pod should be like. */
@@ -1067,15 +1233,24 @@ export type PodSpec = {
   readonly overhead?: Readonly<Record<string, Quantity>>;
   readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[];
   readonly setHostnameAsFQDN?: boolean;
+  readonly os?: PodOS;
+  readonly hostUsers?: boolean;
+  readonly schedulingGates?: readonly PodSchedulingGate[];
+  readonly resourceClaims?: readonly PodResourceClaim[];
+  readonly resources?: ResourceRequirements;
+  readonly hostnameOverride?: string;
+  readonly schedulingGroup?: PodSchedulingGroup;
 };
 
 export type PodStatus = {
+  readonly observedGeneration?: Int64;
   readonly phase?: string;
   readonly conditions?: readonly PodCondition[];
   readonly message?: string;
   readonly reason?: string;
   readonly nominatedNodeName?: string;
   readonly hostIP?: string;
+  readonly hostIPs?: readonly HostIP[];
   readonly podIP?: string;
   readonly podIPs?: readonly PodIP[];
   readonly startTime?: Time;
@@ -1083,6 +1258,12 @@ export type PodStatus = {
   readonly containerStatuses?: readonly ContainerStatus[];
   readonly qosClass?: string;
   readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
+  readonly resize?: string;
+  readonly resourceClaimStatuses?: readonly PodResourceClaimStatus[];
+  readonly extendedResourceClaimStatus?: PodExtendedResourceClaimStatus;
+  readonly allocatedResources?: Readonly<Record<string, Quantity>>;
+  readonly resources?: ResourceRequirements;
+  readonly nodeAllocatableResourceClaimStatuses?: readonly NodeAllocatableResourceClaimStatus[];
 };
 
 /** A template for pods. */
@@ -1128,12 +1309,20 @@ export type Probe = {
   readonly exec?: ExecAction;
   readonly httpGet?: HTTPGetAction;
   readonly tcpSocket?: TCPSocketAction;
+  readonly grpc?: GRPCAction;
   readonly initialDelaySeconds?: number;
   readonly timeoutSeconds?: number;
   readonly periodSeconds?: number;
   readonly successThreshold?: number;
   readonly failureThreshold?: number;
   readonly terminationGracePeriodSeconds?: Int64;
+};
+
+export type ProbeHandler = {
+  readonly exec?: ExecAction;
+  readonly httpGet?: HTTPGetAction;
+  readonly tcpSocket?: TCPSocketAction;
+  readonly grpc?: GRPCAction;
 };
 
 export type ProjectedVolumeSource = {
@@ -1213,10 +1402,21 @@ export type ReplicationControllerStatus = {
   readonly conditions?: readonly ReplicationControllerCondition[];
 };
 
+export type ResourceClaim = {
+  readonly name: string;
+  readonly request?: string;
+};
+
 export type ResourceFieldSelector = {
   readonly containerName?: string;
   readonly resource: string;
   readonly divisor: Quantity;
+};
+
+export type ResourceHealth = {
+  readonly resourceID: string;
+  readonly health?: string;
+  readonly message?: string;
 };
 
 /** How much all objects of a namespace together may use. */
@@ -1251,6 +1451,12 @@ export type ResourceQuotaStatus = {
 export type ResourceRequirements = {
   readonly limits?: Readonly<Record<string, Quantity>>;
   readonly requests?: Readonly<Record<string, Quantity>>;
+  readonly claims?: readonly ResourceClaim[];
+};
+
+export type ResourceStatus = {
+  readonly name: string;
+  readonly resources?: readonly ResourceHealth[];
 };
 
 export type SELinuxOptions = {
@@ -1361,6 +1567,7 @@ export type SecurityContext = {
   readonly allowPrivilegeEscalation?: boolean;
   readonly procMount?: string;
   readonly seccompProfile?: SeccompProfile;
+  readonly appArmorProfile?: AppArmorProfile;
 };
 
 /** A lasting address for the pods that it selects. */
@@ -1442,6 +1649,7 @@ export type ServiceSpec = {
   readonly allocateLoadBalancerNodePorts?: boolean;
   readonly loadBalancerClass?: string;
   readonly internalTrafficPolicy?: string;
+  readonly trafficDistribution?: string;
 };
 
 export type ServiceStatus = {
@@ -1451,6 +1659,10 @@ export type ServiceStatus = {
 
 export type SessionAffinityConfig = {
   readonly clientIP?: ClientIPConfig;
+};
+
+export type SleepAction = {
+  readonly seconds: Int64;
 };
 
 export type StorageOSPersistentVolumeSource = {
@@ -1508,12 +1720,23 @@ export type TopologySpreadConstraint = {
   readonly topologyKey: string;
   readonly whenUnsatisfiable: string;
   readonly labelSelector?: LabelSelector;
+  readonly minDomains?: number;
+  readonly nodeAffinityPolicy?: string;
+  readonly nodeTaintsPolicy?: string;
+  readonly matchLabelKeys?: readonly string[];
 };
 
 export type TypedLocalObjectReference = {
   readonly apiGroup: string | null;
   readonly kind: string;
   readonly name: string;
+};
+
+export type TypedObjectReference = {
+  readonly apiGroup: string | null;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
 };
 
 export type Volume = {
@@ -1547,6 +1770,7 @@ export type Volume = {
   readonly storageos?: StorageOSVolumeSource;
   readonly csi?: CSIVolumeSource;
   readonly ephemeral?: EphemeralVolumeSource;
+  readonly image?: ImageVolumeSource;
 };
 
 export type VolumeDevice = {
@@ -1557,10 +1781,19 @@ export type VolumeDevice = {
 export type VolumeMount = {
   readonly name: string;
   readonly readOnly?: boolean;
+  readonly recursiveReadOnly?: string;
   readonly mountPath: string;
   readonly subPath?: string;
   readonly mountPropagation?: string;
   readonly subPathExpr?: string;
+};
+
+export type VolumeMountStatus = {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly readOnly?: boolean;
+  readonly recursiveReadOnly?: string;
+  readonly volumeStatus?: VolumeStatus;
 };
 
 export type VolumeNodeAffinity = {
@@ -1572,6 +1805,13 @@ export type VolumeProjection = {
   readonly downwardAPI?: DownwardAPIProjection;
   readonly configMap?: ConfigMapProjection;
   readonly serviceAccountToken?: ServiceAccountTokenProjection;
+  readonly clusterTrustBundle?: ClusterTrustBundleProjection;
+  readonly podCertificate?: PodCertificateProjection;
+};
+
+export type VolumeResourceRequirements = {
+  readonly limits?: Readonly<Record<string, Quantity>>;
+  readonly requests?: Readonly<Record<string, Quantity>>;
 };
 
 export type VolumeSource = {
@@ -1604,6 +1844,11 @@ export type VolumeSource = {
   readonly storageos?: StorageOSVolumeSource;
   readonly csi?: CSIVolumeSource;
   readonly ephemeral?: EphemeralVolumeSource;
+  readonly image?: ImageVolumeSource;
+};
+
+export type VolumeStatus = {
+  readonly image?: ImageVolumeStatus;
 };
 
 export type VsphereVirtualDiskVolumeSource = {
@@ -1622,4 +1867,19 @@ export type WindowsSecurityContextOptions = {
   readonly gmsaCredentialSpecName?: string;
   readonly gmsaCredentialSpec?: string;
   readonly runAsUserName?: string;
+  readonly hostProcess?: boolean;
+};
+
+export type Handler = {
+  readonly exec?: ExecAction;
+  readonly httpGet?: HTTPGetAction;
+  readonly tcpSocket?: TCPSocketAction;
+};
+
+/** The containers that were added to a running pod. */
+export type EphemeralContainers = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly ephemeralContainers: readonly EphemeralContainer[] | null;
 };

@@ -21,6 +21,7 @@ export type EndpointConditions = {
 
 export type EndpointHints = {
   readonly forZones?: readonly ForZone[];
+  readonly forNodes?: readonly ForNode[];
 };
 
 export type EndpointPort = {
@@ -46,6 +47,10 @@ export type EndpointSliceList = {
   readonly apiVersion?: string;
   readonly metadata: ListMeta;
   readonly items: readonly EndpointSlice[] | null;
+};
+
+export type ForNode = {
+  readonly name: string;
 };
 
 export type ForZone = {

@@ -20,6 +20,7 @@ export type EndpointConditions = {
 
 export type EndpointHints = {
   readonly forZones?: readonly ForZone[];
+  readonly forNodes?: readonly ForNode[];
 };
 
 export type EndpointPort = {
@@ -45,6 +46,10 @@ export type EndpointSliceList = {
   readonly apiVersion?: string;
   readonly metadata: ListMeta;
   readonly items: readonly EndpointSlice[] | null;
+};
+
+export type ForNode = {
+  readonly name: string;
 };
 
 export type ForZone = {

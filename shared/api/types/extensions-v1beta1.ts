@@ -1,6 +1,6 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
 import type { IntOrString } from '../../object/values';
-import type { LoadBalancerStatus, TypedLocalObjectReference } from './core-v1';
+import type { TypedLocalObjectReference } from './core-v1';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 
 export type HTTPIngressPath = {
@@ -36,6 +36,22 @@ export type IngressList = {
   readonly items: readonly Ingress[] | null;
 };
 
+export type IngressLoadBalancerIngress = {
+  readonly ip?: string;
+  readonly hostname?: string;
+  readonly ports?: readonly IngressPortStatus[];
+};
+
+export type IngressLoadBalancerStatus = {
+  readonly ingress?: readonly IngressLoadBalancerIngress[];
+};
+
+export type IngressPortStatus = {
+  readonly port: number;
+  readonly protocol: string;
+  readonly error?: string;
+};
+
 export type IngressRule = {
   readonly host?: string;
   readonly http?: HTTPIngressRuleValue;
@@ -53,7 +69,7 @@ export type IngressSpec = {
 };
 
 export type IngressStatus = {
-  readonly loadBalancer: LoadBalancerStatus;
+  readonly loadBalancer: IngressLoadBalancerStatus;
 };
 
 export type IngressTLS = {

@@ -2,6 +2,11 @@
 import type { Time } from '../../object/values';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 
+export type ExemptPriorityLevelConfiguration = {
+  readonly nominalConcurrencyShares?: number;
+  readonly lendablePercent?: number;
+};
+
 export type FlowDistinguisherMethod = {
   readonly type: string;
 };
@@ -54,6 +59,8 @@ export type LimitResponse = {
 export type LimitedPriorityLevelConfiguration = {
   readonly assuredConcurrencyShares: number;
   readonly limitResponse: LimitResponse;
+  readonly lendablePercent?: number;
+  readonly borrowingLimitPercent?: number;
 };
 
 export type NonResourcePolicyRule = {
@@ -99,6 +106,7 @@ export type PriorityLevelConfigurationReference = {
 export type PriorityLevelConfigurationSpec = {
   readonly type: string;
   readonly limited?: LimitedPriorityLevelConfiguration;
+  readonly exempt?: ExemptPriorityLevelConfiguration;
 };
 
 export type PriorityLevelConfigurationStatus = {

@@ -66,6 +66,18 @@ export type DeleteOptions = {
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
   readonly dryRun?: readonly string[];
+  readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
+};
+
+export type FieldSelectorRequirement = {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+};
+
+export type GroupResource = {
+  readonly group: string;
+  readonly resource: string;
 };
 
 export type GroupVersionForDiscovery = {
@@ -119,6 +131,10 @@ export type Preconditions = {
 export type ServerAddressByClientCIDR = {
   readonly clientCIDR: string;
   readonly serverAddress: string;
+};
+
+export type ShardInfo = {
+  readonly selector: string;
 };
 
 /** The outcome of a request that does not answer with an object. */

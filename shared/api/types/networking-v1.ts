@@ -1,16 +1,35 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
 import type { IntOrString } from '../../object/values';
-import type { LoadBalancerStatus, TypedLocalObjectReference } from './core-v1';
-import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
+import type { TypedLocalObjectReference } from './core-v1';
+import type { Condition, LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
 
 export type HTTPIngressPath = {
   readonly path?: string;
-  readonly pathType?: string;
+  readonly pathType?: string | null;
   readonly backend: IngressBackend;
 };
 
 export type HTTPIngressRuleValue = {
   readonly paths: readonly HTTPIngressPath[] | null;
+};
+
+export type IPAddress = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: IPAddressSpec;
+};
+
+/** A list of objects of the kind IPAddress. */
+export type IPAddressList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly IPAddress[] | null;
+};
+
+export type IPAddressSpec = {
+  readonly parentRef?: ParentReference;
 };
 
 export type IPBlock = {
@@ -69,6 +88,22 @@ export type IngressList = {
   readonly items: readonly Ingress[] | null;
 };
 
+export type IngressLoadBalancerIngress = {
+  readonly ip?: string;
+  readonly hostname?: string;
+  readonly ports?: readonly IngressPortStatus[];
+};
+
+export type IngressLoadBalancerStatus = {
+  readonly ingress?: readonly IngressLoadBalancerIngress[];
+};
+
+export type IngressPortStatus = {
+  readonly port: number;
+  readonly protocol: string;
+  readonly error?: string;
+};
+
 export type IngressRule = {
   readonly host?: string;
   readonly http?: HTTPIngressRuleValue;
@@ -91,7 +126,7 @@ export type IngressSpec = {
 };
 
 export type IngressStatus = {
-  readonly loadBalancer: LoadBalancerStatus;
+  readonly loadBalancer: IngressLoadBalancerStatus;
 };
 
 export type IngressTLS = {
@@ -144,7 +179,38 @@ export type NetworkPolicySpec = {
   readonly policyTypes?: readonly string[];
 };
 
+export type ParentReference = {
+  readonly group?: string;
+  readonly resource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+};
+
 export type ServiceBackendPort = {
   readonly name?: string;
   readonly number?: number;
+};
+
+export type ServiceCIDR = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: ServiceCIDRSpec;
+  readonly status?: ServiceCIDRStatus;
+};
+
+/** A list of objects of the kind ServiceCIDR. */
+export type ServiceCIDRList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly ServiceCIDR[] | null;
+};
+
+export type ServiceCIDRSpec = {
+  readonly cidrs?: readonly string[];
+};
+
+export type ServiceCIDRStatus = {
+  readonly conditions?: readonly Condition[];
 };

@@ -1,6 +1,14 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
 import type { Int64, IntOrString, Time } from '../../object/values';
-import type { Condition, LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
+import type { Condition, DeleteOptions, LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
+
+/** Asks for a pod to be deleted, unless its disruption budget forbids it. */
+export type Eviction = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly deleteOptions?: DeleteOptions;
+};
 
 /** How many of the selected pods may be taken away at a time. */
 export type PodDisruptionBudget = {
@@ -23,6 +31,7 @@ export type PodDisruptionBudgetSpec = {
   readonly minAvailable?: IntOrString;
   readonly selector?: LabelSelector;
   readonly maxUnavailable?: IntOrString;
+  readonly unhealthyPodEvictionPolicy?: string;
 };
 
 export type PodDisruptionBudgetStatus = {

@@ -3,40 +3,12 @@ import type { Int64, IntOrString, Time } from '../../object/values';
 import type { SELinuxOptions } from './core-v1';
 import type { Condition, DeleteOptions, LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
 
-export type AllowedCSIDriver = {
-  readonly name: string;
-};
-
-export type AllowedFlexVolume = {
-  readonly driver: string;
-};
-
-export type AllowedHostPath = {
-  readonly pathPrefix?: string;
-  readonly readOnly?: boolean;
-};
-
 /** Asks for a pod to be deleted, unless its disruption budget forbids it. */
 export type Eviction = {
   readonly kind?: string;
   readonly apiVersion?: string;
   readonly metadata: ObjectMeta;
   readonly deleteOptions?: DeleteOptions;
-};
-
-export type FSGroupStrategyOptions = {
-  readonly rule?: string;
-  readonly ranges?: readonly IDRange[];
-};
-
-export type HostPortRange = {
-  readonly min: number;
-  readonly max: number;
-};
-
-export type IDRange = {
-  readonly min: Int64;
-  readonly max: Int64;
 };
 
 /** How many of the selected pods may be taken away at a time. */
@@ -60,6 +32,7 @@ export type PodDisruptionBudgetSpec = {
   readonly minAvailable?: IntOrString;
   readonly selector?: LabelSelector;
   readonly maxUnavailable?: IntOrString;
+  readonly unhealthyPodEvictionPolicy?: string;
 };
 
 export type PodDisruptionBudgetStatus = {
@@ -70,6 +43,34 @@ export type PodDisruptionBudgetStatus = {
   readonly desiredHealthy: number;
   readonly expectedPods: number;
   readonly conditions?: readonly Condition[];
+};
+
+export type AllowedCSIDriver = {
+  readonly name: string;
+};
+
+export type AllowedFlexVolume = {
+  readonly driver: string;
+};
+
+export type AllowedHostPath = {
+  readonly pathPrefix?: string;
+  readonly readOnly?: boolean;
+};
+
+export type FSGroupStrategyOptions = {
+  readonly rule?: string;
+  readonly ranges?: readonly IDRange[];
+};
+
+export type HostPortRange = {
+  readonly min: number;
+  readonly max: number;
+};
+
+export type IDRange = {
+  readonly min: Int64;
+  readonly max: Int64;
 };
 
 /** What pods may ask for. Deprecated. */

@@ -1,7 +1,7 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Int64, Time } from '../../object/values';
+import type { Int64, Quantity, Time } from '../../object/values';
 import type { PersistentVolumeSpec, TopologySelectorTerm } from './core-v1';
-import type { ListMeta, ObjectMeta } from './meta-v1';
+import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
 
 /** What the cluster has to know of a driver for volumes. */
 export type CSIDriver = {
@@ -27,6 +27,10 @@ export type CSIDriverSpec = {
   readonly fsGroupPolicy?: string;
   readonly tokenRequests?: readonly TokenRequest[];
   readonly requiresRepublish?: boolean;
+  readonly seLinuxMount?: boolean;
+  readonly nodeAllocatableUpdatePeriodSeconds?: Int64;
+  readonly serviceAccountTokenInSecrets?: boolean;
+  readonly preventPodSchedulingIfMissing?: boolean;
 };
 
 /** The volume drivers that run on one node. */
@@ -54,6 +58,25 @@ export type CSINodeList = {
 
 export type CSINodeSpec = {
   readonly drivers: readonly CSINodeDriver[] | null;
+};
+
+/** How much room a class of storage has left in one part of the cluster. */
+export type CSIStorageCapacity = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly nodeTopology?: LabelSelector;
+  readonly storageClassName: string;
+  readonly capacity?: Quantity;
+  readonly maximumVolumeSize?: Quantity;
+};
+
+/** A list of objects of the kind CSIStorageCapacity. */
+export type CSIStorageCapacityList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly CSIStorageCapacity[] | null;
 };
 
 /** A kind of storage, and how volumes of it are made. */
@@ -119,9 +142,26 @@ export type VolumeAttachmentStatus = {
   readonly detachError?: VolumeError;
 };
 
+export type VolumeAttributesClass = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly driverName: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+};
+
+/** A list of objects of the kind VolumeAttributesClass. */
+export type VolumeAttributesClassList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly VolumeAttributesClass[] | null;
+};
+
 export type VolumeError = {
   readonly time: Time | null;
   readonly message?: string;
+  readonly errorCode?: number;
 };
 
 export type VolumeNodeResources = {

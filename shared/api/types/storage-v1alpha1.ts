@@ -60,4 +60,5 @@ export type VolumeAttachmentStatus = {
 export type VolumeError = {
   readonly time: Time | null;
   readonly message?: string;
+  readonly errorCode?: number;
 };

@@ -27,6 +27,10 @@ export type CSIDriverSpec = {
   readonly fsGroupPolicy?: string;
   readonly tokenRequests?: readonly TokenRequest[];
   readonly requiresRepublish?: boolean;
+  readonly seLinuxMount?: boolean;
+  readonly nodeAllocatableUpdatePeriodSeconds?: Int64;
+  readonly serviceAccountTokenInSecrets?: boolean;
+  readonly preventPodSchedulingIfMissing?: boolean;
 };
 
 /** The volume drivers that run on one node. */
@@ -138,9 +142,26 @@ export type VolumeAttachmentStatus = {
   readonly detachError?: VolumeError;
 };
 
+export type VolumeAttributesClass = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly driverName: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+};
+
+/** A list of objects of the kind VolumeAttributesClass. */
+export type VolumeAttributesClassList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly VolumeAttributesClass[] | null;
+};
+
 export type VolumeError = {
   readonly time: Time | null;
   readonly message?: string;
+  readonly errorCode?: number;
 };
 
 export type VolumeNodeResources = {

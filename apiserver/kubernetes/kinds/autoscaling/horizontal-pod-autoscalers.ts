@@ -7,7 +7,7 @@ import type {
   MetricStatus,
   MetricTarget,
   MetricValueStatus,
-} from '../../../../shared/api/types/autoscaling-v2beta2';
+} from '../../../../shared/api/types/autoscaling-v2';
 import { withoutCarriers } from '../../../../shared/conversion/autoscaling-annotations';
 import { HORIZONTAL_POD_AUTOSCALER_V1 } from '../../../../shared/conversion/autoscaling-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';

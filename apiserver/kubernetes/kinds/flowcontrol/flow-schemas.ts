@@ -5,7 +5,7 @@ import type {
   ResourcePolicyRule,
   ServiceAccountSubject,
   Subject,
-} from '../../../../shared/api/types/flowcontrol-v1beta1';
+} from '../../../../shared/api/types/flowcontrol-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../../shared/errors/field-error';
 import { goQuote } from '../../../../shared/errors/go-quote';

@@ -3,12 +3,13 @@ import type {
   FlowSchemaSpec,
   PolicyRulesWithSubjects,
   PriorityLevelConfigurationSpec,
-} from '../../../../shared/api/types/flowcontrol-v1beta1';
+} from '../../../../shared/api/types/flowcontrol-v1';
 import { GROUP, USER_GROUP } from '../../../../shared/names';
 import type { ObjectMeta } from '../../../../shared/object/object';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
 import { deepEqual } from '../../../../shared/object/clone';
+import { limitedTo } from '../../../engine/fairness/level';
 import type { FlowObjects, FlowResources } from '../../../engine/fairness/configuration';
 import type { StoredResource } from '../../../engine/registry/resource';
 import { forEachItem, repeatsIn } from '../rules/primitives';
@@ -47,7 +48,7 @@ export const MANDATORY_PRIORITY_LEVELS: Specs<PriorityLevelConfigurationSpec> = 
   exempt: { type: 'Exempt' },
   'catch-all': {
     type: 'Limited',
-    limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' } },
+    limited: limitedTo(5, { type: 'Reject' }),
   },
 };
 

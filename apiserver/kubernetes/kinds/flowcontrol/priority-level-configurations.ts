@@ -3,9 +3,10 @@ import type {
   LimitResponse,
   PriorityLevelConfiguration,
   QueuingConfiguration,
-} from '../../../../shared/api/types/flowcontrol-v1beta1';
+} from '../../../../shared/api/types/flowcontrol-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../../shared/errors/field-error';
+import { SHARES, sharesOf } from '../../../engine/fairness/level';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
@@ -59,7 +60,7 @@ function validatePriorityLevel({ metadata, spec }: PriorityLevelConfiguration): 
 
 function validateLimited(limited: LimitedPriorityLevelConfiguration): FieldError[] {
   return [
-    ...aboveZero(limited.assuredConcurrencyShares, 'spec.limited.assuredConcurrencyShares'),
+    ...aboveZero(sharesOf(limited), `spec.limited.${SHARES}`),
     ...validateResponse(limited.limitResponse, 'spec.limited.limitResponse'),
   ];
 }
@@ -119,7 +120,10 @@ function ofQueuing(name: string, field: keyof QueuingConfiguration): Column<Prio
 const priorityLevelTable = tableOf<PriorityLevelConfiguration>([
   NAME,
   { name: 'Type', cell: ({ spec }) => spec.type },
-  { name: 'AssuredConcurrencyShares', cell: ({ spec }) => spec.limited?.assuredConcurrencyShares ?? NONE },
+  {
+    name: `${SHARES.charAt(0).toUpperCase()}${SHARES.slice(1)}`,
+    cell: ({ spec }) => (spec.limited === undefined ? NONE : sharesOf(spec.limited)),
+  },
   ofQueuing('Queues', 'queues'),
   ofQueuing('HandSize', 'handSize'),
   ofQueuing('QueueLengthLimit', 'queueLengthLimit'),

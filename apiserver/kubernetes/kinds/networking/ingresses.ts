@@ -158,7 +158,9 @@ function validateHttp({ http }: IngressRule, path: string, names: Names): FieldE
   return forEachItem(paths, `${path}.http.paths`, (each, at) => [
     ...validatePath(each, at),
     // As upstream, a path without a type is not validated further.
-    ...(each.pathType === undefined ? [] : validateBackend(each.backend, `${at}.backend`, names)),
+    ...((each.pathType ?? undefined) === undefined
+      ? []
+      : validateBackend(each.backend, `${at}.backend`, names)),
   ]);
 }
 
@@ -171,7 +173,7 @@ const NEVER_AT_END = ['/..', '/.'];
 function validatePath({ pathType: type, path = '' }: HTTPIngressPath, at: string): FieldError[] {
   const field = `${at}.path`;
   const isAbsolute = path.startsWith('/');
-  if (type === undefined) return [required(`${at}.pathType`, 'pathType must be specified')];
+  if (type === undefined || type === null) return [required(`${at}.pathType`, 'pathType must be specified')];
   if (!PATH_TYPES.includes(type)) return [notSupported(`${at}.pathType`, type, PATH_TYPES)];
   if (type === 'ImplementationSpecific') {
     return path === '' || isAbsolute ? [] : [invalid(field, path, 'must be an absolute path')];

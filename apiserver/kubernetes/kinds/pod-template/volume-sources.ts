@@ -74,7 +74,7 @@ export function oneSource<Message extends object>(
 }
 
 /** Every type of volume that is a single source, with its rule, in the order in which they are looked at. `ephemeral` comes last; it needs the pod and is not here. */
-export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral'>>> = {
+export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral' | 'image'>>> = {
   emptyDir: ({ sizeLimit: limit = '' }, path) => {
     if (limit === '' || compareQuantity(quantityOf(limit), ZERO_QUANTITY) >= 0) return [];
     return [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')];

@@ -28,7 +28,7 @@ export function qosClassOf({
 
 function sumOf(
   resources: readonly ResourceRequirements[],
-  part: keyof ResourceRequirements,
+  part: 'limits' | 'requests',
 ): ReadonlyMap<string, Quantity> {
   const sums = new Map<string, Quantity>();
   for (const each of resources) {
