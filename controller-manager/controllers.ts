@@ -7,10 +7,12 @@ import { runRequestCleaning } from './certificates/request-cleaning';
 import { runRequestSigning } from './certificates/request-signing';
 import type { Controller, ManagerGate } from './runtime/controller';
 import { MANAGER_GATES } from './runtime/controller';
+import { runDeployments } from './deployment/deployment';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
 import { runNamespaceController } from './namespace/namespace-controller';
 import { runRootCaPublisher } from './namespace-objects/root-ca-publisher';
 import { runServiceAccounts } from './namespace-objects/service-accounts';
+import { runReplicaSets, runReplicationControllers } from './replicaset/replicaset';
 import { runResourceQuota } from './resource-quota/resource-quota';
 import { runRoleAggregation } from './role-aggregation/role-aggregation';
 import { runStaleStorageVersions } from './storage-versions/stale-storage-versions';
@@ -33,6 +35,13 @@ export const CONTROLLERS: readonly Controller[] = [
   { name: 'root-ca-cert-publisher', account: 'root-ca-cert-publisher', run: runRootCaPublisher },
   { name: 'pvc-protection', account: 'pvc-protection-controller', run: runClaimProtection },
   { name: 'pv-protection', account: 'pv-protection-controller', run: runVolumeProtection },
+  {
+    name: 'replicationcontroller',
+    account: 'replication-controller',
+    run: runReplicationControllers,
+  },
+  { name: 'replicaset', account: 'replicaset-controller', run: runReplicaSets },
+  { name: 'deployment', account: 'deployment-controller', run: runDeployments },
   {
     name: 'clusterrole-aggregation',
     account: 'clusterrole-aggregation-controller',

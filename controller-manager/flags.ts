@@ -6,6 +6,7 @@ import { CONTROLLERS } from './controllers';
 import { MANAGER_GATES } from './runtime/controller';
 import { API_LEVEL_FLAG, DIALECT_FLAG, electionFlags, LOG_FLAGS } from './runtime/program-flags';
 import { SERVING_FLAGS } from './runtime/serving/serving-flags';
+import { WORKLOAD_FLAGS } from './workload-flags';
 
 const LEASE = USER.controllerManager.replace(/^system:/, '');
 
@@ -23,7 +24,7 @@ export const FLAGS = [
     type: 'stringList',
     default: ['*'],
     group: 'Generic',
-    help: `The controllers to enable: * enables all that are on by default, foo enables the controller foo, -foo disables it. On by default: ${namesOf(false)}. Off by default: ${namesOf(true)}. storage-version-gc is only there with the feature gates APIServerIdentity and StorageVersionAPI.`,
+    help: `The controllers to enable: * enables all that are on by default, foo enables the controller foo, -foo disables it. On by default: ${namesOf(false)}. Off by default: ${namesOf(true)}. storage-version-gc is only there with the feature gates APIServerIdentity and StorageVersionAPI. Not part of this program: volumes, autoscaling, the node lifecycle, cloud routes and load balancers. Beside Kubernetes' own controller manager with another lease, disable here what it runs: two that both make pods of one object disturb each other.`,
   },
   DIALECT_FLAG,
   API_LEVEL_FLAG,
@@ -123,6 +124,7 @@ export const FLAGS = [
     help: 'CA bundle (PEM) that is published to pods, and put into the Secrets of service accounts, for verifying the API server. Defaults to that of the kubeconfig.',
   },
   ...SIGNING_FLAGS,
+  ...WORKLOAD_FLAGS,
   ...LOG_FLAGS,
 ] as const;
 

@@ -10,6 +10,7 @@ import { waitForApiServer } from './runtime/api-server-wait';
 import type { Controller, ControllerContext } from './runtime/controller';
 import type { ControllerOptions } from './runtime/controller-options';
 import type { Metrics } from './runtime/serving/metrics';
+import { createSharedInformers } from './runtime/shared-informers';
 
 export interface RunOptions {
   readonly client: Client;
@@ -69,12 +70,14 @@ export async function runAsLeader(
 async function runControllers(options: RunOptions, signal: AbortSignal): Promise<void> {
   const { client, clientOf = () => client, log, controllers, controllerOptions, metrics } = options;
   const stop = linkedAbort(signal);
+  const informers = createSharedInformers({ client, log }, stop.signal);
   const endings = await Promise.allSettled(
     controllers.map(async (controller) => {
       const { name, account, run } = controller;
       const context: ControllerContext = {
         client: account === undefined ? client : clientOf(account),
         reader: client,
+        informers,
         log: log.child({ controller: name }),
         options: controllerOptions,
         createQueue: (queueOptions) => metrics.queueOf(name, queueOptions),

@@ -21,14 +21,17 @@ const LAYERS: readonly (readonly string[])[] = [
     'controller-manager/account-tokens',
     'controller-manager/bootstrap-tokens',
     'controller-manager/certificates',
+    'controller-manager/deployment',
     'controller-manager/garbage-collector',
     'controller-manager/namespace',
     'controller-manager/namespace-objects',
+    'controller-manager/replicaset',
     'controller-manager/resource-quota',
     'controller-manager/role-aggregation',
     'controller-manager/storage-versions',
     'controller-manager/volume-protection',
   ],
+  ['controller-manager/pods'],
   ['controller-manager/runtime'],
   ['apiserver/testing'],
   ['apiserver'],
@@ -180,7 +183,11 @@ describe('layers', () => {
   });
 });
 
-const NAME_FILES: ReadonlySet<string> = new Set(['shared/dialect.ts', 'shared/names.ts']);
+const NAME_FILES: ReadonlySet<string> = new Set([
+  'shared/dialect.ts',
+  'shared/names.ts',
+  'shared/workload-names.ts',
+]);
 
 describe('text', () => {
   test('only shared/names.ts and shared/dialect.ts spell an identifier of a dialect', () => {

@@ -15,6 +15,7 @@ import type { ApiObject } from '../../shared/object/object';
 import { GROUP, NAMESPACE } from '../../shared/names';
 import { eventually, patience } from '../../shared/testing/eventually';
 import type { QuotaTimings } from './resource-quota';
+import { createSharedInformers } from '../runtime/shared-informers';
 import { runResourceQuota } from './resource-quota';
 
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas';
@@ -76,7 +77,15 @@ function runController(timings: QuotaTimings = {}, periodMs = 300_000): void {
     concurrentGcSyncs: 1,
     resourceQuotaSyncPeriodMs: periodMs,
   };
-  const context = { client, reader: client, log: silentLog, options, createQueue: createWorkQueue };
+  const informers = createSharedInformers({ client, log: silentLog }, stop.signal);
+  const context = {
+    client,
+    reader: client,
+    informers,
+    log: silentLog,
+    options,
+    createQueue: createWorkQueue,
+  };
   running = runResourceQuota(context, stop.signal, { settleMs: 60, ...timings });
 }
 

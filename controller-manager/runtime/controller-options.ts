@@ -13,6 +13,10 @@ export interface ControllerOptions {
   readonly resourceQuotaSyncPeriodMs?: number;
   /** Number of service accounts and Secrets processed concurrently; 5 if absent. */
   readonly concurrentServiceaccountTokenSyncs?: number;
+  /** Numbers of objects of a kind reconciled concurrently; 5 if absent. */
+  readonly concurrentDeploymentSyncs?: number;
+  readonly concurrentReplicasetSyncs?: number;
+  readonly concurrentRcSyncs?: number;
   /** The CA certificates of the API server for pods, as PEM text; absent if unknown. */
   readonly rootCa?: string;
   /** Signs the tokens in Secrets; absent without a key. */

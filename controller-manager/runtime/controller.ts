@@ -2,6 +2,7 @@ import type { Client } from '../../shared/client/client';
 import type { WorkQueue, WorkQueueOptions } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
 import type { ControllerOptions } from './controller-options';
+import type { SharedInformers } from './shared-informers';
 
 /** The context of every controller. */
 export interface ControllerContext {
@@ -9,6 +10,8 @@ export interface ControllerContext {
   readonly client: Client;
   /** Lists and watches everything; the controller itself may not. */
   readonly reader: Client;
+  /** Informers that read by `reader` and are shared by all controllers. */
+  readonly informers: SharedInformers;
   readonly log: Log;
   readonly options: ControllerOptions;
   /** Creates the controller's work queue, measured under its name. */

@@ -5,7 +5,7 @@ import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { Log } from '../../shared/log/log';
 import type { Event } from '../../shared/api/types/core-v1';
-import type { ApiObject, GroupVersionResource, Sent } from '../../shared/object/object';
+import type { GroupVersionResource, ObjectMeta, Sent } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { formatTime } from '../../shared/meta/time';
 import { NAMESPACE } from '../../shared/names';
@@ -17,12 +17,15 @@ export interface EventParts {
   readonly log: Log;
 }
 
+/** The object that an Event is about. */
+export interface EventSubject {
+  readonly resource: GroupVersionResource & { readonly kind: string };
+  readonly object: { readonly metadata: ObjectMeta };
+}
+
 /** The content of an Event. */
 export interface EventContent {
-  readonly about: {
-    readonly resource: GroupVersionResource & { readonly kind: string };
-    readonly object: ApiObject;
-  };
+  readonly about: EventSubject;
   readonly reason: string;
   readonly message: string;
   readonly component: string;

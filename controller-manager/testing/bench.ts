@@ -12,6 +12,7 @@ import type { ApiObject, OwnerReference } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 import type { ControllerContext } from '../runtime/controller';
+import { createSharedInformers } from '../runtime/shared-informers';
 
 /**
  * A fake API server with a controller that runs against it over HTTP, for tests that break requests on purpose or serve resources that do
@@ -74,9 +75,10 @@ export async function createBench(): Promise<Bench> {
       }),
     run: (controller) => {
       const options = { concurrentNamespaceSyncs: 2, namespaceSyncPeriodMs: 60_000, concurrentGcSyncs: 2 };
+      const informers = createSharedInformers({ client, log: silentLog }, stop.signal);
       running.push(
         controller(
-          { client, reader: client, log: silentLog, options, createQueue: createWorkQueue },
+          { client, reader: client, informers, log: silentLog, options, createQueue: createWorkQueue },
           stop.signal,
         ),
       );

@@ -17,6 +17,8 @@ import { NAMESPACE, USER } from '../../shared/names';
 import { patience } from '../../shared/testing/eventually';
 import type { Controller, ControllerContext } from '../runtime/controller';
 import type { ControllerOptions } from '../runtime/controller-options';
+import type { SharedInformers } from '../runtime/shared-informers';
+import { createSharedInformers } from '../runtime/shared-informers';
 
 /**
  * A real server in memory with RBAC, and a controller with only the permissions of the default policy. The preferred harness, unless a
@@ -72,6 +74,7 @@ export async function createRoleBench(
   await createPolicyHook(policy).run(stop.signal);
   const running: Promise<void>[] = [];
   const writes: string[] = [];
+  let informers: SharedInformers | undefined;
   const call: RoleBench['call'] = async (method, url, body, as) =>
     checked(await api.call(method, url, { body, ...(as === undefined ? {} : { headers: actingAs(as) }) }));
   return {
@@ -88,7 +91,14 @@ export async function createRoleBench(
       const reader = clientOf(api, { name: USER.controllerManager }, writes);
       running.push(
         run(
-          { client, reader, log, options: { ...OPTIONS, ...options }, createQueue: createWorkQueue },
+          {
+            client,
+            reader,
+            informers: (informers ??= createSharedInformers({ client: reader, log }, stop.signal)),
+            log,
+            options: { ...OPTIONS, ...options },
+            createQueue: createWorkQueue,
+          },
           stop.signal,
         ),
       );

@@ -11,6 +11,8 @@ export interface ControllerManagerOptions {
   readonly kubeconfig: string;
   readonly credentials: Pick<Credentials, 'signingAuthority'>;
   readonly dialect: Dialect;
+  /** The value of `--controllers`; by default all, with the bootstrap tokens for joining nodes of usual clusters. */
+  readonly controllers?: string | undefined;
   /** The loopback port of `/healthz` and `/metrics`; by default they are not served. */
   readonly securePort?: number;
   readonly extraArgs?: readonly string[];
@@ -31,8 +33,7 @@ export async function startControllerManager(options: ControllerManagerOptions):
       `--kubeconfig=${options.kubeconfig}`,
       '--leader-elect=true',
       '--use-service-account-credentials=true',
-      // Bootstrap tokens for joining nodes, as in usual clusters.
-      '--controllers=*,bootstrapsigner,tokencleaner',
+      `--controllers=${options.controllers ?? '*,bootstrapsigner,tokencleaner'}`,
       `--cluster-signing-cert-file=${options.credentials.signingAuthority.certFile}`,
       `--cluster-signing-key-file=${options.credentials.signingAuthority.keyFile}`,
       `--dialect=${options.dialect}`,

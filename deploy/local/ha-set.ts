@@ -23,6 +23,8 @@ import { waitUntilReady } from './readiness';
 export interface HaOptions {
   readonly dataDir: string;
   readonly dialect: Dialect;
+  /** The value of the controller-managers' `--controllers`. */
+  readonly controllers?: string;
   /** The IP address of the balancer and the replicas. */
   readonly listen: string;
   /** The port of the balancer. */
@@ -104,6 +106,7 @@ export async function startHaStages(options: HaOptions, add: (stage: Stage) => v
         kubeconfig: controllerKubeconfig,
         credentials,
         dialect,
+        controllers: options.controllers,
         securePort,
         extraArgs: duties.controllerManager,
         onLine: printer(name),

@@ -12,6 +12,8 @@ import { fail, repositoryRoot } from './toolchain.mjs';
 
 /** The same as DIALECTS of shared/names.ts, which is not compiled yet. */
 const DIALECTS = ['orch', 'kubernetes'];
+/** All that are on by default, and bootstrap tokens for joining nodes, as in usual clusters. */
+const CONTROLLERS = '*,bootstrapsigner,tokencleaner';
 const LOOPBACK = '127.0.0.1';
 const PORT_MAX = 65_535;
 const USAGE_ERROR = 2;
@@ -23,6 +25,7 @@ const USAGE_ERROR = 2;
 export function readLocalOptions(command, defaults) {
   const { env } = process;
   const usage = `${command} [-- --data-dir=DIR] [--port=N] [--listen=ADDRESS] [--dialect=${DIALECTS.join('|')}] [--api-level=1.N]
+         [--controllers=LIST]
 
   --data-dir   Where everything is kept (ORCH_DATA_DIR; default ${defaults.dataDir}).
   --port       The port of the API (ORCH_PORT; default ${defaults.port}).
@@ -31,6 +34,9 @@ export function readLocalOptions(command, defaults) {
   --dialect    The names of API groups and labels (ORCH_DIALECT; default orch): orch for the project's own, which no client of
                Kubernetes takes for those of a real cluster; kubernetes for kubectl, Helm and controllers, as the chart does.
   --api-level  The Kubernetes release whose API is served, from 1.21 to 1.36 (ORCH_API_LEVEL).
+  --controllers
+               The controllers to run (ORCH_CONTROLLERS; default ${CONTROLLERS}); '*,-deployment,-replicaset' leaves two of
+               them to another controller manager. orch-controller-manager --help lists them.
   --version    Prints the version.
   --help       Prints this text.
 `;
@@ -42,6 +48,7 @@ export function readLocalOptions(command, defaults) {
         listen: { type: 'string', default: env.ORCH_LISTEN ?? LOOPBACK },
         dialect: { type: 'string', default: env.ORCH_DIALECT ?? DIALECTS[0] },
         'api-level': { type: 'string', default: env.ORCH_API_LEVEL ?? '' },
+        controllers: { type: 'string', default: env.ORCH_CONTROLLERS ?? CONTROLLERS },
         version: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -55,6 +62,7 @@ export function readLocalOptions(command, defaults) {
       port: parsePort(values.port),
       listen: parseAddress(values.listen),
       dialect: parseDialect(values.dialect),
+      controllers: values.controllers,
     };
   } catch (error) {
     return fail(`${error.message}\n\n${usage.trimEnd()}`, USAGE_ERROR);

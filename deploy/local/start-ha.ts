@@ -7,7 +7,7 @@ import { welcome } from './welcome';
 
 /** Runs until a signal or a failure; resolves to the exit code. */
 export async function startHa(options: LocalOptions): Promise<number> {
-  const { dataDir, dialect, listen } = options;
+  const { controllers, dataDir, dialect, listen } = options;
   const port = options.port ?? (await freePort(listen));
   if (!(await isPortFree(port, listen))) {
     process.stderr.write(`orch: port ${String(port)} on ${listen} is in use. Choose another with --port.\n`);
@@ -15,7 +15,7 @@ export async function startHa(options: LocalOptions): Promise<number> {
   }
   print('starting three etcd members, three API servers, a balancer and two controller-managers');
   return runInForeground(async (add) => {
-    const { programs, ...set } = await startHaStages({ dataDir, dialect, listen, port }, add);
+    const { programs, ...set } = await startHaStages({ controllers, dataDir, dialect, listen, port }, add);
     const rows = programs.map(
       ({ name, pid, at }) => `    ${name.padEnd(20)} pid ${String(pid).padEnd(8)} ${at}`,
     );

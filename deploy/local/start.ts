@@ -25,6 +25,8 @@ export interface LocalOptions {
   /** The IP address of the listener; `0.0.0.0` and `::` are all of this machine. */
   readonly listen: string;
   readonly dialect: Dialect;
+  /** The value of the controller-manager's `--controllers`. */
+  readonly controllers: string;
 }
 
 /** Runs until a signal or a failure; resolves to the exit code. */
@@ -37,6 +39,7 @@ export async function start({ port = PORT, ...options }: LocalOptions): Promise<
 }
 
 async function runLocal({
+  controllers,
   dataDir,
   dialect,
   listen,
@@ -81,6 +84,7 @@ async function runLocal({
       kubeconfig: controllerKubeconfig,
       credentials,
       dialect,
+      controllers,
       securePort: await freePort(),
       extraArgs: duties.controllerManager,
       onLine: printer('controller-manager'),

@@ -38,6 +38,9 @@ export interface RigOptions extends Pick<
 const CLOCK_PRELOAD = path.join(repositoryRoot, 'dist', 'e2e', 'robustness', 'clock-preload.js');
 const CHECK_INTERVAL = '--cache-check-interval=10s';
 
+/** The load writes Deployments and pods itself, and the checkers expect no other writer of them. */
+const WITHOUT_WORKLOADS = '*,-deployment,-replicaset,-replicationcontroller';
+
 export async function startRig(options: RigOptions): Promise<Rig> {
   const workspace = makeWorkspace('robustness');
   const links = startLinks();
@@ -57,6 +60,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       ...options,
       dialect: 'kubernetes',
       extraArgs: [CHECK_INTERVAL, ...ALLOCATION_FLAGS],
+      controllers: WITHOUT_WORKLOADS,
       processOf,
       links,
     });

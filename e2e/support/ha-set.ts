@@ -28,6 +28,8 @@ export interface HaSetOptions {
   /** How long a replica continues to serve after SIGTERM, as a Go duration; by default 0. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
+  /** The value of the controller-managers' `--controllers`. */
+  readonly controllers?: string;
   /** Node flags and environment variables of a replica or controller-manager, by name. */
   readonly processOf?: (name: string) => ProcessSettings;
   /** Links between the processes, to inject network faults; by default none. */
@@ -170,6 +172,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
         kubeconfig: ownKubeconfig,
         credentials,
         dialect,
+        controllers: options.controllers,
         ...options.processOf?.(name),
       }),
     );

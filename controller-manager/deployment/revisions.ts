@@ -1,0 +1,119 @@
+import type { Deployment, ReplicaSet } from '../../shared/api/types/apps-v1';
+import type { PodTemplateSpec } from '../../shared/api/types/core-v1';
+import { ANNOTATION } from '../../shared/names';
+import { WORKLOAD_ANNOTATION, WORKLOAD_LABEL } from '../../shared/workload-names';
+import { deepEqual } from '../../shared/object/clone';
+import { byCreation, desiredReplicas, maxSurge } from './replica-counts';
+
+type Annotations = Readonly<Record<string, string>>;
+
+const HISTORY_CHARS_MAX = 2_000;
+
+/** Annotations of a Deployment that are not copied to its sets, and not back. */
+const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
+  ANNOTATION.lastAppliedConfiguration,
+  WORKLOAD_ANNOTATION.deploymentRevision,
+  WORKLOAD_ANNOTATION.deploymentRevisionHistory,
+  WORKLOAD_ANNOTATION.desiredReplicas,
+  WORKLOAD_ANNOTATION.maxReplicas,
+  WORKLOAD_ANNOTATION.rollbackTo,
+]);
+
+/** Returns the set with the Deployment's template, the oldest if there are several, and the others from the oldest to the newest. */
+export function splitSets(
+  { spec }: Deployment,
+  sets: readonly ReplicaSet[],
+): { readonly current: ReplicaSet | undefined; readonly old: readonly ReplicaSet[] } {
+  const ordered = [...sets].sort(byCreation);
+  const current = ordered.find((set) => hasTemplate(set, spec.template));
+  return { current, old: ordered.filter((set) => set !== current) };
+}
+
+/** Reports whether the set was made of this template: they are equal but for the label with its hash. */
+export function hasTemplate({ spec }: ReplicaSet, template: PodTemplateSpec): boolean {
+  return deepEqual(withoutHash(spec.template), withoutHash(template));
+}
+
+export function withoutHash(template: PodTemplateSpec): PodTemplateSpec {
+  const { [WORKLOAD_LABEL.podTemplateHash]: _hash, ...labels } = template.metadata.labels ?? {};
+  const { labels: _labels, ...metadata } = template.metadata;
+  return { ...template, metadata: Object.keys(labels).length === 0 ? metadata : { ...metadata, labels } };
+}
+
+/** Returns the revision of a set; 0 if it has none, NaN if it is not a number. */
+export function revisionOf({ metadata }: ReplicaSet): number {
+  const text = metadata.annotations?.[WORKLOAD_ANNOTATION.deploymentRevision] ?? '0';
+  return /^-?\d+$/u.test(text) ? Number(text) : NaN;
+}
+
+/** Returns the highest revision of the sets, or 0. */
+export function maxRevision(sets: readonly ReplicaSet[]): number {
+  return Math.max(0, ...sets.map(revisionOf).filter((revision) => !Number.isNaN(revision)));
+}
+
+/** Returns the second highest revision of the sets, or 0: the one to which an undo goes back. */
+export function lastRevision(sets: readonly ReplicaSet[]): number {
+  const revisions = sets.map(revisionOf).filter((revision) => revision > 0);
+  return revisions.sort((a, b) => b - a)[1] ?? 0;
+}
+
+/** Orders by revision; equal or broken ones by age. */
+export function byRevision(a: ReplicaSet, b: ReplicaSet): number {
+  return revisionOf(a) - revisionOf(b) || byCreation(a, b);
+}
+
+/**
+ * Returns the annotations that the current set of a Deployment should have: those of the Deployment, its revision, and the revisions that
+ * it had before (upstream `SetNewReplicaSetAnnotations`).
+ */
+export function currentSetAnnotations(
+  deployment: Deployment,
+  set: ReplicaSet | undefined,
+  revision: number,
+): Annotations {
+  const before = set?.metadata.annotations ?? {};
+  const copied = { ...before, ...copiedAnnotations(deployment.metadata.annotations) };
+  const revisionBefore = set === undefined ? 0 : revisionOf(set);
+  if (Number.isNaN(revisionBefore)) return copied;
+  if (set === undefined)
+    return {
+      ...copied,
+      [WORKLOAD_ANNOTATION.deploymentRevision]: String(revision),
+      ...sizeAnnotations(deployment),
+    };
+  if (revisionBefore >= revision) return copied;
+  const hadRevision = before[WORKLOAD_ANNOTATION.deploymentRevision] !== undefined;
+  return {
+    ...copied,
+    [WORKLOAD_ANNOTATION.deploymentRevision]: String(revision),
+    ...(hadRevision ? historyAfter(before, String(revisionBefore)) : {}),
+  };
+}
+
+/** The sizes of the Deployment when a set was last scaled: scaling is recognized by them. */
+export function sizeAnnotations(deployment: Deployment): Annotations {
+  const desired = desiredReplicas(deployment);
+  return {
+    [WORKLOAD_ANNOTATION.desiredReplicas]: String(desired),
+    [WORKLOAD_ANNOTATION.maxReplicas]: String(desired + maxSurge(deployment)),
+  };
+}
+
+/** Returns the annotations of a Deployment that goes back to this set: its own ones, and the others of the set. */
+export function annotationsAfterRollback(deployment: Deployment, set: ReplicaSet): Annotations {
+  const own = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) =>
+    OWN_ANNOTATIONS.has(key),
+  );
+  return { ...Object.fromEntries(own), ...copiedAnnotations(set.metadata.annotations) };
+}
+
+function copiedAnnotations(annotations: Annotations = {}): Annotations {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !OWN_ANNOTATIONS.has(key)));
+}
+
+function historyAfter(before: Annotations, revision: string): Annotations {
+  const history = before[WORKLOAD_ANNOTATION.deploymentRevisionHistory] ?? '';
+  const revisions = [...history.split(',').filter((each) => each !== ''), revision];
+  while (revisions.length > 1 && revisions.join(',').length > HISTORY_CHARS_MAX) revisions.shift();
+  return { [WORKLOAD_ANNOTATION.deploymentRevisionHistory]: revisions.join(',') };
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../../shared/concurrency/clock';
+import type { Store } from '../../shared/informer/store';
+import { keyOfObject } from '../../shared/informer/store';
+import type { ApiObject } from '../../shared/object/object';
+import { isBeingDeleted } from '../runtime/owner';
+
+/** As upstream: an expectation that was not met by then is dropped, since the object was lost in some other way. */
+const EXPIRES_AFTER_MS = 300_000;
+/** Uids of deleted objects that are remembered, for creations whose response comes after the object is gone. */
+const DELETED_MAX = 10_000;
+
+interface Expected {
+  readonly uid: string;
+  readonly objectKey: string;
+  readonly isDeletion: boolean;
+  readonly sinceMs: number;
+}
+
+/**
+ * What the informer of the children has yet to show of a parent's own writes. A parent acts again only once it sees its last writes;
+ * otherwise it would count a child that it created as missing and create another one. Upstream counts events; this looks for the objects
+ * themselves, by uid. Deletions are deletions of the object seen, or its deletion timestamp.
+ */
+export class Expectations<T extends ApiObject> {
+  readonly #store: Store<T>;
+  readonly #clock: Clock;
+  readonly #expected = new Map<string, Expected[]>();
+  readonly #deleted = new Set<string>();
+
+  /** @param store The store of the children's informer. */
+  constructor(store: Store<T>, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Notes that the parent of this key created the child. */
+  created(key: string, child: T): void {
+    const { uid = '' } = child.metadata;
+    if (!this.#deleted.has(uid)) this.#expect(key, child, false);
+  }
+
+  /** Notes that the parent of this key deleted the child. */
+  deletes(key: string, child: T): void {
+    this.#expect(key, child, true);
+  }
+
+  /** Takes a deletion back that failed. */
+  keeps(key: string, child: T): void {
+    const rest = this.#expected.get(key)?.filter(({ uid }) => uid !== child.metadata.uid) ?? [];
+    this.#set(key, rest);
+  }
+
+  /** To be called for every deletion that the informer shows. */
+  noteDeleted({ metadata }: T): void {
+    const { uid = '' } = metadata;
+    this.#deleted.add(uid);
+    const [oldest] = this.#deleted;
+    if (this.#deleted.size > DELETED_MAX && oldest !== undefined) this.#deleted.delete(oldest);
+  }
+
+  /** Reports whether the informer shows all writes of the parent of this key. */
+  areMet(key: string): boolean {
+    const open = (this.#expected.get(key) ?? []).filter((each) => this.#isOpen(each));
+    this.#set(key, open);
+    return open.length === 0;
+  }
+
+  /** Forgets a parent that is gone. */
+  forget(key: string): void {
+    this.#expected.delete(key);
+  }
+
+  #expect(key: string, child: T, isDeletion: boolean): void {
+    const expected = {
+      uid: child.metadata.uid ?? '',
+      objectKey: keyOfObject(child),
+      isDeletion,
+      sinceMs: this.#clock.now(),
+    };
+    this.#set(key, [...(this.#expected.get(key) ?? []), expected]);
+  }
+
+  #isOpen({ uid, objectKey, isDeletion, sinceMs }: Expected): boolean {
+    if (this.#clock.now() - sinceMs > EXPIRES_AFTER_MS) return false;
+    const seen = this.#store.get(objectKey);
+    const isThere = seen !== undefined && seen.metadata.uid === uid;
+    if (isDeletion) return isThere && !isBeingDeleted(seen);
+    return !isThere && !this.#deleted.has(uid);
+  }
+
+  #set(key: string, expected: Expected[]): void {
+    if (expected.length === 0) this.#expected.delete(key);
+    else this.#expected.set(key, expected);
+  }
+}

@@ -1,0 +1,21 @@
+/** The number of objects of a kind that are reconciled concurrently, as in kube-controller-manager. */
+const CONCURRENT = { type: 'int', default: 5, min: 1, max: 1_000, group: 'Workload controllers' } as const;
+
+/** The flags of the controllers of workloads, with the names, meanings and defaults of kube-controller-manager. */
+export const WORKLOAD_FLAGS = [
+  {
+    ...CONCURRENT,
+    name: 'concurrent-deployment-syncs',
+    help: 'The number of Deployments that are reconciled concurrently.',
+  },
+  {
+    ...CONCURRENT,
+    name: 'concurrent-replicaset-syncs',
+    help: 'The number of ReplicaSets that are reconciled concurrently.',
+  },
+  {
+    ...CONCURRENT,
+    name: 'concurrent-rc-syncs',
+    help: 'The number of ReplicationControllers that are reconciled concurrently.',
+  },
+] as const;

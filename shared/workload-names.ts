@@ -1,0 +1,26 @@
+import { fromNeutral } from './names';
+
+/** Labels and annotations that the workload controllers write and read. As in `names.ts`, each is spelled once. */
+
+export const WORKLOAD_LABEL = {
+  /** On the ReplicaSets of a Deployment and their pods: a hash of the template. The same in both dialects, as is the next one. */
+  podTemplateHash: 'pod-template-hash',
+  /** On the pods of StatefulSets and DaemonSets: the revision that they were made of. */
+  controllerRevisionHash: 'controller-revision-hash',
+  /** On the pods of a StatefulSet: their name and ordinal. The same in both dialects, since Services select by them. */
+  statefulSetPodName: 'statefulset.kubernetes.io/pod-name',
+  podIndex: 'apps.kubernetes.io/pod-index',
+} as const;
+
+export const WORKLOAD_ANNOTATION = {
+  /** On a ReplicaSet and its Deployment: the number of the rollout. kubectl reads them, so they are the same in both dialects. */
+  deploymentRevision: 'deployment.kubernetes.io/revision',
+  deploymentRevisionHistory: 'deployment.kubernetes.io/revision-history',
+  /** On a ReplicaSet: the sizes that its Deployment had when the set was last scaled. */
+  desiredReplicas: 'deployment.kubernetes.io/desired-replicas',
+  maxReplicas: 'deployment.kubernetes.io/max-replicas',
+  /** On a Deployment: the revision to go back to. The same in both dialects. */
+  rollbackTo: 'deprecated.deployment.rollback.to',
+  /** On the pod of an indexed Job: its index. */
+  completionIndex: fromNeutral('batch.orch/job-completion-index'),
+} as const;
