@@ -35,12 +35,15 @@ export async function signToken(key: SigningKey, claims: Readonly<Record<string,
     .sign(key.privateKey);
 }
 
+/** One more than a token has: a client without credentials chooses the number of dots. */
+const PARTS_MAX = 4;
+
 /**
  * Parses a token; returns undefined for other text, a header with repeated members, or unknown critical extensions. The library would
  * accept the latter two and alternative spellings.
  */
 export function parseToken(token: string): ParsedToken | undefined {
-  const [head, body, tail, ...more] = token.split('.');
+  const [head, body, tail, ...more] = token.split('.', PARTS_MAX);
   if (head === undefined || body === undefined || tail === undefined || more.length > 0) return undefined;
   const header = objectOf(head);
   const claims = objectOf(body);

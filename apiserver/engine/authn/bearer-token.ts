@@ -35,6 +35,6 @@ export async function bearerOf(
 /** Parses the token of an Authorization header; undefined for an empty token or another scheme. */
 export function bearerTokenOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
-  const [scheme = '', token = ''] = header.trim().split(' ');
+  const [scheme = '', token = ''] = header.trim().split(' ', 2);
   return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;
 }

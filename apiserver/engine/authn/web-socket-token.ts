@@ -19,6 +19,8 @@ export function webSocketToken(tokens: TokenAuthenticator, audiences: readonly s
   };
 }
 
+/** Further subprotocols are ignored. One with a token may be longer than other lists. */
+const PROTOCOLS_MAX = 100;
 const BASE64URL = /^[\w-]*$/;
 
 /**
@@ -26,7 +28,7 @@ const BASE64URL = /^[\w-]*$/;
  * of UTF-8 text, and for one without another subprotocol, which the browser needs for the negotiation.
  */
 function protocolTokenOf(header: string | undefined): string | undefined {
-  const offered = (header ?? '').split(',').map((each) => each.trim());
+  const offered = (header ?? '').split(',', PROTOCOLS_MAX).map((each) => each.trim());
   const [carrier, another] = offered.filter((each) => each.startsWith(WEB_SOCKET_TOKEN_PREFIX));
   if (carrier === undefined) return undefined;
   if (another !== undefined) throw unauthorized('several subprotocols carry a token');

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import type { Gzip } from 'node:zlib';
 import { constants, createGzip, gzip } from 'node:zlib';
 import type { Answer, Exchange } from '../request/exchange';
+import { listElements } from '../request/header-values';
 
 /** Smaller answers are not compressed. */
 const GZIP_BYTES_MIN = 128 * 1024;
@@ -35,9 +36,9 @@ async function gzippedAnswer(answer: Answer): Promise<Answer> {
 
 function acceptsGzip(header: string | string[] | undefined): boolean {
   if (header === undefined) return false;
-  return String(header)
-    .split(',')
-    .some((element) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(element));
+  return listElements(String(header)).some((element) =>
+    /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(element),
+  );
 }
 
 async function* gzipped(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -1,6 +1,7 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import { GROUP, MEDIA_TYPE } from '../../../shared/names';
 import { parseAccept, parseMediaType } from './media-type';
+import { refuseUnrouted } from './routing';
 import type { Offer } from './negotiation';
 import { DOCUMENT_OFFER, OPERATION_OFFER, negotiate, negotiateBody } from './negotiation';
 import { prettyJson } from './pretty';
@@ -173,4 +174,13 @@ test('indented JSON is the same JSON, wherever its bytes are cut', () => {
   const value = { a: [1, { b: 'x"{,:}\\', c: [] }, {}], d: { e: null, f: 1.5e300 }, g: [], h: 'ü' };
   expect(prettyJson(Buffer.from(JSON.stringify(value))).toString()).toBe(JSON.stringify(value, null, 2));
   expect(prettyJson(Buffer.from('{}\n')).toString()).toBe('{}\n');
+});
+
+test('the router reads the same part of an Accept header as the negotiation', () => {
+  const route = (accept: string) => (): void => {
+    refuseUnrouted({ headers: { accept } });
+  };
+  expect(route(`${'a/b,'.repeat(99)}application/json`)).not.toThrow();
+  expect(route(`${'a/b,'.repeat(100)}application/json`)).toThrow('406');
+  expect(route(`${','.repeat(60_000)}application/json`)).toThrow('406');
 });

@@ -1,3 +1,5 @@
+import { listElements } from '../request/header-values';
+
 /** One element of an Accept header, or a Content-Type. */
 export interface MediaRange {
   readonly type: string;
@@ -7,20 +9,18 @@ export interface MediaRange {
   readonly quality: number;
 }
 
-/** Limits of a header. Browsers send some hundred bytes in some ten elements, API clients less. */
-const HEADER_BYTES_MAX = 8 * 1_024;
-const ACCEPT_ELEMENTS_MAX = 100;
+/** Content types beyond are malformed. */
+const CONTENT_TYPE_BYTES_MAX = 8 * 1_024;
 
 /**
  * Parses an Accept header as upstream does: sorted by quality, then specific types before wildcards, then the order
  * of the header. Case matters, quotes are part of a value, and the last of repeated parameters is used. Elements with
- * quality 0 are kept, at the end. Malformed elements and parameters are ignored, and so is everything after the first
- * hundred elements or 8 KiB.
+ * quality 0 are kept, at the end. Malformed elements and parameters are ignored, and so is what {@link listElements}
+ * ignores.
  */
 export function parseAccept(header: string): readonly MediaRange[] {
-  const read = header.length > HEADER_BYTES_MAX ? header.slice(0, lastEnd(header)) : header;
   const ranges: MediaRange[] = [];
-  for (const element of read.split(',', ACCEPT_ELEMENTS_MAX)) {
+  for (const element of listElements(header)) {
     const range = acceptedRange(element);
     if (range !== undefined) ranges.push(range);
   }
@@ -29,10 +29,6 @@ export function parseAccept(header: string): readonly MediaRange[] {
 
 function wildcards({ type, subtype }: MediaRange): number {
   return Number(type === '*') + Number(subtype === '*');
-}
-
-function lastEnd(header: string): number {
-  return Math.max(0, header.lastIndexOf(',', HEADER_BYTES_MAX));
 }
 
 function acceptedRange(element: string): MediaRange | undefined {
@@ -63,7 +59,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
  * undefined if it is malformed, repeats a parameter or is longer than 8 KiB.
  */
 export function parseMediaType(text: string): MediaRange | undefined {
-  if (text.length > HEADER_BYTES_MAX) return undefined;
+  if (text.length > CONTENT_TYPE_BYTES_MAX) return undefined;
   const [written] = text.split(';', 1);
   const [, type, subtype] = ESSENCE.exec((written ?? '').toLowerCase()) ?? [];
   if (type === undefined || subtype === undefined) return undefined;

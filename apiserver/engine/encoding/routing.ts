@@ -1,6 +1,7 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import { KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
 import type { Exchange } from '../request/exchange';
+import { listElements } from '../request/header-values';
 
 /**
  * Refuses what upstream’s router refuses before a handler runs: a Content-Type that the route does not consume
@@ -41,7 +42,7 @@ function isProduced(accept: string | undefined, produces: readonly string[]): bo
 
 /** Returns whether a header lists one of the types, ignoring parameters. */
 function namesOne(header: string, types: readonly string[]): boolean {
-  return header.split(',').some((element) => types.includes((element.split(';', 1)[0] ?? '').trim()));
+  return listElements(header).some((element) => types.includes((element.split(';', 1)[0] ?? '').trim()));
 }
 
 function refusal(reason: 'UnsupportedMediaType' | 'NotAcceptable', message: string): StatusError {

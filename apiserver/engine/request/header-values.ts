@@ -36,6 +36,20 @@ export function removeHeaders(
   exchange.rawHeaders = rawHeaders.filter((_word, at) => isKept(at));
 }
 
+/** Bounds of a header that lists elements. Browsers send some hundred bytes in some ten elements, API clients less. */
+const LIST_BYTES_MAX = 8 * 1_024;
+const LIST_ELEMENTS_MAX = 100;
+
+/**
+ * Splits a header at its commas. Everything after the first hundred elements or 8 KiB is ignored: these headers are
+ * parsed before the client is authenticated, so their cost must not grow with what it sends.
+ */
+export function listElements(header: string): readonly string[] {
+  const end =
+    header.length > LIST_BYTES_MAX ? Math.max(0, header.lastIndexOf(',', LIST_BYTES_MAX)) : header.length;
+  return header.slice(0, end).split(',', LIST_ELEMENTS_MAX);
+}
+
 const MALFORMED_ESCAPE = /%(?![0-9a-f]{2})/i;
 
 /** Decodes a percent-encoded key in a header name. A malformed one is returned unchanged. */

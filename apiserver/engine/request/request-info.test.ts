@@ -43,6 +43,14 @@ describe('paths of resources', () => {
     expect([info.apiGroup, info.name, info.subresource]).toEqual(['rbac.x', 'system:a', 'b']);
   });
 
+  test('the name that a selector of more than 100 terms selects is not read: the request is for the whole list', () => {
+    const nameOf = (terms: number): string => {
+      const fieldSelector = `metadata.name=p${',a=b'.repeat(terms - 1)}`;
+      return parseRequestInfo('GET', '/api/v1/pods', new URLSearchParams({ fieldSelector })).name;
+    };
+    expect([nameOf(100), nameOf(101)]).toEqual(['p', '']);
+  });
+
   test.each(['watch=1', 'watch=true', 'watch=', 'watch'])('a list with %s is a watch', (query) => {
     expect(parseRequestInfo('GET', '/api/v1/pods', new URLSearchParams(query)).verb).toBe('watch');
   });

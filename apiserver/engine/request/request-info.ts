@@ -82,6 +82,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 const COLLECTION_READS: ReadonlySet<string> = new Set(['list', 'watch']);
+const NAME_FIELD = 'metadata.name';
+const TERMS_MAX = 100;
 const NO_SEGMENT = /^\.{1,2}$|[/%]/;
 
 /**
@@ -94,14 +96,25 @@ function nameOf(
 ): string {
   if (asked.special !== undefined || !COLLECTION_READS.has(asked.verb)) return asked.name;
   const text = query.get('fieldSelector');
-  if (text === null || text === '') return '';
+  if (text === null || !text.includes(NAME_FIELD) || hasManyTerms(text)) return '';
   try {
-    const name = exactField(parseFieldSelector(text), 'metadata.name') ?? '';
+    const name = exactField(parseFieldSelector(text), NAME_FIELD) ?? '';
     return NO_SEGMENT.test(name) ? '' : name;
   } catch {
     // The verb reports the error, after authorization of the whole list.
     return '';
   }
+}
+
+/**
+ * Returns whether a selector has so many terms that parsing it before authorization costs too much. Its request is one
+ * for the whole list then, which requires more permissions.
+ */
+function hasManyTerms(selector: string): boolean {
+  let terms = 1;
+  for (let at = selector.indexOf(','); at >= 0 && terms <= TERMS_MAX; terms += 1)
+    at = selector.indexOf(',', at + 1);
+  return terms > TERMS_MAX;
 }
 
 /** Decodes a path; nearly none has percent-encoding. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { listElements } from './header-values';
 
 /** Returns whether the request is a WebSocket handshake. */
 export function isWebSocketRequest({ upgrade, connection }: IncomingHttpHeaders): boolean {
@@ -6,11 +7,5 @@ export function isWebSocketRequest({ upgrade, connection }: IncomingHttpHeaders)
 }
 
 function lists(header: string | undefined, token: string): boolean {
-  return (
-    header !== undefined &&
-    header
-      .toLowerCase()
-      .split(',')
-      .some((each) => each.trim() === token)
-  );
+  return header !== undefined && listElements(header).some((each) => each.trim().toLowerCase() === token);
 }

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Exchange } from '../request/exchange';
 import { BODY_PIECES_MAX, DISCARD_BYTES_MAX } from './limits';
 import type { TestServer } from './testing/client';
-import { always, deferred, readToEnd, startServer, textAnswer } from './testing/client';
+import { always, asJane, deferred, readToEnd, startServer, textAnswer } from './testing/client';
 
 /**
  * Clients that violate HTTP: request smuggling, slowloris, slow bodies. The server survives each, and serves the next
@@ -286,7 +286,7 @@ describe('clients that disconnect', () => {
   });
 
   test('those that keep sending after their answer are cut', async () => {
-    running = await startServer(always(() => textAnswer('no thanks', 401)));
+    running = await startServer(asJane(always(() => textAnswer('no thanks', 401))));
     const socket = await running.connect();
     const text = readToEnd(socket);
     socket.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`);

@@ -27,6 +27,12 @@ export const ANSWER_PIECE_BYTES = 256 * 1_024;
 /** The request line and all headers together; more is 431. */
 export const HEADER_BYTES_MAX = 64 * 1_024;
 
+/** Header fields of a request; more is 431. A proxy may send each of a user's groups as a field. */
+export const HEADER_FIELDS_MAX = 1_000;
+
+/** Parameters of a query; more is 400. Clients send some ten. */
+export const QUERY_PARAMETERS_MAX = 1_000;
+
 /** The request target alone; more is 414. */
 export const URL_BYTES_MAX = 32 * 1_024;
 

@@ -12,7 +12,7 @@ import type { ConnectionCounts } from './connection-counts';
 import { ListenerRequest } from './listener-request';
 import type { RequestMemory } from './held-bytes';
 import { HttpExchange } from './http-exchange';
-import { HEADER_BYTES_MAX, URL_BYTES_MAX } from './limits';
+import { HEADER_BYTES_MAX, HEADER_FIELDS_MAX, QUERY_PARAMETERS_MAX, URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
 import { isTunnel, joinTunnel } from './tunnel';
 import { isMessageStream, writeMessages } from './web-socket';
@@ -20,6 +20,9 @@ import type { WireRequest, WireResponse } from './wire';
 
 /** Runs the stages of a request: sets `exchange.answer`, or throws. */
 export type Pipeline = (exchange: Exchange) => Promise<void>;
+
+const BAD_REQUEST = 400;
+const INTERNAL_ERROR = 500;
 
 /** The requests in flight. A request is removed when its answer is sent or its connection is closed. */
 export type InFlight = Map<WireResponse, HttpExchange>;
@@ -98,13 +101,20 @@ class Handling implements AnswerOwner {
   /** Sets the exchange's answer; leaves it undefined if the client has disconnected. */
   async answer(): Promise<void> {
     const { exchange, options } = this;
-    if ((this.#request.headBytes ?? 0) > HEADER_BYTES_MAX) {
+    if ((this.#request.headBytes ?? 0) > HEADER_BYTES_MAX || hasTooManyFields(this.#request)) {
       exchange.answer = HEAD_TOO_LARGE;
       return;
     }
     if ((this.#request.url?.length ?? 0) > URL_BYTES_MAX) {
       exchange.answer = statusAnswer(
         new StatusError('', `the request URI is too long: limit is ${String(URL_BYTES_MAX)}`, { code: 414 }),
+        exchange,
+      );
+      return;
+    }
+    if (hasTooManyParameters(exchange.search)) {
+      exchange.answer = statusAnswer(
+        badRequest(`the query has too many parameters: limit is ${String(QUERY_PARAMETERS_MAX)}`),
         exchange,
       );
       return;
@@ -155,8 +165,7 @@ class Handling implements AnswerOwner {
       await this.#writeUpgraded(answer);
       return;
     }
-    if (response.sharesConnection === true && this.#isSent && isStranger(exchange.user))
-      response.shouldKeepAlive = false;
+    if (this.#endsConnection(answer)) response.shouldKeepAlive = false;
     // After a refused `Expect: 100-continue` the client may or may not send the body. Only a new connection, or an
     // HTTP/2 stream, is unambiguous.
     if (request.expectsContinue && response.sharesConnection !== true) response.shouldKeepAlive = false;
@@ -165,6 +174,17 @@ class Handling implements AnswerOwner {
     } catch (error) {
       this.#sendErrorOf(error);
     }
+  }
+
+  /**
+   * Returns whether further requests need a new connection, which the rate limit of handshakes bounds. On a multiplexed
+   * connection, a client without credentials gets one round of requests; on any other, requests until one is refused,
+   * so that balancers keep their connections for health checks.
+   */
+  #endsConnection({ code }: Answer): boolean {
+    const isShared = this.response.sharesConnection === true;
+    if (!this.#isSent) return !isShared;
+    return isStranger(this.exchange.user) && (isShared || (code >= BAD_REQUEST && code < INTERNAL_ERROR));
   }
 
   /** Writes an answer that takes over its connection. */
@@ -242,10 +262,7 @@ class Handling implements AnswerOwner {
   }
 }
 
-/**
- * Returns whether the user is anonymous. On a multiplexed connection, an anonymous or unauthenticated client gets one
- * round of requests; further ones need a new connection, which the rate limit of handshakes bounds.
- */
+/** Returns whether the user is anonymous or unauthenticated. */
 function isStranger({ name, groups }: UserInfo): boolean {
   return name === '' || groups.includes(USER_GROUP.unauthenticated);
 }
@@ -256,6 +273,20 @@ const HEAD_TOO_LARGE: Answer = {
   headers: { 'Content-Type': 'text/plain; charset=utf-8' },
   body: Buffer.from('431 Request Header Fields Too Large'),
 };
+
+/** Returns whether the query has too many parameters. They are counted before they are parsed. */
+function hasTooManyParameters(search: string): boolean {
+  if (search.length <= QUERY_PARAMETERS_MAX) return false;
+  let parameters = 1;
+  for (let at = search.indexOf('&'); at >= 0 && parameters <= QUERY_PARAMETERS_MAX; parameters += 1)
+    at = search.indexOf('&', at + 1);
+  return parameters > QUERY_PARAMETERS_MAX;
+}
+
+/** Returns whether the headers are so many that their number alone costs the server time. */
+function hasTooManyFields({ rawHeaders }: WireRequest): boolean {
+  return rawHeaders.length > 2 * HEADER_FIELDS_MAX;
+}
 
 /** The answer of Go’s server. A proxy in front may have routed by any of the hosts. */
 const TOO_MANY_HOSTS: Answer = {

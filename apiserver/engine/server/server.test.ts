@@ -5,7 +5,7 @@ import { ClientGoneError } from '../request/initial-values';
 import { BODY_BYTES_MAX } from './limits';
 import type { Pipeline } from './request-handler';
 import type { TestServer } from './testing/client';
-import { always, deferred, readToEnd, startServer, textAnswer } from './testing/client';
+import { always, asJane, deferred, readToEnd, startServer, textAnswer } from './testing/client';
 
 let running: TestServer | undefined;
 afterEach(async () => {
@@ -81,18 +81,45 @@ describe('the exchange', () => {
     expect(await readToEnd(socket)).toMatch(/\r\n\r\n\/version%2f%C3%A4$/);
   });
 
-  test('has every header, however many: the last may be an impersonation header', async () => {
-    const { connect } = await start(
-      always(({ headers, rawHeaders }) =>
-        textAnswer(
-          `${String(headers['impersonate-user'])} ${String(rawHeaders.includes('Impersonate-User'))}`,
+  test.each([
+    [1_000, /\r\n\r\nbob true$/u],
+    [1_001, /^HTTP\/1.1 431 [^]*Connection: close/u],
+    [8_000, /^HTTP\/1.1 431 [^]*Connection: close/u],
+  ])(
+    'has every header, or none of more than 1,000: the last of %d may be an impersonation header',
+    async (count, expected) => {
+      const { connect } = await start(
+        always(({ headers, rawHeaders }) =>
+          textAnswer(
+            `${String(headers['impersonate-user'])} ${String(rawHeaders.includes('Impersonate-User'))}`,
+          ),
         ),
-      ),
-    );
-    const socket = await connect();
-    const junk = Array.from({ length: 8_000 }, () => 'a: b\r\n').join('');
-    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${junk}Impersonate-User: bob\r\n\r\n`);
-    expect(await readToEnd(socket)).toMatch(/\r\n\r\nbob true$/);
+      );
+      const socket = await connect();
+      const junk = Array.from({ length: count - 2 }, () => 'a: b\r\n').join('');
+      socket.write(`GET / HTTP/1.1\r\nHost: x\r\n${junk}Impersonate-User: bob\r\n\r\n`);
+      const text = readToEnd(socket);
+      socket.end();
+      expect(await text).toMatch(expected);
+    },
+  );
+
+  test('a query of more than 1,000 parameters is refused before it is parsed', async () => {
+    const { send } = await start(always(({ query }) => textAnswer(String(query.size))));
+    const sent = async (count: number): Promise<unknown> => send({ path: `/?${'a=b&'.repeat(count - 1)}a` });
+    expect(await sent(1_000)).toMatchObject({ code: 200, text: '1000' });
+    expect(await sent(1_001)).toMatchObject({ code: 400, headers: { connection: 'close' } });
+  });
+
+  test.each([
+    ['anonymous', 403, 'close'],
+    ['anonymous', 200, 'keep-alive'],
+    ['anonymous', 503, 'keep-alive'],
+    ['jane', 403, 'keep-alive'],
+  ])('of %s ends its connection after a refusal only: %d', async (user, code, connection) => {
+    const pipeline = always(() => textAnswer('', code));
+    const { send } = await start(user === 'jane' ? asJane(pipeline) : pipeline);
+    expect(await send({})).toMatchObject({ code, headers: { connection } });
   });
 
   test('ids differ from request to request', async () => {
@@ -276,7 +303,7 @@ describe('request bodies', () => {
     ['with Content-Length', {}],
     ['found out on the way', { 'Transfer-Encoding': 'chunked' }],
   ])('one byte more, %s, is 413 and the connection lives on', async (_how, headers) => {
-    const { send } = await start(bodyLength);
+    const { send } = await start(asJane(bodyLength));
     const reply = await send({ method: 'POST', headers, body: Buffer.alloc(BODY_BYTES_MAX + 1) });
     expect(reply).toMatchObject({ code: 413, headers: { connection: 'keep-alive' } });
     expect(JSON.parse(reply.text)).toEqual({

@@ -240,9 +240,9 @@ class HttpsServer implements Server {
     this.#http2?.attach(https);
     if (rate !== undefined) limitHandshakes(https, { rate, log, counts: this.#counts });
     if (clientAuthorities !== undefined) readPeerCertificates(https);
-    // Node would silently drop headers after the first thousand, and one of them may be an impersonation header. The
-    // size of headers is limited instead.
-    https.maxHeadersCount = 0;
+    // Node silently drops further headers, and one of them may be an impersonation header. One more than allowed is
+    // enough to refuse the request.
+    https.maxHeadersCount = limits.HEADER_FIELDS_MAX + 1;
     https.on('checkContinue', (request: ListenerRequest, response: ServerResponse) => {
       request.expectsContinue = true;
       this.#onRequest(request, response);
