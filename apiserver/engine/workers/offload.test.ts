@@ -328,6 +328,31 @@ test('of one user at most one request is under way, and the others do not wait f
   expect((await all).map(({ body }) => (body as Buffer).toString())).toEqual(['/1', '/2', '/3', '/4']);
 });
 
+test('a small body does not wait for the large ones of its user, or of many others', async () => {
+  const { asked, release, begin } = heldThread();
+  const large = new Offload({ begin, counts: newOffloadCounts() });
+  const left: Promise<Answer>[] = [];
+  const body = Buffer.alloc(3 * 1024 * 1024);
+  const users = ['a', 'b', 'c', 'd', 'e'];
+  for (const user of users)
+    left.push(
+      large.answer(exchangeOf(user, { path: '/large', readBody: async () => Promise.resolve(body) })),
+    );
+  await eventually('four of them run', () => asked.length === 4);
+  for (const user of ['a', 'f']) left.push(large.answer(exchangeOf(user, { path: '/small' })));
+  await eventually('the small ones run', () => asked.length === 6);
+  expect(asked.slice(4)).toEqual(['a /small', 'f /small']);
+  let isDone = false;
+  const all = Promise.all(left).finally(() => {
+    isDone = true;
+  });
+  await eventually('the end of all', () => {
+    release();
+    return isDone;
+  });
+  expect(await all).toHaveLength(7);
+});
+
 test('the queue of one user is bounded, and refusals are counted', async () => {
   const counts = newOffloadCounts();
   const large = new Offload({ begin: heldThread().begin, counts });

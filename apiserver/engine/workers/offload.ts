@@ -2,6 +2,8 @@ import { StatusError } from '../../../shared/errors/status-error';
 import type { Answer, Exchange } from '../request/exchange';
 import type { OffloadCounts } from './offload-counts';
 import type { ElementRequest } from '../handlers/element-encoder';
+import type { Job, LaneLimits } from './lane';
+import { flowOf, Lane } from './lane';
 import type { OffloadThread } from './offload-thread';
 
 export interface OffloadOptions {
@@ -12,32 +14,43 @@ export interface OffloadOptions {
   readonly idleMsMax?: number;
 }
 
-/** Concurrent requests of different users: the worker has its own event loop, and a request mostly waits. */
-const RUNNING_MAX = 4;
-/** Queued requests: of all users, and of one. */
-const WAITING_MAX = 256;
-const WAITING_OF_USER_MAX = 16;
-/** Bytes of queued bodies: of all users, and of one. */
-const WAITING_BYTES_MAX = 128 * 1_024 * 1_024;
-const WAITING_BYTES_OF_USER_MAX = 32 * 1_024 * 1_024;
+/** Bodies up to this size take a lane of their own: they are done in milliseconds, and must not wait for megabytes. */
+const SMALL_BYTES_MAX = 64 * 1_024;
+const MEBIBYTE = 1_024 * 1_024;
+/** The worker has its own event loop, and a request mostly waits, so that some may run concurrently. */
+const LANES = {
+  small: {
+    runningMax: 4,
+    waitingMax: 256,
+    waitingOfFlowMax: 64,
+    bytesMax: 16 * MEBIBYTE,
+    bytesOfFlowMax: 4 * MEBIBYTE,
+  },
+  large: {
+    runningMax: 4,
+    waitingMax: 256,
+    waitingOfFlowMax: 64,
+    bytesMax: 128 * MEBIBYTE,
+    bytesOfFlowMax: 32 * MEBIBYTE,
+  },
+} as const satisfies Record<string, LaneLimits>;
 const IDLE_MS_MAX = 300_000;
 const RETRY_AFTER_SECONDS = 1;
 
-interface Job {
-  readonly exchange: Exchange;
+interface OffloadedJob extends Job {
+  readonly lane: Lane<OffloadedJob>;
   readonly body: Buffer;
   readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /**
- * Runs requests that are too large for the event loop in a worker. One request per user runs at a time, against
- * starvation of other users; the rest wait in a bounded queue.
+ * Runs requests that are too large for the event loop in a worker. Flows take turns in two bounded lanes, for small
+ * and for large bodies, against starvation of other users.
  */
 export class Offload {
   readonly #options: OffloadOptions;
-  readonly #waiting: Job[] = [];
-  readonly #running = new Map<string, Job>();
+  readonly #small = new Lane<OffloadedJob>(LANES.small);
+  readonly #large = new Lane<OffloadedJob>(LANES.large);
   /** Elements of lists that are being encoded. */
   #elements = 0;
   #thread: OffloadThread | undefined;
@@ -54,12 +67,14 @@ export class Offload {
   async answer(exchange: Exchange): Promise<Answer> {
     const body = await exchange.readBody();
     exchange.signal.throwIfAborted();
-    this.#refuseTooMany(exchange.user.name, body.length);
+    const bytes = body.length;
+    const lane = bytes <= SMALL_BYTES_MAX ? this.#small : this.#large;
     return new Promise<Answer>((resolve, reject) => {
-      const job: Job = { exchange, body, resolve, reject };
-      this.#waiting.push(job);
+      const job: OffloadedJob = { exchange, bytes, flow: flowOf(exchange), lane, body, resolve, reject };
+      const refused = lane.add(job);
+      if (refused !== undefined) this.#refuse(refused);
       const onAbort = (): void => {
-        this.#leave(job);
+        if (lane.remove(job)) reject(exchange.signal.reason);
       };
       exchange.signal.addEventListener('abort', onAbort, { once: true });
       this.#next();
@@ -85,43 +100,25 @@ export class Offload {
     await thread?.end();
   }
 
-  #refuseTooMany(user: string, bytes: number): void {
-    const own = this.#waiting.filter(({ exchange }) => exchange.user.name === user);
-    const isTooMuch = (jobs: readonly Job[], max: number, bytesMax: number): boolean =>
-      jobs.length >= max || jobs.reduce((sum, { body }) => sum + body.length, bytes) > bytesMax;
-    const isRefused =
-      isTooMuch(own, WAITING_OF_USER_MAX, WAITING_BYTES_OF_USER_MAX) ||
-      isTooMuch(this.#waiting, WAITING_MAX, WAITING_BYTES_MAX);
-    if (!isRefused) return;
+  #refuse({ reject }: OffloadedJob): void {
     this.#options.counts.refused += 1;
-    throw new StatusError('TooManyRequests', 'too many large requests are waiting, please try again later', {
-      details: { retryAfterSeconds: RETRY_AFTER_SECONDS },
-    });
-  }
-
-  /** Removes an aborted job from the queue. */
-  #leave(job: Job): void {
-    const at = this.#waiting.indexOf(job);
-    if (at < 0) return;
-    this.#waiting.splice(at, 1);
-    job.reject(job.exchange.signal.reason);
+    reject(
+      new StatusError('TooManyRequests', 'too many large requests are waiting, please try again later', {
+        details: { retryAfterSeconds: RETRY_AFTER_SECONDS },
+      }),
+    );
   }
 
   /** Starts all jobs that may run. */
   #next(): void {
-    while (this.#running.size < RUNNING_MAX) {
-      const at = this.#waiting.findIndex(({ exchange }) => !this.#running.has(exchange.user.name));
-      const [job] = at < 0 ? [] : this.#waiting.splice(at, 1);
-      if (job === undefined) break;
-      void this.#run(job);
+    for (const lane of [this.#small, this.#large]) {
+      for (let job = lane.take(); job !== undefined; job = lane.take()) void this.#run(job);
     }
     this.#watchIdleness();
   }
 
-  async #run(job: Job): Promise<void> {
+  async #run(job: OffloadedJob): Promise<void> {
     const { exchange, body, resolve, reject } = job;
-    const user = exchange.user.name;
-    this.#running.set(user, job);
     this.#options.counts.begun += 1;
     try {
       const { answer, over } = this.#beginThread().answer(exchange, body);
@@ -133,7 +130,7 @@ export class Offload {
       // The worker could not be started.
       reject(error);
     }
-    this.#running.delete(user);
+    job.lane.ended(job);
     this.#next();
   }
 
@@ -148,7 +145,7 @@ export class Offload {
 
   #watchIdleness(): void {
     clearTimeout(this.#idle);
-    if (this.#running.size + this.#elements > 0 || this.#thread === undefined) return;
+    if (this.#small.running + this.#large.running + this.#elements > 0 || this.#thread === undefined) return;
     const { idleMsMax = IDLE_MS_MAX } = this.#options;
     this.#idle = setTimeout(() => void this.close(), idleMsMax).unref();
   }
