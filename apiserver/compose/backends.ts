@@ -8,7 +8,7 @@ import { createAggregation } from './aggregation';
 import type { ConnectorParts } from './connector';
 import { createConnector, keptCertificate } from './connector';
 import type { ControlPlane } from './control-plane';
-import type { ConnectOptions } from './options/connect-options';
+import type { ServerOptions } from './options/server-options';
 
 /** The clients of other servers, and their metrics. */
 export interface Backends {
@@ -20,7 +20,7 @@ export interface Backends {
 
 /** Throws an Error that names an unusable file. */
 export async function createBackends(
-  options: ConnectOptions,
+  { connect, flow }: Pick<ServerOptions, 'connect' | 'flow'>,
   {
     plane,
     log,
@@ -28,16 +28,16 @@ export async function createBackends(
     shutdownSignal,
   }: { readonly plane: ControlPlane } & Pick<ConnectorParts, 'log' | 'ownPort' | 'shutdownSignal'>,
 ): Promise<Backends> {
-  const connects = newConnectCounts();
+  const connects = newConnectCounts(flow.bytesMax);
   const aggregated = newAvailabilityCounts();
-  const connector = await createConnector(options, { counts: connects, log, ownPort, shutdownSignal });
-  const client = await keptCertificate(options.proxyClient, { log, shutdownSignal });
+  const connector = await createConnector(connect, { counts: connects, log, ownPort, shutdownSignal });
+  const client = await keptCertificate(connect.proxyClient, { log, shutdownSignal });
   const aggregation = createAggregation({
     plane,
     counts: connects,
     availability: aggregated,
     client: () => client() ?? {},
-    byEndpoints: options.aggregatorRouting,
+    byEndpoints: connect.aggregatorRouting,
     log,
   });
   return { connector, aggregation, connects, aggregated };

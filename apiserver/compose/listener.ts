@@ -93,7 +93,7 @@ export async function openListener(
   const known = { plane, clock: systemClock, log, shutdownSignal, answersOf };
   const authentication = createAuthentication(options.authentication, known);
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
-  const backends = await createBackends(options.connect, { ...known, ownPort: () => address.port });
+  const backends = await createBackends(options, { ...known, ownPort: () => address.port });
   const loop = watchLoop(shutdownSignal);
   const flowParts = { plane, log, dropped: loop.dropped, storePrefix: options.store.prefix };
   const flow = startFlowControl(options.flow, flowParts, shutdownSignal);

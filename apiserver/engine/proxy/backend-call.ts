@@ -14,7 +14,7 @@ import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import type { ConnectCounts } from './connect-counts';
 import { countOpened } from './connect-counts';
 import type { ForwardedHeaders } from './forwarded-headers';
-import { IDLE_MS_MAX, TCP_KEEP_ALIVE_MS, UPGRADE_MS_MAX } from './limits';
+import { HEAD_MS_MAX, IDLE_MS_MAX, TCP_KEEP_ALIVE_MS, UPGRADE_MS_MAX } from './limits';
 
 /** A request to another server; both directions are streamed. */
 export interface BackendCall {
@@ -35,7 +35,7 @@ export interface BackendCall {
   readonly upgrade: boolean;
   /** The time limit to connect in milliseconds, TLS handshake included. */
   readonly dialMsMax: number;
-  /** The time limit for the response headers in milliseconds; absent: the idle timeout. */
+  /** The time limit for the response headers in milliseconds; absent: minutes. */
   readonly headMsMax?: number | undefined;
   /** The label of the connection in metrics. */
   readonly purpose: string;
@@ -224,7 +224,7 @@ class Pending {
     const onConnected = (): void => {
       if (this.#isSettled) return;
       this.#endAfter(
-        headMsMax ?? (upgrade ? UPGRADE_MS_MAX : IDLE_MS_MAX),
+        headMsMax ?? (upgrade ? UPGRADE_MS_MAX : HEAD_MS_MAX),
         'timeout awaiting response headers',
       );
       socket.setTimeout(IDLE_MS_MAX, () => socket.destroy());

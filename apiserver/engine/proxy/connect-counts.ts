@@ -1,15 +1,22 @@
+import { ConnectionPlaces } from './connection-places';
+import { connectionsMax } from './limits';
+
 /** Counters of connections to other servers, to which requests of clients are proxied. */
 export interface ConnectCounts {
   /** Open connections by purpose: `exec`, `proxy`, `apiservice`. */
   readonly open: Map<string, number>;
   /** All connections since the start, by purpose. */
   readonly opened: Map<string, number>;
-  /** Requests refused because of the connection limit. */
+  /** Limits the requests that are proxied at a time. */
+  readonly places: ConnectionPlaces;
+  /** Requests refused because of that limit. */
   refused: number;
 }
 
-export function newConnectCounts(): ConnectCounts {
-  return { open: new Map(), opened: new Map(), refused: 0 };
+/** `inFlightBytesMax` is the memory for requests in flight, of which connections take a part. */
+export function newConnectCounts(inFlightBytesMax = Infinity): ConnectCounts {
+  const places = new ConnectionPlaces(connectionsMax(inFlightBytesMax));
+  return { open: new Map(), opened: new Map(), places, refused: 0 };
 }
 
 /** Returns the number of open connections. */

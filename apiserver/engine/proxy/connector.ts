@@ -19,10 +19,10 @@ import { WriteNotes } from '../registry/write-notes';
 import type { BackendAnswer, BackendCall } from './backend-call';
 import { callBackend } from './backend-call';
 import type { ConnectCounts } from './connect-counts';
-import { openConnections } from './connect-counts';
+import { tooManyConnections } from './connection-places';
 import { forwardedHeaders } from './forwarded-headers';
 import { closeWhenAccessRevoked } from './close-when-access-revoked';
-import { CONNECTIONS_MAX, DIAL_MS_MAX } from './limits';
+import { DIAL_MS_MAX } from './limits';
 import { errorOfText, logAnswer } from './log-answer';
 import { emptyPathAnswer, proxiedAnswer, tunnelAnswer } from './proxied-answer';
 import type { RedirectRules } from './redirects';
@@ -78,6 +78,11 @@ export class Connector {
     const options = await admitted(context, exchange, place);
     const reader = this.#reader(context, exchange);
     const destination = await connection.locate(reader, { namespace, name, options });
+    const { counts } = this.#options;
+    if (destination !== undefined && !counts.places.take(exchange, 'proxy')) {
+      counts.refused += 1;
+      throw tooManyConnections();
+    }
     const answer = await this.#answerOf(exchange, place, destination);
     closeWhenAccessRevoked(context, exchange, answer);
     return answer;
@@ -181,12 +186,6 @@ export class Connector {
     unreachable: (text: string) => StatusError,
   ): Promise<BackendAnswer> {
     const { counts } = this.#options;
-    if (openConnections(counts) >= CONNECTIONS_MAX) {
-      counts.refused += 1;
-      throw new StatusError('TooManyRequests', 'too many proxied connections', {
-        details: { retryAfterSeconds: 1 },
-      });
-    }
     try {
       const answer = await callBackend(call, counts, exchange.signal);
       // Close the connection with the request, however the answer ends.

@@ -1,7 +1,20 @@
 /** Limits of proxied connections. Times are in milliseconds. */
 
-/** The maximum of concurrent proxied connections; more are refused with 429. */
-export const CONNECTIONS_MAX = 10_000;
+/** The maximum of concurrent proxied connections, and the minimum in a small process. */
+const CONNECTIONS_MAX = 10_000;
+const CONNECTIONS_MIN = 256;
+/** Memory of a proxied request with its two connections. */
+const CONNECTION_BYTES = 96 * 1_024;
+const MEMORY_PART = 1 / 2;
+
+/** Returns how many connections may be open in a process that may hold so many bytes in flight; more are 429. */
+export function connectionsMax(inFlightBytesMax: number): number {
+  const affordable = Math.floor((inFlightBytesMax * MEMORY_PART) / CONNECTION_BYTES);
+  return Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, affordable));
+}
+
+/** The time limit for the headers of an answer that no shorter limit bounds. */
+export const HEAD_MS_MAX = 10 * 60 * 1_000;
 
 /** The idle timeout of a connection, the same as that of kubelets. */
 export const IDLE_MS_MAX = 4 * 60 * 60 * 1_000;

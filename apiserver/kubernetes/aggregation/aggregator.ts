@@ -7,10 +7,9 @@ import { MEDIA_TYPE } from '../../../shared/names';
 import type { BackendAnswer } from '../../engine/proxy/backend-call';
 import { callBackend } from '../../engine/proxy/backend-call';
 import type { ConnectCounts } from '../../engine/proxy/connect-counts';
-import { openConnections } from '../../engine/proxy/connect-counts';
 import type { ForwardedHeaders } from '../../engine/proxy/forwarded-headers';
 import { forwardedHeaders } from '../../engine/proxy/forwarded-headers';
-import { CONNECTIONS_MAX, DIAL_MS_MAX } from '../../engine/proxy/limits';
+import { DIAL_MS_MAX } from '../../engine/proxy/limits';
 import { proxiedAnswer, tunnelAnswer } from '../../engine/proxy/proxied-answer';
 import type { Answer, Exchange, UserInfo } from '../../engine/request/exchange';
 import type { AggregatedService, AggregatedServices } from './aggregated-services';
@@ -84,7 +83,7 @@ export class Aggregator {
   async answer(exchange: Exchange, service: AggregatedService): Promise<Answer> {
     if (!service.isAvailable) return unavailable('service unavailable');
     const { counts } = this.#options;
-    if (openConnections(counts) >= CONNECTIONS_MAX) {
+    if (!counts.places.take(exchange, 'aggregation')) {
       counts.refused += 1;
       return unavailable('too many proxied connections');
     }
