@@ -1,5 +1,8 @@
 #!/usr/bin/env node
+import { createRequire } from 'node:module';
+import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { formatApiLevel } from '../shared/api-level';
 import { readBuild } from '../shared/build';
 import { parseVersionFlag } from '../shared/flags/version-flag';
 import { writeHelp } from '../shared/flags/help';
@@ -9,6 +12,7 @@ import { completeOptions } from './compose/options/complete-options';
 import { FLAG_ROWS } from './compose/options/flag-rows';
 import { FOREIGN_FLAGS } from './compose/options/foreign-flags';
 import { parseServerFlags } from './compose/options/parse-server-flags';
+import { ApiLevelMismatch } from './kubernetes/bootstrap/store-records';
 import { runServer } from './run';
 
 const PROGRAM = 'orch-apiserver';
@@ -23,7 +27,7 @@ const USAGE_ERROR = 2;
 const SMALL_HEAP = '--heap-growing-percent=100';
 
 /** Reads the command line, then serves until SIGTERM or SIGINT. The process's exit code is what `main` resolves to. */
-async function main(): Promise<number> {
+async function main(): Promise<number | undefined> {
   setFlagsFromString(SMALL_HEAP);
   const version = parseVersionFlag(PROGRAM, process.argv.slice(2));
   if (version.outcome === 'error') return refuse([version.error]);
@@ -48,7 +52,7 @@ function refuse(errors: readonly string[]): number {
   return USAGE_ERROR;
 }
 
-async function serve(options: ServerOptions, warnings: readonly string[]): Promise<number> {
+async function serve(options: ServerOptions, warnings: readonly string[]): Promise<number | undefined> {
   const { log, lastError } = createProcessLog(options.logging);
   for (const warning of warnings) log.warn({}, warning);
   const stop = new AbortController();
@@ -66,14 +70,33 @@ async function serve(options: ServerOptions, warnings: readonly string[]): Promi
     return 0;
   } catch (error) {
     if (stop.signal.aborted) return 0;
+    if (error instanceof ApiLevelMismatch) {
+      process.removeListener('SIGTERM', onSignal).removeListener('SIGINT', onSignal);
+      return startAgain(error);
+    }
     log.error({}, `cannot serve: ${error instanceof Error ? error.message : String(error)}`);
     log.debug({ error }, 'cause of the failed start');
     return 1;
   }
 }
 
+/**
+ * Starts this program again at the level of the store. The tables are read when their modules load, so the modules of the program load
+ * again; those of packages stay.
+ */
+function startAgain({ level }: ApiLevelMismatch): undefined {
+  process.env['ORCH_API_LEVEL'] = formatApiLevel(level);
+  for (const file of Object.keys(require.cache)) {
+    if (!file.includes(`${path.sep}node_modules${path.sep}`)) Reflect.deleteProperty(require.cache, file);
+  }
+  createRequire(__filename)(__filename);
+  return undefined;
+}
+
 main().then(
   (code) => {
+    // The program that started again sets it.
+    if (code === undefined) return;
     process.exitCode = code;
     // Whatever a library left open must not keep a stopped server alive.
     setTimeout(() => process.exit(code), EXIT_GRACE_MS).unref();

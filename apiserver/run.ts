@@ -5,11 +5,12 @@ import type { Log } from '../shared/log/log';
 import { ClientRequests } from '../shared/metrics/rest-client';
 import { openAudit } from './engine/audit/open-audit';
 import type { AuthorityBundles } from './compose/authentication';
+import { apiLevel, formatApiLevel, VERIFIED_LEVELS } from '../shared/api-level';
 import type { ApiService } from './kubernetes/bootstrap/api-service';
 import { createApiService } from './kubernetes/bootstrap/api-service';
 import { createApiVersions } from './kubernetes/bootstrap/api-versions';
 import { createAuthenticationInfo } from './kubernetes/bootstrap/authentication-info';
-import { checkDialect } from './kubernetes/bootstrap/dialect-record';
+import { checkRecords } from './kubernetes/bootstrap/store-records';
 import type { BootstrapObjects } from './kubernetes/bootstrap/bootstrap-objects';
 import { createBootstrapObjects } from './kubernetes/bootstrap/bootstrap-objects';
 import { createPolicyHook } from './kubernetes/bootstrap/policy-hook';
@@ -79,13 +80,20 @@ async function serve(
   const { signal: shutdownSignal } = shutdown;
   // Every background loop listens to it.
   setMaxListeners(0, shutdownSignal);
+  if (!VERIFIED_LEVELS.includes(apiLevel)) {
+    const verified = VERIFIED_LEVELS.map(formatApiLevel).join(' and ');
+    log.warn(
+      { apiLevel: options.apiLevel },
+      `only the API levels ${verified} are compared with a real server`,
+    );
+  }
   const start = { log, clock: systemClock };
   const { opened, checks, ...measured } = await openServerStore(options, start);
   const storeFailure = opened.failed ?? new Promise<never>(() => undefined);
   try {
     const { prefix } = options.store;
     await retryUntilAvailable(async () => opened.connect(stop), start, stop);
-    await retryUntilAvailable(async () => checkDialect(opened.backend, prefix, stop), start, stop);
+    await retryUntilAvailable(async () => checkRecords(opened.backend, prefix, stop), start, stop);
     const { backend } = opened;
     const answersOf = await openClusterAnswers(options, { log, backend, shutdownSignal }, stop);
     const plane = planeOfOptions(options, { backend, log, shutdownSignal, answersOf, requests });
@@ -194,7 +202,14 @@ async function becomeReady(parts: StartParts, shutdownSignal: AbortSignal, stop:
   } finally {
     unlink();
   }
-  parts.log.info({ revision: parts.plane.cache.revision, uptimeMs: Math.round(performance.now()) }, 'ready');
+  parts.log.info(
+    {
+      apiLevel: formatApiLevel(apiLevel),
+      revision: parts.plane.cache.revision,
+      uptimeMs: Math.round(performance.now()),
+    },
+    'ready',
+  );
 }
 
 /** Resolves when the signal aborts. */

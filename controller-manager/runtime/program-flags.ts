@@ -1,4 +1,4 @@
-import { apiLevel, API_LEVELS, formatApiLevel } from '../../shared/api/level';
+import { apiLevel, API_LEVELS, formatApiLevel } from '../../shared/api-level';
 import { LOG_FORMATS } from '../../shared/log/pino-log';
 import { DIALECTS, NAMESPACE, dialect } from '../../shared/names';
 

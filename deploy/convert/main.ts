@@ -6,7 +6,7 @@ import { parseGroupVersion } from '../../shared/api/resources';
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { writeHelp } from '../../shared/flags/help';
 import { parseFlags } from '../../shared/flags/parse-flags';
-import { apiLevel, API_LEVELS, formatApiLevel } from '../../shared/api/level';
+import { apiLevel, API_LEVELS, formatApiLevel } from '../../shared/api-level';
 import { dialect, DIALECTS } from '../../shared/names';
 import { convertText } from './convert-text';
 

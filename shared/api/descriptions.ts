@@ -1,4 +1,4 @@
-import { ALL_LEVELS } from './level';
+import { ALL_LEVELS } from '../api-level';
 import { resourcesAt } from './resources';
 import type { MessageData } from './tables';
 import { SCHEMA_DATA } from './tables';

@@ -1,5 +1,5 @@
 import { apiVersionFromNeutral, GROUP } from '../names';
-import { isAtLevel } from './level';
+import { isAtLevel } from '../api-level';
 import { RESOURCE_DATA } from './tables';
 
 export interface GroupRow {

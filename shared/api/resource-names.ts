@@ -1,5 +1,5 @@
 import type { ApiObject, ResourceOf } from '../object/object';
-import { ALL_LEVELS } from './level';
+import { ALL_LEVELS } from '../api-level';
 import type { ResourceRow } from './resources';
 import { RESOURCES, resourcesAt } from './resources';
 import type { StoredKinds } from './types/message-types';

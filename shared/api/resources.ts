@@ -1,8 +1,8 @@
 import { defined } from '../defined';
 import type { GroupVersion, GroupVersionKind } from '../object/object';
 import { apiVersionFromNeutral, GROUP } from '../names';
-import type { AnyLevel } from './level';
-import { isAtLevel, rowAtLevel } from './level';
+import type { AnyLevel } from '../api-level';
+import { isAtLevel, rowAtLevel } from '../api-level';
 import type { ResourceData, SubresourceData } from './tables';
 import { RESOURCE_DATA } from './tables';
 import { ownKeyMap } from '../own-key-map';

@@ -5,7 +5,7 @@ import { messageNames, messageType } from '../schema/types';
 import type * as Groups from './groups';
 import type * as Resources from './resources';
 import { RESOURCE } from './resource-names';
-import { ALL_LEVELS, VERIFIED_LEVELS } from './level';
+import { ALL_LEVELS, VERIFIED_LEVELS } from '../api-level';
 import { parseGroupVersion, resourceOf, RESOURCES, resourcesAt } from './resources';
 import { SCHEMA_DATA } from './tables';
 

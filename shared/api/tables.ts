@@ -1,5 +1,5 @@
 import resourcesData from './data/resources.json';
-import type { Revised, Spanned } from './level';
+import type { Revised, Spanned } from '../api-level';
 import admission from './data/schema/admission.json';
 import admissionregistration from './data/schema/admissionregistration.json';
 import apidiscovery from './data/schema/apidiscovery.json';

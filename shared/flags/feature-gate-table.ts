@@ -1,3 +1,8 @@
+import type { AnyLevel } from '../api-level';
+import { apiLevel, isAtLevel } from '../api-level';
+import { ownKeyMap } from '../own-key-map';
+import gates from './feature-gates.json';
+
 /** The stage of a feature. */
 export type Stage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED';
 
@@ -8,214 +13,41 @@ export interface Gate {
   readonly isLocked: boolean;
 }
 
-interface StageRow extends Omit<Gate, 'isLocked'> {
-  /** GA gates are locked unless they say otherwise. */
-  readonly isLocked?: false;
-  readonly names: readonly string[];
+/** From this release on a gate has this stage and default, and is locked to it. */
+type HistoryRow = readonly [release: string, stage: Stage, value: boolean, isLocked?: boolean];
+
+/** One gate as in `feature-gates.json`, from Kubernetes' page on feature gates and its sources. */
+interface GateData {
+  readonly history: readonly HistoryRow[];
+  /** The last release whose programs know the gate. */
+  readonly until?: string;
 }
 
-/** The feature gates of Kubernetes v1.21 with stage and default, from its page on feature gates. Every program accepts all of them. */
-const STAGES: readonly StageRow[] = [
-  {
-    stage: 'ALPHA',
-    default: false,
-    names: [
-      'AnyVolumeDataSource',
-      'APIServerIdentity',
-      'BalanceAttachedNodeVolumes',
-      'ControllerManagerLeaderMigration',
-      'CSIMigrationAWSComplete',
-      'CSIMigrationAzureDiskComplete',
-      'CSIMigrationAzureFileComplete',
-      'CSIMigrationGCEComplete',
-      'CSIMigrationOpenStackComplete',
-      'CSIVolumeHealth',
-      'CustomCPUCFSQuotaPeriod',
-      'DaemonSetUpdateSurge',
-      'EndpointSliceTerminatingCondition',
-      'EphemeralContainers',
-      'HPAContainerMetrics',
-      'HPAScaleToZero',
-      'IndexedJob',
-      'IngressClassNamespacedParams',
-      'InTreePluginAWSUnregister',
-      'InTreePluginAzureDiskUnregister',
-      'InTreePluginAzureFileUnregister',
-      'InTreePluginGCEUnregister',
-      'InTreePluginOpenStackUnregister',
-      'InTreePluginvSphereUnregister',
-      'KubeletCredentialProviders',
-      'KubeletPodResourcesGetAllocatable',
-      'LocalStorageCapacityIsolationFSQuotaMonitoring',
-      'LogarithmicScaleDown',
-      'MemoryManager',
-      'MixedProtocolLBService',
-      'NetworkPolicyEndPort',
-      'PodAffinityNamespaceSelector',
-      'PodDeletionCost',
-      'PreferNominatedNode',
-      'ProbeTerminationGracePeriod',
-      'ProcMountType',
-      'QOSReserved',
-      'ServiceInternalTrafficPolicy',
-      'ServiceLBNodePortControl',
-      'ServiceLoadBalancerClass',
-      'ServiceTopology',
-      'SizeMemoryBackedVolumes',
-      'StorageVersionAPI',
-      'SuspendJob',
-      'TopologyAwareHints',
-      'VolumeCapacityPriority',
-      'WinDSR',
-    ],
-  },
-  {
-    stage: 'BETA',
-    default: false,
-    names: [
-      'CSIMigrationAWS',
-      'CSIMigrationAzureDisk',
-      'CSIMigrationAzureFile',
-      'CSIMigrationGCE',
-      'CSIMigrationvSphere',
-      'CSIMigrationvSphereComplete',
-      'DownwardAPIHugePages',
-      'ExperimentalHostUserNamespaceDefaulting',
-    ],
-  },
-  {
-    stage: 'BETA',
-    default: true,
-    names: [
-      'APIListChunking',
-      'APIPriorityAndFairness',
-      'APIResponseCompression',
-      'AppArmor',
-      'BoundServiceAccountTokenVolume',
-      'ConfigurableFSGroupPolicy',
-      'CPUManager',
-      'CronJobControllerV2',
-      'CSIInlineVolume',
-      'CSIMigration',
-      'CSIMigrationOpenStack',
-      'CSIServiceAccountToken',
-      'CSIStorageCapacity',
-      'CSIVolumeFSGroupPolicy',
-      'DefaultPodTopologySpread',
-      'DevicePlugins',
-      'DisableAcceleratorUsageMetrics',
-      'DynamicKubeletConfig',
-      'EfficientWatchResumption',
-      'EndpointSliceProxying',
-      'ExpandCSIVolumes',
-      'ExpandInUsePersistentVolumes',
-      'ExpandPersistentVolumes',
-      'GenericEphemeralVolume',
-      'GracefulNodeShutdown',
-      'HugePageStorageMediumSize',
-      'IPv6DualStack',
-      'KubeletPodResources',
-      'LocalStorageCapacityIsolation',
-      'NamespaceDefaultLabelName',
-      'NonPreemptingPriority',
-      'PodOverhead',
-      'RemainingItemCount',
-      'RemoveSelfLink',
-      'RotateKubeletServerCertificate',
-      'ServerSideApply',
-      'SetHostnameAsFQDN',
-      'StorageVersionHash',
-      'TopologyManager',
-      'TTLAfterFinished',
-      'ValidateProxyRedirects',
-      'WarningHeaders',
-      'WindowsEndpointSliceProxying',
-      'WinOverlay',
-    ],
-  },
-  {
-    stage: 'GA',
-    default: true,
-    isLocked: false,
-    names: [
-      'AdvancedAuditing',
-      'DryRun',
-      'ExecProbeTimeout',
-      'StorageObjectInUseProtection',
-      'VolumeSubpath',
-    ],
-  },
-  {
-    stage: 'GA',
-    default: true,
-    names: [
-      'AllowInsecureBackendProxy',
-      'AttachVolumeLimit',
-      'BlockVolume',
-      'CRIContainerLogRotation',
-      'CSIBlockVolume',
-      'CSIDriverRegistry',
-      'CSINodeInfo',
-      'CSIPersistentVolume',
-      'CustomPodDNS',
-      'CustomResourceDefaulting',
-      'CustomResourcePublishOpenAPI',
-      'CustomResourceSubresources',
-      'CustomResourceValidation',
-      'CustomResourceWebhookConversion',
-      'EndpointSlice',
-      'EndpointSliceNodeName',
-      'EvenPodsSpread',
-      'ExternalPolicyForExternalIP',
-      'HugePages',
-      'ImmutableEphemeralVolumes',
-      'KubeletPluginsWatcher',
-      'MountPropagation',
-      'NodeDisruptionExclusion',
-      'NodeLease',
-      'PersistentLocalVolumes',
-      'PodDisruptionBudget',
-      'PodPriority',
-      'PodReadinessGates',
-      'PodShareProcessNamespace',
-      'ResourceQuotaScopeSelectors',
-      'RootCAConfigMap',
-      'RotateKubeletClientCertificate',
-      'RunAsGroup',
-      'RuntimeClass',
-      'ScheduleDaemonSetPods',
-      'SCTPSupport',
-      'SelectorIndex',
-      'ServiceAccountIssuerDiscovery',
-      'ServiceAppProtocol',
-      'ServiceLoadBalancerFinalizer',
-      'ServiceNodeExclusion',
-      'StartupProbe',
-      'SupportIPVSProxyMode',
-      'SupportNodePidsLimit',
-      'SupportPodPidsLimit',
-      'Sysctls',
-      'TaintBasedEvictions',
-      'TaintNodesByCondition',
-      'TokenRequest',
-      'TokenRequestProjection',
-      'VolumePVCDataSource',
-      'VolumeScheduling',
-      'VolumeSnapshotDataSource',
-      'VolumeSubpathEnvExpansion',
-      'WatchBookmark',
-      'WindowsGMSA',
-      'WindowsRunAsUserName',
-    ],
-  },
-  { stage: 'GA', default: false, names: ['LegacyNodeRoleBehavior'] },
-  { stage: 'DEPRECATED', default: true, names: ['StreamingProxyRedirects'] },
-  { stage: 'DEPRECATED', default: false, names: ['HyperVContainer'] },
-];
+const GATE_DATA = ownKeyMap<GateData>(gates as unknown as Record<string, GateData>);
 
-/** Every gate by its name. */
-export const GATES: ReadonlyMap<string, Gate> = new Map(
-  STAGES.flatMap(({ names, stage, default: value, isLocked = stage === 'GA' }) =>
-    names.map((name): [string, Gate] => [name, { stage, default: value, isLocked }]),
-  ),
-);
+/** The feature gates of the API level of this process. Every program accepts all of them. */
+export const GATES: ReadonlyMap<string, Gate> = gatesAt(apiLevel);
+
+/** Returns the feature gates of a level. */
+export function gatesAt(level: AnyLevel): ReadonlyMap<string, Gate> {
+  return new Map(
+    [...GATE_DATA].flatMap(([name, { history, until }]): (readonly [string, Gate])[] => {
+      const gate = gateAt(history, level);
+      return gate === undefined || !isAtLevel(until === undefined ? {} : { until }, level)
+        ? []
+        : [[name, gate]];
+    }),
+  );
+}
+
+/** Returns whether a feature is on where nothing is said of its gate. A feature whose gate is gone stays as its last release had it. */
+export function isOnByDefault(name: string): boolean {
+  return gateAt(GATE_DATA.get(name)?.history ?? [], apiLevel)?.default ?? false;
+}
+
+function gateAt(history: readonly HistoryRow[], level: AnyLevel): Gate | undefined {
+  const row = history.findLast(([since]) => isAtLevel({ since }, level));
+  if (row === undefined) return undefined;
+  const [, stage, value, isLocked = false] = row;
+  return { stage, default: value, isLocked };
+}

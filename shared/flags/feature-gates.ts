@@ -1,6 +1,6 @@
 import { ownKeyMap } from '../own-key-map';
 import type { Gate, Stage } from './feature-gate-table';
-import { GATES } from './feature-gate-table';
+import { GATES, isOnByDefault } from './feature-gate-table';
 import { suggestion } from './suggestion';
 
 /** Gates that set all unnamed gates of a stage. */
@@ -67,7 +67,7 @@ function readItem(
 function valueOf(name: string, said: ReadonlyMap<string, boolean>): boolean {
   const gate = GATES.get(name);
   const ofStage = [...STAGE_GATES].find(([, stage]) => stage === gate?.stage);
-  return said.get(name) ?? said.get(ofStage?.[0] ?? '') ?? gate?.default ?? false;
+  return said.get(name) ?? said.get(ofStage?.[0] ?? '') ?? isOnByDefault(name);
 }
 
 function warningsOf(said: ReadonlyMap<string, boolean>, own: ReadonlySet<string>): readonly string[] {

@@ -2,8 +2,8 @@ import type { FieldKind, FieldType, MessageType } from './types';
 import { messageNames, messageType } from './types';
 import { describeMessage } from '../api/descriptions';
 import { SCHEMA_DATA } from '../api/tables';
-import type { AnyLevel } from '../api/level';
-import { ALL_LEVELS, VERIFIED_LEVELS } from '../api/level';
+import type { AnyLevel } from '../api-level';
+import { ALL_LEVELS, VERIFIED_LEVELS } from '../api-level';
 import type { ResourceRow } from '../api/resources';
 import { packageOf, resourcesAt } from '../api/resources';
 

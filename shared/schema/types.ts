@@ -1,5 +1,5 @@
-import type { AnyLevel } from '../api/level';
-import { apiLevel, isAtLevel, rowAtLevel } from '../api/level';
+import type { AnyLevel } from '../api-level';
+import { apiLevel, isAtLevel, rowAtLevel } from '../api-level';
 import { packageOf } from '../api/resources';
 import type { FieldData } from '../api/tables';
 import { SCHEMA_DATA } from '../api/tables';

@@ -1,5 +1,6 @@
 import { GATES } from '../../../shared/flags/feature-gate-table';
-import { FIELD_GATES, isOnByDefault } from '../../kubernetes/kinds/field-gates';
+import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
+import { FIELD_GATES, SERVER_GATES } from '../../kubernetes/kinds/field-gates';
 import { getHeapStatistics } from 'node:v8';
 import { helpText } from '../../../shared/flags/help';
 import { parseFlags } from '../../../shared/flags/parse-flags';
@@ -271,19 +272,17 @@ test('gates are set by name, the last value wins, and the help lists them', () =
   expect(options(ETCD).featureGates).toEqual({
     APIListChunking: true,
     APIPriorityAndFairness: true,
-    APIServerIdentity: false,
     APIResponseCompression: true,
     DryRun: true,
     EphemeralContainers: false,
     RemainingItemCount: true,
     RemoveSelfLink: true,
     ServerSideApply: true,
-    StorageVersionAPI: false,
     StorageVersionHash: true,
     StreamingProxyRedirects: true,
     ValidateProxyRedirects: true,
     WarningHeaders: true,
-    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, isOnByDefault(gate)])),
+    ...Object.fromEntries([...FIELD_GATES, ...SERVER_GATES].map((gate) => [gate, isOnByDefault(gate)])),
   });
   const { gates } = options(
     ETCD,
@@ -302,19 +301,22 @@ test('AllAlpha and AllBeta set all gates of their stage that are not set by name
   expect(off).toEqual({
     APIListChunking: false,
     APIPriorityAndFairness: false,
-    APIServerIdentity: true,
     APIResponseCompression: false,
     DryRun: true,
     EphemeralContainers: true,
     RemainingItemCount: false,
     RemoveSelfLink: false,
     ServerSideApply: false,
-    StorageVersionAPI: true,
     StorageVersionHash: false,
     StreamingProxyRedirects: true,
     ValidateProxyRedirects: false,
     WarningHeaders: false,
-    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, GATES.get(gate)?.stage !== 'BETA'])),
+    ...Object.fromEntries(
+      [...FIELD_GATES, ...SERVER_GATES].map((gate) => [
+        gate,
+        GATES.get(gate)?.stage === 'ALPHA' || GATES.get(gate)?.stage === 'GA',
+      ]),
+    ),
   });
   const named = options(ETCD, '--feature-gates=ServerSideApply=true,AllBeta=false').featureGates;
   expect(named.ServerSideApply).toBe(true);

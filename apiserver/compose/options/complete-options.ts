@@ -117,6 +117,7 @@ type ParsedOptions = Pick<
 function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
   return {
     dialect: flags.dialect,
+    apiLevel: flags.apiLevel,
     advertiseAddress: advertiseAddressOf(flags),
     externalHostname: flags.externalHostname,
     serving: parsed.serving,

@@ -57,6 +57,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'namespace',
   'output-version',
   'raw',
+  'real-etcd',
   'unit',
   'user',
   'v8-pool-size',

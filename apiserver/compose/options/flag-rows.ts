@@ -2,7 +2,7 @@ import { describeGates } from '../../../shared/flags/feature-gates';
 import type { FlagRow } from '../../../shared/flags/flag-row';
 import { LOG_FORMATS } from '../../../shared/log/pino-log';
 import { METRIC_FLAGS } from '../../../shared/metrics/metric-choice';
-import { apiLevel, API_LEVELS, formatApiLevel } from '../../../shared/api/level';
+import { apiLevel, API_LEVELS, formatApiLevel } from '../../../shared/api-level';
 import { dialect, DIALECTS } from '../../../shared/names';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES } from '../../kubernetes/admission/plugins';
 import { MODES } from '../authorization-modes';

@@ -30,6 +30,8 @@ import type { ConnectOptions } from './connect-options';
 /** The validated and complete options of the command line: every part of the server takes its section of this and no flags. */
 export interface ServerOptions {
   readonly dialect: Dialect;
+  /** The Kubernetes release whose API is served, as `1.36`. */
+  readonly apiLevel: string;
   /** An IP address that other machines can reach; used for certificates, discovery and the server's own Endpoints. */
   readonly advertiseAddress: string;
   /** Empty if not given. */

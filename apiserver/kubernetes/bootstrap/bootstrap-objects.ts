@@ -12,7 +12,7 @@ import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
 import type { CustomResources } from '../custom-resources/custom-resources';
 import type { ServiceAllocation } from '../kinds/service-allocation/service-allocation';
 import { retryUntilAvailable } from '../../engine/storage/retry-until-available';
-import { checkDialect } from './dialect-record';
+import { checkRecords } from './store-records';
 import { createFirstObjects } from './first-objects';
 import { createFirstNamespaces } from './namespaces';
 import type { PolicyHook } from './policy-hook';
@@ -107,7 +107,7 @@ async function ensureBootstrapObjects(
   const { store, registry } = plane;
   const retrying = async (step: () => Promise<unknown>): Promise<unknown> =>
     retryUntilAvailable(step, { log, clock: systemClock }, signal);
-  await retrying(async () => checkDialect(backend, prefix, signal));
+  await retrying(async () => checkRecords(backend, prefix, signal));
   // Existing Services must claim their addresses before a client can request them.
   await retrying(async () => plane.serviceAllocation.repair(signal));
   await retrying(async () => createFirstNamespaces(store, registry(), signal));

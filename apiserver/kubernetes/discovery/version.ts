@@ -1,5 +1,5 @@
 import { arch, platform } from 'node:process';
-import { apiLevel, formatApiLevel } from '../../../shared/api/level';
+import { apiLevel, formatApiLevel } from '../../../shared/api-level';
 import type { Build } from '../../../shared/build';
 import { MEDIA_TYPE } from '../../../shared/names';
 import { refuseUnrouted } from '../../engine/encoding/routing';

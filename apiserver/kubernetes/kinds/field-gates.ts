@@ -1,4 +1,4 @@
-import { GATES } from '../../../shared/flags/feature-gate-table';
+import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
 import type { KindSettings } from '../../engine/registry/strategy';
 
 /**
@@ -52,15 +52,18 @@ export const FIELD_GATES = [
 
 export type FieldGate = (typeof FIELD_GATES)[number];
 
-/** Further ones that the default roles follow: those of how servers tell each other what they are. */
-export const SERVER_GATES = ['APIServerIdentity', 'StorageVersionAPI'] as const;
+/** Further ones: those of kinds that are served with their gate alone, and those that the default roles follow. */
+export const SERVER_GATES = [
+  'APIServerIdentity',
+  'ClusterTrustBundle',
+  'GenericWorkload',
+  'PodCertificateRequest',
+  'StorageVersionAPI',
+  'StorageVersionMigrator',
+] as const;
 
 export type KindGate = FieldGate | (typeof SERVER_GATES)[number];
 
 export function isOn({ gates }: KindSettings, gate: KindGate): boolean {
   return gates?.has(gate) ?? isOnByDefault(gate);
-}
-
-export function isOnByDefault(gate: KindGate): boolean {
-  return GATES.get(gate)?.default ?? false;
 }

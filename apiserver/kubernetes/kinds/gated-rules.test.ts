@@ -3,7 +3,8 @@ import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { FieldGate } from './field-gates';
-import { FIELD_GATES, isOnByDefault } from './field-gates';
+import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
+import { FIELD_GATES } from './field-gates';
 import { parseAddressRanges, parsePortRange } from './service-allocation/value-range';
 import { causesOf } from '../../testing/kinds/refusals';
 

@@ -3,6 +3,7 @@ import { getConversion } from '../../../shared/conversion/conversions';
 import { GROUPS } from '../../../shared/api/groups';
 import type { ResourceRow } from '../../../shared/api/resources';
 import { resourceOf, RESOURCES } from '../../../shared/api/resources';
+import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
 import type { ApplyDefaults } from '../../../shared/defaults/defaults';
 import { getDefaults } from '../../../shared/defaults/defaults';
 import { defined } from '../../../shared/defined';
@@ -32,8 +33,12 @@ export function servedDefinitions(
   return GROUPS.flatMap(({ group, versions }) =>
     versions.flatMap(({ version }) => rowsOf({ group, version })),
   )
-    .filter((row) => isEnabled(runtimeConfig, row))
+    .filter((row) => isEnabled(runtimeConfig, row) && isGateOn(row, settings))
     .map((row) => definitionOf(row, settings));
+}
+
+function isGateOn({ gate }: ResourceRow, { gates }: KindSettings): boolean {
+  return gate === undefined || (gates?.has(gate) ?? isOnByDefault(gate));
 }
 
 function rowsOf({ group, version }: GroupVersion): readonly ResourceRow[] {

@@ -1,4 +1,4 @@
-import { dialect } from '../names';
+import { dialect } from './names';
 
 /**
  * The API level: the Kubernetes release whose API this process serves. Each row of the tables says with `since` and `until` in which
@@ -69,15 +69,17 @@ function minorOf(release: string): number {
   return Number(release.slice(release.indexOf('.') + 1));
 }
 
-/** The value of `--api-level` on the command line, else of ORCH_API_LEVEL, else the default. A value that is no level is left to the flags. */
-function readApiLevel(argv: readonly string[], env: NodeJS.ProcessEnv): ApiLevel {
+/** The value of `--api-level` on the command line, else of ORCH_API_LEVEL. A value that is no level is left to the flags. */
+function readApiLevel(argv: readonly string[], env: NodeJS.ProcessEnv): ApiLevel | undefined {
   const flag = argv.findLast((word, at) => word.startsWith('--api-level=') || argv[at - 1] === '--api-level');
-  const text = flag?.replace(/^--api-level=/, '') ?? env['ORCH_API_LEVEL'];
-  return parseApiLevel(text ?? '') ?? DEFAULT_LEVELS[dialect];
+  return parseApiLevel(flag?.replace(/^--api-level=/, '') ?? env['ORCH_API_LEVEL'] ?? '');
 }
 
 /** The level of a new store. */
 const DEFAULT_LEVELS = { orch: FIRST, kubernetes: FIRST } as const;
 
 /** The level of this process. */
-export const apiLevel: ApiLevel = readApiLevel(process.argv, process.env);
+export const apiLevel: ApiLevel = readApiLevel(process.argv, process.env) ?? DEFAULT_LEVELS[dialect];
+
+/** True if the command line or the environment chooses the level. */
+export const isApiLevelChosen = readApiLevel(process.argv, process.env) !== undefined;
