@@ -116,6 +116,7 @@ export const STABILITY: ReadonlyMap<string, Stability> = ownKeyMap({
   apiserver_request_memory_bytes: ALPHA,
   apiserver_request_memory_rejections_total: ALPHA,
   apiserver_slow_readers_total: ALPHA,
+  apiserver_connections_rejected_total: ALPHA,
   apiserver_tls_handshakes_rejected_total: ALPHA,
   apiserver_watch_cache_checks_total: ALPHA,
   apiserver_watch_cache_coalesce_delay_seconds: ALPHA,

@@ -14,6 +14,7 @@ test('floods, slow readers and the memory of requests have samples', async () =>
     http2Floods: 8,
     slowReaders: 3,
     handshakesRefused: 4,
+    connectionsRefused: 9,
   });
   memory.bodies.add({ name: 'jane' }, 5);
   memory.answers.add({ name: 'jane' }, 6);
@@ -25,6 +26,7 @@ test('floods, slow readers and the memory of requests have samples', async () =>
     'apiserver_http2_floods_total 8',
     'apiserver_slow_readers_total 3',
     'apiserver_tls_handshakes_rejected_total 4',
+    'apiserver_connections_rejected_total 9',
     'apiserver_request_memory_bytes{kind="bodies"} 5',
     'apiserver_request_memory_bytes{kind="answers"} 6',
     'apiserver_request_memory_rejections_total{kind="bodies"} 0',

@@ -61,4 +61,9 @@ const COUNTERS = [
     help: 'Connections closed before their TLS handshake because of the rate limit of their address.',
     count: 'handshakesRefused',
   },
+  {
+    name: 'apiserver_connections_rejected_total',
+    help: 'Connections closed because too many were open, of their address or in all.',
+    count: 'connectionsRefused',
+  },
 ] as const satisfies readonly { readonly count: keyof ConnectionCounts; readonly [field: string]: string }[];

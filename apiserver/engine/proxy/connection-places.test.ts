@@ -57,5 +57,8 @@ test('a holder below its fair share gets a place of the largest holder', () => {
 
 test('a small process has fewer places', () => {
   const MB = 1_024 * 1_024;
-  expect([1, 512, 4_096].map((megabytes) => connectionsMax(megabytes * MB))).toEqual([256, 2_730, 10_000]);
+  expect([1, 512, 4_096].map((megabytes) => connectionsMax(megabytes * MB, 20_000))).toEqual([
+    256, 2_730, 10_000,
+  ]);
+  expect([connectionsMax(Infinity, 384), connectionsMax(1, 64)]).toEqual([384, 64]);
 });

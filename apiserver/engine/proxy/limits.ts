@@ -1,3 +1,5 @@
+import { descriptorShares } from '../request/descriptors';
+
 /** Limits of proxied connections. Times are in milliseconds. */
 
 /** The maximum of concurrent proxied connections, and the minimum in a small process. */
@@ -7,10 +9,13 @@ const CONNECTIONS_MIN = 256;
 const CONNECTION_BYTES = 96 * 1_024;
 const MEMORY_PART = 1 / 2;
 
-/** Returns how many connections may be open in a process that may hold so many bytes in flight; more are 429. */
-export function connectionsMax(inFlightBytesMax: number): number {
+/**
+ * Returns how many connections may be open in a process that may hold so many bytes in flight; more are 429. There are
+ * never more than its descriptors for them.
+ */
+export function connectionsMax(inFlightBytesMax: number, descriptors = descriptorShares().backends): number {
   const affordable = Math.floor((inFlightBytesMax * MEMORY_PART) / CONNECTION_BYTES);
-  return Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, affordable));
+  return Math.min(descriptors, CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, affordable));
 }
 
 /** The time limit for the headers of an answer that no shorter limit bounds. */

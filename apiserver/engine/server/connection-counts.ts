@@ -10,6 +10,8 @@ export interface ConnectionCounts {
   slowReaders: number;
   /** Connections that were closed before their TLS handshake, because too many came from their address. */
   handshakesRefused: number;
+  /** Connections that were closed because too many were open, of their address or in all. */
+  connectionsRefused: number;
   /** TLS handshakes that failed. */
   handshakesFailed: number;
 }
@@ -21,6 +23,7 @@ export function newConnectionCounts(): ConnectionCounts {
     http2Floods: 0,
     slowReaders: 0,
     handshakesRefused: 0,
+    connectionsRefused: 0,
     handshakesFailed: 0,
   };
 }

@@ -1,5 +1,12 @@
 /** Frame types (RFC 9113, 6). */
-export const FRAME = { data: 0, headers: 1, priority: 2, continuation: 9 } as const;
+export const FRAME = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  goaway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
 
 /** The highest type of HTTP/2 itself; higher ones belong to extensions. */
 export const FRAME_TYPE_MAX: number = FRAME.continuation;

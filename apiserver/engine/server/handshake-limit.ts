@@ -46,6 +46,11 @@ export function limitHandshakes(server: Server, { rate, counts, log }: Handshake
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
+    // The client has already disconnected: all such clients would share one bucket.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy();
+      return;
+    }
     const source = sourceOf(socket.remoteAddress);
     const known = sources.get(source) ?? {
       bucket: new TokenBucket(rate, monotonicClock),

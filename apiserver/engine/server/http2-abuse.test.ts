@@ -75,6 +75,48 @@ function each<T>(count: number, make: (at: number) => T): T[] {
   return Array.from({ length: count }, (_, at) => make(at));
 }
 
+describe('control frames', () => {
+  test.each([
+    ['WINDOW_UPDATE', (): Buffer => http2Frame('window', { stream: 0, payload: uint32(1) })],
+    ['GOAWAY', (): Buffer => http2Frame('goaway', { stream: 0, payload: Buffer.alloc(8) })],
+  ])('%s without end close the connection', async (_what, make) => {
+    const counts = newConnectionCounts();
+    const server = await start(
+      always(() => textAnswer('')),
+      { counts },
+    );
+    const socket = await open(server);
+    socket.resume();
+    const flood = Buffer.concat(each(2_000, make));
+    socket.write(flood);
+    await closed(socket);
+    expect(counts.http2Floods).toBe(1);
+    expect(await server.send({})).toMatchObject({ code: 200 });
+  });
+
+  test('WINDOW_UPDATE for what was sent, in small steps, is no flood', async () => {
+    const counts = newConnectionCounts();
+    const body = Buffer.alloc(1_024 * 1_024, '.');
+    const server = await start(
+      always(() => ({ code: 200, headers: {}, body })),
+      { counts },
+    );
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    socket.write(get(0));
+    let returned = 0;
+    await eventually('the whole body has come', async () => {
+      const received = ofType(frames, 'data').reduce((sum, { payload }) => sum + payload.length, 0);
+      for (; returned < received; returned += 512) {
+        socket.write(http2Frame('window', { stream: 0, payload: uint32(512) }));
+        socket.write(http2Frame('window', { stream: 1, payload: uint32(512) }));
+      }
+      return received >= body.length;
+    });
+    expect(counts.http2Floods).toBe(0);
+  });
+});
+
 describe('concurrent requests of one connection', () => {
   test('are started over many turns of the event loop, in which other clients are served', async () => {
     const begun: string[] = [];

@@ -66,6 +66,13 @@ export class Http2Connection {
     session.on('ping', spend);
     session.on('remoteSettings', spend);
     wire.onIdleFrame = spend;
+    let updates = 0;
+    wire.onWindowUpdate = (): void => {
+      updates += 1;
+      // A client returns at most what it was sent, in steps of its choice.
+      if (updates > limits.WINDOW_UPDATES_BURST + socket.bytesWritten / limits.WINDOW_UPDATE_BYTES_MIN)
+        this.#misused('WINDOW_UPDATE frames');
+    };
     wire.onFault = (what) => {
       this.#misused(what);
     };

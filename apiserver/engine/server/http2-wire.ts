@@ -8,8 +8,9 @@ import { UnreadBodies } from './unread-bodies';
 export class Http2Wire implements FrameListener {
   readonly heads = new HeadCounts();
   readonly unread = new UnreadBodies();
-  /** Called for each frame that belongs to no request and that Node does not report: PRIORITY and extension frames. */
+  /** Called for each frame that belongs to no request and that Node does not report: PRIORITY, GOAWAY and extension frames. */
   onIdleFrame: () => void = () => undefined;
+  onWindowUpdate: () => void = () => undefined;
   /** Called when a limit is exceeded. */
   onFault: (what: string) => void = () => undefined;
   readonly #reader = new FrameReader(this);
@@ -43,7 +44,8 @@ export class Http2Wire implements FrameListener {
     const { type } = frame;
     this.heads.begin(frame);
     this.unread.begin(frame, bytes);
-    if (type === FRAME.priority || type > FRAME_TYPE_MAX) this.onIdleFrame();
+    if (type === FRAME.windowUpdate) this.onWindowUpdate();
+    else if (type === FRAME.priority || type === FRAME.goaway || type > FRAME_TYPE_MAX) this.onIdleFrame();
     if (type !== FRAME.headers) return true;
     this.#hasLeft = !this.#turns.take() && !this.#isFirst;
     this.#isFirst = false;

@@ -111,6 +111,13 @@ export const GOAWAY_GRACE_MS_MAX = 10_000;
 /** PING and SETTINGS frames of one HTTP/2 connection. Go clients ping every 30 seconds. */
 export const CONTROL_FRAMES = { perSecond: 10, burst: 200 } as const;
 
+/**
+ * WINDOW_UPDATE frames of one HTTP/2 connection: some, and one for each 64 bytes that it was sent. Clients send at most
+ * two for each DATA frame, whose headers take half of that.
+ */
+export const WINDOW_UPDATES_BURST = 1_000;
+export const WINDOW_UPDATE_BYTES_MIN = 64;
+
 /** Unread request body discarded to keep the connection alive; beyond this the connection is closed. */
 export const DISCARD_BYTES_MAX = 16 * 1_024 * 1_024;
 

@@ -16,8 +16,8 @@ import type { CertificateFiles, LoadedCertificate } from './certificate-files';
 import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
 import type { ConnectionCounts } from './connection-counts';
 import { newConnectionCounts } from './connection-counts';
+import { limitClients } from './connection-limit';
 import { ListenerRequest } from './listener-request';
-import { limitHandshakes } from './handshake-limit';
 import type { RequestMemory } from './held-bytes';
 import { createRequestMemory } from './held-bytes';
 import type { Http2Settings } from './http2-sessions';
@@ -72,6 +72,8 @@ export interface ServerSettings {
   readonly certificatePollMs?: number;
   /** Counts bodies and answers. Absent: own counters with the default limits. */
   readonly memory?: RequestMemory;
+  /** Open connections; by default what the process may open, less a reserve. */
+  readonly connectionsMax?: number;
   /** Time for a whole request to arrive. */
   readonly arrivalMsMax?: number;
   /** Time after which a client that does not read its answer is disconnected. */
@@ -238,7 +240,7 @@ class HttpsServer implements Server {
       this.#onRequest,
     );
     this.#http2?.attach(https);
-    if (rate !== undefined) limitHandshakes(https, { rate, log, counts: this.#counts });
+    limitClients(https, { rate, max: this.#settings.connectionsMax, log, counts: this.#counts });
     if (clientAuthorities !== undefined) readPeerCertificates(https);
     // Node silently drops further headers, and one of them may be an impersonation header. One more than allowed is
     // enough to refuse the request.
