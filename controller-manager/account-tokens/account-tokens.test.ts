@@ -166,3 +166,17 @@ test('without a signing key the controller does nothing', async () => {
   await runAccountTokens(context, new AbortController().signal);
   expect(warned).toEqual(['tokens of service accounts are not kept in Secrets, as there is no private key']);
 });
+
+test('a Secret that names no possible account is deleted, like one of an account that does not exist', async () => {
+  start();
+  for (const [name = '', named] of [
+    ['up', '../kube-system/default'],
+    ['absent', 'missing'],
+  ]) {
+    await bench.call('POST', SECRETS, {
+      metadata: { name, annotations: { [ANNOTATION.serviceAccountName]: named } },
+      type: SECRET_TYPE.serviceAccountToken,
+    });
+    expect(await bench.when<Secret>(SECRETS, name, (secret) => secret === undefined)).toBeUndefined();
+  }
+});

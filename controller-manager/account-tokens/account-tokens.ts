@@ -9,6 +9,7 @@ import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import type { Informer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
+import { dns1123SubdomainProblems } from '../../shared/meta/dns-names';
 import { generateName } from '../../shared/meta/generate-name';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
@@ -30,6 +31,12 @@ export async function runAccountTokens(context: ControllerContext, signal: Abort
     return;
   }
   await new AccountTokens(context, { key, rootCa }).run(signal);
+}
+
+/** Returns the namespace of a task: its last part is a key in all of them. */
+function namespaceOfTask(task: string): string {
+  const [key = ''] = (JSON.parse(task) as Task).slice(-1);
+  return key.split('/', 1)[0] ?? '';
 }
 
 /** One item of the work queue. */
@@ -56,7 +63,7 @@ class AccountTokens {
     this.#parts = parts;
     this.#accounts = createInformer({ client: reader, resource: RESOURCE.serviceaccounts, log });
     this.#secrets = createInformer({ ...TOKEN_SECRETS, client: reader, log });
-    this.#queue = createQueue();
+    this.#queue = createQueue({ flowOf: namespaceOfTask });
     const onAccount = (account: ServiceAccount): void => this.#accountChanged(keyOfObject(account));
     this.#accounts.addHandler({
       onAdd: onAccount,
@@ -172,8 +179,10 @@ class AccountTokens {
   async #accountOf(secret: Secret, signal: AbortSignal): Promise<ServiceAccount | undefined> {
     const known = this.#accounts.store.get(accountKeyOf(secret));
     if (known !== undefined && isOf(secret, known)) return known;
-    const [namespace = '', name = ''] = accountKeyOf(secret).split('/');
-    if (name === '') return undefined;
+    const { namespace = '' } = secret.metadata;
+    const name = accountKeyOf(secret).slice(namespace.length + 1);
+    // No account can have such a name.
+    if (dns1123SubdomainProblems(name).length > 0) return undefined;
     try {
       const live = await this.#client.get(RESOURCE.serviceaccounts, { namespace, name }, { signal });
       return isOf(secret, live) ? live : undefined;

@@ -75,7 +75,7 @@ class GarbageCollector {
 
   constructor({ client, log, createQueue }: ControllerContext, timings: CollectorTimings) {
     this.#log = log;
-    this.#queue = createQueue();
+    this.#queue = createQueue({ flowOf: (uid) => this.#graph.namespaceOf(uid) });
     this.#timings = timings;
     this.#graph = new OwnershipGraph(client, log, {
       onPresent: (before, present) => {

@@ -153,6 +153,16 @@ export class OwnershipGraph {
     return [...found.values()];
   }
 
+  /** Returns the namespace of the object with this uid, or of one that names it as an owner; empty without any. */
+  namespaceOf(uid: string): string {
+    const seen = this.#seen.get(uid);
+    if (seen !== undefined) return seen.object.metadata.namespace ?? '';
+    for (const { informer } of this.#branches.values()) {
+      for (const { metadata } of informer.store.byIndex(OWNER_INDEX, uid)) return metadata.namespace ?? '';
+    }
+    return '';
+  }
+
   /** Returns the objects that name this object as an owner. A namespaced owner owns only in its own namespace. */
   dependentsOf(owner: ApiObject): readonly Located[] {
     return this.claimantsOf(owner.metadata.uid ?? '').filter(({ object }) => !isForeign(object, owner));

@@ -1,3 +1,4 @@
+import { TerminalError } from '../concurrency/work-loop';
 import type { GroupVersionResource } from '../object/object';
 
 export interface ResourceTarget {
@@ -35,7 +36,7 @@ export function queryString(query: Readonly<Record<string, QueryValue>>): string
 /** Encodes one path segment. Dot segments are refused because URL parsers on the way would remove them. */
 function segment(text: string): string {
   if (text === '' || text === '.' || text === '..') {
-    throw new RangeError(`${JSON.stringify(text)} cannot be a segment of a path`);
+    throw new TerminalError(`${JSON.stringify(text)} cannot be a segment of a path`);
   }
   return encodeURIComponent(text).replaceAll('%3A', ':');
 }

@@ -2,6 +2,14 @@ import { setMaxListeners } from 'node:events';
 import type { Log } from '../log/log';
 import type { WorkQueue } from './work-queue';
 
+/** A failure that every further try would repeat: the key is not tried again until it is added. */
+export class TerminalError extends RangeError {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TerminalError';
+  }
+}
+
 /** Says when the key is to be looked at again, though nothing failed. */
 export interface Requeue {
   readonly requeueAfterMs: number;
@@ -23,6 +31,8 @@ const QUIET_RETRIES = 3;
 
 /** Works until the signal aborts; resolves when the last reconcile has ended. */
 export async function runWorkers(options: WorkLoopOptions, signal: AbortSignal): Promise<void> {
+  // One namespace must not occupy all workers with slow keys.
+  options.queue.limitFlows(Math.ceil(options.workers / 2));
   // Every worker waits on it, and so do the calls of each.
   setMaxListeners(0, signal);
   await Promise.all(Array.from({ length: options.workers }, async () => work(options, signal)));
@@ -52,6 +62,11 @@ async function step(
     if (again !== undefined) queue.addAfter(key, again.requeueAfterMs);
   } catch (error) {
     if (signal.aborted) return;
+    if (error instanceof TerminalError) {
+      queue.forget(key);
+      log.warn({ key, error: error.message }, 'reconcile failed for good; it is not retried');
+      return;
+    }
     const retries = queue.retries(key);
     const fields = { key, retries, error: error instanceof Error ? error.message : String(error) };
     if (retries < QUIET_RETRIES) log.debug(fields, 'reconcile failed; retrying');

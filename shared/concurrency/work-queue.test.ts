@@ -1,5 +1,5 @@
 import { silentLog } from '../log/log';
-import { runWorkers } from './work-loop';
+import { runWorkers, TerminalError } from './work-loop';
 import type { WorkQueue } from './work-queue';
 import { WorkQueueFullError, createWorkQueue } from './work-queue';
 
@@ -15,6 +15,31 @@ test('keys come in the order they were added, each once however often it was add
   expect(queue.length).toBe(3);
   expect(await takeAll(queue, 3)).toEqual(['a', 'b', 'c']);
   expect(queue.length).toBe(0);
+});
+
+test('namespaces take turns, and keys without one come in their order', async () => {
+  const queue = createWorkQueue();
+  for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'x', 'b/2', 'y']) queue.add(key);
+  expect(await takeAll(queue, 7)).toEqual(['a/1', 'b/1', 'x', 'y', 'a/2', 'b/2', 'a/3']);
+  const byFlow = createWorkQueue({ flowOf: (key) => key.charAt(0) });
+  for (const key of ['a1', 'a2', 'b1']) byFlow.add(key);
+  expect(await takeAll(byFlow, 3)).toEqual(['a1', 'b1', 'a2']);
+});
+
+test('a flow has a bounded number of keys in progress, and gets the next one when one is done', async () => {
+  const queue = createWorkQueue();
+  queue.limitFlows(2);
+  for (const key of ['a/1', 'a/2', 'a/3']) queue.add(key);
+  const taken = takeAll(queue, 4);
+  queue.add('b/1');
+  queue.done('a/1');
+  expect(await taken).toEqual(['a/1', 'a/2', 'b/1', 'a/3']);
+  queue.add('a/4');
+  queue.shutDown();
+  expect(queue.length).toBe(1);
+  const last = takeAll(queue, 2);
+  queue.done('a/2');
+  expect(await last).toEqual(['a/4', undefined]);
 });
 
 test('a key is never worked on twice at once, and comes again when it was added meanwhile', async () => {
@@ -69,6 +94,20 @@ test('beyond its bound the queue says so', () => {
   expect(() => queue.add('c')).toThrow(WorkQueueFullError);
   queue.add('a');
   queue.shutDown();
+});
+
+test('a failure that every try would repeat ends the retries of its key, others do not', async () => {
+  const queue = createWorkQueue({ retryInitialMs: 1 });
+  const stop = new AbortController();
+  const calls: string[] = [];
+  const reconcile = async (key: string): Promise<undefined> => {
+    calls.push(key);
+    if (calls.filter((each) => each === 'again').length === 3) stop.abort();
+    throw key === 'final' ? new TerminalError('no such path') : new Error('busy');
+  };
+  for (const key of ['final', 'again']) queue.add(key);
+  await runWorkers({ queue, workers: 1, log: silentLog, reconcile }, stop.signal);
+  expect(calls).toEqual(['final', 'again', 'again', 'again']);
 });
 
 describe('with a clock that is moved', () => {

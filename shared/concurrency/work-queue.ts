@@ -9,6 +9,8 @@ export interface WorkQueueOptions {
   /** Limit of keys waiting, delayed or in progress; 1,000,000 if absent. */
   readonly keysMax?: number;
   readonly observer?: WorkQueueObserver;
+  /** Returns the flow of a key; by default the namespace of `<namespace>/<name>`; any other key is a flow of its own. */
+  readonly flowOf?: (key: string) => string;
 }
 
 /** Hears what becomes of the keys of a queue, in the moment in which it happens. Must not throw. */
@@ -24,7 +26,7 @@ export interface WorkQueueObserver {
 }
 
 /**
- * A queue of keys. Fair: first in, first out. Stingy: a key added several times before it is taken is taken once. A key is never
+ * A queue of keys. Fair: flows (namespaces) take turns, and within a flow the first key in is the first out. Stingy: a key added several times before it is taken is taken once. A key is never
  * processed twice at once: added meanwhile, it returns after `done`. Any number of producers and takers.
  */
 export interface WorkQueue {
@@ -42,6 +44,8 @@ export interface WorkQueue {
   take(signal: AbortSignal): Promise<string | undefined>;
   /** Must be called for every taken key. */
   done(key: string): void;
+  /** Limits the keys of one flow in progress, so that a flow of slow keys leaves workers to the others. */
+  limitFlows(workingMax: number): void;
   /** Takes no more keys, drops the delayed ones, hands out the waiting ones. */
   shutDown(): void;
   /** Number of waiting keys. */
@@ -71,9 +75,13 @@ interface Delayed {
 type Taker = (key: string | undefined) => void;
 
 class KeyQueue implements WorkQueue {
-  /** In the order they came, each once. */
-  readonly #waiting = new Set<string>();
-  readonly #working = new Set<string>();
+  /** By flow, whose turn it is first; in the order they came, each once. */
+  readonly #flows = new Map<string, Set<string>>();
+  #length = 0;
+  /** The flow of each key in progress, and the number of them by flow. */
+  readonly #working = new Map<string, string>();
+  readonly #workingOf = new Map<string, number>();
+  #workingOfFlowMax = Infinity;
   /** Added while they were worked on. */
   readonly #again = new Set<string>();
   readonly #delayed = new Map<string, Delayed>();
@@ -83,6 +91,7 @@ class KeyQueue implements WorkQueue {
   readonly #retryMaxMs: number;
   readonly #keysMax: number;
   readonly #observer: WorkQueueObserver | undefined;
+  readonly #flowOf: (key: string) => string;
   #isShutDown = false;
 
   constructor(options: WorkQueueOptions) {
@@ -90,29 +99,32 @@ class KeyQueue implements WorkQueue {
     this.#retryMaxMs = options.retryMaxMs ?? RETRY_MAX_MS;
     this.#keysMax = options.keysMax ?? KEYS_MAX;
     this.#observer = options.observer;
+    this.#flowOf = options.flowOf ?? namespaceOf;
   }
 
   get length(): number {
-    return this.#waiting.size;
+    return this.#length;
   }
 
   add(key: string): void {
-    if (this.#isShutDown || this.#waiting.has(key)) return;
+    if (this.#isShutDown) return;
     if (this.#working.has(key)) {
       this.#again.add(key);
       this.#observer?.added(key);
       return;
     }
+    const flow = this.#flowOf(key);
+    const waiting = this.#flows.get(flow) ?? new Set();
+    if (waiting.has(key)) return;
     this.#checkBound();
     this.#observer?.added(key);
-    const [taker] = this.#takers;
-    if (taker === undefined) {
-      this.#waiting.add(key);
-      return;
-    }
-    this.#takers.delete(taker);
-    this.#begin(key);
-    taker(key);
+    this.#flows.set(flow, waiting.add(key));
+    this.#length += 1;
+    this.#handOut();
+  }
+
+  limitFlows(workingMax: number): void {
+    this.#workingOfFlowMax = workingMax;
   }
 
   addAfter(key: string, delayMs: number): void {
@@ -155,13 +167,9 @@ class KeyQueue implements WorkQueue {
 
   async take(signal: AbortSignal): Promise<string | undefined> {
     signal.throwIfAborted();
-    const [first] = this.#waiting;
-    if (first !== undefined) {
-      this.#waiting.delete(first);
-      this.#begin(first);
-      return first;
-    }
-    if (this.#isShutDown) return undefined;
+    const first = this.#takeNext();
+    if (first !== undefined) return first;
+    if (this.#isShutDown && this.#length === 0) return undefined;
     let waiting: Taker | undefined;
     const handed = new Promise<string | undefined>((resolve) => {
       waiting = resolve;
@@ -177,21 +185,60 @@ class KeyQueue implements WorkQueue {
   }
 
   done(key: string): void {
-    if (this.#working.delete(key)) this.#observer?.done(key);
+    const flow = this.#working.get(key);
+    if (flow !== undefined) {
+      this.#working.delete(key);
+      const rest = (this.#workingOf.get(flow) ?? 1) - 1;
+      if (rest === 0) this.#workingOf.delete(flow);
+      else this.#workingOf.set(flow, rest);
+      this.#observer?.done(key);
+    }
     if (this.#again.delete(key)) this.add(key);
+    this.#handOut();
   }
 
   shutDown(): void {
     this.#isShutDown = true;
     for (const { timer } of this.#delayed.values()) clearTimeout(timer);
     this.#delayed.clear();
+    this.#endTakers();
+  }
+
+  /** Gives waiting keys to waiting takers. */
+  #handOut(): void {
+    for (const taker of this.#takers) {
+      const key = this.#takeNext();
+      if (key === undefined) break;
+      this.#takers.delete(taker);
+      taker(key);
+    }
+    this.#endTakers();
+  }
+
+  /** Ends the wait for keys after the last one. */
+  #endTakers(): void {
+    if (!this.#isShutDown || this.#length > 0) return;
     for (const taker of this.#takers) taker(undefined);
     this.#takers.clear();
   }
 
-  #begin(key: string): void {
-    this.#working.add(key);
-    this.#observer?.taken(key);
+  /** Takes the next key of the flow whose turn it is; undefined if none may be taken. */
+  #takeNext(): string | undefined {
+    for (const [flow, keys] of this.#flows) {
+      const working = this.#workingOf.get(flow) ?? 0;
+      const [key] = keys;
+      if (key === undefined || working >= this.#workingOfFlowMax) continue;
+      keys.delete(key);
+      this.#length -= 1;
+      // To the end of the line.
+      this.#flows.delete(flow);
+      if (keys.size > 0) this.#flows.set(flow, keys);
+      this.#working.set(key, flow);
+      this.#workingOf.set(flow, working + 1);
+      this.#observer?.taken(key);
+      return key;
+    }
+    return undefined;
   }
 
   #giveBack(key: string | undefined): void {
@@ -201,8 +248,13 @@ class KeyQueue implements WorkQueue {
   }
 
   #checkBound(): void {
-    if (this.#waiting.size + this.#delayed.size + this.#working.size >= this.#keysMax) {
+    if (this.#length + this.#delayed.size + this.#working.size >= this.#keysMax) {
       throw new WorkQueueFullError(this.#keysMax);
     }
   }
+}
+
+function namespaceOf(key: string): string {
+  const end = key.indexOf('/');
+  return end < 0 ? key : key.slice(0, end);
 }
