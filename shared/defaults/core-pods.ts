@@ -1,13 +1,22 @@
 import type { Part } from '../object/object';
-import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus } from '../api/types/core-v1';
+import { isInForce } from '../api/changes';
+import type {
+  Container,
+  EphemeralContainer,
+  Pod,
+  PodSpec,
+  PodStatus,
+  ResourceRequirements,
+} from '../api/types/core-v1';
+import { isOnByDefault } from '../flags/feature-gate-table';
+import { formatQuantity } from '../meta/quantity';
+import { isPodResource, sumOfContainers } from '../quota/container-sums';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
 const ofContainer: MessageDefaults<Container | EphemeralContainer> = {
   values: { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' },
   derive: ({ image = '', imagePullPolicy = '' }) =>
-    imagePullPolicy === ''
-      ? { imagePullPolicy: imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent' }
-      : undefined,
+    imagePullPolicy === '' ? { imagePullPolicy: pullPolicyOf(image) } : undefined,
 };
 
 /** Defaults of pods, without volumes. */
@@ -32,7 +41,18 @@ export const CORE_PODS: DefaultsTable = {
   },
   'core/v1.HTTPGetAction': { values: { path: '/', scheme: 'HTTP' } },
   'core/v1.ObjectFieldSelector': { values: { apiVersion: 'v1' } },
+  'core/v1.FileKeySelector': { values: { optional: false } },
+  'core/v1.GRPCAction': { values: { service: '' } },
+  'core/v1.ImageVolumeSource': {
+    derive: ({ reference = '', pullPolicy = '' }) =>
+      pullPolicy === '' ? { pullPolicy: pullPolicyOf(reference) } : undefined,
+  },
 };
+
+/** Images whose tag may move are always asked for. */
+function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
+  return imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent';
+}
 
 /** `podIP` is the first of `podIPs`. Old kubelets set it alone; it then takes precedence. */
 function ofPodStatus({ podIP: ip = '', podIPs = [] }: PodStatus): Part<PodStatus> | undefined {
@@ -42,12 +62,44 @@ function ofPodStatus({ podIP: ip = '', podIPs = [] }: PodStatus): Part<PodStatus
 }
 
 /** In a pod (not in a pod template) a limit without a request is also the request. */
-function ofPod({ spec }: Pod): Part<Pod> | undefined {
+function ofPod({ spec: given }: Pod): Part<Pod> | undefined {
+  const onHost = isInForce('hostPortsOfTemplates') ? ofHostNetwork(given) : undefined;
+  const spec = onHost === undefined ? given : { ...given, ...onHost };
+  const requests = changed(spec, withRequests);
+  const { terminationGracePeriodSeconds: graceSeconds = 0, resources } = spec;
   const changes = {
-    ...changed(spec, withRequests),
+    ...onHost,
+    ...requests,
     ...(spec.enableServiceLinks === undefined ? { enableServiceLinks: true } : {}),
+    ...(graceSeconds < 0 && isInForce('negativeGracePeriods') ? { terminationGracePeriodSeconds: 1 } : {}),
+    ...(resources !== undefined && isOnByDefault('PodLevelResources')
+      ? { resources: podResources({ ...spec, ...requests }, resources) }
+      : {}),
   };
   return Object.keys(changes).length === 0 ? undefined : { spec: { ...spec, ...changes } };
+}
+
+/**
+ * The resources of a whole pod: limits of huge pages are those of its containers, and requests are what its containers request, or the
+ * limits. Source: defaultHugePagePodLimits and defaultPodRequests, v1.36.
+ */
+function podResources(spec: PodSpec, given: ResourceRequirements): ResourceRequirements {
+  const limits: Record<string, string> = { ...given.limits };
+  const requests: Record<string, string> = { ...given.requests };
+  if (Object.keys(limits).length === 0 && Object.keys(requests).length === 0) return given;
+  for (const [name, sum] of sumOfContainers(spec, 'limits')) {
+    if (isHugePages(name) && requests[name] === undefined) limits[name] ??= formatQuantity(sum);
+  }
+  if (Object.keys(limits).length === 0) return given;
+  for (const [name, sum] of sumOfContainers(spec, 'requests')) {
+    if (isPodResource(name) && !isHugePages(name)) requests[name] ??= formatQuantity(sum);
+  }
+  for (const [name, limit] of Object.entries(limits)) if (isPodResource(name)) requests[name] ??= limit;
+  return { ...given, limits, ...(Object.keys(requests).length === 0 ? {} : { requests }) };
+}
+
+function isHugePages(name: string): boolean {
+  return name.startsWith('hugepages-');
 }
 
 function withRequests(container: Container): Container {
@@ -62,13 +114,13 @@ function withRequests(container: Container): Container {
 function ofPodSpec(spec: PodSpec): Part<PodSpec> | undefined {
   const { serviceAccountName = '', serviceAccount = '' } = spec;
   const name = serviceAccountName || serviceAccount;
-  const onHost = ofHostNetwork(spec);
+  const onHost = isInForce('hostPortsOfTemplates') ? undefined : ofHostNetwork(spec);
   if (serviceAccountName === name && serviceAccount === name) return onHost;
   return { ...onHost, serviceAccountName: name, serviceAccount: name };
 }
 
 /** With hostNetwork, hostPort equals containerPort. */
-function ofHostNetwork(spec: PodSpec): Part<PodSpec> | undefined {
+function ofHostNetwork(spec: PodSpec): ContainerLists | undefined {
   return spec.hostNetwork === true ? changed(spec, withHostPorts) : undefined;
 }
 
@@ -80,11 +132,17 @@ function withHostPorts(container: Container): Container {
   return open.every((port, at) => port === ports[at]) ? container : { ...container, ports: open };
 }
 
+/** Lists of containers of a pod. */
+interface ContainerLists {
+  readonly containers?: readonly Container[];
+  readonly initContainers?: readonly Container[];
+}
+
 /** Returns the lists of containers that change. */
 function changed(
   { containers, initContainers }: PodSpec,
   change: (container: Container) => Container,
-): Pick<Part<PodSpec>, 'containers' | 'initContainers'> {
+): ContainerLists {
   const next = containers?.map(change);
   const nextInit = initContainers?.map(change);
   return {

@@ -167,11 +167,11 @@ function isAsGiven({ name }: MessageType): boolean {
 }
 
 function valuesOf({ byName }: MessageType, own: MessageDefaults | undefined): readonly Value[] {
-  return Object.entries(own?.values ?? {}).map(([name, value]) => ({
-    name,
-    value,
-    keepsEmpty: byName.get(name)?.pointer === true,
-  }));
+  // Fields that the API level does not have get no default.
+  return Object.entries(own?.values ?? {}).flatMap(([name, value]) => {
+    const field = byName.get(name);
+    return field === undefined ? [] : [{ name, value, keepsEmpty: field.pointer }];
+  });
 }
 
 /** Matches canonical text that may be finer than a thousandth: nano, micro, or a negative exponent. */

@@ -10,6 +10,8 @@ import type {
   StatefulSetUpdateStrategy,
 } from '../api/types/apps-v1';
 import type { DefaultsTable, MessageDefaults } from './contract';
+import { isInForce } from '../api/changes';
+import { isOnByDefault } from '../flags/feature-gate-table';
 import type { CronJobSpec, Job } from '../api/types/batch-v1';
 
 /** Revisions that workloads keep for a rollback. */
@@ -31,8 +33,16 @@ export const APPS: DefaultsTable = {
   },
   'apps/v1.ReplicaSetSpec': { values: { replicas: 1 } },
   'apps/v1.StatefulSetSpec': {
-    values: { podManagementPolicy: 'OrderedReady', replicas: 1, revisionHistoryLimit: REVISIONS },
+    values: {
+      podManagementPolicy: 'OrderedReady',
+      replicas: 1,
+      revisionHistoryLimit: REVISIONS,
+      ...(isOnByDefault('StatefulSetAutoDeletePVC') ? { persistentVolumeClaimRetentionPolicy: {} } : {}),
+    },
     derive: withTypedClaims,
+  },
+  'apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy': {
+    values: { whenDeleted: 'Retain', whenScaled: 'Retain' },
   },
   'apps/v1.StatefulSetUpdateStrategy': { derive: ofStatefulSet },
 };
@@ -102,14 +112,19 @@ export const BATCH: DefaultsTable = {
   'batch/v1.Job': { derive: ofJob },
   'batch/v1.CronJobSpec': cronJobSpec,
   'batch/v1beta1.CronJobSpec': cronJobSpec,
+  'batch/v1.PodFailurePolicyOnPodConditionsPattern': { values: { status: 'True' } },
 };
+
+/** With a limit for each index there is none for the Job. */
+const INT32_MAX = 2_147_483_647;
 
 /**
  * A Job with neither completions nor parallelism runs once, and parallelism defaults to 1. Job templates get
  * no defaults.
  */
 function ofJob({ metadata, spec }: Job): Part<Job> {
-  const { completions, parallelism, backoffLimit, template } = spec;
+  const { completions, parallelism, backoffLimit, manualSelector, template } = spec;
+  const { podFailurePolicy: failurePolicy, podReplacementPolicy: replacement } = spec;
   const isSingle = completions === undefined && parallelism === undefined;
   const { labels } = template.metadata;
   const needsLabels = labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0;
@@ -118,7 +133,13 @@ function ofJob({ metadata, spec }: Job): Part<Job> {
       ...spec,
       ...(isSingle ? { completions: 1 } : {}),
       parallelism: parallelism ?? 1,
-      backoffLimit: backoffLimit ?? 6,
+      backoffLimit: backoffLimit ?? (spec.backoffLimitPerIndex === undefined ? 6 : INT32_MAX),
+      ...(replacement === undefined && isOnByDefault('JobPodReplacementPolicy')
+        ? { podReplacementPolicy: failurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed' }
+        : {}),
+      ...(manualSelector === undefined && isInForce('manualSelectorDefault')
+        ? { manualSelector: false }
+        : {}),
     },
     ...(needsLabels ? { metadata: { ...metadata, labels } } : {}),
   };

@@ -1,3 +1,4 @@
+import { isInForce } from '../api/changes';
 import type { FieldError } from '../errors/field-error';
 import {
   ERRORS_SHOWN_MAX,
@@ -56,7 +57,17 @@ export function validateLabelSelector(selector: LabelSelectorObject | undefined,
 }
 
 function validateExpression(expression: LabelSelectorExpression, path: string): FieldError[] {
-  return [...validateOperator(expression, path), ...validateLabelKey(expression.key ?? '', `${path}.key`)];
+  return [
+    ...validateOperator(expression, path),
+    ...validateLabelKey(expression.key ?? '', `${path}.key`),
+    ...(isInForce('labelSelectorValues') ? validateValues(expression.values ?? [], `${path}.values`) : []),
+  ];
+}
+
+function validateValues(values: readonly string[], path: string): FieldError[] {
+  return validateUntilLimit(values, (value, index) =>
+    labelValueProblems(value).map((problem) => invalid(`${path}[${String(index)}]`, value, problem)),
+  );
 }
 
 function validateOperator(

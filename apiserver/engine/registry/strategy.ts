@@ -1,5 +1,6 @@
 import type { LoopBounds } from '../request/loop-bounds';
 import type { ApiObject, GroupVersion } from '../../../shared/object/object';
+import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
 import type { NameRule } from '../../../shared/meta/name-rules';
 import type { FieldError } from '../../../shared/errors/field-error';
 import type { UserInfo } from '../request/exchange';
@@ -30,8 +31,11 @@ export interface KindSettings {
   readonly gates?: ReadonlySet<string>;
 }
 
-/** The defaults of kube-apiserver v1.21. */
-export const DEFAULT_KIND_SETTINGS: KindSettings = { allowPrivileged: false, ephemeralContainers: false };
+/** The defaults of kube-apiserver at the API level of this process. */
+export const DEFAULT_KIND_SETTINGS: KindSettings = {
+  allowPrivileged: false,
+  ephemeralContainers: isOnByDefault('EphemeralContainers'),
+};
 
 /** The default propagation policy of deletions. `Unsupported`: the kind never gets a deletion finalizer. */
 export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';

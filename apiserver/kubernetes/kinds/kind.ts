@@ -7,6 +7,7 @@ import type { VirtualResource } from '../../engine/registry/operation';
 import type { ObjectTable } from '../../engine/registry/object-table';
 import { withDeletionCost } from './pod-template/deletion-cost';
 import { withHugePages } from './pod-template/huge-pages';
+import { withLaterRules } from './pod-template/ratchets';
 import { withSwitchedFields } from './switched-fields';
 
 /**
@@ -67,7 +68,7 @@ export function kindsOf<Group extends keyof StoredKinds>(
 function withGates(resource: string, kind: Kind): Kind {
   const strategy = withDeletionCost(
     resource,
-    withHugePages(resource, withSwitchedFields(resource, kind.strategy)),
+    withHugePages(resource, withLaterRules(resource, withSwitchedFields(resource, kind.strategy))),
   );
   return strategy === undefined ? kind : { ...kind, strategy };
 }

@@ -19,8 +19,14 @@ import type { Kind } from './kind';
 import { explainMisfit } from './explain-misfit';
 import { kindOf } from './kinds';
 
-/** Subresources that show the object itself. */
-const STORED_SUBRESOURCES: readonly string[] = ['approval', 'finalize', 'status'];
+/** Subresources that show the object itself, unless the kind has another view of them. */
+const STORED_SUBRESOURCES: readonly string[] = [
+  'approval',
+  'ephemeralcontainers',
+  'finalize',
+  'resize',
+  'status',
+];
 
 /**
  * The definitions of all served resources, from the tables, in discovery's order: groups by priority, versions by preference. A row
@@ -60,7 +66,7 @@ function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinit
     type: kindType(row.schema),
     hub: { row: hub, type: kindType(hub.schema) },
     strategy,
-    servedSubresources: [...STORED_SUBRESOURCES, ...Object.keys(subresources)].filter(
+    servedSubresources: [...new Set([...STORED_SUBRESOURCES, ...Object.keys(subresources)])].filter(
       (name) => subresources[name]?.isServed?.(settings) ?? true,
     ),
     specialSubresources: subresources,

@@ -1,16 +1,17 @@
 import type { ApiObject } from '../../../shared/object/object';
 import { isJsonObject } from '../../../shared/object/clone';
 import { ownKeyMap } from '../../../shared/own-key-map';
+import { GATES } from '../../../shared/flags/feature-gate-table';
 import { ANNOTATION } from '../../../shared/names';
 import type { Strategy, SubresourceStrategy, WriteInfo } from '../../engine/registry/strategy';
 import { statusSubresource } from '../../engine/registry/strategy';
-import type { FieldGate } from './field-gates';
+import type { KindGate } from './field-gates';
 import { isOn } from './field-gates';
 import { POD_PLACES } from './pod-template/pod-places';
 
 /** A field that is dropped while its gate is off, unless the previous object has it anywhere. */
 interface SwitchedField {
-  readonly gate: FieldGate;
+  readonly gate: KindGate;
   /** The members from the object to the field; {@link EACH} is each element of a list, {@link CONTAINERS} any list of containers, {@link OTHERS} all elements but the first, and a last name that ends in `*` all that begin so. */
   readonly path: readonly string[];
   /** It is lost in new objects only. */
@@ -26,6 +27,10 @@ const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
 /** The subresource. */
 const STATUS = 'status';
 
+const PROJECTIONS = ['spec', 'volumes', EACH, 'projected', 'sources', EACH];
+const SPREADS = ['spec', 'topologySpreadConstraints', EACH];
+const PREFERRED_TERMS = ['preferredDuringSchedulingIgnoredDuringExecution', EACH, 'podAffinityTerm'];
+
 /** Of a pod, or a template of pods. */
 const OF_PODS: readonly SwitchedField[] = [
   { gate: 'AppArmor', path: ['metadata', 'annotations', `${ANNOTATION.appArmorContainerPrefix}*`] },
@@ -38,7 +43,47 @@ const OF_PODS: readonly SwitchedField[] = [
   { gate: 'SetHostnameAsFQDN', path: ['spec', 'setHostnameAsFQDN'] },
   { gate: 'VolumeSubpath', path: ['spec', CONTAINERS, EACH, 'volumeMounts', EACH, 'subPath'] },
   { gate: 'VolumeSubpath', path: ['spec', CONTAINERS, EACH, 'volumeMounts', EACH, 'subPathExpr'] },
+  { gate: 'ClusterTrustBundleProjection', path: [...PROJECTIONS, 'clusterTrustBundle'] },
+  { gate: 'ContainerRestartRules', path: ['spec', CONTAINERS, EACH, 'restartPolicyRules'] },
+  { gate: 'ContainerRestartRules', path: ['spec', 'containers', EACH, 'restartPolicy'] },
+  { gate: 'ContainerStopSignals', path: ['spec', CONTAINERS, EACH, 'lifecycle', 'stopSignal'] },
+  { gate: 'DynamicResourceAllocation', path: ['spec', 'resourceClaims'] },
+  { gate: 'DynamicResourceAllocation', path: ['spec', CONTAINERS, EACH, 'resources', 'claims'] },
+  { gate: 'EnvFiles', path: ['spec', CONTAINERS, EACH, 'env', EACH, 'valueFrom', 'fileKeyRef'] },
+  { gate: 'GenericWorkload', path: ['spec', 'schedulingGroup'] },
+  { gate: 'HostnameOverride', path: ['spec', 'hostnameOverride'] },
+  { gate: 'ImageVolume', path: ['spec', 'volumes', EACH, 'image'] },
+  { gate: 'InPlacePodVerticalScaling', path: ['spec', CONTAINERS, EACH, 'resizePolicy'] },
+  ...['podAffinity', 'podAntiAffinity'].flatMap((affinity): readonly SwitchedField[] =>
+    [['requiredDuringSchedulingIgnoredDuringExecution', EACH], [...PREFERRED_TERMS]].flatMap((terms) =>
+      ['matchLabelKeys', 'mismatchLabelKeys'].map((keys) => ({
+        gate: 'MatchLabelKeysInPodAffinity',
+        path: ['spec', 'affinity', affinity, ...terms, keys],
+      })),
+    ),
+  ),
+  { gate: 'MatchLabelKeysInPodTopologySpread', path: [...SPREADS, 'matchLabelKeys'] },
+  { gate: 'NodeInclusionPolicyInPodTopologySpread', path: [...SPREADS, 'nodeAffinityPolicy'] },
+  { gate: 'NodeInclusionPolicyInPodTopologySpread', path: [...SPREADS, 'nodeTaintsPolicy'] },
+  { gate: 'PodCertificateRequest', path: [...PROJECTIONS, 'podCertificate'] },
+  { gate: 'PodLevelResources', path: ['spec', 'resources'] },
+  { gate: 'PodLifecycleSleepAction', path: ['spec', CONTAINERS, EACH, 'lifecycle', 'preStop', 'sleep'] },
+  { gate: 'PodLifecycleSleepAction', path: ['spec', CONTAINERS, EACH, 'lifecycle', 'postStart', 'sleep'] },
+  {
+    gate: 'RecursiveReadOnlyMounts',
+    path: ['spec', CONTAINERS, EACH, 'volumeMounts', EACH, 'recursiveReadOnly'],
+  },
+  { gate: 'SELinuxChangePolicy', path: ['spec', 'securityContext', 'seLinuxChangePolicy'] },
+  { gate: 'SidecarContainers', path: ['spec', 'initContainers', EACH, 'restartPolicy'] },
+  { gate: 'SupplementalGroupsPolicy', path: ['spec', 'securityContext', 'supplementalGroupsPolicy'] },
+  { gate: 'UserNamespacesSupport', path: ['spec', 'hostUsers'] },
 ];
+
+const TERMINATING_REPLICAS: SwitchedField = {
+  gate: 'DeploymentReplicaSetTerminatingReplicas',
+  path: ['status', 'terminatingReplicas'],
+  isStatus: true,
+};
 
 /** By group and resource. Fields of features that are off by default are in the files of their kinds. */
 const FIELDS = ownKeyMap<readonly SwitchedField[]>({
@@ -53,7 +98,43 @@ const FIELDS = ownKeyMap<readonly SwitchedField[]>({
   'core/persistentvolumeclaims': [
     { gate: 'ExpandPersistentVolumes', path: ['status', 'conditions'], isStatus: true },
   ],
-  'batch/jobs': [{ gate: 'TTLAfterFinished', path: ['spec', 'ttlSecondsAfterFinished'] }],
+  'apps/deployments': [TERMINATING_REPLICAS],
+  'apps/replicasets': [TERMINATING_REPLICAS],
+  'apps/statefulsets': [
+    {
+      gate: 'MaxUnavailableStatefulSet',
+      path: ['spec', 'updateStrategy', 'rollingUpdate', 'maxUnavailable'],
+    },
+  ],
+  'autoscaling/horizontalpodautoscalers': [
+    { gate: 'HPAConfigurableTolerance', path: ['spec', 'behavior', 'scaleDown', 'tolerance'] },
+    { gate: 'HPAConfigurableTolerance', path: ['spec', 'behavior', 'scaleUp', 'tolerance'] },
+  ],
+  'batch/jobs': [
+    { gate: 'TTLAfterFinished', path: ['spec', 'ttlSecondsAfterFinished'] },
+    { gate: 'JobBackoffLimitPerIndex', path: ['spec', 'backoffLimitPerIndex'] },
+    { gate: 'JobBackoffLimitPerIndex', path: ['spec', 'maxFailedIndexes'] },
+    { gate: 'JobManagedBy', path: ['spec', 'managedBy'] },
+    { gate: 'JobPodReplacementPolicy', path: ['spec', 'podReplacementPolicy'] },
+    { gate: 'JobSuccessPolicy', path: ['spec', 'successPolicy'] },
+  ],
+  'core/pods': [
+    { gate: 'DRAExtendedResource', path: ['status', 'extendedResourceClaimStatus'], isStatus: true },
+    {
+      gate: 'DRANodeAllocatableResources',
+      path: ['status', 'nodeAllocatableResourceClaimStatuses'],
+      isStatus: true,
+    },
+    {
+      gate: 'InPlacePodLevelResourcesVerticalScaling',
+      path: ['status', 'allocatedResources'],
+      isStatus: true,
+    },
+    { gate: 'InPlacePodLevelResourcesVerticalScaling', path: ['status', 'resources'], isStatus: true },
+  ],
+  'policy/poddisruptionbudgets': [
+    { gate: 'PDBUnhealthyPodEvictionPolicy', path: ['spec', 'unhealthyPodEvictionPolicy'] },
+  ],
   'node/runtimeclasses': [{ gate: 'PodOverhead', path: ['overhead'], isFixed: true }],
   'policy/podsecuritypolicies': [{ gate: 'CSIInlineVolume', path: ['spec', 'allowedCSIDrivers'] }],
   'scheduling/priorityclasses': [{ gate: 'NonPreemptingPriority', path: ['preemptionPolicy'] }],
@@ -74,7 +155,13 @@ function fieldsOf(resource: string): readonly SwitchedField[] {
   return [
     ...(FIELDS.get(resource) ?? []),
     ...ofPods.map((field) => ({ ...field, path: [...(place ?? []), ...field.path] })),
-  ];
+  ].filter(({ gate }) => isSwitchable(gate));
+}
+
+/** Gates that the API level does not have, or has locked on, drop nothing. */
+function isSwitchable(gate: KindGate): boolean {
+  const known = GATES.get(gate);
+  return known !== undefined && !(known.isLocked && known.default);
 }
 
 /**

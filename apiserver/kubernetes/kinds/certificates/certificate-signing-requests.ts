@@ -3,9 +3,7 @@ import type { CertificateSigningRequest } from '../../../../shared/api/types/cer
 import { CERTIFICATE_REQUEST_BYTES_MAX } from '../../../../shared/certs/certificate-request';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required, tooLong } from '../../../../shared/errors/field-error';
-import { goQuote } from '../../../../shared/errors/go-quote';
 import { goBytes } from '../../../../shared/errors/go-values';
-import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { pathSegmentName } from '../../../../shared/meta/name-rules';
 import { SIGNER } from '../../../../shared/names';
 import type { Strategy, SubresourceStrategy, WriteInfo } from '../../../engine/registry/strategy';
@@ -13,8 +11,8 @@ import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
-import type { Problems } from '../rules/primitives';
 import { choice, forEachItem, repeatsIn } from '../rules/primitives';
+import { validateSignerName } from '../rules/signer-names';
 import { csrApproval, csrStatus } from './csr-approval';
 import { certificateRequestProblem } from './pkcs10';
 
@@ -33,7 +31,7 @@ const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 'valida
               'the legacy signerName is not allowed via this API version',
             ),
           ]
-        : validateSignerName(signerName)),
+        : validateSignerName(signerName, 'spec.signerName')),
     ];
   },
 };
@@ -85,48 +83,6 @@ function validateUsages(usages: readonly string[], isStrict: boolean): FieldErro
       isRepeated(index) ? [duplicate(path, usage)] : [],
     ),
   ];
-}
-
-const DOMAIN_BYTES_MAX = 253;
-
-/** A domain, a slash, and a path that may be a domain and a label. */
-const SIGNER_BYTES_MAX = DOMAIN_BYTES_MAX + 1 + 253 + 1 + 63;
-const OWN_DOMAIN = SIGNER.apiServerClient.slice(0, SIGNER.apiServerClient.indexOf('/'));
-
-/** `example.com/signer`: whose signer it is, and which. */
-function validateSignerName(name: string): FieldError[] {
-  const path = 'spec.signerName';
-  if (name === '') return [required(path, 'signerName must be provided')];
-  const [domain = '', rest, ...more] = name.split('/');
-  if (rest === undefined || more.length > 0) {
-    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-    return [invalid(path, name, form)];
-  }
-  return [
-    ...(domain === OWN_DOMAIN ? [] : validateDomain(domain, path)),
-    ...wrongLabels(rest, path, dns1123SubdomainProblems),
-    ...(Buffer.byteLength(name) > SIGNER_BYTES_MAX ? [tooLong(path, name, SIGNER_BYTES_MAX)] : []),
-  ];
-}
-
-function validateDomain(domain: string, path: string): FieldError[] {
-  const isTooLong = Buffer.byteLength(domain) > DOMAIN_BYTES_MAX;
-  return [
-    ...(isTooLong ? [tooLong(path, domain, DOMAIN_BYTES_MAX)] : []),
-    ...wrongLabels(domain, path, dns1123LabelProblems),
-    ...(domain.includes('.')
-      ? []
-      : [invalid(path, domain, 'should be a domain with at least two segments separated by dots')]),
-  ];
-}
-
-/** What is wrong with the first wrong label. */
-function wrongLabels(value: string, path: string, problemsOf: Problems): FieldError[] {
-  const label = value.split('.').find((each) => problemsOf(each).length > 0);
-  if (label === undefined) return [];
-  return problemsOf(label).map((problem) =>
-    invalid(path, value, `validating label ${goQuote(label)}: ${problem}`),
-  );
 }
 
 /** A block ends at the next mark, as Go reads it; searching beyond it would take minutes for many unclosed blocks. */

@@ -7,15 +7,19 @@ import type {
   PodAffinity,
   PodAffinityTerm,
 } from '../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../../shared/errors/field-error';
 import {
   dns1123LabelProblems,
   dns1123SubdomainProblems,
+  labelValueProblems,
   qualifiedNameProblems,
 } from '../../../../shared/meta/dns-names';
 import { validateLabelSelector } from '../../../../shared/meta/validate-labels';
 import { forEachItem, invalidForEach } from '../rules/primitives';
+import { byLaterRule } from './later-rules';
+import { validateLabelKeys } from './scheduling';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
@@ -34,7 +38,12 @@ export function validateAffinity(affinity: Affinity | undefined, path: string): 
 function nodeAffinity(affinity: NodeAffinity, path: string): FieldError[] {
   const selector = affinity[REQUIRED];
   return [
-    ...(selector === undefined ? [] : validateNodeSelector(selector, `${path}.${REQUIRED}`)),
+    ...(selector === undefined
+      ? []
+      : [
+          ...validateNodeSelector(selector, `${path}.${REQUIRED}`),
+          ...byLaterRule('node affinity values', nodeSelectorValues(selector, `${path}.${REQUIRED}`)),
+        ]),
     ...forEachItem(affinity[PREFERRED] ?? [], `${path}.${PREFERRED}`, (term, at) => [
       ...weight(term.weight, at),
       ...nodeSelectorTerm(term.preference, `${at}.preference`),
@@ -48,6 +57,18 @@ export function validateNodeSelector(selector: NodeSelector, path: string): Fiel
   const at = `${path}.nodeSelectorTerms`;
   if (terms.length === 0) return [required(at, 'must have at least one node selector term')];
   return forEachItem(terms, at, nodeSelectorTerm);
+}
+
+/** Values that no label of a node can have. */
+export function nodeSelectorValues({ nodeSelectorTerms: terms }: NodeSelector, path: string): FieldError[] {
+  if (!isInForce('nodeAffinityValues')) return [];
+  return forEachItem(terms ?? [], `${path}.nodeSelectorTerms`, ({ matchExpressions = [] }, at) =>
+    forEachItem(matchExpressions, `${at}.matchExpressions`, ({ values = [] }, place) =>
+      forEachItem(values, `${place}.values`, (value, each) =>
+        invalidForEach(labelValueProblems(value), value, each),
+      ),
+    ),
+  );
 }
 
 function nodeSelectorTerm(term: NodeSelectorTerm, path: string): FieldError[] {
@@ -126,11 +147,17 @@ function podAffinity(affinity: PodAffinity, path: string): FieldError[] {
 function podAffinityTerm(term: PodAffinityTerm, path: string): FieldError[] {
   const { topologyKey: key } = term;
   return [
-    ...validateLabelSelector(term.labelSelector, `${path}.matchExpressions`),
-    ...validateLabelSelector(term.namespaceSelector, `${path}.namespaceSelector`),
+    ...byLaterRule('affinity selectors', [
+      ...validateLabelSelector(
+        term.labelSelector,
+        `${path}.${isInForce('affinitySelectorPaths') ? 'labelSelector' : 'matchExpressions'}`,
+      ),
+      ...validateLabelSelector(term.namespaceSelector, `${path}.namespaceSelector`),
+    ]),
     ...forEachItem(term.namespaces ?? [], path, (name) =>
       invalidForEach(dns1123LabelProblems(name), name, `${path}.namespace`),
     ),
+    ...validateLabelKeys(term, path),
     ...(key === '' ? [required(`${path}.topologyKey`, 'can not be empty')] : []),
     ...invalidForEach(qualifiedNameProblems(key), key, `${path}.topologyKey`),
   ];

@@ -1,4 +1,5 @@
 import type { Container, ContainerPort } from '../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
 import {
@@ -52,12 +53,19 @@ export function hostPortConflicts(containers: readonly Container[], path: string
   });
 }
 
-/** In the host's network a container's port is the host's. */
-export function hostNetworkPorts(containers: readonly Container[], path: string): FieldError[] {
+/** In the host's network a container's port is the host's. Templates may leave it out. */
+export function hostNetworkPorts(
+  containers: readonly Container[],
+  path: string,
+  isPod: boolean,
+): FieldError[] {
+  const isNewer = isInForce('hostPortsOfTemplates');
   return eachPort(containers, path, (port, at) => {
     const { containerPort: own, hostPort = 0 } = port;
-    if (hostPort === own) return [];
-    return [invalid(`${at}.containerPort`, own, 'must match `hostPort` when `hostNetwork` is true')];
+    if (hostPort === own || (isNewer && hostPort === 0 && !isPod)) return [];
+    return isNewer
+      ? [invalid(`${at}.hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')]
+      : [invalid(`${at}.containerPort`, own, 'must match `hostPort` when `hostNetwork` is true')];
   });
 }
 

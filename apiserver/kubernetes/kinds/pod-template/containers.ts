@@ -1,4 +1,5 @@
 import type { Container, EphemeralContainer, PodSpec } from '../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import {
   duplicate,
@@ -12,19 +13,37 @@ import { hostPortConflicts, validateContainerPorts } from './container-ports';
 import { validateEnv, validateEnvFrom } from './env';
 import { forEachItem, needed, requiredChoice, requiredDnsLabel } from '../rules/primitives';
 import { noGracePeriod, oneSuccess, validateLifecycle, validateProbe } from './probes';
+import { validateClaimNames } from './resource-claims';
 import { validateResourceRequirements } from './resource-requirements';
+import {
+  isSidecar,
+  validateInitResizePolicy,
+  validateResizePolicy,
+  validateRestartPolicy,
+} from './restart-policies';
 import { validateSecurityContext } from './security-context';
 import type { Volumes } from './volume-mounts';
 import { validateMounts } from './volume-mounts';
+
+/** When an image is fetched, in sorted order. */
+export const PULL_POLICIES: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
 /** All containers of a pod. `path` is that of the spec. */
 export function validateContainers(spec: PodSpec, path: string, volumes: Volumes): FieldError[] {
   const containers = spec.containers ?? [];
   const { initContainers: init = [] } = spec;
+  const pod = { spec, volumes };
   return [
-    ...containerList(containers, `${path}.containers`, volumes),
+    ...containerList(containers, `${path}.containers`, (container, at) => [
+      ...oneContainer(container, at, pod, validateHandlers(container, at, spec)),
+      ...validateRestartPolicy(container, at),
+    ]),
     ...hostPortConflicts(containers, `${path}.containers`),
-    ...(init.length === 0 ? [] : containerList(init, `${path}.initContainers`, volumes)),
+    ...(init.length === 0
+      ? []
+      : containerList(init, `${path}.initContainers`, (container, at) =>
+          oneContainer(container, at, pod, handlersOfInitContainer(container, at, spec)),
+        )),
     // They run one after the other, so that each has the ports for itself. Upstream calls each of them the first.
     ...init.flatMap((container) => hostPortConflicts([container], `${path}.initContainers`)),
     ...initContainers(init, `${path}.initContainers`, namesOf(containers)),
@@ -32,63 +51,109 @@ export function validateContainers(spec: PodSpec, path: string, volumes: Volumes
   ];
 }
 
-function containerList(containers: readonly Container[], path: string, volumes: Volumes): FieldError[] {
+function containerList(
+  containers: readonly Container[],
+  path: string,
+  rule: (container: Container, path: string) => readonly FieldError[],
+): FieldError[] {
   if (containers.length === 0) return [required(path)];
   const names = new Set<string>();
   return forEachItem(containers, path, (container, at) => {
     const { name } = container;
     const again = names.has(name);
     names.add(name);
-    return [...(again ? [duplicate(`${at}.name`, name)] : []), ...oneContainer(container, at, volumes)];
+    return [...(again ? [duplicate(`${at}.name`, name)] : []), ...rule(container, at)];
   });
 }
 
-function oneContainer(container: Container, path: string, volumes: Volumes): FieldError[] {
+/** What the rules of a container look up in its pod. */
+interface PodParts {
+  readonly spec: PodSpec;
+  readonly volumes: Volumes;
+}
+
+/** What holds for containers of all lists, and the errors of `handlers` at their place. */
+function oneContainer(
+  container: Container,
+  path: string,
+  { spec, volumes }: PodParts,
+  handlers: readonly FieldError[],
+): FieldError[] {
+  const areLast = isInForce('handlersAreLast');
   return [
     ...requiredDnsLabel(container.name, `${path}.name`),
     ...needed(container.image, `${path}.image`),
-    ...validateLifecycle(container.lifecycle, `${path}.lifecycle`),
+    ...(areLast ? [] : handlers),
+    ...terminationMessagePolicy(container.terminationMessagePolicy ?? '', `${path}.terminationMessagePolicy`),
+    ...validateContainerPorts(container.ports, `${path}.ports`),
+    ...validateEnv(container.env, `${path}.env`),
+    ...validateEnvFrom(container.envFrom, `${path}.envFrom`),
+    ...validateMounts(container, path, volumes),
+    ...requiredChoice(container.imagePullPolicy, `${path}.imagePullPolicy`, PULL_POLICIES),
+    ...validateResourceRequirements(container.resources, `${path}.resources`),
+    ...validateClaimNames(container.resources.claims, `${path}.resources.claims`, spec),
+    ...validateResizePolicy(container.resizePolicy, `${path}.resizePolicy`, spec.restartPolicy),
+    ...validateSecurityContext(container.securityContext, `${path}.securityContext`, spec),
+    ...(areLast ? handlers : []),
+  ];
+}
+
+/** When a container may be used, and what the node agent calls in it. */
+function validateHandlers(container: Container, path: string, spec: PodSpec): FieldError[] {
+  return [
+    ...validateLifecycle(container.lifecycle, `${path}.lifecycle`, spec),
     ...validateProbe(container.livenessProbe, `${path}.livenessProbe`),
     ...noGracePeriod(container.readinessProbe, `${path}.readinessProbe`),
     ...validateProbe(container.startupProbe, `${path}.startupProbe`),
     ...oneSuccess(container.livenessProbe, `${path}.livenessProbe`),
     ...oneSuccess(container.startupProbe, `${path}.startupProbe`),
-    ...terminationMessagePolicy(container.terminationMessagePolicy ?? '', `${path}.terminationMessagePolicy`),
     ...validateProbe(container.readinessProbe, `${path}.readinessProbe`),
-    ...validateContainerPorts(container.ports, `${path}.ports`),
-    ...validateEnv(container.env, `${path}.env`),
-    ...validateEnvFrom(container.envFrom, `${path}.envFrom`),
-    ...validateMounts(container, path, volumes),
-    ...requiredChoice(container.imagePullPolicy, `${path}.imagePullPolicy`, [
-      'Always',
-      'IfNotPresent',
-      'Never',
-    ]),
-    ...validateResourceRequirements(container.resources, `${path}.resources`),
-    ...validateSecurityContext(container.securityContext, `${path}.securityContext`),
   ];
 }
 
 function terminationMessagePolicy(policy: string, path: string): FieldError[] {
+  if (isInForce('terminationMessagePolicies')) return requiredChoice(policy, path, MESSAGE_POLICIES);
   const why = "must be 'File' or 'FallbackToLogsOnError'";
   if (policy === '') return [required(path, why)];
   return policy === 'File' || policy === 'FallbackToLogsOnError' ? [] : [invalid(path, policy, why)];
 }
 
+const MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
+
 const NOT_FOR_INIT = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
+/** What holds for init containers alone. */
 function initContainers(
   containers: readonly Container[],
   path: string,
   others: ReadonlySet<string>,
 ): FieldError[] {
   const taken = new Set(others);
-  return forEachItem(containers, path, (container, at) => [
-    ...takenName(container.name, `${at}.name`, taken),
-    ...NOT_FOR_INIT.filter((name) => container[name] !== undefined).map((name) =>
-      invalid(`${at}.${name}`, container[name], 'must not be set for init containers'),
-    ),
-  ]);
+  const isForbidden = isInForce('initContainerHandlers');
+  return forEachItem(containers, path, (container, at) => {
+    const isLasting = isSidecar(container);
+    const given =
+      isLasting || isForbidden ? [] : NOT_FOR_INIT.filter((name) => container[name] !== undefined);
+    return [
+      ...takenName(container.name, `${at}.name`, taken),
+      ...given.map((name) =>
+        invalid(`${at}.${name}`, container[name], 'must not be set for init containers'),
+      ),
+      ...validateRestartPolicy(container, at),
+      ...(isLasting ? [] : validateInitResizePolicy(container.resizePolicy, `${at}.resizePolicy`)),
+    ];
+  });
+}
+
+/** Init containers that run as long as the pod does have handlers; those that end have none. */
+function handlersOfInitContainer(container: Container, path: string, spec: PodSpec): readonly FieldError[] {
+  if (isSidecar(container) || !isInForce('initContainerHandlers')) {
+    return validateHandlers(container, path, spec);
+  }
+  const why = 'may not be set for init containers without restartPolicy=Always';
+  return NOT_FOR_INIT.filter((name) => container[name] !== undefined).map((name) =>
+    forbiddenField(`${path}.${name}`, why),
+  );
 }
 
 function takenName(name: string, path: string, taken: Set<string>): FieldError[] {
@@ -120,23 +185,39 @@ const FOR_EPHEMERAL: ReadonlySet<string> = new Set<keyof EphemeralContainer>([
 
 /** The ephemeral containers of the spec; `path` is that of their list. */
 export function validateEphemeralContainers(spec: PodSpec, path: string, volumes: Volumes): FieldError[] {
-  const names = new Set([...namesOf(spec.containers ?? []), ...namesOf(spec.initContainers ?? [])]);
+  const others = namesOf([...(spec.containers ?? []), ...(spec.initContainers ?? [])]);
+  const names = new Set(others);
+  const isNewer = isInForce('ephemeralContainerRules');
   return forEachItem(spec.ephemeralContainers ?? [], path, (container, at) => {
     const { name, targetContainerName: target = '' } = container;
     const targets =
-      target === '' || names.has(target) ? [] : [notFoundField(`${at}.targetContainerName`, target)];
-    if (name === '') return [...targets, required(at, 'ephemeralContainer requires a name')];
+      target === '' || (isNewer ? others : names).has(target)
+        ? []
+        : [notFoundField(`${at}.targetContainerName`, target)];
+    if (name === '' && !isNewer) return [...targets, required(at, 'ephemeralContainer requires a name')];
     const again = names.has(name);
     names.add(name);
     return [
       ...targets,
-      ...oneContainer(container, at, volumes),
+      ...oneContainer(container, at, { spec, volumes }, isNewer ? [] : validateHandlers(container, at, spec)),
+      ...(isNewer ? mountedParts(container, `${at}.volumeMounts`) : []),
       ...(again ? [duplicate(`${at}.name`, name)] : []),
       ...Object.entries(container)
         .filter(([field, value]) => !FOR_EPHEMERAL.has(field) && !isZero(value))
-        .map(([field]) => forbiddenField(`${at}.${field}`, 'cannot be set for an Ephemeral Container')),
+        .map(([field]) => forbiddenField(`${at}.${field}`, NOT_FOR_EPHEMERAL)),
     ];
   });
+}
+
+const NOT_FOR_EPHEMERAL = 'cannot be set for an Ephemeral Container';
+
+/** Mounts of parts of a volume are cleaned up only with the pod. */
+function mountedParts({ volumeMounts = [] }: EphemeralContainer, path: string): readonly FieldError[] {
+  return forEachItem(volumeMounts, path, (mount, at) =>
+    (['subPath', 'subPathExpr'] as const)
+      .filter((name) => (mount[name] ?? '') !== '')
+      .map((name) => forbiddenField(`${at}.${name}`, NOT_FOR_EPHEMERAL)),
+  );
 }
 
 function namesOf(containers: readonly Container[]): ReadonlySet<string> {

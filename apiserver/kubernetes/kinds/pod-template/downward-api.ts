@@ -1,4 +1,5 @@
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../../shared/meta/dns-names';
@@ -8,8 +9,14 @@ import { quantityOf } from './resource-requirements';
 
 /** References from a container to fields of its own pod: `fieldRef` and `resourceFieldRef`. */
 
+const HOST_IPS = 'status.hostIPs';
+
 /** What environment variables may show. */
-export const ENV_FIELDS: readonly string[] = [
+export function envFields(): readonly string[] {
+  return isInForce('hostIPsInVariables') ? [...ENV_FIELDS, HOST_IPS] : ENV_FIELDS;
+}
+
+const ENV_FIELDS: readonly string[] = [
   'metadata.name',
   'metadata.namespace',
   'metadata.uid',
@@ -81,7 +88,8 @@ const CLOSING = "']";
 function labelProblem(apiVersion: string, label: string, map: string | undefined): string | undefined {
   if (apiVersion !== 'v1') return `unsupported pod version: ${apiVersion}`;
   if (map === undefined) {
-    return KNOWN_FIELDS.has(label) ? undefined : `field label not supported: ${label}`;
+    const isKnown = KNOWN_FIELDS.has(label) || (label === HOST_IPS && isInForce('hostIPsInVariables'));
+    return isKnown ? undefined : `field label not supported: ${label}`;
   }
   return MAPS.includes(map) ? undefined : `field label does not support subscript: ${label}`;
 }

@@ -2,14 +2,18 @@ import type {
   EnvFromSource,
   EnvVar,
   EnvVarSource,
+  FileKeySelector,
   LocalObjectReference,
+  PodSpec,
   SecretKeySelector,
 } from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { invalid, required } from '../../../../shared/errors/field-error';
-import { dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
+import { invalid, notFoundField, required } from '../../../../shared/errors/field-error';
+import { isOnByDefault } from '../../../../shared/flags/feature-gate-table';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { subdomainName } from '../../../../shared/meta/name-rules';
-import { ENV_FIELDS, validateFieldRef, validateResourceFieldRef } from './downward-api';
+import { envFields, validateFieldRef, validateResourceFieldRef } from './downward-api';
+import { forEachContainer } from './operating-system';
 import type { MemberRules } from '../rules/members';
 import { memberErrors, membersOf } from '../rules/members';
 import {
@@ -17,6 +21,7 @@ import {
   forEachItem,
   invalidForEach,
   optionalForm,
+  pathWithoutBacksteps,
   requiredText,
 } from '../rules/primitives';
 
@@ -53,8 +58,18 @@ export function validateEnvFrom(sources: readonly EnvFromSource[] | undefined, p
 
 const ENV_NAME = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
 
+const RELAXED_NAME = /^[ -<>-~]+$/;
+
+/** Any name that the environment of a process can hold: printable ASCII without an equals sign. */
+function relaxedNameProblems(value: string): string[] {
+  const form =
+    "a valid environment variable name must consist only of printable ASCII characters other than '='";
+  return RELAXED_NAME.test(value) ? [] : [form];
+}
+
 /** The name of an environment variable, as widely as shells and programs may use it. */
 function envNameProblems(value: string): string[] {
+  if (isOnByDefault('RelaxedEnvironmentVariableValidation')) return relaxedNameProblems(value);
   const problems: string[] = [];
   if (!ENV_NAME.test(value)) {
     problems.push(
@@ -75,18 +90,47 @@ function keyRef({ name = '', key }: SecretKeySelector, path: string): FieldError
 }
 
 const SOURCES: MemberRules<EnvVarSource> = {
-  fieldRef: (reference, path) => validateFieldRef(reference, path, ENV_FIELDS),
+  fieldRef: (reference, path) => validateFieldRef(reference, path, envFields()),
   resourceFieldRef: (reference, path) => validateResourceFieldRef(reference, path, { inVolume: false }),
   configMapKeyRef: keyRef,
   secretKeyRef: keyRef,
+  fileKeyRef,
 };
+
+/** A variable in a file that another container of the pod writes. */
+function fileKeyRef({ key, volumeName, path: file }: FileKeySelector, path: string): FieldError[] {
+  return [
+    ...requiredText(key, `${path}.key`, relaxedNameProblems),
+    ...requiredText(volumeName, `${path}.volumeName`, dns1123LabelProblems),
+    ...(file === '' ? [required(`${path}.path`)] : pathWithoutBacksteps(file, `${path}.path`)),
+  ];
+}
+
+/** Files with variables are in volumes of the pod that go with it. `path` is that of the spec. */
+export function validateFileKeyVolumes(spec: PodSpec, path: string): FieldError[] {
+  const { volumes = [] } = spec;
+  return forEachContainer(spec, path, ({ env = [] }, at) =>
+    forEachItem(env, `${at}.env`, ({ valueFrom }, place) => {
+      const name = valueFrom?.fileKeyRef?.volumeName;
+      if (name === undefined) return [];
+      const field = `${place}.valueFrom.fileKeyRef.volumeName`;
+      const volume = volumes.findLast((each) => each.name === name);
+      if (volume === undefined) return [notFoundField(field, name)];
+      return volume.emptyDir === undefined
+        ? [invalid(field, name, 'referenced volume must be of type emptyDir')]
+        : [];
+    }),
+  );
+}
 
 function validateValueFrom({ value = '', valueFrom: source }: EnvVar, path: string): FieldError[] {
   if (source === undefined) return [];
   const given = membersOf(source, SOURCES);
   const errors = given.flatMap((name) => memberErrors(source, name, SOURCES, `${path}.${name}`));
   if (given.length === 0) {
-    const names = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+    const names = isOnByDefault('EnvFiles')
+      ? 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`'
+      : 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
     return [...errors, invalid(path, '', names)];
   }
   if (value !== '') {

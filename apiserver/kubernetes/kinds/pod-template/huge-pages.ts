@@ -19,7 +19,9 @@ export function withHugePages(resource: string, strategy: Strategy | undefined):
   const { validateNew, validateUpdate } = strategy ?? {};
   const rules: Strategy = {
     ...strategy,
-    ratchets: (faults, previous, { settings }) => {
+    ratchets: (all, previous, info) => {
+      const faults = strategy?.ratchets?.(all, previous, info) ?? all;
+      const { settings } = info;
       if (!faults.some(isRefusedHugePageReference)) return faults;
       const mayShow =
         isOn(settings, 'DownwardAPIHugePages') ||

@@ -11,7 +11,9 @@ import { forbiddenField, invalid } from '../../../../shared/errors/field-error';
 import { goQuote } from '../../../../shared/errors/go-quote';
 import { integer, records, text } from '../../../../shared/object/accessors';
 import { jsonSyntaxProblem } from '../../../../shared/schema/json-syntax';
+import { ownKeyMap } from '../../../../shared/own-key-map';
 import { forEachItem, localDescendingPath } from '../rules/primitives';
+import { forEachContainer, WINDOWS } from './operating-system';
 import { validateTolerations } from './tolerations';
 
 /** Annotations of pods and pod templates that mean something to the cluster. */
@@ -179,3 +181,33 @@ function twins(profile: SeccompProfile, annotation: string, path: string): Field
       return [];
   }
 }
+
+/**
+ * An AppArmor profile that is set both in an annotation and in its field, or that of the pod, must be the same. `path` is that of the spec.
+ * Source: validateAppArmorAnnotationsAndFieldsMatchOnCreate, v1.36.
+ */
+export function validateAppArmorTwins(annotations: Annotations, spec: PodSpec, path: string): FieldError[] {
+  if (spec.os?.name === WINDOWS) return [];
+  const ofPod = spec.securityContext?.appArmorProfile;
+  return forEachContainer(spec, path, ({ name, securityContext }, at) => {
+    const { type, localhostProfile: localhost } = securityContext?.appArmorProfile ?? ofPod ?? {};
+    const annotation = annotations[`${ANNOTATION.appArmorContainerPrefix}${name}`];
+    const expected = APP_ARMOR_TYPES.get(type ?? '');
+    if (annotation === undefined || expected === undefined) return [];
+    const field = `${at}.securityContext.appArmorProfile`;
+    if (expected === LOCALHOST ? !annotation.startsWith(LOCALHOST) : annotation !== expected) {
+      return [forbiddenField(`${field}.type`, 'apparmor type in annotation and field must match')];
+    }
+    if (expected !== LOCALHOST || annotation.slice(LOCALHOST.length) === localhost) return [];
+    return [
+      forbiddenField(`${field}.localhostProfile`, 'apparmor profile in annotation and field must match'),
+    ];
+  });
+}
+
+/** The types of profiles, and how annotations name them. */
+const APP_ARMOR_TYPES = ownKeyMap<string>({
+  Localhost: LOCALHOST,
+  RuntimeDefault: 'runtime/default',
+  Unconfined: 'unconfined',
+});

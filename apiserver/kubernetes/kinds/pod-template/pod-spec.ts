@@ -1,6 +1,11 @@
-import type { PodSpec, PodTemplateSpec } from '../../../../shared/api/types/core-v1';
+import type {
+  PodSchedulingGate,
+  PodSchedulingGroup,
+  PodSpec,
+  PodTemplateSpec,
+} from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { forbiddenField, invalid } from '../../../../shared/errors/field-error';
+import { duplicate, forbiddenField, invalid, tooLong } from '../../../../shared/errors/field-error';
 import {
   dns1123LabelProblems,
   dns1123SubdomainProblems,
@@ -11,21 +16,26 @@ import { validateAffinity } from './affinity';
 import type { ReadonlyJson } from '../../../../shared/object/json';
 import { integer } from '../../../../shared/object/accessors';
 import { validateContainers } from './containers';
-import { validatePodAnnotations, validateSeccompTwins } from './pod-annotations';
+import { validateAppArmorTwins, validatePodAnnotations, validateSeccompTwins } from './pod-annotations';
 import type { Rule } from '../rules/primitives';
 import {
   choice,
   each,
   fields,
+  forEachItem,
   ifPresent,
   invalidForEach,
   optionalForm,
   optionalSubdomain,
   requiredChoice,
 } from '../rules/primitives';
+import { validateFileKeyVolumes } from './env';
+import { validateHostProcesses, validateOperatingSystem } from './operating-system';
+import { validatePodResources } from './pod-resources';
+import { validatePodResourceClaims } from './resource-claims';
 import { validateResourceRequirements } from './resource-requirements';
 import { validateDnsConfig, validateHostAliases, validateTopologySpread } from './scheduling';
-import { validatePodSecurity } from './security-context';
+import { validatePodSecurity, validateUserNamespace } from './security-context';
 import { validateTolerations } from './tolerations';
 import { validateVolumes } from './volumes';
 
@@ -41,11 +51,15 @@ const policyFields = fields<PodSpec>({
   nodeSelector: validateLabels,
 });
 
-const otherFields = fields<PodSpec>({
+const gates = fields<PodSpec>({
   readinessGates: each(({ conditionType: type }, path) =>
     invalidForEach(qualifiedNameProblems(type), type, `${path}.conditionType`),
   ),
+  schedulingGates: schedulingGateNames,
   topologySpreadConstraints: validateTopologySpread,
+});
+
+const otherFields = fields<PodSpec>({
   serviceAccountName: optionalSubdomain,
   nodeName: optionalSubdomain,
   activeDeadlineSeconds: ifPresent((value, path) => {
@@ -95,17 +109,66 @@ function haveSameMembers(a: ReadonlyJson, b: ReadonlyJson): boolean {
   return surplus === 0;
 }
 
-function collectPodSpecErrors(spec: PodSpec, path: string, podName: string): FieldError[] {
+/** All errors of the spec of a pod, or of a template (`podName` is empty). */
+export function collectPodSpecErrors(spec: PodSpec, path: string, podName: string): FieldError[] {
   const { errors, volumes } = validateVolumes(spec.volumes, `${path}.volumes`, podName);
   return [
     ...errors,
+    ...validatePodResourceClaims(spec.resourceClaims, `${path}.resourceClaims`),
     ...validateContainers(spec, path, volumes),
+    ...validatePodResources(spec, path),
     ...policyFields(spec, path),
-    ...validatePodSecurity(spec, path),
+    ...validatePodSecurity(spec, path, podName !== ''),
     ...validateAffinity(spec.affinity, `${path}.affinity`),
     ...validateDnsConfig(spec.dnsConfig, `${path}.dnsConfig`, spec.dnsPolicy ?? ''),
+    ...gates(spec, path),
+    ...validateHostProcesses(spec, path),
+    ...validateUserNamespace(spec, path),
+    ...validateHostnameOverride(spec, path),
     ...otherFields(spec, path),
+    ...validateOperatingSystem(spec, path),
+    ...validateSchedulingGroup(spec.schedulingGroup, `${path}.schedulingGroup`),
+    ...validateFileKeyVolumes(spec, path),
   ];
+}
+
+function schedulingGateNames(given: readonly PodSchedulingGate[] | undefined, path: string): FieldError[] {
+  const names = new Set<string>();
+  return forEachItem(given ?? [], path, ({ name }, at) => {
+    const again = names.has(name);
+    names.add(name);
+    return [
+      ...invalidForEach(qualifiedNameProblems(name), name, at),
+      ...(again ? [duplicate(at, name)] : []),
+    ];
+  });
+}
+
+const HOSTNAME_BYTES_MAX = 64;
+
+/** Another host name than that of the pod, which takes no other form and is not that of the node. */
+function validateHostnameOverride(spec: PodSpec, path: string): FieldError[] {
+  const { hostnameOverride: name } = spec;
+  const at = `${path}.hostnameOverride`;
+  if (name === undefined) return [];
+  return [
+    ...(spec.setHostnameAsFQDN === true
+      ? [forbiddenField(at, 'may not be specified when setHostnameAsFQDN is true')]
+      : []),
+    ...(spec.hostNetwork === true
+      ? [forbiddenField(at, 'may not be specified when hostNetwork is true')]
+      : []),
+    ...(Buffer.byteLength(name) > HOSTNAME_BYTES_MAX ? [tooLong(at, '', HOSTNAME_BYTES_MAX)] : []),
+    ...invalidForEach(dns1123SubdomainProblems(name), name, at),
+  ];
+}
+
+function validateSchedulingGroup(group: PodSchedulingGroup | undefined, path: string): FieldError[] {
+  if (group === undefined) return [];
+  const { podGroupName: name } = group;
+  const at = `${path}.podGroupName`;
+  if (name === undefined) return [invalid(at, null, 'must specify one of: `podGroupName`')];
+  return invalidForEach(dns1123SubdomainProblems(name), name, at);
 }
 
 /** Labels and annotations of a template, without its spec. */
@@ -127,6 +190,7 @@ export function validatePodTemplateSpec(template: PodTemplateSpec, path: string)
     ...validateTemplateMeta(template, path),
     ...validatePodSpec(spec, `${path}.spec`, ''),
     ...validateSeccompTwins(metadata.annotations ?? {}, spec, `${path}.spec`),
+    ...validateAppArmorTwins(metadata.annotations ?? {}, spec, `${path}.spec`),
     ...(hasEphemeral
       ? [
           forbiddenField(

@@ -6,7 +6,7 @@ import { forEachItem } from '../rules/primitives';
 
 const LISTS = ['containers', 'initContainers', 'ephemeralContainers'] as const;
 
-/** `Forbidden` for each privileged container of a pod's spec, where the operator does not allow any. `path` is that of the spec. */
+/** `Forbidden` for each privileged container of a pod's spec, and once for processes of the host, where the operator does not allow any. `path` is that of the spec. */
 export function privilegeRule(
   spec: PodSpec,
   {
@@ -20,11 +20,21 @@ export function privilegeRule(
   },
 ): readonly FieldError[] {
   if (settings.allowPrivileged) return [];
-  return lists.flatMap((list) =>
+  const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
+  const hasHostProcess = lists.some((list) =>
+    (spec[list] ?? []).some(
+      ({ securityContext }) => securityContext?.windowsOptions?.hostProcess ?? ofPod ?? false,
+    ),
+  );
+  const processes = hasHostProcess
+    ? [forbiddenField(path, 'hostProcess containers are disallowed by cluster policy')]
+    : [];
+  const privileged = lists.flatMap((list) =>
     forEachItem<Container>(spec[list] ?? [], `${path}.${list}`, ({ securityContext }, at) =>
       securityContext?.privileged === true
         ? [forbiddenField(`${at}.securityContext.privileged`, 'disallowed by cluster policy')]
         : [],
     ),
   );
+  return [...privileged, ...processes];
 }

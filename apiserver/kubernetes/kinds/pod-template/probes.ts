@@ -1,16 +1,22 @@
 import type {
   ExecAction,
-  Handler,
   HTTPGetAction,
   Lifecycle,
+  LifecycleHandler,
+  PodSpec,
   Probe,
+  SleepAction,
   TCPSocketAction,
 } from '../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../../shared/errors/field-error';
 import type { MemberRules } from '../rules/members';
 import { memberErrors, membersOf } from '../rules/members';
-import { choice, forEachItem, needed, nonNegative, portNumberOrName } from '../rules/primitives';
+import { integer } from '../../../../shared/object/accessors';
+import type { Int64 } from '../../../../shared/object/values';
+import { choice, forEachItem, needed, nonNegative, portNumber, portNumberOrName } from '../rules/primitives';
+import { validateStopSignal } from './restart-policies';
 
 /** What a node agent calls in a container: probes and lifecycle handlers. */
 
@@ -26,9 +32,16 @@ const COUNTS = [
 export function validateProbe(probe: Probe | undefined, path: string): FieldError[] {
   if (probe === undefined) return [];
   return [
-    ...validateHandler(probe, path),
+    ...validateHandler(probe, path, PROBE_HANDLERS),
     ...COUNTS.flatMap((name) => nonNegative(probe[name], `${path}.${name}`)),
+    ...(isInForce('probeGracePeriods') ? gracePeriod(probe, `${path}.terminationGracePeriodSeconds`) : []),
   ];
+}
+
+function gracePeriod({ terminationGracePeriodSeconds: seconds }: Probe, path: string): FieldError[] {
+  return seconds === undefined || (integer(seconds) ?? 0) > 0
+    ? []
+    : [invalid(path, seconds, 'must be greater than 0')];
 }
 
 /** What a probe cannot say after which nothing is stopped. */
@@ -46,23 +59,49 @@ export function oneSuccess(probe: Probe | undefined, path: string): FieldError[]
 }
 
 /** `lifecycle`, where there is one. */
-export function validateLifecycle(lifecycle: Lifecycle | undefined, path: string): FieldError[] {
-  const { postStart, preStop } = lifecycle ?? {};
+export function validateLifecycle(
+  lifecycle: Lifecycle | undefined,
+  path: string,
+  { terminationGracePeriodSeconds: graceSeconds, os }: PodSpec,
+): FieldError[] {
+  if (lifecycle === undefined) return [];
+  const { postStart, preStop, stopSignal } = lifecycle;
+  const rules: MemberRules<LifecycleHandler> = {
+    ...HANDLERS,
+    sleep: (action, at) => sleep(action, at, integer(graceSeconds)),
+  };
   return [
-    ...(postStart === undefined ? [] : validateHandler(postStart, `${path}.postStart`)),
-    ...(preStop === undefined ? [] : validateHandler(preStop, `${path}.preStop`)),
+    ...(postStart === undefined ? [] : validateHandler(postStart, `${path}.postStart`, rules)),
+    ...(preStop === undefined ? [] : validateHandler(preStop, `${path}.preStop`, rules)),
+    ...validateStopSignal(stopSignal, `${path}.stopSignal`, os),
   ];
 }
 
-const HANDLERS: MemberRules<Handler> = { exec: command, httpGet, tcpSocket };
+const HANDLERS: MemberRules<Probe & LifecycleHandler> = { exec: command, httpGet, tcpSocket };
+const PROBE_HANDLERS: MemberRules<Probe> = {
+  ...HANDLERS,
+  grpc: ({ port }, path) => portNumber(port, `${path}.port`),
+};
 
-function validateHandler(handler: Handler, path: string): FieldError[] {
-  const [first, ...others] = membersOf(handler, HANDLERS);
+function validateHandler<Handler extends Probe | LifecycleHandler>(
+  handler: Handler,
+  path: string,
+  rules: MemberRules<Handler>,
+): FieldError[] {
+  const [first, ...others] = membersOf(handler, rules);
   if (first === undefined) return [required(path, 'must specify a handler type')];
   return [
-    ...memberErrors(handler, first, HANDLERS, `${path}.${first}`),
+    ...memberErrors(handler, first, rules, `${path}.${first}`),
     ...others.map((other) => forbiddenField(`${path}.${other}`, 'may not specify more than 1 handler type')),
   ];
+}
+
+/** A pause, within the time that the pod has to end. */
+function sleep({ seconds }: SleepAction, path: string, graceSeconds: Int64 | undefined): FieldError[] {
+  const given = integer(seconds) ?? 0;
+  if (graceSeconds === undefined || (given >= 0 && given <= graceSeconds)) return [];
+  const why = `must be non-negative and less than terminationGracePeriodSeconds (${String(graceSeconds)})`;
+  return [invalid(path, seconds, why)];
 }
 
 function command({ command: words = [] }: ExecAction, path: string): FieldError[] {

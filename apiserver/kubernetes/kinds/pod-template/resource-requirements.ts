@@ -112,10 +112,11 @@ function awayFromZero(value: bigint, divisor: bigint): bigint {
   return value > 0n ? cut + 1n : cut - 1n;
 }
 
-/** The `resources` of a container: known names, good amounts, requests within limits. */
+/** The `resources` of a container: known names (by `nameRule`), good amounts, requests within limits. */
 export function validateResourceRequirements(
   { limits = {}, requests = {} }: ResourceRequirements,
   path: string,
+  nameRule: (name: string, path: string) => readonly FieldError[] = containerResourceName,
 ): FieldError[] {
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   const lonelyHugePages = names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory');
@@ -123,7 +124,7 @@ export function validateResourceRequirements(
   const goodLimits = new Set<string>();
   return [
     ...forEachItem(Object.entries(limits), path, ([name, amount]) => {
-      const errors = containerResource(name, amount, `${path}.limits[${name}]`);
+      const errors = containerResource(name, amount, { path: `${path}.limits[${name}]`, nameRule });
       if (errors.length === 0) goodLimits.add(name);
       return errors;
     }),
@@ -131,7 +132,7 @@ export function validateResourceRequirements(
       goodLimits.has(name) && limits[name] === amount
         ? []
         : [
-            ...containerResource(name, amount, `${path}.requests[${name}]`),
+            ...containerResource(name, amount, { path: `${path}.requests[${name}]`, nameRule }),
             ...withinLimit(name, amount, { limit: limits[name], path }),
           ],
     ),
@@ -139,9 +140,19 @@ export function validateResourceRequirements(
   ];
 }
 
-function containerResource(name: string, amount: string, path: string): FieldError[] {
+function containerResource(
+  name: string,
+  amount: string,
+  {
+    path,
+    nameRule,
+  }: {
+    readonly path: string;
+    readonly nameRule: (name: string, path: string) => readonly FieldError[];
+  },
+): FieldError[] {
   return [
-    ...containerResourceName(name, path),
+    ...nameRule(name, path),
     ...resourceAmount(name, amount, path),
     ...(isHugePages(name) ? wholePages(name, amount, path) : []),
   ];

@@ -43,6 +43,7 @@ function volumeMounts(container: Container, path: string, volumes: Volumes): Fie
         : []),
       ...subPaths(mount, at, path),
       ...propagation(mount.mountPropagation, container, `${path}.mountPropagation`),
+      ...recursiveReadOnly(mount, `${path}.recursiveReadOnly`),
     ];
   });
 }
@@ -56,6 +57,20 @@ function subPaths(mount: VolumeMount, at: string, listPath: string): FieldError[
       ? [invalid(`${at}.subPathExpr`, expression, 'subPathExpr and subPath are mutually exclusive')]
       : []),
     ...localDescendingPath(expression, `${listPath}.subPathExpr`),
+  ];
+}
+
+/** Whether mounts below the mount are read-only, too; they cannot come and go then. */
+function recursiveReadOnly(mount: VolumeMount, path: string): FieldError[] {
+  const { recursiveReadOnly: mode, readOnly, mountPropagation } = mount;
+  if (mode === undefined || mode === 'Disabled') return [];
+  const known = ['Disabled', 'Enabled', 'IfPossible'];
+  if (!known.includes(mode)) return [notSupported(path, mode, known)];
+  return [
+    ...(readOnly === true ? [] : [forbiddenField(path, 'may only be specified when readOnly is true')]),
+    ...(mountPropagation === undefined || mountPropagation === 'None'
+      ? []
+      : [forbiddenField(path, 'may only be specified when mountPropagation is None or not specified')]),
   ];
 }
 

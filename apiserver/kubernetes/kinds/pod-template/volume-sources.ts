@@ -11,6 +11,7 @@ import { forbiddenField, invalid, notSupported, required } from '../../../../sha
 import { dns1123LabelProblems } from '../../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../../shared/meta/quantity';
 import { text } from '../../../../shared/object/accessors';
+import { PULL_POLICIES } from './containers';
 import { namedReference } from './env';
 import { configMapVolume, downwardApiVolume, projectedVolume, secretVolume } from './file-volumes';
 import type { MemberRules } from '../rules/members';
@@ -24,6 +25,7 @@ import {
   needed,
   optionalForm,
   pathWithoutBacksteps,
+  requiredChoice,
 } from '../rules/primitives';
 import { csiVolume, flexOptions, iscsiVolume } from '../rules/storage-drivers';
 import { quantityOf } from './resource-requirements';
@@ -73,8 +75,8 @@ export function oneSource<Message extends object>(
   ];
 }
 
-/** Every type of volume that is a single source, with its rule, in the order in which they are looked at. `ephemeral` comes last; it needs the pod and is not here. */
-export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral' | 'image'>>> = {
+/** Every type of volume that is a single source, with its rule, in the order in which they are looked at. `ephemeral` comes after `csi`; it needs the pod and is not here. That pods need a reference of an image says the rule of volumes. */
+export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral'>>> = {
   emptyDir: ({ sizeLimit: limit = '' }, path) => {
     if (limit === '' || compareQuantity(quantityOf(limit), ZERO_QUANTITY) >= 0) return [];
     return [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')];
@@ -116,6 +118,7 @@ export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral'
   projected: projectedVolume,
   scaleIO: fields({ gateway: needed, system: needed, volumeName: needed }),
   csi: csiVolume,
+  image: ({ pullPolicy }, path) => requiredChoice(pullPolicy, `${path}.pullPolicy`, PULL_POLICIES),
 };
 
 const HOST_PATH_TYPES = [

@@ -5,7 +5,7 @@ import { goQuote } from '../../../../shared/errors/go-quote';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { validateClaimTemplate } from './claim-template';
 import type { MemberRules } from '../rules/members';
-import { forEachItem, requiredText } from '../rules/primitives';
+import { forEachItem, needed, requiredText } from '../rules/primitives';
 import type { Volumes } from './volume-mounts';
 import { ISCSI_NAME_TOO_LONG, isLongIscsiName } from '../rules/storage-drivers';
 import { oneSource, VOLUME_SOURCES } from './volume-sources';
@@ -66,7 +66,13 @@ function volumeSource(volume: Volume, path: string, podName: string): FieldError
           ...VOLUME_SOURCES,
           ephemeral: (source) => ephemeralVolume(source, path, { podName, name: volume.name }),
         };
-  return [...oneSource(volume, path, rules), ...longIscsiName(volume, path)];
+  const { image } = volume;
+  return [
+    ...oneSource(volume, path, rules),
+    ...longIscsiName(volume, path),
+    // A template may leave it to whatever makes the pod.
+    ...(image === undefined || podName === '' ? [] : needed(image.reference, `${path}.image.reference`)),
+  ];
 }
 
 /** Together the two become the name of an interface on the node. */

@@ -2,10 +2,16 @@ import type {
   Container,
   ContainerStateTerminated,
   ContainerStatus,
+  NodeAffinity,
+  NodeSelectorTerm,
   Pod,
+  PodSchedulingGate,
   PodSpec,
   PodStatus,
 } from '../../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../../shared/api/changes';
+import { ANNOTATION } from '../../../../../shared/names';
+import { deepEqual } from '../../../../../shared/object/clone';
 import { describeDiff } from '../../../../../shared/errors/describe-diff';
 import type { FieldError } from '../../../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../../../shared/errors/field-error';
@@ -21,6 +27,7 @@ import { messageType } from '../../../../../shared/schema/types';
 import type { Strategy } from '../../../../engine/registry/strategy';
 import { validateEphemeralContainers } from '../../pod-template/containers';
 import {
+  validateAppArmorTwins,
   validatePodAnnotations,
   validatePodAnnotationsUpdate,
   validateSeccompTwins,
@@ -31,6 +38,7 @@ import { validateTolerationsUpdate } from '../../pod-template/tolerations';
 import { validateVolumes } from '../../pod-template/volumes';
 import { dualStackErrors } from '../../rules/addresses';
 import { forEachItem, invalidForEach, ipAddress, repeatsIn } from '../../rules/primitives';
+import { qosClassOf } from './pod-qos';
 
 const INT32_MAX = 2_147_483_647;
 const CONTAINER_LISTS = ['containers', 'initContainers'] as const;
@@ -45,7 +53,7 @@ export const podRules: Pick<Strategy<Pod>, 'validate' | 'validateNew' | 'validat
 };
 
 /** What holds for a pod at any time. */
-function validatePod(pod: Pod): FieldError[] {
+export function validatePod(pod: Pod): FieldError[] {
   const { spec } = pod;
   const annotations = pod.metadata.annotations ?? {};
   return [
@@ -63,7 +71,11 @@ function validatePodCreate(pod: Pod): FieldError[] {
     ...((spec.ephemeralContainers ?? []).length > 0
       ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
       : []),
+    ...((spec.nodeName ?? '') !== '' && (spec.schedulingGates ?? []).length > 0
+      ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
+      : []),
     ...validateSeccompTwins(pod.metadata.annotations ?? {}, spec, 'spec'),
+    ...validateAppArmorTwins(pod.metadata.annotations ?? {}, spec, 'spec'),
   ];
 }
 
@@ -105,18 +117,109 @@ function validatePodUpdate(next: Pod, previous: Pod): FieldError[] {
   const late = deadline(integer(spec.activeDeadlineSeconds), integer(old.activeDeadlineSeconds));
   // A bad number ends the comparison, a missing one does not; so does upstream.
   if (late.length > 0 && spec.activeDeadlineSeconds !== undefined) return [...first, ...late];
-  const why =
-    'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+  const gated = (old.schedulingGates ?? []).length > 0 ? gatedPodUpdate(spec, old) : undefined;
   return [
     ...first,
     ...late,
     ...validateTolerationsUpdate(spec.tolerations, old.tolerations, 'spec.tolerations'),
+    ...newSchedulingGates(spec.schedulingGates, old.schedulingGates),
+    ...(gated?.errors ?? []),
     ...unlessSame(
-      { type: POD_SPEC, next: settled(spec), previous: settled(old), place: 'spec' },
+      {
+        type: POD_SPEC,
+        next: settled(gated?.spec ?? spec),
+        previous: settled(old, (spec.terminationGracePeriodSeconds ?? 0) === 1),
+        place: 'spec',
+      },
       'spec',
-      why,
+      FIXED,
     ),
+    ...(isInForce('podQosIsFixed') && qosClassOf(spec) !== qosClassOf(old)
+      ? [invalid('metadata', qosClassOf(spec), 'Pod QoS is immutable')]
+      : []),
   ];
+}
+
+const FIXED =
+  'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+
+/** Gates can be opened, and none is closed afterwards. */
+function newSchedulingGates(
+  next: readonly PodSchedulingGate[] | undefined,
+  previous: readonly PodSchedulingGate[] | undefined,
+): FieldError[] {
+  const known = new Set((previous ?? []).map(({ name }) => name));
+  return forEachItem(next ?? [], 'spec.schedulingGates', ({ name }, at) =>
+    known.has(name)
+      ? []
+      : [forbiddenField(at, `only deletion is allowed, but found new scheduling gate '${name}'`)],
+  );
+}
+
+/**
+ * A pod that is not yet scheduled may be restricted further to some nodes: the errors, and the spec without these changes. Source: the part of
+ * ValidatePodUpdate for gated pods, v1.36.
+ */
+function gatedPodUpdate(
+  spec: PodSpec,
+  previous: PodSpec,
+): { readonly errors: readonly FieldError[]; readonly spec: PodSpec } {
+  const { nodeSelector = {}, affinity: { nodeAffinity, ...others } = {}, ...rest } = spec;
+  const { nodeSelector: oldSelector, affinity: oldAffinity } = previous;
+  const isNarrower = Object.entries(oldSelector ?? {}).every(([key, value]) => nodeSelector[key] === value);
+  const path = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
+  const affinity = {
+    ...others,
+    ...(oldAffinity?.nodeAffinity === undefined ? {} : { nodeAffinity: oldAffinity.nodeAffinity }),
+  };
+  const hasAffinity = Object.keys(affinity).length > 0 || oldAffinity !== undefined;
+  return {
+    errors: [
+      ...(isNarrower
+        ? []
+        : [
+            invalid(
+              'spec.nodeSelector',
+              nodeSelector,
+              'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+            ),
+          ]),
+      ...narrowedTerms(requiredTerms(nodeAffinity), requiredTerms(oldAffinity?.nodeAffinity), path),
+    ],
+    spec: {
+      ...rest,
+      ...(oldSelector === undefined ? {} : { nodeSelector: oldSelector }),
+      ...(hasAffinity ? { affinity } : {}),
+    },
+  };
+}
+
+function requiredTerms(affinity: NodeAffinity | undefined): readonly NodeSelectorTerm[] {
+  return affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+}
+
+/** Any of the terms may match, so that none comes or goes; all requirements of a term must, so that some may come. */
+function narrowedTerms(
+  next: readonly NodeSelectorTerm[],
+  previous: readonly NodeSelectorTerm[],
+  path: string,
+): FieldError[] {
+  if (previous.length === 0) return [];
+  if (next.length !== previous.length) {
+    return [invalid(path, next, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')];
+  }
+  return forEachItem(previous, path, (old, at, index) => {
+    const term = next[index] ?? {};
+    const isEmpty = [old.matchExpressions, old.matchFields].every((list) => (list ?? []).length === 0);
+    const grows = [term.matchExpressions, term.matchFields].some((list) => (list ?? []).length > 0);
+    const keeps = (['matchExpressions', 'matchFields'] as const).every((name) => {
+      const kept = old[name] ?? [];
+      return deepEqual((term[name] ?? []).slice(0, kept.length), kept);
+    });
+    return keeps && !(isEmpty && grows)
+      ? []
+      : [invalid(at, term, 'only additions are allowed (no mutations or deletions)')];
+  });
 }
 
 interface Change {
@@ -159,11 +262,16 @@ function deadline(next: Int64 | undefined, previous: Int64 | undefined): FieldEr
 export function validateEphemeralContainersUpdate(next: Pod, previous: Pod): FieldError[] {
   const path = 'spec.ephemeralContainers';
   const { spec } = next;
+  const isOfPod = isInForce('ephemeralContainersOfPods');
+  if (isOfPod && previous.metadata.annotations?.[ANNOTATION.mirrorPod] !== undefined) {
+    return [forbiddenField('', 'static pods do not support ephemeral containers')];
+  }
   const { volumes } = validateVolumes(spec.volumes, 'spec.volumes', next.metadata.name ?? '');
   const { ephemeralContainers: wanted = [] } = spec;
   const byName = new Map(wanted.toReversed().map((each) => [each.name, each]));
   return [
-    ...validateEphemeralContainers(spec, path, volumes),
+    ...(isOfPod ? validatePod(next) : validateEphemeralContainers(spec, path, volumes)),
+    ...(isOfPod ? validatePodAnnotationsUpdate(next, previous) : []),
     ...(previous.spec.ephemeralContainers ?? []).flatMap((old) => {
       const existing = `existing ephemeral containers ${JSON.stringify(old.name)} may not be`;
       const kept = byName.get(old.name);
@@ -176,17 +284,23 @@ export function validateEphemeralContainersUpdate(next: Pod, previous: Pod): Fie
   ];
 }
 
-/** A spec without what may change; `serviceAccount` is the old name of `serviceAccountName`. */
-function settled({
-  activeDeadlineSeconds: _deadline,
-  tolerations: _tolerations,
-  serviceAccount: _account,
-  ...rest
-}: PodSpec): ReadonlyJson {
+/** A spec without what may change; `serviceAccount` is the old name of `serviceAccountName`. With `becomesOneSecond` a negative grace period is 1. */
+function settled(
+  {
+    activeDeadlineSeconds: _deadline,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    serviceAccount: _account,
+    ...rest
+  }: PodSpec,
+  becomesOneSecond = false,
+): ReadonlyJson {
+  const graceSeconds = rest.terminationGracePeriodSeconds ?? 0;
   const withoutImages = (containers: readonly Container[]): readonly ReadonlyJson[] =>
     containers.map(({ image: _image, ...container }) => container);
   return {
     ...rest,
+    ...(becomesOneSecond && graceSeconds < 0 ? { terminationGracePeriodSeconds: 1 } : {}),
     containers: withoutImages(rest.containers ?? []),
     initContainers: withoutImages(rest.initContainers ?? []),
   };

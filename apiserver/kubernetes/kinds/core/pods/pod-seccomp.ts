@@ -1,4 +1,5 @@
 import type {
+  AppArmorProfile,
   Container,
   Pod,
   PodSecurityContext,
@@ -6,6 +7,7 @@ import type {
   SecurityContext,
 } from '../../../../../shared/api/types/core-v1';
 import { ANNOTATION } from '../../../../../shared/names';
+import { deepEqual } from '../../../../../shared/object/clone';
 
 const LOCALHOST = 'localhost/';
 
@@ -81,4 +83,46 @@ function profileOf(annotation: string): SeccompProfile | undefined {
   if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' };
   const localhost = annotation.startsWith(LOCALHOST) ? annotation.slice(LOCALHOST.length) : '';
   return localhost === '' ? undefined : { type: 'Localhost', localhostProfile: localhost };
+}
+
+/**
+ * A new pod with the AppArmor profiles of its annotations in the fields of containers that have none, unless the pod has the same. Source:
+ * applyAppArmorVersionSkew, v1.36.
+ */
+export function withAppArmorFields(pod: Pod): Pod {
+  const { annotations = {} } = pod.metadata;
+  const { spec } = pod;
+  const isConcerned =
+    spec.os?.name !== 'windows' &&
+    Object.keys(annotations).some((key) => key.startsWith(ANNOTATION.appArmorContainerPrefix));
+  if (!isConcerned) return pod;
+  const ofPod = spec.securityContext?.appArmorProfile;
+  const withField = <T extends Container>(container: T): T => {
+    const annotation = annotations[`${ANNOTATION.appArmorContainerPrefix}${container.name}`];
+    const { securityContext } = container;
+    if (annotation === undefined || securityContext?.appArmorProfile !== undefined) return container;
+    const profile = appArmorProfileOf(annotation);
+    if (profile === undefined || deepEqual(profile, ofPod)) return container;
+    return { ...container, securityContext: { ...securityContext, appArmorProfile: profile } };
+  };
+  const { initContainers, containers, ephemeralContainers } = spec;
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      ...(initContainers === undefined ? {} : { initContainers: initContainers.map(withField) }),
+      containers: (containers ?? []).map(withField),
+      ...(ephemeralContainers === undefined
+        ? {}
+        : { ephemeralContainers: ephemeralContainers.map(withField) }),
+    },
+  };
+}
+
+/** The profile that the annotation names; undefined for one that no field can name. */
+function appArmorProfileOf(annotation: string): AppArmorProfile | undefined {
+  if (annotation === 'unconfined') return { type: 'Unconfined' };
+  if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };
+  const name = annotation.startsWith(LOCALHOST) ? annotation.slice(LOCALHOST.length) : '';
+  return name === '' || name.trim() !== name ? undefined : { type: 'Localhost', localhostProfile: name };
 }

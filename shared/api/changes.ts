@@ -1,0 +1,68 @@
+import type { Spanned } from '../api-level';
+import { isAtLevel } from '../api-level';
+
+/**
+ * Changes of behaviour between releases that have neither a row of their own in the other tables nor a feature gate: the first release that
+ * behaves so, or with `until` the last one. In alphabetical order.
+ */
+const CHANGES = {
+  /** Errors of label selectors in pod affinity terms are at `labelSelector`. */
+  affinitySelectorPaths: { since: '1.26' },
+  /** Options of `dnsConfig` of pods are limited to 32 search paths and 2048 characters, instead of 6 and 256. */
+  dnsSearchLimits: { since: '1.26' },
+  /** Ephemeral containers may not mount parts of volumes, and what they may not have is not validated besides. */
+  ephemeralContainerRules: { since: '1.25' },
+  /** Errors of handlers and probes come after those of all other fields of a container. */
+  handlersAreLast: { since: '1.25' },
+  /** `pods/ephemeralcontainers` shows the pod. */
+  ephemeralContainersOfPods: { since: '1.22' },
+  /** The paths of errors of `hostAliases` have indices. */
+  hostAliasIndices: { since: '1.30' },
+  /** Variables may show `status.hostIPs`. */
+  hostIPsInVariables: { since: '1.29' },
+  /** With `hostNetwork`, templates may leave host ports out, and a wrong one is an error of `hostPort`. */
+  hostPortsOfTemplates: { since: '1.28' },
+  /** Sysctls of a namespace that the pod shares with its host are refused. */
+  hostSysctls: { since: '1.29' },
+  /** Handlers and probes of init containers that end are forbidden, and not validated besides. */
+  initContainerHandlers: { since: '1.28' },
+  /** Values of label selectors in `matchExpressions` are validated as label values. */
+  labelSelectorValues: { since: '1.31' },
+  /** Jobs have labels with the domain of their group besides the old ones. */
+  jobLabelsWithDomain: { since: '1.27' },
+  /** `manualSelector` of Jobs is false by default. */
+  manualSelectorDefault: { since: '1.31' },
+  /** A negative grace period of a pod becomes 1. */
+  negativeGracePeriods: { since: '1.27' },
+  /** Values of required node affinity terms are validated as label values. */
+  nodeAffinityValues: { since: '1.32' },
+  /** Pods have a generation. */
+  podGenerations: { since: '1.33' },
+  /** The quality of service class of a pod may not change. */
+  podQosIsFixed: { since: '1.27' },
+  /** Pods can be selected by `spec.hostNetwork`. */
+  podHostNetworkSelector: { since: '1.30' },
+  /** Grace periods of probes are positive. */
+  probeGracePeriods: { since: '1.22' },
+  /** The path of a projected token stays inside its volume. */
+  projectedTokenPaths: { since: '1.30' },
+  /** Seccomp annotations and fields of new pods are no longer copied from each other. */
+  seccompFieldsOnly: { since: '1.27' },
+  /** The parts of the name of a sysctl may be separated by slashes. */
+  sysctlSlashes: { since: '1.23' },
+  /** An unknown policy of termination messages is an unsupported value. */
+  terminationMessagePolicies: { since: '1.25' },
+  /** The label selectors of topology spread constraints are validated. */
+  topologySpreadSelectors: { since: '1.25' },
+  /** Pod templates, Jobs and CronJobs have a generation. */
+  templateGenerations: { since: '1.23' },
+  /** Unmasked `/proc` needs a user namespace. */
+  unmaskedProcMounts: { since: '1.30' },
+} as const satisfies Readonly<Record<string, Spanned>>;
+
+export type Change = keyof typeof CHANGES;
+
+/** Returns whether a change of behaviour is in force at the API level of this process. */
+export function isInForce(change: Change): boolean {
+  return isAtLevel(CHANGES[change]);
+}
