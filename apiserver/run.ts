@@ -29,6 +29,8 @@ import { statusErrorOf } from './engine/server/error-handler';
 import type { AuditedProcess, ListenerParts, ServerProcess } from './compose/listener';
 import { DRAIN_GRACE_MS, openListener } from './compose/listener';
 
+/** An embedding process waits for the requests that it wants answered itself. */
+const AT_ONCE = { delayMs: 0, graceMs: 0, watchSpreadMs: 0 };
 const WITHDRAW_TIMEOUT_MS = 3_000;
 /** How long audit events that are not written yet may take at the end. */
 const AUDIT_FLUSH_MS = 10_000;
@@ -75,20 +77,15 @@ async function serve(
   context: AuditedProcess & { readonly requests: ClientRequests },
   stop: AbortSignal,
 ): Promise<void> {
-  const { options, log, requests } = context;
+  const { options, log, requests, embedding } = context;
   const shutdown = new AbortController();
   const { signal: shutdownSignal } = shutdown;
   // Every background loop listens to it.
   setMaxListeners(0, shutdownSignal);
-  if (!VERIFIED_LEVELS.includes(apiLevel)) {
-    const verified = VERIFIED_LEVELS.map(formatApiLevel).join(' and ');
-    log.warn(
-      { apiLevel: options.apiLevel },
-      `only the API levels ${verified} are compared with a real server`,
-    );
-  }
-  const start = { log, clock: systemClock };
-  const { opened, checks, ...measured } = await openServerStore(options, start);
+  warnOfUnverifiedLevel(options, log);
+  const { clock = systemClock } = embedding ?? {};
+  const start = { log, clock };
+  const { opened, checks, ...measured } = embedding?.store ?? (await openServerStore(options, start));
   const storeFailure = opened.failed ?? new Promise<never>(() => undefined);
   try {
     const { prefix } = options.store;
@@ -96,13 +93,28 @@ async function serve(
     await retryUntilAvailable(async () => checkRecords(opened.backend, prefix, stop), start, stop);
     const { backend } = opened;
     const answersOf = await openClusterAnswers(options, { log, backend, shutdownSignal }, stop);
-    const plane = planeOfOptions(options, { backend, log, shutdownSignal, answersOf, requests });
+    const plane = planeOfOptions(options, {
+      backend,
+      clock,
+      log,
+      shutdownSignal,
+      answersOf,
+      requests,
+    });
     const { store, registry } = plane;
     const policyHook = createPolicyHook({ store, registry, log, kindSettings: options.kindSettings });
     const hooks = startHooksOf(options);
     const identity = createReplicaIdentity(options, { plane, hooks, log });
-    const bootstrapObjects = createBootstrapObjects({ plane, backend, prefix, policyHook, hooks, log });
-    const { server, port, bundles, aggregation } = await openListener(context, {
+    const bootstrapObjects = createBootstrapObjects({
+      plane,
+      backend,
+      prefix,
+      policyHook,
+      hooks,
+      log,
+      areThere: embedding?.hasFirstObjects,
+    });
+    const { server, pipeline, port, bundles, aggregation } = await openListener(context, {
       plane,
       opened,
       measured,
@@ -130,17 +142,26 @@ async function serve(
       runPlaneLoops({ plane, bootstrapObjects, hooks, log }, shutdownSignal);
       void keepAuthenticationInfo(context, { plane, bundles, shutdownSignal });
       hooks.done(...LOOPS);
+      void hooks.allDone.then(() => embedding?.onReady({ plane, pipeline, port }));
       await Promise.race([apiService.run(stop), storeFailure]);
     } finally {
       await Promise.all([
         withdraw(apiService, log),
-        server.close({ delayMs: options.shutdownDelayMs, graceMs: DRAIN_GRACE_MS }),
+        server.close(
+          embedding === undefined ? { delayMs: options.shutdownDelayMs, graceMs: DRAIN_GRACE_MS } : AT_ONCE,
+        ),
       ]);
     }
   } finally {
     shutdown.abort(new Error('the server is stopped'));
     await opened.backend.close();
   }
+}
+
+function warnOfUnverifiedLevel({ apiLevel: given }: Pick<ServerOptions, 'apiLevel'>, log: Log): void {
+  if (VERIFIED_LEVELS.includes(apiLevel)) return;
+  const verified = VERIFIED_LEVELS.map(formatApiLevel).join(' and ');
+  log.warn({ apiLevel: given }, `only the API levels ${verified} are compared with a real server`);
 }
 
 /** Starts what keeps the objects of the control plane itself up to date until the signal aborts. */
@@ -160,7 +181,7 @@ function runPlaneLoops(
 }
 
 async function keepAuthenticationInfo(
-  { options, log }: ServerProcess,
+  { options, log, embedding }: ServerProcess,
   parts: Pick<ListenerParts, 'plane' | 'shutdownSignal'> & { readonly bundles: AuthorityBundles },
 ): Promise<void> {
   const { plane, shutdownSignal, bundles } = parts;
@@ -171,7 +192,7 @@ async function keepAuthenticationInfo(
     clients: bundles.clients,
     proxies:
       names === undefined || bundles.proxies === undefined ? undefined : { bundle: bundles.proxies, names },
-    clock: systemClock,
+    clock: embedding?.clock ?? systemClock,
     log,
   }).run(shutdownSignal);
 }

@@ -72,7 +72,8 @@ function minorOf(release: string): number {
 /** The value of `--api-level` on the command line, else of ORCH_API_LEVEL. A value that is no level is left to the flags. */
 function readApiLevel(argv: readonly string[], env: NodeJS.ProcessEnv): ApiLevel | undefined {
   const flag = argv.findLast((word, at) => word.startsWith('--api-level=') || argv[at - 1] === '--api-level');
-  return parseApiLevel(flag?.replace(/^--api-level=/, '') ?? env['ORCH_API_LEVEL'] ?? '');
+  const given = flag?.replace(/^--api-level=/, '') ?? env['ORCH_API_LEVEL'];
+  return parseApiLevel((typeof ORCH_INSTANCE === 'undefined' ? given : ORCH_INSTANCE.apiLevel) ?? '');
 }
 
 /** The level of a new store. */

@@ -78,9 +78,18 @@ const KUBERNETES_GROUP_SUFFIX = '.k8s.io';
 
 /** The value of `--dialect` on the command line, else of ORCH_DIALECT, else `orch`. A value that is neither is left to the flags. */
 function readDialect(argv: readonly string[], env: NodeJS.ProcessEnv): Dialect {
+  if (typeof ORCH_INSTANCE !== 'undefined') return ORCH_INSTANCE.dialect;
   const flag = argv.findLast((word, at) => word.startsWith('--dialect=') || argv[at - 1] === '--dialect');
   const value = flag?.replace(/^--dialect=/, '') ?? env['ORCH_DIALECT'];
   return value === 'kubernetes' ? 'kubernetes' : 'orch';
+}
+
+/**
+ * What all modules of an instance share. The bundle of the package is a function of this parameter, so that one process can have an instance for
+ * each dialect and API level (ADR 80). Not declared in programs.
+ */
+declare global {
+  const ORCH_INSTANCE: { readonly dialect: Dialect; readonly apiLevel?: string | undefined } | undefined;
 }
 
 export const dialect: Dialect = readDialect(process.argv, process.env);

@@ -15,6 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['deploy/local'],
   ['deploy/admin'],
   ['deploy/convert'],
+  ['package'],
   ['controller-manager/scheduler'],
   ['controller-manager'],
   [
@@ -89,6 +90,7 @@ const FORBIDDEN_IMPORTS: readonly (readonly [from: string, to: string])[] = [
   ['e2e', 'orch'],
   ['e2e', 'apiserver'],
   ['e2e', 'controller-manager'],
+  ['e2e', 'package'],
 ];
 
 /** Plants bugs into the programs to test the checkers, so it may import them. */
@@ -105,6 +107,8 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'orch/main.ts',
   'orch/envtest/etcd.ts',
   'orch/envtest/kube-apiserver.ts',
+  'package/engine.ts',
+  'package/index.ts',
   'shared/schema/generate-types.ts',
 ]);
 
@@ -172,7 +176,7 @@ describe('layers', () => {
   test('every source file is a program, or one imports it', () => {
     const imported = new Set(imports(program).map(({ to }) => `${to}.ts`));
     const parts = program.filter((file) =>
-      /^(?:deploy\/(?:admin|convert)|orch|apiserver|controller-manager|shared)\//u.test(file),
+      /^(?:deploy\/(?:admin|convert)|orch|apiserver|controller-manager|package|shared)\//u.test(file),
     );
     expect(parts.filter((file) => !imported.has(file) && !PROGRAMS.has(file))).toEqual([]);
   });

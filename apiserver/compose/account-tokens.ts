@@ -60,6 +60,10 @@ export function createAccountTokens(
 }
 
 function keysOf({ signingKey, keyFiles, servingKeyFile }: AccountTokenOptions, log: Log): AccountTokenKeys {
+  if (signingKey.from === 'memory') {
+    const { privateKey: _secret, ...own } = signingKey.key;
+    return { signing: signingKey.key, verifying: [own] };
+  }
   const signingKeyFile = signingKey.from === 'file' ? signingKey.file : ownKeyFile(signingKey.dir, log);
   const keys = readAccountTokenKeys({ signingKeyFile, keyFiles });
   if (keyFiles.length > 0 || servingKeyFile === undefined) return keys;

@@ -45,6 +45,16 @@ export interface AuthenticationContext extends AccountTokenContext {
   readonly shutdownSignal: AbortSignal;
   /** Absent: webhook responses are not shared with other replicas. */
   readonly answersOf?: AnswersOf | undefined;
+  /** The users of the embedding process; absent: there is none. */
+  readonly embedded?: EmbeddedUsers | undefined;
+}
+
+/** How an embedding process authenticates its own requests. */
+export interface EmbeddedUsers {
+  /** Comes before all others: requests that did not come through a connection. */
+  readonly requests: Authenticator;
+  /** Comes before all other kinds of tokens. */
+  readonly tokens: TokenAuthenticator;
 }
 
 /** Throws an error that names the file if a token, key or authority file is unusable. */
@@ -62,6 +72,7 @@ export function createAuthentication(
   const counts = new AuthenticationCounts();
   // A proxy also has a client certificate. Its request headers take precedence over its own identity.
   const authenticators = [
+    ...(context.embedded === undefined ? [] : [context.embedded.requests]),
     ...ofCertificates(options, bundles, { clock: context.clock, counts }),
     bearerToken(tokens, apiAudiences),
     webSocketToken(tokens, apiAudiences),
@@ -87,9 +98,10 @@ function tokenKinds(
   context: AuthenticationContext,
   { apiAudiences, authenticators, counts }: AccountTokenParts,
 ): readonly TokenAuthenticator[] {
-  const { plane, clock, log, shutdownSignal, answersOf } = context;
+  const { plane, clock, log, shutdownSignal, answersOf, embedded } = context;
   const secrets = systemSecrets(plane.store, plane.registry);
   return [
+    ...(embedded === undefined ? [] : [embedded.tokens]),
     ...(ownTokens === undefined ? [] : [meantForApi(apiAudiences, staticTokenLookup(ownTokens))]),
     ...(tokenFile === undefined ? [] : [meantForApi(apiAudiences, tokenFileLookup(tokenFile))]),
     ...authenticators,

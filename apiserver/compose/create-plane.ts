@@ -1,4 +1,4 @@
-import { systemClock } from '../../shared/concurrency/clock';
+import type { Clock } from '../../shared/concurrency/clock';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import type { AnswersOf } from '../engine/remote/shared-answers';
@@ -19,6 +19,7 @@ const SECOND_MS = 1_000;
 const WATCH_QUEUES_SHARE = 1 / 16;
 
 export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills' | 'requests'> {
+  readonly clock: Clock;
   readonly log: Log;
   /** Absent: webhook responses are not shared with other replicas. */
   readonly answersOf?: AnswersOf | undefined;
@@ -28,12 +29,12 @@ export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills
 
 /** Builds the control plane of the command line. Throws KubeconfigError for an unusable webhook file. */
 export function planeOfOptions(options: ServerOptions, parts: PlaneParts): ControlPlane {
-  const { log, shutdownSignal, answersOf, ...over } = parts;
+  const { clock, log, shutdownSignal, answersOf, ...over } = parts;
   return createControlPlane({
     ...over,
     log,
     prefix: options.store.prefix,
-    clock: systemClock,
+    clock,
     eventTtlSeconds: options.eventTtlSeconds,
     runtimeConfig: options.runtimeConfig,
     serverSideApply: options.featureGates.ServerSideApply,
@@ -44,7 +45,7 @@ export function planeOfOptions(options: ServerOptions, parts: PlaneParts): Contr
     ...defined({ encrypted: encryptedPrefixes(options) }),
     admission: options.admission,
     accessControl: createAuthorization(options, {
-      clock: systemClock,
+      clock,
       log,
       shutdownSignal,
       answersOf,

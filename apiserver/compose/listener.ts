@@ -1,4 +1,5 @@
 import { issuerPages } from '../kubernetes/discovery/issuer-documents';
+import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import { LoopLag } from '../../shared/concurrency/loop-lag';
 import { STEP_TIMES } from '../../shared/concurrency/long-steps';
@@ -8,7 +9,7 @@ import { defined } from '../../shared/defined';
 import type { Build } from '../../shared/build';
 import type { Log } from '../../shared/log/log';
 import type { Audit } from '../engine/audit/audit';
-import type { AuthorityBundles } from './authentication';
+import type { AuthorityBundles, EmbeddedUsers } from './authentication';
 import { clientAuthoritiesOf, createAuthentication } from './authentication';
 import { createAuthorizationStage } from '../engine/authz/authorize';
 import type { ControlPlane } from './control-plane';
@@ -28,6 +29,8 @@ import { createProcessMetrics } from './process-metrics';
 import { createBackupRouter } from '../engine/observability/backup-router';
 import { createAnswerStage } from './answer-stage';
 import { createPipeline } from '../engine/pipeline';
+import type { EncodeElement } from '../engine/handlers/element-encoder';
+import type { Offloads } from './worker/create-offload';
 import { createOffloads } from './worker/create-offload';
 import type { Aggregation } from './aggregation';
 import { createBackends } from './backends';
@@ -35,9 +38,12 @@ import { verbContextOf } from './create-plane';
 import type { ServerStore } from './server-store';
 import type { ServerOptions, ServingOptions } from './options/server-options';
 import type { ReplicaIdentity } from './replica-identity';
+import type { CertificateFiles, LoadedCertificate } from '../engine/server/certificate-files';
 import { newConnectionCounts } from '../engine/server/connection-counts';
 import { createPreflightStage } from '../engine/server/browser-rules';
 import { createMemoryLimitStage, createRequestMemory } from '../engine/server/held-bytes';
+import type { Stage } from '../engine/request/exchange';
+import type { Pipeline } from '../engine/server/request-handler';
 import type { Server } from '../engine/server/server';
 import { createServer } from '../engine/server/server';
 import type { OpenedStore } from '../engine/storage/open';
@@ -51,6 +57,31 @@ export interface ServerProcess {
   /** Returns why the last log line could not be written. */
   readonly logFailure: () => Error | undefined;
   readonly build: Build;
+  /** Absent: the server is the program of its process. */
+  readonly embedding?: Embedding;
+}
+
+/** What a process that embeds servers has in place of a process, files and real time. */
+export interface Embedding {
+  readonly store: ServerStore;
+  /** Whether the store has the objects that every cluster has from its first start. */
+  readonly hasFirstObjects: boolean;
+  readonly clock: Clock;
+  readonly users: EmbeddedUsers;
+  /** Runs around the last stage of each request, for faults that a test injects. */
+  readonly intercept: Stage;
+  /** Whether the server opens its port. */
+  readonly listens: boolean;
+  /** Called once the server is ready. */
+  readonly onReady: (server: EmbeddedServer) => void;
+}
+
+export interface EmbeddedServer {
+  readonly plane: ControlPlane;
+  /** Runs the stages of one request. */
+  readonly pipeline: Pipeline;
+  /** 0 if the server does not listen. */
+  readonly port: number;
 }
 
 export interface AuditedProcess extends ServerProcess {
@@ -76,6 +107,7 @@ export interface ListenerParts {
 
 export interface OpenListener {
   readonly server: Server;
+  readonly pipeline: Pipeline;
   readonly port: number;
   readonly bundles: AuthorityBundles;
   readonly aggregation: Aggregation;
@@ -83,26 +115,37 @@ export interface OpenListener {
 
 /** Opens the listener with the whole request pipeline. Health checks answer at once; readiness follows later. */
 export async function openListener(
-  { options, log, logFailure, build, audit }: AuditedProcess,
+  { options, log, logFailure, build, audit, embedding }: AuditedProcess,
   parts: ListenerParts,
 ): Promise<OpenListener> {
   const { plane, opened, measured, shutdownSignal, answersOf } = parts;
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
-  const known = { plane, clock: systemClock, log, shutdownSignal, answersOf };
-  const authentication = createAuthentication(options.authentication, known);
+  const clock = embedding?.clock ?? systemClock;
+  const known = { plane, clock, log, shutdownSignal, answersOf };
+  const authentication = createAuthentication(options.authentication, {
+    ...known,
+    embedded: embedding?.users,
+  });
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
   const backends = await createBackends(options, { ...known, ownPort: () => address.port });
   const loop = watchLoop(shutdownSignal);
   const flowParts = { plane, log, dropped: loop.dropped, storePrefix: options.store.prefix };
   const flow = startFlowControl(options.flow, flowParts, shutdownSignal);
   const { onShutdown, health } = healthOf({ options, log, logFailure }, parts);
-  const { large, encodings, counts } = createOffloads({ ...known, backend: opened.backend });
-  const certificate = certificateFiles(options.serving, { log, shutdownSignal });
-  const counted = { connections, loop, ...backends, audit: audit?.counts, largeRequests: counts };
+  // An embedding process waits for a large request: two threads for each server would cost it more.
+  const offloads =
+    embedding === undefined ? createOffloads({ ...known, backend: opened.backend }) : undefined;
+  const certificate = certificateOf(options.serving, { log, shutdownSignal });
+  const counted = { connections, loop, ...backends, audit: audit?.counts, largeRequests: offloads?.counts };
   const metrics = createProcessMetrics(
-    { options, build, servingFile: certificate.certFile },
+    {
+      options,
+      build,
+      servingFile: 'certFile' in certificate ? certificate.certFile : undefined,
+      isOnlyServer: embedding === undefined,
+    },
     { plane, authentication, ...counted, flow: flow.report, store: { ...opened, ...measured } },
   );
   const { keys } = authentication.accountTokens;
@@ -116,41 +159,53 @@ export async function openListener(
     ],
     verbs: {
       ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),
-      encodeElement: async (request, signal) => encodings.element(request, signal),
+      ...(offloads === undefined ? {} : { encodeElement: elementEncoderOf(offloads) }),
     },
-    large,
+    ...defined({ large: offloads?.large }),
     aggregator: backends.aggregation.aggregator,
     otherDocuments: backends.aggregation.documents,
     serverAddress,
     build,
   });
+  const pipeline = createPipeline({
+    audit,
+    ...defined({ preflight: options.serving.browsers && createPreflightStage(options.serving.browsers) }),
+    authenticate: authentication.stage,
+    impersonate: createImpersonationStage(plane.access.authorize),
+    limitMemory: createMemoryLimitStage(connections.memory),
+    // The loop of an embedding process is late because of the process itself, which would be refused its own requests.
+    ...(embedding === undefined ? { overload: createOverloadStage({ ...loop, isLong: flow.isLong }) } : {}),
+    flowControl: flow.stage,
+    authorize: createAuthorizationStage(plane.access.authorize),
+    ...defined({ storageVersions: parts.identity?.stage }),
+    metrics,
+    requestTimeoutMs: options.requests.timeoutMs,
+    answer:
+      embedding === undefined
+        ? answer
+        : async (exchange, next) => embedding.intercept(exchange, async () => answer(exchange, next)),
+  });
   const server = createServer({
     ...options.serving,
     certificate,
     clientAuthorities: clientAuthoritiesOf(authentication.bundles),
-    pipeline: createPipeline({
-      audit,
-      ...defined({ preflight: options.serving.browsers && createPreflightStage(options.serving.browsers) }),
-      authenticate: authentication.stage,
-      impersonate: createImpersonationStage(plane.access.authorize),
-      limitMemory: createMemoryLimitStage(connections.memory),
-      overload: createOverloadStage({ ...loop, isLong: flow.isLong }),
-      flowControl: flow.stage,
-      authorize: createAuthorizationStage(plane.access.authorize),
-      ...defined({ storageVersions: parts.identity?.stage }),
-      metrics,
-      requestTimeoutMs: options.requests.timeoutMs,
-      answer,
-    }),
+    pipeline,
     log,
     ...connections,
     onShutdown,
     endWatches: async (how) => plane.cache.drain(how, AbortSignal.timeout(how.spreadMs + DRAIN_GRACE_MS)),
   });
-  const bound = await server.listen();
-  address.port = bound.port;
-  log.info({ ...bound }, 'serving over TLS');
-  return { server, port: bound.port, bundles: authentication.bundles, aggregation: backends.aggregation };
+  if (embedding?.listens !== false) {
+    const bound = await server.listen();
+    address.port = bound.port;
+    log.info({ ...bound }, 'serving over TLS');
+  }
+  const { bundles } = authentication;
+  return { server, pipeline, port: address.port, bundles, aggregation: backends.aggregation };
+}
+
+function elementEncoderOf({ encodings }: Offloads): EncodeElement {
+  return async (request, signal) => encodings.element(request, signal);
 }
 
 /** Creates the health checks. Readiness fails once `onShutdown` was called. */
@@ -182,11 +237,12 @@ function watchLoop(shutdownSignal: AbortSignal): LoopReport & OverloadParts {
   return { lag, dropped: { mutating: 0, readOnly: 0 }, random: () => Math.random(), steps: STEP_TIMES };
 }
 
-function certificateFiles(
+function certificateOf(
   { certificate }: ServingOptions,
   { log, shutdownSignal }: { readonly log: Log; readonly shutdownSignal: AbortSignal },
-): { readonly certFile: string; readonly keyFile: string } {
+): CertificateFiles | LoadedCertificate {
   if (certificate.from === 'files') return certificate;
+  if (certificate.from === 'memory') return certificate.loaded;
   const own = { dir: certificate.dir, hosts: certificate.hosts, log };
   const files = ensureServingCertificate(own);
   keepServingCertificate(own, shutdownSignal);

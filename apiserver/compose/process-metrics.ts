@@ -1,4 +1,5 @@
 import type { Build } from '../../shared/build';
+import { defined } from '../../shared/defined';
 import { statusErrorOf } from '../engine/server/error-handler';
 import type { OwnCertificate, PresentedCertificate } from './metrics/add-certificate-metrics';
 import type { MetricsEndpoints, MetricsEndpointsOptions } from './metrics/metrics-endpoints';
@@ -12,27 +13,33 @@ import type { StoreOptions } from '../engine/storage/open';
 export interface MeasuredProcess {
   readonly options: ServerOptions;
   readonly build: Build;
-  readonly servingFile: string;
+  /** Whether the metrics of the process belong to this server. */
+  readonly isOnlyServer: boolean;
+  /** Undefined: the certificate is in memory. */
+  readonly servingFile: string | undefined;
 }
 
 export interface MeasuredParts extends Required<
   Pick<
     MetricsEndpointsOptions,
-    'audit' | 'flow' | 'largeRequests' | 'connections' | 'aggregated' | 'connects' | 'loop' | 'store'
+    'audit' | 'flow' | 'connections' | 'aggregated' | 'connects' | 'loop' | 'store'
   >
 > {
+  /** Undefined: large requests are not offloaded. */
+  readonly largeRequests: MetricsEndpointsOptions['largeRequests'] | undefined;
   readonly plane: ControlPlane;
   readonly authentication: Authentication;
 }
 
-/** Builds the metrics of the single server of a process. */
+/** Builds the metrics of a server. */
 export function createProcessMetrics(
-  { options, build, servingFile }: MeasuredProcess,
-  { plane, authentication, ...parts }: MeasuredParts,
+  { options, build, servingFile, isOnlyServer }: MeasuredProcess,
+  { plane, authentication, largeRequests, ...parts }: MeasuredParts,
 ): MetricsEndpoints {
   const { registry, cache, admissionMetrics, webhookMetrics, requests, graphTimes, queues } = plane;
   return createMetricsEndpoints({
     ...parts,
+    ...defined({ largeRequests }),
     registry,
     cache,
     statusOf: statusErrorOf,
@@ -43,8 +50,12 @@ export function createProcessMetrics(
     queues,
     authentication: authentication.counts,
     tokens: authentication.accountTokens.counts,
-    certificates: [{ name: 'serving', file: servingFile }, ...othersOf(options), ...membersOf(options.store)],
-    processMetrics: true,
+    certificates: [
+      ...(servingFile === undefined ? [] : [{ name: 'serving', file: servingFile }]),
+      ...othersOf(options),
+      ...membersOf(options.store),
+    ],
+    processMetrics: isOnlyServer,
     build,
     choice: options.metrics,
   });

@@ -7,14 +7,14 @@ import { silentLog } from '../../shared/log/log';
 import type { Backend } from '../engine/storage/backend';
 import { openEmbeddedBackend } from '../engine/storage/stores/embedded/embedded-backend';
 import { createEtcdBackend } from '../engine/storage/stores/etcd/etcd-backend';
-import { MemoryBackend } from '../engine/storage/testing/memory-backend';
+import { MemoryBackend } from '../engine/storage/stores/memory/memory-backend';
 
 /** The key prefix of test servers. */
 const STORE_PREFIX = '/registry';
 
 const cleanUps: (() => Promise<void>)[] = [];
 
-/** Every storage backend, and the memory backend of tests, each opened empty. Call {@link removeStores} at the end. */
+/** Every storage backend, each opened empty. Call {@link removeStores} at the end. */
 export const STORES: readonly (readonly [name: string, open: () => Promise<Backend>])[] = [
   ['a store in memory', async (): Promise<Backend> => Promise.resolve(new MemoryBackend())],
   [

@@ -42,7 +42,7 @@ const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIP
 export function createConnection(options: ClientOptions, clock: Clock = monotonicClock): Connection {
   const transports = createCredentialsTransport(
     options,
-    (each) => observed(createTransport(each), options.observe, clock),
+    (each) => observed((options.transport ?? createTransport)(each), options.observe, clock),
     clock,
   );
   const credentials = credentialsOf(options, transports, clock);

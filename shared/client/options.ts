@@ -3,7 +3,7 @@ import type { RequestObserver } from '../metrics/rest-client';
 import type { ApiObject, ListMeta } from '../object/object';
 import type { ExecPlugin } from './exec-plugin';
 import type { TlsFiles } from './tls-files';
-import type { TransportOptions } from './transport';
+import type { Transport, TransportOptions } from './transport';
 
 /** The files, if any, replace `ca`, `cert` and `key`. When their content changes, new connections are made, as in client-go. */
 export interface ClientOptions extends TransportOptions, TlsFiles {
@@ -14,6 +14,8 @@ export interface ClientOptions extends TransportOptions, TlsFiles {
   readonly tokenSource?: TokenSource;
   /** Provides the credentials of each request, a client certificate included; replaces all others. */
   readonly exec?: ExecPlugin;
+  /** Makes the transport; absent: HTTP over sockets. */
+  readonly transport?: (options: TransportOptions) => Transport;
   readonly userAgent?: string;
   /** Reports reloaded files. */
   readonly log?: Log;

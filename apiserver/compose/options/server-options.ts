@@ -4,7 +4,7 @@ import type { Dialect } from '../../../shared/names';
 import type { PluginChoice, PluginContext } from '../../kubernetes/admission/plugins';
 import type { CallLimits } from '../../kubernetes/admission/webhooks/call';
 import type { AuditOptions } from '../../engine/audit/audit-options';
-import type { TokenAlgorithm } from '../../../shared/tokens/token-key';
+import type { SigningKey, TokenAlgorithm } from '../../../shared/tokens/token-key';
 import type { IdTokenRules } from '../../engine/authn/oidc/id-tokens';
 import type { ReviewVersion } from '../../engine/remote/review-call';
 import type { RequestHeaderNames } from '../../engine/authn/request-header';
@@ -21,6 +21,7 @@ import type { AuthorizationWebhookOptions } from './authorization-webhook-option
 import type { IdentityOptions } from '../../kubernetes/bootstrap/identity-lease';
 import type { Http2Settings } from '../../engine/server/http2-sessions';
 import type { BrowserRules } from '../../engine/server/browser-rules';
+import type { LoadedCertificate } from '../../engine/server/certificate-files';
 import type { SniCertificate } from '../../engine/server/sni-certificates';
 import type { ServerFeatureGates } from './own-gates';
 import type { FlowOptions } from './flow-options';
@@ -90,7 +91,8 @@ export interface ServingOptions {
   readonly certificate:
     | { readonly from: 'files'; readonly certFile: string; readonly keyFile: string }
     /** The server generates a certificate below `dir`; `hosts` are its subject alternative names. */
-    | { readonly from: 'self-signed'; readonly dir: string; readonly hosts: readonly string[] };
+    | { readonly from: 'self-signed'; readonly dir: string; readonly hosts: readonly string[] }
+    | { readonly from: 'memory'; readonly loaded: LoadedCertificate };
   /** Selected by SNI, in preference to `certificate`. */
   readonly sniCertificates: readonly SniCertificate[];
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
@@ -159,7 +161,8 @@ export interface AccountTokenOptions {
   readonly signingKey:
     | { readonly from: 'file'; readonly file: string }
     /** The server generates a key below `dir`. */
-    | { readonly from: 'self-made'; readonly dir: string };
+    | { readonly from: 'self-made'; readonly dir: string }
+    | { readonly from: 'memory'; readonly key: SigningKey };
   /** Files of the keys that verify other tokens. */
   readonly keyFiles: readonly string[];
   /** Used if no key files are given and its key type can sign tokens. */

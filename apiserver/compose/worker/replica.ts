@@ -30,7 +30,7 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
   setMaxListeners(0, shutdown.signal);
   const plane = planeOfOptions(
     { ...options, watchCache: { ...options.watchCache, checkIntervalMs: 0 } },
-    { backend, log, shutdownSignal: shutdown.signal, fills: 'on demand' },
+    { backend, clock: systemClock, log, shutdownSignal: shutdown.signal, fills: 'on demand' },
   );
   const authentication = createAuthentication(options.authentication, {
     plane,

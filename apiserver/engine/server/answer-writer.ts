@@ -89,6 +89,11 @@ function piecesOf(body: Buffer): AsyncIterator<Buffer> {
 }
 
 function writeHead({ response, exchange, options }: AnswerOwner, answer: Answer): void {
+  response.writeHead(answer.code, headersOf(exchange, answer, options.browsers));
+}
+
+/** The headers of a response, names and values alternating. */
+export function headersOf(exchange: Exchange, answer: Answer, browsers?: BrowserRules): OutgoingHttpHeader[] {
   const headers: OutgoingHttpHeader[] =
     'Cache-Control' in answer.headers ? [] : ['Cache-Control', 'no-cache, private'];
   for (const name of Object.keys(answer.headers)) {
@@ -96,7 +101,7 @@ function writeHead({ response, exchange, options }: AnswerOwner, answer: Answer)
     if (typeof value === 'string') headers.push(name, value);
     else for (const each of value ?? []) headers.push(name, each);
   }
-  if (options.browsers !== undefined) headers.push(...browserHeaders(options.browsers, exchange, answer));
+  if (browsers !== undefined) headers.push(...browserHeaders(browsers, exchange, answer));
   if (Buffer.isBuffer(answer.body) && answer.code !== NO_CONTENT)
     headers.push('Content-Length', answer.body.length);
   if (exchange.audit !== undefined) headers.push('Audit-Id', exchange.audit.id);
@@ -107,7 +112,7 @@ function writeHead({ response, exchange, options }: AnswerOwner, answer: Answer)
   if (exchange.warnings.length > 0) {
     for (const warning of warningHeaders(exchange.warnings)) headers.push('Warning', warning);
   }
-  response.writeHead(answer.code, headers);
+  return headers;
 }
 
 /** Closes an iterator early, without waiting for a `next` that is still pending. */

@@ -31,6 +31,23 @@ export async function loadCertificate({ certFile, keyFile }: CertificateFiles): 
   }
 }
 
+/**
+ * Loads a serving certificate. Files are watched until `stop`; one that is loaded already stays as it is. Throws as {@link loadCertificate}.
+ */
+export async function openCertificate(
+  certificate: CertificateFiles | LoadedCertificate,
+  options: Pick<WatchCertificateOptions, 'pollMs' | 'log' | 'onChange'>,
+): Promise<{ readonly loaded: LoadedCertificate; readonly stop: () => void }> {
+  if ('cert' in certificate) return { loaded: certificate, stop: () => undefined };
+  const fingerprint = await fingerprintOf(certificate);
+  const loaded = await loadCertificate(certificate);
+  const onChange = (changed: LoadedCertificate): void => {
+    options.onChange(changed);
+    options.log.info({ file: certificate.certFile }, 'serving certificate reloaded');
+  };
+  return { loaded, ...watchCertificate({ ...options, onChange, files: certificate, fingerprint }) };
+}
+
 export interface WatchCertificateOptions {
   readonly files: CertificateFiles;
   /** The result of {@link fingerprintOf} before the files were loaded, so that no change in between is missed. */

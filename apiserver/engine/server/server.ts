@@ -13,7 +13,7 @@ import type { Rate } from '../../../shared/concurrency/token-bucket';
 import type { Log } from '../../../shared/log/log';
 import type { BrowserRules } from './browser-rules';
 import type { CertificateFiles, LoadedCertificate } from './certificate-files';
-import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
+import { openCertificate } from './certificate-files';
 import type { ConnectionCounts } from './connection-counts';
 import { newConnectionCounts } from './connection-counts';
 import { limitClients } from './connection-limit';
@@ -43,7 +43,8 @@ export interface ServerSettings {
   readonly bindAddress: string;
   /** 0 selects a free port. */
   readonly port: number;
-  readonly certificate: CertificateFiles;
+  /** Files are watched and read again when they change. */
+  readonly certificate: CertificateFiles | LoadedCertificate;
   /** Certificates selected by SNI. Absent: `certificate` is used for all names. */
   readonly sniCertificates?: readonly SniCertificate[];
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
@@ -85,6 +86,8 @@ export interface CloseOptions {
   readonly delayMs: number;
   /** How long requests in flight may take after that; then they are aborted. */
   readonly graceMs: number;
+  /** The time over which watches end, once nothing is accepted any more. Absent: half a second. */
+  readonly watchSpreadMs?: number;
 }
 
 export interface Server {
@@ -170,12 +173,21 @@ class HttpsServer implements Server {
       certificatePollMs = limits.CERTIFICATE_POLL_MS,
       log,
     } = this.#settings;
-    const fingerprint = await fingerprintOf(certificate);
-    let serving = await loadCertificate(certificate);
+    let useNewContext = (): void => undefined;
+    let serving: LoadedCertificate;
+    const { loaded, stop } = await openCertificate(certificate, {
+      pollMs: certificatePollMs,
+      log,
+      onChange: (changed) => {
+        serving = changed;
+        useNewContext();
+      },
+    });
+    serving = loaded;
     await this.#openSniCertificates(certificatePollMs);
     const https = this.#createHttps(serving);
     this.#https = https;
-    const useNewContext = (): void => {
+    useNewContext = () => {
       https.setSecureContext(this.#secureContext(serving));
     };
     this.#settings.clientAuthorities?.onChange(() => {
@@ -187,17 +199,6 @@ class HttpsServer implements Server {
     await listening;
     // A failure to accept one connection, such as a lack of memory, must not end the server.
     https.on('error', (error) => log.error({ error }, 'failed to accept a connection'));
-    const { stop } = watchCertificate({
-      files: certificate,
-      fingerprint,
-      pollMs: certificatePollMs,
-      log,
-      onChange: (loaded) => {
-        serving = loaded;
-        useNewContext();
-        log.info({ file: certificate.certFile }, 'serving certificate reloaded');
-      },
-    });
     this.#stopWatchingCertificate = () => {
       stop();
       this.#sni?.stop();
@@ -346,7 +347,11 @@ class HttpsServer implements Server {
     return undefined;
   }
 
-  async #drain({ delayMs, graceMs }: CloseOptions): Promise<void> {
+  async #drain({
+    delayMs,
+    graceMs,
+    watchSpreadMs: spreadMs = limits.WATCH_END_SPREAD_MS,
+  }: CloseOptions): Promise<void> {
     const { log, onShutdown } = this.#settings;
     onShutdown?.();
     this.#isLeaving = true;
@@ -368,7 +373,7 @@ class HttpsServer implements Server {
     this.#http2?.close();
     for (const response of this.#exchanges.keys()) response.shouldKeepAlive = false;
     log.info({ inFlight: this.inFlight() }, 'shutting down: no new connections, draining in-flight requests');
-    const watchesEnd = this.#endWatches({ spreadMs: limits.WATCH_END_SPREAD_MS, refuseNew: true });
+    const watchesEnd = this.#endWatches({ spreadMs, refuseNew: true });
     const grace = AbortSignal.timeout(graceMs);
     await Promise.race([Promise.all([this.#idle(), watchesEnd]), once(grace, 'abort')]);
     this.#cutRequests();

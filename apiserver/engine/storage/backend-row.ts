@@ -56,9 +56,12 @@ export interface BackendRow<Flags, Options> {
   };
   /** Its own flags. */
   readonly flags: readonly FlagRow[];
-  /** The required flag, which no other store accepts, so that a flag of another store is detected. `hint` names an alternative. */
-  readonly needs: { readonly flag: string; readonly hint?: string };
-  /** Whether the required flag is set. */
+  /**
+   * The required flag, which no other store accepts, so that a flag of another store is detected. `hint` names an alternative. Absent: the
+   * store needs no flag.
+   */
+  readonly needs?: { readonly flag: string; readonly hint?: string };
+  /** Whether the required flag is set; true if there is none. */
   isNamed(flags: Flags): boolean;
   /** Errors in the values of its flags, as sentences for the user. */
   problems(flags: Flags): readonly string[];

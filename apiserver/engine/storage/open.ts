@@ -3,9 +3,10 @@ import type { BackendRow, CommonStoreOptions, OpenParts, OpenStore } from './bac
 import { STORAGE_GROUP } from './backend-row';
 import { EMBEDDED } from './stores/embedded/embedded-row';
 import { ETCD } from './stores/etcd/etcd-row';
+import { MEMORY } from './stores/memory/memory-row';
 
 /** The stores by the value of `--storage-backend`; the first is the default. A new store is a row here and a folder. */
-const BACKENDS = { etcd3: ETCD, embedded: EMBEDDED } as const;
+const BACKENDS = { etcd3: ETCD, embedded: EMBEDDED, memory: MEMORY } as const;
 
 export type BackendName = keyof typeof BACKENDS;
 
@@ -67,14 +68,17 @@ export function storeWarnings(flags: StoreFlags): readonly string[] {
 export function storeProblems(flags: StoreFlags): readonly string[] {
   const { storageBackend: chosen, etcdPrefix } = flags;
   const row = ROWS[chosen];
-  const { flag, hint } = row.needs;
+  const { flag = '', hint } = row.needs ?? {};
   const needed = `--${flag} is needed with --storage-backend=${chosen}${hint === undefined ? '' : `; ${hint}`}`;
   return [
     ...(row.isNamed(flags) ? [] : [needed]),
     ...row.problems(flags),
-    ...NAMES.filter((name) => name !== chosen && ROWS[name].isNamed(flags)).map(
-      (name) => `--${ROWS[name].needs.flag} needs --storage-backend=${name}`,
-    ),
+    ...NAMES.flatMap((name) => {
+      const { needs } = ROWS[name];
+      return name === chosen || needs === undefined || !ROWS[name].isNamed(flags)
+        ? []
+        : [`--${needs.flag} needs --storage-backend=${name}`];
+    }),
     ...(/[^/]/.test(etcdPrefix) ? [] : ['--etcd-prefix must not be empty']),
   ];
 }

@@ -35,6 +35,8 @@ export interface BootstrapObjectsParts {
   readonly policyHook: PolicyHook;
   readonly hooks: StartHooks;
   readonly log: Log;
+  /** Whether the store is known to have all of them when the server starts. */
+  readonly areThere?: boolean | undefined;
 }
 
 /** The objects that every cluster has from its first start, created if missing. */
@@ -68,7 +70,7 @@ export function createBootstrapObjects(parts: BootstrapObjectsParts): BootstrapO
         fills += 1;
         wake();
       });
-      await ensureBootstrapObjects(parts, signal);
+      await ensureBootstrapObjects(parts, signal, parts.areThere);
     },
     async run(signal) {
       const backoff = new Backoff({ initialMs: RETRY_MIN_MS, maxMs: RETRY_MAX_MS });
@@ -103,6 +105,7 @@ export function createBootstrapObjects(parts: BootstrapObjectsParts): BootstrapO
 async function ensureBootstrapObjects(
   { plane, backend, prefix, policyHook, hooks, log }: BootstrapObjectsParts,
   signal: AbortSignal,
+  areThere = false,
 ): Promise<void> {
   const { store, registry } = plane;
   const retrying = async (step: () => Promise<unknown>): Promise<unknown> =>
@@ -110,11 +113,11 @@ async function ensureBootstrapObjects(
   await retrying(async () => checkRecords(backend, prefix, signal));
   // Existing Services must claim their addresses before a client can request them.
   await retrying(async () => plane.serviceAllocation.repair(signal));
-  await retrying(async () => createFirstNamespaces(store, registry(), signal));
+  if (!areThere) await retrying(async () => createFirstNamespaces(store, registry(), signal));
   hooks.done('bootstrapController');
-  await retrying(async () => createFirstObjects(store, registry(), signal));
+  if (!areThere) await retrying(async () => createFirstObjects(store, registry(), signal));
   hooks.done('priorityClasses');
-  await policyHook.run(signal);
+  if (!areThere) await policyHook.run(signal);
   // A replica must not report ready before its own cache has the roles and the flow control configuration.
   await retrying(async () => waitForCache(plane, signal));
   hooks.done('policy');

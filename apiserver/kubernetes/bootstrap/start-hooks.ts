@@ -35,13 +35,20 @@ export interface StartHooks {
   readonly checks: readonly HealthCheck[];
   /** Marks these hooks as done. Idempotent. */
   readonly done: (...hooks: readonly StartHook[]) => void;
+  /** Resolves when all hooks of the replica are done. */
+  readonly allDone: Promise<void>;
 }
 
 /** `absent` names the hooks that this replica does not run: they have no check. */
 export function createStartHooks(absent: readonly StartHook[]): StartHooks {
   const over = new Set<StartHook>();
   const present = IN_ORDER.filter((hook) => !absent.includes(hook));
+  let resolve = (): void => undefined;
+  const allDone = new Promise<void>((resolveAll) => {
+    resolve = resolveAll;
+  });
   return {
+    allDone,
     checks: present.map((hook) => ({
       name: hook === 'autoregisterCompletion' ? START_HOOK[hook] : `${HOOK_PREFIX}${START_HOOK[hook]}`,
       paths: HEALTH_PATHS,
@@ -50,6 +57,7 @@ export function createStartHooks(absent: readonly StartHook[]): StartHooks {
     })),
     done: (...hooks) => {
       for (const hook of hooks) over.add(hook);
+      if (present.every((hook) => over.has(hook))) resolve();
     },
   };
 }

@@ -1,5 +1,5 @@
-import { describeBackendContract } from './contract';
-import { MemoryBackend } from './memory-backend';
+import { describeBackendContract } from '../../testing/contract';
+import { MemoryBackend } from '../../testing/memory-backend';
 
 describeBackendContract('the store in memory', async () => {
   const backend = new MemoryBackend();

@@ -1,0 +1,129 @@
+/** Bundles everything that the npm package has: the programs, `orch/testing` with its engine, declarations, and the licenses of what is in it. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { bundleEngine, packageModules } from './bundle-engine.mjs';
+
+/** Loaded from `node_modules` because it is native; only the embedded store needs it. */
+export const EXTERNAL = ['classic-level'];
+
+/** The programs, and the thread that `apiserver/compose/worker/create-offload.ts` starts from its own folder. */
+const PROGRAMS = {
+  'orch-apiserver': 'apiserver/main.ts',
+  'orch-controller-manager': 'controller-manager/main.ts',
+  'orch-scheduler': 'controller-manager/scheduler/main.ts',
+  'orch-admin': 'deploy/admin/main.ts',
+  'orch-convert': 'deploy/convert/main.ts',
+  orch: 'orch/main.ts',
+  'envtest-etcd': 'orch/envtest/etcd.ts',
+  'envtest-kube-apiserver': 'orch/envtest/kube-apiserver.ts',
+  thread: 'apiserver/compose/worker/thread.ts',
+};
+
+/** The entry points of the package, besides the programs: `orch` and `orch/testing`. */
+const LIBRARIES = { index: 'package/index.ts', testing: 'package/testing.ts' };
+
+/** Writes `dist/bin`, `dist/proto`, `dist/lib` and `dist/THIRD-PARTY-LICENSES.txt` below `root`. */
+export async function bundlePackage(root) {
+  const { build } = await import('esbuild');
+  const dist = path.join(root, 'dist');
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const common = {
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    metafile: true,
+    legalComments: 'none',
+    minifyWhitespace: true,
+    // Node prints the whole line of an uncaught error.
+    lineLimit: 160,
+    external: EXTERNAL,
+    logLevel: 'warning',
+  };
+  for (const folder of ['bin', 'lib']) rmSync(path.join(dist, folder), { recursive: true, force: true });
+  const programs = await build({
+    ...common,
+    plugins: [packageModules],
+    entryPoints: Object.entries(PROGRAMS).map(([out, file]) => ({ in: path.join(root, file), out })),
+    outdir: path.join(dist, 'bin'),
+    sourcemap: true,
+  });
+  // The client of etcd reads its interface from files beside the folder of the program.
+  cpSync(path.join(root, 'node_modules', 'etcd3', 'proto'), path.join(dist, 'proto'), { recursive: true });
+  const lib = path.join(dist, 'lib');
+  await build({
+    ...common,
+    entryPoints: Object.entries(LIBRARIES).map(([out, file]) => ({ in: path.join(root, file), out })),
+    outdir: lib,
+    minifyWhitespace: false,
+    define: { ORCH_VERSION: JSON.stringify(version) },
+  });
+  const engine = await bundleEngine(root, path.join(lib, 'engine.js'));
+  for (const name of Object.keys(LIBRARIES)) writeModule(lib, name);
+  writeDeclarations(root, lib);
+  writeLicenses(root, [programs.metafile, engine], path.join(dist, 'THIRD-PARTY-LICENSES.txt'));
+  return { engine };
+}
+
+/** Writes the ES module of an entry point: the same exports, of the same instance as those of CommonJS. */
+function writeModule(lib, name) {
+  const names = /0 && \(module\.exports = \{([^}]*)\}/su.exec(
+    readFileSync(path.join(lib, `${name}.js`), 'utf8'),
+  );
+  if (names === null) throw new Error(`the bundle of ${name} names no exports`);
+  const list = names[1].trim().replace(/,$/u, '');
+  writeFileSync(
+    path.join(lib, `${name}.mjs`),
+    `import exported from './${name}.js';\nexport const { ${list.replaceAll(/\s+/gu, ' ')} } = exported;\n`,
+  );
+  writeFileSync(path.join(lib, `${name}.d.mts`), `export * from './${name}.js';\n`);
+}
+
+/** Writes the declarations of the entry points, which import nothing but the public types. */
+function writeDeclarations(root, lib) {
+  const words = [
+    '--declaration',
+    '--emitDeclarationOnly',
+    '--outDir',
+    lib,
+    '--rootDir',
+    'package',
+    '--noCheck',
+  ];
+  const settings = ['--target', 'es2023', '--module', 'node20', '--types', 'node', '--ignoreConfig'];
+  const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { status } = spawnSync(process.execPath, [tsc, ...Object.values(LIBRARIES), ...words, ...settings], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error('the declarations of the package cannot be written');
+  rmSync(path.join(lib, 'load-engine.d.ts'), { force: true });
+}
+
+/** Writes the license of every package whose code is in one of the bundles. */
+function writeLicenses(root, metafiles, file) {
+  const folders = new Set(
+    metafiles.flatMap(({ inputs }) =>
+      Object.keys(inputs).flatMap((input) => {
+        const [, folder] = /^(?:[a-z]+:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//u.exec(input) ?? [];
+        return folder === undefined ? [] : [folder];
+      }),
+    ),
+  );
+  const texts = [...folders]
+    .sort((a, b) => a.localeCompare(b))
+    .map((folder) => {
+      const own = path.join(root, folder);
+      const { name, version, license } = JSON.parse(readFileSync(path.join(own, 'package.json'), 'utf8'));
+      const found = readdirSync(own).find((each) => /^licen[cs]e/iu.test(each));
+      const text = found === undefined ? '' : `\n\n${readFileSync(path.join(own, found), 'utf8').trim()}`;
+      return `${name} ${version}, ${license}${text}\n`;
+    });
+  writeFileSync(
+    file,
+    `The bundles of orch contain code of these packages.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`,
+  );
+}

@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { repositoryRoot } from '../deploy/local/repository';
+
+const run = promisify(execFile);
+
+const MIB = 1_048_576;
+/** What the package may cost its users. */
+const BUDGET = { packedMib: 5, unpackedMib: 20, files: 40, dependencies: 0 };
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+let folder: string;
+let packed: Packed;
+
+/** A project that has nothing but the packed file. */
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'package-'));
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
+    cwd: repositoryRoot,
+  });
+  [packed] = JSON.parse(stdout) as [Packed];
+  await writeFile(path.join(folder, 'package.json'), '{ "private": true }');
+  const archive = path.join(folder, packed.filename);
+  // The embedded store's native part is optional, and no test of a control plane in memory needs it.
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--omit=optional', archive], {
+    cwd: folder,
+  });
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+/** Runs a file of the project with this Node; returns what it writes. */
+async function runFile(name: string, text: string, words: readonly string[] = []): Promise<string> {
+  await writeFile(path.join(folder, name), text);
+  const { stdout } = await run(process.execPath, [...words, name], { cwd: folder });
+  return stdout.trim();
+}
+
+test('the package stays within its budget, and has no source, test or cache', async () => {
+  expect(packed.size / MIB).toBeLessThan(BUDGET.packedMib);
+  expect(packed.unpackedSize / MIB).toBeLessThan(BUDGET.unpackedMib);
+  expect(packed.files.length).toBeLessThanOrEqual(BUDGET.files);
+  const strange = packed.files.filter(({ path: file }) =>
+    /(?<!\.d)\.ts$|\.map$|\.cache$|test/u.test(file.replace('testing', '')),
+  );
+  expect(strange).toEqual([]);
+  const manifest = JSON.parse(
+    await readFile(path.join(folder, 'node_modules/orch/package.json'), 'utf8'),
+  ) as {
+    readonly dependencies?: object;
+  };
+  expect(Object.keys(manifest.dependencies ?? {})).toHaveLength(BUDGET.dependencies);
+  expect((await readdir(path.join(folder, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual([
+    'orch',
+  ]);
+});
+
+const USE = `
+(async () => {
+  const clusters = await Promise.all([startControlPlane(), startControlPlane({ dialect: 'orch' })]);
+  const groups = await Promise.all(clusters.map(async (cluster) => (await (await cluster.fetch('/apis')).json()).groups.map(({ name }) => name)));
+  await Promise.all(clusters.map((cluster) => cluster.stop()));
+  console.log(groups[0].includes('rbac.authorization.k8s.io'), groups[1].includes('rbac.authorization.orch'));
+})();`;
+
+test('CommonJS and ES modules start control planes of both dialects in one process, which then ends', async () => {
+  expect(await runFile('use.cjs', `const { startControlPlane } = require('orch/testing');${USE}`)).toBe(
+    'true true',
+  );
+  expect(await runFile('use.mjs', `import { startControlPlane } from 'orch';${USE}`)).toBe('true true');
+});
+
+test('tests of node:test share a control plane, each with the state of the start', async () => {
+  const text = `
+import * as hooks from 'node:test';
+import assert from 'node:assert/strict';
+import { useControlPlane } from 'orch/testing';
+const cluster = useControlPlane(hooks);
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+for (const name of ['first', 'second'])
+  hooks.test(name, async () => {
+    const body = JSON.stringify({ metadata: { name: 'a' } });
+    const answer = await cluster().fetch(CONFIG_MAPS, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    assert.equal(answer.status, 201);
+  });`;
+  expect(await runFile('isolated.test.mjs', text, ['--test'])).toMatch(/pass 2\b/u);
+});
+
+test('jest runs test files in one worker, finds no open handle, and its fake timers do not reach the control plane', async () => {
+  const text = `
+const { useControlPlane } = require('orch/testing');
+const cluster = useControlPlane({ beforeAll, beforeEach, afterAll });
+test('it answers', async () => {
+  jest.useFakeTimers();
+  expect((await (await cluster().fetch('/api/v1/namespaces/default')).json()).metadata.name).toBe('default');
+});`;
+  await mkdir(path.join(folder, 'jest'));
+  for (const name of ['a', 'b']) await writeFile(path.join(folder, 'jest', `${name}.test.js`), text);
+  await writeFile(path.join(folder, 'jest', 'package.json'), '{ "jest": { "testEnvironment": "node" } }');
+  const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
+  const { stderr } = await run(
+    process.execPath,
+    [jest, '--runInBand', '--detectOpenHandles', '--rootDir', path.join(folder, 'jest')],
+    { cwd: folder },
+  );
+  expect(stderr).toMatch(/Tests: +2 passed, 2 total/u);
+  expect(stderr).not.toContain('open handle');
+});
+
+test('a kubeconfig reaches the control plane over TLS, and declarations describe the package', async () => {
+  const text = `
+const { startControlPlane } = require('orch/testing');
+const https = require('node:https');
+(async () => {
+  const cluster = await startControlPlane();
+  const { clusters: [{ server, caData }], users: [{ token }] } = cluster.as('jane', ['devs']).clientNodeConfig();
+  const options = { ca: Buffer.from(caData, 'base64'), headers: { authorization: 'Bearer ' + token }, agent: false };
+  const code = await new Promise((resolve, reject) => https.get(server + '/api/v1/nodes', options, (answer) => { answer.resume(); resolve(answer.statusCode); }).on('error', reject));
+  console.log(code, JSON.parse(cluster.kubeconfig).kind);
+  await cluster.stop();
+})();`;
+  expect(await runFile('tls.cjs', text)).toBe('403 Config');
+  await writeFile(
+    path.join(folder, 'use.mts'),
+    `import { startControlPlane } from 'orch/testing';\nimport type { ControlPlane } from 'orch';\nconst cluster: ControlPlane = await startControlPlane({ replicas: 3 });\nawait cluster.clock.advance('2h');\n`,
+  );
+  const tsc = path.join(repositoryRoot, 'node_modules', 'typescript', 'bin', 'tsc');
+  const types = path.join(repositoryRoot, 'node_modules', '@types');
+  await run(
+    process.execPath,
+    [
+      tsc,
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2022',
+      '--module',
+      'nodenext',
+      '--typeRoots',
+      types,
+      '--types',
+      'node',
+      'use.mts',
+    ],
+    { cwd: folder },
+  );
+});
+
+test('the programs start by npx', async () => {
+  for (const program of ['orch-apiserver', 'orch-controller-manager', 'orch-admin', 'orch-convert']) {
+    const { stdout } = await run('npx', ['--no-install', program, '--help'], { cwd: folder });
+    expect(stdout).toContain(program);
+  }
+});

@@ -1,0 +1,1 @@
+export { startControlPlane } from './control-plane';

@@ -1,0 +1,140 @@
+import type { EmbeddedUsers } from '../apiserver/compose/authentication';
+import type { EmbeddedServer } from '../apiserver/compose/listener';
+import type { ServerOptions } from '../apiserver/compose/options/server-options';
+import type { Stage, UserInfo } from '../apiserver/engine/request/exchange';
+import { createLocalRequests } from '../apiserver/engine/server/local-requests';
+import type { LocalRequests } from '../apiserver/engine/server/local-requests';
+import { measuredBackend, StoreTimes } from '../apiserver/engine/storage/measured-backend';
+import type { MemoryBackend } from '../apiserver/engine/storage/stores/memory/memory-backend';
+import { openMemory } from '../apiserver/engine/storage/stores/memory/memory-row';
+import { runServer } from '../apiserver/run';
+import { CONTROLLERS, selectControllers } from '../controller-manager/controllers';
+import { runControllerManager } from '../controller-manager/run';
+import type { ControllerOptions } from '../controller-manager/runtime/controller-options';
+import { createWorkQueue } from '../shared/concurrency/work-queue';
+import type { Build } from '../shared/build';
+import type { Log } from '../shared/log/log';
+import { NAMESPACE, SERVICE_ACCOUNT, STORE_CHECK, USER } from '../shared/names';
+import { createLocalClient } from './local-access';
+import type { PlaneClock } from './plane-clock';
+
+export interface ReplicaParts {
+  readonly options: ServerOptions;
+  readonly store: MemoryBackend;
+  readonly clock: PlaneClock;
+  readonly tokens: EmbeddedUsers['tokens'];
+  readonly intercept: Stage;
+  readonly listens: boolean;
+  /** Whether the store has the objects that every cluster has from its first start. */
+  readonly hasFirstObjects: boolean;
+  /** Called when the server is ready and no controller has begun. */
+  readonly onReady: () => void;
+  /** The words of `--controllers`. */
+  readonly controllers: readonly string[];
+  readonly controllerOptions: Pick<ControllerOptions, 'rootCa' | 'tokenKey' | 'signing'>;
+  /** Whether the controller managers of several replicas elect a leader. */
+  readonly elects: boolean;
+  readonly build: Build;
+  readonly log: Log;
+}
+
+/** One API server with its controller manager, in this process. */
+export interface RunningReplica {
+  readonly server: EmbeddedServer;
+  readonly requests: LocalRequests;
+  readonly isStopped: () => boolean;
+  /** Resolves when everything has ended. */
+  stop(): Promise<void>;
+}
+
+/** The defaults of the flags of the controller manager. */
+const CONTROLLER_OPTIONS: ControllerOptions = {
+  concurrentNamespaceSyncs: 10,
+  namespaceSyncPeriodMs: 300_000,
+  concurrentGcSyncs: 20,
+};
+/** In-process controllers lose no connection, so that a lease may be short: it is released when its replica stops. */
+const ELECTION = {
+  lease: { namespace: NAMESPACE.system, name: USER.controllerManager.replace(/^system:/u, '') },
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 250,
+};
+
+/** Starts a replica; resolves when it is ready. Rejects with the error that ended it before. */
+export async function startReplica(parts: ReplicaParts): Promise<RunningReplica> {
+  const { options, store, clock, log, build } = parts;
+  const stop = new AbortController();
+  let pipeline: EmbeddedServer['pipeline'] | undefined;
+  const requests = createLocalRequests(() => pipeline, log);
+  const times = new StoreTimes(options.store.prefix);
+  // The store outlives a replica that stops.
+  const backend = { ...measuredBackend(store, times), close: async () => Promise.resolve() };
+  const opened = { ...openMemory(store), backend, names: { check: STORE_CHECK, component: 'store' } };
+  let serving = Promise.resolve();
+  const server = await new Promise<EmbeddedServer>((resolve, reject) => {
+    const embedding = {
+      store: { opened, times, checks: [] },
+      hasFirstObjects: parts.hasFirstObjects,
+      clock,
+      users: { requests: requests.authenticator, tokens: parts.tokens },
+      intercept: parts.intercept,
+      listens: parts.listens,
+      onReady: resolve,
+    };
+    serving = runServer({ options, log, logFailure: () => undefined, build, embedding }, stop.signal);
+    serving.catch(reject);
+  });
+  ({ pipeline } = server);
+  parts.onReady();
+  const managing = runControllers(parts, requests, stop.signal);
+  managing.catch((error: unknown) => {
+    log.error({ error }, 'the controllers ended');
+  });
+  return {
+    server,
+    requests,
+    isStopped: () => stop.signal.aborted,
+    async stop() {
+      stop.abort(new Error('the control plane is stopped'));
+      await Promise.allSettled([serving, managing]);
+      requests.close();
+    },
+  };
+}
+
+async function runControllers(
+  parts: ReplicaParts,
+  requests: LocalRequests,
+  signal: AbortSignal,
+): Promise<void> {
+  const { controllers: words, controllerOptions, elects, log } = parts;
+  const { selected, unknown } = selectControllers(words, CONTROLLERS);
+  if (unknown.length > 0) throw new RangeError(`there are no controllers named ${unknown.join(', ')}`);
+  if (selected.length === 0) return;
+  await runControllerManager(
+    {
+      client: createLocalClient(requests, userOf(USER.controllerManager), log),
+      clientOf: (account) => createLocalClient(requests, accountUser(account), log),
+      log,
+      controllers: selected,
+      controllerOptions: { ...CONTROLLER_OPTIONS, ...controllerOptions },
+      metrics: { queueOf: (_name, options) => createWorkQueue(options), noteLeading: () => undefined },
+      election: elects ? ELECTION : undefined,
+    },
+    signal,
+  );
+}
+
+/** A user in these groups. */
+export function userOf(name: string, groups: readonly string[] = []): UserInfo {
+  return { name, uid: '', groups, extra: {} };
+}
+
+function accountUser(account: string): UserInfo {
+  const namespace = NAMESPACE.system;
+  return userOf(`${SERVICE_ACCOUNT.userPrefix}${namespace}:${account}`, [
+    SERVICE_ACCOUNT.group,
+    `${SERVICE_ACCOUNT.groupPrefix}${namespace}`,
+  ]);
+}
