@@ -1,4 +1,4 @@
-/** Bundles the control plane of `orch/testing` into one file (ADR 78), and lists what is in it. */
+/** Bundles the control plane of `orch/testing` into one file (ADR 80), and lists what is in it. */
 import path from 'node:path';
 
 /** Packages that few requests need. They are evaluated on first use. */
