@@ -30,7 +30,7 @@ import type { AuditedProcess, ListenerParts, ServerProcess } from './compose/lis
 import { DRAIN_GRACE_MS, openListener } from './compose/listener';
 
 /** An embedding process waits for the requests that it wants answered itself. */
-const AT_ONCE = { delayMs: 0, graceMs: 0, watchSpreadMs: 0 };
+const AT_ONCE = { delayMs: 0, graceMs: 0, spreadMs: 0 };
 const WITHDRAW_TIMEOUT_MS = 3_000;
 /** How long audit events that are not written yet may take at the end. */
 const AUDIT_FLUSH_MS = 10_000;

@@ -262,5 +262,6 @@ test('without controllers nothing is collected, and pods need no service account
 test('wrong options are refused with every reason', async () => {
   await expect(startControlPlane({ flags: { 'no-such-flag': 1 } })).rejects.toThrow('no-such-flag');
   await expect(startControlPlane({ dialect: 'kubernetes' })).rejects.toThrow('has the dialect orch');
+  await expect(startControlPlane({ apiLevel: '1.99' })).rejects.toThrow('1.99 is not served');
   await expect(startControlPlane({ replicas: 0 })).rejects.toThrow('at least 1');
 });

@@ -4,6 +4,7 @@ import type { MemorySnapshot } from '../apiserver/engine/storage/stores/memory/m
 import { signingAuthorityOf } from '../shared/certs/sign-certificate-request';
 import type { Build } from '../shared/build';
 import { selectControllers } from '../controller-manager/controllers';
+import { apiLevel, formatApiLevel } from '../shared/api/level';
 import { RESOURCE } from '../shared/api/resource-names';
 import { hasCode } from '../shared/client/status';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
@@ -53,6 +54,8 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   if (options.dialect !== undefined && options.dialect !== dialect)
     throw new Error(`this instance of the server has the dialect ${dialect}, not ${options.dialect}`);
+  if (options.apiLevel !== undefined && options.apiLevel !== formatApiLevel(apiLevel))
+    throw new RangeError(`the API level ${options.apiLevel} is not served`);
   return EmbeddedControlPlane.start({ options, build, identity: newIdentity() });
 }
 

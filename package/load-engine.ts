@@ -7,6 +7,7 @@ import type { ControlPlane, ControlPlaneOptions } from './types';
 /** What an instance of the engine is made for. All modules of an instance share it. */
 export interface Instance {
   readonly dialect: 'kubernetes' | 'orch';
+  readonly apiLevel: string | undefined;
 }
 
 export interface Engine {

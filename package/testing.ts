@@ -10,8 +10,8 @@ declare const ORCH_VERSION: string;
  * errors of the options.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const { dialect = 'kubernetes' } = options;
-  const engine = loadEngine({ dialect });
+  const { dialect = 'kubernetes', apiLevel } = options;
+  const engine = loadEngine({ dialect, apiLevel });
   const started = await engine.startControlPlane(options, { version: ORCH_VERSION });
   cacheCode();
   return started;

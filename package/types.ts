@@ -18,6 +18,8 @@ export interface KubernetesObject {
 export interface ControlPlaneOptions {
   /** Names of groups and labels: those of Kubernetes (the default), or the neutral ones of orch. */
   readonly dialect?: 'kubernetes' | 'orch';
+  /** The Kubernetes release whose API is served, such as `1.36`; the default of the dialect if absent. */
+  readonly apiLevel?: string;
   /** CustomResourceDefinitions: objects, files of YAML or JSON, or folders with such files. The start waits until they are established. */
   readonly crds?: readonly (string | KubernetesObject)[];
   /** Other objects to create at the start, in the same forms, in this order. */

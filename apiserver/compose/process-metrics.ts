@@ -2,6 +2,7 @@ import type { Build } from '../../shared/build';
 import { defined } from '../../shared/defined';
 import { statusErrorOf } from '../engine/server/error-handler';
 import type { OwnCertificate, PresentedCertificate } from './metrics/add-certificate-metrics';
+import type { LargeRequestCounts } from './metrics/add-large-request-metrics';
 import type { MetricsEndpoints, MetricsEndpointsOptions } from './metrics/metrics-endpoints';
 import { createMetricsEndpoints } from './metrics/metrics-endpoints';
 import type { Authentication } from './authentication';
@@ -26,7 +27,7 @@ export interface MeasuredParts extends Required<
   >
 > {
   /** Undefined: large requests are not offloaded. */
-  readonly largeRequests: MetricsEndpointsOptions['largeRequests'] | undefined;
+  readonly largeRequests: LargeRequestCounts | undefined;
   readonly plane: ControlPlane;
   readonly authentication: Authentication;
 }

@@ -168,7 +168,7 @@ function ownAddress({ bindAddress, port, certificate }: ServingOptions): ClientO
   const host = listenHost(bindAddress) ?? '127.0.0.1';
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
   if (certificate.from === 'self-signed') return { server, caFile: path.join(certificate.dir, 'ca.crt') };
-  const ca = readFileSync(certificate.certFile);
+  const ca = certificate.from === 'memory' ? certificate.loaded.cert : readFileSync(certificate.certFile);
   const [, name] = /(?:DNS|IP Address):([^,\s]+)/u.exec(new X509Certificate(ca).subjectAltName ?? '') ?? [];
   return { server, ca, ...defined({ tlsServerName: name }) };
 }

@@ -87,7 +87,7 @@ export interface CloseOptions {
   /** How long requests in flight may take after that; then they are aborted. */
   readonly graceMs: number;
   /** The time over which watches end, once nothing is accepted any more. Absent: half a second. */
-  readonly watchSpreadMs?: number;
+  readonly spreadMs?: number;
 }
 
 export interface Server {
@@ -347,11 +347,7 @@ class HttpsServer implements Server {
     return undefined;
   }
 
-  async #drain({
-    delayMs,
-    graceMs,
-    watchSpreadMs: spreadMs = limits.WATCH_END_SPREAD_MS,
-  }: CloseOptions): Promise<void> {
+  async #drain({ delayMs, graceMs, spreadMs = limits.WATCH_END_SPREAD_MS }: CloseOptions): Promise<void> {
     const { log, onShutdown } = this.#settings;
     onShutdown?.();
     this.#isLeaving = true;
