@@ -93,27 +93,14 @@ async function serve(
     await retryUntilAvailable(async () => checkRecords(opened.backend, prefix, stop), start, stop);
     const { backend } = opened;
     const answersOf = await openClusterAnswers(options, { log, backend, shutdownSignal }, stop);
-    const plane = planeOfOptions(options, {
-      backend,
-      clock,
-      log,
-      shutdownSignal,
-      answersOf,
-      requests,
-    });
+    const plane = planeOfOptions(options, { ...start, backend, shutdownSignal, answersOf, requests });
     const { store, registry } = plane;
     const policyHook = createPolicyHook({ store, registry, log, kindSettings: options.kindSettings });
     const hooks = startHooksOf(options);
     const identity = createReplicaIdentity(options, { plane, hooks, log });
-    const bootstrapObjects = createBootstrapObjects({
-      plane,
-      backend,
-      prefix,
-      policyHook,
-      hooks,
-      log,
-      areThere: embedding?.hasFirstObjects,
-    });
+    const areThere = embedding?.hasFirstObjects;
+    const ensured = { plane, backend, prefix, policyHook, hooks, log, areThere };
+    const bootstrapObjects = createBootstrapObjects(ensured);
     const { server, pipeline, port, bundles, aggregation } = await openListener(context, {
       plane,
       opened,

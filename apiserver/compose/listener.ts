@@ -9,7 +9,7 @@ import { defined } from '../../shared/defined';
 import type { Build } from '../../shared/build';
 import type { Log } from '../../shared/log/log';
 import type { Audit } from '../engine/audit/audit';
-import type { AuthorityBundles, EmbeddedUsers } from './authentication';
+import type { Authentication, AuthorityBundles, EmbeddedUsers } from './authentication';
 import { clientAuthoritiesOf, createAuthentication } from './authentication';
 import { createAuthorizationStage } from '../engine/authz/authorize';
 import type { ControlPlane } from './control-plane';
@@ -19,10 +19,12 @@ import type { PageRoutes } from '../engine/server/page-router';
 import type { HealthCheck } from '../engine/observability/health/health-check';
 import type { CheckedParts } from './health-checks';
 import { checksOf } from './health-checks';
+import type { Flow } from './flow-control';
 import { startFlowControl } from './flow-control';
 import type { AnswersOf } from '../engine/remote/shared-answers';
 import type { OverloadParts } from '../engine/request/overload';
 import { createOverloadStage } from '../engine/request/overload';
+import type { MetricsEndpoints } from './metrics/metrics-endpoints';
 import type { LoopReport } from './metrics/add-overload-metrics';
 import { createImpersonationStage } from '../engine/impersonation/impersonation';
 import { createProcessMetrics } from './process-metrics';
@@ -41,6 +43,7 @@ import type { ReplicaIdentity } from './replica-identity';
 import type { CertificateFiles, LoadedCertificate } from '../engine/server/certificate-files';
 import { newConnectionCounts } from '../engine/server/connection-counts';
 import { createPreflightStage } from '../engine/server/browser-rules';
+import type { RequestMemory } from '../engine/server/held-bytes';
 import { createMemoryLimitStage, createRequestMemory } from '../engine/server/held-bytes';
 import type { Stage } from '../engine/request/exchange';
 import type { Pipeline } from '../engine/server/request-handler';
@@ -122,12 +125,9 @@ export async function openListener(
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
-  const clock = embedding?.clock ?? systemClock;
-  const known = { plane, clock, log, shutdownSignal, answersOf };
-  const authentication = createAuthentication(options.authentication, {
-    ...known,
-    embedded: embedding?.users,
-  });
+  const { clock = systemClock, users: embedded } = embedding ?? {};
+  const known = { plane, clock, log, shutdownSignal, answersOf, embedded };
+  const authentication = createAuthentication(options.authentication, known);
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
   const backends = await createBackends(options, { ...known, ownPort: () => address.port });
   const loop = watchLoop(shutdownSignal);
@@ -139,13 +139,9 @@ export async function openListener(
     embedding === undefined ? createOffloads({ ...known, backend: opened.backend }) : undefined;
   const certificate = certificateOf(options.serving, { log, shutdownSignal });
   const counted = { connections, loop, ...backends, audit: audit?.counts, largeRequests: offloads?.counts };
+  const servingFile = 'certFile' in certificate ? certificate.certFile : undefined;
   const metrics = createProcessMetrics(
-    {
-      options,
-      build,
-      servingFile: 'certFile' in certificate ? certificate.certFile : undefined,
-      isOnlyServer: embedding === undefined,
-    },
+    { options, build, servingFile, isOnlyServer: embedding === undefined },
     { plane, authentication, ...counted, flow: flow.report, store: { ...opened, ...measured } },
   );
   const { keys } = authentication.accountTokens;
@@ -167,24 +163,10 @@ export async function openListener(
     serverAddress,
     build,
   });
-  const pipeline = createPipeline({
-    audit,
-    ...defined({ preflight: options.serving.browsers && createPreflightStage(options.serving.browsers) }),
-    authenticate: authentication.stage,
-    impersonate: createImpersonationStage(plane.access.authorize),
-    limitMemory: createMemoryLimitStage(connections.memory),
-    // The loop of an embedding process is late because of the process itself, which would be refused its own requests.
-    ...(embedding === undefined ? { overload: createOverloadStage({ ...loop, isLong: flow.isLong }) } : {}),
-    flowControl: flow.stage,
-    authorize: createAuthorizationStage(plane.access.authorize),
-    ...defined({ storageVersions: parts.identity?.stage }),
-    metrics,
-    requestTimeoutMs: options.requests.timeoutMs,
-    answer:
-      embedding === undefined
-        ? answer
-        : async (exchange, next) => embedding.intercept(exchange, async () => answer(exchange, next)),
-  });
+  const { memory } = connections;
+  const { identity } = parts;
+  const stages = { plane, authentication, memory, loop, flow, identity, metrics, answer, embedding };
+  const pipeline = pipelineOf({ options, audit }, stages);
   const server = createServer({
     ...options.serving,
     certificate,
@@ -202,6 +184,41 @@ export async function openListener(
   }
   const { bundles } = authentication;
   return { server, pipeline, port: address.port, bundles, aggregation: backends.aggregation };
+}
+
+interface StageParts extends Pick<ListenerParts, 'plane' | 'identity'> {
+  readonly authentication: Authentication;
+  readonly memory: RequestMemory;
+  readonly loop: OverloadParts & LoopReport;
+  readonly flow: Flow;
+  readonly metrics: MetricsEndpoints;
+  readonly answer: Stage;
+  readonly embedding: Embedding | undefined;
+}
+
+function pipelineOf(
+  { options, audit }: Pick<AuditedProcess, 'options' | 'audit'>,
+  { plane, authentication, memory, loop, flow, identity, metrics, answer, embedding }: StageParts,
+): Pipeline {
+  const { browsers } = options.serving;
+  return createPipeline({
+    audit,
+    ...defined({ preflight: browsers && createPreflightStage(browsers) }),
+    authenticate: authentication.stage,
+    impersonate: createImpersonationStage(plane.access.authorize),
+    limitMemory: createMemoryLimitStage(memory),
+    // The loop of an embedding process is late because of the process itself, which would be refused its own requests.
+    ...(embedding === undefined ? { overload: createOverloadStage({ ...loop, isLong: flow.isLong }) } : {}),
+    flowControl: flow.stage,
+    authorize: createAuthorizationStage(plane.access.authorize),
+    ...defined({ storageVersions: identity?.stage }),
+    metrics,
+    requestTimeoutMs: options.requests.timeoutMs,
+    answer:
+      embedding === undefined
+        ? answer
+        : async (exchange, next) => embedding.intercept(exchange, async () => answer(exchange, next)),
+  });
 }
 
 function elementEncoderOf({ encodings }: Offloads): EncodeElement {
