@@ -22,6 +22,7 @@ import { openClusterAnswers } from './compose/cluster-answers';
 import { planeOfOptions } from './compose/create-plane';
 import { keepStore, openServerStore } from './compose/server-store';
 import { createReplicaIdentity } from './compose/replica-identity';
+import type { ServerOptions } from './compose/options/server-options';
 import { startHooksOf } from './compose/start-hooks-of';
 import { retryUntilAvailable } from './engine/storage/retry-until-available';
 import { statusErrorOf } from './engine/server/error-handler';

@@ -4,7 +4,7 @@ import type { MemorySnapshot } from '../apiserver/engine/storage/stores/memory/m
 import { signingAuthorityOf } from '../shared/certs/sign-certificate-request';
 import type { Build } from '../shared/build';
 import { selectControllers } from '../controller-manager/controllers';
-import { apiLevel, formatApiLevel } from '../shared/api/level';
+import { apiLevel, formatApiLevel } from '../shared/api-level';
 import { RESOURCE } from '../shared/api/resource-names';
 import { hasCode } from '../shared/client/status';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
