@@ -1,0 +1,123 @@
+import { DYN, isDyn, isSameType } from './types';
+import type { CelType } from './types';
+
+/** What the type parameters of one expression stand for. */
+export type Bindings = ReadonlyMap<string, CelType>;
+
+/**
+ * Checks that values of the first types can be used where the second ones are expected, as cel-go's `isAssignableList` does.
+ *
+ * @returns the bindings with what was learned, or undefined when a pair does not fit
+ */
+export function assign(
+  bindings: Bindings,
+  from: readonly CelType[],
+  to: readonly CelType[],
+): Bindings | undefined {
+  const learned = new Map(bindings);
+  return areAssignable(learned, from, to) ? learned : undefined;
+}
+
+/** Replaces bound type parameters; unbound ones become `dyn` if `toDyn` is set. */
+export function substitute(bindings: Bindings, type: CelType, toDyn: boolean): CelType {
+  if (type.kind === 'typeParam') {
+    const bound = bindings.get(type.name);
+    if (bound !== undefined) return substitute(bindings, bound, toDyn);
+    return toDyn ? DYN : type;
+  }
+  if (type.params.length === 0) return type;
+  const params = type.params.map((param) => substitute(bindings, param, toDyn));
+  return params.every((param, index) => param === type.params[index]) ? type : { ...type, params };
+}
+
+/** Returns the more general of two types that unify. */
+export function mostGeneral(a: CelType, b: CelType): CelType {
+  return isEqualOrLessSpecific(a, b) ? a : b;
+}
+
+type Learning = Map<string, CelType>;
+
+function areAssignable(bindings: Learning, from: readonly CelType[], to: readonly CelType[]): boolean {
+  return (
+    from.length === to.length && from.every((type, index) => isAssignable(bindings, type, to[index] ?? DYN))
+  );
+}
+
+function isAssignable(bindings: Learning, from: CelType, to: CelType): boolean {
+  if (to.kind === 'typeParam') {
+    const [isValid, isBound] = bind(bindings, from, to);
+    if (isValid) return true;
+    if (isBound) return false;
+  }
+  if (from.kind === 'typeParam') return bind(bindings, to, from)[0];
+  if (isDyn(from) || isDyn(to) || from.kind === 'error' || to.kind === 'error') return true;
+  if (from.kind === 'null') return isNullable(to);
+  if (to.kind === 'null') return isNullable(from);
+  switch (from.kind as string) {
+    case 'type':
+      return to.kind === 'type';
+    case 'opaque':
+    case 'list':
+    case 'map':
+      return (
+        from.kind === to.kind && from.name === to.name && areAssignable(bindings, from.params, to.params)
+      );
+    default:
+      return isSameType(from, to);
+  }
+}
+
+/** Types whose values may be null: those of messages, and of opaque values as well. */
+function isNullable(type: CelType): boolean {
+  return ['null', 'opaque', 'struct', 'any', 'duration', 'timestamp', 'dyn'].includes(type.kind);
+}
+
+/** Binds the parameter `param` to `type`, or checks it against its binding: whether it fits, and whether it was bound. */
+function bind(
+  bindings: Learning,
+  type: CelType,
+  param: CelType,
+): readonly [isValid: boolean, isBound: boolean] {
+  if (isSameType(type, param)) return [true, true];
+  const bound = bindings.get(param.name);
+  if (bound === undefined) {
+    if (!isFree(bindings, param, type)) return [false, false];
+    bindings.set(param.name, type);
+    return [true, false];
+  }
+  if (isSameType(type, bound)) return [true, true];
+  if (!isAssignable(bindings, type, bound)) return [false, true];
+  const general = mostGeneral(type, bound);
+  if (isFree(bindings, param, general)) bindings.set(param.name, general);
+  return [true, true];
+}
+
+/** Whether a parameter does not occur in a type, which would bind it to itself. */
+function isFree(bindings: Learning, param: CelType, within: CelType): boolean {
+  if (isSameType(param, within)) return false;
+  if (within.kind === 'typeParam') {
+    const bound = bindings.get(within.name);
+    return bound === undefined || isFree(bindings, param, bound);
+  }
+  return within.params.every((inner) => isFree(bindings, param, inner));
+}
+
+function isEqualOrLessSpecific(a: CelType, b: CelType): boolean {
+  if (isDyn(a) || a.kind === 'typeParam') return true;
+  if (isDyn(b) || b.kind === 'typeParam') return false;
+  if (a.kind !== b.kind) return false;
+  switch (a.kind as string) {
+    case 'opaque':
+    case 'list':
+    case 'map':
+      return (
+        a.name === b.name &&
+        a.params.length === b.params.length &&
+        a.params.every((param, index) => isEqualOrLessSpecific(param, b.params[index] ?? DYN))
+      );
+    case 'type':
+      return true;
+    default:
+      return isSameType(a, b);
+  }
+}

@@ -1,0 +1,61 @@
+import type { Result } from './values';
+
+/** Work between two calls of a pause hook, in cost units; 1,000 units take far less than a millisecond. */
+const CHECK_INTERVAL = 1000;
+
+/** Ends an evaluation that costs more than its limit. */
+export class CostLimitExceeded extends Error {
+  /** What was spent, in cost units. */
+  readonly cost: number;
+
+  constructor(cost: number) {
+    super('operation cancelled: actual cost limit exceeded');
+    this.cost = cost;
+  }
+}
+
+export interface FrameOptions {
+  /** The variables of the expression; undefined for one that has no value. */
+  readonly variables: (name: string) => Result | undefined;
+  /** The most an evaluation may cost, in upstream's units. */
+  readonly costMax: number;
+  /**
+   * Called after each 1,000 cost units with what was spent so far, and before an operation that is expensive by itself.
+   * It may throw to abandon the evaluation, for instance to repeat it in a worker.
+   */
+  readonly onCost?: ((cost: number) => void) | undefined;
+}
+
+/** The state of one evaluation. */
+export class Frame {
+  /** What was spent, in cost units. */
+  cost = 0;
+  readonly locals: (Result | undefined)[] = [];
+  readonly variables: FrameOptions['variables'];
+  readonly #costMax: number;
+  readonly #onCost: FrameOptions['onCost'];
+  #checkAt: number;
+
+  constructor({ variables, costMax, onCost }: FrameOptions) {
+    this.variables = variables;
+    this.#costMax = costMax;
+    this.#onCost = onCost;
+    this.#checkAt = Math.min(CHECK_INTERVAL, costMax);
+  }
+
+  /**
+   * Adds the cost of a step, before it runs where its cost is known then.
+   *
+   * @throws CostLimitExceeded above the limit
+   */
+  charge(units: number): void {
+    this.cost += units;
+    if (this.cost > this.#checkAt) this.#check();
+  }
+
+  #check(): void {
+    if (this.cost > this.#costMax) throw new CostLimitExceeded(this.cost);
+    this.#onCost?.(this.cost);
+    this.#checkAt = Math.min(this.cost + CHECK_INTERVAL, this.#costMax);
+  }
+}

@@ -1,0 +1,145 @@
+import { EvalError } from './values';
+import type { Duration, Timestamp } from './values';
+import { plainDecimal } from './decimals';
+
+const NANOSECONDS = 1_000_000_000n;
+const TIMESTAMP =
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/u;
+const UNIT_NANOSECONDS = new Map([
+  ['ns', 1n],
+  ['us', 1000n],
+  ['µs', 1000n],
+  ['μs', 1000n],
+  ['ms', 1_000_000n],
+  ['s', NANOSECONDS],
+  ['m', 60n * NANOSECONDS],
+  ['h', 3600n * NANOSECONDS],
+]);
+const INT_MAX = 2n ** 63n - 1n;
+
+/** Reads an RFC 3339 time as nanoseconds since 1970; undefined when it is none. */
+export function parseTimestamp(text: string): bigint | undefined {
+  const match = TIMESTAMP.exec(text);
+  if (match === null) return undefined;
+  const field = (index: number): number => Number(match[index] ?? 0);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = [1, 2, 3, 4, 5, 6].map(field);
+  const isDate = month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
+  const areBelow = [hour < 24, minute < 60, second < 60, field(9) <= 24, field(10) < 60];
+  if (!isDate || areBelow.includes(false)) return undefined;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCHours(hour, minute, second);
+  const offsetMinutes = (field(9) * 60 + field(10)) * (match[8] === '-' ? -1 : 1);
+  const fraction = BigInt((match[7] ?? '0').slice(0, 9).padEnd(9, '0'));
+  return BigInt(date.getTime() / 1000 - offsetMinutes * 60) * NANOSECONDS + fraction;
+}
+
+function daysOf(year: number, month: number): number {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month, 0);
+  return date.getUTCDate();
+}
+
+export function formatTimestamp({ nanoseconds }: Timestamp): string {
+  const fraction = ((nanoseconds % NANOSECONDS) + NANOSECONDS) % NANOSECONDS;
+  const date = new Date(Number((nanoseconds - fraction) / NANOSECONDS) * 1000);
+  const whole = date.toISOString().slice(0, 19);
+  const digits = String(fraction).padStart(9, '0').replace(/0+$/u, '');
+  return `${whole}${digits === '' ? '' : `.${digits}`}Z`;
+}
+
+/** Reads a duration as Go's `time.ParseDuration` does, in nanoseconds; undefined when it is none or too long. */
+export function parseDuration(text: string): bigint | undefined {
+  const sign = /^[+-]/u.exec(text)?.[0] ?? '';
+  const body = text.slice(sign.length);
+  if (body === '0') return 0n;
+  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/u.test(body)) return undefined;
+  let total = 0n;
+  for (const [, amount = '', unitName = ''] of body.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/gu)) {
+    const unit = UNIT_NANOSECONDS.get(unitName) ?? 1n;
+    const [whole = '', fraction = ''] = amount.split('.');
+    const digits = fraction.slice(0, 18);
+    total += BigInt(whole || '0') * unit + (BigInt(digits || '0') * unit) / 10n ** BigInt(digits.length);
+  }
+  if (sign === '-') return total > INT_MAX + 1n ? undefined : -total;
+  return total > INT_MAX ? undefined : total;
+}
+
+/** Writes a duration as seconds, as upstream does; fractions have the precision of a double. */
+export function formatDuration({ nanoseconds }: Duration): string {
+  const seconds = Number(nanoseconds / NANOSECONDS) + Number(nanoseconds % NANOSECONDS) / 1e9;
+  return `${plainDecimal(seconds)}s`;
+}
+
+/** The parts of a moment in a time zone. */
+export interface CalendarParts {
+  readonly year: number;
+  /** From 0. */
+  readonly month: number;
+  readonly dayOfMonth: number;
+  /** From 0 for the first of January. */
+  readonly dayOfYear: number;
+  /** From 0 for Sunday. */
+  readonly dayOfWeek: number;
+  readonly hours: number;
+  readonly minutes: number;
+  readonly seconds: number;
+  readonly milliseconds: number;
+}
+
+/**
+ * Splits a moment into the parts of a calendar.
+ *
+ * @param zone a name such as `Europe/Paris`, an offset such as `-08:00`, or UTC when undefined
+ */
+export function calendarParts(time: Timestamp, zone: string | undefined): CalendarParts | EvalError {
+  const fraction = ((time.nanoseconds % NANOSECONDS) + NANOSECONDS) % NANOSECONDS;
+  const unixMs = Number((time.nanoseconds - fraction) / NANOSECONDS) * 1000;
+  const offsetMs = zone === undefined ? 0 : zoneOffsetMs(zone, unixMs);
+  if (offsetMs instanceof EvalError) return offsetMs;
+  const date = new Date(unixMs + offsetMs);
+  const yearStart = new Date(0);
+  yearStart.setUTCFullYear(date.getUTCFullYear(), 0, 1);
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth(),
+    dayOfMonth: date.getUTCDate(),
+    dayOfYear: Math.floor((date.getTime() - yearStart.getTime()) / 86_400_000),
+    dayOfWeek: date.getUTCDay(),
+    hours: date.getUTCHours(),
+    minutes: date.getUTCMinutes(),
+    seconds: date.getUTCSeconds(),
+    milliseconds: Number(fraction / 1_000_000n),
+  };
+}
+
+function zoneOffsetMs(zone: string, unixMs: number): number | EvalError {
+  const offset = /^([+-]?\d+):(\d+)$/u.exec(zone);
+  if (offset !== null) {
+    const hours = Number(offset[1]);
+    const minutes = Number(offset[2]) * (zone.startsWith('-') ? -1 : 1);
+    return (hours * 60 + minutes) * 60_000;
+  }
+  if (zone === '' || zone === 'UTC') return 0;
+  try {
+    const format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      era: 'short',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+      hourCycle: 'h23',
+    });
+    const parts = new Map(format.formatToParts(unixMs).map(({ type, value }) => [type, Number(value)]));
+    const field = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
+    const local = new Date(0);
+    local.setUTCFullYear(field('year'), field('month') - 1, field('day'));
+    local.setUTCHours(field('hour'), field('minute'), field('second'));
+    return local.getTime() - unixMs;
+  } catch {
+    return new EvalError(`unknown time zone ${zone}`);
+  }
+}
