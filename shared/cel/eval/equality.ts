@@ -50,6 +50,8 @@ function areListsEqual(a: ListValue, b: ListValue): boolean {
 
 function areMapsEqual(a: MapValue, b: MapValue): boolean {
   if (a.size !== b.size) return false;
+  const special = a.equalsSpecially(b);
+  if (special !== undefined) return special;
   return a.keys().every((key) => {
     const name = mapKeyOf(key);
     if (name === undefined) return false;

@@ -137,6 +137,11 @@ export abstract class MapValue {
   /** Returns the keys in the order in which comprehensions visit them. */
   abstract keys(): readonly Value[];
 
+  /** Compares with another map in a way of its own; undefined for key by key. */
+  equalsSpecially(_other: MapValue): boolean | undefined {
+    return undefined;
+  }
+
   /** Whether `has()` finds the key. */
   has(key: MapKey): boolean {
     return this.find(key) !== undefined;

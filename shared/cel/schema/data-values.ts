@@ -1,0 +1,195 @@
+import { parseDuration, parseTimestamp } from '../eval/time';
+import { isEqual } from '../eval/equality';
+import { ArrayList, Duration, ListValue, MapValue, Timestamp, mapKeyOf } from '../eval/values';
+import type { MapKey, Value } from '../eval/values';
+import type { DataType } from './data-types';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns data as a value of expressions. Lists and objects are converted when they are read, so that a rule costs only what it reads
+ * (k8s.io/apiserver `cel/common/valuesunstructured.go`). Data that does not fit its schema reads as null.
+ */
+export function dataValue(data: unknown, type: DataType): Value {
+  if (data === null || data === undefined) return null;
+  switch (type.kind) {
+    case 'object':
+      return isObject(data) ? new DataObject(data, type) : null;
+    case 'map':
+      return isObject(data) ? new DataMap(data, type) : null;
+    case 'list':
+      return Array.isArray(data) ? new DataList(data, type) : null;
+    case 'scalar':
+      return scalarValue(data, type.celType.kind === 'double');
+    case 'intOrString':
+      return scalarValue(data, false);
+    default:
+      return typeof data === 'string' ? textValue(data, type) : null;
+  }
+}
+
+function isObject(data: unknown): data is JsonObject {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
+
+function scalarValue(data: unknown, isDouble: boolean): Value {
+  if (typeof data === 'boolean' || typeof data === 'string') return data;
+  if (typeof data !== 'number' && typeof data !== 'bigint') return null;
+  if (isDouble) return Number(data);
+  return typeof data === 'bigint' || !Number.isInteger(data) ? data : BigInt(data);
+}
+
+function textValue(text: string, type: DataType): Value {
+  switch (type.kind as string) {
+    case 'bytes':
+      return Buffer.from(text, 'base64');
+    case 'duration': {
+      const nanoseconds = parseDuration(text);
+      return nanoseconds === undefined ? null : new Duration(nanoseconds);
+    }
+    case 'date':
+    case 'dateTime': {
+      const nanoseconds = parseTimestamp(type.kind === 'date' ? `${text}T00:00:00Z` : text);
+      return nanoseconds === undefined ? null : new Timestamp(nanoseconds);
+    }
+    default:
+      return text;
+  }
+}
+
+/** An object with declared properties. Undeclared ones cannot be read, but objects that differ in them are not equal. */
+class DataObject extends MapValue {
+  readonly #data: JsonObject;
+  readonly #type: DataType;
+
+  constructor(data: JsonObject, type: DataType) {
+    super();
+    this.#data = data;
+    this.#type = type;
+  }
+
+  override get size(): number {
+    return Object.keys(this.#data).length;
+  }
+
+  override find(key: MapKey): Value | undefined {
+    const name = typeof key === 'string' ? this.#type.names.get(key) : undefined;
+    if (name === undefined || !Object.hasOwn(this.#data, name)) return undefined;
+    const data = this.#data[name];
+    const type = this.#type.properties.get(name);
+    return data === null || data === undefined || type === undefined ? undefined : dataValue(data, type);
+  }
+
+  override keys(): Value[] {
+    return Array.from(this.#type.names)
+      .filter(([, name]) => Object.hasOwn(this.#data, name))
+      .map(([escaped]) => escaped);
+  }
+
+  override equalsSpecially(other: MapValue): boolean | undefined {
+    if (!(other instanceof DataObject)) return undefined;
+    for (const [name, data] of Object.entries(this.#data)) {
+      if (this.#type.properties.has(name)) continue;
+      if (Object.hasOwn(other.#data, name) && !isSameJson(data, other.#data[name])) return false;
+    }
+    for (const [escaped] of this.#type.names) {
+      const left = this.find(escaped);
+      const right = other.find(escaped);
+      if ((left === undefined) !== (right === undefined)) return false;
+      if (left !== undefined && right !== undefined && !isEqual(left, right)) return false;
+    }
+    return true;
+  }
+}
+
+class DataMap extends MapValue {
+  readonly #data: JsonObject;
+  readonly #type: DataType;
+
+  constructor(data: JsonObject, type: DataType) {
+    super();
+    this.#data = data;
+    this.#type = type;
+  }
+
+  override get size(): number {
+    return Object.keys(this.#data).length;
+  }
+
+  override find(key: MapKey): Value | undefined {
+    const { element } = this.#type;
+    if (typeof key !== 'string' || element === undefined || !Object.hasOwn(this.#data, key)) return undefined;
+    return dataValue(this.#data[key], element);
+  }
+
+  override keys(): string[] {
+    return Object.keys(this.#data);
+  }
+}
+
+class DataList extends ListValue {
+  readonly size: number;
+  readonly #data: readonly unknown[];
+  readonly #type: DataType;
+
+  constructor(data: readonly unknown[], type: DataType) {
+    super();
+    this.#data = data;
+    this.#type = type;
+    this.size = data.length;
+  }
+
+  override at(index: number): Value {
+    const { element } = this.#type;
+    return element === undefined ? null : dataValue(this.#data[index], element);
+  }
+
+  override equalsSpecially(other: ListValue): boolean | undefined {
+    const { listType } = this.#type;
+    if (listType !== 'set' && listType !== 'map') return undefined;
+    if (other.size !== this.size) return false;
+    const items = this.#byKey(this);
+    const others = this.#byKey(other);
+    if (items.size !== others.size) return false;
+    return Array.from(items).every(([key, item]) => {
+      const counterpart = others.get(key);
+      return counterpart !== undefined && isEqual(item, counterpart);
+    });
+  }
+
+  /** Adds an element to a set only once, and replaces the element of a keyed list that has the same keys. */
+  override concatSpecially(other: ListValue): ListValue | undefined {
+    const { listType } = this.#type;
+    if (listType !== 'set' && listType !== 'map') return undefined;
+    const items = this.#byKey(this);
+    for (const [key, item] of this.#byKey(other))
+      if (listType === 'map' || !items.has(key)) items.set(key, item);
+    return new ArrayList(Array.from(items.values()));
+  }
+
+  #byKey(list: ListValue): Map<string, Value> {
+    const keys = this.#type.listType === 'map' ? this.#type.listMapKeys : undefined;
+    return new Map(Array.from(list, (item) => [keyOf(item, keys), item] as const));
+  }
+}
+
+/** Writes what identifies an item: all of it, or its keys. */
+function keyOf(item: Value, keys: readonly string[] | undefined): string {
+  if (keys !== undefined && item instanceof MapValue) {
+    return keys.map((name) => keyOf(item.find(name) ?? null, undefined)).join('\0');
+  }
+  const key = mapKeyOf(item);
+  return key === undefined ? JSON.stringify(item) : `${typeof key}:${String(key)}`;
+}
+
+/** Compares two JSON values; the order of keys does not matter. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => isSameJson(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => Object.hasOwn(b, name) && isSameJson(a[name], b[name]));
+}

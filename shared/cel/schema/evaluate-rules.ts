@@ -1,0 +1,299 @@
+import { CostLimitExceeded } from '../eval/frame';
+import type { FrameOptions } from '../eval/frame';
+import { EvalError, OptionalValue } from '../eval/values';
+import type { Result, Value } from '../eval/values';
+import type { Evaluation, Program } from '../environment';
+import type { CompiledRule } from './compiled-rules';
+import { dataValue, isSameJson } from './data-values';
+import type { ValidationRule } from './data-types';
+import type { RuleNode } from './rule-tree';
+
+/** The most that one evaluation may cost, in upstream's units (k8s.io/apiserver `apis/cel/config.go`). */
+export const CALL_COST_MAX = 1_000_000;
+/** The most that all rules of one object may cost together. */
+export const OBJECT_COST_MAX = 10_000_000;
+/** The longest message that an expression may make. */
+const MESSAGE_BYTES_MAX = 5 * 1024;
+
+/** What a rule found. */
+export interface RuleProblem {
+  /** Field error types of upstream. */
+  readonly reason:
+    | 'FieldValueInvalid'
+    | 'FieldValueForbidden'
+    | 'FieldValueRequired'
+    | 'FieldValueDuplicate'
+    | 'InternalError';
+  readonly field: string;
+  /** The value to show; undefined for objects and lists, which are left out or shown by their type. */
+  readonly value: unknown;
+  readonly detail: string;
+  /** Whether it only warns, because nothing that the rule looks at was changed. */
+  readonly isWarning: boolean;
+}
+
+export interface RuleEvaluation {
+  /** Called while rules run, with what they have cost so far; it may throw. */
+  readonly onCost?: FrameOptions['onCost'];
+}
+
+/** What is known of the previous state of a value: whether it or what contains it was left unchanged. */
+interface Previous {
+  /** The previous value, if it can be told which one that is; undefined otherwise. */
+  readonly value: unknown;
+  /** Whether a part that contains this value is unchanged as a whole. */
+  readonly isWithinUnchanged: () => boolean;
+}
+
+/**
+ * Evaluates all rules of an object, in upstream's order (k8s.io/apiextensions-apiserver `schema/cel/validation.go`).
+ *
+ * @param previous the stored object on an update; undefined on a create
+ */
+export function evaluateRules(
+  tree: RuleNode,
+  object: unknown,
+  previous: unknown,
+  { onCost }: RuleEvaluation = {},
+): RuleProblem[] {
+  const run = new RuleRun(onCost);
+  run.visit(tree, '', object, { value: previous, isWithinUnchanged: () => false });
+  return run.problems;
+}
+
+class RuleRun {
+  readonly problems: RuleProblem[] = [];
+  readonly #onCost: FrameOptions['onCost'];
+  /** What is left; negative when nothing more may be evaluated. */
+  #budget = OBJECT_COST_MAX;
+
+  constructor(onCost: FrameOptions['onCost']) {
+    this.#onCost = onCost;
+  }
+
+  visit(node: RuleNode, field: string, value: unknown, previous: Previous): void {
+    if (value === null || value === undefined) return;
+    this.#evaluate(node, field, value, previous);
+    for (const each of node.allOf) if (this.#budget >= 0) this.visit(each, field, value, previous);
+    if (this.#budget < 0) return;
+    if (Array.isArray(value)) this.#visitItems(node, field, value, previous);
+    else if (typeof value === 'object')
+      this.#visitFields(node, field, value as Record<string, unknown>, previous);
+  }
+
+  #visitItems(node: RuleNode, field: string, items: readonly unknown[], previous: Previous): void {
+    const { element } = node;
+    if (element === undefined) return;
+    const isUnchanged = unchanged(items, previous);
+    for (const [index, item] of items.entries()) {
+      const value = correlatedItem(node, item, previous.value);
+      this.visit(element, `${field}[${index}]`, item, { value, isWithinUnchanged: isUnchanged });
+      if (this.#budget < 0) return;
+    }
+  }
+
+  #visitFields(node: RuleNode, field: string, object: Record<string, unknown>, previous: Previous): void {
+    const isUnchanged = unchanged(object, previous);
+    const before = isRecord(previous.value) ? previous.value : {};
+    for (const [name, value] of Object.entries(object)) {
+      const property = node.properties.get(name);
+      const child = property ?? node.element;
+      if (child === undefined) continue;
+      const path = property === undefined ? `${field}[${name}]` : joinField(field, name);
+      const old = Object.hasOwn(before, name) ? before[name] : undefined;
+      this.visit(child, path, value, { value: old, isWithinUnchanged: isUnchanged });
+      if (this.#budget < 0) return;
+    }
+  }
+
+  #evaluate({ rules, data, schemaType }: RuleNode, field: string, value: unknown, previous: Previous): void {
+    if (rules.length === 0 || data === undefined) return;
+    if (this.#budget <= 0) {
+      this.#stop(field, schemaType, OUT_OF_BUDGET);
+      return;
+    }
+    const self = dataValue(value, data);
+    const before = previous.value ?? undefined;
+    const oldSelf = before === undefined ? undefined : dataValue(before, data);
+    for (const compiled of rules) {
+      const isOptional = compiled.rule.optionalOldSelf === true;
+      if (compiled.error !== undefined)
+        this.#add({ field, schemaType, value }, `rule compile error: ${compiled.error}`);
+      if (compiled.program === undefined) continue;
+      if (compiled.usesOldSelf && oldSelf === undefined && !isOptional) continue;
+      const old = isOptional ? new OptionalValue(oldSelf) : oldSelf;
+      const result = this.#run(compiled.program, variablesOf(self, old));
+      if (this.#exceeds(result.cost)) {
+        this.#stop(field, schemaType, OUT_OF_BUDGET);
+        return;
+      }
+      this.#budget -= result.cost;
+      if (result.result === true) continue;
+      if (result.isOverLimit) {
+        const why = 'no further validation rules will be run due to call cost exceeds limit for rule';
+        this.#stop(field, schemaType, `'${COST_EXCEEDED}': ${why}: ${textOf(compiled.rule)}`);
+        return;
+      }
+      if (result.result instanceof EvalError) {
+        this.#add({ field, schemaType, value: schemaType }, failedEvaluation(result.result, compiled.rule));
+        continue;
+      }
+      const isUnchanged = !compiled.usesOldSelf && isRatcheted(value, previous);
+      this.#fail(
+        compiled,
+        { field, schemaType, value },
+        { variables: variablesOf(self, oldSelf), isUnchanged },
+      );
+      if (this.#budget < 0) return;
+    }
+  }
+
+  /** Evaluates a program within the limit of one call. */
+  #run(program: Program, variables: FrameOptions['variables']): Evaluation & { isOverLimit: boolean } {
+    const spent = OBJECT_COST_MAX - this.#budget;
+    const onCost = this.#onCost;
+    try {
+      const evaluation = program.evaluate({
+        variables,
+        costMax: CALL_COST_MAX,
+        onCost: onCost === undefined ? undefined : (cost) => onCost(spent + cost),
+      });
+      return { ...evaluation, isOverLimit: false };
+    } catch (error) {
+      if (!(error instanceof CostLimitExceeded)) throw error;
+      return { result: new EvalError(error.message), cost: error.cost, isOverLimit: true };
+    }
+  }
+
+  #exceeds(cost: number): boolean {
+    return cost > this.#budget;
+  }
+
+  #fail(
+    compiled: CompiledRule,
+    place: Place,
+    context: { variables: FrameOptions['variables']; isUnchanged: boolean },
+  ): void {
+    const { rule } = compiled;
+    const field = compiled.fieldPath === '' ? place.field : joinField(place.field, compiled.fieldPath);
+    const at = { ...place, field };
+    let detail = messageOf(rule);
+    if (compiled.message !== undefined) {
+      const made = this.#message(compiled.message, rule, context.variables);
+      if (made.problem !== undefined) {
+        this.#add({ ...at, value: place.schemaType }, made.problem, context.isUnchanged);
+        this.#budget = -1;
+        return;
+      }
+      detail = made.text ?? detail;
+    }
+    const shown = place.schemaType === 'object' || place.schemaType === 'array' ? undefined : place.value;
+    this.problems.push({
+      reason: REASONS.get(rule.reason ?? '') ?? 'FieldValueInvalid',
+      field,
+      value: shown,
+      detail,
+      isWarning: context.isUnchanged,
+    });
+  }
+
+  /** Evaluates a message; a problem ends the evaluation of all rules, and without a text the fixed message is used. */
+  #message(
+    program: Program,
+    rule: ValidationRule,
+    variables: FrameOptions['variables'],
+  ): { text?: string; problem?: string } {
+    const { result, cost, isOverLimit } = this.#run(program, variables);
+    if (this.#exceeds(cost)) {
+      return {
+        problem:
+          'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+      };
+    }
+    if (isOverLimit) {
+      const source = JSON.stringify(rule.messageExpression);
+      return {
+        problem: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`,
+      };
+    }
+    this.#budget -= cost;
+    const text = typeof result === 'string' ? result.trim() : '';
+    return text === '' || text.includes('\n') || Buffer.byteLength(text) > MESSAGE_BYTES_MAX ? {} : { text };
+  }
+
+  #add({ field, value }: Place, detail: string, isWarning = false): void {
+    this.problems.push({ reason: 'FieldValueInvalid', field, value, detail, isWarning });
+  }
+
+  #stop(field: string, schemaType: string, detail: string): void {
+    this.#add({ field, schemaType, value: schemaType }, detail);
+    this.#budget = -1;
+  }
+}
+
+interface Place {
+  readonly field: string;
+  readonly schemaType: string;
+  readonly value: unknown;
+}
+
+const OUT_OF_BUDGET =
+  'validation failed due to running out of cost budget, no further validation rules will be run';
+const COST_EXCEEDED = 'operation cancelled: actual cost limit exceeded';
+
+const REASONS = new Map<string, RuleProblem['reason']>([
+  ['FieldValueForbidden', 'FieldValueForbidden'],
+  ['FieldValueRequired', 'FieldValueRequired'],
+  ['FieldValueDuplicate', 'FieldValueDuplicate'],
+  ['FieldValueInvalid', 'FieldValueInvalid'],
+]);
+
+function variablesOf(self: Value, oldSelf: Value | undefined): (name: string) => Result | undefined {
+  return (name) => (name === 'self' ? self : name === 'oldSelf' ? oldSelf : undefined);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function joinField(field: string, name: string): string {
+  return field === '' || name.startsWith('[') ? `${field}${name}` : `${field}.${name}`;
+}
+
+/** Items correlate in keyed lists only: with the item that has the same keys. */
+function correlatedItem({ listType, listMapKeys }: RuleNode, item: unknown, previous: unknown): unknown {
+  if (listType !== 'map' || !Array.isArray(previous) || !isRecord(item)) return undefined;
+  const list: readonly unknown[] = previous;
+  return list.find(
+    (each) =>
+      isRecord(each) &&
+      listMapKeys.every((key) => item[key] !== undefined && isSameJson(item[key], each[key])),
+  );
+}
+
+function unchanged(value: unknown, previous: Previous): () => boolean {
+  let known: boolean | undefined;
+  return () => (known ??= isRatcheted(value, previous));
+}
+
+/** Whether a value, or what contains it when it has no counterpart, equals what it was. */
+function isRatcheted(value: unknown, { value: before, isWithinUnchanged }: Previous): boolean {
+  return before === undefined ? isWithinUnchanged() : isSameJson(value, before);
+}
+
+function textOf({ rule, message = '' }: ValidationRule): string {
+  return (message === '' ? rule : message).trim();
+}
+
+function messageOf(rule: ValidationRule): string {
+  const { message = '' } = rule;
+  return message === '' ? `failed rule: ${textOf(rule)}` : message.trim();
+}
+
+function failedEvaluation(error: EvalError, rule: ValidationRule): string {
+  if (error.message.startsWith('no such overload')) {
+    const why = 'call arguments did not match a supported operator, function or macro signature for rule';
+    return `'${error.message}': ${why}: ${textOf(rule)}`;
+  }
+  return `${error.message} evaluating rule: ${textOf(rule)}`;
+}
