@@ -13,6 +13,7 @@ import { keepBudgetWithin, valueBudget } from '../../engine/request/value-budget
 import type { Strategy, WriteInfo } from '../../engine/registry/strategy';
 import { statusSubresource } from '../../engine/registry/strategy';
 import type { Guard } from '../../engine/storage/backend';
+import { validateByRules } from './custom-rules';
 import { validateScaled } from './custom-scale';
 import type { LazyVersion } from './custom-version';
 import type { DefinitionVersion } from './definition';
@@ -26,6 +27,19 @@ export function customStrategy(
   versions: ReadonlyMap<string, StrategyVersion>,
   reliesOn: (operation: 'CREATE' | 'UPDATE') => Guard,
 ): Strategy {
+  /** What `validate` found in an object, for the rules that are evaluated after it. */
+  const found = new WeakMap<ApiObject, readonly FieldError[]>();
+  const byRules = (
+    next: ApiObject,
+    previous: ApiObject | undefined,
+    info: WriteInfo,
+  ): readonly FieldError[] => {
+    const rules = versions.get(info.via.version)?.lazy.rules;
+    if (rules === undefined) return [];
+    const wrongValues = found.get(next) ?? [];
+    const before = previous === undefined ? undefined : toRequestVersion(previous, info);
+    return validateByRules(toRequestVersion(next, info), before, { rules, wrongValues, bounds: info.bounds });
+  };
   return {
     reliesOn,
     tracksGeneration: true,
@@ -39,8 +53,10 @@ export function customStrategy(
     validate: (object, info) => {
       const { lazy, scale } = versions.get(info.via.version) ?? {};
       const schema = lazy?.schema;
+      const wrongValues = findWrongValues(versions, object, info);
+      found.set(object, wrongValues);
       return [
-        ...findWrongValues(versions, object, info),
+        ...wrongValues,
         ...(scale === undefined ? [] : validateScaled(object, scale, 'spec')),
         ...(schema === undefined ? [] : validateEmbedded(schema, toRequestVersion(object, info))),
       ];
@@ -51,21 +67,28 @@ export function customStrategy(
       const former = findWrongValues(versions, previous, info).filter(isOutOfRange);
       return faults.filter(({ message }) => !former.some((each) => each.message === message));
     },
-    validateNew: (object, info) => findDuplicates(versions, object, info),
+    validateNew: (object, info) => [
+      ...findDuplicates(versions, object, info),
+      ...byRules(object, undefined, info),
+    ],
     // Ratcheting: objects with duplicates from before the rule can still be updated.
     validateUpdate: (next, previous, info) => {
       const repeats = findDuplicates(versions, next, info);
-      return repeats.length > 0 && findDuplicates(versions, previous, info).length > 0 ? [] : repeats;
+      const hadRepeats = repeats.length > 0 && findDuplicates(versions, previous, info).length > 0;
+      return [...(hadRepeats ? [] : repeats), ...byRules(next, previous, info)];
     },
     subresources: {
       status: {
         prepareForUpdate: statusSubresource.prepareForUpdate,
         // As in v1.21, status updates validate the values of the whole object, but neither embedded objects nor duplicates.
-        validateUpdate: (next, _previous, info) => {
+        validateUpdate: (next, previous, info) => {
           const { scale } = versions.get(info.via.version) ?? {};
+          const wrongValues = findWrongValues(versions, next, info);
+          found.set(next, wrongValues);
           return [
-            ...findWrongValues(versions, next, info),
+            ...wrongValues,
             ...(scale === undefined ? [] : validateScaled(next, scale, 'status')),
+            ...byRules(next, previous, info),
           ];
         },
       },

@@ -4,9 +4,12 @@ import type {
   CustomResourceDefinitionVersion,
 } from '../../../shared/api/types/apiextensions-v1';
 import { stringifyExact } from '../../../shared/object/exact-text';
+import type { RuleNode } from '../../../shared/cel/schema/rule-tree';
+import { compileRuleTree } from '../../../shared/cel/schema/rule-tree';
 import type { StructuralSchema } from '../../../shared/structural/structural-schema';
 import { compileSchema } from '../../../shared/structural/structural-schema';
 import type { CustomVersion, StoredResource } from '../../engine/registry/resource';
+import { SERVES_VALIDATION_RULES } from '../kinds/apiextensions/crd-rules';
 import { currentOfEntry } from '../../engine/registry/stored-form';
 import type { Entry } from '../../engine/watch-cache/state/entry';
 import type { ObjectTable } from '../../engine/registry/object-table';
@@ -56,6 +59,7 @@ export class LazyVersion implements CustomVersion {
   readonly #convertsByWebhook: boolean;
   /** Undefined until the first use. */
   #compiled: { readonly schema: StructuralSchema | undefined } | undefined;
+  #rules: { readonly tree: RuleNode | undefined } | undefined;
   #changesOnRead: boolean | undefined;
 
   constructor(source: DefinitionSource, definition: Definition, name: string) {
@@ -82,6 +86,12 @@ export class LazyVersion implements CustomVersion {
     return this.#compiled.schema;
   }
 
+  /** The compiled validation rules; undefined where there are none. */
+  get rules(): RuleNode | undefined {
+    this.#rules ??= { tree: compileRules(this.version) };
+    return this.#rules.tree;
+  }
+
   readTable(): { readonly table: ObjectTable; readonly id: string } {
     return customTable(this.version);
   }
@@ -99,6 +109,11 @@ function compile(
 ): StructuralSchema | undefined {
   const json = schema?.openAPIV3Schema;
   return json === undefined ? undefined : compileSchema(json, { preserveUnknownFields });
+}
+
+function compileRules({ schema }: Partial<CustomResourceDefinitionVersion>): RuleNode | undefined {
+  const json = schema?.openAPIV3Schema;
+  return json === undefined || !SERVES_VALIDATION_RULES ? undefined : compileRuleTree(json);
 }
 
 /** Returns whether no schema of the definition prunes, defaults or coerces anything. */

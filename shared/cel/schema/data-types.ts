@@ -26,10 +26,9 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
-  readonly maxProperties?: number;
-  readonly allOf?: readonly JsonSchema[];
+  readonly maxLength?: number | bigint;
+  readonly maxItems?: number | bigint;
+  readonly maxProperties?: number | bigint;
   readonly 'x-kubernetes-int-or-string'?: boolean;
   readonly 'x-kubernetes-embedded-resource'?: boolean;
   readonly 'x-kubernetes-list-type'?: string;
@@ -150,7 +149,7 @@ export function declareData(source: JsonSchema, declaring: Declaring): DataType 
     return simple('intOrString', DYN, [lengthMax(source.maxLength) ?? TEXT_MAX, 1]);
   }
   const schema = declaring.isResource ? withResourceMeta(source) : source;
-  switch (schema.type) {
+  switch (schema.type ?? '') {
     case 'array':
       return declareList(schema, declaring);
     case 'object':
@@ -180,11 +179,12 @@ export function isEmbedded(schema: JsonSchema): boolean {
   return schema['x-kubernetes-embedded-resource'] === true;
 }
 
-function notNegative(value: number): number {
-  return Math.max(value, 0);
+/** Returns a limit of a schema as a number; negative ones count as 0. */
+export function notNegative(value: number | bigint): number {
+  return Math.max(Number(value), 0);
 }
 
-function lengthMax(maxLength: number | undefined): number | undefined {
+function lengthMax(maxLength: number | bigint | undefined): number | undefined {
   return maxLength === undefined ? undefined : notNegative(maxLength) * CHARACTER_BYTES;
 }
 
@@ -251,7 +251,7 @@ function declareObject(schema: JsonSchema, { structs, name }: Declaring): DataTy
 
 function declareText(schema: JsonSchema): DataType {
   const { maxLength } = schema;
-  switch (schema.format) {
+  switch (schema.format ?? '') {
     case 'byte':
       return simple('bytes', BYTES, [maxLength === undefined ? TEXT_MAX : notNegative(maxLength), 2]);
     case 'duration':

@@ -3,6 +3,7 @@ import { isEqual } from '../eval/equality';
 import { ArrayList, Duration, ListValue, MapValue, Timestamp, mapKeyOf } from '../eval/values';
 import type { MapKey, Value } from '../eval/values';
 import type { DataType } from './data-types';
+import { escapeName } from './escaping';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -12,7 +13,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
  */
 export function dataValue(data: unknown, type: DataType): Value {
   if (data === null || data === undefined) return null;
-  switch (type.kind) {
+  switch (type.kind as string) {
     case 'object':
       return isObject(data) ? new DataObject(data, type) : null;
     case 'map':
@@ -176,7 +177,7 @@ class DataList extends ListValue {
 /** Writes what identifies an item: all of it, or its keys. */
 function keyOf(item: Value, keys: readonly string[] | undefined): string {
   if (keys !== undefined && item instanceof MapValue) {
-    return keys.map((name) => keyOf(item.find(name) ?? null, undefined)).join('\0');
+    return keys.map((name) => keyOf(item.find(escapeName(name) ?? name) ?? null, undefined)).join('\0');
   }
   const key = mapKeyOf(item);
   return key === undefined ? JSON.stringify(item) : `${typeof key}:${String(key)}`;

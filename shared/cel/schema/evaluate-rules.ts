@@ -74,7 +74,6 @@ class RuleRun {
   visit(node: RuleNode, field: string, value: unknown, previous: Previous): void {
     if (value === null || value === undefined) return;
     this.#evaluate(node, field, value, previous);
-    for (const each of node.allOf) if (this.#budget >= 0) this.visit(each, field, value, previous);
     if (this.#budget < 0) return;
     if (Array.isArray(value)) this.#visitItems(node, field, value, previous);
     else if (typeof value === 'object')
@@ -109,42 +108,45 @@ class RuleRun {
   #evaluate({ rules, data, schemaType }: RuleNode, field: string, value: unknown, previous: Previous): void {
     if (rules.length === 0 || data === undefined) return;
     if (this.#budget <= 0) {
-      this.#stop(field, schemaType, OUT_OF_BUDGET);
+      this.#stop({ field, schemaType, value }, OUT_OF_BUDGET);
       return;
     }
     const self = dataValue(value, data);
     const before = previous.value ?? undefined;
     const oldSelf = before === undefined ? undefined : dataValue(before, data);
+    const place = { field, schemaType, value };
     for (const compiled of rules) {
-      const isOptional = compiled.rule.optionalOldSelf === true;
       if (compiled.error !== undefined)
-        this.#add({ field, schemaType, value }, `rule compile error: ${compiled.error}`);
-      if (compiled.program === undefined) continue;
-      if (compiled.usesOldSelf && oldSelf === undefined && !isOptional) continue;
-      const old = isOptional ? new OptionalValue(oldSelf) : oldSelf;
-      const result = this.#run(compiled.program, variablesOf(self, old));
-      if (this.#exceeds(result.cost)) {
-        this.#stop(field, schemaType, OUT_OF_BUDGET);
-        return;
-      }
-      this.#budget -= result.cost;
-      if (result.result === true) continue;
-      if (result.isOverLimit) {
-        const why = 'no further validation rules will be run due to call cost exceeds limit for rule';
-        this.#stop(field, schemaType, `'${COST_EXCEEDED}': ${why}: ${textOf(compiled.rule)}`);
-        return;
-      }
-      if (result.result instanceof EvalError) {
-        this.#add({ field, schemaType, value: schemaType }, failedEvaluation(result.result, compiled.rule));
-        continue;
-      }
-      const isUnchanged = !compiled.usesOldSelf && isRatcheted(value, previous);
-      this.#fail(
-        compiled,
-        { field, schemaType, value },
-        { variables: variablesOf(self, oldSelf), isUnchanged },
-      );
+        this.#add({ ...place, value: schemaType }, `rule compile error: ${compiled.error}`);
+      this.#evaluateRule(compiled, place, { self, oldSelf, previous });
       if (this.#budget < 0) return;
+    }
+  }
+
+  #evaluateRule(
+    compiled: CompiledRule,
+    place: Place,
+    { self, oldSelf, previous }: { self: Value; oldSelf: Value | undefined; previous: Previous },
+  ): void {
+    const { program, rule, usesOldSelf } = compiled;
+    const isOptional = rule.optionalOldSelf === true;
+    if (program === undefined || (usesOldSelf && oldSelf === undefined && !isOptional)) return;
+    const old = isOptional ? new OptionalValue(oldSelf) : oldSelf;
+    const { result, cost, isOverLimit } = this.#run(program, variablesOf(self, old));
+    if (this.#exceeds(cost)) {
+      this.#stop(place, OUT_OF_BUDGET);
+      return;
+    }
+    this.#budget -= cost;
+    if (result === true) return;
+    if (isOverLimit) {
+      const why = 'no further validation rules will be run due to call cost exceeds limit for rule';
+      this.#stop(place, `'${COST_EXCEEDED}': ${why}: ${textOf(rule)}`);
+    } else if (result instanceof EvalError) {
+      this.#add({ ...place, value: place.schemaType }, failedEvaluation(result, rule));
+    } else {
+      const isUnchanged = !usesOldSelf && isRatcheted(place.value, previous);
+      this.#fail(compiled, place, { variables: variablesOf(self, oldSelf), isUnchanged });
     }
   }
 
@@ -225,8 +227,8 @@ class RuleRun {
     this.problems.push({ reason: 'FieldValueInvalid', field, value, detail, isWarning });
   }
 
-  #stop(field: string, schemaType: string, detail: string): void {
-    this.#add({ field, schemaType, value: schemaType }, detail);
+  #stop(place: Place, detail: string): void {
+    this.#add({ ...place, value: place.schemaType }, detail);
     this.#budget = -1;
   }
 }

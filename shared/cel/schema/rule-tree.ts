@@ -1,6 +1,6 @@
 import { compileRules } from './compiled-rules';
 import type { CompiledRule, RuleContext } from './compiled-rules';
-import { declareData, isEmbedded, isSchema } from './data-types';
+import { declareData, isSchema } from './data-types';
 import type { DataType, JsonSchema } from './data-types';
 import { ALL_RELEASES, Environment } from '../environment';
 
@@ -10,18 +10,16 @@ export interface RuleNode {
   readonly schemaType: string;
   readonly data: DataType | undefined;
   readonly rules: readonly CompiledRule[];
-  /** Whether an item or property can be compared with the same one of the previous object. */
-  readonly mapType: string;
+  /** How items find their counterparts in the previous object. */
   readonly listType: string;
   readonly listMapKeys: readonly string[];
   readonly properties: ReadonlyMap<string, RuleNode>;
   /** The rules of the items of a list, or of the values of a map. */
   readonly element: RuleNode | undefined;
-  readonly allOf: readonly RuleNode[];
 }
 
 /** The name of the type of the root in messages. */
-const ROOT_TYPE = 'selfType1';
+export const ROOT_TYPE = 'selfType1';
 
 /**
  * Compiles all rules of a stored schema, with the libraries of all releases, as upstream's `NewValidator` does.
@@ -35,87 +33,48 @@ export function compileRuleTree(schema: JsonSchema): RuleNode | undefined {
     structs: new Map(),
   };
   const data = declareData(schema, { structs: context.structs, name: ROOT_TYPE, isResource: true });
-  return ruleNode({ rules: schema, spine: schema }, data, context);
+  return ruleNode(schema, data, context);
 }
 
 /** Whether a schema has rules anywhere. */
 export function hasRules(schema: JsonSchema): boolean {
   if ((schema['x-kubernetes-validations'] ?? []).length > 0) return true;
-  const { properties = {}, items, additionalProperties, allOf = [] } = schema;
-  const parts = [...Object.values(properties), ...allOf, items, additionalProperties];
+  const { properties = {}, items, additionalProperties } = schema;
+  const parts = [...Object.values(properties), items, additionalProperties];
   return parts.some((part) => isSchema(part) && hasRules(part));
 }
 
-/** A schema with rules, and the one that says what its values are: another one within `allOf`. */
-interface Pair {
-  readonly rules: JsonSchema;
-  readonly spine: JsonSchema;
-}
-
-function ruleNode(pair: Pair, data: DataType | undefined, context: RuleContext): RuleNode | undefined {
-  const { rules: source, spine } = pair;
-  const rules =
-    data === undefined
-      ? []
-      : compileRules(
-          { ...spine, 'x-kubernetes-validations': source['x-kubernetes-validations'] ?? [] },
-          data,
-          context,
-        );
-  const properties = propertyNodes(pair, data, context);
-  const element = elementNode(pair, data, context);
-  const allOf = (source.allOf ?? []).flatMap((each) => ruleNode({ rules: each, spine }, data, context) ?? []);
-  if (rules.length === 0 && properties.size === 0 && element === undefined && allOf.length === 0)
-    return undefined;
-  return {
-    schemaType: spine.type ?? '',
-    data,
-    rules,
-    mapType: spine['x-kubernetes-map-type'] ?? '',
-    listType: spine['x-kubernetes-list-type'] ?? '',
-    listMapKeys: spine['x-kubernetes-list-map-keys'] ?? [],
-    properties,
-    element,
-    allOf,
-  };
-}
-
-function propertyNodes(
-  { rules, spine }: Pair,
-  data: DataType | undefined,
-  context: RuleContext,
-): Map<string, RuleNode> {
-  const nodes = new Map<string, RuleNode>();
-  for (const [name, each] of Object.entries(rules.properties ?? {})) {
-    const counterpart = spine.properties?.[name];
-    const type = data?.properties.get(name);
-    if (counterpart === undefined || type === undefined) continue;
-    const node = ruleNode({ rules: each, spine: counterpart }, type, context);
-    if (node !== undefined) nodes.set(name, node);
-  }
-  return nodes;
-}
-
-function elementNode(
-  { rules, spine }: Pair,
+function ruleNode(
+  schema: JsonSchema,
   data: DataType | undefined,
   context: RuleContext,
 ): RuleNode | undefined {
-  for (const field of ['items', 'additionalProperties'] as const) {
-    const { [field]: each } = rules;
-    const { [field]: counterpart } = spine;
-    if (isSchema(each) && isSchema(counterpart)) {
-      return ruleNode({ rules: each, spine: counterpart }, data?.element, context);
-    }
+  const rules = data === undefined ? [] : compileRules(schema, data, context);
+  const properties = new Map<string, RuleNode>();
+  for (const [name, each] of Object.entries(schema.properties ?? {})) {
+    const type = data?.properties.get(name);
+    const node = type === undefined ? undefined : ruleNode(each, type, context);
+    if (node !== undefined) properties.set(name, node);
   }
-  return undefined;
+  const element = elementNode(schema, data, context);
+  if (rules.length === 0 && properties.size === 0 && element === undefined) return undefined;
+  return {
+    schemaType: schema.type ?? '',
+    data,
+    rules,
+    listType: schema['x-kubernetes-list-type'] ?? '',
+    listMapKeys: schema['x-kubernetes-list-map-keys'] ?? [],
+    properties,
+    element,
+  };
 }
 
-/** Declares the data of a schema within another one, as if it were a root of its own. */
-export function declareRoot(schema: JsonSchema, context: RuleContext, isRoot: boolean): DataType | undefined {
-  return declareData(schema, {
-    structs: context.structs,
-    name: ROOT_TYPE,
-    isResource: isRoot || isEmbedded(schema),
-  });
+function elementNode(
+  schema: JsonSchema,
+  data: DataType | undefined,
+  context: RuleContext,
+): RuleNode | undefined {
+  const { items, additionalProperties } = schema;
+  const each = isSchema(items) ? items : additionalProperties;
+  return isSchema(each) && hasRules(each) ? ruleNode(each, data?.element, context) : undefined;
 }

@@ -7,6 +7,8 @@ import type {
 import type { Budget } from '../../../../shared/structural/budget';
 import { valueBudget } from '../../../engine/request/value-budget';
 import type { WriteInfo } from '../../../engine/registry/strategy';
+import type { RuleDemands } from './crd-rules';
+import { ruleDemands } from './crd-rules';
 import { childrenOf, SCHEMA_TYPES } from './crd-schemas';
 import type { PatternBudget } from './crd-structure';
 import { newPatternBudget, validateStructure } from './crd-structure';
@@ -37,6 +39,8 @@ export interface Demands {
   readonly patterns: PatternBudget;
   /** What comparing the defaults of all versions with their schemas may take. */
   readonly values: Budget;
+  /** What validation rules must fulfil; undefined where the level has none. */
+  readonly rules: RuleDemands | undefined;
 }
 
 /** What older clients stored is not asked more of than they were; `previous` is absent for a new definition. */
@@ -70,6 +74,7 @@ export function demandsOf(
     listsVersions: listsVersions(info),
     patterns: newPatternBudget(),
     values: valueBudget(bounds),
+    rules: ruleDemands(previous, bounds),
   };
 }
 
@@ -124,7 +129,8 @@ function hasExtension(schema: JSONSchemaProps): boolean {
     schema['x-kubernetes-int-or-string'] === true ||
     schema['x-kubernetes-preserve-unknown-fields'] !== undefined ||
     (schema['x-kubernetes-list-map-keys'] ?? []).length > 0 ||
-    (schema['x-kubernetes-list-type'] ?? undefined) !== undefined
+    (schema['x-kubernetes-list-type'] ?? undefined) !== undefined ||
+    (schema['x-kubernetes-validations'] ?? []).length > 0
   );
 }
 

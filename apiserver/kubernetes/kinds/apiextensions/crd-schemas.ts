@@ -6,6 +6,8 @@ import type { Budget } from '../../../../shared/structural/budget';
 import { enumError, goError } from '../../../../shared/structural/outcome';
 import { validateDefaults } from './crd-defaults';
 import { validateListAndMapTypes } from './crd-list-types';
+import { SERVES_VALIDATION_RULES, validateRules } from './crd-rules';
+import type { RuleDemands } from './crd-rules';
 import { isSchema } from './crd-schema-parts';
 import type { PatternBudget } from './crd-structure';
 import { validateStructure } from './crd-structure';
@@ -44,6 +46,7 @@ const ROOT_WITH_STATUS: ReadonlyMap<string, string> = new Map([
   ['externalDocs', 'ExternalDocs'],
   ['example', 'Example'],
   ['x-kubernetes-preserve-unknown-fields', 'XPreserveUnknownFields'],
+  ...(SERVES_VALIDATION_RULES ? [['x-kubernetes-validations', 'XValidations'] as const] : []),
 ]);
 
 interface SchemaDemands {
@@ -55,6 +58,7 @@ interface SchemaDemands {
   readonly defaults: boolean;
   readonly patterns: PatternBudget;
   readonly values: Budget;
+  readonly rules: RuleDemands | undefined;
 }
 
 /**
@@ -77,7 +81,13 @@ export function validateSchema(
   if (!demands.structure || isUnreadable(schema)) return errors;
   if (namesMetaSchema(schema)) return errors.length > 0 ? errors : [metaSchemaRefused(path)];
   const structure = validateStructure(schema, path, demands.patterns);
-  return [...errors, ...(structure.length > 0 ? structure : validateDefaults(schema, path, demands.values))];
+  const found = [
+    ...errors,
+    ...(structure.length > 0 ? structure : validateDefaults(schema, path, demands.values)),
+  ];
+  const { rules } = demands;
+  if (rules === undefined) return found;
+  return [...found, ...validateRules(schema, path, { demands: rules, hasErrors: found.length > 0 })];
 }
 
 function validateRoot(schema: JSONSchemaProps, path: string): FieldError[] {

@@ -219,6 +219,7 @@ const STRUCTURE: readonly (readonly [field: keyof JSONSchemaProps, mustBe: strin
   ['x-kubernetes-list-map-keys', 'empty'],
   ['x-kubernetes-list-type', 'undefined'],
   ['x-kubernetes-map-type', 'undefined'],
+  ['x-kubernetes-validations', 'empty'],
 ];
 
 function validateNested(schema: JSONSchemaProps, path: string, walk: Walk, skips: Skips): void {

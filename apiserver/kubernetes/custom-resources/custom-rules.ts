@@ -1,0 +1,81 @@
+import { evaluateRules } from '../../../shared/cel/schema/evaluate-rules';
+import type { RuleProblem } from '../../../shared/cel/schema/evaluate-rules';
+import type { RuleNode } from '../../../shared/cel/schema/rule-tree';
+import type { FieldError } from '../../../shared/errors/field-error';
+import {
+  duplicate,
+  forbiddenField,
+  internalError,
+  invalid,
+  required,
+} from '../../../shared/errors/field-error';
+import { fieldOf } from '../../../shared/structural/outcome';
+import type { LoopBounds } from '../../engine/request/loop-bounds';
+import { TooLargeHereError } from '../../engine/request/loop-bounds';
+
+/** Cost units that rules may spend on the event loop, in at most 10 ms; a request with more restarts on a worker. */
+const LOOP_COST_MAX = 50_000;
+
+const NOT_CHECKED =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+export interface RuleCheck {
+  /** Undefined where the version has no rules. */
+  readonly rules: RuleNode | undefined;
+  /** What the schema refuses in the object. */
+  readonly wrongValues: readonly FieldError[];
+  readonly bounds: LoopBounds | undefined;
+}
+
+/**
+ * Validates a custom resource by the rules of its version, unless values that rules rely on are missing or of another type. Rules that
+ * fail on parts of an object that an update leaves unchanged do not refuse it.
+ *
+ * @param previous the stored object; undefined on a create
+ */
+export function validateByRules(
+  object: object,
+  previous: object | undefined,
+  { rules, wrongValues, bounds }: RuleCheck,
+): FieldError[] {
+  if (rules === undefined) return [];
+  if (wrongValues.some(isBlocking)) return [invalid(fieldOf(''), undefined, NOT_CHECKED)];
+  const onCost = bounds === undefined ? undefined : keepCostWithin;
+  return evaluateRules(rules, object, previous, { onCost })
+    .filter(({ isWarning }) => !isWarning)
+    .map(toFieldError);
+}
+
+/** Throws TooLargeHereError when rules have spent what they may on the event loop. */
+function keepCostWithin(cost: number): void {
+  if (cost > LOOP_COST_MAX) throw new TooLargeHereError(`validation rules that cost ${String(cost)} units`);
+}
+
+/** Errors after which upstream evaluates no rules (`hasBlockingErr`). */
+function isBlocking({ reason, message }: FieldError): boolean {
+  return (
+    reason === 'FieldValueRequired' ||
+    reason === 'FieldValueTooLong' ||
+    reason === 'FieldValueTooMany' ||
+    message.includes(' must be of type ')
+  );
+}
+
+function toFieldError({ reason, field: path, value, detail }: RuleProblem): FieldError {
+  const field = fieldOf(path);
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbiddenField(field, detail);
+    case 'FieldValueRequired':
+      return required(field, detail);
+    case 'FieldValueDuplicate':
+      return value === undefined ? { reason, field, message: 'Duplicate value' } : duplicate(field, value);
+    case 'InternalError':
+      return internalError(field, detail);
+    case 'FieldValueInvalid':
+    default:
+      return value === undefined
+        ? { reason, field, message: `Invalid value: ${detail}` }
+        : invalid(field, value, detail);
+  }
+}

@@ -1,0 +1,93 @@
+import { isAtLevel, apiLevel } from '../../../../shared/api/level';
+import type {
+  CustomResourceDefinition,
+  JSONSchemaProps,
+} from '../../../../shared/api/types/apiextensions-v1';
+import { ruleFormProblems, ruleProblems, RULE_REASONS } from '../../../../shared/cel/schema/validate-rules';
+import type { DefinitionProblem, RuleRequirements } from '../../../../shared/cel/schema/validate-rules';
+import type { FieldError } from '../../../../shared/errors/field-error';
+import {
+  forbiddenField,
+  internalError,
+  invalid,
+  notSupported,
+  required,
+} from '../../../../shared/errors/field-error';
+import type { LoopBounds } from '../../../engine/request/loop-bounds';
+import { TooLargeHereError } from '../../../engine/request/loop-bounds';
+import { isSchema, itemsOf } from './crd-schema-parts';
+
+/** Whether custom resources are validated by rules in CEL (the gate CustomResourceValidationExpressions, on by default since 1.25). */
+export const SERVES_VALIDATION_RULES = isAtLevel({ since: '1.25' });
+
+/** What the rules of a definition must fulfil. */
+export interface RuleDemands extends RuleRequirements {
+  readonly bounds: LoopBounds | undefined;
+}
+
+/** Characters of rules that are compiled on the event loop, in about 10 ms. */
+const SOURCE_LENGTH_MAX = 8_000;
+
+/**
+ * Returns the requirements for rules, or undefined where the level has none. New expressions may use the libraries of the release before,
+ * so that a server of that release can still read them; expressions of the stored definition may use all.
+ */
+export function ruleDemands(
+  previous: CustomResourceDefinition | undefined,
+  bounds: LoopBounds | undefined,
+): RuleDemands | undefined {
+  if (!SERVES_VALIDATION_RULES) return undefined;
+  const stored = new Set<string>();
+  for (const { schema } of previous?.spec.versions ?? []) {
+    if (schema?.openAPIV3Schema !== undefined) collectExpressions(schema.openAPIV3Schema, stored);
+  }
+  return { release: apiLevel - 1, isStored: (expression) => stored.has(expression), bounds };
+}
+
+/** Validates the form of the rules of a schema, and their expressions and costs if the schema has no other errors. */
+export function validateRules(
+  schema: JSONSchemaProps,
+  path: string,
+  { demands, hasErrors }: { readonly demands: RuleDemands; readonly hasErrors: boolean },
+): FieldError[] {
+  const form = ruleFormProblems(schema, path).map(toFieldError);
+  if (hasErrors || form.length > 0) return form;
+  keepSourceWithin(schema, demands.bounds);
+  return ruleProblems(schema, path, demands).map(toFieldError);
+}
+
+function keepSourceWithin(schema: JSONSchemaProps, bounds: LoopBounds | undefined): void {
+  if (bounds === undefined) return;
+  const expressions = new Set<string>();
+  collectExpressions(schema, expressions);
+  const length = Array.from(expressions).reduce((sum, each) => sum + each.length, 0);
+  if (length > SOURCE_LENGTH_MAX)
+    throw new TooLargeHereError(`validation rules of ${String(length)} characters`);
+}
+
+function collectExpressions(schema: JSONSchemaProps, into: Set<string>): void {
+  for (const { rule, messageExpression = '' } of schema['x-kubernetes-validations'] ?? []) {
+    into.add(rule);
+    into.add(messageExpression);
+  }
+  const { properties = {}, additionalProperties: more } = schema;
+  for (const part of [...Object.values(properties), itemsOf(schema), more]) {
+    if (isSchema(part)) collectExpressions(part, into);
+  }
+}
+
+function toFieldError({ reason, field, value, detail }: DefinitionProblem): FieldError {
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbiddenField(field, detail);
+    case 'FieldValueRequired':
+      return required(field, detail);
+    case 'FieldValueNotSupported':
+      return notSupported(field, value, RULE_REASONS);
+    case 'InternalError':
+      return internalError(field, detail);
+    case 'FieldValueInvalid':
+    default:
+      return invalid(field, value, detail);
+  }
+}
