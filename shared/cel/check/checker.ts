@@ -29,8 +29,7 @@ import {
   unwrapOptional,
 } from './types';
 import type { CelType } from './types';
-import { assign, mostGeneral, substitute } from './unify';
-import type { Bindings } from './unify';
+import { Bindings, mostGeneral, substitute } from './unify';
 
 /** What a checked name or call refers to. */
 export interface Reference {
@@ -73,7 +72,7 @@ class Checker {
   readonly #types = new Map<number, CelType>();
   readonly #references = new Map<number, Reference>();
   readonly #resolver: CallResolver;
-  #bindings: Bindings = new Map();
+  readonly #bindings = new Bindings();
   #scope = new Scope();
   #freeCount = 0;
 
@@ -135,9 +134,7 @@ class Checker {
   }
 
   #assign(from: readonly CelType[], to: readonly CelType[]): boolean {
-    const learned = assign(this.#bindings, from, to);
-    if (learned !== undefined) this.#bindings = learned;
-    return learned !== undefined;
+    return this.#bindings.assign(from, to);
   }
 
   #expectType(expr: Expr, type: CelType): void {

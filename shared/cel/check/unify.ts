@@ -1,25 +1,42 @@
 import { DYN, isDyn, isSameType } from './types';
 import type { CelType } from './types';
 
-/** What the type parameters of one expression stand for. */
-export type Bindings = ReadonlyMap<string, CelType>;
+/** What the type parameters of one expression stand for. A failed assignment takes back what it learned. */
+export class Bindings {
+  readonly #types = new Map<string, CelType>();
+  readonly #changes: (readonly [name: string, before: CelType | undefined])[] = [];
 
-/**
- * Checks that values of the first types can be used where the second ones are expected, as cel-go's `isAssignableList` does.
- *
- * @returns the bindings with what was learned, or undefined when a pair does not fit
- */
-export function assign(
-  bindings: Bindings,
-  from: readonly CelType[],
-  to: readonly CelType[],
-): Bindings | undefined {
-  const learned = new Map(bindings);
-  return areAssignable(learned, from, to) ? learned : undefined;
+  get(name: string): CelType | undefined {
+    return this.#types.get(name);
+  }
+
+  set(name: string, type: CelType): void {
+    this.#changes.push([name, this.#types.get(name)]);
+    this.#types.set(name, type);
+  }
+
+  /**
+   * Checks that values of the first types can be used where the second ones are expected, as cel-go's `isAssignableList` does, and
+   * remembers what parameters stand for when they can.
+   */
+  assign(from: readonly CelType[], to: readonly CelType[]): boolean {
+    const isAssigned = areAssignable(this, from, to);
+    while (!isAssigned && this.#changes.length > 0) {
+      const [name = '', before] = this.#changes.pop() ?? [];
+      if (before === undefined) this.#types.delete(name);
+      else this.#types.set(name, before);
+    }
+    this.#changes.length = 0;
+    return isAssigned;
+  }
 }
 
 /** Replaces bound type parameters; unbound ones become `dyn` if `toDyn` is set. */
-export function substitute(bindings: Bindings, type: CelType, toDyn: boolean): CelType {
+export function substitute(
+  bindings: { get(name: string): CelType | undefined },
+  type: CelType,
+  toDyn: boolean,
+): CelType {
   if (type.kind === 'typeParam') {
     const bound = bindings.get(type.name);
     if (bound !== undefined) return substitute(bindings, bound, toDyn);
@@ -35,15 +52,13 @@ export function mostGeneral(a: CelType, b: CelType): CelType {
   return isEqualOrLessSpecific(a, b) ? a : b;
 }
 
-type Learning = Map<string, CelType>;
-
-function areAssignable(bindings: Learning, from: readonly CelType[], to: readonly CelType[]): boolean {
+function areAssignable(bindings: Bindings, from: readonly CelType[], to: readonly CelType[]): boolean {
   return (
     from.length === to.length && from.every((type, index) => isAssignable(bindings, type, to[index] ?? DYN))
   );
 }
 
-function isAssignable(bindings: Learning, from: CelType, to: CelType): boolean {
+function isAssignable(bindings: Bindings, from: CelType, to: CelType): boolean {
   if (to.kind === 'typeParam') {
     const [isValid, isBound] = bind(bindings, from, to);
     if (isValid) return true;
@@ -74,7 +89,7 @@ function isNullable(type: CelType): boolean {
 
 /** Binds the parameter `param` to `type`, or checks it against its binding: whether it fits, and whether it was bound. */
 function bind(
-  bindings: Learning,
+  bindings: Bindings,
   type: CelType,
   param: CelType,
 ): readonly [isValid: boolean, isBound: boolean] {
@@ -93,7 +108,7 @@ function bind(
 }
 
 /** Whether a parameter does not occur in a type, which would bind it to itself. */
-function isFree(bindings: Learning, param: CelType, within: CelType): boolean {
+function isFree(bindings: Bindings, param: CelType, within: CelType): boolean {
   if (isSameType(param, within)) return false;
   if (within.kind === 'typeParam') {
     const bound = bindings.get(within.name);

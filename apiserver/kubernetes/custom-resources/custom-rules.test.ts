@@ -1,0 +1,197 @@
+import type { InProcessApi, Reply } from '../../testing/in-process-api';
+import type { ReadonlyJson } from '../../../shared/object/json';
+
+/** The modules of a process that serves a level with rules; the level is read when they are loaded. */
+interface Modules {
+  readonly startInProcessApi: () => Promise<InProcessApi>;
+  readonly definitions: typeof import('../../testing/custom-resources/definitions');
+}
+
+const LEVEL = 'ORCH_API_LEVEL';
+const levelBefore = process.env[LEVEL];
+let modules: Modules;
+let api: InProcessApi;
+
+beforeAll(async () => {
+  process.env[LEVEL] = '1.36';
+  jest.resetModules();
+  const { startInProcessApi } = await import('../../testing/in-process-api');
+  modules = { startInProcessApi, definitions: await import('../../testing/custom-resources/definitions') };
+});
+afterAll(() => {
+  if (levelBefore === undefined) delete process.env[LEVEL];
+  else process.env[LEVEL] = levelBefore;
+});
+beforeEach(async () => {
+  api = await modules.startInProcessApi();
+});
+afterEach(async () => {
+  await api.close();
+});
+
+const RULES = 'x-kubernetes-validations';
+const spec = (properties: ReadonlyJson, ...rules: readonly ReadonlyJson[]): ReadonlyJson => ({
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties, [RULES]: rules },
+    status: { type: 'object', properties: { seen: { type: 'integer' } } },
+  },
+});
+const NUMBERS = {
+  min: { type: 'integer' },
+  max: { type: 'integer' },
+  name: { type: 'string', maxLength: 9 },
+};
+
+async function define(schema: ReadonlyJson): Promise<void> {
+  const { definitionBody } = modules.definitions;
+  await modules.definitions.define(
+    api,
+    definitionBody({ versions: [{ name: 'v1', schema, subresources: { status: {} } }] }),
+  );
+}
+
+async function send(method: string, path: string, body: object): Promise<Reply> {
+  const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {};
+  return api.call(method, `${modules.definitions.GIZMOS_PATH}${path}`, { body, headers });
+}
+
+const causes = ({ json }: Reply): string[] =>
+  ((json.details?.causes ?? []) as { field: string; message: string }[]).map(
+    ({ field, message }) => `${field}: ${message}`,
+  );
+
+test('rules refuse creates, updates, patches and writes of the status', async () => {
+  const { gizmo } = modules.definitions;
+  await define({
+    ...spec(
+      NUMBERS,
+      { rule: 'self.min <= self.max', message: 'min above max' },
+      {
+        rule: '!has(self.name) || self.name == oldSelf.name',
+        fieldPath: '.name',
+        reason: 'FieldValueForbidden',
+      },
+    ),
+    [RULES]: [
+      { rule: "self.metadata.name != 'bad'", messageExpression: "'not ' + self.metadata.name" },
+      { rule: '!has(self.status) || !has(self.status.seen) || self.status.seen > 0' },
+    ],
+  });
+  expect(causes(await send('POST', '', gizmo('a', { spec: { min: 2, max: 1 } })))).toEqual([
+    'spec: Invalid value: min above max',
+  ]);
+  expect(causes(await send('POST', '', gizmo('bad', { spec: { min: 1, max: 1 } })))).toEqual([
+    '<nil>: Invalid value: not bad',
+  ]);
+  expect(causes(await send('POST', '', gizmo('a', { spec: {} })))).toEqual([
+    'spec: Invalid value: "object": no such key: min evaluating rule: min above max',
+  ]);
+  expect((await send('POST', '', gizmo('a', { spec: { min: 1, max: 1, name: 'n' } }))).code).toBe(201);
+  expect(causes(await send('PATCH', '/a', { spec: { min: 9 } }))).toEqual([
+    'spec: Invalid value: min above max',
+  ]);
+  expect(causes(await send('PATCH', '/a', { spec: { name: 'm' } }))).toEqual([
+    'spec.name: Forbidden: failed rule: !has(self.name) || self.name == oldSelf.name',
+  ]);
+  expect(causes(await send('PATCH', '/a/status', { status: { seen: 0 } }))[0]).toContain(
+    '<nil>: Invalid value: failed rule: ',
+  );
+  expect((await send('PATCH', '/a/status', { status: { seen: 1 } })).code).toBe(200);
+});
+
+test('items of keyed lists are compared with their previous state, and unchanged parts may keep failing', async () => {
+  const { gizmo } = modules.definitions;
+  const items = {
+    type: 'object',
+    required: ['k'],
+    properties: { k: { type: 'string' }, v: { type: 'integer' } },
+    [RULES]: [{ rule: 'self.v >= oldSelf.v' }],
+  };
+  const list = {
+    type: 'array',
+    maxItems: 5,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['k'],
+    items,
+  };
+  await define(spec({ list, odd: { type: 'integer' } }));
+  await send(
+    'POST',
+    '',
+    gizmo('a', {
+      spec: {
+        list: [
+          { k: 'x', v: 1 },
+          { k: 'y', v: 2 },
+        ],
+        odd: 2,
+      },
+    }),
+  );
+  const moved = await send('PATCH', '/a', {
+    spec: {
+      list: [
+        { k: 'y', v: 1 },
+        { k: 'x', v: 1 },
+      ],
+    },
+  });
+  expect(causes(moved)).toEqual(['spec.list[0]: Invalid value: failed rule: self.v >= oldSelf.v']);
+  const path = modules.definitions.DEFINITIONS_PATH;
+  const stricter = {
+    schema: {
+      openAPIV3Schema: spec({ list, odd: { type: 'integer', [RULES]: [{ rule: 'self % 2 == 1' }] } }),
+    },
+  };
+  const name = modules.definitions.definitionBody().metadata.name;
+  const { json } = await api.call('GET', `${path}/${name}`);
+  const versions = [{ ...json.spec.versions[0], ...stricter }];
+  expect(
+    (await api.call('PUT', `${path}/${name}`, { body: { ...json, spec: { ...json.spec, versions } } })).code,
+  ).toBe(200);
+  expect((await send('PATCH', '/a', { metadata: { labels: { l: '1' } } })).code).toBe(200);
+  expect(causes(await send('PATCH', '/a', { spec: { odd: 4 } }))).toEqual([
+    'spec.odd: Invalid value: 4: failed rule: self % 2 == 1',
+  ]);
+});
+
+test.each<[string, ReadonlyJson, string]>([
+  ['does not compile', spec(NUMBERS, { rule: 'self.min < self.name' }), 'found no matching overload'],
+  ['is no bool', spec(NUMBERS, { rule: 'self.min' }), 'cel expression must evaluate to a bool'],
+  ['is empty', spec(NUMBERS, { rule: ' ' }), 'rule: Required value: rule is not specified'],
+  [
+    'has no such field path',
+    spec(NUMBERS, { rule: 'true', fieldPath: '.x' }),
+    'fieldPath: Invalid value: ".x": must be a valid path',
+  ],
+  [
+    'costs too much',
+    spec(
+      { list: { type: 'array', items: { type: 'string' } } },
+      { rule: 'self.list.all(a, self.list.all(b, a == b))' },
+    ),
+    'rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x',
+  ],
+  [
+    'uses oldSelf in an atomic list',
+    spec({
+      list: {
+        type: 'array',
+        maxItems: 2,
+        items: { type: 'integer', [RULES]: [{ rule: 'self == oldSelf' }] },
+      },
+    }),
+    'oldSelf cannot be used on the uncorrelatable portion of the schema within ',
+  ],
+])('a definition with a rule that %s is refused', async (_, schema, message) => {
+  const { definitionBody, DEFINITIONS_PATH } = modules.definitions;
+  const body = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    ...definitionBody({ versions: [{ name: 'v1', schema }] }),
+  };
+  const reply = await api.call('POST', DEFINITIONS_PATH, { body: { ...body, apiVersion: undefined } });
+  expect(reply.code).toBe(422);
+  expect(causes(reply).join('\n')).toContain(message);
+});
