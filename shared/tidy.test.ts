@@ -63,7 +63,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['shared/certs'],
   ['shared/meta'],
   ['shared/api', 'shared/concurrency', 'shared/errors'],
-  ['shared/files', 'shared/flags', 'shared/log', 'shared/metrics', 'shared/object'],
+  ['shared/cel', 'shared/files', 'shared/flags', 'shared/log', 'shared/metrics', 'shared/object'],
   ['shared'],
 ];
 

@@ -1,10 +1,12 @@
+import type * as Apis from '../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
+import type * as Definitions from '../../testing/custom-resources/definitions';
 import type { ReadonlyJson } from '../../../shared/object/json';
 
 /** The modules of a process that serves a level with rules; the level is read when they are loaded. */
 interface Modules {
-  readonly startInProcessApi: () => Promise<InProcessApi>;
-  readonly definitions: typeof import('../../testing/custom-resources/definitions');
+  readonly apis: typeof Apis;
+  readonly definitions: typeof Definitions;
 }
 
 const LEVEL = 'ORCH_API_LEVEL';
@@ -12,18 +14,20 @@ const levelBefore = process.env[LEVEL];
 let modules: Modules;
 let api: InProcessApi;
 
-beforeAll(async () => {
+beforeAll(() => {
   process.env[LEVEL] = '1.36';
   jest.resetModules();
-  const { startInProcessApi } = await import('../../testing/in-process-api');
-  modules = { startInProcessApi, definitions: await import('../../testing/custom-resources/definitions') };
+  modules = {
+    apis: jest.requireActual<typeof Apis>('../../testing/in-process-api'),
+    definitions: jest.requireActual<typeof Definitions>('../../testing/custom-resources/definitions'),
+  };
 });
 afterAll(() => {
   if (levelBefore === undefined) delete process.env[LEVEL];
   else process.env[LEVEL] = levelBefore;
 });
 beforeEach(async () => {
-  api = await modules.startInProcessApi();
+  api = await modules.apis.startInProcessApi();
 });
 afterEach(async () => {
   await api.close();

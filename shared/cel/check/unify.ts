@@ -21,13 +21,16 @@ export class Bindings {
    */
   assign(from: readonly CelType[], to: readonly CelType[]): boolean {
     const isAssigned = areAssignable(this, from, to);
-    while (!isAssigned && this.#changes.length > 0) {
-      const [name = '', before] = this.#changes.pop() ?? [];
+    if (!isAssigned) this.#takeBack();
+    this.#changes.length = 0;
+    return isAssigned;
+  }
+
+  #takeBack(): void {
+    for (const [name, before] of this.#changes.toReversed()) {
       if (before === undefined) this.#types.delete(name);
       else this.#types.set(name, before);
     }
-    this.#changes.length = 0;
-    return isAssigned;
   }
 }
 

@@ -1,33 +1,7 @@
-import type { CelType } from '../check/types';
-import type { Expr } from '../parser/ast';
 import { PATTERN_FACTOR, STRING_FACTOR } from './constants';
 import { estimateLibraryCall } from './library-estimates';
 import { COUNT_MAX, ONE, UNKNOWN, covering, plus, scaled, times } from './ranges';
-import type { Range } from './ranges';
-
-/** A part of an expression as estimates see it. */
-export interface CostNode {
-  /** Where in the data the value is; empty when it is computed. */
-  readonly path: readonly string[];
-  readonly type: CelType;
-  readonly expr: Expr | undefined;
-  readonly size: Range | undefined;
-}
-
-export interface CallEstimate {
-  readonly cost: Range;
-  /** The size of the result, when it is known. */
-  readonly size?: Range | undefined;
-}
-
-export interface CallParts {
-  readonly name: string;
-  readonly overloadId: string;
-  readonly target: CostNode | undefined;
-  readonly args: readonly CostNode[];
-  readonly argCosts: readonly Range[];
-  readonly sizeOfPath: (path: readonly string[]) => Range | undefined;
-}
+import type { CallEstimate, CallParts, CostNode, Range } from './ranges';
 
 /** Estimates a call of one signature, with the costs of its arguments (cel-go: `functionCost`). */
 export function estimateCall(parts: CallParts): CallEstimate {

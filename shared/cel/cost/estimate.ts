@@ -5,10 +5,9 @@ import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from 
 import { ACCUMULATOR } from '../parser/ast';
 import { ListValue, MapValue, OpaqueValue, TypeValue, costSizeOf } from '../eval/values';
 import { estimateCall } from './call-estimates';
-import type { CallEstimate, CostNode } from './call-estimates';
 import { COST } from './constants';
 import { COUNT_MAX, ONE, UNKNOWN, ZERO, covering, exactly, plus, times } from './ranges';
-import type { Range } from './ranges';
+import type { CallEstimate, CostNode, Range } from './ranges';
 
 /**
  * Returns how large a value of the data may be; undefined when nothing is known.

@@ -1,6 +1,5 @@
 import type { CelType } from '../check/types';
 import { isSameType } from '../check/types';
-import type { CallEstimate, CallParts, CostNode } from './call-estimates';
 import {
   AUTHORIZATION_CHECK,
   COST,
@@ -11,7 +10,7 @@ import {
   STRING_FACTOR,
 } from './constants';
 import { COUNT_MAX, ONE, UNKNOWN, exactly, plus, scaled, times } from './ranges';
-import type { Range } from './ranges';
+import type { CallEstimate, CallParts, CostNode, Range } from './ranges';
 
 /** Types of Kubernetes' libraries whose values are compared in one step. */
 const ATOMIC = new Set([

@@ -1,3 +1,6 @@
+import type { CelType } from '../check/types';
+import type { Expr } from '../parser/ast';
+
 /** The largest count that upstream's estimates can hold; sums and products stop there. */
 export const COUNT_MAX = 2 ** 64;
 
@@ -42,4 +45,28 @@ export function scaled(range: Range, factor: number): Range {
 /** Returns the range that covers both. */
 export function covering(a: Range, b: Range): Range {
   return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
+}
+
+/** A part of an expression as estimates see it. */
+export interface CostNode {
+  /** Where in the data the value is; empty when it is computed. */
+  readonly path: readonly string[];
+  readonly type: CelType;
+  readonly expr: Expr | undefined;
+  readonly size: Range | undefined;
+}
+
+export interface CallEstimate {
+  readonly cost: Range;
+  /** The size of the result, when it is known. */
+  readonly size?: Range | undefined;
+}
+
+export interface CallParts {
+  readonly name: string;
+  readonly overloadId: string;
+  readonly target: CostNode | undefined;
+  readonly args: readonly CostNode[];
+  readonly argCosts: readonly Range[];
+  readonly sizeOfPath: (path: readonly string[]) => Range | undefined;
 }

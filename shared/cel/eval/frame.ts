@@ -14,16 +14,18 @@ export class CostLimitExceeded extends Error {
   }
 }
 
+/** Returns the value of a variable; undefined for one that has none. */
+export type Variables = (name: string) => Result | undefined;
+
+/** Receives what an evaluation has cost so far. It may throw to abandon the evaluation, for instance to repeat it in a worker. */
+export type CostHook = (cost: number) => void;
+
 export interface FrameOptions {
-  /** The variables of the expression; undefined for one that has no value. */
-  readonly variables: (name: string) => Result | undefined;
+  readonly variables: Variables;
   /** The most an evaluation may cost, in upstream's units. */
   readonly costMax: number;
-  /**
-   * Called after each 1,000 cost units with what was spent so far, and before an operation that is expensive by itself.
-   * It may throw to abandon the evaluation, for instance to repeat it in a worker.
-   */
-  readonly onCost?: ((cost: number) => void) | undefined;
+  /** Called after each 1,000 cost units, and before an operation that is expensive by itself. */
+  readonly onCost?: CostHook | undefined;
 }
 
 /** The state of one evaluation. */
@@ -31,9 +33,9 @@ export class Frame {
   /** What was spent, in cost units. */
   cost = 0;
   readonly locals: (Result | undefined)[] = [];
-  readonly variables: FrameOptions['variables'];
+  readonly variables: Variables;
   readonly #costMax: number;
-  readonly #onCost: FrameOptions['onCost'];
+  readonly #onCost: CostHook | undefined;
   #checkAt: number;
 
   constructor({ variables, costMax, onCost }: FrameOptions) {

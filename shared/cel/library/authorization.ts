@@ -1,5 +1,6 @@
 import type { FunctionDeclaration } from '../check/declarations';
 import { BOOL, STRING, structOf } from '../check/types';
+import type { CelType } from '../check/types';
 import { EvalError, NO_OVERLOAD, OpaqueValue } from '../eval/values';
 import type { Result, Value } from '../eval/values';
 import { declare, method } from './functions';
@@ -64,11 +65,7 @@ class CheckValue extends ByIdentity {
   readonly authorize: Authorizer;
   readonly question: Partial<AccessQuestion>;
 
-  constructor(
-    type: OpaqueValue['type'],
-    { authorize }: AuthorizerValue | CheckValue,
-    question: Partial<AccessQuestion>,
-  ) {
+  constructor(type: CelType, { authorize }: AuthorizerValue | CheckValue, question: Partial<AccessQuestion>) {
     super();
     this.type = type;
     this.authorize = authorize;
@@ -92,11 +89,7 @@ export function resourceCheck(authorizer: AuthorizerValue, question: Partial<Acc
 }
 
 /** A step that adds a text to a question. */
-function step(
-  id: string,
-  [from, to]: readonly [OpaqueValue['type'], OpaqueValue['type']],
-  field: keyof AccessQuestion,
-): Signature {
+function step(id: string, [from, to]: readonly [CelType, CelType], field: keyof AccessQuestion): Signature {
   return method(id, [from, STRING], to, (target, text) => {
     if (!(target instanceof AuthorizerValue || target instanceof CheckValue) || typeof text !== 'string')
       return NO_OVERLOAD;

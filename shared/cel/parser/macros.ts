@@ -87,7 +87,7 @@ function expandSortBy(call: MacroCall): Expr {
   });
 }
 
-function member(name: string, argCount: number, since: number, expand: Macro['expand']): Macro {
+function member(name: string, argCount: number, since: number, expand: (call: MacroCall) => Expr): Macro {
   return { name, argCount, isMember: true, since, expand };
 }
 

@@ -110,7 +110,7 @@ const TEXT_SCHEMA: JsonSchema = { type: 'string' };
 /** Adds the properties that every resource has; expressions see no other metadata than the name (`WithTypeAndObjectMeta`). */
 export function withResourceMeta(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
-  const meta = properties?.['metadata'];
+  const { metadata: meta } = properties ?? {};
   const hasText = (from: JsonSchema | undefined, name: string): boolean =>
     from?.properties?.[name]?.type === 'string';
   const isComplete =

@@ -1,5 +1,5 @@
 import { CostLimitExceeded } from '../eval/frame';
-import type { FrameOptions } from '../eval/frame';
+import type { CostHook, Variables } from '../eval/frame';
 import { EvalError, OptionalValue } from '../eval/values';
 import type { Result, Value } from '../eval/values';
 import type { Evaluation, Program } from '../environment';
@@ -15,15 +15,17 @@ export const OBJECT_COST_MAX = 10_000_000;
 /** The longest message that an expression may make. */
 const MESSAGE_BYTES_MAX = 5 * 1024;
 
+/** Field error types of upstream. */
+export type RuleProblemReason =
+  | 'FieldValueInvalid'
+  | 'FieldValueForbidden'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'InternalError';
+
 /** What a rule found. */
 export interface RuleProblem {
-  /** Field error types of upstream. */
-  readonly reason:
-    | 'FieldValueInvalid'
-    | 'FieldValueForbidden'
-    | 'FieldValueRequired'
-    | 'FieldValueDuplicate'
-    | 'InternalError';
+  readonly reason: RuleProblemReason;
   readonly field: string;
   /** The value to show; undefined for objects and lists, which are left out or shown by their type. */
   readonly value: unknown;
@@ -34,7 +36,7 @@ export interface RuleProblem {
 
 export interface RuleEvaluation {
   /** Called while rules run, with what they have cost so far; it may throw. */
-  readonly onCost?: FrameOptions['onCost'];
+  readonly onCost?: CostHook | undefined;
 }
 
 /** What is known of the previous state of a value: whether it or what contains it was left unchanged. */
@@ -63,11 +65,11 @@ export function evaluateRules(
 
 class RuleRun {
   readonly problems: RuleProblem[] = [];
-  readonly #onCost: FrameOptions['onCost'];
+  readonly #onCost: CostHook | undefined;
   /** What is left; negative when nothing more may be evaluated. */
   #budget = OBJECT_COST_MAX;
 
-  constructor(onCost: FrameOptions['onCost']) {
+  constructor(onCost: CostHook | undefined) {
     this.#onCost = onCost;
   }
 
@@ -151,7 +153,7 @@ class RuleRun {
   }
 
   /** Evaluates a program within the limit of one call. */
-  #run(program: Program, variables: FrameOptions['variables']): Evaluation & { isOverLimit: boolean } {
+  #run(program: Program, variables: Variables): Evaluation & { isOverLimit: boolean } {
     const spent = OBJECT_COST_MAX - this.#budget;
     const onCost = this.#onCost;
     try {
@@ -171,11 +173,7 @@ class RuleRun {
     return cost > this.#budget;
   }
 
-  #fail(
-    compiled: CompiledRule,
-    place: Place,
-    context: { variables: FrameOptions['variables']; isUnchanged: boolean },
-  ): void {
+  #fail(compiled: CompiledRule, place: Place, context: { variables: Variables; isUnchanged: boolean }): void {
     const { rule } = compiled;
     const field = compiled.fieldPath === '' ? place.field : joinField(place.field, compiled.fieldPath);
     const at = { ...place, field };
@@ -203,7 +201,7 @@ class RuleRun {
   #message(
     program: Program,
     rule: ValidationRule,
-    variables: FrameOptions['variables'],
+    variables: Variables,
   ): { text?: string; problem?: string } {
     const { result, cost, isOverLimit } = this.#run(program, variables);
     if (this.#exceeds(cost)) {
@@ -243,7 +241,7 @@ const OUT_OF_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 const COST_EXCEEDED = 'operation cancelled: actual cost limit exceeded';
 
-const REASONS = new Map<string, RuleProblem['reason']>([
+const REASONS = new Map<string, RuleProblemReason>([
   ['FieldValueForbidden', 'FieldValueForbidden'],
   ['FieldValueRequired', 'FieldValueRequired'],
   ['FieldValueDuplicate', 'FieldValueDuplicate'],

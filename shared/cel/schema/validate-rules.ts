@@ -1,9 +1,9 @@
 import { COUNT_MAX } from '../cost/ranges';
 import { ALL_RELEASES, Environment } from '../environment';
 import { compileRules } from './compiled-rules';
-import type { CompiledRule, RuleContext } from './compiled-rules';
+import type { CompiledRule } from './compiled-rules';
 import { REQUEST_BYTES_MAX, declareData, isEmbedded, isSchema, notNegative } from './data-types';
-import type { DataType, JsonSchema, ValidationRule } from './data-types';
+import type { DataType, JsonSchema, Structs, ValidationRule } from './data-types';
 import { readFieldPath } from './field-path';
 import { ROOT_TYPE } from './rule-tree';
 
@@ -90,7 +90,7 @@ class RuleWalk {
   readonly #requirements: RuleRequirements;
   readonly #fresh: Environment;
   readonly #stored: Environment;
-  readonly #structs: RuleContext['structs'] = new Map();
+  readonly #structs: Structs = new Map();
   #total = 0;
   #expensive: { field: string; cost: number }[] = [];
 
