@@ -1,4 +1,4 @@
-import { isAtLevel, apiLevel } from '../../../../shared/api/level';
+import { isAtLevel, apiLevel } from '../../../../shared/api-level';
 import type {
   CustomResourceDefinition,
   JSONSchemaProps,
