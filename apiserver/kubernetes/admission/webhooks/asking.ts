@@ -5,6 +5,7 @@ import type { Log } from '../../../../shared/log/log';
 import { AUDIT_ANNOTATION } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import { converting } from '../../../engine/registry/conversion-needed';
+import { holderOf } from '../../../engine/request/holder';
 import type { Reading } from '../../cluster/cluster-reader';
 import type { WebhookCaller } from './call';
 import { CallFailure } from './call-failure';
@@ -96,7 +97,8 @@ async function resultOf(
   }
   const uid = randomUUID();
   const question = await converting(() => questionOf({ ...asking, uid, version }), signal);
-  const body = await caller.call(hook, { body: question.body, cluster }, signal);
+  const holder = holderOf(attributes.write.user);
+  const body = await caller.call(hook, { body: question.body, cluster, holder }, signal);
   const result = understood(hook, () => resultIn(body, question, hook.type));
   passOn(hook, result, attributes);
   if (!result.isAllowed) throw refusal(hook, result);

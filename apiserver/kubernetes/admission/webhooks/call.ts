@@ -48,6 +48,8 @@ export interface CallerOptions {
 
 export interface Call {
   readonly body: Buffer;
+  /** The holder of the request, see `holderOf`; absent: the server itself. */
+  readonly holder?: string;
   /** Resolves Services. */
   readonly cluster: Pick<ClusterReader, 'get'>;
 }
@@ -107,7 +109,7 @@ export class WebhookCaller {
   async call(hook: CalledWebhook, call: Call, signal: AbortSignal): Promise<Buffer> {
     const state = this.#stateOf(hook);
     this.#refuseInOutage(state, hook);
-    await enterBulkhead(state, hook, signal);
+    await enterBulkhead(state, { hook, holder: call.holder }, signal);
     const attempt = state.breaker.attempt(this.#options.clock.now());
     const { outage, isProbe } = attempt;
     const attempted = { ...call, hook, attempt, timeoutMs: hook.timeoutMs };
@@ -356,11 +358,13 @@ async function inTime<T>(
 /** Waits at most as long as a call may take; the call then has its own time, so the webhook is not blamed for the queue. */
 async function enterBulkhead(
   { bulkhead }: WebhookState,
-  hook: CalledWebhook,
+  { hook, holder }: { readonly hook: CalledWebhook; readonly holder: string | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await inTime({ hook, timeoutMs: hook.timeoutMs, signal }, async (limited) => bulkhead.enter(limited));
+    await inTime({ hook, timeoutMs: hook.timeoutMs, signal }, async (limited) =>
+      bulkhead.enter(limited, holder),
+    );
   } catch (error) {
     if (signal.aborted || (error instanceof CallFailure && error.reason === 'outage')) throw error;
     const why = error instanceof BulkheadFullError ? error.message : 'others kept it busy all the time';
