@@ -62,6 +62,14 @@ test('a Redis address enables shared limits, with TLS or without', () => {
   expect(options(ETCD, `--shared-limits-redis=${redis}`).flow.sharedBy).toEqual({ url: redis });
   const withCa = options(ETCD, `--shared-limits-redis=${redis}`, '--shared-limits-redis-ca-file=ca.pem');
   expect(withCa.flow.sharedBy).toEqual({ url: redis, caFile: 'ca.pem' });
+  process.env['ORCH_TEST_PASSWORD'] = 'hidden';
+  expect(options(ETCD, '--shared-limits-redis=rediss://:$(ORCH_TEST_PASSWORD)@a').flow.sharedBy).toEqual({
+    url: 'rediss://:hidden@a',
+  });
+  delete process.env['ORCH_TEST_PASSWORD'];
+  expect(errors(ETCD, '--shared-limits-redis=rediss://:$(ORCH_TEST_PASSWORD)@a')).toEqual([
+    '--shared-limits-redis names the variable $(ORCH_TEST_PASSWORD), which is not set',
+  ]);
   expect(errors(ETCD, '--shared-limits-redis=redis.example.com')).toEqual([
     '--shared-limits-redis must begin with rediss:// or redis://',
   ]);

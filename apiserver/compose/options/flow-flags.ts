@@ -40,7 +40,7 @@ export const FLOW_FLAGS = [
     type: 'string',
     default: '',
     group: GROUP,
-    help: 'The Redis server by which replicas divide the seats of each priority level and the budgets of EventRateLimit among them, as rediss://[user:password@]host:port; redis:// is without TLS. While it is away, the division stays as it was last.',
+    help: 'The Redis server by which replicas divide the seats of each priority level and the budgets of EventRateLimit among them, as rediss://[user:password@]host:port; redis:// is without TLS. $(NAME) is replaced by the environment variable, so that no argument shows a password. While it is away, the division stays as it was last.',
   },
   {
     name: 'shared-limits-redis-ca-file',

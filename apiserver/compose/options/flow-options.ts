@@ -39,16 +39,30 @@ export function flowOptions(
   gates: ServerFeatureGates,
   heapLimitBytes = getHeapStatistics().heap_size_limit,
 ): FlowOptions {
+  const redis = expandVariables(flags.sharedLimitsRedis);
   return {
     isFair: flags.enablePriorityAndFairness && gates.APIPriorityAndFairness,
     max: { readOnly: flags.maxRequestsInflight, mutating: flags.maxMutatingRequestsInflight },
     bytesMax: flags.maxInflightBytes === 0 ? heapLimitBytes * HEAP_SHARE : flags.maxInflightBytes,
-    sharedBy:
-      flags.sharedLimitsRedis === ''
-        ? undefined
-        : { url: flags.sharedLimitsRedis, caFile: flags.sharedLimitsRedisCaFile || undefined },
+    sharedBy: redis === '' ? undefined : { url: redis, caFile: flags.sharedLimitsRedisCaFile || undefined },
     waitMsMax: flags.requestTimeoutMs / WAIT_SHARE,
   };
+}
+
+const VARIABLE = /\$\((\w+)\)/gu;
+
+/** Expands `$(NAME)` by environment variables: other users of the machine see the arguments of a process. */
+function expandVariables(text: string): string {
+  return text.replaceAll(VARIABLE, (written, name: string) => process.env[name] ?? written);
+}
+
+function redisErrors(flag: string): readonly string[] {
+  const url = expandVariables(flag);
+  const [missing] = url.match(VARIABLE) ?? [];
+  if (missing !== undefined) return [`--shared-limits-redis names the variable ${missing}, which is not set`];
+  return url === '' || /^rediss?:\/\//u.test(url)
+    ? []
+    : ['--shared-limits-redis must begin with rediss:// or redis://'];
 }
 
 export function flowErrors(flags: FlowFlags): readonly string[] {
@@ -60,9 +74,7 @@ export function flowErrors(flags: FlowFlags): readonly string[] {
       : [
           '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness',
         ]),
-    ...(flags.sharedLimitsRedis === '' || /^rediss?:\/\//u.test(flags.sharedLimitsRedis)
-      ? []
-      : ['--shared-limits-redis must begin with rediss:// or redis://']),
+    ...redisErrors(flags.sharedLimitsRedis),
     ...(bytes === 0 || bytes >= BYTES_MIN
       ? []
       : [`--max-inflight-bytes must be 0 or at least ${String(BYTES_MIN)}`]),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AUDIT_ANNOTATION } from '../../../shared/names';
 import type { Log } from '../../../shared/log/log';
 import type { AuditTrail, JsonBody, ObjectIdentity, WantedObjects } from '../request/audit-trail';
-import { requestUri } from '../request/request-uri';
+import { requestUri, withoutSecrets } from '../request/request-uri';
 import type { Exchange, UserInfo } from '../request/exchange';
 import type {
   EventFields,
@@ -197,7 +197,7 @@ function factsOf(exchange: Exchange): RequestFacts {
   const ips = sourceIps(headers, remoteAddress);
   const agent = headers['user-agent'] ?? '';
   return {
-    requestURI: requestUri(exchange),
+    requestURI: withoutSecrets(requestUri(exchange)),
     verb: info.verb,
     user: userOf(user),
     ...(ips.length === 0 ? {} : { sourceIPs: ips }),

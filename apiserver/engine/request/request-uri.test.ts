@@ -1,4 +1,4 @@
-import { requestUri, writtenPath } from './request-uri';
+import { requestUri, writtenPath, withoutSecrets } from './request-uri';
 
 const asked = (uri: string) => ({ uri, path: '/never', query: new URLSearchParams() });
 
@@ -21,4 +21,14 @@ test('an exchange without a listener is formatted from its parts', () => {
   expect(requestUri({ path: '/a', query, search: '' })).toBe('/a');
   expect(writtenPath({ path: '/a' })).toBe('/a');
   expect(writtenPath({ path: '/h', uri: '/%68?x' })).toBe('/%68');
+});
+
+test.each([
+  ['/api?access_token=abc&watch=1', '/api?access_token=REDACTED&watch=1'],
+  ['/api?a=b&Token=abc', '/api?a=b&Token=REDACTED'],
+  ['/api?password=a=b&password=c', '/api?password=REDACTED&password=REDACTED'],
+  ['/api?continue=abc&mytoken=abc', '/api?continue=abc&mytoken=abc'],
+  ['/token=abc', '/token=abc'],
+])('%s is recorded as %s', (uri, expected) => {
+  expect(withoutSecrets(uri)).toBe(expected);
 });

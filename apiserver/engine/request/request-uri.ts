@@ -20,6 +20,17 @@ export function requestUri(exchange: Asked): string {
   return search === '' ? path : `${path}?${search}`;
 }
 
+/**
+ * Replaces the values of query parameters that hold credentials, for the audit log. The server reads none of them, but
+ * clients send them by mistake, and proxied servers may expect them. Kubernetes records them.
+ */
+export function withoutSecrets(uri: string): string {
+  return uri.includes('?') ? uri.replace(SECRET_PARAMETER, '$1REDACTED') : uri;
+}
+
+const SECRET_PARAMETER =
+  /([?&](?:(?:access_|id_|refresh_)?token|(?:client_)?secret|password|api_?key)=)[^&]*/giu;
+
 /** Escapes a path as Go does: if any character needs escaping, all existing escapes are decoded first. */
 function escapedAnew(path: string): string {
   const decoded = path.replace(ESCAPED, (_escaped, digits: string) =>
