@@ -42,6 +42,7 @@ export const AUTHENTICATION: DefaultsTable = {
 /** v1 requires the fields that v1beta1 defaults. */
 export const CERTIFICATES: DefaultsTable = {
   'certificates/v1beta1.CertificateSigningRequestSpec': { derive: ofSpec },
+  'certificates/v1beta1.PodCertificateRequestSpec': { values: { maxExpirationSeconds: 86_400 } },
   'certificates/v1beta1.CertificateSigningRequestCondition': { values: { status: 'True' } },
 };
 

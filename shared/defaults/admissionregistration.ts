@@ -18,6 +18,11 @@ const reviewVersions: MessageDefaults<{ readonly admissionReviewVersions?: reado
 const rule: MessageDefaults<{ readonly scope?: string }> = { values: { scope: '*' } };
 const reference: MessageDefaults<{ readonly port?: number }> = { values: { port: 443 } };
 
+const policySpec: MessageDefaults<{ readonly failurePolicy?: string }> = {
+  values: { failurePolicy: 'Fail' },
+};
+const matchResources = { values: { matchPolicy: 'Equivalent', ...ofBoth } } as const;
+
 /** The two versions differ in nearly every default of a webhook. */
 export const ADMISSIONREGISTRATION: DefaultsTable = {
   'admissionregistration/v1.MutatingWebhook': { values: { ...v1, ...mutating } },
@@ -26,6 +31,17 @@ export const ADMISSIONREGISTRATION: DefaultsTable = {
   'admissionregistration/v1beta1.ValidatingWebhook': { values: v1beta1, ...reviewVersions },
   'admissionregistration/v1.RuleWithOperations': rule,
   'admissionregistration/v1beta1.RuleWithOperations': rule,
+  'admissionregistration/v1.NamedRuleWithOperations': rule,
+  'admissionregistration/v1alpha1.NamedRuleWithOperations': rule,
+  'admissionregistration/v1beta1.NamedRuleWithOperations': rule,
+  'admissionregistration/v1.MatchResources': matchResources,
+  'admissionregistration/v1alpha1.MatchResources': matchResources,
+  'admissionregistration/v1beta1.MatchResources': matchResources,
+  'admissionregistration/v1.MutatingAdmissionPolicySpec': policySpec,
+  'admissionregistration/v1alpha1.MutatingAdmissionPolicySpec': policySpec,
+  'admissionregistration/v1beta1.MutatingAdmissionPolicySpec': policySpec,
+  'admissionregistration/v1.ValidatingAdmissionPolicySpec': policySpec,
+  'admissionregistration/v1beta1.ValidatingAdmissionPolicySpec': policySpec,
   'admissionregistration/v1.ServiceReference': reference,
   'admissionregistration/v1beta1.ServiceReference': reference,
 };

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { RESOURCES } from '../../../shared/api/resources';
+import { ALL_LEVELS } from '../../../shared/api/level';
+import { RESOURCES, resourcesAt } from '../../../shared/api/resources';
 import { KINDS } from './kinds';
 
 const REGISTRY = path.join(__dirname, '../../engine/registry');
 
 test('every kind of the list is one of the tables, in the group in which it is stored', () => {
-  const stored = new Set(RESOURCES.map(({ hub, resource }) => `${hub.group}/${resource}`));
+  const stored = new Set(resourcesAt(ALL_LEVELS).map(({ hub, resource }) => `${hub.group}/${resource}`));
   const listed = KINDS.flatMap(({ group, kinds }) => Object.keys(kinds).map((name) => `${group}/${name}`));
   expect(listed.filter((name) => !stored.has(name))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);

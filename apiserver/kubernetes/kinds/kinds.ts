@@ -1,4 +1,12 @@
 import { GROUP } from '../../../shared/names';
+import {
+  mutatingAdmissionPolicies,
+  mutatingAdmissionPolicyBindings,
+} from './admissionregistration/mutating-admission-policies';
+import {
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
+} from './admissionregistration/validating-admission-policies';
 import { webhookConfigurations } from './admissionregistration/webhook-configurations';
 import { customResourceDefinitions } from './apiextensions/custom-resource-definitions';
 import { apiServices } from './apiregistration/api-services';
@@ -8,6 +16,7 @@ import { daemonSets } from './apps/daemon-sets';
 import { deployments } from './apps/deployments';
 import { replicaSets } from './apps/replica-sets';
 import { statefulSets } from './apps/stateful-sets';
+import { selfSubjectReviews } from './authentication/self-subject-reviews';
 import { tokenReviews } from './authentication/token-reviews';
 import {
   localSubjectAccessReviews,
@@ -19,6 +28,9 @@ import { horizontalPodAutoscalers } from './autoscaling/horizontal-pod-autoscale
 import { cronJobs } from './batch/cron-jobs';
 import { jobs } from './batch/jobs';
 import { certificateSigningRequests } from './certificates/certificate-signing-requests';
+import { clusterTrustBundles } from './certificates/cluster-trust-bundles';
+import { podCertificateRequests } from './certificates/pod-certificate-requests';
+import { leaseCandidates } from './coordination/lease-candidates';
 import { leases } from './coordination/leases';
 import { bindings } from './core/bindings';
 import { componentStatuses } from './core/component-statuses';
@@ -42,7 +54,9 @@ import { flowSchemas } from './flowcontrol/flow-schemas';
 import { priorityLevelConfigurations } from './flowcontrol/priority-level-configurations';
 import { ingressClasses } from './networking/ingress-classes';
 import { ingresses } from './networking/ingresses';
+import { ipAddresses } from './networking/ip-addresses';
 import { networkPolicies } from './networking/network-policies';
+import { serviceCidrs } from './networking/service-cidrs';
 import { runtimeClasses } from './node/runtime-classes';
 import { podDisruptionBudgets } from './policy/pod-disruption-budgets';
 import { podSecurityPolicies } from './policy/pod-security-policies';
@@ -54,13 +68,19 @@ import { csiNodes } from './storage/csi-nodes';
 import { csiStorageCapacities } from './storage/csi-storage-capacities';
 import { storageClasses } from './storage/storage-classes';
 import { volumeAttachments } from './storage/volume-attachments';
+import { volumeAttributesClasses } from './storage/volume-attributes-classes';
+import { storageVersionMigrations } from './storagemigration/storage-version-migrations';
 import type { Kind, KindGroup } from './kind';
 import { kindsOf } from './kind';
 
 /** Every kind with something of its own, by the group it is stored in. A kind that is served under a second name is found under its first. */
 export const KINDS: readonly KindGroup[] = [
   kindsOf('admissionregistration', {
+    mutatingadmissionpolicies: mutatingAdmissionPolicies,
+    mutatingadmissionpolicybindings: mutatingAdmissionPolicyBindings,
     mutatingwebhookconfigurations: webhookConfigurations,
+    validatingadmissionpolicies: validatingAdmissionPolicies,
+    validatingadmissionpolicybindings: validatingAdmissionPolicyBindings,
     validatingwebhookconfigurations: webhookConfigurations,
   }),
   kindsOf('apiextensions', {
@@ -77,7 +97,7 @@ export const KINDS: readonly KindGroup[] = [
   }),
   {
     group: GROUP.authentication,
-    kinds: { tokenreviews: tokenReviews },
+    kinds: { selfsubjectreviews: selfSubjectReviews, tokenreviews: tokenReviews },
   },
   {
     group: GROUP.authorization,
@@ -92,8 +112,10 @@ export const KINDS: readonly KindGroup[] = [
   kindsOf('batch', { cronjobs: cronJobs, jobs }),
   kindsOf('certificates', {
     certificatesigningrequests: certificateSigningRequests,
+    clustertrustbundles: clusterTrustBundles,
+    podcertificaterequests: podCertificateRequests,
   }),
-  kindsOf('coordination', { leases }),
+  kindsOf('coordination', { leasecandidates: leaseCandidates, leases }),
   kindsOf(
     'core',
     {
@@ -123,7 +145,9 @@ export const KINDS: readonly KindGroup[] = [
   kindsOf('networking', {
     ingressclasses: ingressClasses,
     ingresses,
+    ipaddresses: ipAddresses,
     networkpolicies: networkPolicies,
+    servicecidrs: serviceCidrs,
   }),
   kindsOf('node', { runtimeclasses: runtimeClasses }),
   kindsOf('policy', {
@@ -143,7 +167,9 @@ export const KINDS: readonly KindGroup[] = [
     csistoragecapacities: csiStorageCapacities,
     storageclasses: storageClasses,
     volumeattachments: volumeAttachments,
+    volumeattributesclasses: volumeAttributesClasses,
   }),
+  kindsOf('storagemigration', { storageversionmigrations: storageVersionMigrations }),
 ];
 
 const NO_BEHAVIOUR: Kind = {};

@@ -7,6 +7,7 @@ import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
 import { goStrings } from '../../../../shared/errors/go-values';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
+import { deepEqual } from '../../../../shared/object/clone';
 import type { GroupVersion } from '../../../../shared/object/object';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
@@ -15,6 +16,7 @@ import type { Kind } from '../kind';
 import { labelSelector } from '../rules/label-selectors';
 import { choice, forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
 import { webhookClient } from '../rules/webhook-clients';
+import { validateMatchConditions } from './match-conditions';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
@@ -88,7 +90,7 @@ const webhookConfigurationRules: Pick<
   'validateNew' | 'validateUpdate'
 > = {
   validateNew: (object, { via }) => validateWebhooks(object, strictnessOf(via)),
-  validateUpdate: (next, previous, { via }) => validateWebhooks(next, strictnessOf(via, previous)),
+  validateUpdate: (next, previous, { via }) => validateWebhooks(next, strictnessOf(via, previous), previous),
 };
 
 function strictnessOf({ version }: GroupVersion, previous?: MutatingWebhookConfiguration): Strictness {
@@ -105,7 +107,12 @@ function strictnessOf({ version }: GroupVersion, previous?: MutatingWebhookConfi
 function validateWebhooks(
   { webhooks: hooks = [] }: MutatingWebhookConfiguration,
   strictness: Strictness,
+  previous?: MutatingWebhookConfiguration,
 ): FieldError[] {
+  const before = previous?.webhooks ?? [];
+  const keepsConditions =
+    hooks.length === before.length &&
+    hooks.every((hook, at) => deepEqual(hook.matchConditions, before[at]?.matchConditions));
   const isRepeated = repeatsIn(hooks.map(({ name }) => name));
   return forEachItem(hooks, 'webhooks', (hook, path, index) => [
     ...fullyQualifiedHookName(hook.name, `${path}.name`),
@@ -119,6 +126,9 @@ function validateWebhooks(
     ...optionalChoice(hook.reinvocationPolicy, `${path}.reinvocationPolicy`, ['IfNeeded', 'Never']),
     ...webhookClient(hook.clientConfig, `${path}.clientConfig`),
     ...reviewVersions(hook, `${path}.admissionReviewVersions`, strictness),
+    ...(keepsConditions
+      ? []
+      : validateMatchConditions(hook.matchConditions ?? [], `${path}.matchConditions`)),
     ...(strictness.uniqueNames && hook.name !== '' && isRepeated(index)
       ? [duplicate(`${path}.name`, hook.name)]
       : []),

@@ -1,5 +1,10 @@
-import type { TokenReview, TokenReviewStatus } from '../../../../shared/api/types/authentication-v1';
+import type {
+  TokenReview,
+  TokenReviewStatus,
+  UserInfo as TokenReviewUser,
+} from '../../../../shared/api/types/authentication-v1';
 import { badRequest } from '../../../../shared/errors/status-error';
+import type { UserInfo } from '../../../engine/request/exchange';
 import type { OperationServices, TokenQuestion } from '../../../engine/registry/operation';
 import { operationOn } from '../../../engine/registry/operation';
 import type { Kind } from '../kind';
@@ -29,13 +34,18 @@ async function statusOf(
   const { user, audiences } = result;
   return {
     authenticated: true,
-    user: {
-      username: user.name,
-      ...(user.uid === '' ? {} : { uid: user.uid }),
-      groups: user.groups,
-      ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
-    },
+    user: reviewedUser(user),
     audiences,
+  };
+}
+
+/** A user as reviews report it, without what is empty. */
+export function reviewedUser(user: UserInfo): TokenReviewUser {
+  return {
+    username: user.name,
+    ...(user.uid === '' ? {} : { uid: user.uid }),
+    groups: user.groups,
+    ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
   };
 }
 

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import type { CertificateSigningRequest } from '../../../../shared/api/types/certificates-v1';
 import { CERTIFICATE_REQUEST_BYTES_MAX } from '../../../../shared/certs/certificate-request';
 import type { FieldError } from '../../../../shared/errors/field-error';
@@ -14,6 +13,8 @@ import type { Kind } from '../kind';
 import { choice, forEachItem, repeatsIn } from '../rules/primitives';
 import { validateSignerName } from '../rules/signer-names';
 import { csrApproval, csrStatus } from './csr-approval';
+import type { PemBlock } from './pem-blocks';
+import { certificateOfBlock, pemBlocks } from './pem-blocks';
 import { certificateRequestProblem } from './pkcs10';
 
 /** What a new request for a certificate must be; its spec never changes afterwards. */
@@ -85,8 +86,6 @@ function validateUsages(usages: readonly string[], isStrict: boolean): FieldErro
   ];
 }
 
-/** A block ends at the next mark, as Go reads it; searching beyond it would take minutes for many unclosed blocks. */
-const BLOCKS = /-----BEGIN ([^-\n]+)-----\r?\n((?:[^-]|-(?!----))*)-----END \1-----/g;
 
 /** Each is parsed, in one turn of the loop. A chain of this length is none. */
 const BLOCKS_MAX = 100;
@@ -112,28 +111,20 @@ function certificateOf({ status }: CertificateSigningRequest): string {
 
 function validateCertificate(encoded: string): FieldError[] {
   if (encoded === '') return [];
-  const blocks = [
-    ...Buffer.from(encoded ?? '', 'base64')
-      .toString('latin1')
-      .matchAll(BLOCKS),
-  ];
+  const blocks = pemBlocks(Buffer.from(encoded, 'base64').toString('latin1'));
   const problem =
     blocks.length === 0
       ? 'must contain at least one CERTIFICATE PEM block'
       : blocks.length > BLOCKS_MAX
         ? `must contain at most ${String(BLOCKS_MAX)} PEM blocks`
-        : blocks.map(([, type = '', body = '']) => blockProblem(type, body)).find((each) => each !== '');
+        : blocks.map(blockProblem).find((each) => each !== '');
   return problem === undefined ? [] : [invalid('status.certificate', '<certificate data>', problem)];
 }
 
-function blockProblem(type: string, body: string): string {
-  if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found "${type}"`;
-  if (body.includes(':')) return 'no PEM block headers are permitted';
-  try {
-    return new X509Certificate(Buffer.from(body, 'base64')).serialNumber === '' ? 'no serial number' : '';
-  } catch {
-    return 'malformed certificate';
-  }
+function blockProblem(block: PemBlock): string {
+  if (block.type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found "${block.type}"`;
+  if (block.hasHeaders) return 'no PEM block headers are permitted';
+  return certificateOfBlock(block) === undefined ? 'malformed certificate' : '';
 }
 
 const certificateRequestStrategy: Strategy<CertificateSigningRequest> = {

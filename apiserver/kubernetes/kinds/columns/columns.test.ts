@@ -15,10 +15,12 @@ function object(fields: Record<string, unknown>, metadata: ApiObject['metadata']
   return { metadata: { name: 'a', creationTimestamp: CREATED, ...metadata }, ...fields };
 }
 
+/** The kinds of the API level that have a table. */
 const WITH_TABLES = KINDS.flatMap(({ group, kinds }) =>
-  Object.entries(kinds).flatMap(([resource, { table }]) =>
-    table === undefined ? [] : [{ key: `${group}/${resource}`, table }],
-  ),
+  Object.entries(kinds).flatMap(([resource, { table }]) => {
+    const isServed = RESOURCES.some(({ hub, resource: name }) => hub.group === group && name === resource);
+    return table === undefined || !isServed ? [] : [{ key: `${group}/${resource}`, table }];
+  }),
 );
 
 function cellsAt(row: readonly Cell[], now: number): readonly unknown[] {

@@ -43,13 +43,22 @@ export const storageClassRules: Pick<Strategy<StorageClass>, 'validate' | 'valid
   ],
 };
 
-function validateParameters(parameters: Readonly<Record<string, string>>): FieldError[] {
+/**
+ * Validates the parameters of a class of volumes: their number, size and keys. With `some` there must be at least one.
+ */
+export function validateParameters(
+  parameters: Readonly<Record<string, string>>,
+  atLeast: 'none' | 'some' = 'none',
+): FieldError[] {
   const entries = Object.entries(parameters);
   if (entries.length > PARAMETERS_MAX) return [tooLong('parameters', '', PARAMETERS_MAX)];
   const bytes = entries.reduce((sum, each) => sum + Buffer.byteLength(each.join('')), 0);
   return [
     ...(Object.hasOwn(parameters, '') ? [invalid('parameters', '', 'field can not be empty.')] : []),
     ...(bytes > PARAMETERS_BYTES_MAX ? [tooLong('parameters', '', PARAMETERS_BYTES_MAX)] : []),
+    ...(atLeast === 'some' && entries.length === 0
+      ? [required('parameters', 'must contain at least one key/value pair')]
+      : []),
   ];
 }
 
