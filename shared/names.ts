@@ -117,6 +117,8 @@ export const ANNOTATION = {
   autoscalerConditions: 'autoscaling.alpha.kubernetes.io/conditions',
   /** On a role or binding of the server's own: `false` where it is to stay as it is. */
   autoUpdate: fromNeutral('rbac.authorization.orch/autoupdate'),
+  /** On a PriorityLevelConfiguration of an older version: no shares are no shares, and not the default. */
+  preserveZeroConcurrencyShares: fromNeutral('flowcontrol.orch/v1beta3-preserve-zero-concurrency-shares'),
   /** On a Pod that a node agent runs from a file of its own. */
   mirrorPod: fromNeutral('orch.io/config.mirror'),
   /** The old home of a pod's seccomp profile. The same in both dialects, as are the next three. */

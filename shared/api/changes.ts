@@ -58,6 +58,8 @@ const CHANGES = {
   templateGenerations: { since: '1.23' },
   /** Unmasked `/proc` needs a user namespace. */
   unmaskedProcMounts: { since: '1.30' },
+  /** A limited priority level may have no concurrency shares of its own. */
+  zeroConcurrencyShares: { since: '1.29' },
 } as const satisfies Readonly<Record<string, Spanned>>;
 
 export type Change = keyof typeof CHANGES;

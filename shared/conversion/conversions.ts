@@ -3,6 +3,7 @@ import { HORIZONTAL_POD_AUTOSCALER_V1 } from './autoscaling-v1';
 import { HORIZONTAL_POD_AUTOSCALER_V2BETA1 } from './autoscaling-v2beta1';
 import type { Conversion } from './conversion';
 import { POD_DISRUPTION_BUDGET } from './policy';
+import { RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, RESOURCE_SLICE } from './resource';
 import { ownKeyMap } from '../own-key-map';
 import { movesConversion } from './moves';
 import type { ApiObject } from '../object/object';
@@ -176,6 +177,9 @@ const CONVERSIONS = ownKeyMap<Conversion>({
   'policy/v1beta1.PodDisruptionBudget': POD_DISRUPTION_BUDGET,
   'rbac/v1alpha1.ClusterRoleBinding': SUBJECTS,
   'rbac/v1alpha1.RoleBinding': SUBJECTS,
+  'resource/v1beta1.ResourceClaim': RESOURCE_CLAIM,
+  'resource/v1beta1.ResourceClaimTemplate': RESOURCE_CLAIM_TEMPLATE,
+  'resource/v1beta1.ResourceSlice': RESOURCE_SLICE,
 });
 
 /**

@@ -1,5 +1,9 @@
 import type * as v1 from '../api/types/apiextensions-v1';
 import type * as v1beta1 from '../api/types/apiextensions-v1beta1';
+import type {
+  ExemptPriorityLevelConfiguration,
+  LimitedPriorityLevelConfiguration,
+} from '../api/types/flowcontrol-v1';
 import type { Part } from '../object/object';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
@@ -78,7 +82,12 @@ export const APIREGISTRATION: DefaultsTable = {
 
 const flowSchemaSpec = zeros({ matchingPrecedence: 1000 });
 const limited = zeros({ assuredConcurrencyShares: 30 });
-const limitedByName = zeros({ nominalConcurrencyShares: 30 });
+const limitedByName: MessageDefaults<LimitedPriorityLevelConfiguration> = {
+  values: { nominalConcurrencyShares: 30, lendablePercent: 0 },
+};
+const exempt: MessageDefaults<ExemptPriorityLevelConfiguration> = {
+  values: { nominalConcurrencyShares: 0, lendablePercent: 0 },
+};
 const queuing = zeros({ handSize: 8, queues: 64, queueLengthLimit: 50 });
 
 export const FLOWCONTROL: DefaultsTable = {
@@ -86,9 +95,15 @@ export const FLOWCONTROL: DefaultsTable = {
   'flowcontrol/v1alpha1.FlowSchemaSpec': flowSchemaSpec,
   'flowcontrol/v1beta1.LimitedPriorityLevelConfiguration': limited,
   'flowcontrol/v1alpha1.LimitedPriorityLevelConfiguration': limited,
+  'flowcontrol/v1.ExemptPriorityLevelConfiguration': exempt,
   'flowcontrol/v1.FlowSchemaSpec': flowSchemaSpec,
+  'flowcontrol/v1.LimitedPriorityLevelConfiguration': limitedByName,
   'flowcontrol/v1beta3.FlowSchemaSpec': flowSchemaSpec,
-  'flowcontrol/v1beta3.LimitedPriorityLevelConfiguration': limitedByName,
+  'flowcontrol/v1beta3.ExemptPriorityLevelConfiguration': exempt,
+  'flowcontrol/v1beta3.LimitedPriorityLevelConfiguration': {
+    values: { lendablePercent: 0 },
+    ...zeros({ nominalConcurrencyShares: 30 }),
+  },
   'flowcontrol/v1.QueuingConfiguration': queuing,
   'flowcontrol/v1beta3.QueuingConfiguration': queuing,
   'flowcontrol/v1beta1.QueuingConfiguration': queuing,

@@ -11,6 +11,7 @@ import type { DefaultsTable, MessageDefaults } from './contract';
 import { CORE_PODS } from './core-pods';
 import { CORE_VOLUMES, CORE } from './core';
 import { DISCOVERY, NETWORKING } from './networking';
+import { RESOURCE } from './resource';
 import { STORAGE } from './storage';
 import { ownKeyMap } from '../own-key-map';
 import { formatQuantity, parseQuantity } from '../meta/quantity';
@@ -38,6 +39,7 @@ const TABLE: DefaultsTable = {
   ...NETWORKING,
   ...POLICY,
   ...RBAC,
+  ...RESOURCE,
   ...SCHEDULING,
   ...STORAGE,
 };

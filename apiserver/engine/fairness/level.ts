@@ -56,6 +56,9 @@ export const SHARES =
     ? 'assuredConcurrencyShares'
     : 'nominalConcurrencyShares';
 
+/** Levels lend seats to each other in the versions that name the shares so. */
+export const LENDS = SHARES === 'nominalConcurrencyShares';
+
 /** Returns the concurrency shares of a limited level. */
 export function sharesOf(limited: LimitedPriorityLevelConfiguration): number {
   return (limited as Readonly<Partial<Record<typeof SHARES, number>>>)[SHARES] ?? 0;
@@ -66,7 +69,8 @@ export function limitedTo(
   shares: number,
   limitResponse: LimitedPriorityLevelConfiguration['limitResponse'],
 ): LimitedPriorityLevelConfiguration {
-  return { [SHARES]: shares, limitResponse } as unknown as LimitedPriorityLevelConfiguration;
+  const lending = LENDS ? { lendablePercent: 0 } : {};
+  return { [SHARES]: shares, limitResponse, ...lending } as unknown as LimitedPriorityLevelConfiguration;
 }
 
 /** Returns whether the object is consistent, as validation requires. Inconsistent objects are ignored. */

@@ -33,13 +33,17 @@ export async function readStored(
   signal: AbortSignal,
 ): Promise<Current | undefined> {
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
-  return record === undefined ? undefined : currentWithin(context, record);
+  return record === undefined ? undefined : currentWithin(context, endpoint, record);
 }
 
 /** Decodes a record of the store. Throws TooLargeHereError beyond the bounds. */
-export function currentWithin({ bounds }: ReadContext, record: StoredRecord): Current {
+export function currentWithin(
+  { bounds }: ReadContext,
+  { stored }: Pick<Endpoint, 'stored'>,
+  record: StoredRecord,
+): Current {
   keepStoredWithin(bounds, record.value.length);
-  return within(bounds, currentOfRecord(record));
+  return within(bounds, currentOfRecord(stored, record));
 }
 
 /** Bytes of the resourceVersion, which is not stored. */

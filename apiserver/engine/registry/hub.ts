@@ -1,8 +1,11 @@
+import type { Conversion } from '../../../shared/conversion/conversion';
 import type { ApiObject } from '../../../shared/object/object';
 import { badRequest } from '../../../shared/errors/status-error';
-import { DecodeError, decodeObject } from '../../../shared/schema/decode';
+import { DecodeError, decodeJson, decodeObject } from '../../../shared/schema/decode';
+import { encodeObject } from '../../../shared/schema/encode';
 import { withStoredEmpties } from '../../../shared/schema/stored-empties';
 import type { KindType } from '../../../shared/schema/types';
+import { graftUnknownFields } from '../../../shared/schema/unknown-fields';
 import type { Endpoint, StoredResource } from './resource';
 
 /**
@@ -44,4 +47,19 @@ export function fromHub(endpoint: Endpoint, object: ApiObject): ApiObject {
 
 function canonical(type: KindType, object: ApiObject): ApiObject {
   return decodeObject(type, object).object;
+}
+
+/**
+ * The stored form in the hub version of an object that was stored in another version; the same bytes if it was not. `conversion` moves
+ * fields that have other names there. Fields that neither version of this server knows are kept (ADR 64).
+ */
+export function movedToHub(
+  { kind, apiVersion, type }: Pick<StoredResource, 'kind' | 'apiVersion' | 'type'>,
+  plain: Buffer,
+  conversion: Pick<Conversion, 'toHub'>,
+): Buffer {
+  const object = decodeJson(plain) as ApiObject;
+  if (object.apiVersion === apiVersion) return plain;
+  const moved = { ...conversion.toHub(object), kind, apiVersion };
+  return encodeObject(graftUnknownFields(type, decodeObject(type, moved).object, moved).object);
 }

@@ -3,6 +3,7 @@ import type { ListMeta } from '../../../shared/object/object';
 import type { StoredRecord } from '../storage/backend';
 import { StorageError, valueOf } from '../storage/backend';
 import type { Entry } from '../watch-cache/state/entry';
+import { inHubForm } from '../watch-cache/state/entry';
 import { decodeEntry } from '../watch-cache/state/entry-codec';
 import { compareKeys } from '../../../shared/meta/key-order';
 import type { FreshnessNeeds } from '../watch-cache/freshness';
@@ -301,5 +302,6 @@ function expired({ after }: ListPlan, cause?: StorageError): StatusError {
 }
 
 function entryOf({ stored }: Endpoint, key: string, record: StoredRecord): Entry {
-  return decodeEntry(stored, { key, plain: valueOf(record), revision: record.revision });
+  const plain = inHubForm(stored, valueOf(record));
+  return decodeEntry(stored, { key, plain, revision: record.revision });
 }

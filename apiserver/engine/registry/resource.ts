@@ -6,6 +6,7 @@ import type { StructuralSchema } from '../../../shared/structural/structural-sch
 import type { ApiObject } from '../../../shared/object/object';
 import { apiVersionOf, resourceNameOf } from '../../../shared/object/object';
 import type { CachedResource } from '../watch-cache/state/entry';
+import { movedToHub } from './hub';
 import type { ObjectTable } from './object-table';
 import type { Strategy } from './strategy';
 import type { SpecialSubresource } from './special-subresource';
@@ -147,6 +148,8 @@ export interface ResourceDefinition {
 /** Describes how the objects of a definition are stored. */
 export function storedResourceOf({ hub, strategy, storage }: ResourceDefinition): StoredResource {
   const { row, type } = hub;
+  const { readsOtherVersion: other } = strategy;
+  const form = { kind: row.kind, apiVersion: apiVersionOf(row), type };
   return {
     name: resourceNameOf(row),
     keyPrefix: `${row.group === '' ? 'core' : row.group}/${row.resource}/`,
@@ -158,10 +161,9 @@ export function storedResourceOf({ hub, strategy, storage }: ResourceDefinition)
     group: row.group,
     version: row.version,
     resource: row.resource,
-    kind: row.kind,
-    apiVersion: apiVersionOf(row),
-    type,
+    ...form,
     strategy,
+    ...(other === undefined ? {} : { toHubForm: (plain: Buffer) => movedToHub(form, plain, other) }),
     ...(storage === undefined ? {} : { custom: storage }),
   };
 }

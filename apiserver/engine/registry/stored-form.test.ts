@@ -33,7 +33,7 @@ test('an object is the same after a write, from the cache, and from the store', 
   const { isKnown, ...read } = current;
   expect(isKnown).toBe(true);
   expect(currentOfEntry(stored, entry)).toEqual(read);
-  expect(currentOfRecord(record)).toEqual({ ...read, stale: false });
+  expect(currentOfRecord(stored, record)).toEqual({ ...read, stale: false });
 });
 
 test('an object matches an entry if the revision and every byte are equal', () => {

@@ -6,6 +6,7 @@ import { graftUnknownFields, hasUnknownFields } from '../../../shared/schema/unk
 import type { StoredRecord } from '../storage/backend';
 import { valueOf } from '../storage/backend';
 import type { Entry } from '../watch-cache/state/entry';
+import { inHubForm } from '../watch-cache/state/entry';
 import { isMadeOf, storedOfEntry } from '../watch-cache/entry-layout';
 import type { StoredResource } from './resource';
 import { storedVersionOf } from './resource';
@@ -108,8 +109,8 @@ export function currentOfWritten({
  * Decodes the current object from a record of the store. Throws StorageError `corrupt` if the record cannot
  * be read.
  */
-export function currentOfRecord(record: StoredRecord): Current {
-  const plain = valueOf(record);
+export function currentOfRecord(resource: Pick<StoredResource, 'toHubForm'>, record: StoredRecord): Current {
+  const plain = inHubForm(resource, valueOf(record));
   const { revision, stale = false } = record;
   return { object: parse(plain, revision), plain, revision, stale };
 }

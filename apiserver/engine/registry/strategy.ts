@@ -2,6 +2,7 @@ import type { LoopBounds } from '../request/loop-bounds';
 import type { ApiObject, GroupVersion } from '../../../shared/object/object';
 import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
 import type { NameRule } from '../../../shared/meta/name-rules';
+import type { Conversion } from '../../../shared/conversion/conversion';
 import type { FieldError } from '../../../shared/errors/field-error';
 import type { UserInfo } from '../request/exchange';
 import type { Guard } from '../storage/backend';
@@ -125,6 +126,12 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly fieldSources?: Readonly<Record<string, readonly string[]>>;
   /** Field selectors with an index. */
   readonly indexedFields?: readonly string[];
+
+  /**
+   * Moves the fields of an object that a server at another API level stored in another version to their places in
+   * the hub version (ADR 65). Default: all versions that are stored have the same fields.
+   */
+  readonly readsOtherVersion?: Pick<Conversion, 'toHub'>;
 
   /** What a write must reserve before it is stored. */
   readonly reserves?: Reserved;

@@ -39,7 +39,7 @@ export function writeTarget(
     fresh: async (signal) => defined(await read(bounded, endpoint, key, signal), signal),
     catchUp: (revision, signal) => catchUp(context, revision, signal),
     decode: (record, signal) => {
-      const current = currentWithin(bounded, record);
+      const current = currentWithin(bounded, endpoint, record);
       return converting(() => readable(stored, current), signal);
     },
     // Admission may have changed the object in any way: this encoding proves again that it is canonical (ADR

@@ -25,7 +25,7 @@ function configMap(data: string): ApiObject {
 
 async function stored(): Promise<Current | undefined> {
   const { record } = await backend.get(KEY, SIGNAL);
-  return record === undefined ? undefined : currentOfRecord(record);
+  return record === undefined ? undefined : currentOfRecord({}, record);
 }
 
 function target(over: Partial<WriteTarget> = {}): WriteTarget {
@@ -41,7 +41,7 @@ function target(over: Partial<WriteTarget> = {}): WriteTarget {
       return stored();
     },
     catchUp: async () => undefined,
-    decode: currentOfRecord,
+    decode: (record) => currentOfRecord({}, record),
     encode: (object) => ({ object, plain: encode(object) }),
     exhausted: () => new Error('exhausted'),
     ...over,

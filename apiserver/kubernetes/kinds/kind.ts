@@ -45,7 +45,7 @@ export interface KindGroup {
 
 /** The stored kinds of a group, each with the type of its objects. */
 export type KindsOf<Group extends keyof StoredKinds> = {
-  readonly [Resource in keyof StoredKinds[Group]]?: StoredKinds[Group][Resource] extends ApiObject
+  readonly [Resource in keyof StoredKinds[Group]]: StoredKinds[Group][Resource] extends ApiObject
     ? Kind<StoredKinds[Group][Resource]>
     : never;
 };

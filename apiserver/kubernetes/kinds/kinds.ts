@@ -62,7 +62,15 @@ import { podDisruptionBudgets } from './policy/pod-disruption-budgets';
 import { podSecurityPolicies } from './policy/pod-security-policies';
 import { clusterRoleBindings, roleBindings } from './rbac/role-bindings';
 import { clusterRoles, roles } from './rbac/roles';
+import { deviceClasses } from './resource/device-classes';
+import { deviceTaintRules } from './resource/device-taint-rules';
+import { resourceClaimTemplates } from './resource/resource-claim-templates';
+import { resourceClaims } from './resource/resource-claims';
+import { resourcePoolStatusRequests } from './resource/resource-pool-status-requests';
+import { resourceSlices } from './resource/resource-slices';
+import { podGroups } from './scheduling/pod-groups';
 import { priorityClasses } from './scheduling/priority-classes';
+import { workloads } from './scheduling/workloads';
 import { csiDrivers } from './storage/csi-drivers';
 import { csiNodes } from './storage/csi-nodes';
 import { csiStorageCapacities } from './storage/csi-storage-capacities';
@@ -160,7 +168,15 @@ export const KINDS: readonly KindGroup[] = [
     rolebindings: roleBindings,
     roles,
   }),
-  kindsOf('scheduling', { priorityclasses: priorityClasses }),
+  kindsOf('resource', {
+    deviceclasses: deviceClasses,
+    devicetaintrules: deviceTaintRules,
+    resourceclaims: resourceClaims,
+    resourceclaimtemplates: resourceClaimTemplates,
+    resourcepoolstatusrequests: resourcePoolStatusRequests,
+    resourceslices: resourceSlices,
+  }),
+  kindsOf('scheduling', { podgroups: podGroups, priorityclasses: priorityClasses, workloads }),
   kindsOf('storage', {
     csidrivers: csiDrivers,
     csinodes: csiNodes,

@@ -1,5 +1,8 @@
-import '../../testing/kinds/newest-level';
+import { NEWEST_LEVEL } from '../../testing/kinds/newest-level';
 import { newerKindCases } from '../../testing/kinds/cases/newer-kinds';
+import { resourceCases } from '../../testing/kinds/cases/resource';
 import { describeKindCases } from '../../testing/kinds/describe-kind-cases';
 
-describeKindCases([...newerKindCases]);
+describe(`at API level ${NEWEST_LEVEL}`, () => {
+  describeKindCases([...newerKindCases, ...resourceCases]);
+});

@@ -2,6 +2,7 @@ import { sleep } from '../../../../shared/concurrency/abort';
 import { withTimeLimit } from '../../../../shared/concurrency/time-limit';
 import type { StoredRecord } from '../../storage/backend';
 import { StorageError, valueOf } from '../../storage/backend';
+import { inHubForm } from '../state/entry';
 import { decodeEntry } from '../state/entry-codec';
 import { compareKeys } from '../../../../shared/meta/key-order';
 import type { ResourceCache } from '../resource-cache';
@@ -94,7 +95,8 @@ async function isDecodable(cache: ResourceCache, key: string, signal: AbortSigna
   const { record } = await backend.get(absolute, signal);
   if (record === undefined) return true;
   try {
-    decodeEntry(cache.resource, { key, plain: valueOf(record), revision: record.revision });
+    const plain = inHubForm(cache.resource, valueOf(record));
+    decodeEntry(cache.resource, { key, plain, revision: record.revision });
     return true;
   } catch {
     return false;

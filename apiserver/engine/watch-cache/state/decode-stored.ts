@@ -2,6 +2,7 @@ import type { StoredValue } from '../../storage/backend';
 import { valueOf } from '../../storage/backend';
 import type { CacheServices } from '../context';
 import type { CachedResource } from './entry';
+import { inHubForm } from './entry';
 import type { CacheEntry } from './entry-codec';
 import { decodeEntry } from './entry-codec';
 import type { Slabs } from './slab';
@@ -15,7 +16,7 @@ export function decodeStored(
 ): CacheEntry | undefined {
   try {
     const absolute = `${prefix}/${resource.keyPrefix}${key}`;
-    const plain = valueOf(stored);
+    const plain = inHubForm(resource, valueOf(stored));
     return decodeEntry(resource, { key, plain, revision, parsed: recent.findParsed(absolute, plain) }, slabs);
   } catch (error) {
     counters.undecodable += 1;

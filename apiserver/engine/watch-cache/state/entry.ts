@@ -57,4 +57,11 @@ export interface CachedResource {
   readonly fieldSources?: Readonly<Record<string, readonly string[]>>;
   /** Those of `fieldPaths` that are selective enough for an index: `spec.nodeName`. */
   readonly indexedFields: readonly string[];
+  /** Converts a stored value that a server at another API level wrote in another version; absent if all versions have the same fields. */
+  readonly toHubForm?: (plain: Buffer) => Buffer;
+}
+
+/** Returns the stored value in the version in which this server stores objects of the resource. Throws if it is no object. */
+export function inHubForm({ toHubForm }: Pick<CachedResource, 'toHubForm'>, plain: Buffer): Buffer {
+  return toHubForm === undefined ? plain : toHubForm(plain);
 }

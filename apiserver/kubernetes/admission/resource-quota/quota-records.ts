@@ -65,7 +65,7 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
         return { isWritten: true, quota: quotaIn(current) };
       }
       if (outcome.current === undefined) return { isWritten: false, quota: undefined };
-      return { isWritten: false, quota: quotaIn(currentOfRecord(outcome.current)) };
+      return { isWritten: false, quota: quotaIn(currentOfRecord(stored, outcome.current)) };
     },
   };
 }

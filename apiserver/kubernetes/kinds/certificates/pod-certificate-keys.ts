@@ -96,20 +96,17 @@ function keyProblem({
   asymmetricKeyType: type,
   asymmetricKeyDetails: details,
 }: KeyObject): string | undefined {
-  switch (type) {
-    case 'ed25519':
-      return undefined;
-    case 'ec':
-      return CURVES.includes(details?.namedCurve ?? '')
-        ? undefined
-        : 'elliptic public keys must use curve P256, P384, or P521';
-    case 'rsa':
-      return MODULUS_BITS.includes(details?.modulusLength ?? 0)
-        ? undefined
-        : 'RSA keys must have modulus size 3072 or 4096';
-    default:
-      return 'unknown public key type; supported types are Ed25519, ECDSA, and RSA';
+  if (type === 'ec') {
+    const isKnown = CURVES.includes(details?.namedCurve ?? '');
+    return isKnown ? undefined : 'elliptic public keys must use curve P256, P384, or P521';
   }
+  if (type === 'rsa') {
+    const isLong = MODULUS_BITS.includes(details?.modulusLength ?? 0);
+    return isLong ? undefined : 'RSA keys must have modulus size 3072 or 4096';
+  }
+  return type === 'ed25519'
+    ? undefined
+    : 'unknown public key type; supported types are Ed25519, ECDSA, and RSA';
 }
 
 function provesPossession(key: KeyObject, proof: Buffer, podUid: string): boolean {

@@ -9,7 +9,7 @@ import type { ObjectMeta } from '../../../../shared/object/object';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
 import { deepEqual } from '../../../../shared/object/clone';
-import { limitedTo } from '../../../engine/fairness/level';
+import { LENDS, limitedTo } from '../../../engine/fairness/level';
 import type { FlowObjects, FlowResources } from '../../../engine/fairness/configuration';
 import type { StoredResource } from '../../../engine/registry/resource';
 import { forEachItem, repeatsIn } from '../rules/primitives';
@@ -45,7 +45,10 @@ export const MANDATORY_FLOW_SCHEMAS: Specs<FlowSchemaSpec> = {
 
 /** The levels of those schemas. */
 export const MANDATORY_PRIORITY_LEVELS: Specs<PriorityLevelConfigurationSpec> = {
-  exempt: { type: 'Exempt' },
+  exempt: {
+    type: 'Exempt',
+    ...(LENDS ? { exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } } : {}),
+  },
   'catch-all': {
     type: 'Limited',
     limited: limitedTo(5, { type: 'Reject' }),

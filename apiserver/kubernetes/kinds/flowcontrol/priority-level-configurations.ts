@@ -1,11 +1,15 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
+  ExemptPriorityLevelConfiguration,
   LimitedPriorityLevelConfiguration,
   LimitResponse,
   PriorityLevelConfiguration,
   QueuingConfiguration,
 } from '../../../../shared/api/types/flowcontrol-v1';
+import { movesConversion } from '../../../../shared/conversion/moves';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../../shared/errors/field-error';
+import { ANNOTATION } from '../../../../shared/names';
 import { SHARES, sharesOf } from '../../../engine/fairness/level';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
@@ -14,7 +18,7 @@ import { NONE } from '../columns/format';
 import type { Column } from '../columns/table';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
-import { choice } from '../rules/primitives';
+import { choice, inRange } from '../rules/primitives';
 import { EXEMPT } from './flow-schemas';
 import { MANDATORY_PRIORITY_LEVELS, validateFlowConditions, validateMandatory } from './mandatory-flow';
 
@@ -25,14 +29,31 @@ const ENTROPY_BITS_MAX = 60;
 
 const priorityLevelRules: Pick<Strategy<PriorityLevelConfiguration>, 'validate' | 'subresources'> = {
   validate: (object) => [
+    ...validateAnnotations(object),
     ...validatePriorityLevel(object),
-    ...validateMandatory(object, MANDATORY_PRIORITY_LEVELS),
+    ...validateMandatory(withFixedExempt(object), MANDATORY_PRIORITY_LEVELS),
   ],
   subresources: { status: { ...statusSubresource, validateUpdate: validateFlowConditions } },
 };
 
+/** An annotation that only conversions to an older version use. */
+function validateAnnotations({ metadata }: PriorityLevelConfiguration): FieldError[] {
+  const key = ANNOTATION.preserveZeroConcurrencyShares;
+  return Object.hasOwn(metadata.annotations ?? {}, key)
+    ? [forbiddenField('metadata.annotations', `annotation '${key}' is forbidden`)]
+    : [];
+}
+
+/** What the exempt level lends may be changed. */
+function withFixedExempt(object: PriorityLevelConfiguration): PriorityLevelConfiguration {
+  const { exempt: _free, ...spec } = object.spec;
+  const fixed = MANDATORY_PRIORITY_LEVELS[EXEMPT]?.exempt;
+  if (object.metadata.name !== EXEMPT) return object;
+  return { ...object, spec: { ...spec, ...(fixed === undefined ? {} : { exempt: fixed }) } };
+}
+
 function validatePriorityLevel({ metadata, spec }: PriorityLevelConfiguration): FieldError[] {
-  const { type, limited } = spec;
+  const { type, limited, exempt } = spec;
   const isExempt = metadata.name === EXEMPT;
   const misnamed =
     isExempt === (type === 'Exempt')
@@ -45,10 +66,14 @@ function validatePriorityLevel({ metadata, spec }: PriorityLevelConfiguration): 
         ...(limited === undefined
           ? []
           : [forbiddenField('spec.limited', 'must be nil if the type is not Limited')]),
+        ...(exempt === undefined ? [] : validateExempt(exempt, 'spec.exempt')),
       ];
     case 'Limited':
       return [
         ...misnamed,
+        ...(exempt === undefined
+          ? []
+          : [forbiddenField('spec.exempt', 'must be nil if the type is Limited')]),
         ...(limited === undefined
           ? [required('spec.limited', 'must not be empty when type is Limited')]
           : validateLimited(limited)),
@@ -59,10 +84,38 @@ function validatePriorityLevel({ metadata, spec }: PriorityLevelConfiguration): 
 }
 
 function validateLimited(limited: LimitedPriorityLevelConfiguration): FieldError[] {
+  const shares = sharesOf(limited);
+  const { lendablePercent, borrowingLimitPercent: borrowing = 0 } = limited;
+  const path = 'spec.limited';
   return [
-    ...aboveZero(sharesOf(limited), `spec.limited.${SHARES}`),
-    ...validateResponse(limited.limitResponse, 'spec.limited.limitResponse'),
+    ...(isInForce('zeroConcurrencyShares')
+      ? notNegative(shares, `${path}.${SHARES}`)
+      : aboveZero(shares, `${path}.${SHARES}`)),
+    ...validateResponse(limited.limitResponse, `${path}.limitResponse`),
+    ...inRange(lendablePercent, `${path}.lendablePercent`, PERCENT),
+    ...(borrowing >= 0
+      ? []
+      : [
+          invalid(`${path}.borrowingLimitPercent`, borrowing, 'if specified, must be a non-negative integer'),
+        ]),
   ];
+}
+
+/** How much an exempt level lends to others; it borrows nothing. */
+function validateExempt(
+  { nominalConcurrencyShares: shares = 0, lendablePercent }: ExemptPriorityLevelConfiguration,
+  path: string,
+): FieldError[] {
+  return [
+    ...notNegative(shares, `${path}.nominalConcurrencyShares`),
+    ...inRange(lendablePercent, `${path}.lendablePercent`, PERCENT),
+  ];
+}
+
+const PERCENT = { min: 0, max: 100 };
+
+function notNegative(given: number, path: string): FieldError[] {
+  return given >= 0 ? [] : [invalid(path, given, 'must be a non-negative integer')];
 }
 
 /** The texts speak of Limited where they mean Queue, as upstream's do. */
@@ -130,7 +183,16 @@ const priorityLevelTable = tableOf<PriorityLevelConfiguration>([
   AGE,
 ]);
 
+/** The shares have another name in the version that older or newer API levels store. */
+const OTHER_SHARES =
+  SHARES === 'nominalConcurrencyShares' ? 'assuredConcurrencyShares' : 'nominalConcurrencyShares';
+
 export const priorityLevelConfigurations: Kind<PriorityLevelConfiguration> = {
-  strategy: { statusLeavesMetadata: true, tracksGeneration: true, ...priorityLevelRules },
+  strategy: {
+    statusLeavesMetadata: true,
+    tracksGeneration: true,
+    readsOtherVersion: movesConversion([[`spec.limited.${OTHER_SHARES}`, `spec.limited.${SHARES}`]]),
+    ...priorityLevelRules,
+  },
   table: priorityLevelTable,
 };

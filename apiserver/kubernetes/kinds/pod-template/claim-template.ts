@@ -28,14 +28,20 @@ export function validateClaimTemplate(
   { metadata, spec }: PersistentVolumeClaimTemplate,
   path: string,
 ): FieldError[] {
-  const at = `${path}.metadata`;
   return [
-    ...validateAnnotations(metadata.annotations, `${at}.annotations`),
-    ...validateLabels(metadata.labels, `${at}.labels`),
+    ...validateTemplateMetadata(metadata, `${path}.metadata`, 'cannot be set for an ephemeral volume'),
+    ...validateClaimSpec(spec, `${path}.spec`),
+  ];
+}
+
+/** Metadata of a template has labels and annotations; `why` is the message for other fields. */
+export function validateTemplateMetadata(metadata: ObjectMeta, path: string, why: string): FieldError[] {
+  return [
+    ...validateAnnotations(metadata.annotations, `${path}.annotations`),
+    ...validateLabels(metadata.labels, `${path}.labels`),
     ...Object.entries(metadata)
       .filter(([name, value]) => !MAY_BE_SET.has(name) && !isZero(value))
-      .map(([name]) => forbiddenField(`${at}.${goName(name)}`, 'cannot be set for an ephemeral volume')),
-    ...validateClaimSpec(spec, `${path}.spec`),
+      .map(([name]) => forbiddenField(`${path}.${goName(name)}`, why)),
   ];
 }
 
