@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ALL_LEVELS } from '../../../shared/api/level';
+import { ALL_LEVELS } from '../../../shared/api-level';
 import { RESOURCES, resourcesAt } from '../../../shared/api/resources';
 import { KINDS } from './kinds';
 

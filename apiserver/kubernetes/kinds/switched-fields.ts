@@ -12,7 +12,7 @@ import { POD_PLACES } from './pod-template/pod-places';
 /** A field that is dropped while its gate is off, unless the previous object has it anywhere. */
 interface SwitchedField {
   readonly gate: KindGate;
-  /** The members from the object to the field; {@link EACH} is each element of a list, {@link CONTAINERS} any list of containers, {@link OTHERS} all elements but the first, and a last name that ends in `*` all that begin so. */
+  /** The members from the object to the field; {@link EACH} is each element of a list or map, {@link CONTAINERS} any list of containers, {@link OTHERS} all elements but the first, and a last name that ends in `*` all that begin so. */
   readonly path: readonly string[];
   /** It is lost in new objects only. */
   readonly isFixed?: boolean;
@@ -85,6 +85,14 @@ const TERMINATING_REPLICAS: SwitchedField = {
   isStatus: true,
 };
 
+/** Of a group of pods, or a template of groups. */
+const OF_POD_GROUPS: readonly SwitchedField[] = [
+  { gate: 'DRAWorkloadResourceClaims', path: ['resourceClaims'] },
+  { gate: 'TopologyAwareWorkloadScheduling', path: ['schedulingConstraints'] },
+  { gate: 'WorkloadAwarePreemption', path: ['disruptionMode'] },
+  { gate: 'WorkloadAwarePreemption', path: ['priority*'] },
+];
+
 /** By group and resource. Fields of features that are off by default are in the files of their kinds. */
 const FIELDS = ownKeyMap<readonly SwitchedField[]>({
   'core/nodes': [
@@ -132,11 +140,44 @@ const FIELDS = ownKeyMap<readonly SwitchedField[]>({
     },
     { gate: 'InPlacePodLevelResourcesVerticalScaling', path: ['status', 'resources'], isStatus: true },
   ],
+  'coordination/leases': [
+    { gate: 'CoordinatedLeaderElection', path: ['spec', 'strategy'] },
+    { gate: 'CoordinatedLeaderElection', path: ['spec', 'preferredHolder'] },
+  ],
   'policy/poddisruptionbudgets': [
     { gate: 'PDBUnhealthyPodEvictionPolicy', path: ['spec', 'unhealthyPodEvictionPolicy'] },
   ],
   'node/runtimeclasses': [{ gate: 'PodOverhead', path: ['overhead'], isFixed: true }],
   'policy/podsecuritypolicies': [{ gate: 'CSIInlineVolume', path: ['spec', 'allowedCSIDrivers'] }],
+  'resource/deviceclasses': [{ gate: 'DRAExtendedResource', path: ['spec', 'extendedResourceName'] }],
+  'resource/resourceclaims': [
+    { gate: 'DRAResourceClaimDeviceStatus', path: [STATUS, 'devices'], isStatus: true },
+  ],
+  'resource/resourceslices': [
+    { gate: 'DRAConsumableCapacity', path: ['spec', 'devices', EACH, 'allowMultipleAllocations'] },
+    { gate: 'DRADeviceBindingConditions', path: ['spec', 'devices', EACH, 'bindsToNode'] },
+    { gate: 'DRADeviceBindingConditions', path: ['spec', 'devices', EACH, 'binding*'] },
+    { gate: 'DRADeviceTaints', path: ['spec', 'devices', EACH, 'taints'] },
+    ...['bools', 'ints', 'strings', 'versions'].map((list): SwitchedField => ({
+      gate: 'DRAListTypeAttributes',
+      path: ['spec', 'devices', EACH, 'attributes', EACH, list],
+    })),
+    {
+      gate: 'DRANodeAllocatableResources',
+      path: ['spec', 'devices', EACH, 'nodeAllocatableResourceMappings'],
+    },
+    { gate: 'DRAPartitionableDevices', path: ['spec', 'sharedCounters'] },
+    { gate: 'DRAPartitionableDevices', path: ['spec', 'perDeviceNodeSelection'] },
+    ...['consumesCounters', 'nodeName', 'nodeSelector', 'allNodes'].map((name): SwitchedField => ({
+      gate: 'DRAPartitionableDevices',
+      path: ['spec', 'devices', EACH, name],
+    })),
+  ],
+  'scheduling/podgroups': OF_POD_GROUPS.map((field) => ({ ...field, path: ['spec', ...field.path] })),
+  'scheduling/workloads': OF_POD_GROUPS.map((field) => ({
+    ...field,
+    path: ['spec', 'podGroupTemplates', EACH, ...field.path],
+  })),
   'scheduling/priorityclasses': [{ gate: 'NonPreemptingPriority', path: ['preemptionPolicy'] }],
   'storage/csidrivers': [
     { gate: 'CSIInlineVolume', path: ['spec', 'volumeLifecycleModes'] },
@@ -144,6 +185,7 @@ const FIELDS = ownKeyMap<readonly SwitchedField[]>({
     { gate: 'CSIServiceAccountToken', path: ['spec', 'tokenRequests'] },
     { gate: 'CSIStorageCapacity', path: ['spec', 'storageCapacity'] },
     { gate: 'CSIVolumeFSGroupPolicy', path: ['spec', 'fsGroupPolicy'] },
+    { gate: 'VolumeLimitScaling', path: ['spec', 'preventPodSchedulingIfMissing'] },
   ],
   'storage/storageclasses': [{ gate: 'ExpandPersistentVolumes', path: ['allowVolumeExpansion'] }],
   'storage/volumeattachments': [{ gate: 'CSIMigration', path: ['spec', 'source', 'inlineVolumeSpec'] }],
@@ -219,6 +261,9 @@ function dropped<T>(value: T, path: readonly string[]): T {
 
 function droppedAt(value: unknown, [step = '', ...rest]: readonly string[]): unknown {
   if (step === EACH) {
+    if (isJsonObject(value)) {
+      return Object.keys(value).reduce<unknown>((kept, name) => droppedAt(kept, [name, ...rest]), value);
+    }
     if (!Array.isArray(value)) return value;
     const kept = value.map((each: unknown) => droppedAt(each, rest));
     return kept.some((each, at) => each !== value[at]) ? kept : value;

@@ -1,4 +1,7 @@
 import { applyMergePatch as mergePatch } from '../../../shared/patch/merge-patch';
+import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
+import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
+import { FIELD_GATES, SERVER_GATES } from '../../kubernetes/kinds/field-gates';
 import type { InProcessApi } from '../in-process-api';
 import { startInProcessApi } from '../in-process-api';
 import type { KindCases } from './kind-cases';
@@ -11,6 +14,7 @@ export function describeKindCases(cases: readonly KindCases[]): void {
     api = await startInProcessApi(undefined, {
       definitionsLive: false,
       runtimeConfig: new Map([['api/all', true]]),
+      kindSettings: { ...DEFAULT_KIND_SETTINGS, gates: gatesOfCases() },
     });
   });
   afterAll(async () => {
@@ -70,4 +74,9 @@ export function describeKindCases(cases: readonly KindCases[]): void {
       });
     }
   });
+}
+
+/** The gates that are on by default, and those without which a kind is not served. */
+function gatesOfCases(): ReadonlySet<string> {
+  return new Set([...FIELD_GATES.filter((gate) => isOnByDefault(gate)), ...SERVER_GATES]);
 }

@@ -1,4 +1,5 @@
 import type {
+  Counter,
   CounterSet,
   Device,
   DeviceCounterConsumption,
@@ -245,7 +246,10 @@ function validateConsumption({ counterSet, counters }: DeviceCounterConsumption,
 }
 
 /** Every quantity is a valid value. */
-function validateCounters(counters: CounterSet['counters'], path: string): FieldError[] {
+function validateCounters(
+  counters: Readonly<Record<string, Counter>> | undefined,
+  path: string,
+): FieldError[] {
   return Object.keys(counters ?? {}).length === 0
     ? [required(path)]
     : limitedMap(counters, path, { max: COUNTERS_MAX, keyRule: deviceName, rule: () => [] });
