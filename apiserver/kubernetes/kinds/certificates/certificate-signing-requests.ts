@@ -86,7 +86,6 @@ function validateUsages(usages: readonly string[], isStrict: boolean): FieldErro
   ];
 }
 
-
 /** Each is parsed, in one turn of the loop. A chain of this length is none. */
 const BLOCKS_MAX = 100;
 

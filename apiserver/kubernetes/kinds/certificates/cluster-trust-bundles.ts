@@ -20,7 +20,7 @@ const OMITTED = '<value omitted>';
 const trustBundleRules: Pick<Strategy<ClusterTrustBundle>, 'validate' | 'validateNew' | 'validateUpdate'> = {
   validate: ({ metadata: { name = '' }, spec: { signerName = '' } }) => [
     ...invalidForEach(nameProblems(name, signerName), name, 'metadata.name'),
-    ...(signerName === '' ? [] : validateSignerName(signerName)),
+    ...(signerName === '' ? [] : validateSignerName(signerName, 'spec.signerName')),
   ],
   validateNew: ({ spec }) => validateBundle(spec.trustBundle),
   validateUpdate: (next, previous) => [

@@ -42,7 +42,7 @@ function validateSpec(spec: PodCertificateRequestSpec): FieldError[] {
   const { signerName, maxExpirationSeconds: seconds, unverifiedUserAnnotations: annotations = {} } = spec;
   const path = 'spec.maxExpirationSeconds';
   const errors = [
-    ...validateSignerName(signerName),
+    ...validateSignerName(signerName, 'spec.signerName'),
     ...validateAnnotations(annotations, 'spec.unverifiedUserAnnotations'),
     ...named(spec.podName, 'spec.podName', dns1123SubdomainProblems),
     ...validateUid(spec.podUID, 'spec.podUID'),
