@@ -9,6 +9,7 @@ import type { Controller, ManagerGate } from './runtime/controller';
 import { MANAGER_GATES } from './runtime/controller';
 import { runDeployments } from './deployment/deployment';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
+import { runJobs } from './job/job';
 import { runNamespaceController } from './namespace/namespace-controller';
 import { runRootCaPublisher } from './namespace-objects/root-ca-publisher';
 import { runServiceAccounts } from './namespace-objects/service-accounts';
@@ -42,6 +43,7 @@ export const CONTROLLERS: readonly Controller[] = [
   },
   { name: 'replicaset', account: 'replicaset-controller', run: runReplicaSets },
   { name: 'deployment', account: 'deployment-controller', run: runDeployments },
+  { name: 'job', account: 'job-controller', run: runJobs },
   {
     name: 'clusterrole-aggregation',
     account: 'clusterrole-aggregation-controller',

@@ -24,6 +24,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'controller-manager/certificates',
     'controller-manager/deployment',
     'controller-manager/garbage-collector',
+    'controller-manager/job',
     'controller-manager/namespace',
     'controller-manager/namespace-objects',
     'controller-manager/replicaset',

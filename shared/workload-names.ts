@@ -23,4 +23,15 @@ export const WORKLOAD_ANNOTATION = {
   rollbackTo: 'deprecated.deployment.rollback.to',
   /** On the pod of an indexed Job: its index. */
   completionIndex: fromNeutral('batch.orch/job-completion-index'),
+  /** On such a pod: how often its index has failed before, and how often by failures that do not count. */
+  indexFailures: fromNeutral('batch.orch/job-index-failure-count'),
+  ignoredIndexFailures: fromNeutral('batch.orch/job-index-ignored-failure-count'),
+  /** On the Job of a CronJob: the time for which it was made. */
+  scheduledTime: fromNeutral('batch.orch/cronjob-scheduled-timestamp'),
 } as const;
+
+/** On the pods of a Job until they are counted in its status. */
+export const JOB_TRACKING_FINALIZER = fromNeutral('batch.orch/job-tracking');
+
+/** The value of `spec.managedBy` that names the controller of this project; another one is left to its own controller. */
+export const JOB_CONTROLLER_NAME = fromNeutral('orch.io/job-controller');

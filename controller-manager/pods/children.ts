@@ -18,7 +18,7 @@ export interface ChildWatch<Parent extends ApiObject, Child extends ApiObject> {
   readonly parents: Informer<Parent>;
   /** The kind in owner references to the parents. */
   readonly kind: string;
-  readonly queue: WorkQueue;
+  readonly queue: Pick<WorkQueue, 'add'>;
   readonly selectorOf: (parent: Parent) => LabelSelector;
   /** Called for each deletion, before the parent is enqueued. */
   readonly onDelete?: (child: Child) => void;
@@ -78,6 +78,8 @@ export interface Claim<Parent extends ApiObject, Child extends ApiObject> {
   readonly childResource: ResourceOf<Child>;
   /** Reports whether the parent selects the child. */
   readonly matches: (child: Child) => boolean;
+  /** A finalizer that adopted children get, and that released ones lose. */
+  readonly finalizer?: string | undefined;
 }
 
 /**
@@ -122,35 +124,45 @@ async function isStillThere<Parent extends ApiObject, Child extends ApiObject>(
 }
 
 async function adopt<Parent extends ApiObject, Child extends ApiObject>(
-  { client, parent, parentResource, childResource }: Claim<Parent, Child>,
+  { client, parent, parentResource, childResource, finalizer }: Claim<Parent, Child>,
   child: Child,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const ownerReferences = [ownerReferenceTo(parentResource, parent)];
-  return patchOwners({ client, childResource, child, ownerReferences }, [404], signal);
+  const metadata = {
+    ownerReferences: [ownerReferenceTo(parentResource, parent)],
+    ...(finalizer === undefined ? {} : { finalizers: [finalizer] }),
+  };
+  return patchMetadata({ client, childResource, child, metadata }, [404], signal);
 }
 
 async function release<Parent extends ApiObject, Child extends ApiObject>(
-  { client, parent, childResource }: Claim<Parent, Child>,
+  { client, parent, childResource, finalizer }: Claim<Parent, Child>,
   child: Child,
   signal: AbortSignal,
 ): Promise<void> {
-  const ownerReferences = [{ $patch: 'delete', uid: parent.metadata.uid }];
+  const metadata = {
+    ownerReferences: [{ $patch: 'delete', uid: parent.metadata.uid }],
+    ...(finalizer === undefined ? {} : removedFinalizer(finalizer)),
+  };
   // 422: the object of this uid is gone, or another client has released it.
-  await patchOwners({ client, childResource, child, ownerReferences }, [404, 422], signal);
+  await patchMetadata({ client, childResource, child, metadata }, [404, 422], signal);
 }
 
-/** Reports whether the patch was made; false after one of these codes. */
-async function patchOwners<Child extends ApiObject>(
-  {
-    client,
-    childResource,
-    child,
-    ownerReferences,
-  }: Pick<Claim<ApiObject, Child>, 'client' | 'childResource'> & {
-    readonly child: Child;
-    readonly ownerReferences: readonly object[];
-  },
+/** Returns the metadata of a strategic merge patch that removes this finalizer. */
+export function removedFinalizer(finalizer: string): object {
+  return { '$deleteFromPrimitiveList/finalizers': [finalizer] };
+}
+
+export interface MetadataPatch<Child extends ApiObject> {
+  readonly client: Client;
+  readonly childResource: ResourceOf<Child>;
+  readonly child: Child;
+  readonly metadata: object;
+}
+
+/** Patches the metadata of exactly this object. Reports whether the patch was made; false after one of these codes. */
+export async function patchMetadata<Child extends ApiObject>(
+  { client, childResource, child, metadata }: MetadataPatch<Child>,
   ignored: readonly number[],
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -159,7 +171,7 @@ async function patchOwners<Child extends ApiObject>(
     await client.patch(
       childResource,
       { namespace, name },
-      { contentType: MEDIA_TYPE.strategicMergePatch, body: { metadata: { uid, ownerReferences } } },
+      { contentType: MEDIA_TYPE.strategicMergePatch, body: { metadata: { ...metadata, uid } } },
       { signal },
     );
     return true;

@@ -4,7 +4,7 @@ import type { ClusterRole } from '../../shared/api/types/rbac-v1';
 import { ANNOTATION, GROUP } from '../../shared/names';
 import type { WorkloadBench } from '../testing/workload-bench';
 import { createWorkloadBench, podTemplate } from '../testing/workload-bench';
-import { podsToDelete } from './deletion-order';
+import { podsToDelete } from '../pods/deletion-order';
 import { runReplicaSets, runReplicationControllers } from './replicaset';
 
 const WEB = { app: 'web' };

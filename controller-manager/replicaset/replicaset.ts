@@ -13,7 +13,13 @@ import { labelSelectorFromMap, matchesLabels, toLabelSelector } from '../../shar
 import type { ResourceOf } from '../../shared/object/object';
 import { candidatesOf, claimChildren, PARENT, selectorReader, watchChildren } from '../pods/children';
 import { Expectations } from '../pods/expectations';
-import { isNamespaceTerminating, PodControl, podFromTemplate, startSlowly } from '../pods/pod-control';
+import {
+  asError,
+  isNamespaceTerminating,
+  PodControl,
+  podFromTemplate,
+  startSlowly,
+} from '../pods/pod-control';
 import { isActive, msUntilAvailable } from '../pods/pod-state';
 import type { ControllerContext } from '../runtime/controller';
 import { EventRecorder } from '../runtime/event-recorder';
@@ -21,7 +27,7 @@ import { runInformedLoop } from '../runtime/informed-loop';
 import type { KindOfResource } from '../runtime/owner';
 import { isBeingDeleted, ownerOf } from '../runtime/owner';
 import { INDEX } from '../runtime/shared-informers';
-import { podsToDelete } from './deletion-order';
+import { podsToDelete } from '../pods/deletion-order';
 import type { Replicated, ReplicaStatus } from './replica-status';
 import { isSameReplicaStatus, replicaStatusOf } from './replica-status';
 
@@ -235,8 +241,4 @@ class ReplicaController<T extends Replicated> {
         await client.updateStatus<Replicated>(resource, { ...fresh, status }, { signal });
     }
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,4 +1,7 @@
 import type { Pod, PodStatus, PodTemplateSpec } from '../../shared/api/types/core-v1';
+import { DEFAULT_KIND_SETTINGS } from '../../apiserver/engine/registry/strategy';
+import { FIELD_GATES } from '../../apiserver/kubernetes/kinds/field-gates';
+import { silentLog } from '../../shared/log/log';
 import { RESOURCE } from '../../shared/api/resource-names';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { hasCode } from '../../shared/client/status';
@@ -51,7 +54,9 @@ export interface WorkloadBench extends RoleBench {
 }
 
 export async function createWorkloadBench(): Promise<WorkloadBench> {
-  const bench = await createRoleBench();
+  // The features of Jobs are alpha or beta in v1.21.
+  const kindSettings = { ...DEFAULT_KIND_SETTINGS, gates: new Set(FIELD_GATES) };
+  const bench = await createRoleBench(silentLog, { kindSettings });
   const namespace = NAMESPACE_OF_WORKLOADS;
   const placeOf = (resource: ResourceOf<ApiObject>) =>
     ['nodes', 'namespaces', 'persistentvolumes'].includes(resource.resource) ? {} : { namespace };

@@ -1,7 +1,7 @@
 import type { Pod } from '../../shared/api/types/core-v1';
 import { parseTime } from '../../shared/meta/time';
 import { ANNOTATION } from '../../shared/names';
-import { isActive, isReady, readySinceMs } from '../pods/pod-state';
+import { isActive, isReady, readySinceMs } from './pod-state';
 
 /** What decides about the order in which pods are deleted, computed once for each pod. */
 interface Ranked {
