@@ -10,6 +10,7 @@ import type { Build } from '../../shared/build';
 import type { Log } from '../../shared/log/log';
 import type { Audit } from '../engine/audit/audit';
 import type { Authentication, AuthorityBundles, EmbeddedUsers } from './authentication';
+import type { VerbContext } from '../engine/handlers/context';
 import { clientAuthoritiesOf, createAuthentication } from './authentication';
 import { createAuthorizationStage } from '../engine/authz/authorize';
 import type { ControlPlane } from './control-plane';
@@ -28,6 +29,7 @@ import type { MetricsEndpoints } from './metrics/metrics-endpoints';
 import type { LoopReport } from './metrics/add-overload-metrics';
 import { createImpersonationStage } from '../engine/impersonation/impersonation';
 import { createProcessMetrics } from './process-metrics';
+import { createImportRouter } from '../engine/handlers/import-objects';
 import { createBackupRouter } from '../engine/observability/backup-router';
 import { createAnswerStage } from './answer-stage';
 import { createPipeline } from '../engine/pipeline';
@@ -144,17 +146,15 @@ export async function openListener(
     { options, build, servingFile, isOnlyServer: embedding === undefined },
     { plane, authentication, ...counted, flow: flow.report, store: { ...opened, ...measured } },
   );
-  const { keys } = authentication.accountTokens;
+  const verbs = verbContextOf(options, { plane, authentication, opened, connector: backends.connector });
   const answer = createAnswerStage({
     pages: [
       ...metrics.pages,
       health,
-      ...(options.profiling ? [createProfilingRouter()] : []),
-      createBackupRouter(opened),
-      ...issuerPages(options.authentication.accountTokens, { keys, serverAddress, log }),
+      ...otherPages(options, { opened, verbs, authentication, serverAddress, log }),
     ],
     verbs: {
-      ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),
+      ...verbs,
       ...(offloads === undefined ? {} : { encodeElement: elementEncoderOf(offloads) }),
     },
     ...defined({ large: offloads?.large }),
@@ -223,6 +223,28 @@ function pipelineOf(
 
 function elementEncoderOf({ encodings }: Offloads): EncodeElement {
   return async (request, signal) => encodings.element(request, signal);
+}
+
+interface PageParts {
+  readonly opened: OpenedStore;
+  readonly verbs: VerbContext;
+  readonly authentication: Authentication;
+  readonly serverAddress: () => string;
+  readonly log: Log;
+}
+
+/** The pages that are neither metrics nor health checks. */
+function otherPages(
+  { profiling, authentication: { accountTokens } }: ServerOptions,
+  { opened, verbs, authentication, serverAddress, log }: PageParts,
+): readonly PageRoutes[] {
+  const { keys } = authentication.accountTokens;
+  return [
+    ...(profiling ? [createProfilingRouter()] : []),
+    createBackupRouter(opened),
+    createImportRouter(verbs),
+    ...issuerPages(accountTokens, { keys, serverAddress, log }),
+  ];
 }
 
 /** Creates the health checks. Readiness fails once `onShutdown` was called. */

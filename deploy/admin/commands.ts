@@ -6,6 +6,7 @@ import type { Command } from '../../shared/flags/command';
 import type { CommandProgram } from '../../shared/flags/read-invocation';
 import { ETCD_COMMANDS } from './etcd/commands';
 import { SMOKE_COMMAND } from './smoke';
+import { TRANSFER_COMMANDS } from './transfer/commands';
 
 const COMMANDS: readonly Command[] = [
   ...BACKUP_COMMANDS,
@@ -13,6 +14,7 @@ const COMMANDS: readonly Command[] = [
   CHECK_COMMAND,
   CLUSTER_INFO_COMMAND,
   SMOKE_COMMAND,
+  ...TRANSFER_COMMANDS,
   ...ETCD_COMMANDS,
 ];
 
