@@ -53,6 +53,12 @@ const EXACT: readonly (readonly [string, string])[] = [
   ['X-Orch-PF-FlowSchema-UID', 'X-Kubernetes-PF-FlowSchema-UID'],
   ['X-Orch-PF-PriorityLevel-UID', 'X-Kubernetes-PF-PriorityLevel-UID'],
   ['abac.authorization.orch', 'abac.authorization.kubernetes.io'],
+  ['orch/initial-events-end', 'k8s.io/initial-events-end'],
+  [
+    'orch-apiserver-legacy-service-account-token-tracking',
+    'kube-apiserver-legacy-service-account-token-tracking',
+  ],
+  ['orch/apiserver-serving', 'kubernetes.io/kube-apiserver-serving'],
 ];
 
 /** Beginnings of labels, annotations, taints, finalizers, secret types and roles. The longest match wins; exact pairs come first. */
@@ -71,6 +77,14 @@ const PREFIXES: readonly (readonly [string, string])[] = [
   ['controller.orch/', 'controller.kubernetes.io/'],
   ['apf.orch/', 'apf.kubernetes.io/'],
   ['system:certificates.orch:', 'system:certificates.k8s.io:'],
+  ['resource.orch/', 'resource.kubernetes.io/'],
+  ['apiserver.orch/', 'apiserver.kubernetes.io/'],
+  ['apps.orch/', 'apps.kubernetes.io/'],
+  ['ipaddress.orch/', 'ipaddress.kubernetes.io/'],
+  ['pod-security.orch/', 'pod-security.kubernetes.io/'],
+  ['apiserver.latency.orch/', 'apiserver.latency.k8s.io/'],
+  ['deviceclass.resource.orch/', 'deviceclass.resource.kubernetes.io/'],
+  ['requests.deviceclass.resource.orch/', 'requests.deviceclass.resource.kubernetes.io/'],
 ];
 
 const NEUTRAL_GROUP_SUFFIX = '.orch';

@@ -6,7 +6,7 @@ import type { WriteContext } from '../../engine/registry/write-context';
 import type { Registry } from '../../engine/registry/registry';
 import { createMissing } from './create-missing';
 import objectsData from './data/objects.json';
-import { translated } from './translate';
+import { contentsAtLevel, translated } from './translate';
 
 /** Maximum number of concurrent creations. */
 const CREATIONS_AT_ONCE = 8;
@@ -25,7 +25,14 @@ interface FirstObjects {
   readonly objectOf: (metadata: ObjectMeta, content: Content) => ApiObject;
 }
 
-const objects = translated(objectsData);
+const data = translated(objectsData) as unknown as Readonly<
+  Record<keyof typeof objectsData, Readonly<Record<string, Content>>>
+>;
+const objects = {
+  flowschemas: contentsAtLevel(data.flowschemas),
+  prioritylevelconfigurations: contentsAtLevel(data.prioritylevelconfigurations),
+  priorityclasses: contentsAtLevel(data.priorityclasses),
+};
 
 /** Builds an object whose content is its spec. */
 const withSpec = (metadata: ObjectMeta, spec: Content): ApiObject => ({ metadata, spec });
@@ -49,7 +56,7 @@ const SUGGESTED_OBJECTS: readonly FirstObjects[] = [
   {
     ...FLOWCONTROL,
     resource: LEVELS,
-    contents: { [LAST_LEVEL]: objects.prioritylevelconfigurations[LAST_LEVEL] },
+    contents: { [LAST_LEVEL]: objects.prioritylevelconfigurations[LAST_LEVEL] ?? {} },
   },
 ];
 

@@ -1,24 +1,34 @@
 import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
+import type { Revised, Spanned } from '../../../shared/api-level';
+import { isAtLevel } from '../../../shared/api-level';
 import marksData from './data/marks.json';
 import policyData from './data/policy.json';
-import { translated } from './translate';
+import { contentsAtLevel, translated } from './translate';
 import type { KindGate } from '../kinds/field-gates';
 import { isOn } from '../kinds/field-gates';
 import type { KindSettings } from '../../engine/registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
 
-interface Content {
+interface Content extends Revised<Content> {
   readonly labels?: Readonly<Record<string, string>>;
   readonly aggregationRule?: object;
   readonly roleRef?: object;
-  readonly rules?: readonly {
-    readonly resources?: readonly string[];
-    readonly nonResourceURLs?: readonly string[];
-  }[];
+  readonly rules?: readonly Rule[];
+  /** The feature gate of the object. */
+  readonly gate?: string;
+}
+
+interface Rule extends Spanned {
+  readonly resources?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+  /** The feature gate of the rule. */
+  readonly gate?: string;
 }
 
 const marks = translated(marksData);
-const policy = translated(policyData);
+const policy = translated(policyData) as unknown as Readonly<
+  Record<PolicyObjects['resource'], Readonly<Record<string, Content>>>
+>;
 
 /** The role of all nodes; the authorization mode Node restricts it per node. */
 export const NODE_ROLE = 'system:node';
@@ -31,14 +41,12 @@ interface PolicyObjects {
 
 /** Returns the default roles and bindings in the order of their creation, without those of disabled features. */
 export function policyObjects(settings: KindSettings = DEFAULT_KIND_SETTINGS): readonly PolicyObjects[] {
+  const { roles, rolebindings, clusterrolebindings } = policy;
   return [
     { resource: 'clusterroles', objects: objectsOf(rolesWith(settings)) },
-    {
-      resource: 'clusterrolebindings',
-      objects: objectsOf(withoutGated(policy.clusterrolebindings, settings)),
-    },
-    { resource: 'roles', objects: objectsOf(policy.roles) },
-    { resource: 'rolebindings', objects: objectsOf(policy.rolebindings) },
+    { resource: 'clusterrolebindings', objects: objectsOf(withoutGated(clusterrolebindings, settings)) },
+    { resource: 'roles', objects: objectsOf(withoutGated(roles, settings)) },
+    { resource: 'rolebindings', objects: objectsOf(withoutGated(rolebindings, settings)) },
   ];
 }
 
@@ -65,32 +73,41 @@ function rolesWith(settings: KindSettings): Readonly<Record<string, Content>> {
   return Object.fromEntries(roles.map(([name, role]) => [name, withoutGatedRules(name, role, settings)]));
 }
 
-function withoutGated<T>(
-  contents: Readonly<Record<string, T>>,
+/** Returns what the API level has, without what belongs to gates that are off. */
+function withoutGated(
+  contents: Readonly<Record<string, Content>>,
   settings: KindSettings,
-): Readonly<Record<string, T>> {
+): Readonly<Record<string, Content>> {
   const off = GATED.filter(({ gate, resources }) => resources === undefined && !isOn(settings, gate));
   return Object.fromEntries(
-    Object.entries(contents).filter(([name]) => !off.some(({ role }) => role === name)),
+    Object.entries(contentsAtLevel(contents)).filter(
+      ([name, { gate }]) => !off.some(({ role }) => role === name) && isGateOn(gate, settings),
+    ),
   );
+}
+
+function isGateOn(gate: string | undefined, settings: KindSettings): boolean {
+  return gate === undefined || isOn(settings, gate as KindGate);
 }
 
 function withoutGatedRules(name: string, role: Content, settings: KindSettings): Content {
   const off = GATED.filter(({ gate, role: of }) => of === name && !isOn(settings, gate)).flatMap(
     ({ resources = [] }) => resources,
   );
-  if (off.length === 0) return role;
-  return {
-    ...role,
-    rules: (role.rules ?? []).filter(
-      ({ resources = [] }) => resources.length === 0 || !resources.every((each) => off.includes(each)),
-    ),
-  };
+  const { rules } = role;
+  if (rules === undefined) return role;
+  const kept = rules.filter(
+    ({ resources = [], gate, ...spanned }) =>
+      isAtLevel(spanned) &&
+      isGateOn(gate, settings) &&
+      (resources.length === 0 || !resources.every((each) => off.includes(each))),
+  );
+  return { ...role, rules: kept.map(({ since: _since, until: _until, gate: _gate, ...rule }) => rule) };
 }
 
 /** Builds the objects from contents keyed by name or `namespace/name`. Their bootstrapping label lets later versions extend them. */
 function objectsOf(contents: Readonly<Record<string, Content>>): readonly ApiObject[] {
-  return Object.entries(contents).map(([key, { labels, ...content }]) => ({
+  return Object.entries(contents).map(([key, { labels, gate: _gate, ...content }]) => ({
     metadata: {
       ...identityOf(key),
       labels: { ...marks.labels, ...labels },
