@@ -93,6 +93,8 @@ export const LABEL = {
   /** On every Namespace: its own name. */
   metadataName: fromNeutral('orch.io/metadata.name'),
   hostname: fromNeutral('orch.io/hostname'),
+  os: fromNeutral('orch.io/os'),
+  arch: fromNeutral('orch.io/arch'),
   topologyZone: fromNeutral('topology.orch/zone'),
   /** On a Node: what it is for, as the value, and as the end of the key (the same in both dialects). */
   nodeRole: fromNeutral('orch.io/role'),
@@ -228,6 +230,10 @@ export const SCHEME = {
   apiregistration: 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:32',
   scales: 'k8s.io/client-go/scale/util.go:146',
 } as const;
+
+/** The domain of KWOK's labels and annotations, by which stand-in nodes behave. The same in both dialects, as is the group of metrics. */
+export const KWOK_DOMAIN = 'kwok.x-k8s.io';
+export const METRICS_GROUP = 'metrics.k8s.io';
 
 /** The group of volume snapshots, whose kinds are custom resources. The same in both dialects. */
 export const SNAPSHOT_GROUP = 'snapshot.storage.k8s.io';

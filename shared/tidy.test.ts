@@ -16,7 +16,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['deploy/admin'],
   ['deploy/convert'],
   ['package'],
-  ['controller-manager/scheduler'],
+  ['controller-manager/node', 'controller-manager/scheduler'],
   ['controller-manager'],
   [
     'controller-manager/account-tokens',
@@ -104,6 +104,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'apiserver/main.ts',
   'apiserver/compose/worker/thread.ts',
   'controller-manager/main.ts',
+  'controller-manager/node/main.ts',
   'controller-manager/scheduler/main.ts',
   'orch/main.ts',
   'orch/envtest/etcd.ts',

@@ -84,9 +84,9 @@ const apart = (topologyKey: string, labels: Record<string, string>): object => (
     podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(topologyKey, labels)] },
   },
 });
-const spread = (topologyKey: string, whenUnsatisfiable: string, maxSkew = 1): object => ({
+const spread = (topologyKey: string, whenUnsatisfiable: string, more: object = {}): object => ({
   topologySpreadConstraints: [
-    { topologyKey, whenUnsatisfiable, maxSkew, labelSelector: { matchLabels: { app: 'web' } } },
+    { topologyKey, whenUnsatisfiable, maxSkew: 1, labelSelector: { matchLabels: { app: 'web' } }, ...more },
   ],
 });
 const web = { app: 'web' };
@@ -318,6 +318,36 @@ test.each<[title: string, wanted: Pod, cluster: Cluster, expected: string]>([
     pod('p', spread(ZONE, 'DoNotSchedule'), web),
     { nodes: [node('bare')] },
     "0/1 nodes are available: 1 node(s) didn't match pod topology spread constraints (missing required label).",
+  ],
+  [
+    'fewer domains than minDomains',
+    pod('p', spread(ZONE, 'DoNotSchedule', { minDomains: 3 }), web),
+    {
+      nodes: all,
+      pods: [
+        ['a', pod('x', {}, web)],
+        ['c', pod('y', {}, web)],
+      ],
+    },
+    "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.",
+  ],
+  [
+    'a tainted domain does not count with the policy Honor',
+    pod('p', spread(LABEL.hostname, 'DoNotSchedule', { nodeTaintsPolicy: 'Honor' }), web),
+    { nodes: [a, tainted('t', 'NoSchedule')], pods: [['a', pod('x', {}, web)]] },
+    'a',
+  ],
+  [
+    'matchLabelKeys counts pods of the same revision only',
+    pod('p', spread(ZONE, 'DoNotSchedule', { matchLabelKeys: ['rev'] }), { ...web, rev: '2' }),
+    {
+      nodes: all,
+      pods: [
+        ['a', pod('x', {}, { ...web, rev: '1' })],
+        ['b', pod('y', {}, { ...web, rev: '2' })],
+      ],
+    },
+    'c',
   ],
   [
     'a spread that is only wished for',

@@ -48,15 +48,19 @@ function termsOf(pod: Pod): PodTerms {
   return made;
 }
 
-/** Selectors of namespaces are no part of the API that the server has; the term's namespaces are named, or that of its pod. */
-function toTerm(pod: Pod, { topologyKey, labelSelector, namespaces = [] }: PodAffinityTerm): Term {
+/** The namespaces of a term are named, or that of its pod; a selector of namespaces selects all or, if it has requirements, none more. */
+function toTerm(
+  pod: Pod,
+  { topologyKey, labelSelector, namespaces = [], namespaceSelector }: PodAffinityTerm,
+): Term {
   const selector: LabelSelector = toLabelSelector(labelSelector);
   const own = pod.metadata.namespace ?? '';
-  const chosen = new Set(namespaces.length === 0 ? [own] : namespaces);
+  const chosen = new Set(namespaces.length === 0 && namespaceSelector === undefined ? [own] : namespaces);
+  const hasAll = namespaceSelector !== undefined && toLabelSelector(namespaceSelector).length === 0;
   return {
     topologyKey,
     matches: ({ metadata }) =>
-      chosen.has(metadata.namespace ?? '') && matchesLabels(selector, metadata.labels),
+      (hasAll || chosen.has(metadata.namespace ?? '')) && matchesLabels(selector, metadata.labels),
   };
 }
 

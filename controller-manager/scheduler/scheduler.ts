@@ -283,9 +283,9 @@ class Scheduler {
   }
 }
 
-/** Reports whether a pod waits for its gates. The field is of a newer API level than that of the types. */
-function isGated(spec: PodSpec & { readonly schedulingGates?: readonly object[] | null }): boolean {
-  return (spec.schedulingGates ?? []).length > 0;
+/** Reports whether a pod waits for its gates. */
+function isGated({ schedulingGates = [] }: PodSpec): boolean {
+  return schedulingGates.length > 0;
 }
 
 function isSameToScheduler(a: Pod, b: Pod): boolean {

@@ -1,15 +1,18 @@
 import type { Node, Pod, TopologySpreadConstraint } from '../../shared/api/types/core-v1';
 import type { Slices } from '../../shared/concurrency/slices';
 import type { LabelSelector } from '../../shared/meta/labels';
-import { matchesLabels, toLabelSelector } from '../../shared/meta/labels';
+import { labelSelectorFromMap, matchesLabels, toLabelSelector } from '../../shared/meta/labels';
 import type { ClusterState } from './cluster-state';
-import { matchesNodeAffinity } from './node-rules';
+import { findUntolerated, matchesNodeAffinity } from './node-rules';
 
 /** A constraint, and the number of its pods in each domain that counts. */
 interface Spread {
   readonly topologyKey: string;
   readonly maxSkew: number;
   readonly selector: LabelSelector;
+  readonly minDomains: number;
+  /** Reports whether the pods of a node count, by the policies of the constraint. */
+  readonly includes: (node: Node) => boolean;
   readonly counts: Map<string, number>;
 }
 
@@ -29,7 +32,8 @@ export async function prepareSpread(
   if (spreads.length === 0) return undefined;
   const rules = spreads.map((spread) => ({
     ...spread,
-    fewest: Math.min(...spread.counts.values()),
+    // With fewer domains than there should be, the fewest pods of a domain are those of one that is not there yet.
+    fewest: spread.counts.size < spread.minDomains ? 0 : Math.min(...spread.counts.values()),
     own: matchesLabels(spread.selector, pod.metadata.labels) ? 1 : 0,
   }));
   return (node) => {
@@ -71,15 +75,13 @@ async function countSpreads(
   const constraints = (pod.spec.topologySpreadConstraints ?? []).filter(
     (each) => each.whenUnsatisfiable === whenUnsatisfiable,
   );
-  const spreads = constraints.map(toSpread);
+  const spreads = constraints.map((each) => toSpread(pod, each));
   if (spreads.length === 0) return spreads;
   for (const { node, pods } of cluster.nodes()) {
     if (slices.dueAfterSteps()) await slices.pause();
-    const isCounted =
-      matchesNodeAffinity(pod, node) &&
-      spreads.every(({ topologyKey }) => domainOf(node, topologyKey) !== undefined);
-    if (!isCounted) continue;
-    for (const { topologyKey, selector, counts } of spreads) {
+    if (spreads.some(({ topologyKey }) => domainOf(node, topologyKey) === undefined)) continue;
+    for (const { topologyKey, selector, counts, includes } of spreads) {
+      if (!includes(node)) continue;
       const domain = domainOf(node, topologyKey) ?? '';
       let count = counts.get(domain) ?? 0;
       for (const { metadata } of pods.values()) {
@@ -93,8 +95,32 @@ async function countSpreads(
   return spreads;
 }
 
-function toSpread({ topologyKey, maxSkew, labelSelector }: TopologySpreadConstraint): Spread {
-  return { topologyKey, maxSkew, selector: toLabelSelector(labelSelector), counts: new Map() };
+function toSpread(
+  pod: Pod,
+  {
+    topologyKey,
+    maxSkew,
+    labelSelector,
+    minDomains = 1,
+    matchLabelKeys = [],
+    nodeAffinityPolicy = 'Honor',
+    nodeTaintsPolicy = 'Ignore',
+  }: TopologySpreadConstraint,
+): Spread {
+  const { labels = {} } = pod.metadata;
+  const { tolerations = [] } = pod.spec;
+  const own = Object.entries(labels).filter(([key]) => matchLabelKeys.includes(key));
+  return {
+    topologyKey,
+    maxSkew,
+    minDomains,
+    selector: [...toLabelSelector(labelSelector), ...labelSelectorFromMap(Object.fromEntries(own))],
+    includes: (node) =>
+      (nodeAffinityPolicy === 'Ignore' || matchesNodeAffinity(pod, node)) &&
+      (nodeTaintsPolicy === 'Ignore' ||
+        findUntolerated(node.spec?.taints ?? [], tolerations, ['NoSchedule', 'NoExecute']) === undefined),
+    counts: new Map(),
+  };
 }
 
 function domainOf({ metadata: { labels = {} } }: Node, topologyKey: string): string | undefined {

@@ -12,6 +12,7 @@ export const EXTERNAL = ['classic-level'];
 const PROGRAMS = {
   'orch-apiserver': 'apiserver/main.ts',
   'orch-controller-manager': 'controller-manager/main.ts',
+  'orch-node': 'controller-manager/node/main.ts',
   'orch-scheduler': 'controller-manager/scheduler/main.ts',
   'orch-admin': 'deploy/admin/main.ts',
   'orch-convert': 'deploy/convert/main.ts',

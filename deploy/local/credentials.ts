@@ -48,6 +48,18 @@ export function ensureCredentials(
   return { tokenFile, adminToken, controllerManagerToken, serviceAccountKeyFile, signingAuthority };
 }
 
+/** Returns the token of another user of the set, which is added to the file of tokens if it has none yet. To be called before the API server starts. */
+export function ensureUserToken(dir: string, user: string): string {
+  const tokenFile = path.join(dir, 'tokens.csv');
+  const text = readFileSync(tokenFile, 'utf8');
+  const known = text.split('\n').map((row) => row.split(','));
+  const token = known.find(([, name]) => name === user)?.[0];
+  if (token !== undefined) return token;
+  const made = newToken();
+  writeFileAtomically(tokenFile, `${text.trimEnd()}\n${made},${user},${user},""\n`, 0o600);
+  return made;
+}
+
 /** Throws an Error if the data directory was created in the other dialect, as the name of the controller-manager's user shows. */
 export function assertDialectOf(dir: string): void {
   const tokenFile = path.join(dir, 'tokens.csv');

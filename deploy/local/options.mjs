@@ -16,16 +16,22 @@ const DIALECTS = ['orch', 'kubernetes'];
 const CONTROLLERS = '*,bootstrapsigner,tokencleaner';
 const LOOPBACK = '127.0.0.1';
 const PORT_MAX = 65_535;
+/** The same as that of orch-node. */
+const NODES_MAX = 1_000;
 const USAGE_ERROR = 2;
+const NODES_HELP = `  --nodes      The number of stand-in nodes (ORCH_NODES; default 0: none). They report pods as running and run no containers;
+               a scheduler starts as well.
+`;
 
 /**
  * Returns the options (`LocalOptions` in start.ts) of the command line and of the environment; `port` is undefined if none is given. Prints help,
- * version or a mistake instead, and exits. `command` is what the user typed, `defaults` says where the data is and which port is used by default.
+ * version or a mistake instead, and exits. `command` is what the user typed, `defaults` says where the data is, which port is used by default, and
+ * whether stand-in nodes can be started.
  */
-export function readLocalOptions(command, defaults) {
+export function readLocalOptions(command, { takesNodes = false, ...defaults }) {
   const { env } = process;
   const usage = `${command} [-- --data-dir=DIR] [--port=N] [--listen=ADDRESS] [--dialect=${DIALECTS.join('|')}] [--api-level=1.N]
-         [--controllers=LIST]
+         [--controllers=LIST]${takesNodes ? ' [--nodes=N]' : ''}
 
   --data-dir   Where everything is kept (ORCH_DATA_DIR; default ${defaults.dataDir}).
   --port       The port of the API (ORCH_PORT; default ${defaults.port}).
@@ -37,7 +43,7 @@ export function readLocalOptions(command, defaults) {
   --controllers
                The controllers to run (ORCH_CONTROLLERS; default ${CONTROLLERS}); '*,-deployment,-replicaset' leaves two of
                them to another controller manager. orch-controller-manager --help lists them.
-  --version    Prints the version.
+${takesNodes ? NODES_HELP : ''}  --version    Prints the version.
   --help       Prints this text.
 `;
   try {
@@ -49,6 +55,7 @@ export function readLocalOptions(command, defaults) {
         dialect: { type: 'string', default: env.ORCH_DIALECT ?? DIALECTS[0] },
         'api-level': { type: 'string', default: env.ORCH_API_LEVEL ?? '' },
         controllers: { type: 'string', default: env.ORCH_CONTROLLERS ?? CONTROLLERS },
+        ...(takesNodes ? { nodes: { type: 'string', default: env.ORCH_NODES ?? '0' } } : {}),
         version: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -63,6 +70,7 @@ export function readLocalOptions(command, defaults) {
       listen: parseAddress(values.listen),
       dialect: parseDialect(values.dialect),
       controllers: values.controllers,
+      nodes: parseNodes(values.nodes ?? '0'),
     };
   } catch (error) {
     return fail(`${error.message}\n\n${usage.trimEnd()}`, USAGE_ERROR);
@@ -87,6 +95,12 @@ function parsePort(text) {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port <= PORT_MAX) return port;
   throw new Error(`--port must be a number from 1 to ${PORT_MAX}, not "${text}".`);
+}
+
+function parseNodes(text) {
+  const nodes = Number(text);
+  if (text !== '' && Number.isInteger(nodes) && nodes >= 0 && nodes <= NODES_MAX) return nodes;
+  throw new Error(`--nodes must be a number from 0 to ${NODES_MAX}, not "${text}".`);
 }
 
 function parseAddress(text) {

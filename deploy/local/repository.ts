@@ -21,6 +21,7 @@ const FOLDERS = {
   convert: 'deploy/convert',
   apiserver: 'apiserver',
   'controller-manager': 'controller-manager',
+  node: 'controller-manager/node',
   scheduler: 'controller-manager/scheduler',
 } as const;
 

@@ -4,7 +4,7 @@ import { readLocalOptions } from './options.mjs';
 import { extendPath } from './tool-path.cjs';
 import { ensureBuilt, ensureInstalled, fail, requireNode } from './toolchain.mjs';
 
-const options = readLocalOptions('npm start', { dataDir: '.orch', port: '6443' });
+const options = readLocalOptions('npm start', { dataDir: '.orch', port: '6443', takesNodes: true });
 requireNode();
 await ensureInstalled();
 await ensureBuilt();

@@ -6,6 +6,7 @@ import { startControllerManager } from './controller-manager';
 import { assertDialectOf, ensureCredentials, writeKubeconfig } from './credentials';
 import { watchDataDirectory } from './data-directory';
 import { assertKeysOfStore, ensureDuties } from './duties';
+import { prepareNodePrograms } from './nodes';
 import { print, printer, runInForeground, stageOf } from './foreground';
 import { freePort, isPortFree } from './ports';
 import { waitUntilReady } from './readiness';
@@ -27,6 +28,8 @@ export interface LocalOptions {
   readonly dialect: Dialect;
   /** The value of the controller-manager's `--controllers`. */
   readonly controllers: string;
+  /** The number of stand-in nodes; without one there is no scheduler either. */
+  readonly nodes: number;
 }
 
 /** Runs until a signal or a failure; resolves to the exit code. */
@@ -43,6 +46,7 @@ async function runLocal({
   dataDir,
   dialect,
   listen,
+  nodes,
   port,
 }: LocalOptions & { readonly port: number }): Promise<number> {
   const certDir = path.join(dataDir, 'certs');
@@ -53,6 +57,7 @@ async function runLocal({
   assertKeysOfStore(dataDir, storeDir);
   const credentials = ensureCredentials(dataDir);
   const duties = ensureDuties(dataDir, credentials);
+  const nodePrograms = nodes === 0 ? undefined : prepareNodePrograms(dataDir, nodes);
   const server = serverUrl(port, listen);
   print('starting the API server and the controller-manager');
   return runInForeground(async (add) => {
@@ -90,6 +95,8 @@ async function runLocal({
       onLine: printer('controller-manager'),
     });
     add(stageOf(controllerManager, CONTROLLER_MANAGER_GRACE_MS));
+    for (const program of (await nodePrograms?.start({ server, caFile, kubeconfig, dialect })) ?? [])
+      add(stageOf(program, CONTROLLER_MANAGER_GRACE_MS));
     add(watchDataDirectory(dataDir, storeDir));
     const { tokenFile } = credentials;
     const searchPath = process.env['PATH'] ?? '';

@@ -1,0 +1,217 @@
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../../shared/api/types/core-v1';
+import { defined } from '../../shared/defined';
+import { formatTime, parseTime } from '../../shared/meta/time';
+import type { ContainerRules } from './container-status';
+import { advanceContainer, finalExitCode, stoppedStatus, waitingStatus } from './container-status';
+import { delayOf, exitOf, initExitOf, isReadyByRule } from './pod-rules';
+
+export interface PodPlace {
+  readonly hostIP: string;
+  readonly podIP: string;
+}
+
+/** The status of a pod at a moment, and when it changes next by itself. */
+export interface PodAdvance {
+  readonly status: PodStatus;
+  /** Milliseconds since 1970; absent if nothing is due. */
+  readonly dueAtMs?: number;
+}
+
+const SECOND_MS = 1_000;
+/** The exit code of a program that ends by SIGTERM. */
+export const EXIT_CODE_TERMINATED = 143;
+const DEADLINE = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+} as const;
+
+/** Reports whether a pod has ended for good. */
+export function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/** Returns when a pod is created on its node by its rules, in milliseconds since 1970. */
+export function createdAtMs(pod: Pod): number {
+  const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime;
+  return (parseTime(scheduled ?? pod.metadata.creationTimestamp ?? '') ?? 0) + delayOf(pod, 'pod-create');
+}
+
+/** Brings the status of a pod to a moment. A pod that has ended stays as it is. */
+export function advancePod(pod: Pod, { hostIP, podIP }: PodPlace, nowMs: number): PodAdvance {
+  const before = pod.status ?? {};
+  const { startTime = formatTime(nowMs) } = before;
+  const { activeDeadlineSeconds } = pod.spec;
+  const deadlineMs =
+    activeDeadlineSeconds === undefined
+      ? undefined
+      : (parseTime(startTime) ?? nowMs) + Number(activeDeadlineSeconds) * SECOND_MS;
+  const placed = { ...before, startTime, hostIP, podIP, podIPs: [{ ip: podIP }] };
+  const init = advanceInit(pod, nowMs, startTime);
+  const main = advanceMain(pod, init, nowMs);
+  const isOverdue = deadlineMs !== undefined && nowMs >= deadlineMs && main.phase !== 'Succeeded';
+  const status: PodStatus = {
+    ...placed,
+    phase: main.phase,
+    ...(init.statuses.length > 0 ? { initContainerStatuses: init.statuses } : {}),
+    containerStatuses: main.statuses,
+  };
+  if (isOverdue && main.phase !== 'Failed')
+    return { status: { ...stoppedPodStatus(pod, status, nowMs), ...DEADLINE } };
+  const dueAtMs = Math.min(init.dueAtMs, main.dueAtMs, deadlineMs ?? Infinity);
+  const conditions = conditionsOf(pod, status, { isInitialized: init.isDone, nowMs });
+  const hasMore = main.phase !== 'Succeeded' && main.phase !== 'Failed' && dueAtMs < Infinity;
+  return { status: { ...status, conditions }, ...(hasMore ? { dueAtMs } : {}) };
+}
+
+/** The status of a pod whose containers are all stopped from outside. */
+export function stoppedPodStatus(pod: Pod, status: PodStatus, nowMs: number): PodStatus {
+  const stop = (each: ContainerStatus): ContainerStatus => stoppedStatus(each, EXIT_CODE_TERMINATED, nowMs);
+  const stopped: PodStatus = {
+    ...status,
+    phase: 'Failed',
+    containerStatuses: (status.containerStatuses ?? []).map(stop),
+  };
+  return { ...stopped, conditions: conditionsOf(pod, stopped, { isInitialized: true, nowMs }) };
+}
+
+interface Group {
+  readonly statuses: readonly ContainerStatus[];
+  readonly dueAtMs: number;
+}
+
+/** Init containers run one after the other. */
+function advanceInit(
+  pod: Pod,
+  nowMs: number,
+  startTime: string,
+): Group & { readonly isDone: boolean; readonly hasFailed: boolean; readonly doneAtMs: number } {
+  const { initContainers = [], restartPolicy } = pod.spec;
+  const statuses: ContainerStatus[] = [];
+  let dueAtMs = Infinity;
+  let doneAtMs = parseTime(startTime) ?? nowMs;
+  let isDone = true;
+  let hasFailed = false;
+  for (const container of initContainers) {
+    const before =
+      statusOf(pod.status?.initContainerStatuses, container.name) ??
+      waitingStatus(container, 'PodInitializing');
+    if (!isDone) {
+      statuses.push(before);
+      continue;
+    }
+    const rules: ContainerRules = {
+      startAtMs: doneAtMs + delayOf(pod, 'pod-init-container-running'),
+      exit: initExitOf(pod, container.name),
+      isReady: false,
+      restarts: (exitCode) => exitCode !== 0 && restartPolicy !== 'Never',
+    };
+    const next = advanceContainer(pod, before, rules, nowMs);
+    const exitCode = finalExitCode(next.status, rules);
+    // As the kubelet, an init container that has completed is ready.
+    statuses.push(exitCode === 0 ? { ...next.status, ready: true } : next.status);
+    dueAtMs = next.dueAtMs ?? Infinity;
+    hasFailed = exitCode !== undefined && exitCode !== 0;
+    isDone = exitCode === 0;
+    doneAtMs = parseTime(next.status.state.terminated?.finishedAt ?? '') ?? nowMs;
+  }
+  return { statuses, dueAtMs, isDone, hasFailed, doneAtMs };
+}
+
+function advanceMain(
+  pod: Pod,
+  init: ReturnType<typeof advanceInit>,
+  nowMs: number,
+): Group & { readonly phase: string } {
+  const { containers, restartPolicy, initContainers = [] } = pod.spec;
+  const waiting = initContainers.length > 0 && !init.isDone ? 'PodInitializing' : 'ContainerCreating';
+  const isReady = isReadyByRule(pod);
+  const restarts = (exitCode: number): boolean =>
+    restartPolicy !== 'Never' && (restartPolicy !== 'OnFailure' || exitCode !== 0);
+  const statuses: ContainerStatus[] = [];
+  const exitCodes: (number | undefined)[] = [];
+  let dueAtMs = Infinity;
+  for (const container of containers ?? []) {
+    const before =
+      statusOf(pod.status?.containerStatuses, container.name) ?? waitingStatus(container, waiting);
+    if (!init.isDone) {
+      statuses.push(before);
+      continue;
+    }
+    const startAtMs = init.doneAtMs + delayOf(pod, 'pod-ready');
+    const rules: ContainerRules = { startAtMs, exit: exitOf(pod, container.name), isReady, restarts };
+    const next = advanceContainer(pod, before, rules, nowMs);
+    statuses.push(next.status);
+    exitCodes.push(finalExitCode(next.status, rules));
+    dueAtMs = Math.min(dueAtMs, next.dueAtMs ?? Infinity);
+  }
+  if (init.hasFailed) return { statuses, dueAtMs, phase: 'Failed' };
+  if (!init.isDone || statuses.some(isNew)) return { statuses, dueAtMs, phase: 'Pending' };
+  if (exitCodes.includes(undefined)) return { statuses, dueAtMs, phase: 'Running' };
+  return { statuses, dueAtMs, phase: exitCodes.some((code) => code !== 0) ? 'Failed' : 'Succeeded' };
+}
+
+function isNew({ state, lastState }: ContainerStatus): boolean {
+  return state.running === undefined && state.terminated === undefined && lastState.terminated === undefined;
+}
+
+function statusOf(statuses: readonly ContainerStatus[] = [], name: string): ContainerStatus | undefined {
+  return statuses.find((each) => each.name === name);
+}
+
+interface Readiness {
+  readonly status: 'True' | 'False';
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** Returns all conditions of a pod; those of other writers are kept. Source: `GeneratePodReadyCondition` and its neighbours in the kubelet. */
+function conditionsOf(
+  pod: Pod,
+  status: PodStatus,
+  { isInitialized, nowMs }: { readonly isInitialized: boolean; readonly nowMs: number },
+): readonly PodCondition[] {
+  const before = pod.status?.conditions ?? [];
+  const containersReady = containersReadiness(status);
+  const own = new Map<string, Readiness>([
+    ['Initialized', initialization(status, isInitialized)],
+    ['Ready', containersReady.status === 'True' ? gateReadiness(pod) : containersReady],
+    ['ContainersReady', containersReady],
+  ]);
+  const made = [...own].map(([type, decision]): PodCondition => {
+    const known = before.find((each) => each.type === type);
+    const isSame = known?.status === decision.status;
+    const lastTransitionTime = isSame ? known.lastTransitionTime : formatTime(nowMs);
+    return { type, lastProbeTime: null, lastTransitionTime, ...defined(decision) };
+  });
+  return [...before.filter(({ type }) => !own.has(type)), ...made];
+}
+
+function initialization({ phase, initContainerStatuses = [] }: PodStatus, isInitialized: boolean): Readiness {
+  if (isInitialized)
+    return phase === 'Succeeded' ? { status: 'True', reason: 'PodCompleted' } : { status: 'True' };
+  const open = initContainerStatuses.filter(({ ready }) => !ready).map(({ name }) => name);
+  const message = `containers with incomplete status: [${open.join(' ')}]`;
+  return { status: 'False', reason: 'ContainersNotInitialized', message };
+}
+
+function containersReadiness({ phase, containerStatuses = [] }: PodStatus): Readiness {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
+  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
+  const unready = containerStatuses.filter(({ ready }) => !ready).map(({ name }) => name);
+  if (unready.length === 0) return { status: 'True' };
+  const message = `containers with unready status: [${unready.join(' ')}]`;
+  return { status: 'False', reason: 'ContainersNotReady', message };
+}
+
+function gateReadiness({ spec: { readinessGates = [] }, status }: Pod): Readiness {
+  const messages = readinessGates.flatMap(({ conditionType: gate }) => {
+    const condition = status?.conditions?.find(({ type }) => type === gate);
+    if (condition === undefined)
+      return `corresponding condition of pod readiness gate ${JSON.stringify(gate)} does not exist.`;
+    return condition.status === 'True'
+      ? []
+      : `the status of pod readiness gate ${JSON.stringify(gate)} is not "True", but ${condition.status}`;
+  });
+  if (messages.length === 0) return { status: 'True' };
+  return { status: 'False', reason: 'ReadinessGatesNotReady', message: messages.join(', ') };
+}
