@@ -6,16 +6,32 @@ import { isAtLevel } from '../api-level';
  * behaves so, or with `until` the last one. In alphabetical order.
  */
 const CHANGES = {
+  /** Volumes may be for one pod alone: the access mode `ReadWriteOncePod`. */
+  accessOfOnePod: { since: '1.22' },
   /** Errors of label selectors in pod affinity terms are at `labelSelector`. */
   affinitySelectorPaths: { since: '1.26' },
+  /** Most fields of a CSIDriver may change. */
+  csiDriverChanges: { since: '1.23' },
+  /** Secrets of CSI volumes have names of objects, and the paths of errors name them. */
+  csiSecretNames: { since: '1.25' },
+  /** Each source of a claim is copied to the other field, and both are validated. */
+  dataSourceRefs: { since: '1.24' },
   /** Options of `dnsConfig` of pods are limited to 32 search paths and 2048 characters, instead of 6 and 256. */
   dnsSearchLimits: { since: '1.26' },
   /** Ephemeral containers may not mount parts of volumes, and what they may not have is not validated besides. */
   ephemeralContainerRules: { since: '1.25' },
+  /** The class annotation of an Ingress may equal its class. */
+  equalIngressClasses: { since: '1.27' },
+  /** Errors of events in the core group name `reportingComponent`. */
+  eventComponents: { since: '1.23' },
+  /** Services with external IPs have an external traffic policy, too. */
+  externallyAccessibleServices: { since: '1.23' },
   /** Errors of handlers and probes come after those of all other fields of a container. */
   handlersAreLast: { since: '1.25' },
   /** `pods/ephemeralcontainers` shows the pod. */
   ephemeralContainersOfPods: { since: '1.22' },
+  /** An empty handler of a RuntimeClass is missing instead of invalid. */
+  handlersAreRequired: { since: '1.36' },
   /** The paths of errors of `hostAliases` have indices. */
   hostAliasIndices: { since: '1.30' },
   /** Variables may show `status.hostIPs`. */
@@ -24,30 +40,40 @@ const CHANGES = {
   hostPortsOfTemplates: { since: '1.28' },
   /** Sysctls of a namespace that the pod shares with its host are refused. */
   hostSysctls: { since: '1.29' },
+  /** Changed parameters of a StorageClass are invalid instead of forbidden. */
+  immutableStorageClasses: { since: '1.36' },
   /** Handlers and probes of init containers that end are forbidden, and not validated besides. */
   initContainerHandlers: { since: '1.28' },
   /** Values of label selectors in `matchExpressions` are validated as label values. */
   labelSelectorValues: { since: '1.31' },
   /** Jobs have labels with the domain of their group besides the old ones. */
   jobLabelsWithDomain: { since: '1.27' },
+  /** The ID that a CSI driver has for a node has up to 256 bytes. */
+  longNodeIds: { since: '1.22' },
   /** `manualSelector` of Jobs is false by default. */
   manualSelectorDefault: { since: '1.31' },
   /** A negative grace period of a pod becomes 1. */
   negativeGracePeriods: { since: '1.27' },
   /** Values of required node affinity terms are validated as label values. */
   nodeAffinityValues: { since: '1.32' },
+  /** Load balancers may expose the port of node agents. */
+  nodeAgentPorts: { since: '1.33' },
   /** Pods have a generation. */
   podGenerations: { since: '1.33' },
   /** The quality of service class of a pod may not change. */
   podQosIsFixed: { since: '1.27' },
   /** Pods can be selected by `spec.hostNetwork`. */
   podHostNetworkSelector: { since: '1.30' },
+  /** The path of a changed value of a PriorityClass is `value`. */
+  priorityValuePaths: { since: '1.25' },
   /** Grace periods of probes are positive. */
   probeGracePeriods: { since: '1.22' },
   /** The path of a projected token stays inside its volume. */
   projectedTokenPaths: { since: '1.30' },
   /** Seccomp annotations and fields of new pods are no longer copied from each other. */
   seccompFieldsOnly: { since: '1.27' },
+  /** The paths of missing keys of a Secret name them. */
+  secretKeyPaths: { since: '1.24' },
   /** The parts of the name of a sysctl may be separated by slashes. */
   sysctlSlashes: { since: '1.23' },
   /** An unknown policy of termination messages is an unsupported value. */

@@ -1,3 +1,4 @@
+import { isInForce } from '../api/changes';
 import type { Part } from '../object/object';
 import type {
   LimitRangeItem,
@@ -42,7 +43,12 @@ function ofNode({ podCIDR: first = '', podCIDRs: networks = [] }: NodeSpec): Par
 }
 
 function ofService(spec: ServiceSpec): Part<ServiceSpec> {
-  const isOutside = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+  const isOutside =
+    spec.type === 'NodePort' ||
+    spec.type === 'LoadBalancer' ||
+    (spec.type === 'ClusterIP' &&
+      (spec.externalIPs ?? []).length > 0 &&
+      isInForce('externallyAccessibleServices'));
   const needsPolicy = isOutside && (spec.externalTrafficPolicy ?? '') === '';
   return {
     ...ofAffinity(spec),

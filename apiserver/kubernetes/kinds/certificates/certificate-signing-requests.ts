@@ -17,13 +17,24 @@ import type { PemBlock } from './pem-blocks';
 import { certificateOfBlock, pemBlocks } from './pem-blocks';
 import { certificateRequestProblem } from './pkcs10';
 
+const EXPIRATION_SECONDS_MIN = 600;
+
 /** What a new request for a certificate must be; its spec never changes afterwards. */
 const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 'validateNew'> = {
-  validateNew: ({ spec: { request, signerName, usages = [] } }, { via }) => {
+  validateNew: ({ spec: { request, signerName, usages = [], expirationSeconds: seconds } }, { via }) => {
     const isStrict = via.version !== 'v1beta1';
     return [
       ...validateRequest(request),
       ...validateUsages(usages, isStrict),
+      ...(seconds === undefined || seconds >= EXPIRATION_SECONDS_MIN
+        ? []
+        : [
+            invalid(
+              'spec.expirationSeconds',
+              seconds,
+              'may not specify a duration less than 600 seconds (10 minutes)',
+            ),
+          ]),
       ...(isStrict && signerName === SIGNER.legacyUnknown
         ? [
             invalid(

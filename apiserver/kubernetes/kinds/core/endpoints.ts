@@ -8,7 +8,8 @@ import { NONE, shortList } from '../columns/format';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
 import { reachableAddress } from '../rules/addresses';
-import { forEachItem, invalidForEach, ipAddress, optionalForm } from '../rules/primitives';
+import { forEachItem, invalidForEach, optionalForm } from '../rules/primitives';
+import { keepSpellings, legacyIp } from '../rules/strict-addresses';
 import { validateServicePort } from './services/service-ports';
 
 const endpointsRules: Pick<Strategy<Endpoints>, 'validate'> = {
@@ -31,7 +32,7 @@ function validateSubset(subset: EndpointSubset, path: string): FieldError[] {
 
 function validateAddress({ ip, hostname, nodeName: node }: EndpointAddress, path: string): FieldError[] {
   return [
-    ...ipAddress(ip, `${path}.ip`),
+    ...legacyIp(ip, `${path}.ip`),
     ...optionalForm(hostname, `${path}.hostname`, dns1123LabelProblems),
     ...(node === undefined ? [] : invalidForEach(dns1123SubdomainProblems(node), node, `${path}.nodeName`)),
     ...reachableAddress(ip, `${path}.ip`),
@@ -57,6 +58,12 @@ function hostPort(ip: string, port: number): string {
 }
 
 export const endpoints: Kind<Endpoints> = {
-  strategy: { createsOnUpdate: true, compat: { keyInErrors: 'services/endpoints' }, ...endpointsRules },
+  strategy: {
+    createsOnUpdate: true,
+    compat: { keyInErrors: 'services/endpoints' },
+    ...endpointsRules,
+    ratchets: (faults, previous, info) =>
+      keepSpellings(faults, previous && (() => endpointsRules.validate?.(previous, info) ?? [])),
+  },
   table: endpointsTable,
 };

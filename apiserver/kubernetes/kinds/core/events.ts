@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { Event } from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, required, validateUntilLimit } from '../../../../shared/errors/field-error';
@@ -22,8 +23,8 @@ const NOTE_BYTES_MAX = 1024;
  * is the stored form. On update only finalizers are validated further: upstream compares the new event with itself.
  */
 const eventRules: Pick<Strategy<Event>, 'validate' | 'validateNew' | 'validateUpdate'> = {
-  validate: (event) => [
-    ...(event.eventTime === null ? namespaceAgrees(event) : validateReport(event)),
+  validate: (event, { via }) => [
+    ...(event.eventTime === null ? namespaceAgrees(event) : validateReport(event, via.group)),
     ...invalidForEach(
       dns1123SubdomainProblems(event.metadata.namespace ?? ''),
       event.metadata.namespace ?? '',
@@ -50,15 +51,17 @@ function mismatch(namespace: string): FieldError {
   return invalid('involvedObject.namespace', namespace, 'does not match event.namespace');
 }
 
-function validateReport(event: Event): FieldError[] {
+function validateReport(event: Event, group: string): FieldError[] {
+  const isNamedByGroup = group === GROUP.core && isInForce('eventComponents');
+  const componentPath = isNamedByGroup ? 'reportingComponent' : 'reportingController';
   const own = event.metadata.namespace ?? '';
   const { namespace: involved = '' } = event.involvedObject;
   const isHomeless = involved === '' && own !== NAMESPACE.system;
   const { reportingComponent: controller, message = '' } = event;
   return [
     ...(isHomeless ? [mismatch(involved)] : []),
-    ...(controller === '' ? [required('reportingController')] : []),
-    ...invalidForEach(qualifiedNameProblems(controller), controller, 'reportingController'),
+    ...(controller === '' ? [required(componentPath)] : []),
+    ...invalidForEach(qualifiedNameProblems(controller), controller, componentPath),
     ...shortText(event, 'reportingInstance'),
     ...shortText(event, 'action'),
     ...shortText(event, 'reason'),

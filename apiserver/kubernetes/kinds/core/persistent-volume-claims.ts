@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { PersistentVolumeClaim } from '../../../../shared/api/types/core-v1';
 import { describeDiff } from '../../../../shared/errors/describe-diff';
 import type { FieldError } from '../../../../shared/errors/field-error';
@@ -28,10 +29,15 @@ const persistentVolumeClaimRules: Pick<
   'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'subresources'
 > = {
   prepareForCreate: (claim, { settings }) => ({
-    ...(isOn(settings, 'AnyVolumeDataSource') ? claim : withKnownSource(claim)),
+    ...(isInForce('dataSourceRefs')
+      ? withBothSources(claim.spec.dataSourceRef === undefined ? withKnownSource(claim) : claim)
+      : isOn(settings, 'AnyVolumeDataSource')
+        ? claim
+        : withKnownSource(claim)),
     status: { phase: 'Pending' },
   }),
   prepareForUpdate: (next, previous, { settings }) => {
+    if (isInForce('dataSourceRefs')) return withBothSources(next);
     const isKept = isOn(settings, 'AnyVolumeDataSource') || previous.spec.dataSource !== undefined;
     return isKept ? next : withKnownSource(next);
   },
@@ -59,6 +65,17 @@ function withKnownSource(claim: PersistentVolumeClaim): PersistentVolumeClaim {
     (kind === 'PersistentVolumeClaim' && group === '') ||
     (kind === 'VolumeSnapshot' && group === SNAPSHOT_GROUP);
   return isKnown ? claim : { ...claim, spec: rest };
+}
+
+/** Each field for a source is filled in from the other one, unless the source is in another namespace. */
+function withBothSources(claim: PersistentVolumeClaim): PersistentVolumeClaim {
+  const { dataSource, dataSourceRef } = claim.spec;
+  if (dataSource !== undefined && dataSourceRef === undefined) {
+    return { ...claim, spec: { ...claim.spec, dataSourceRef: dataSource } };
+  }
+  if (dataSource !== undefined || dataSourceRef === undefined) return claim;
+  const { namespace = '', ...source } = dataSourceRef;
+  return namespace === '' ? { ...claim, spec: { ...claim.spec, dataSource: source } } : claim;
 }
 
 const CLAIM_SPEC = messageType('core/v1.PersistentVolumeClaimSpec');

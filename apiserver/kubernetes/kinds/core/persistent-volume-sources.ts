@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   ISCSIPersistentVolumeSource,
   PersistentVolumeSource,
@@ -5,7 +6,7 @@ import type {
 } from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, required } from '../../../../shared/errors/field-error';
-import { dns1123LabelProblems } from '../../../../shared/meta/dns-names';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import type { MemberRules } from '../rules/members';
 import type { Rule } from '../rules/primitives';
 import {
@@ -16,6 +17,7 @@ import {
   optionalForm,
   pathWithoutBacksteps,
   requiredDnsLabel,
+  requiredText,
 } from '../rules/primitives';
 import { namedReference } from '../pod-template/env';
 import { csiDriverName, iscsiVolume } from '../rules/storage-drivers';
@@ -61,7 +63,9 @@ export const PERSISTENT_SOURCES: Required<MemberRules<PersistentVolumeSource>> =
   csi: (volume, path) => [
     ...csiDriverName(volume.driver, `${path}.driver`),
     ...needed(volume.volumeHandle, `${path}.volumeHandle`),
-    ...CSI_SECRETS.flatMap(([field, name]) => csiSecret(volume[field], path, name)),
+    ...(isInForce('csiSecretNames')
+      ? NAMED_SECRETS.flatMap((field) => namedSecret(volume[field], `${path}.${field}`))
+      : CSI_SECRETS.flatMap(([field, name]) => csiSecret(volume[field], path, name))),
   ],
 };
 
@@ -71,6 +75,21 @@ const CSI_SECRETS = [
   ['controllerExpandSecretRef', 'controllerExpandSecretRef'],
   ['nodePublishSecretRef', 'nodePublishSecretRef '],
 ] as const;
+
+const NAMED_SECRETS = [
+  'controllerPublishSecretRef',
+  'controllerExpandSecretRef',
+  'nodePublishSecretRef',
+  'nodeExpandSecretRef',
+] as const;
+
+function namedSecret(secret: SecretReference | undefined, path: string): FieldError[] {
+  if (secret === undefined) return [];
+  return [
+    ...requiredText(secret.name, `${path}.name`, dns1123SubdomainProblems),
+    ...requiredText(secret.namespace, `${path}.namespace`, dns1123LabelProblems),
+  ];
+}
 
 /** Upstream leaves the secret out of the path of a wrong form. */
 function csiSecret(secret: SecretReference | undefined, path: string, name: string): FieldError[] {

@@ -21,7 +21,7 @@ import { phaseOf, UNSET } from '../columns/format';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
 import { validateNodeSelector } from '../pod-template/affinity';
-import { ACCESS_MODES, VOLUME_MODES } from '../pod-template/claim-template';
+import { validateAccessModes as validateModes, VOLUME_MODES } from '../pod-template/claim-template';
 import { oneSource } from '../pod-template/volume-sources';
 import { membersOf } from '../rules/members';
 import { choice, forEachItem, immutable, optionalForm } from '../rules/primitives';
@@ -53,6 +53,23 @@ function validateVolume(volume: PersistentVolume): FieldError[] {
     ...rootIsNotRecycled(spec, 'spec'),
     ...optionalForm(spec.storageClassName, 'spec.storageClassName', dns1123SubdomainProblems),
     ...(volumeMode === undefined ? [] : choice(volumeMode, 'spec.volumeMode', VOLUME_MODES)),
+    ...validateAttributesClass(spec),
+  ];
+}
+
+/** Only CSI drivers know classes of attributes. */
+function validateAttributesClass({
+  volumeAttributesClassName: name,
+  csi,
+}: PersistentVolumeSpec): FieldError[] {
+  if (name === undefined) return [];
+  const path = 'spec.volumeAttributesClassName';
+  return [
+    ...(name === '' ? [required(path, 'an empty string is disallowed')] : []),
+    ...optionalForm(name, path, dns1123SubdomainProblems),
+    ...(csi === undefined
+      ? [required('spec.csi', 'has to be specified when using volumeAttributesClassName')]
+      : []),
   ];
 }
 
@@ -97,7 +114,7 @@ function notInline(isGiven: boolean, path: string): FieldError[] {
 function validateAccessModes(modes: readonly string[], path: string): FieldError[] {
   return [
     ...(modes.length === 0 ? [required(`${path}.accessModes`)] : []),
-    ...forEachItem(modes, path, (mode) => choice(mode, `${path}.accessModes`, ACCESS_MODES)),
+    ...validateModes(modes, `${path}.accessModes`),
   ];
 }
 

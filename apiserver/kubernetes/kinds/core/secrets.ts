@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { Secret } from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../../shared/errors/field-error';
@@ -33,7 +34,7 @@ const secretRules: Pick<Strategy<Secret>, 'prepareForUpdate' | 'validate' | 'val
 
 /** The path of a key as upstream gives it, where it forgot to fill in a template. */
 function strangePath(key: string): string {
-  return `data[%s][${key}]`;
+  return isInForce('secretKeyPaths') ? `data[${key}]` : `data[%s][${key}]`;
 }
 
 type Data = NonNullable<Secret['data']>;

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   HTTPIngressPath,
   Ingress,
@@ -90,7 +91,11 @@ function versionOf({ version }: GroupVersion, previous: IngressSpec | undefined)
 function oneClassOnly({ metadata, spec }: Ingress): FieldError[] {
   const annotation = metadata.annotations?.[ANNOTATION.ingressClass];
   if (annotation === undefined || spec.ingressClassName === undefined) return [];
-  const why = 'can not be set when the class field is also set';
+  const mayBeEqual = isInForce('equalIngressClasses');
+  if (mayBeEqual && annotation === spec.ingressClassName) return [];
+  const why = mayBeEqual
+    ? 'must match `ingressClassName` when both are specified'
+    : 'can not be set when the class field is also set';
   return [invalid(`annotations.${ANNOTATION.ingressClass}`, annotation, why)];
 }
 

@@ -16,6 +16,7 @@ import { tableOf } from '../columns/table';
 import { isOn } from '../field-gates';
 import type { Kind } from '../kind';
 import { isStrictlyInside } from '../rules/addresses';
+import { IS_STRICT, keepSpellings, legacyCidr } from '../rules/strict-addresses';
 import { labelSelector } from '../rules/label-selectors';
 import { choice, forEachItem, isCidr, portNumber, portNumberOrName } from '../rules/primitives';
 
@@ -82,6 +83,7 @@ function validatePeer(peer: NetworkPolicyPeer, path: string): FieldError[] {
 
 function validateBlock({ cidr, except: exceptions = [] }: IPBlock, path: string): FieldError[] {
   if (cidr === '') return [required(`${path}.cidr`)];
+  if (IS_STRICT) return validateStrictBlock(cidr, exceptions, path);
   if (!isCidr(cidr)) return [invalid(`${path}.cidr`, cidr, 'not a valid CIDR')];
   const firstBad = exceptions.findIndex((except) => !isCidr(except));
   // What follows the first that is no network is not looked at.
@@ -92,11 +94,26 @@ function validateBlock({ cidr, except: exceptions = [] }: IPBlock, path: string)
   });
 }
 
+function validateStrictBlock(cidr: string, exceptions: readonly string[], path: string): FieldError[] {
+  const errors = legacyCidr(cidr, `${path}.cidr`);
+  if (!isCidr(cidr)) return errors;
+  return [
+    ...errors,
+    ...forEachItem(exceptions, `${path}.except`, (except, at) => {
+      const wrong = legacyCidr(except, at);
+      if (wrong.length > 0) return wrong;
+      return isStrictlyInside(cidr, except) ? [] : [invalid(at, except, 'must be a strict subset of `cidr`')];
+    }),
+  ];
+}
+
 /** Ranges of ports belong to a feature that is off by default; a policy that has had some keeps them. */
 const networkPolicyStrategy: Strategy<NetworkPolicy> = {
   tracksGeneration: true,
   compat: { groupInErrors: GROUP.extensions },
   ...networkPolicyRules,
+  ratchets: (faults, previous, info) =>
+    keepSpellings(faults, previous && (() => networkPolicyRules.validate?.(previous, info) ?? [])),
   prepareForCreate: (object, { settings }) =>
     isOn(settings, 'NetworkPolicyEndPort') ? object : withoutRanges(object),
   prepareForUpdate: (next, previous, { settings }) =>

@@ -1,6 +1,7 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { Overhead, RuntimeClass, Scheduling } from '../../../../shared/api/types/node-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { duplicate } from '../../../../shared/errors/field-error';
+import { duplicate, required } from '../../../../shared/errors/field-error';
 import { dns1123LabelProblems } from '../../../../shared/meta/dns-names';
 import { validateLabels } from '../../../../shared/meta/validate-labels';
 import type { Strategy } from '../../../engine/registry/strategy';
@@ -13,7 +14,9 @@ import { forEachItem, immutable, invalidForEach, repeatsIn } from '../rules/prim
 
 const runtimeClassRules: Pick<Strategy<RuntimeClass>, 'validate' | 'validateUpdate'> = {
   validate: ({ handler, overhead, scheduling }) => [
-    ...invalidForEach(dns1123LabelProblems(handler), handler, 'handler'),
+    ...(handler === '' && isInForce('handlersAreRequired')
+      ? [required('handler')]
+      : invalidForEach(dns1123LabelProblems(handler), handler, 'handler')),
     ...(overhead === undefined ? [] : validateOverhead(overhead)),
     ...(scheduling === undefined ? [] : validateScheduling(scheduling)),
   ],

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { PriorityClass } from '../../../../shared/api/types/scheduling-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField } from '../../../../shared/errors/field-error';
@@ -35,7 +36,12 @@ const priorityClassRules: Pick<
     ...(next.value === previous.value
       ? []
       : // The capital letter is upstream's.
-        [forbiddenField('Value', 'may not be changed in an update.')]),
+        [
+          forbiddenField(
+            isInForce('priorityValuePaths') ? 'value' : 'Value',
+            'may not be changed in an update.',
+          ),
+        ]),
     ...immutable(next.preemptionPolicy, previous.preemptionPolicy, 'preemptionPolicy'),
   ],
 };

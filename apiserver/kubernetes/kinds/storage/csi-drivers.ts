@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../../../../shared/api/types/storage-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
@@ -13,35 +14,59 @@ import { choice, forEachItem, repeatsIn } from '../rules/primitives';
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
+const UPDATE_SECONDS_MIN = 10;
 const TOKEN_SECONDS_MIN = 600;
 const TOKEN_SECONDS_MAX = 2 ** 32;
 
-/** Only the token requests of a driver are mutable, so an update is validated for nothing else. */
+/** Where only the token requests of a driver are mutable, an update is validated for nothing else. */
 const csiDriverRules: Pick<Strategy<CSIDriver>, 'prepareForUpdate' | 'validateNew' | 'validateUpdate'> = {
   /** A driver has no generation before its first change. */
   prepareForUpdate(next, previous) {
     return deepEqual(next.spec, previous.spec) ? next : withNextGeneration(next, previous);
   },
-  validateNew: ({ spec }) => {
-    const { attachRequired, podInfoOnMount, fsGroupPolicy: policy } = spec;
-    return [
-      // The first path is upstream's.
-      ...(attachRequired === undefined ? [required('spec.attachedRequired')] : []),
-      ...(podInfoOnMount === undefined ? [required('spec.podInfoOnMount')] : []),
-      ...(policy === undefined ? [] : choice(policy, 'spec.fsGroupPolicy', FS_GROUP_POLICIES)),
-      ...validateTokenRequests(spec.tokenRequests ?? []),
-      ...forEachItem(spec.volumeLifecycleModes ?? [], 'spec', (mode) =>
-        choice(mode, 'spec.volumeLifecycleModes', LIFECYCLE_MODES),
-      ),
-    ];
-  },
+  validateNew: validateSpec,
   validateUpdate: (next, previous) => [
-    ...FIXED.filter(([name]) => !deepEqual(next.spec[name], previous.spec[name])).map(([name, path]) =>
-      invalid(path, fixedInGo(next.spec, name), 'field is immutable'),
-    ),
-    ...validateTokenRequests(next.spec.tokenRequests ?? []),
+    ...(isInForce('csiDriverChanges') ? CORE_FIXED : FIXED)
+      .filter(([name]) => !deepEqual(next.spec[name], previous.spec[name]))
+      .map(([name, path]) => invalid(path, fixedInGo(next.spec, name), 'field is immutable')),
+    ...(isInForce('csiDriverChanges')
+      ? validateSpec(next)
+      : validateTokenRequests(next.spec.tokenRequests ?? [])),
   ],
 };
+
+function validateSpec({ spec }: CSIDriver): FieldError[] {
+  const { attachRequired, podInfoOnMount, fsGroupPolicy: policy } = spec;
+  const { nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } = spec;
+  return [
+    // The first path is upstream's.
+    ...(attachRequired === undefined ? [required('spec.attachedRequired')] : []),
+    ...(podInfoOnMount === undefined ? [required('spec.podInfoOnMount')] : []),
+    ...(policy === undefined ? [] : choice(policy, 'spec.fsGroupPolicy', FS_GROUP_POLICIES)),
+    ...validateTokenRequests(spec.tokenRequests ?? []),
+    ...forEachItem(spec.volumeLifecycleModes ?? [], 'spec', (mode) =>
+      choice(mode, 'spec.volumeLifecycleModes', LIFECYCLE_MODES),
+    ),
+    ...(period === undefined || period >= UPDATE_SECONDS_MIN
+      ? []
+      : [
+          invalid(
+            'spec.nodeAllocatableUpdatePeriodSeconds',
+            period,
+            `must be greater than or equal to ${String(UPDATE_SECONDS_MIN)} seconds`,
+          ),
+        ]),
+    ...(inSecrets === true && (spec.tokenRequests ?? []).length === 0
+      ? [
+          invalid(
+            'spec.serviceAccountTokenInSecrets',
+            inSecrets,
+            'serviceAccountTokenInSecrets is set but no tokenRequests are specified',
+          ),
+        ]
+      : []),
+  ];
+}
 
 type Fixed =
   'attachRequired' | 'fsGroupPolicy' | 'podInfoOnMount' | 'volumeLifecycleModes' | 'storageCapacity';
@@ -54,6 +79,9 @@ const FIXED: readonly (readonly [name: Fixed, path: string])[] = [
   ['volumeLifecycleModes', 'spec.volumeLifecycleModes'],
   ['storageCapacity', 'spec.storageCapacity'],
 ];
+
+/** The fields that stay immutable. */
+const CORE_FIXED = FIXED.filter(([name]) => name === 'attachRequired' || name === 'volumeLifecycleModes');
 
 function fixedInGo(spec: CSIDriverSpec, name: Fixed): unknown {
   const value = spec[name];

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { CSINode, CSINodeDriver } from '../../../../shared/api/types/storage-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
@@ -14,10 +15,10 @@ import type { Kind } from '../kind';
 import { forEachItem, invalidForEach, nonNegative, repeatsIn } from '../rules/primitives';
 import { csiDriverName } from '../rules/storage-drivers';
 
-const NODE_ID_BYTES_MAX = 128;
+const NODE_ID_BYTES_MAX = isInForce('longNodeIds') ? 256 : 128;
 
-/** For a node that has a longer one already; v1.22 lets all have it. */
-const LONG_NODE_ID_BYTES_MAX = 192;
+/** For a node that has a longer one already. */
+const LONG_NODE_ID_BYTES_MAX = Math.max(NODE_ID_BYTES_MAX, 192);
 
 /** The drivers of one node: an entry stays as it is for as long as it is there. */
 const csiNodeRules: Pick<Strategy<CSINode>, 'validateNew' | 'validateUpdate'> = {

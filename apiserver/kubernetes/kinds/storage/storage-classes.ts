@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   TopologySelectorLabelRequirement,
   TopologySelectorTerm,
@@ -38,7 +39,11 @@ export const storageClassRules: Pick<Strategy<StorageClass>, 'validate' | 'valid
     ...FIXED.filter(
       (field) =>
         !deepEqual(next[field] ?? null, previous[field] ?? null) || getEmptiedFields(next, field).has(field),
-    ).map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
+    ).map((field) =>
+      isInForce('immutableStorageClasses')
+        ? invalid(field, next[field], 'field is immutable')
+        : forbiddenField(field, `updates to ${field} are forbidden.`),
+    ),
     ...immutable(next.volumeBindingMode, previous.volumeBindingMode, 'volumeBindingMode'),
   ],
 };

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../../shared/api/changes';
 import type {
   LoadBalancerStatus,
   Service,
@@ -10,6 +11,7 @@ import { goQuote } from '../../../../../shared/errors/go-quote';
 import type { GoValue } from '../../../../../shared/errors/go-values';
 import { goStruct, goStructs } from '../../../../../shared/errors/go-values';
 import { dns1123SubdomainProblems } from '../../../../../shared/meta/dns-names';
+import { isOnByDefault } from '../../../../../shared/flags/feature-gate-table';
 import { validateLabels } from '../../../../../shared/meta/validate-labels';
 import { ANNOTATION } from '../../../../../shared/names';
 import type { ObjectMeta } from '../../../../../shared/object/object';
@@ -19,9 +21,9 @@ import { statusSubresource } from '../../../../engine/registry/strategy';
 import { isOn } from '../../field-gates';
 import { familyOf, reachableAddress } from '../../rules/addresses';
 import {
+  choice,
   forEachItem,
   invalidForEach,
-  ipAddress,
   isCidr,
   noDuplicates,
   optionalForm,
@@ -30,6 +32,7 @@ import {
   requiredChoice,
   untilEnough,
 } from '../../rules/primitives';
+import { IS_STRICT, legacyCidr, legacyIp } from '../../rules/strict-addresses';
 import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
 import { balancerClassStays, balancerFields, insideTraffic, topologyKeys } from './service-features';
 import { validateServicePort } from './service-ports';
@@ -83,7 +86,7 @@ function validateService({ metadata, spec }: Service, settings: KindSettings): F
 }
 
 function externalAddress(address: string, path: string): FieldError[] {
-  const wrong = ipAddress(address, path);
+  const wrong = legacyIp(address, path);
   return wrong.length > 0 ? wrong : reachableAddress(address, path);
 }
 
@@ -96,7 +99,7 @@ function validateByType(spec: ServiceSpec): FieldError[] {
       return [
         ...missing,
         ...forEachItem(ports, 'spec.ports', ({ port }, path) =>
-          port === NODE_AGENT_PORT
+          port === NODE_AGENT_PORT && !isInForce('nodeAgentPorts')
             ? [invalid(path, port, 'may not expose port 10250 externally since it is used by kubelet')]
             : [],
         ),
@@ -257,9 +260,11 @@ function validateSourceRanges(metadata: ObjectMeta, spec: ServiceSpec): FieldErr
     ...(type === 'LoadBalancer'
       ? []
       : [forbiddenField(path, "may only be used when `type` is 'LoadBalancer'")]),
-    ...(ranges.every((range) => isCidr(range.trim()))
-      ? []
-      : [invalid(path, shown, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')]),
+    ...(IS_STRICT
+      ? forEachItem(ranges, path, (range, at) => legacyCidr(range.trim(), inSpec.length > 0 ? at : path))
+      : ranges.every((range) => isCidr(range.trim()))
+        ? []
+        : [invalid(path, shown, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')]),
   ];
 }
 
@@ -267,9 +272,21 @@ const POLICY = 'spec.externalTrafficPolicy';
 const HEALTH_PORT = 'spec.healthCheckNodePort';
 
 function validateTraffic(spec: ServiceSpec): FieldError[] {
+  const { trafficDistribution: distribution } = spec;
+  return [
+    ...validateOutsideTraffic(spec),
+    ...(distribution === undefined ? [] : choice(distribution, 'spec.trafficDistribution', DISTRIBUTIONS)),
+  ];
+}
+
+const DISTRIBUTIONS = isOnByDefault('PreferSameTrafficDistribution')
+  ? ['PreferClose', 'PreferSameZone', 'PreferSameNode']
+  : ['PreferClose'];
+
+function validateOutsideTraffic(spec: ServiceSpec): FieldError[] {
   const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0 } = spec;
   return [
-    ...(['', 'Cluster', 'Local'].includes(policy)
+    ...(['', 'Cluster', 'Local'].includes(policy) || isInForce('externallyAccessibleServices')
       ? []
       : [invalid(POLICY, policy, 'ExternalTrafficPolicy must be empty, Cluster or Local')]),
     ...(healthPort < 0

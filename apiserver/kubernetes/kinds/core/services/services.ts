@@ -1,5 +1,6 @@
+import { isOnByDefault } from '../../../../../shared/flags/feature-gate-table';
 import type { Service } from '../../../../../shared/api/types/core-v1';
-import { label1035Name } from '../../../../../shared/meta/name-rules';
+import { label1035Name, labelName } from '../../../../../shared/meta/name-rules';
 import type { Strategy } from '../../../../engine/registry/strategy';
 import { AGE, NAME } from '../../columns/common';
 import { labelsText, loadBalancerText, NONE, UNKNOWN } from '../../columns/format';
@@ -9,6 +10,7 @@ import type { Kind } from '../../kind';
 import { normalizeChangedService, normalizeNewService } from '../../service-allocation/service-spec';
 import { proxyToService } from '../connect/connect-proxies';
 import { withFeatures } from './service-features';
+import { keepSpellings } from '../../rules/strict-addresses';
 import { serviceRules } from './service-rules';
 
 /** A Service: an address, and ports of nodes, that are its own. */
@@ -19,8 +21,10 @@ const serviceStrategy: Strategy<Service> = {
     keyInErrors: 'services/specs',
   },
   createsOnUpdate: true,
-  nameRule: label1035Name,
+  nameRule: isOnByDefault('RelaxedServiceNameValidation') ? labelName : label1035Name,
   ...serviceRules,
+  ratchets: (faults, previous, info) =>
+    keepSpellings(faults, previous && (() => serviceRules.validate?.(previous, info) ?? [])),
   reserves: 'service addresses',
   prepareForCreate: (object, { settings }) => normalizeNewService(withFeatures(object, settings)),
   prepareForUpdate: (next, previous, { settings }) =>
