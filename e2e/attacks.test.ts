@@ -91,7 +91,12 @@ const HTTP2_FLOODS = 'apiserver_http2_floods_total';
 const BROKEN: Repelled = { codes: [0], times: [1, 1] };
 const ENDED_FLOOD: Repelled = { ...BROKEN, grows: [[HTTP2_FLOODS], 1] };
 
-const FLOOD = (codes: readonly number[]): Repelled => ({ codes, times: [0, FEW], grows: [[FLOODS], 1] });
+/** A refusal without credentials ends the connection, too, perhaps before the flood is counted. */
+const FLOOD = (codes: readonly number[]): Repelled => ({
+  codes,
+  times: [0, FEW],
+  grows: [[FLOODS, REQUESTS], 1],
+});
 
 const REPELLED: ReadonlyMap<string, Repelled> = new Map([
   ['F1: 20,000 × GET /livez in one go, without credentials', FLOOD([200])],
@@ -144,6 +149,20 @@ const REPELLED: ReadonlyMap<string, Repelled> = new Map([
   ['HTTP/2: PING without end (CVE-2019-9512), without credentials', ENDED_FLOOD],
   ['HTTP/2: SETTINGS without end (CVE-2019-9515), without credentials', ENDED_FLOOD],
   ['HTTP/2: empty pieces of a body (CVE-2019-9518), of a tenant', BROKEN],
+  [
+    'R1: 1,400 watches of one object of 900 KB, never read',
+    { codes: [200], times: [1, FEW], grows: [[REQUESTS], 1], isEndless: true },
+  ],
+  [
+    'R3: GET /version with an Accept header of 60,000 commas on 40 connections, without credentials',
+    { codes: [406], times: [40, 40], grows: [[REQUESTS], 40] },
+  ],
+  ['R5: YAML of 480 KB by 20 service accounts, 16 each', large(422)],
+  // Stopped at once: the full number is for the benchmark.
+  [
+    'R7: 4,000 idle connections of one address',
+    { codes: [], times: [0, 0], grows: [[REQUESTS], 0], isEndless: true },
+  ],
 ]);
 
 /** One request, which runs on a worker thread. */
