@@ -8,6 +8,8 @@ import { runRequestSigning } from './certificates/request-signing';
 import type { Controller, ManagerGate } from './runtime/controller';
 import { MANAGER_GATES } from './runtime/controller';
 import { runDeployments } from './deployment/deployment';
+import { runEndpoints } from './endpoints/endpoints';
+import { runEndpointSlices } from './endpoints/endpointslices';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
 import { runJobs } from './job/job';
 import { runNamespaceController } from './namespace/namespace-controller';
@@ -17,6 +19,7 @@ import { runReplicaSets, runReplicationControllers } from './replicaset/replicas
 import { runResourceQuota } from './resource-quota/resource-quota';
 import { runRoleAggregation } from './role-aggregation/role-aggregation';
 import { runStaleStorageVersions } from './storage-versions/stale-storage-versions';
+import { runTtlAfterFinished } from './ttl-after-finished/ttl-after-finished';
 import { runClaimProtection } from './volume-protection/claim-protection';
 import { runVolumeProtection } from './volume-protection/volume-protection';
 
@@ -44,6 +47,9 @@ export const CONTROLLERS: readonly Controller[] = [
   { name: 'replicaset', account: 'replicaset-controller', run: runReplicaSets },
   { name: 'deployment', account: 'deployment-controller', run: runDeployments },
   { name: 'job', account: 'job-controller', run: runJobs },
+  { name: 'ttl-after-finished', account: 'ttl-after-finished-controller', run: runTtlAfterFinished },
+  { name: 'endpoint', account: 'endpoint-controller', run: runEndpoints },
+  { name: 'endpointslice', account: 'endpointslice-controller', run: runEndpointSlices },
   {
     name: 'clusterrole-aggregation',
     account: 'clusterrole-aggregation-controller',

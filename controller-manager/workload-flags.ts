@@ -18,4 +18,25 @@ export const WORKLOAD_FLAGS = [
     name: 'concurrent-rc-syncs',
     help: 'The number of ReplicationControllers that are reconciled concurrently.',
   },
+  {
+    ...CONCURRENT,
+    name: 'concurrent-endpoint-syncs',
+    help: 'The number of Services whose Endpoints are reconciled concurrently.',
+  },
+  {
+    ...CONCURRENT,
+    name: 'concurrent-service-endpoint-syncs',
+    help: 'The number of Services whose EndpointSlices are reconciled concurrently.',
+  },
+  {
+    ...CONCURRENT,
+    name: 'max-endpoints-per-slice',
+    default: 100,
+    help: 'The most endpoints of an EndpointSlice.',
+  },
+  {
+    ...CONCURRENT,
+    name: 'concurrent-ttl-after-finished-syncs',
+    help: 'The number of finished Jobs that are deleted concurrently.',
+  },
 ] as const;

@@ -1,15 +1,17 @@
-import { fromNeutral } from './names';
+import { fromNeutral, groupFromNeutral } from './names';
 
 /** Labels and annotations that the workload controllers write and read. As in `names.ts`, each is spelled once. */
 
 export const WORKLOAD_LABEL = {
-  /** On the ReplicaSets of a Deployment and their pods: a hash of the template. The same in both dialects, as is the next one. */
+  /** On the ReplicaSets of a Deployment and their pods: a hash of the template. The same in both dialects. */
   podTemplateHash: 'pod-template-hash',
-  /** On the pods of StatefulSets and DaemonSets: the revision that they were made of. */
-  controllerRevisionHash: 'controller-revision-hash',
-  /** On the pods of a StatefulSet: their name and ordinal. The same in both dialects, since Services select by them. */
-  statefulSetPodName: 'statefulset.kubernetes.io/pod-name',
-  podIndex: 'apps.kubernetes.io/pod-index',
+  /** On Endpoints: the controller that wrote them. The same in both dialects. */
+  endpointsManagedBy: 'endpoints.kubernetes.io/managed-by',
+  /** On an EndpointSlice: its Service, and the controller that wrote it. */
+  serviceName: fromNeutral('orch.io/service-name'),
+  sliceManagedBy: fromNeutral('endpointslice.orch/managed-by'),
+  /** On the endpoints of a Service without an address of its own. */
+  headless: fromNeutral('service.orch/headless'),
 } as const;
 
 export const WORKLOAD_ANNOTATION = {
@@ -26,8 +28,9 @@ export const WORKLOAD_ANNOTATION = {
   /** On such a pod: how often its index has failed before, and how often by failures that do not count. */
   indexFailures: fromNeutral('batch.orch/job-index-failure-count'),
   ignoredIndexFailures: fromNeutral('batch.orch/job-index-ignored-failure-count'),
-  /** On the Job of a CronJob: the time for which it was made. */
-  scheduledTime: fromNeutral('batch.orch/cronjob-scheduled-timestamp'),
+  /** On Endpoints: when the change happened that they follow, and that there are more than they have. The same in both dialects. */
+  lastChangeTriggerTime: 'endpoints.kubernetes.io/last-change-trigger-time',
+  overCapacity: 'endpoints.kubernetes.io/over-capacity',
 } as const;
 
 /** On the pods of a Job until they are counted in its status. */
@@ -35,3 +38,6 @@ export const JOB_TRACKING_FINALIZER = fromNeutral('batch.orch/job-tracking');
 
 /** The value of `spec.managedBy` that names the controller of this project; another one is left to its own controller. */
 export const JOB_CONTROLLER_NAME = fromNeutral('orch.io/job-controller');
+
+/** The value of the label `sliceManagedBy` for slices that are made of pods. */
+export const ENDPOINTSLICE_MANAGER = groupFromNeutral('endpointslice-controller.orch');

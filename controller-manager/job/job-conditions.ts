@@ -11,16 +11,6 @@ export interface JobEnd {
   readonly message?: string;
 }
 
-/** Reports whether the Job has ended for good. */
-export function isFinished({ status }: Job): boolean {
-  return (
-    status?.conditions?.some(
-      (condition) =>
-        (condition.type === 'Complete' || condition.type === 'Failed') && condition.status === 'True',
-    ) === true
-  );
-}
-
 /** Returns the condition if the Job has it with the status True. */
 export function trueCondition({ status }: Job, type: JobEndType): JobCondition | undefined {
   const condition = findCondition(status?.conditions, type);

@@ -17,6 +17,11 @@ export interface ControllerOptions {
   readonly concurrentDeploymentSyncs?: number;
   readonly concurrentReplicasetSyncs?: number;
   readonly concurrentRcSyncs?: number;
+  readonly concurrentEndpointSyncs?: number;
+  readonly concurrentServiceEndpointSyncs?: number;
+  readonly concurrentTtlAfterFinishedSyncs?: number;
+  /** The most endpoints of an EndpointSlice; 100 if absent. */
+  readonly maxEndpointsPerSlice?: number;
   /** The CA certificates of the API server for pods, as PEM text; absent if unknown. */
   readonly rootCa?: string;
   /** Signs the tokens in Secrets; absent without a key. */

@@ -39,7 +39,7 @@ const CLOCK_PRELOAD = path.join(repositoryRoot, 'dist', 'e2e', 'robustness', 'cl
 const CHECK_INTERVAL = '--cache-check-interval=10s';
 
 /** The load writes Deployments and pods itself, and the checkers expect no other writer of them. */
-const WITHOUT_WORKLOADS = '*,-deployment,-replicaset,-replicationcontroller,-job';
+const WITHOUT_WORKLOADS = '*,-deployment,-replicaset,-replicationcontroller,-job,-endpoint,-endpointslice';
 
 export async function startRig(options: RigOptions): Promise<Rig> {
   const workspace = makeWorkspace('robustness');
