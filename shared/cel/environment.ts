@@ -36,7 +36,7 @@ export const ALL_RELEASES = Infinity;
 const OPTIONALS_SINCE = 28;
 /** Release 1.30 has addresses and networks. */
 const ADDRESSES_SINCE = 30;
-/** Release 1.29 checks constant patterns, durations, timestamps and literals when it compiles. */
+/** Release 1.29 checks constant patterns, durations and timestamps when it compiles. */
 const LITERALS_SINCE = 29;
 
 const FUNCTIONS: readonly FunctionDeclaration[] = [
@@ -95,7 +95,6 @@ export class Environment {
       variables: new Map(variables.map((variable) => [variable.name, variable])),
       functions: base === undefined ? functionsOf(release) : base.#declarations.functions,
       structs: options.structs ?? new Map(),
-      isHomogeneous: options.allowsMixedLiterals !== true,
     };
   }
 
@@ -113,8 +112,11 @@ export class Environment {
     const parsed = parse(source, this.#parseOptions);
     if (parsed instanceof Issues) return parsed;
     const checked = check(parsed, this.#declarations);
-    if (checked instanceof Issues || this.#options.release < LITERALS_SINCE) return checked;
-    const issues = validateLiterals(checked, this.#declarations.isHomogeneous);
+    if (checked instanceof Issues) return checked;
+    const issues = validateLiterals(checked, {
+      hasValues: this.#options.release >= LITERALS_SINCE,
+      isHomogeneous: this.#options.allowsMixedLiterals !== true,
+    });
     return issues.isEmpty ? checked : issues;
   }
 
@@ -155,7 +157,16 @@ export class Program {
   }
 }
 
+/** The functions of each release that was used; there are few releases. */
+const known = new Map<number, ReadonlyMap<string, FunctionDeclaration>>();
+
 function functionsOf(release: number): ReadonlyMap<string, FunctionDeclaration> {
+  const merged = known.get(release) ?? mergeAvailable(release);
+  known.set(release, merged);
+  return merged;
+}
+
+function mergeAvailable(release: number): ReadonlyMap<string, FunctionDeclaration> {
   const available = FUNCTIONS.map(({ name, overloads }) => ({
     name,
     overloads: overloads.filter(({ since }) => since <= release),

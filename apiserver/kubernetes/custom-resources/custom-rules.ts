@@ -1,6 +1,8 @@
 import { evaluateRules } from '../../../shared/cel/schema/evaluate-rules';
 import type { RuleProblem } from '../../../shared/cel/schema/evaluate-rules';
+import { compileRemaining } from '../../../shared/cel/schema/rule-tree';
 import type { RuleNode } from '../../../shared/cel/schema/rule-tree';
+import { Slices } from '../../../shared/concurrency/slices';
 import type { FieldError } from '../../../shared/errors/field-error';
 import {
   duplicate,
@@ -18,6 +20,20 @@ const LOOP_COST_MAX = 50_000;
 
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+/** Trees whose rules are all compiled. */
+const warm = new WeakSet<RuleNode>();
+
+/** Compiles rules ahead of use, in slices of the event loop; undefined when there is nothing to compile. */
+export function warmRules(rules: RuleNode | undefined): Promise<void> | undefined {
+  return rules === undefined || warm.has(rules) ? undefined : compileInSlices(rules);
+}
+
+async function compileInSlices(rules: RuleNode): Promise<void> {
+  const slices = new Slices();
+  for (const _ of compileRemaining(rules)) if (slices.due()) await slices.pause();
+  warm.add(rules);
+}
 
 export interface RuleCheck {
   /** Undefined where the version has no rules. */

@@ -13,7 +13,7 @@ import { keepBudgetWithin, valueBudget } from '../../engine/request/value-budget
 import type { Strategy, WriteInfo } from '../../engine/registry/strategy';
 import { statusSubresource } from '../../engine/registry/strategy';
 import type { Guard } from '../../engine/storage/backend';
-import { validateByRules } from './custom-rules';
+import { validateByRules, warmRules } from './custom-rules';
 import { validateScaled } from './custom-scale';
 import type { LazyVersion } from './custom-version';
 import type { DefinitionVersion } from './definition';
@@ -46,10 +46,7 @@ export function customStrategy(
     generationCountsStatus: true,
     requiresResourceVersion: true,
     statusLeavesMetadata: true,
-    prepareRules: (_next, _previous, { via }) => {
-      const schema = versions.get(via.version)?.lazy.schema;
-      return schema === undefined ? undefined : warmPatterns([schema], INSTRUCTIONS_MAX);
-    },
+    prepareRules: (_next, _previous, { via }) => prepareRules(versions.get(via.version)?.lazy),
     validate: (object, info) => {
       const { lazy, scale } = versions.get(info.via.version) ?? {};
       const schema = lazy?.schema;
@@ -94,6 +91,16 @@ export function customStrategy(
       },
     },
   };
+}
+
+/** Compiles the patterns and the rules of a version ahead of use; undefined if there is nothing to compile. */
+function prepareRules(version: LazyVersion | undefined): Promise<void> | undefined {
+  const { schema, rules } = version ?? {};
+  const patterns = schema === undefined ? undefined : warmPatterns([schema], INSTRUCTIONS_MAX);
+  const compiling = warmRules(rules);
+  return patterns === undefined || compiling === undefined
+    ? (patterns ?? compiling)
+    : patterns.then(() => compiling);
 }
 
 /** Sets the apiVersion of the request, whose schema applies, on the object in the storage version. */

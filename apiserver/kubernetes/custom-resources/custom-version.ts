@@ -5,7 +5,7 @@ import type {
 } from '../../../shared/api/types/apiextensions-v1';
 import { stringifyExact } from '../../../shared/object/exact-text';
 import type { RuleNode } from '../../../shared/cel/schema/rule-tree';
-import { compileRuleTree } from '../../../shared/cel/schema/rule-tree';
+import { ruleTreeOf } from '../../../shared/cel/schema/rule-tree';
 import type { StructuralSchema } from '../../../shared/structural/structural-schema';
 import { compileSchema } from '../../../shared/structural/structural-schema';
 import type { CustomVersion, StoredResource } from '../../engine/registry/resource';
@@ -86,9 +86,9 @@ export class LazyVersion implements CustomVersion {
     return this.#compiled.schema;
   }
 
-  /** The compiled validation rules; undefined where there are none. */
+  /** The validation rules, which are compiled on first use; undefined where there are none. */
   get rules(): RuleNode | undefined {
-    this.#rules ??= { tree: compileRules(this.version) };
+    this.#rules ??= { tree: rulesOf(this.version) };
     return this.#rules.tree;
   }
 
@@ -111,9 +111,9 @@ function compile(
   return json === undefined ? undefined : compileSchema(json, { preserveUnknownFields });
 }
 
-function compileRules({ schema }: Partial<CustomResourceDefinitionVersion>): RuleNode | undefined {
+function rulesOf({ schema }: Partial<CustomResourceDefinitionVersion>): RuleNode | undefined {
   const json = schema?.openAPIV3Schema;
-  return json === undefined || !SERVES_VALIDATION_RULES ? undefined : compileRuleTree(json);
+  return json === undefined || !SERVES_VALIDATION_RULES ? undefined : ruleTreeOf(json);
 }
 
 /** Returns whether no schema of the definition prunes, defaults or coerces anything. */

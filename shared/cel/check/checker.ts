@@ -272,7 +272,7 @@ class Checker {
     let type: CelType | undefined;
     const elements = expr.elements.map((element, index) => {
       const checked = this.#check(element);
-      type = this.#join(checked, type, this.#contentType(checked, expr.optional.has(index)));
+      type = this.#join(type, this.#contentType(checked, expr.optional.has(index)));
       return checked;
     });
     this.#types.set(expr.id, listOf(type ?? this.#newParam()));
@@ -284,9 +284,9 @@ class Checker {
     let valueType: CelType | undefined;
     const entries = expr.entries.map((entry) => {
       const key = this.#check(entry.key);
-      keyType = this.#join(key, keyType, this.#typeOf(key));
+      keyType = this.#join(keyType, this.#typeOf(key));
       const value = this.#check(entry.value);
-      valueType = this.#join(value, valueType, this.#contentType(value, entry.isOptional));
+      valueType = this.#join(valueType, this.#contentType(value, entry.isOptional));
       return { ...entry, key, value };
     });
     this.#types.set(expr.id, mapOf(keyType ?? this.#newParam(), valueType ?? this.#newParam()));
@@ -302,12 +302,10 @@ class Checker {
     return content;
   }
 
-  #join(expr: Expr, previous: CelType | undefined, current: CelType): CelType {
+  #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current;
     if (this.#assign([previous], [current])) return mostGeneral(previous, current);
-    if (!this.#declarations.isHomogeneous) return DYN;
-    this.#mismatch(expr.id, previous, current);
-    return ERROR;
+    return DYN;
   }
 
   #struct(expr: StructLiteral): Expr {

@@ -39,8 +39,6 @@ export interface Declarations {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   /** Types with fields, by their name. */
   readonly structs: ReadonlyMap<string, FieldTypes>;
-  /** Whether elements of list and map literals need one common type. */
-  readonly isHomogeneous: boolean;
 }
 
 /** Merges declarations of the same function, in the order given. */

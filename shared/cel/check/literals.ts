@@ -16,12 +16,15 @@ const CHECKED_ARGUMENTS = new Map<string, (value: Value) => Result | object>([
 ]);
 
 /** Reports constants without a value and literals with mixed types (cel-go `cel/validator.go`). */
-export function validateLiterals(checked: Checked, isHomogeneous: boolean): Issues {
+export function validateLiterals(
+  checked: Checked,
+  { hasValues, isHomogeneous }: { readonly hasValues: boolean; readonly isHomogeneous: boolean },
+): Issues {
   const issues = new Issues(checked.source);
   const report = (expr: Expr, message: string): void =>
     issues.report(checked.offsets.get(expr.id) ?? -1, message);
   walk(checked.expr, (part) => {
-    if (part.kind !== 'call') return;
+    if (!hasValues || part.kind !== 'call') return;
     const [argument] = part.args;
     const test = CHECKED_ARGUMENTS.get(part.name);
     if (test === undefined || argument?.kind !== 'literal') return;

@@ -29,11 +29,11 @@ export function toDuration(nanoseconds: bigint): Result {
   return BigInt.asIntN(64, nanoseconds) === nanoseconds ? new Duration(nanoseconds) : DURATION_OVERFLOW;
 }
 
-export function toTimestamp(nanoseconds: bigint): Result {
+export function toTimestamp(nanoseconds: bigint, offsetMinutes = 0): Result {
   const isBelow = nanoseconds < UNIX_SECONDS_MIN * NANOSECONDS;
   return isBelow || nanoseconds >= (UNIX_SECONDS_MAX + 1n) * NANOSECONDS
     ? TIMESTAMP_OVERFLOW
-    : new Timestamp(nanoseconds);
+    : new Timestamp(nanoseconds, offsetMinutes);
 }
 
 export function add(a: Value, b: Value): Result {
@@ -48,8 +48,10 @@ export function add(a: Value, b: Value): Result {
 
 function addTimes(a: Value, b: Value): Result {
   if (a instanceof Duration && b instanceof Duration) return toDuration(a.nanoseconds + b.nanoseconds);
-  if (a instanceof Timestamp && b instanceof Duration) return toTimestamp(a.nanoseconds + b.nanoseconds);
-  if (a instanceof Duration && b instanceof Timestamp) return toTimestamp(a.nanoseconds + b.nanoseconds);
+  if (a instanceof Timestamp && b instanceof Duration)
+    return toTimestamp(a.nanoseconds + b.nanoseconds, a.offsetMinutes);
+  if (a instanceof Duration && b instanceof Timestamp)
+    return toTimestamp(a.nanoseconds + b.nanoseconds, b.offsetMinutes);
   return NO_OVERLOAD;
 }
 
@@ -58,7 +60,8 @@ export function subtract(a: Value, b: Value): Result {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (a instanceof Uint && b instanceof Uint) return toUint(a.value - b.value);
   if (a instanceof Duration && b instanceof Duration) return toDuration(a.nanoseconds - b.nanoseconds);
-  if (a instanceof Timestamp && b instanceof Duration) return toTimestamp(a.nanoseconds - b.nanoseconds);
+  if (a instanceof Timestamp && b instanceof Duration)
+    return toTimestamp(a.nanoseconds - b.nanoseconds, a.offsetMinutes);
   if (a instanceof Timestamp && b instanceof Timestamp) return toDuration(a.nanoseconds - b.nanoseconds);
   return NO_OVERLOAD;
 }

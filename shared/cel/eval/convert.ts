@@ -92,7 +92,9 @@ export function convertToTimestamp(value: Value): Result {
   if (typeof value === 'bigint') return toTimestamp(value * NANOSECONDS);
   if (typeof value !== 'string') return NO_OVERLOAD;
   const parsed = parseTimestamp(value);
-  return parsed === undefined ? failed(value, 'google.protobuf.Timestamp') : toTimestamp(parsed);
+  return parsed === undefined
+    ? failed(value, 'google.protobuf.Timestamp')
+    : toTimestamp(parsed.nanoseconds, parsed.offsetMinutes);
 }
 
 export function convertToDuration(value: Value): Result {

@@ -1,4 +1,5 @@
 import type { Overload } from '../check/declarations';
+import { DYN } from '../check/types';
 import type { CelType } from '../check/types';
 import type { Call } from '../parser/ast';
 import { runtimeCost } from '../cost/runtime';
@@ -207,6 +208,9 @@ function dispatch(
 function accepts(type: CelType, value: Value | undefined): boolean {
   if (value === undefined) return false;
   if (type.kind === 'typeParam' || type.kind === 'dyn' || type.kind === 'any') return true;
+  const [element = DYN] = type.params;
+  if (value instanceof ListValue && type.kind === 'list')
+    return value.size === 0 || accepts(element, value.at(0));
   const actual = typeOfValue(value);
   return type.kind === actual.kind && (type.kind !== 'opaque' || type.name === actual.name);
 }

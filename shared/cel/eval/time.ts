@@ -1,5 +1,5 @@
-import { EvalError } from './values';
-import type { Duration, Timestamp } from './values';
+import { EvalError, Timestamp } from './values';
+import type { Duration } from './values';
 import { plainDecimal } from './decimals';
 
 const NANOSECONDS = 1_000_000_000n;
@@ -17,8 +17,8 @@ const UNIT_NANOSECONDS = new Map([
 ]);
 const INT_MAX = 2n ** 63n - 1n;
 
-/** Reads an RFC 3339 time as nanoseconds since 1970; undefined when it is none. */
-export function parseTimestamp(text: string): bigint | undefined {
+/** Reads an RFC 3339 time; undefined when it is none. */
+export function parseTimestamp(text: string): Timestamp | undefined {
   const match = TIMESTAMP.exec(text);
   if (match === null) return undefined;
   const field = (index: number): number => Number(match[index] ?? 0);
@@ -31,7 +31,8 @@ export function parseTimestamp(text: string): bigint | undefined {
   date.setUTCHours(hour, minute, second);
   const offsetMinutes = (field(9) * 60 + field(10)) * (match[8] === '-' ? -1 : 1);
   const fraction = BigInt((match[7] ?? '0').slice(0, 9).padEnd(9, '0'));
-  return BigInt(date.getTime() / 1000 - offsetMinutes * 60) * NANOSECONDS + fraction;
+  const seconds = BigInt(date.getTime() / 1000 - offsetMinutes * 60);
+  return new Timestamp(seconds * NANOSECONDS + fraction, offsetMinutes);
 }
 
 function daysOf(year: number, month: number): number {
@@ -40,12 +41,13 @@ function daysOf(year: number, month: number): number {
   return date.getUTCDate();
 }
 
-export function formatTimestamp({ nanoseconds }: Timestamp): string {
+export function formatTimestamp({ nanoseconds, offsetMinutes }: Timestamp): string {
   const fraction = ((nanoseconds % NANOSECONDS) + NANOSECONDS) % NANOSECONDS;
-  const date = new Date(Number((nanoseconds - fraction) / NANOSECONDS) * 1000);
-  const whole = date.toISOString().slice(0, 19);
+  const date = new Date(Number((nanoseconds - fraction) / NANOSECONDS) * 1000 + offsetMinutes * 60_000);
   const digits = String(fraction).padStart(9, '0').replace(/0+$/u, '');
-  return `${whole}${digits === '' ? '' : `.${digits}`}Z`;
+  const hours = String(Math.floor(Math.abs(offsetMinutes) / 60)).padStart(2, '0');
+  const zone = `${offsetMinutes < 0 ? '-' : '+'}${hours}:${String(Math.abs(offsetMinutes) % 60).padStart(2, '0')}`;
+  return `${date.toISOString().slice(0, 19)}${digits === '' ? '' : `.${digits}`}${offsetMinutes === 0 ? 'Z' : zone}`;
 }
 
 /** Reads a duration as Go's `time.ParseDuration` does, in nanoseconds; undefined when it is none or too long. */

@@ -59,12 +59,14 @@ export class Uint {
   }
 }
 
-/** A moment, in nanoseconds since 1970 in UTC. */
+/** A moment, in nanoseconds since 1970 in UTC, with the offset in minutes that it is written with. */
 export class Timestamp {
   readonly nanoseconds: bigint;
+  readonly offsetMinutes: number;
 
-  constructor(nanoseconds: bigint) {
+  constructor(nanoseconds: bigint, offsetMinutes = 0) {
     this.nanoseconds = nanoseconds;
+    this.offsetMinutes = offsetMinutes;
   }
 }
 

@@ -99,10 +99,17 @@ function fixed(value: number, precision: number): string {
   return /[02468]$/u.test(kept) ? kept : rounded;
 }
 
+/** Version 2 of the library writes powers of ten as text of the locale. */
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
 function scientific(value: number, precision: number): string {
   const [digits = '', power = '0'] = value.toExponential(Math.min(precision, DECIMALS_MAX)).split('e');
   const exponent = Number(power);
-  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+  const raised = Array.from(
+    String(Math.abs(exponent)).padStart(2, '0'),
+    (digit) => SUPERSCRIPTS[Number(digit)],
+  );
+  return `${digits}×10${exponent < 0 ? '⁻' : ''}${raised.join('')}`;
 }
 
 function formatRadix(value: Value, radix: number, allowed: string): string | EvalError {

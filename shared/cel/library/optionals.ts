@@ -9,6 +9,7 @@ import {
   MapValue,
   NO_OVERLOAD,
   OptionalValue,
+  Timestamp,
   TypeValue,
   Uint,
   mapKeyOf,
@@ -28,11 +29,15 @@ const TWO_VARIABLES_SINCE = 32;
 /** The planner evaluates selections, indices and `or` itself. */
 const SPECIAL = (): Result => NO_OVERLOAD;
 
+/** The first moment of year 1, which is the empty time. */
+const YEAR_ONE = -62_135_596_800_000_000_000n;
+
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === 0n || value === 0 || value === '') return true;
   if (value instanceof ListValue || value instanceof MapValue) return value.size === 0;
   if (value instanceof Uint8Array) return value.length === 0;
   if (value instanceof Uint) return value.value === 0n;
+  if (value instanceof Timestamp) return value.nanoseconds === YEAR_ONE;
   return value instanceof Duration && value.nanoseconds === 0n;
 }
 

@@ -22,6 +22,9 @@ const QUOTED = new Map([
   ['"', '\\"'],
 ]);
 
+/** The most characters that replacements add; upstream has no limit and runs out of memory. */
+const RESULT_LENGTH_MAX = 16_000_000;
+
 function outOfRange(index: bigint | number): EvalError {
   return new EvalError(`index out of range: ${index}`);
 }
@@ -79,12 +82,15 @@ const substring = onText((text, [start, end]) => {
 const replace = onText((text, [from, to, limit]) => {
   if (typeof from !== 'string' || typeof to !== 'string') return NO_OVERLOAD;
   if (limit !== undefined && typeof limit !== 'bigint') return NO_OVERLOAD;
+  const count = from === '' ? text.length + 1 : text.split(from).length - 1;
+  if (count * to.length > RESULT_LENGTH_MAX)
+    return new EvalError('operation cancelled: actual cost limit exceeded');
   if (limit === undefined || limit < 0n)
     return from === '' ? surround(text, to, Infinity) : text.replaceAll(from, () => to);
   if (from === '') return surround(text, to, Number(limit));
   const parts = text.split(from);
-  const count = Math.min(Number(limit), parts.length - 1);
-  return [parts.slice(0, count + 1).join(to), ...parts.slice(count + 1)].join(from);
+  const replaced = Math.min(Number(limit), parts.length - 1);
+  return [parts.slice(0, replaced + 1).join(to), ...parts.slice(replaced + 1)].join(from);
 });
 
 /** Puts a text before each character and after the last one, as replacing the empty text does. */

@@ -44,19 +44,18 @@ export function parseUrl(text: string): UrlParts | string {
   if (match === null) return failed('invalid URI for request');
   const [, scheme = '', authority, path = '', query = ''] = match;
   const host = (authority ?? '').slice((authority ?? '').lastIndexOf('@') + 1);
-  const problem =
-    schemeProblem(text, { scheme, path, hasAuthority: authority !== undefined }) ?? pathProblem(path);
+  // After a scheme, a text that is no path has parts that only its scheme knows.
+  if (scheme !== '' && authority === undefined && !path.startsWith('/'))
+    return { scheme: scheme.toLowerCase(), host: '', path: '', query };
+  const problem = schemeProblem(text, scheme) ?? pathProblem(path);
   if (problem !== undefined) return failed(problem);
   // Without a scheme, `//host/path` is a path in a request, and its host is not checked.
   const wrongHost = scheme === '' ? undefined : hostProblem(host);
   return wrongHost === undefined ? { scheme: scheme.toLowerCase(), host, path, query } : failed(wrongHost);
 }
 
-function schemeProblem(
-  text: string,
-  { scheme, path, hasAuthority }: { scheme: string; path: string; hasAuthority: boolean },
-): string | undefined {
-  if (scheme !== '') return hasAuthority || path.startsWith('/') ? undefined : 'invalid URI for request';
+function schemeProblem(text: string, scheme: string): string | undefined {
+  if (scheme !== '') return undefined;
   if (text.startsWith(':')) return 'missing protocol scheme';
   if (/^[^/?#]*:/u.test(text)) return 'first path segment in URL cannot contain colon';
   return text.startsWith('/') ? undefined : 'invalid URI for request';

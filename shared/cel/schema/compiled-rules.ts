@@ -31,14 +31,40 @@ export interface RuleContext {
   readonly structs: Structs;
 }
 
-/** Compiles the rules of one schema, whose values have the type `type` (k8s.io/apiextensions-apiserver `schema/cel/compilation.go`). */
-export function compileRules(
+/** The rules of one schema. Each is compiled when it is first needed, or before that, one at a time. */
+export class SchemaRules {
+  readonly #pending: (() => CompiledRule)[];
+  readonly #compiled: CompiledRule[] = [];
+  readonly count: number;
+
+  constructor(compilers: readonly (() => CompiledRule)[]) {
+    this.#pending = Array.from(compilers);
+    this.count = compilers.length;
+  }
+
+  get isCompiled(): boolean {
+    return this.#pending.length === 0;
+  }
+
+  /** Compiles one more rule. */
+  compileNext(): void {
+    const compile = this.#pending.shift();
+    if (compile !== undefined) this.#compiled.push(compile());
+  }
+
+  all(): readonly CompiledRule[] {
+    while (!this.isCompiled) this.compileNext();
+    return this.#compiled;
+  }
+}
+
+/** Returns the rules of one schema, whose values have the type `type` (k8s.io/apiextensions-apiserver `schema/cel/compilation.go`). */
+export function rulesOf(
   schema: JsonSchema,
   type: DataType,
   { environment, structs }: RuleContext,
-): CompiledRule[] {
+): SchemaRules {
   const rules = schema['x-kubernetes-validations'] ?? [];
-  if (rules.length === 0) return [];
   const withOld = (isOptional: boolean): Environment =>
     environment.with({
       structs,
@@ -47,10 +73,8 @@ export function compileRules(
         { name: 'oldSelf', type: isOptional ? optionalOf(type.celType) : type.celType },
       ],
     });
-  const plain = withOld(false);
-  const optional = rules.some(({ optionalOldSelf }) => optionalOldSelf === true) ? withOld(true) : plain;
-  return rules.map((rule) =>
-    compileRule(rule, rule.optionalOldSelf === true ? optional : plain, { schema, type }),
+  return new SchemaRules(
+    rules.map((rule) => () => compileRule(rule, withOld(rule.optionalOldSelf === true), { schema, type })),
   );
 }
 

@@ -13,7 +13,7 @@ import {
   structOf,
 } from '../check/types';
 import type { CelType } from '../check/types';
-import { escapeName } from './escaping';
+import { escapeName, isReserved } from './escaping';
 
 /** The parts of a structural schema that expressions depend on, by their names in OpenAPI. */
 export interface JsonSchema {
@@ -238,8 +238,10 @@ function declareObject(schema: JsonSchema, { structs, name }: Declaring): DataTy
     if (type === undefined) continue;
     properties.set(property, type);
     if (escaped !== undefined) {
-      names.set(escaped, property);
-      fields.set(escaped, type.celType);
+      for (const written of isReserved(property) ? [escaped, property] : [escaped]) {
+        names.set(written, property);
+        fields.set(written, type.celType);
+      }
     }
     const isAlways =
       schema.required?.includes(property) === true && (each.default ?? undefined) === undefined;

@@ -1,6 +1,6 @@
 import { parseDuration, parseTimestamp } from '../eval/time';
 import { isEqual } from '../eval/equality';
-import { ArrayList, Duration, ListValue, MapValue, Timestamp, mapKeyOf } from '../eval/values';
+import { ArrayList, Duration, ListValue, MapValue, mapKeyOf } from '../eval/values';
 import type { MapKey, Value } from '../eval/values';
 import type { DataType } from './data-types';
 import { escapeName } from './escaping';
@@ -49,10 +49,9 @@ function textValue(text: string, type: DataType): Value {
       return nanoseconds === undefined ? null : new Duration(nanoseconds);
     }
     case 'date':
-    case 'dateTime': {
-      const nanoseconds = parseTimestamp(type.kind === 'date' ? `${text}T00:00:00Z` : text);
-      return nanoseconds === undefined ? null : new Timestamp(nanoseconds);
-    }
+      return parseTimestamp(`${text}T00:00:00Z`) ?? null;
+    case 'dateTime':
+      return parseTimestamp(text) ?? null;
     default:
       return text;
   }
@@ -73,6 +72,11 @@ class DataObject extends MapValue {
     return Object.keys(this.#data).length;
   }
 
+  /** The data of a property by its own name. */
+  raw(name: string): unknown {
+    return Object.hasOwn(this.#data, name) ? this.#data[name] : undefined;
+  }
+
   override find(key: MapKey): Value | undefined {
     const name = typeof key === 'string' ? this.#type.names.get(key) : undefined;
     if (name === undefined || !Object.hasOwn(this.#data, name)) return undefined;
@@ -82,9 +86,11 @@ class DataObject extends MapValue {
   }
 
   override keys(): Value[] {
-    return Array.from(this.#type.names)
-      .filter(([, name]) => Object.hasOwn(this.#data, name))
-      .map(([escaped]) => escaped);
+    const escaped = new Map<string, string>();
+    for (const [written, name] of this.#type.names) {
+      if (Object.hasOwn(this.#data, name) && !escaped.has(name)) escaped.set(name, written);
+    }
+    return Array.from(escaped.values());
   }
 
   override equalsSpecially(other: MapValue): boolean | undefined {
@@ -93,11 +99,11 @@ class DataObject extends MapValue {
       if (this.#type.properties.has(name)) continue;
       if (Object.hasOwn(other.#data, name) && !isSameJson(data, other.#data[name])) return false;
     }
-    for (const [escaped] of this.#type.names) {
-      const left = this.find(escaped);
-      const right = other.find(escaped);
+    for (const [name, type] of this.#type.properties) {
+      const left = this.raw(name) ?? undefined;
+      const right = other.raw(name) ?? undefined;
       if ((left === undefined) !== (right === undefined)) return false;
-      if (left !== undefined && right !== undefined && !isEqual(left, right)) return false;
+      if (left !== undefined && !isEqual(dataValue(left, type), dataValue(right, type))) return false;
     }
     return true;
   }
@@ -169,18 +175,27 @@ class DataList extends ListValue {
   }
 
   #byKey(list: ListValue): Map<string, Value> {
-    const keys = this.#type.listType === 'map' ? this.#type.listMapKeys : undefined;
-    return new Map(Array.from(list, (item) => [keyOf(item, keys), item] as const));
+    const { listType, listMapKeys } = this.#type;
+    const keyOf = (item: Value): string =>
+      listType === 'map' ? identityOf(item, listMapKeys) : scalarKey(item);
+    return new Map(Array.from(list, (item) => [keyOf(item), item] as const));
   }
 }
 
-/** Writes what identifies an item: all of it, or its keys. */
-function keyOf(item: Value, keys: readonly string[] | undefined): string {
-  if (keys !== undefined && item instanceof MapValue) {
-    return keys.map((name) => keyOf(item.find(escapeName(name) ?? name) ?? null, undefined)).join('\0');
-  }
+/** Writes the keys of an item; data knows its properties also by names that expressions cannot write. */
+function identityOf(item: Value, keys: readonly string[]): string {
+  const values = keys.map((name) => {
+    if (item instanceof DataObject) return JSON.stringify(item.raw(name)) ?? '';
+    return item instanceof MapValue
+      ? scalarKey(item.find(escapeName(name) ?? name) ?? null)
+      : scalarKey(item);
+  });
+  return values.join('\0');
+}
+
+function scalarKey(item: Value): string {
   const key = mapKeyOf(item);
-  return key === undefined ? JSON.stringify(item) : `${typeof key}:${String(key)}`;
+  return typeof key === 'bigint' ? String(key) : JSON.stringify(key ?? item);
 }
 
 /** Compares two JSON values; the order of keys does not matter. */

@@ -1,4 +1,4 @@
-/** Words that no name in an expression may be. */
+/** Words that no variable in an expression may be. */
 const RESERVED = new Set(
   (
     'true false null in as break const continue else for function if import let loop package namespace return var ' +
@@ -12,6 +12,11 @@ const ESCAPES = new Map([
   ['-', '__dash__'],
   ['/', '__slash__'],
 ]);
+
+/** Whether a name is reserved; since release 1.31 properties can also be selected by such names as they are. */
+export function isReserved(name: string): boolean {
+  return RESERVED.has(name);
+}
 
 /**
  * Returns how a property is named in expressions (k8s.io/apiserver `cel/escaping.go`).

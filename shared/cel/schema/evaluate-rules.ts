@@ -108,7 +108,7 @@ class RuleRun {
   }
 
   #evaluate({ rules, data, schemaType }: RuleNode, field: string, value: unknown, previous: Previous): void {
-    if (rules.length === 0 || data === undefined) return;
+    if (rules.count === 0 || data === undefined) return;
     if (this.#budget <= 0) {
       this.#stop({ field, schemaType, value }, OUT_OF_BUDGET);
       return;
@@ -117,7 +117,7 @@ class RuleRun {
     const before = previous.value ?? undefined;
     const oldSelf = before === undefined ? undefined : dataValue(before, data);
     const place = { field, schemaType, value };
-    for (const compiled of rules) {
+    for (const compiled of rules.all()) {
       if (compiled.error !== undefined)
         this.#add({ ...place, value: schemaType }, `rule compile error: ${compiled.error}`);
       this.#evaluateRule(compiled, place, { self, oldSelf, previous });

@@ -1,5 +1,5 @@
-import { compileRules } from './compiled-rules';
-import type { CompiledRule, RuleContext } from './compiled-rules';
+import { rulesOf, SchemaRules } from './compiled-rules';
+import type { RuleContext } from './compiled-rules';
 import { declareData, isSchema } from './data-types';
 import type { DataType, JsonSchema } from './data-types';
 import { ALL_RELEASES, Environment } from '../environment';
@@ -9,7 +9,7 @@ export interface RuleNode {
   /** The type of the schema, which decides how errors show values. */
   readonly schemaType: string;
   readonly data: DataType | undefined;
-  readonly rules: readonly CompiledRule[];
+  readonly rules: SchemaRules;
   /** How items find their counterparts in the previous object. */
   readonly listType: string;
   readonly listMapKeys: readonly string[];
@@ -22,11 +22,12 @@ export interface RuleNode {
 export const ROOT_TYPE = 'selfType1';
 
 /**
- * Compiles all rules of a stored schema, with the libraries of all releases, as upstream's `NewValidator` does.
+ * Returns the rules of a stored schema, with the libraries of all releases, as upstream's `NewValidator` does. They are compiled on first
+ * use.
  *
  * @returns undefined when the schema has no rules
  */
-export function compileRuleTree(schema: JsonSchema): RuleNode | undefined {
+export function ruleTreeOf(schema: JsonSchema): RuleNode | undefined {
   if (!hasRules(schema)) return undefined;
   const context: RuleContext = {
     environment: new Environment({ release: ALL_RELEASES }),
@@ -34,6 +35,16 @@ export function compileRuleTree(schema: JsonSchema): RuleNode | undefined {
   };
   const data = declareData(schema, { structs: context.structs, name: ROOT_TYPE, isResource: true });
   return ruleNode(schema, data, context);
+}
+
+/** Compiles the rules of a tree, one for each step of the iteration. */
+export function* compileRemaining(tree: RuleNode): IterableIterator<void> {
+  while (!tree.rules.isCompiled) {
+    tree.rules.compileNext();
+    yield;
+  }
+  for (const child of tree.properties.values()) yield* compileRemaining(child);
+  if (tree.element !== undefined) yield* compileRemaining(tree.element);
 }
 
 /** Whether a schema has rules anywhere. */
@@ -49,7 +60,7 @@ function ruleNode(
   data: DataType | undefined,
   context: RuleContext,
 ): RuleNode | undefined {
-  const rules = data === undefined ? [] : compileRules(schema, data, context);
+  const rules = data === undefined ? new SchemaRules([]) : rulesOf(schema, data, context);
   const properties = new Map<string, RuleNode>();
   for (const [name, each] of Object.entries(schema.properties ?? {})) {
     const type = data?.properties.get(name);
@@ -57,7 +68,7 @@ function ruleNode(
     if (node !== undefined) properties.set(name, node);
   }
   const element = elementNode(schema, data, context);
-  if (rules.length === 0 && properties.size === 0 && element === undefined) return undefined;
+  if (rules.count === 0 && properties.size === 0 && element === undefined) return undefined;
   return {
     schemaType: schema.type ?? '',
     data,

@@ -1,6 +1,6 @@
 import { COUNT_MAX } from '../cost/ranges';
 import { ALL_RELEASES, Environment } from '../environment';
-import { compileRules } from './compiled-rules';
+import { rulesOf } from './compiled-rules';
 import type { CompiledRule } from './compiled-rules';
 import { REQUEST_BYTES_MAX, declareData, isEmbedded, isSchema, notNegative } from './data-types';
 import type { DataType, JsonSchema, Structs, ValidationRule } from './data-types';
@@ -139,7 +139,7 @@ class RuleWalk {
     const isStored = this.#requirements.isStored(rule.rule);
     const environment = isStored ? this.#stored : this.#fresh;
     const single = { ...schema, 'x-kubernetes-validations': [rule] };
-    const [compiled] = compileRules(single, data, { environment, structs: this.#structs });
+    const [compiled] = rulesOf(single, data, { environment, structs: this.#structs }).all();
     if (compiled === undefined) return;
     this.#costs(compiled, field, cardinality ?? Math.floor(REQUEST_BYTES_MAX / (data.bytesMin + 1)));
     if (compiled.error !== undefined) {

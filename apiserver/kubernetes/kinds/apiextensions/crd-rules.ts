@@ -25,8 +25,8 @@ export interface RuleDemands extends RuleRequirements {
   readonly bounds: LoopBounds | undefined;
 }
 
-/** Characters of rules that are compiled on the event loop, in about 10 ms. */
-const SOURCE_LENGTH_MAX = 8_000;
+/** Characters of rules that are compiled on the event loop, in about 15 ms. */
+const SOURCE_LENGTH_MAX = 1_500;
 
 /**
  * Returns the requirements for rules, or undefined where the level has none. New expressions may use the libraries of the release before,
