@@ -10,6 +10,8 @@ const CHANGES = {
   accessOfOnePod: { since: '1.22' },
   /** Errors of label selectors in pod affinity terms are at `labelSelector`. */
   affinitySelectorPaths: { since: '1.26' },
+  /** IPv6 addresses of endpoints are in canonical form, and unchanged endpoints are not validated again. */
+  canonicalEndpoints: { since: '1.33' },
   /** Most fields of a CSIDriver may change. */
   csiDriverChanges: { since: '1.23' },
   /** Secrets of CSI volumes have names of objects, and the paths of errors name them. */
@@ -64,16 +66,24 @@ const CHANGES = {
   podQosIsFixed: { since: '1.27' },
   /** Pods can be selected by `spec.hostNetwork`. */
   podHostNetworkSelector: { since: '1.30' },
+  /** Tables of PriorityClasses show the preemption policy. */
+  preemptionPolicyColumn: { since: '1.32' },
   /** The path of a changed value of a PriorityClass is `value`. */
   priorityValuePaths: { since: '1.25' },
   /** Grace periods of probes are positive. */
   probeGracePeriods: { since: '1.22' },
   /** The path of a projected token stays inside its volume. */
   projectedTokenPaths: { since: '1.30' },
+  /** Tables of ResourceQuotas end with the age. */
+  quotaAgeColumnLast: { since: '1.32' },
+  /** Tables of CertificateSigningRequests show the requested duration. */
+  requestedDurationColumn: { since: '1.22' },
   /** Seccomp annotations and fields of new pods are no longer copied from each other. */
   seccompFieldsOnly: { since: '1.27' },
   /** The paths of missing keys of a Secret name them. */
   secretKeyPaths: { since: '1.24' },
+  /** Tables of ServiceAccounts show the number of Secrets. */
+  secretsColumn: { until: '1.31' },
   /** The parts of the name of a sysctl may be separated by slashes. */
   sysctlSlashes: { since: '1.23' },
   /** An unknown policy of termination messages is an unsupported value. */
@@ -84,6 +94,8 @@ const CHANGES = {
   templateGenerations: { since: '1.23' },
   /** Unmasked `/proc` needs a user namespace. */
   unmaskedProcMounts: { since: '1.30' },
+  /** Tables of volumes and claims show the class of attributes. */
+  volumeAttributesColumns: { since: '1.29' },
   /** A limited priority level may have no concurrency shares of its own. */
   zeroConcurrencyShares: { since: '1.29' },
 } as const satisfies Readonly<Record<string, Spanned>>;

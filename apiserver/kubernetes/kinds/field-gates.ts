@@ -15,6 +15,7 @@ export const FIELD_GATES = [
   'ContainerRestartRules',
   'ContainerStopSignals',
   'CoordinatedLeaderElection',
+  'CrossNamespaceVolumeDataSource',
   'CSIInlineVolume',
   'CSIMigration',
   'CSIServiceAccountToken',

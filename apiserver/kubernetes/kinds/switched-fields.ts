@@ -104,6 +104,7 @@ const FIELDS = ownKeyMap<readonly SwitchedField[]>({
     { gate: 'ExpandCSIVolumes', path: ['spec', 'csi', 'controllerExpandSecretRef'] },
   ],
   'core/persistentvolumeclaims': [
+    { gate: 'CrossNamespaceVolumeDataSource', path: ['spec', 'dataSourceRef', 'namespace'] },
     { gate: 'ExpandPersistentVolumes', path: ['status', 'conditions'], isStatus: true },
   ],
   'apps/deployments': [TERMINATING_REPLICAS],

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { CertificateSigningRequest } from '../../../../shared/api/types/certificates-v1';
 import { CERTIFICATE_REQUEST_BYTES_MAX } from '../../../../shared/certs/certificate-request';
 import type { FieldError } from '../../../../shared/errors/field-error';
@@ -6,6 +7,7 @@ import { goBytes } from '../../../../shared/errors/go-values';
 import { pathSegmentName } from '../../../../shared/meta/name-rules';
 import { SIGNER } from '../../../../shared/names';
 import type { Strategy, SubresourceStrategy, WriteInfo } from '../../../engine/registry/strategy';
+import { humanDuration } from '../../../engine/registry/object-table';
 import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
 import { tableOf } from '../columns/table';
@@ -167,8 +169,13 @@ const signingRequestTable = tableOf<CertificateSigningRequest>([
   AGE,
   { name: 'SignerName', cell: ({ spec }) => (spec.signerName === '' ? NONE : spec.signerName) },
   { name: 'Requestor', cell: ({ spec }) => spec.username ?? '' },
+  ...(isInForce('requestedDurationColumn') ? [{ name: 'RequestedDuration', cell: durationText }] : []),
   { name: 'Condition', cell: conditionText },
 ]);
+
+function durationText({ spec: { expirationSeconds: seconds } }: CertificateSigningRequest): string {
+  return seconds === undefined ? NONE : humanDuration(seconds * 1000);
+}
 
 /** A denial outweighs an approval. */
 function conditionText({ status }: CertificateSigningRequest): string {

@@ -159,6 +159,14 @@ const persistentVolumeClaimTable = tableOf<PersistentVolumeClaim>([
   },
   { name: 'Access Modes', cell: (claim) => (isBound(claim) ? accessModes(claim.status?.accessModes) : '') },
   { name: 'StorageClass', cell: storageClassOf },
+  ...(isInForce('volumeAttributesColumns')
+    ? [
+        {
+          name: 'VolumeAttributesClass',
+          cell: ({ spec }: PersistentVolumeClaim) => spec.volumeAttributesClassName ?? UNSET,
+        },
+      ]
+    : []),
   AGE,
   { name: 'VolumeMode', isWide: true, cell: ({ spec }) => spec.volumeMode ?? UNSET },
 ]);

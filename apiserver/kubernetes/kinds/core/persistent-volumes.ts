@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import { posix } from 'node:path';
 import type {
   PersistentVolume,
@@ -233,6 +234,14 @@ const persistentVolumeTable = tableOf<PersistentVolume>([
   { name: 'Status', cell: phaseOf },
   { name: 'Claim', cell: claimOf },
   { name: 'StorageClass', cell: storageClassOf },
+  ...(isInForce('volumeAttributesColumns')
+    ? [
+        {
+          name: 'VolumeAttributesClass',
+          cell: ({ spec }: PersistentVolume) => spec.volumeAttributesClassName ?? UNSET,
+        },
+      ]
+    : []),
   { name: 'Reason', cell: ({ status }) => status?.reason ?? '' },
   AGE,
   { name: 'VolumeMode', isWide: true, cell: ({ spec }) => spec.volumeMode ?? UNSET },
@@ -242,6 +251,7 @@ const SHORT_MODES: readonly (readonly [mode: string, short: string])[] = [
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
   ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
 ];
 
 export function accessModes(modes: readonly string[] = []): string {

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   ResourceQuota,
   ResourceQuotaSpec,
@@ -224,9 +225,10 @@ function usage(name: string, counts: (resource: string) => boolean): Column<Reso
 
 const resourceQuotaTable = tableOf<ResourceQuota>([
   NAME,
-  AGE,
+  ...(isInForce('quotaAgeColumnLast') ? [] : [AGE]),
   usage('Request', (resource) => !isLimit(resource)),
   usage('Limit', isLimit),
+  ...(isInForce('quotaAgeColumnLast') ? [AGE] : []),
 ]);
 
 export const resourceQuotas: Kind<ResourceQuota> = {

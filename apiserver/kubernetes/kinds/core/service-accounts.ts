@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { ServiceAccount } from '../../../../shared/api/types/core-v1';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
@@ -24,7 +25,9 @@ function isNameAlone(secret: object): boolean {
 
 const serviceAccountTable = tableOf<ServiceAccount>([
   NAME,
-  { name: 'Secrets', cell: ({ secrets = [] }) => secrets.length },
+  ...(isInForce('secretsColumn')
+    ? [{ name: 'Secrets', cell: ({ secrets = [] }: ServiceAccount) => secrets.length }]
+    : []),
   AGE,
 ]);
 

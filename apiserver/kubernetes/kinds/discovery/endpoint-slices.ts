@@ -1,7 +1,9 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   Endpoint,
   EndpointPort,
   EndpointSlice,
+  ForNode,
   ForZone,
 } from '../../../../shared/api/types/discovery-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
@@ -23,6 +25,7 @@ import { appProtocol } from '../core/services/service-ports';
 import { isOn } from '../field-gates';
 import type { Kind } from '../kind';
 import { familyOf, reachableAddress } from '../rules/addresses';
+import { canonicalIp, legacyIp } from '../rules/strict-addresses';
 import {
   choice,
   forEachItem,
@@ -41,7 +44,14 @@ const TOPOLOGY_LABELS_MAX = 16;
 const PORT_PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 
-const endpointSliceRules: Pick<Strategy<EndpointSlice>, 'validate' | 'validateUpdate'> = {
+const endpointSliceRules: Pick<Strategy<EndpointSlice>, 'ratchets' | 'validate' | 'validateUpdate'> = {
+  ratchets: (faults, previous, { sent }) => {
+    const keepsEndpoints =
+      isInForce('canonicalEndpoints') &&
+      previous !== undefined &&
+      deepEqual(previous.endpoints, (sent as EndpointSlice | undefined)?.endpoints);
+    return keepsEndpoints ? faults.filter(({ field }) => !field.startsWith('endpoints[')) : faults;
+  },
   validate: ({ addressType, endpoints, ports }) => [
     ...requiredChoice(addressType, 'addressType', ADDRESS_TYPES),
     ...validateEndpoints(endpoints ?? [], addressType),
@@ -58,6 +68,7 @@ function validateEndpoints(endpoints: readonly Endpoint[], addressType: string):
     ...validateTopology(endpoint.deprecatedTopology ?? {}, `${path}.deprecatedTopology`),
     ...formOf(endpoint.hostname, `${path}.hostname`, dns1123LabelProblems),
     ...validateZones(endpoint.hints?.forZones ?? [], `${path}.hints.forZones`),
+    ...validateHintedNodes(endpoint.hints?.forNodes ?? [], `${path}.hints.forNodes`),
   ]);
 }
 
@@ -83,11 +94,33 @@ function validateAddresses(addresses: readonly string[], path: string, addressTy
     ...forEachItem(addresses, path, (address, addressPath) => {
       if (addressType === 'FQDN') return fullyQualifiedName(address, addressPath);
       if (addressType !== 'IPv4' && addressType !== 'IPv6') return [];
+      if (isInForce('canonicalEndpoints')) return ofFamily(address, addressPath, addressType);
       const reachable = reachableAddress(address, addressPath);
       if (familyOf(address) === addressType) return reachable;
       return [invalid(addressPath, address, `must be a valid ${addressType} address`), ...reachable];
     }),
   ];
+}
+
+/** An address in another family is an error of the list. */
+function ofFamily(address: string, path: string, family: 'IPv4' | 'IPv6'): FieldError[] {
+  const errors = family === 'IPv4' ? legacyIp(address, path) : canonicalIp(address, path);
+  if (errors.length > 0) return errors;
+  const list = path.slice(0, path.lastIndexOf('['));
+  return [
+    ...(familyOf(address) === family ? [] : [invalid(list, address, `must be an ${family} address`)]),
+    ...reachableAddress(address, path),
+  ];
+}
+
+/** Validates the nodes whose clients should use the endpoint. */
+function validateHintedNodes(nodes: readonly ForNode[], path: string): FieldError[] {
+  if (nodes.length > ZONES_MAX) return [tooMany(path, nodes.length, ZONES_MAX)];
+  const isRepeated = repeatsIn(nodes.map(({ name }) => name));
+  return forEachItem(nodes, path, ({ name }, at, index) => [
+    ...(isRepeated(index) ? [duplicate(`${at}.name`, name)] : []),
+    ...invalidForEach(dns1123SubdomainProblems(name), name, `${at}.name`),
+  ]);
 }
 
 /** A domain name of at least two labels; a dot at its end is allowed. */

@@ -76,6 +76,15 @@ const priorityClassTable = tableOf<PriorityClass>([
   { name: 'Value', type: 'integer', cell: ({ value }) => value },
   { name: 'Global-Default', type: 'boolean', cell: ({ globalDefault = false }) => globalDefault },
   AGE,
+  ...(isInForce('preemptionPolicyColumn')
+    ? [
+        {
+          name: 'PreemptionPolicy',
+          isWide: true as const,
+          cell: ({ preemptionPolicy }: PriorityClass) => preemptionPolicy ?? '',
+        },
+      ]
+    : []),
 ]);
 
 export const priorityClasses: Kind<PriorityClass> = {
