@@ -227,4 +227,22 @@ describe.each(STORES)('over %s', (_name, open) => {
       status: { used: { pods: '1' }, newerStatus: 2 },
     });
   });
+
+  test('an object that a server at another API level stored in another version has the fields of this one', async () => {
+    const url = `/apis/${GROUP.flowcontrol}/v1beta1/prioritylevelconfigurations`;
+    const key = `${GROUP.flowcontrol}/prioritylevelconfigurations/x`;
+    const limited = { assuredConcurrencyShares: 3, limitResponse: { type: 'Reject' } };
+    await api.call('POST', url, { body: { metadata: { name: 'x' }, spec: { type: 'Limited', limited } } });
+    await edit(key, `${url}/x`, (object) => {
+      object.apiVersion = `${GROUP.flowcontrol}/v1`;
+      object.spec.limited = { nominalConcurrencyShares: 7, novel: 1, limitResponse: { type: 'Reject' } };
+    });
+    const read = await api.call('GET', `${url}/x`);
+    expect(read.json.spec.limited).toMatchObject({ assuredConcurrencyShares: 7 });
+    expect(read.json.spec.limited).not.toHaveProperty('nominalConcurrencyShares');
+    await api.call('PATCH', `${url}/x`, { body: { metadata: { labels: { a: 'b' } } } });
+    const { apiVersion, spec } = await stored(key);
+    expect(apiVersion).toBe(`${GROUP.flowcontrol}/v1beta1`);
+    expect(spec.limited).toMatchObject({ assuredConcurrencyShares: 7, novel: 1 });
+  });
 });
