@@ -97,6 +97,15 @@ for (const name of ['first', 'second'])
   expect(await runFile('isolated.test.mjs', text, ['--test'])).toMatch(/pass 2\b/u);
 });
 
+test('the operator of the manual passes its own test', async () => {
+  const page = await readFile(path.join(repositoryRoot, 'apiserver/docs/testing.md'), 'utf8');
+  const files = [...page.matchAll(/```(?:js|yaml)\n(?:\/\/|#) (\S+)\n(.*?)```/gsu)];
+  expect(files.map(([, name]) => name)).toEqual(['crd.yaml', 'operator.mjs', 'operator.test.mjs']);
+  for (const [, name = '', text = ''] of files) await writeFile(path.join(folder, name), text);
+  const { stdout } = await run(process.execPath, ['--test', 'operator.test.mjs'], { cwd: folder });
+  expect(stdout).toMatch(/pass 3\b/u);
+});
+
 test('jest runs test files in one worker, finds no open handle, and its fake timers do not reach the control plane', async () => {
   const text = `
 const { useControlPlane } = require('orch/testing');

@@ -83,8 +83,7 @@ export interface ControlPlaneClock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
   /**
-   * Moves the time forward. Everything that becomes due happens in order: events, tokens and leases expire, and controllers do their
-   * periodic work.
+   * Moves the time forward: events, tokens and leases expire, in order. The periodic work of controllers keeps the time of the machine.
    */
   advance(duration: Duration): Promise<void>;
 }

@@ -44,7 +44,6 @@ export async function bundlePackage(root) {
     external: EXTERNAL,
     logLevel: 'warning',
   };
-  for (const folder of ['bin', 'lib']) rmSync(path.join(dist, folder), { recursive: true, force: true });
   const programs = await build({
     ...common,
     plugins: [packageModules],
@@ -62,6 +61,8 @@ export async function bundlePackage(root) {
     minifyWhitespace: false,
     define: { ORCH_VERSION: JSON.stringify(version) },
   });
+  // Compiled code of the engine before this one.
+  for (const name of readdirSync(lib)) if (name.endsWith('.cache')) rmSync(path.join(lib, name));
   const engine = await bundleEngine(root, path.join(lib, 'engine.js'));
   for (const name of Object.keys(LIBRARIES)) writeModule(lib, name);
   writeDeclarations(root, lib);

@@ -9,6 +9,7 @@ import { compareBuilds } from './compare';
 import { measureCost } from './cost';
 import { measureDefinitions } from './definitions';
 import { measureDelivery } from './delivery';
+import { measureEmbedding } from './embed';
 import { measureHttp2 } from './http2-cost';
 import { measureIdleWatchers } from './idle-watchers';
 import { measureEncryption } from './encryption-cost';
@@ -44,6 +45,7 @@ const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>
   ['attacks', measureAttacks],
   ['compare', compareBuilds],
   ['definitions', measureDefinitions],
+  ['embed', measureEmbedding],
   ['encryption', measureEncryption],
   ['http2', measureHttp2],
   ['limits', measureLimits],
