@@ -18,7 +18,12 @@ import {
 } from './toolchain.mjs';
 
 /** The package works in CommonJS and ES modules, the programs start, kubectl works, and watches resume on another replica. */
-const SUITES = ['e2e/package.test.ts', 'e2e/start.test.ts', 'e2e/kubectl.test.ts', 'e2e/list-watch/replicas.test.ts'];
+const SUITES = [
+  'e2e/package.test.ts',
+  'e2e/start.test.ts',
+  'e2e/kubectl.test.ts',
+  'e2e/list-watch/replicas.test.ts',
+];
 const TIMEOUT_MS = 20 * 60_000;
 
 answerHelp(import.meta.url);
