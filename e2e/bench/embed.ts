@@ -10,7 +10,7 @@ const MIB = 1_048_576;
 
 /** Runs in a process of its own, as a test does, and reports each step. Wall time in milliseconds, CPU time of all threads, memory. */
 const PROGRAM = `
-const { performance } = require('node:perf_hooks');
+const load = require;
 const steps = {};
 const timed = async (name, work) => {
   const cpu = process.cpuUsage();
@@ -21,8 +21,8 @@ const timed = async (name, work) => {
   return result;
 };
 (async () => {
-  const first = await timed('import and first start', () => require(process.argv[1]).startControlPlane());
-  const { startControlPlane } = require(process.argv[1]);
+  const first = await timed('import and first start', () => load(process.argv[1]).startControlPlane());
+  const { startControlPlane } = load(process.argv[1]);
   const quiet = { controllers: false, listen: false };
   await (await startControlPlane(quiet)).stop();
   const second = await timed('second start, no controllers or port', () => startControlPlane(quiet));
