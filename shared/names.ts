@@ -103,6 +103,9 @@ export const LABEL = {
   automanaged: 'kube-aggregator.kubernetes.io/automanaged',
   /** On a Lease: the program that renews it. The same in both dialects. */
   component: 'k8s.io/component',
+  /** On the pods of a Job: which one made them. */
+  jobControllerUid: fromNeutral('batch.orch/controller-uid'),
+  jobName: fromNeutral('batch.orch/job-name'),
   /** Stands in the selector of a disruption budget that policy/v1beta1 and policy/v1 read differently. The same in both dialects. */
   budgetOfEmptySelector: 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match',
 } as const;

@@ -20,6 +20,8 @@ const CHANGES = {
   dataSourceRefs: { since: '1.24' },
   /** Options of `dnsConfig` of pods are limited to 32 search paths and 2048 characters, instead of 6 and 256. */
   dnsSearchLimits: { since: '1.26' },
+  /** Jobs with an index for each pod may change their completions together with their parallelism. */
+  elasticIndexedJobs: { since: '1.27' },
   /** Ephemeral containers may not mount parts of volumes, and what they may not have is not validated besides. */
   ephemeralContainerRules: { since: '1.25' },
   /** The class annotation of an Ingress may equal its class. */
@@ -44,8 +46,12 @@ const CHANGES = {
   hostSysctls: { since: '1.29' },
   /** Changed parameters of a StorageClass are invalid instead of forbidden. */
   immutableStorageClasses: { since: '1.36' },
+  /** The names of indexed Jobs leave room for an index in host names. */
+  indexedHostnames: { since: '1.23' },
   /** Handlers and probes of init containers that end are forbidden, and not validated besides. */
   initContainerHandlers: { since: '1.28' },
+  /** New StatefulSets are named by DNS labels. */
+  labelNamesOfStatefulSets: { since: '1.27' },
   /** Values of label selectors in `matchExpressions` are validated as label values. */
   labelSelectorValues: { since: '1.31' },
   /** Jobs have labels with the domain of their group besides the old ones. */
@@ -54,6 +60,8 @@ const CHANGES = {
   longNodeIds: { since: '1.22' },
   /** `manualSelector` of Jobs is false by default. */
   manualSelectorDefault: { since: '1.31' },
+  /** `minReadySeconds` of StatefulSets is validated. */
+  minReadyOfStatefulSets: { since: '1.22' },
   /** A negative grace period of a pod becomes 1. */
   negativeGracePeriods: { since: '1.27' },
   /** Values of required node affinity terms are validated as label values. */
@@ -70,6 +78,10 @@ const CHANGES = {
   preemptionPolicyColumn: { since: '1.32' },
   /** The path of a changed value of a PriorityClass is `value`. */
   priorityValuePaths: { since: '1.25' },
+  /** What a new ControllerRevision remembers is an object. */
+  objectsInRevisions: { since: '1.31' },
+  /** Templates of pods and claims in StatefulSets are validated as a whole. */
+  podRulesOfStatefulSets: { since: '1.34' },
   /** Grace periods of probes are positive. */
   probeGracePeriods: { since: '1.22' },
   /** The path of a projected token stays inside its volume. */
@@ -78,12 +90,24 @@ const CHANGES = {
   quotaAgeColumnLast: { since: '1.32' },
   /** Tables of CertificateSigningRequests show the requested duration. */
   requestedDurationColumn: { since: '1.22' },
+  /** Disks that many pods of one template mount must be read-only. */
+  readOnlySharedDisks: { until: '1.27' },
+  /** The history of StatefulSets can be limited otherwise. */
+  revisionHistoryOfStatefulSets: { since: '1.33' },
+  /** What an autoscaler scales is of a group that it names. */
+  scaledGroups: { since: '1.34' },
+  /** A missing maximum of replicas is a required value. */
+  scaledMaximum: { since: '1.36' },
   /** Seccomp annotations and fields of new pods are no longer copied from each other. */
   seccompFieldsOnly: { since: '1.27' },
   /** The paths of missing keys of a Secret name them. */
   secretKeyPaths: { since: '1.24' },
   /** Tables of ServiceAccounts show the number of Secrets. */
   secretsColumn: { until: '1.31' },
+  /** The name of the Service of a new StatefulSet is a DNS label. */
+  serviceNamesOfStatefulSets: { since: '1.33' },
+  /** The scheduling directives of a suspended Job that never started may change. */
+  suspendedJobTemplates: { since: '1.23' },
   /** The parts of the name of a sysctl may be separated by slashes. */
   sysctlSlashes: { since: '1.23' },
   /** An unknown policy of termination messages is an unsupported value. */
@@ -92,6 +116,8 @@ const CHANGES = {
   topologySpreadSelectors: { since: '1.25' },
   /** Pod templates, Jobs and CronJobs have a generation. */
   templateGenerations: { since: '1.23' },
+  /** Schedules of CronJobs name no time zone. */
+  timeZonesInFields: { since: '1.25' },
   /** Unmasked `/proc` needs a user namespace. */
   unmaskedProcMounts: { since: '1.30' },
   /** Tables of volumes and claims show the class of attributes. */

@@ -2,7 +2,8 @@ import { parseGroupVersion } from '../../../../shared/api/resources';
 import type { ControllerRevision } from '../../../../shared/api/types/apps-v1';
 import { invalid, required } from '../../../../shared/errors/field-error';
 import { goStruct } from '../../../../shared/errors/go-values';
-import { deepEqual } from '../../../../shared/object/clone';
+import { isInForce } from '../../../../shared/api/changes';
+import { deepEqual, isJsonObject } from '../../../../shared/object/clone';
 import { stringifyExact } from '../../../../shared/object/exact-text';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
@@ -12,7 +13,14 @@ import type { Kind } from '../kind';
 import { nonNegative } from '../rules/primitives';
 
 /** A ControllerRevision: a number and what it remembers, which stays. */
-const controllerRevisionRules: Pick<Strategy<ControllerRevision>, 'validate' | 'validateUpdate'> = {
+const controllerRevisionRules: Pick<
+  Strategy<ControllerRevision>,
+  'validate' | 'validateNew' | 'validateUpdate'
+> = {
+  validateNew: ({ data }) =>
+    isInForce('objectsInRevisions') && data !== undefined && data !== null && !isJsonObject(data)
+      ? [required('data', 'data must be a valid JSON object')]
+      : [],
   validate: ({ data, revision }) => [
     ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : []),
     ...nonNegative(revision, 'revision'),

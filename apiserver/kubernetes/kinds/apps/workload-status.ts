@@ -78,7 +78,14 @@ interface StatusRules<Status> {
 }
 
 const REPLICAS: StatusRules<ReplicaSetStatus> = {
-  counts: ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
+  counts: [
+    'replicas',
+    'fullyLabeledReplicas',
+    'readyReplicas',
+    'availableReplicas',
+    'terminatingReplicas',
+    'observedGeneration',
+  ],
   atMost: [
     ['fullyLabeledReplicas', 'replicas'],
     ['readyReplicas', 'replicas'],
@@ -86,6 +93,9 @@ const REPLICAS: StatusRules<ReplicaSetStatus> = {
     ['availableReplicas', 'readyReplicas'],
   ],
 };
+
+/** At levels that do not have the field it is 0. */
+const STATEFUL_AVAILABLE = ['availableReplicas'] as const;
 
 const RULES: { readonly [Resource in keyof Workloads]: StatusRules<StatusOf<Resource>> } = {
   replicationcontrollers: REPLICAS,
@@ -98,6 +108,7 @@ const RULES: { readonly [Resource in keyof Workloads]: StatusRules<StatusOf<Reso
       'readyReplicas',
       'availableReplicas',
       'unavailableReplicas',
+      'terminatingReplicas',
       'collisionCount',
     ],
     atMost: [
@@ -128,6 +139,7 @@ const RULES: { readonly [Resource in keyof Workloads]: StatusRules<StatusOf<Reso
       'readyReplicas',
       'currentReplicas',
       'updatedReplicas',
+      ...STATEFUL_AVAILABLE,
       'observedGeneration',
       'collisionCount',
     ],
@@ -135,6 +147,10 @@ const RULES: { readonly [Resource in keyof Workloads]: StatusRules<StatusOf<Reso
       ['readyReplicas', 'replicas'],
       ['currentReplicas', 'replicas'],
       ['updatedReplicas', 'replicas'],
+      ...STATEFUL_AVAILABLE.flatMap((name) => [
+        [name, 'replicas'] as const,
+        [name, 'readyReplicas'] as const,
+      ]),
     ],
     growing: ['collisionCount'],
   },

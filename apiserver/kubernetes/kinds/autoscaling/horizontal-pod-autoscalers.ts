@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerSpec,
@@ -25,9 +26,9 @@ import { NONE, UNKNOWN, UNSET } from '../columns/format';
 import { tableOf } from '../columns/table';
 import { isOn } from '../field-gates';
 import type { Kind } from '../kind';
-import { quantityOf } from '../pod-template/resource-requirements';
+import { nonNegativeQuantity, quantityOf } from '../pod-template/resource-requirements';
 import { choice, forEachItem, invalidForEach, nonNegative, positive } from '../rules/primitives';
-import { kindAndName } from '../rules/references';
+import { kindAndName, scaledGroup } from '../rules/references';
 
 /** Paths are those of autoscaling/v2beta2, the stored version. */
 const autoscalerRules: Pick<
@@ -59,11 +60,14 @@ function validateSpec(
     ...(min === undefined || min >= lowest
       ? []
       : [invalid('spec.minReplicas', min, `must be greater than or equal to ${String(lowest)}`)]),
-    ...positive(max, 'spec.maxReplicas'),
+    ...(max === 0 && isInForce('scaledMaximum')
+      ? [required('spec.maxReplicas', 'must be set and greater than 0')]
+      : positive(max, 'spec.maxReplicas')),
     ...(min !== undefined && max < min
       ? [invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`')]
       : []),
     ...kindAndName(spec.scaleTargetRef, 'spec.scaleTargetRef'),
+    ...scaledGroup(spec.scaleTargetRef, previous?.scaleTargetRef),
     ...forEachItem(metrics, 'spec.metrics', (metric, path) => validateMetric(metric, path, settings)),
     ...(min === 0 && !metrics.some(({ type }) => AWAKENING.includes(type))
       ? [
@@ -254,6 +258,7 @@ function validateScaling(rules: HPAScalingRules | undefined, path: string): Fiel
       ...aboveZero(policy.periodSeconds, `${at}.periodSeconds`),
       ...atMost(policy.periodSeconds, PERIOD_SECONDS_MAX, `${at}.periodSeconds`),
     ]),
+    ...(rules.tolerance === undefined ? [] : nonNegativeQuantity(rules.tolerance, `${path}.tolerance`)),
   ];
 }
 

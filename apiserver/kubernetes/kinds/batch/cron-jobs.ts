@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { CronJob, CronJobSpec } from '../../../../shared/api/types/batch-v1';
 import { goQuote } from '../../../../shared/errors/go-quote';
 import type { FieldError } from '../../../../shared/errors/field-error';
@@ -22,7 +23,7 @@ import { jobSpec } from './jobs';
 const CRON_JOB_NAME_BYTES_MAX = 52;
 
 /** The Jobs of a CronJob get their selectors from the server. */
-const cronJobRules: Pick<Strategy<CronJob>, 'validate' | 'validateNew'> = {
+const cronJobRules: Pick<Strategy<CronJob>, 'validate' | 'validateNew' | 'validateUpdate'> = {
   validate: (cronJob, { settings }) => [
     ...validateCronJobSpec(cronJob),
     ...privilegeRule(cronJob.spec.jobTemplate.spec.template.spec, {
@@ -30,11 +31,62 @@ const cronJobRules: Pick<Strategy<CronJob>, 'validate' | 'validateNew'> = {
       settings,
     }),
   ],
-  validateNew: ({ metadata: { name = '' } }) =>
-    isLonger(name, CRON_JOB_NAME_BYTES_MAX)
+  validateNew: ({ metadata: { name = '' }, spec }) => [
+    ...zoneInSchedule(spec),
+    ...timeZone(spec.timeZone, 'spec.timeZone'),
+    ...(isLonger(name, CRON_JOB_NAME_BYTES_MAX)
       ? [invalid('metadata.name', name, maxLengthProblem(CRON_JOB_NAME_BYTES_MAX))]
-      : [],
+      : []),
+  ],
+  validateUpdate: ({ spec }, { spec: previous }) => [
+    ...zoneInSchedule(spec, previous),
+    ...(spec.timeZone === previous.timeZone ? [] : timeZone(spec.timeZone, 'spec.timeZone')),
+  ],
 };
+
+const ZONE = 'TZ';
+
+/** A schedule that had a time zone before there was a field for it may keep one. */
+function zoneInSchedule({ schedule, timeZone: zone }: CronJobSpec, previous?: CronJobSpec): FieldError[] {
+  if (!isInForce('timeZonesInFields') || !schedule.includes(ZONE)) return [];
+  const path = 'spec.schedule';
+  if (previous?.schedule.includes(ZONE) !== true) {
+    return [invalid(path, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')];
+  }
+  if (zone === undefined) return [];
+  return [invalid(path, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule')];
+}
+
+/** The schedule without a time zone in front, which newer releases read. */
+function withoutZone(schedule: string): string {
+  return isInForce('timeZonesInFields') ? schedule.replace(/^(?:CRON_)?TZ=\S* +/, '') : schedule;
+}
+
+const ZONE_PART = /^(?!-)(?!\.{1,2}$)[A-Za-z.\-_0-9+]{1,14}$/;
+
+/** The name of a time zone of IANA's database. */
+function timeZone(zone: string | undefined, path: string): FieldError[] {
+  if (zone === undefined) return [];
+  if (zone === '') return [invalid(path, zone, 'timeZone must be nil or non-empty string')];
+  const unknown = [invalid(path, zone, `unknown time zone ${zone}`)];
+  if (!zone.split('/').every((part) => ZONE_PART.test(part))) return unknown;
+  if (zone.toLowerCase() === 'local') {
+    const why = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+    return [invalid(path, zone, why)];
+  }
+  return isTimeZone(zone) ? [] : unknown;
+}
+
+/** Offsets such as `+01:00` are no names; their colon is refused before. */
+function isTimeZone(zone: string): boolean {
+  try {
+    const known = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+    // The case counts.
+    return known === zone || known.toLowerCase() !== zone.toLowerCase();
+  } catch {
+    return false;
+  }
+}
 
 const historyLimits = fields<CronJobSpec>({
   successfulJobsHistoryLimit: nonNegative,
@@ -44,7 +96,7 @@ const historyLimits = fields<CronJobSpec>({
 function validateCronJobSpec(cronJob: CronJob): FieldError[] {
   const { spec } = cronJob;
   const { schedule } = spec;
-  const problem = schedule === '' ? undefined : scheduleProblem(schedule);
+  const problem = schedule === '' ? undefined : scheduleProblem(withoutZone(schedule));
   const { spec: job } = spec.jobTemplate;
   const path = 'spec.jobTemplate.spec';
   return [
@@ -86,6 +138,7 @@ const cronJobStrategy: Strategy<CronJob> = {
       version === 'v1beta1' ? `field label ${goQuote(field)} not supported for "CronJob"` : undefined,
   },
   ...cronJobRules,
+  tracksGeneration: isInForce('templateGenerations'),
   prepareForCreate: (object, info) => withKeptJobTemplate(object, info),
   prepareForUpdate: (next, previous, info) => withKeptJobTemplate(next, info, previous),
   subresources: { status: { ...statusSubresource, metadataChecks: 'least' } },

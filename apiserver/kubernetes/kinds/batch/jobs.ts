@@ -1,4 +1,7 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { Job, JobSpec } from '../../../../shared/api/types/batch-v1';
+import { dns1123LabelProblems } from '../../../../shared/meta/dns-names';
+import { LABEL } from '../../../../shared/names';
 import { goQuote } from '../../../../shared/errors/go-quote';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../../shared/errors/field-error';
@@ -7,11 +10,12 @@ import { parseTime } from '../../../../shared/meta/time';
 import { validateLabelSelector } from '../../../../shared/meta/validate-labels';
 import { deepEqual } from '../../../../shared/object/clone';
 import { getEmptiedFields } from '../../../../shared/schema/emptied';
-import { isSemanticallyEqual } from '../../../../shared/schema/same-meaning';
-import { messageType } from '../../../../shared/schema/types';
 import type { Cell } from '../../../engine/registry/object-table';
 import { Age, humanDuration } from '../../../engine/registry/object-table';
-import type { Strategy, WriteInfo } from '../../../engine/registry/strategy';
+import type { KindSettings, Strategy, WriteInfo } from '../../../engine/registry/strategy';
+import { validateJobPolicies } from './job-policies';
+import { validateJobStatusUpdate } from './job-status';
+import { isSameTemplate, mayResize } from './job-template';
 import { labelledWorkloadStatus } from '../apps/workload-status';
 import { AGE, containerColumns, NAME } from '../columns/common';
 import { selectorText } from '../columns/format';
@@ -25,8 +29,22 @@ import { choice, fields, nonNegative } from '../rules/primitives';
 import { labelsInGo, selectorInGo } from '../rules/selector-in-go';
 import { parsedSelector, selectsTemplate } from '../rules/selectors';
 
-/** The labels by which the pods of one Job are known. */
+/** The labels by which the pods of one Job are known, in newer releases besides those with a domain. */
 const JOB_LABEL = { controllerUid: 'controller-uid', jobName: 'job-name' } as const;
+const HAS_DOMAINS = isInForce('jobLabelsWithDomain');
+/** The label that selects the pods. */
+const SELECTED_LABEL = HAS_DOMAINS ? LABEL.jobControllerUid : JOB_LABEL.controllerUid;
+
+/** The labels of the pods of a Job: those that all have, and those that came later. */
+function labelsOf({ metadata: { uid = '', name = '' } }: Job): {
+  readonly old: Readonly<Record<string, string>>;
+  readonly later: Readonly<Record<string, string>>;
+} {
+  return {
+    old: { [JOB_LABEL.controllerUid]: uid, [JOB_LABEL.jobName]: name },
+    later: HAS_DOMAINS ? { [LABEL.jobControllerUid]: uid, [LABEL.jobName]: name } : {},
+  };
+}
 
 const counts = fields<JobSpec>({
   parallelism: nonNegative,
@@ -34,37 +52,71 @@ const counts = fields<JobSpec>({
   activeDeadlineSeconds: nonNegative,
   backoffLimit: nonNegative,
   ttlSecondsAfterFinished: nonNegative,
+  backoffLimitPerIndex: nonNegative,
+  maxFailedIndexes: nonNegative,
 });
 
-const SETTLED = ['completions', 'selector', 'template', 'completionMode'] as const;
+const SETTLED = [
+  'completions',
+  'selector',
+  'template',
+  'completionMode',
+  'podFailurePolicy',
+  'backoffLimitPerIndex',
+  'managedBy',
+  'successPolicy',
+] as const;
 
 /** What a Job makes, and how often, stays. */
-const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
+const jobRules: Pick<Strategy<Job>, 'validate' | 'validateNew' | 'validateUpdate'> = {
+  validateNew: (job) => (isSelectorGenerated(job) ? missingLabels(job, labelsOf(job).later) : []),
   validate: (job, { settings }) => [
     ...validateJob(job),
     ...privilegeRule(job.spec.template.spec, { path: 'spec.template.spec', settings }),
   ],
-  validateUpdate: (next, previous) =>
-    SETTLED.filter((name) => !isSame(name, next.spec, previous.spec)).map((name) =>
-      invalid(
-        `spec.${name}`,
-        name === 'selector'
-          ? selectorInGo(next.spec.selector, getEmptiedFields(next, 'spec'))
-          : next.spec[name],
-        'field is immutable',
-      ),
+  validateUpdate: (next, previous, { settings }) =>
+    SETTLED.filter((name) => !isSame(name, next, previous, settings)).map((name) =>
+      name === 'completions' && isElastic(next.spec)
+        ? invalid(
+            'spec.completions',
+            next.spec.completions,
+            'can only be modified in tandem with spec.parallelism',
+          )
+        : invalid(
+            // Of a suspended Job the rest of the template is compared without its metadata.
+            name === 'template' && mayResize(previous, settings) ? 'spec.template.spec' : `spec.${name}`,
+            name === 'selector'
+              ? selectorInGo(next.spec.selector, getEmptiedFields(next, 'spec'))
+              : next.spec[name],
+            'field is immutable',
+          ),
     ),
 };
 
+/** A Job with an index for each pod may have more or fewer of them, all at once. */
+function isElastic({ completionMode }: JobSpec): boolean {
+  return completionMode === 'Indexed' && isInForce('elasticIndexedJobs');
+}
+
 /** A Job of before its feature was on has no mode, and may get the usual one. */
-function isSame(name: (typeof SETTLED)[number], next: JobSpec, previous: JobSpec): boolean {
-  if (name === 'template') return isSemanticallyEqual(POD_TEMPLATE, next.template, previous.template);
+function isSame(
+  name: (typeof SETTLED)[number],
+  nextJob: Job,
+  previousJob: Job,
+  settings: KindSettings,
+): boolean {
+  const { spec: next } = nextJob;
+  const { spec: previous } = previousJob;
+  if (name === 'template') return isSameTemplate(next.template, previousJob, settings);
+  if (name === 'completions' && isElastic(next)) {
+    const { completions, parallelism } = next;
+    return completions === undefined || completions === previous.completions || completions === parallelism;
+  }
   if (name !== 'completionMode') return deepEqual(next[name], previous[name]);
   const { completionMode: former = next.completionMode === NON_INDEXED ? NON_INDEXED : undefined } = previous;
   return next.completionMode === former;
 }
 
-const POD_TEMPLATE = messageType('core/v1.PodTemplateSpec');
 const NON_INDEXED = 'NonIndexed';
 
 function validateJob(job: Job): FieldError[] {
@@ -76,21 +128,41 @@ function validateJob(job: Job): FieldError[] {
     ...jobSpec(spec, 'spec'),
     ...(given === undefined ? [required('spec.selector')] : validateLabelSelector(given, 'spec.selector')),
     ...(selector === undefined ? [] : selectsTemplate(selector, template, getEmptiedFields(job, 'spec'))),
+    ...indexedName(job),
   ];
 }
 
-/** The server made the selector unless `manualSelector` says otherwise; then it must find the Job's own pods. */
+/** The name of the pod of the last index, as its host name. */
+function indexedName({
+  metadata: { name = '' },
+  spec: { completionMode, completions = 0 },
+}: Job): FieldError[] {
+  if (completionMode !== 'Indexed' || completions <= 0 || !isInForce('indexedHostnames')) return [];
+  const hostname = `${name}-${String(completions - 1)}`;
+  const why = `will not able to create pod with invalid DNS label: ${hostname}`;
+  return dns1123LabelProblems(hostname).length === 0 ? [] : [invalid('metadata.name', name, why)];
+}
+
+/** The server made the selector unless `manualSelector` says otherwise. */
+function isSelectorGenerated({ spec }: Job): boolean {
+  return spec.manualSelector !== true && spec.selector !== undefined;
+}
+
+/** A selector that the server made must find the Job's own pods. */
 function generatedSelector(job: Job): FieldError[] {
-  const { metadata, spec } = job;
+  const { spec } = job;
   const { selector: given, template } = spec;
-  if (spec.manualSelector === true || given === undefined) return [];
-  const { uid = '', name = '' } = metadata;
+  if (!isSelectorGenerated(job)) return [];
   const { labels = {} } = template.metadata;
   const selector = parsedSelector(given);
-  const own = { [JOB_LABEL.controllerUid]: uid, [JOB_LABEL.jobName]: name };
+  const { old, later } = labelsOf(job);
   return [
-    ...Object.entries(own).flatMap(([key, value]) => ownLabel(labels, key, value)),
-    ...(selector === undefined || matchesLabels(selector, own)
+    ...missingLabels(job, old),
+    // New Jobs have these, too; those of older releases lack them.
+    ...Object.entries(later).flatMap(([key, value]) =>
+      labels[key] === undefined ? [] : ownLabel(labels, key, value),
+    ),
+    ...(selector === undefined || matchesLabels(selector, { ...old, ...later })
       ? []
       : [
           invalid(
@@ -100,6 +172,11 @@ function generatedSelector(job: Job): FieldError[] {
           ),
         ]),
   ];
+}
+
+function missingLabels({ spec }: Job, own: Readonly<Record<string, string>>): FieldError[] {
+  const { labels = {} } = spec.template.metadata;
+  return Object.entries(own).flatMap(([key, value]) => ownLabel(labels, key, value));
 }
 
 function ownLabel(labels: Readonly<Record<string, string>>, key: string, expected: string): FieldError[] {
@@ -117,8 +194,18 @@ export function jobSpec(spec: JobSpec, path: string): FieldError[] {
   return [
     ...counts(spec, path),
     ...validateCompletionMode(spec, path),
+    ...validateJobPolicies(spec, path),
     ...validatePodTemplateSpec(template, `${path}.template`),
     ...endingPolicy(policy, `${path}.template.spec.restartPolicy`),
+    ...(spec.podFailurePolicy !== undefined && policy === 'OnFailure'
+      ? [
+          invalid(
+            `${path}.template.spec.restartPolicy`,
+            policy,
+            'only "Never" is supported when podFailurePolicy is specified',
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -161,14 +248,14 @@ function validateCompletionMode(
 function withGeneratedSelector(job: Job): Job {
   const { spec } = job;
   if (spec.manualSelector === true) return job;
-  const { uid = '', name = '' } = job.metadata;
+  const { uid = '' } = job.metadata;
   const { template, selector } = spec;
   const { metadata } = template;
-  const own = { [JOB_LABEL.controllerUid]: uid };
-  const labels = { ...own, [JOB_LABEL.jobName]: name, ...metadata.labels };
+  const { old, later } = labelsOf(job);
+  const labels = { ...old, ...later, ...metadata.labels };
   const generated: JobSpec = {
     ...spec,
-    selector: { ...selector, matchLabels: { ...own, ...selector?.matchLabels } },
+    selector: { ...selector, matchLabels: { [SELECTED_LABEL]: uid, ...selector?.matchLabels } },
     template: { ...template, metadata: { ...metadata, labels } },
   };
   const { labels: given = {} } = job.metadata;
@@ -200,15 +287,26 @@ function withKeptSpec(job: Job, info: WriteInfo, previous?: Job): Job {
   return { ...job, spec: { ...defaults, ...keptJobSpec(job.spec, info, previous?.spec) } };
 }
 
+const STATUS = labelledWorkloadStatus('jobs');
+
 const jobStrategy: Strategy<Job> = {
   compat: { unknownFieldMessage: (field) => `field label ${goQuote(field)} not supported for Job` },
   ...jobRules,
   defaultPropagation: 'Orphan',
   selectableFields: { 'status.successful': '0' },
   fieldSources: { 'status.successful': ['status.succeeded'] },
+  tracksGeneration: isInForce('templateGenerations'),
   prepareForCreate: (job, info) => withGeneratedSelector(withKeptSpec(job, info)),
   prepareForUpdate: (job, previous, info) => withKeptSpec(job, info, previous),
-  subresources: labelledWorkloadStatus('jobs'),
+  subresources: {
+    status: {
+      ...STATUS.status,
+      validateUpdate: (next, previous, info) => [
+        ...(STATUS.status.validateUpdate?.(next, previous, info) ?? []),
+        ...(isOn(info.settings, 'JobManagedBy') ? validateJobStatusUpdate(next, previous) : []),
+      ],
+    },
+  },
 };
 
 const jobTable = tableOf<Job>([

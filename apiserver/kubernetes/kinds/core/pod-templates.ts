@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { PodTemplate } from '../../../../shared/api/types/core-v1';
 import type { Strategy, WriteInfo } from '../../../engine/registry/strategy';
 import { containerColumns, NAME } from '../columns/common';
@@ -18,6 +19,7 @@ const podTemplateRules: Pick<Strategy<PodTemplate>, 'validate'> = {
 const podTemplateStrategy: Strategy<PodTemplate> = {
   compat: { metadataChecks: 'old names', returnsDeletedObject: true },
   ...podTemplateRules,
+  tracksGeneration: isInForce('templateGenerations'),
   prepareForCreate: (object, info) => withKeptOwnTemplate(object, info),
   prepareForUpdate: (next, previous, info) => withKeptOwnTemplate(next, info, previous),
 };

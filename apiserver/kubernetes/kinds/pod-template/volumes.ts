@@ -1,4 +1,5 @@
 import type { EphemeralVolumeSource, Volume } from '../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../../shared/errors/field-error';
 import { goQuote } from '../../../../shared/errors/go-quote';
@@ -47,8 +48,9 @@ function claimName(podName: string, volumeName: string): string {
   return `${podName}-${volumeName}`;
 }
 
-/** Volumes that many nodes would mount, which such disks allow for reading alone. */
+/** Volumes that many nodes would mount, which such disks allow for reading alone. Newer releases leave that to the disks. */
 export function validateSharedDisks(volumes: readonly Volume[] | undefined, path: string): FieldError[] {
+  if (!isInForce('readOnlySharedDisks')) return [];
   return forEachItem(volumes ?? [], path, ({ gcePersistentDisk: disk }, at) => {
     if (disk === undefined || disk.readOnly === true) return [];
     const why =

@@ -10,11 +10,14 @@ import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
 import { validateConditions } from '../rules/conditions';
 import { labelSelector } from '../rules/label-selectors';
-import { nonNegative } from '../rules/primitives';
+import { choice, nonNegative } from '../rules/primitives';
 import { atMostAll, intOrPercent } from '../rules/rollout';
 
 const AMOUNTS = ['minAvailable', 'maxUnavailable'] as const;
 const COUNTS = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const;
+
+/** When pods that are not ready may be evicted. */
+const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 
 const disruptionBudgetRules: Pick<
   Strategy<PodDisruptionBudget>,
@@ -33,6 +36,9 @@ const disruptionBudgetRules: Pick<
         ...atMostAll(spec[field], `spec.${field}`),
       ]),
       ...labelSelector(spec.selector, 'spec.selector'),
+      ...(spec.unhealthyPodEvictionPolicy === undefined
+        ? []
+        : choice(spec.unhealthyPodEvictionPolicy, 'spec.unhealthyPodEvictionPolicy', EVICTION_POLICIES)),
     ];
   },
   subresources: {
