@@ -8,8 +8,8 @@ import { repositoryRoot } from '../deploy/local/repository';
 const run = promisify(execFile);
 
 const MIB = 1_048_576;
-/** What the package may cost its users. */
-const BUDGET = { packedMib: 5, unpackedMib: 20, files: 40, dependencies: 0 };
+/** What the package may cost its users. Most files are declarations of `orch/client`. */
+const BUDGET = { packedMib: 7, unpackedMib: 28, files: 200, dependencies: 0 };
 
 interface Packed {
   readonly filename: string;
@@ -52,7 +52,7 @@ test('the package stays within its budget, and has no source, test or cache', as
   expect(packed.unpackedSize / MIB).toBeLessThan(BUDGET.unpackedMib);
   expect(packed.files.length).toBeLessThanOrEqual(BUDGET.files);
   const strange = packed.files.filter(({ path: file }) =>
-    /(?<!\.d)\.ts$|\.map$|\.cache$|test/u.test(file.replace('testing', '')),
+    /(?<!\.d)\.ts$|\.map$|\.cache$|test/u.test(file.replace(/testing|envtest/u, '')),
   );
   expect(strange).toEqual([]);
   const manifest = JSON.parse(

@@ -109,6 +109,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'controller-manager/node/main.ts',
   'controller-manager/scheduler/main.ts',
   'orch/main.ts',
+  'orch/client/index.ts',
   'orch/envtest/etcd.ts',
   'orch/envtest/kube-apiserver.ts',
   'package/engine.ts',

@@ -22,8 +22,10 @@ const PROGRAMS = {
   thread: 'apiserver/compose/worker/thread.ts',
 };
 
-/** The entry points of the package, besides the programs: `orch` and `orch/testing`. */
+/** The entry points of the package that start control planes: `orch` and `orch/testing`. Their declarations import nothing. */
 const LIBRARIES = { index: 'package/index.ts', testing: 'package/testing.ts' };
+/** `orch/client`, whose declarations are those of the modules that it is made of. */
+const CLIENT = 'orch/client/index.ts';
 
 /** Writes `dist/bin`, `dist/proto`, `dist/lib` and `dist/THIRD-PARTY-LICENSES.txt` below `root`. */
 export async function bundlePackage(root) {
@@ -56,7 +58,10 @@ export async function bundlePackage(root) {
   const lib = path.join(dist, 'lib');
   await build({
     ...common,
-    entryPoints: Object.entries(LIBRARIES).map(([out, file]) => ({ in: path.join(root, file), out })),
+    entryPoints: Object.entries({ ...LIBRARIES, client: CLIENT }).map(([out, file]) => ({
+      in: path.join(root, file),
+      out,
+    })),
     outdir: lib,
     minifyWhitespace: false,
     define: { ORCH_VERSION: JSON.stringify(version) },
@@ -64,8 +69,14 @@ export async function bundlePackage(root) {
   // Compiled code of the engine before this one.
   for (const name of readdirSync(lib)) if (name.endsWith('.cache')) rmSync(path.join(lib, name));
   const engine = await bundleEngine(root, path.join(lib, 'engine.js'));
-  for (const name of Object.keys(LIBRARIES)) writeModule(lib, name);
-  writeDeclarations(root, lib);
+  for (const name of [...Object.keys(LIBRARIES), 'client']) writeModule(lib, name);
+  writeDeclarations(root, { entries: Object.values(LIBRARIES), from: 'package', to: lib });
+  rmSync(path.join(lib, 'load-engine.d.ts'), { force: true });
+  writeDeclarations(root, { entries: [CLIENT], from: '.', to: path.join(lib, 'types') });
+  writeFileSync(
+    path.join(lib, 'client.d.ts'),
+    `export * from './types/${CLIENT.replace(/\.ts$/u, '.js')}';\n`,
+  );
   writeLicenses(root, [programs.metafile, engine], path.join(dist, 'THIRD-PARTY-LICENSES.txt'));
   return { engine };
 }
@@ -84,25 +95,25 @@ function writeModule(lib, name) {
   writeFileSync(path.join(lib, `${name}.d.mts`), `export * from './${name}.js';\n`);
 }
 
-/** Writes the declarations of the entry points, which import nothing but the public types. */
-function writeDeclarations(root, lib) {
-  const words = [
-    '--declaration',
-    '--emitDeclarationOnly',
-    '--outDir',
-    lib,
-    '--rootDir',
-    'package',
-    '--noCheck',
+/** Writes the declarations of entry points and of what they import. */
+function writeDeclarations(root, { entries, from, to }) {
+  const words = ['--declaration', '--emitDeclarationOnly', '--outDir', to, '--rootDir', from, '--noCheck'];
+  const settings = [
+    '--target',
+    'es2023',
+    '--module',
+    'node20',
+    '--types',
+    'node',
+    '--resolveJsonModule',
+    '--ignoreConfig',
   ];
-  const settings = ['--target', 'es2023', '--module', 'node20', '--types', 'node', '--ignoreConfig'];
   const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status } = spawnSync(process.execPath, [tsc, ...Object.values(LIBRARIES), ...words, ...settings], {
+  const { status } = spawnSync(process.execPath, [tsc, ...entries, ...words, ...settings], {
     cwd: root,
     stdio: 'inherit',
   });
   if (status !== 0) throw new Error('the declarations of the package cannot be written');
-  rmSync(path.join(lib, 'load-engine.d.ts'), { force: true });
 }
 
 /** Writes the license of every package whose code is in one of the bundles. */

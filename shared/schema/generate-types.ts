@@ -196,11 +196,21 @@ function indexText(packages: readonly string[]): string {
     const members = rows.map(({ resource, schema }) => `    ${resource}: ${referenceTo(schema)};\n`);
     return `  ${group}: {\n${members.join('')}  };\n`;
   });
+  const served = grouped(resourcesAt(ALL_LEVELS).filter(isServed), ({ schema }) => groupOf(schema));
+  const versions = [...served].map(([group, rows]) => {
+    const members = [...grouped(rows, ({ version }) => version)].map(
+      ([version, each]) =>
+        `    ${version}: {\n${each.map(({ resource, schema }) => `      ${resource}: ${referenceTo(schema)};\n`).join('')}    };\n`,
+    );
+    return `  ${group}: {\n${members.join('')}  };\n`;
+  });
   return [
     `${HEAD}${imports.sort().join('')}`,
     `/** What a decoded message is, by its name in the tables. */\nexport interface MessageTypes {\n${messages.join('')}}\n`,
     '/** What is stored, by the name of the group in `GROUP` and by resource, in the version in which it is stored. */\n' +
       `export interface StoredKinds {\n${groups.join('')}}\n`,
+    '/** What can be listed, by the name of the group, by version and by resource. */\n' +
+      `export interface ServedKinds {\n${versions.join('')}}\n`,
   ].join('\n');
 }
 
@@ -210,6 +220,10 @@ function isStored(row: ResourceRow): boolean {
     row.verbs.includes('list') &&
     packageOf(row.hub) === packageNameOf(row.schema)
   );
+}
+
+function isServed(row: ResourceRow): boolean {
+  return row.verbs.includes('list') && row.verbs.includes('get');
 }
 
 function referenceTo(message: string): string {

@@ -1287,3 +1287,288 @@ export interface StoredKinds {
     storageversionmigrations: storagemigrationV1beta1.StorageVersionMigration;
   };
 }
+
+/** What can be listed, by the name of the group, by version and by resource. */
+export interface ServedKinds {
+  core: {
+    v1: {
+      componentstatuses: coreV1.ComponentStatus;
+      configmaps: coreV1.ConfigMap;
+      endpoints: coreV1.Endpoints;
+      events: coreV1.Event;
+      limitranges: coreV1.LimitRange;
+      namespaces: coreV1.Namespace;
+      nodes: coreV1.Node;
+      persistentvolumeclaims: coreV1.PersistentVolumeClaim;
+      persistentvolumes: coreV1.PersistentVolume;
+      pods: coreV1.Pod;
+      podtemplates: coreV1.PodTemplate;
+      replicationcontrollers: coreV1.ReplicationController;
+      resourcequotas: coreV1.ResourceQuota;
+      secrets: coreV1.Secret;
+      serviceaccounts: coreV1.ServiceAccount;
+      services: coreV1.Service;
+    };
+  };
+  admissionregistration: {
+    v1: {
+      mutatingadmissionpolicies: admissionregistrationV1.MutatingAdmissionPolicy;
+      mutatingadmissionpolicybindings: admissionregistrationV1.MutatingAdmissionPolicyBinding;
+      mutatingwebhookconfigurations: admissionregistrationV1.MutatingWebhookConfiguration;
+      validatingadmissionpolicies: admissionregistrationV1.ValidatingAdmissionPolicy;
+      validatingadmissionpolicybindings: admissionregistrationV1.ValidatingAdmissionPolicyBinding;
+      validatingwebhookconfigurations: admissionregistrationV1.ValidatingWebhookConfiguration;
+    };
+    v1alpha1: {
+      mutatingadmissionpolicies: admissionregistrationV1alpha1.MutatingAdmissionPolicy;
+      mutatingadmissionpolicybindings: admissionregistrationV1alpha1.MutatingAdmissionPolicyBinding;
+    };
+    v1beta1: {
+      mutatingadmissionpolicies: admissionregistrationV1beta1.MutatingAdmissionPolicy;
+      mutatingadmissionpolicybindings: admissionregistrationV1beta1.MutatingAdmissionPolicyBinding;
+      mutatingwebhookconfigurations: admissionregistrationV1beta1.MutatingWebhookConfiguration;
+      validatingadmissionpolicies: admissionregistrationV1beta1.ValidatingAdmissionPolicy;
+      validatingadmissionpolicybindings: admissionregistrationV1beta1.ValidatingAdmissionPolicyBinding;
+      validatingwebhookconfigurations: admissionregistrationV1beta1.ValidatingWebhookConfiguration;
+    };
+  };
+  apiextensions: {
+    v1: {
+      customresourcedefinitions: apiextensionsV1.CustomResourceDefinition;
+    };
+    v1beta1: {
+      customresourcedefinitions: apiextensionsV1beta1.CustomResourceDefinition;
+    };
+  };
+  apiregistration: {
+    v1: {
+      apiservices: apiregistrationV1.APIService;
+    };
+    v1beta1: {
+      apiservices: apiregistrationV1beta1.APIService;
+    };
+  };
+  apps: {
+    v1: {
+      controllerrevisions: appsV1.ControllerRevision;
+      daemonsets: appsV1.DaemonSet;
+      deployments: appsV1.Deployment;
+      replicasets: appsV1.ReplicaSet;
+      statefulsets: appsV1.StatefulSet;
+    };
+  };
+  autoscaling: {
+    v1: {
+      horizontalpodautoscalers: autoscalingV1.HorizontalPodAutoscaler;
+    };
+    v2: {
+      horizontalpodautoscalers: autoscalingV2.HorizontalPodAutoscaler;
+    };
+    v2beta1: {
+      horizontalpodautoscalers: autoscalingV2beta1.HorizontalPodAutoscaler;
+    };
+    v2beta2: {
+      horizontalpodautoscalers: autoscalingV2beta2.HorizontalPodAutoscaler;
+    };
+  };
+  batch: {
+    v1: {
+      cronjobs: batchV1.CronJob;
+      jobs: batchV1.Job;
+    };
+    v1beta1: {
+      cronjobs: batchV1beta1.CronJob;
+    };
+  };
+  certificates: {
+    v1: {
+      certificatesigningrequests: certificatesV1.CertificateSigningRequest;
+    };
+    v1alpha1: {
+      clustertrustbundles: certificatesV1alpha1.ClusterTrustBundle;
+    };
+    v1beta1: {
+      certificatesigningrequests: certificatesV1beta1.CertificateSigningRequest;
+      clustertrustbundles: certificatesV1beta1.ClusterTrustBundle;
+      podcertificaterequests: certificatesV1beta1.PodCertificateRequest;
+    };
+  };
+  coordination: {
+    v1: {
+      leases: coordinationV1.Lease;
+    };
+    v1alpha2: {
+      leasecandidates: coordinationV1alpha2.LeaseCandidate;
+    };
+    v1beta1: {
+      leasecandidates: coordinationV1beta1.LeaseCandidate;
+      leases: coordinationV1beta1.Lease;
+    };
+  };
+  discovery: {
+    v1: {
+      endpointslices: discoveryV1.EndpointSlice;
+    };
+    v1beta1: {
+      endpointslices: discoveryV1beta1.EndpointSlice;
+    };
+  };
+  events: {
+    v1: {
+      events: eventsV1.Event;
+    };
+    v1beta1: {
+      events: eventsV1beta1.Event;
+    };
+  };
+  extensions: {
+    v1beta1: {
+      ingresses: extensionsV1beta1.Ingress;
+    };
+  };
+  flowcontrol: {
+    v1: {
+      flowschemas: flowcontrolV1.FlowSchema;
+      prioritylevelconfigurations: flowcontrolV1.PriorityLevelConfiguration;
+    };
+    v1alpha1: {
+      flowschemas: flowcontrolV1alpha1.FlowSchema;
+      prioritylevelconfigurations: flowcontrolV1alpha1.PriorityLevelConfiguration;
+    };
+    v1beta1: {
+      flowschemas: flowcontrolV1beta1.FlowSchema;
+      prioritylevelconfigurations: flowcontrolV1beta1.PriorityLevelConfiguration;
+    };
+    v1beta3: {
+      flowschemas: flowcontrolV1beta3.FlowSchema;
+      prioritylevelconfigurations: flowcontrolV1beta3.PriorityLevelConfiguration;
+    };
+  };
+  apiserverinternal: {
+    v1alpha1: {
+      storageversions: apiserverinternalV1alpha1.StorageVersion;
+    };
+  };
+  networking: {
+    v1: {
+      ingressclasses: networkingV1.IngressClass;
+      ingresses: networkingV1.Ingress;
+      ipaddresses: networkingV1.IPAddress;
+      networkpolicies: networkingV1.NetworkPolicy;
+      servicecidrs: networkingV1.ServiceCIDR;
+    };
+    v1beta1: {
+      ingressclasses: networkingV1beta1.IngressClass;
+      ingresses: networkingV1beta1.Ingress;
+      ipaddresses: networkingV1beta1.IPAddress;
+      servicecidrs: networkingV1beta1.ServiceCIDR;
+    };
+  };
+  node: {
+    v1: {
+      runtimeclasses: nodeV1.RuntimeClass;
+    };
+    v1alpha1: {
+      runtimeclasses: nodeV1alpha1.RuntimeClass;
+    };
+    v1beta1: {
+      runtimeclasses: nodeV1beta1.RuntimeClass;
+    };
+  };
+  policy: {
+    v1: {
+      poddisruptionbudgets: policyV1.PodDisruptionBudget;
+    };
+    v1beta1: {
+      poddisruptionbudgets: policyV1beta1.PodDisruptionBudget;
+      podsecuritypolicies: policyV1beta1.PodSecurityPolicy;
+    };
+  };
+  rbac: {
+    v1: {
+      clusterrolebindings: rbacV1.ClusterRoleBinding;
+      clusterroles: rbacV1.ClusterRole;
+      rolebindings: rbacV1.RoleBinding;
+      roles: rbacV1.Role;
+    };
+    v1alpha1: {
+      clusterrolebindings: rbacV1alpha1.ClusterRoleBinding;
+      clusterroles: rbacV1alpha1.ClusterRole;
+      rolebindings: rbacV1alpha1.RoleBinding;
+      roles: rbacV1alpha1.Role;
+    };
+    v1beta1: {
+      clusterrolebindings: rbacV1beta1.ClusterRoleBinding;
+      clusterroles: rbacV1beta1.ClusterRole;
+      rolebindings: rbacV1beta1.RoleBinding;
+      roles: rbacV1beta1.Role;
+    };
+  };
+  resource: {
+    v1: {
+      deviceclasses: resourceV1.DeviceClass;
+      resourceclaims: resourceV1.ResourceClaim;
+      resourceclaimtemplates: resourceV1.ResourceClaimTemplate;
+      resourceslices: resourceV1.ResourceSlice;
+    };
+    v1alpha3: {
+      devicetaintrules: resourceV1alpha3.DeviceTaintRule;
+      resourcepoolstatusrequests: resourceV1alpha3.ResourcePoolStatusRequest;
+    };
+    v1beta1: {
+      deviceclasses: resourceV1beta1.DeviceClass;
+      resourceclaims: resourceV1beta1.ResourceClaim;
+      resourceclaimtemplates: resourceV1beta1.ResourceClaimTemplate;
+      resourceslices: resourceV1beta1.ResourceSlice;
+    };
+    v1beta2: {
+      deviceclasses: resourceV1beta2.DeviceClass;
+      devicetaintrules: resourceV1beta2.DeviceTaintRule;
+      resourceclaims: resourceV1beta2.ResourceClaim;
+      resourceclaimtemplates: resourceV1beta2.ResourceClaimTemplate;
+      resourceslices: resourceV1beta2.ResourceSlice;
+    };
+  };
+  scheduling: {
+    v1: {
+      priorityclasses: schedulingV1.PriorityClass;
+    };
+    v1alpha1: {
+      priorityclasses: schedulingV1alpha1.PriorityClass;
+    };
+    v1alpha2: {
+      podgroups: schedulingV1alpha2.PodGroup;
+      workloads: schedulingV1alpha2.Workload;
+    };
+    v1beta1: {
+      priorityclasses: schedulingV1beta1.PriorityClass;
+    };
+  };
+  storage: {
+    v1: {
+      csidrivers: storageV1.CSIDriver;
+      csinodes: storageV1.CSINode;
+      csistoragecapacities: storageV1.CSIStorageCapacity;
+      storageclasses: storageV1.StorageClass;
+      volumeattachments: storageV1.VolumeAttachment;
+      volumeattributesclasses: storageV1.VolumeAttributesClass;
+    };
+    v1alpha1: {
+      csistoragecapacities: storageV1alpha1.CSIStorageCapacity;
+      volumeattachments: storageV1alpha1.VolumeAttachment;
+    };
+    v1beta1: {
+      csidrivers: storageV1beta1.CSIDriver;
+      csinodes: storageV1beta1.CSINode;
+      csistoragecapacities: storageV1beta1.CSIStorageCapacity;
+      storageclasses: storageV1beta1.StorageClass;
+      volumeattachments: storageV1beta1.VolumeAttachment;
+      volumeattributesclasses: storageV1beta1.VolumeAttributesClass;
+    };
+  };
+  storagemigration: {
+    v1beta1: {
+      storageversionmigrations: storagemigrationV1beta1.StorageVersionMigration;
+    };
+  };
+}

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { ALL_LEVELS } from '../../shared/api-level';
+import { resourcesAt } from '../../shared/api/resources';
+import type { ServedKinds } from '../../shared/api/types/message-types';
+import type { Client } from '../../shared/client/client';
+import { createClient } from '../../shared/client/client';
+import { loadKubeconfig } from '../../shared/client/kubeconfig';
+import type { ClientOptions } from '../../shared/client/options';
+import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../shared/names';
+import type { ApiObject } from '../../shared/object/object';
+import type { ResourceClient, ResourceDefinition } from './resource-client';
+import { createResourceClient } from './resource-client';
+
+/** A kubeconfig, or the address and credentials of a server. */
+export type ConnectOptions =
+  { readonly kubeconfig?: string; readonly context?: string; readonly userAgent?: string } | ClientOptions;
+
+type Versions<Group> = {
+  readonly [Version in keyof Group]: {
+    readonly [Resource in keyof Group[Version]]: Group[Version][Resource] extends ApiObject
+      ? /** In one namespace; in all, and of cluster-scoped objects, without one. */
+        (namespace?: string) => ResourceClient<Group[Version][Resource]>
+      : never;
+  };
+};
+
+/** The resources of the tables: `client.apps.v1.deployments('ns')`. Groups have their short names, `core` is that without one. */
+export type TypedClient = { readonly [Group in keyof ServedKinds]: Versions<ServedKinds[Group]> };
+
+export interface Connection {
+  /** A resource that the tables do not have. */
+  of<T extends ApiObject>(resource: ResourceDefinition<T>, namespace?: string): ResourceClient<T>;
+  /** Requests of any path, and operations by resource. */
+  readonly raw: Client;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/**
+ * Connects to the server of a kubeconfig: the given one, those of $KUBECONFIG, or `~/.kube/config`; else, in a pod, with its service account.
+ * No request is sent before the first call. Throws KubeconfigError for an unusable kubeconfig.
+ */
+export function connect(options: ConnectOptions = {}): TypedClient & Connection {
+  const raw = createClient(clientOptions(options));
+  const connection: Connection = {
+    of: (resource, namespace) => createResourceClient(raw, resource, namespace),
+    raw,
+    close: () => raw.close(),
+  };
+  return Object.assign(typedClient(raw), connection);
+}
+
+function clientOptions(options: ConnectOptions): ClientOptions {
+  if ('server' in options) return options;
+  const { kubeconfig, context, userAgent = 'orch-client' } = options;
+  const listed = (process.env['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== '');
+  const home = path.join(homedir(), '.kube', 'config');
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  if (kubeconfig === undefined && listed.length === 0 && !existsSync(home) && host !== undefined) {
+    return {
+      server: `https://${host.includes(':') ? `[${host}]` : host}:${port ?? '443'}`,
+      caFile: path.join(SERVICE_ACCOUNT_MOUNT_PATH, 'ca.crt'),
+      tokenFile: path.join(SERVICE_ACCOUNT_MOUNT_PATH, 'token'),
+      userAgent,
+    };
+  }
+  const source =
+    kubeconfig === undefined && listed.length > 0 ? { paths: listed } : { path: kubeconfig ?? home };
+  return {
+    ...loadKubeconfig({ ...source, ...(context === undefined ? {} : { context }) }).client,
+    userAgent,
+  };
+}
+
+type UntypedGroup = Record<string, Record<string, (namespace?: string) => ResourceClient<ApiObject>>>;
+
+/** One object for each group and version of the tables. Resources that cannot be listed, such as reviews, are requested by `raw`. */
+function typedClient(raw: Client): TypedClient {
+  const groups: Record<string, UntypedGroup> = {};
+  for (const { schema, group, version, resource, kind, namespaced } of resourcesAt(ALL_LEVELS)) {
+    const [name = ''] = schema.split('/');
+    const versions = (groups[name] ??= {});
+    const resources = (versions[version] ??= {});
+    const definition = { group, version, resource, kind, namespaced };
+    resources[resource] = (namespace) => createResourceClient(raw, definition, namespace);
+  }
+  return groups as unknown as TypedClient;
+}
