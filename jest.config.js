@@ -5,6 +5,9 @@ const { extendPath } = require('./deploy/local/tool-path.cjs');
 
 extendPath();
 
+// Suites that test another API level choose it themselves.
+process.env.ORCH_API_LEVEL ??= '1.21';
+
 /**
  * The longest that one test or hook may take, whatever the machine: it ends what hangs and measures nothing. It is longer than the waits of
  * tests (shared/testing/eventually.ts), whose errors say what did not happen. The full sizes of e2e take their time.

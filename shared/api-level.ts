@@ -77,7 +77,7 @@ function readApiLevel(argv: readonly string[], env: NodeJS.ProcessEnv): ApiLevel
 }
 
 /** The level of a new store. */
-const DEFAULT_LEVELS = { orch: FIRST, kubernetes: FIRST } as const;
+const DEFAULT_LEVELS = { orch: FIRST, kubernetes: LAST } as const;
 
 /** The level of this process. */
 export const apiLevel: ApiLevel = readApiLevel(process.argv, process.env) ?? DEFAULT_LEVELS[dialect];

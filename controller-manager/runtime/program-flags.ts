@@ -10,7 +10,7 @@ export const API_LEVEL_FLAG = {
   values: API_LEVELS,
   default: formatApiLevel(apiLevel),
   group: 'Generic',
-  help: 'The Kubernetes release whose API the API server serves; must be that of the API server.',
+  help: 'The Kubernetes release whose API the API server serves; must not be older than that of the API server, whose newer fields would be lost.',
 } as const;
 
 export const DIALECT_FLAG = {
