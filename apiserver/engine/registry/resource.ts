@@ -155,7 +155,10 @@ export function storedResourceOf({ hub, strategy, storage }: ResourceDefinition)
     keyPrefix: `${row.group === '' ? 'core' : row.group}/${row.resource}/`,
     namespaced: row.namespaced,
     // No selector may use the stored version of a custom object, but readers need it.
-    fieldPaths: storage === undefined ? Object.keys(strategy.selectableFields ?? {}) : [STORED_VERSION],
+    fieldPaths: [
+      ...(storage === undefined ? [] : [STORED_VERSION]),
+      ...Object.keys(strategy.selectableFields ?? {}),
+    ],
     ...(strategy.fieldSources === undefined ? {} : { fieldSources: strategy.fieldSources }),
     indexedFields: strategy.indexedFields ?? [],
     group: row.group,

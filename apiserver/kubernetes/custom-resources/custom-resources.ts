@@ -2,6 +2,7 @@ import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
 import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
+import { deepEqual } from '../../../shared/object/clone';
 import { DefinitionChangedError, definitionTerminating } from '../../engine/registry/custom-errors';
 import type { Registry } from '../../engine/registry/registry';
 import type { StoredResource } from '../../engine/registry/resource';
@@ -189,7 +190,10 @@ export class CustomResources implements CacheListener {
     const endpoints = this.#mayBeServed(definition) ? this.#endpointsOf(definition, source) : undefined;
     this.#known.set(definition.name, { definition, source, endpoints });
     const before = known?.endpoints;
-    if (before !== undefined && endpoints === undefined) this.#removeCache(before.stored);
+    // Entries hold the values of selectable fields, so other fields need a new cache.
+    const isCachedAlike =
+      endpoints !== undefined && deepEqual(endpoints.stored.fieldPaths, before?.stored.fieldPaths);
+    if (before !== undefined && !isCachedAlike) this.#removeCache(before.stored);
     else if (known?.definition.fingerprint !== definition.fingerprint) this.#endWatches(before?.stored);
     if (endpoints !== undefined && this.#isStarted) this.#addCache(endpoints.stored);
     return before !== undefined || endpoints !== undefined;

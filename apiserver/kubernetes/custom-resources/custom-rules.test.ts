@@ -199,3 +199,65 @@ test.each<[string, ReadonlyJson, string]>([
   expect(reply.code).toBe(422);
   expect(causes(reply).join('\n')).toContain(message);
 });
+
+describe('selectable fields', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          color: { type: 'string' },
+          size: { type: 'integer' },
+          parts: { type: 'array', items: { type: 'string' } },
+        },
+      },
+    },
+  };
+  const version = (...paths: readonly string[]): Definitions.TestVersion => ({
+    name: 'v1',
+    schema,
+    selectableFields: paths.map((jsonPath) => ({ jsonPath })),
+  });
+  const names = async (selector: string): Promise<readonly unknown[]> => {
+    const reply = await api.call('GET', `${modules.definitions.GIZMOS_PATH}?fieldSelector=${selector}`);
+    return (reply.json.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+  };
+
+  test('select by strings and numbers, also after the definition changes', async () => {
+    const { definitionBody, gizmo, define: create } = modules.definitions;
+    await create(api, definitionBody({ versions: [version('.spec.color')] }));
+    await send('POST', '', gizmo('red', { spec: { color: 'red', size: 1 } }));
+    await send('POST', '', gizmo('blue', { spec: { color: 'blue', size: 2 } }));
+    expect(await names('spec.color=red')).toEqual(['red']);
+    expect(await names('spec.color!=red')).toEqual(['blue']);
+    const path = `${modules.definitions.GIZMOS_PATH}?fieldSelector=spec.size=1`;
+    expect((await api.call('GET', path)).code).toBe(400);
+    const url = `${modules.definitions.DEFINITIONS_PATH}/gizmos.example.com`;
+    const fields = [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.size' }];
+    const body = [{ op: 'replace', path: '/spec/versions/0/selectableFields', value: fields }];
+    const headers = { 'content-type': 'application/json-patch+json' };
+    expect((await api.call('PATCH', url, { body, headers })).code).toBe(200);
+    expect(await names('spec.size=2')).toEqual(['blue']);
+  });
+
+  test('are refused outside of the schema, in metadata, for lists and twice', async () => {
+    const { definitionBody } = modules.definitions;
+    const body = definitionBody({
+      versions: [version('.spec.none', '.metadata.name', '.spec.parts', '.spec.size', '.spec.size', '')],
+    });
+    const reply = await api.call('POST', modules.definitions.DEFINITIONS_PATH, { body });
+    expect(reply.code).toBe(422);
+    const found = (reply.json.details.causes as { field: string; reason: string }[]).map(
+      ({ field, reason }) => `${reason} ${field}`,
+    );
+    const at = (index: number): string => `spec.versions[0].selectableFields[${String(index)}].jsonPath`;
+    expect(found).toEqual([
+      `FieldValueInvalid ${at(0)}`,
+      `FieldValueInvalid ${at(1)}`,
+      `FieldValueInvalid ${at(2)}`,
+      `FieldValueDuplicate ${at(4)}`,
+      `FieldValueRequired ${at(5)}`,
+    ]);
+  });
+});

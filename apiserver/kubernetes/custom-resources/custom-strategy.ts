@@ -42,6 +42,7 @@ export function customStrategy(
   };
   return {
     reliesOn,
+    ...selectableFieldsOf(versions),
     tracksGeneration: true,
     generationCountsStatus: true,
     requiresResourceVersion: true,
@@ -107,6 +108,19 @@ function prepareRules(version: LazyVersion | undefined): Promise<void> | undefin
 function toRequestVersion(object: ApiObject, { via }: WriteInfo): JsonObject {
   const sent: unknown = { ...object, apiVersion: apiVersionOf(via) };
   return sent as JsonObject;
+}
+
+/** Returns the fields that the versions of a definition select by. */
+function selectableFieldsOf(
+  versions: ReadonlyMap<string, StrategyVersion>,
+): Pick<Strategy, 'selectableFields' | 'indexedFields'> {
+  const fields = [...versions.values()].flatMap(({ selectableFields }) => selectableFields);
+  return fields.length === 0
+    ? {}
+    : {
+        selectableFields: Object.fromEntries(fields.map((field) => [field, ''])),
+        indexedFields: [...new Set(fields)],
+      };
 }
 
 /** Compares the values of an object with the schema of the request's version. */

@@ -34,6 +34,8 @@ export interface DefinitionVersion {
   readonly deprecationWarning: string | undefined;
   readonly hasStatus: boolean;
   readonly scale: ScalePaths | undefined;
+  /** The paths of fields that field selectors may use: `spec.color`. */
+  readonly selectableFields: readonly string[];
 }
 
 /** Each is a field path such as `.spec.replicas`. */
@@ -100,7 +102,8 @@ export function definitionOf(entry: Entry, object: CustomResourceDefinition): De
 }
 
 function versionOf(version: CustomResourceDefinitionVersion): DefinitionVersion {
-  const { name, served, storage, deprecated = false, deprecationWarning, subresources = {} } = version;
+  const { name, served, storage, deprecated = false, deprecationWarning } = version;
+  const { subresources = {}, selectableFields = [] } = version;
   const { status, scale } = subresources;
   return {
     name,
@@ -109,6 +112,7 @@ function versionOf(version: CustomResourceDefinitionVersion): DefinitionVersion 
     isDeprecated: deprecated,
     deprecationWarning,
     hasStatus: status !== undefined,
+    selectableFields: selectableFields.map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
     scale:
       scale === undefined
         ? undefined

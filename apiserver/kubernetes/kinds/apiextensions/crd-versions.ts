@@ -12,6 +12,7 @@ import type { Demands } from './crd-demands';
 import { schemaOf } from './crd-demands';
 import type { SharedName } from './crd-shared-parts';
 import { validateSchema } from './crd-schemas';
+import { validateSelectableFields } from './crd-selectable-fields';
 import { shownVersions } from './crd-version-words';
 import { forEachItem } from '../rules/primitives';
 
@@ -38,6 +39,7 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
   return [
     ...forEachItem(asSent?.versions ?? versions, 'spec.versions', (version, path) => [
       ...validateVersion(version, path),
+      ...validateSelectableFields(version, `${path}.selectableFields`),
       ...parts.flatMap(({ field, rule }) =>
         rule(version, `${path}.${field}`, { demands, hasStatus: hasStatus(version) }),
       ),
