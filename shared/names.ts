@@ -8,6 +8,9 @@ import { dialect, fromNeutral, groupFromNeutral } from './dialect';
 export type { Dialect } from './dialect';
 export { DIALECTS, dialect, fromNeutral, groupFromNeutral, apiVersionFromNeutral } from './dialect';
 
+/** Beginning of the labels of namespaces and the audit annotations of Pod Security. */
+export const POD_SECURITY_PREFIX = fromNeutral('pod-security.orch/');
+
 /** API groups, by the short name the schema tables use for their package. */
 export const GROUP = {
   core: '',

@@ -31,7 +31,8 @@ const { version, scripts } = JSON.parse(
 ) as PackageJson;
 
 beforeAll(() => {
-  for (const folder of ['apiserver', 'controller-manager', 'shared']) mkdirSync(path.join(clone, folder));
+  for (const folder of ['apiserver', 'controller-manager', 'orch', 'package', 'shared'])
+    mkdirSync(path.join(clone, folder));
   for (const file of SOURCES)
     cpSync(path.join(repositoryRoot, file), path.join(clone, file), { recursive: true });
 });

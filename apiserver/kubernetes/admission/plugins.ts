@@ -1,3 +1,5 @@
+import type { Spanned } from '../../../shared/api-level';
+import { isAtLevel } from '../../../shared/api-level';
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { SharedLimit } from '../../../shared/concurrency/shared-limit';
 import type { RandomInt } from '../../../shared/meta/generate-name';
@@ -30,6 +32,8 @@ import { persistentVolumeLabel } from './plugins/persistent-volume-label';
 import type { AdmissionPlugin, NamedPlugin } from './plugin';
 import { podNodeSelector, podNodeSelectorProblem } from './plugins/pod-node-selector';
 import { podSecurityPolicy } from './pod-security/pod-security-policy';
+import { podSecurityProblem } from './pod-security-standards/configuration';
+import { podSecurity } from './pod-security-standards/pod-security';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction';
 import { priority } from './plugins/priority';
 import type { QuotaRecords } from './resource-quota/quota-records';
@@ -76,17 +80,28 @@ export interface PluginContext {
   readonly registerSharedLimit: (limit: SharedLimit) => void;
 }
 
-interface PluginRow {
+interface PluginRow extends Spanned {
   readonly name: string;
   /** Whether it is enabled by default. */
   readonly isDefault: boolean;
   readonly create: (context: PluginContext) => AdmissionPlugin;
 }
 
-const on = (name: string, create: PluginRow['create']): PluginRow => ({ name, isDefault: true, create });
-const off = (name: string, create: PluginRow['create']): PluginRow => ({ name, isDefault: false, create });
+const on = (name: string, create: PluginRow['create'], releases: Spanned = {}): PluginRow => ({
+  name,
+  isDefault: true,
+  create,
+  ...releases,
+});
+const off = (name: string, create: PluginRow['create'], releases: Spanned = {}): PluginRow => ({
+  name,
+  isDefault: false,
+  create,
+  ...releases,
+});
 
 const POD_NODE_SELECTOR = 'PodNodeSelector';
+const POD_SECURITY = 'PodSecurity';
 const POD_TOLERATION_RESTRICTION = 'PodTolerationRestriction';
 const IMAGE_POLICY_WEBHOOK = 'ImagePolicyWebhook';
 const EVENT_RATE_LIMIT = 'EventRateLimit';
@@ -99,13 +114,13 @@ export function webhookConfiguration(configurations: ReadonlyMap<string, unknown
   return configurations.get(VALIDATING_WEBHOOKS) ?? configurations.get(MUTATING_WEBHOOKS);
 }
 
-/** All plugins in the order of kube-apiserver v1.21. */
-const PLUGINS: readonly PluginRow[] = [
+/** All plugins of all levels, in the order of kube-apiserver. */
+const ALL_PLUGINS: readonly PluginRow[] = [
   off('AlwaysAdmit', () => alwaysAdmit),
   off('NamespaceAutoProvision', ({ provideNamespace }) => namespaceAutoProvision(provideNamespace)),
   on('NamespaceLifecycle', () => namespaceLifecycle),
   off('NamespaceExists', () => namespaceExists),
-  off('SecurityContextDeny', () => securityContextDeny),
+  off('SecurityContextDeny', () => securityContextDeny, { until: '1.29' }),
   off('LimitPodHardAntiAffinityTopology', () => limitPodHardAntiAffinityTopology),
   on('LimitRanger', ({ clock }) => limitRanger(clock)),
   on('ServiceAccount', ({ randomInt, features }) =>
@@ -117,7 +132,8 @@ const PLUGINS: readonly PluginRow[] = [
   off(IMAGE_POLICY_WEBHOOK, ({ webhooks, configurations }) =>
     imagePolicyWebhook(configurations.get(IMAGE_POLICY_WEBHOOK), webhooks),
   ),
-  off('PodSecurityPolicy', ({ authorize }) => podSecurityPolicy(authorize)),
+  on(POD_SECURITY, ({ configurations }) => podSecurity(configurations.get(POD_SECURITY)), { since: '1.23' }),
+  off('PodSecurityPolicy', ({ authorize }) => podSecurityPolicy(authorize), { until: '1.24' }),
   off(POD_NODE_SELECTOR, ({ configurations }) => podNodeSelector(configurations.get(POD_NODE_SELECTOR))),
   on('Priority', ({ features }) => priority(features.preemptionPolicy)),
   on('DefaultTolerationSeconds', ({ tolerationSeconds }) => defaultTolerationSeconds(tolerationSeconds)),
@@ -129,7 +145,7 @@ const PLUGINS: readonly PluginRow[] = [
     eventRateLimit(configurations.get(EVENT_RATE_LIMIT), context),
   ),
   off('ExtendedResourceToleration', () => extendedResourceToleration),
-  off('PersistentVolumeLabel', () => persistentVolumeLabel),
+  off('PersistentVolumeLabel', () => persistentVolumeLabel, { until: '1.30' }),
   on('DefaultStorageClass', () => defaultStorageClass),
   on('StorageObjectInUseProtection', ({ features }) =>
     storageObjectInUseProtection(features.inUseProtection),
@@ -156,6 +172,8 @@ const PLUGINS: readonly PluginRow[] = [
   off('AlwaysDeny', () => alwaysDeny),
 ];
 
+const PLUGINS = ALL_PLUGINS.filter((row) => isAtLevel(row));
+
 export const PLUGIN_NAMES: readonly string[] = PLUGINS.map(({ name }) => name);
 export const DEFAULT_PLUGIN_NAMES: readonly string[] = PLUGINS.filter(({ isDefault }) => isDefault).map(
   ({ name }) => name,
@@ -175,6 +193,7 @@ export function configurationProblems(
 const CHECKED = [
   { name: IMAGE_POLICY_WEBHOOK, problemOf: imagePolicyProblem },
   { name: POD_NODE_SELECTOR, problemOf: podNodeSelectorProblem },
+  { name: POD_SECURITY, problemOf: podSecurityProblem },
   { name: EVENT_RATE_LIMIT, problemOf: eventRateLimitProblem },
   { name: MUTATING_WEBHOOKS, problemOf: webhookConfigurationProblem },
   { name: VALIDATING_WEBHOOKS, problemOf: webhookConfigurationProblem },

@@ -1,0 +1,284 @@
+import type * as Apis from '../../../testing/in-process-api';
+import type { InProcessApi, Reply } from '../../../testing/in-process-api';
+import type { PodSpec } from '../../../../shared/api/types/core-v1';
+import { podSecurityConfiguration, podSecurityProblem } from './configuration';
+import type { Level } from './policy';
+import { DEFAULT_POLICY, formatStandard, policyOf } from './policy';
+import { detailsOf, violationsOf } from './standards';
+
+const NEWEST = 36;
+const LEVEL = 'ORCH_API_LEVEL';
+
+/** A container that the strictest standard allows. */
+const SAFE = {
+  name: 'a',
+  image: 'b',
+  securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+};
+const SAFE_SPEC = {
+  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+  containers: [SAFE],
+};
+const withSecurity = (security: object): object => ({
+  ...SAFE_SPEC,
+  containers: [{ ...SAFE, securityContext: { ...SAFE.securityContext, ...security } }],
+});
+
+const CASES: readonly (readonly [Level, number | 'latest', object, string])[] = [
+  ['restricted', 'latest', SAFE_SPEC, ''],
+  ['privileged', 'latest', { hostNetwork: true, containers: [] }, ''],
+  [
+    'baseline',
+    'latest',
+    { hostNetwork: true, hostPID: true, containers: [] },
+    'host namespaces (hostNetwork=true, hostPID=true)',
+  ],
+  [
+    'baseline',
+    'latest',
+    { containers: [], volumes: [{ name: 'v', hostPath: { path: '/' } }] },
+    'hostPath volumes (volume "v")',
+  ],
+  [
+    'restricted',
+    'latest',
+    {
+      ...SAFE_SPEC,
+      volumes: [
+        { name: 'v', hostPath: { path: '/' } },
+        { name: 'w', nfs: { server: 's', path: '/' } },
+      ],
+    },
+    'restricted volume types (volumes "v", "w" use restricted volume types "hostPath", "nfs")',
+  ],
+  ['restricted', 'latest', { ...SAFE_SPEC, volumes: [{ name: 'v', image: { reference: 'r' } }] }, ''],
+  [
+    'baseline',
+    'latest',
+    {
+      containers: [
+        {
+          name: 'a',
+          ports: [
+            { containerPort: 1, hostPort: 80 },
+            { containerPort: 2, hostPort: 443 },
+          ],
+        },
+      ],
+    },
+    'hostPort (container "a" uses hostPorts 443, 80)',
+  ],
+  [
+    'baseline',
+    'latest',
+    { containers: [], initContainers: [{ name: 'i', securityContext: { privileged: true } }] },
+    'privileged (container "i" must not set securityContext.privileged=true)',
+  ],
+  [
+    'baseline',
+    'latest',
+    withSecurity({ capabilities: { add: ['NET_RAW', 'CHOWN'], drop: ['ALL'] } }),
+    'non-default capabilities (container "a" must not include "NET_RAW" in securityContext.capabilities.add)',
+  ],
+  [
+    'restricted',
+    'latest',
+    withSecurity({ capabilities: { add: ['CHOWN', 'NET_BIND_SERVICE'] } }),
+    'unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]; container "a" must not include "CHOWN" in securityContext.capabilities.add)',
+  ],
+  ['restricted', 21, withSecurity({ capabilities: {} }), ''],
+  [
+    'restricted',
+    'latest',
+    { ...SAFE_SPEC, containers: [{ name: 'a' }, { name: 'b' }], securityContext: {} },
+    [
+      'allowPrivilegeEscalation != false (containers "a", "b" must set securityContext.allowPrivilegeEscalation=false)',
+      'unrestricted capabilities (containers "a", "b" must set securityContext.capabilities.drop=["ALL"])',
+      'runAsNonRoot != true (pod or containers "a", "b" must set securityContext.runAsNonRoot=true)',
+      'seccompProfile (pod or containers "a", "b" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+    ].join(', '),
+  ],
+  [
+    'restricted',
+    'latest',
+    { os: { name: 'windows' }, containers: [{ name: 'a' }], securityContext: { runAsNonRoot: true } },
+    '',
+  ],
+  [
+    'restricted',
+    'latest',
+    withSecurity({ runAsUser: 0 }),
+    'runAsUser=0 (container "a" must not set runAsUser=0)',
+  ],
+  ['restricted', 22, withSecurity({ runAsUser: 0 }), ''],
+  ['restricted', 'latest', { ...withSecurity({ runAsUser: 0, runAsNonRoot: false }), hostUsers: false }, ''],
+  [
+    'restricted',
+    34,
+    { ...withSecurity({ runAsNonRoot: false }), hostUsers: false },
+    'runAsNonRoot != true (container "a" must not set securityContext.runAsNonRoot=false)',
+  ],
+  ['baseline', 'latest', { ...withSecurity({ procMount: 'Unmasked' }), hostUsers: false }, ''],
+  [
+    'restricted',
+    'latest',
+    { ...withSecurity({ procMount: 'Unmasked' }), hostUsers: false },
+    'procMount (container "a" must not set securityContext.procMount to "Unmasked")',
+  ],
+  [
+    'baseline',
+    'latest',
+    { containers: [], securityContext: { seLinuxOptions: { type: 'spc_t', user: 'u' } } },
+    'seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type "spc_t"; user may not be set)',
+  ],
+  [
+    'baseline',
+    'latest',
+    { containers: [], securityContext: { seLinuxOptions: { type: 'container_engine_t' } } },
+    '',
+  ],
+  [
+    'baseline',
+    30,
+    { containers: [], securityContext: { seLinuxOptions: { type: 'container_engine_t' } } },
+    'seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type "container_engine_t")',
+  ],
+  [
+    'baseline',
+    'latest',
+    { ...withSecurity({ seccompProfile: { type: 'Unconfined' } }) },
+    'seccompProfile (container "a" must not set securityContext.seccompProfile.type to "Unconfined")',
+  ],
+  [
+    'baseline',
+    'latest',
+    { ...withSecurity({ appArmorProfile: { type: 'Unconfined' } }) },
+    'forbidden AppArmor profile (container "a" must not set AppArmor profile type to "Unconfined")',
+  ],
+  [
+    'baseline',
+    'latest',
+    {
+      containers: [],
+      securityContext: {
+        sysctls: [
+          { name: 'kernel.msgmax', value: '1' },
+          { name: 'net.ipv4.tcp_rmem', value: '1' },
+        ],
+      },
+    },
+    'forbidden sysctls (kernel.msgmax)',
+  ],
+  [
+    'baseline',
+    'latest',
+    { containers: [{ name: 'a', livenessProbe: { httpGet: { host: 'h', port: 1 } } }] },
+    'probe or lifecycle host (container "a" uses probe or lifecycle host "h")',
+  ],
+  ['baseline', 33, { containers: [{ name: 'a', livenessProbe: { httpGet: { host: 'h', port: 1 } } }] }, ''],
+  [
+    'baseline',
+    'latest',
+    { containers: [], securityContext: { windowsOptions: { hostProcess: true } } },
+    'hostProcess (pod must not set securityContext.windowsOptions.hostProcess=true)',
+  ],
+];
+
+test.each(CASES)('%s of %s: %j', (level, version, spec, expected) => {
+  const pod = { annotations: {}, spec: spec as unknown as PodSpec };
+  expect(detailsOf(violationsOf({ level, version }, pod, NEWEST))).toBe(expected);
+});
+
+test('labels choose the standards, and wrong ones are the strictest or the least', () => {
+  const of = (labels: Readonly<Record<string, string>>): readonly string[] => {
+    const prefixed = Object.fromEntries(
+      Object.entries(labels).map(([key, value]) => [`pod-security.orch/${key}`, value]),
+    );
+    const { policy, errors } = policyOf(prefixed, DEFAULT_POLICY);
+    return [policy.enforce, policy.audit, policy.warn]
+      .map(formatStandard)
+      .concat(errors.map(({ message }) => message));
+  };
+  const privileged = 'privileged:latest';
+  expect(of({})).toEqual([privileged, privileged, privileged]);
+  expect(of({ enforce: 'baseline', 'enforce-version': 'v1.24' })).toEqual([
+    'baseline:v1.24',
+    privileged,
+    'baseline:v1.24',
+  ]);
+  expect(of({ enforce: 'baseline', warn: 'privileged' })).toEqual([
+    'baseline:latest',
+    privileged,
+    privileged,
+  ]);
+  expect(of({ enforce: 'strict', audit: 'x', 'warn-version': '1.2' })).toEqual([
+    'restricted:latest',
+    privileged,
+    privileged,
+    expect.stringContaining('must be one of privileged, baseline, restricted'),
+    expect.stringContaining('must be one of'),
+    expect.stringContaining('must be "latest" or "v1.x"'),
+  ]);
+});
+
+test('the configuration has defaults and exemptions, and is refused when it is wrong', () => {
+  const { defaults, exemptUsers } = podSecurityConfiguration({
+    defaults: { enforce: 'baseline', 'enforce-version': 'v1.30' },
+    exemptions: { usernames: ['jane'] },
+  });
+  expect(formatStandard(defaults.enforce)).toBe('baseline:v1.30');
+  expect([...exemptUsers]).toEqual(['jane']);
+  expect(podSecurityProblem(undefined)).toBeUndefined();
+  expect(podSecurityProblem({ defaults: { warn: 'all' } })).toContain('defaults.warn');
+  expect(podSecurityProblem({ exemptions: { namespaces: 'x' } })).toContain('must be a list');
+});
+
+describe('at an API level that has the plugin', () => {
+  const before = process.env[LEVEL];
+  let api: InProcessApi;
+
+  beforeAll(async () => {
+    process.env[LEVEL] = '1.36';
+    jest.resetModules();
+    api = await jest.requireActual<typeof Apis>('../../../testing/in-process-api').startInProcessApi();
+  });
+  afterAll(async () => {
+    await api.close();
+    if (before === undefined) delete process.env[LEVEL];
+    else process.env[LEVEL] = before;
+  });
+
+  const send = async (path: string, body: object): Promise<Reply> =>
+    api.call('POST', `/api/v1/${path}`, { body });
+  const namespace = (name: string, labels: object): object => ({ metadata: { name, labels } });
+  const pod = (name: string, spec: object): object => ({
+    metadata: { name },
+    spec: { ...spec, serviceAccountName: 'default' },
+  });
+
+  test('pods are refused, templates are warned about, labels are validated', async () => {
+    const wrong = await send('namespaces', namespace('wrong', { 'pod-security.orch/enforce': 'x' }));
+    expect(wrong.code).toBe(422);
+    expect(
+      (await send('namespaces', namespace('strict', { 'pod-security.orch/enforce': 'baseline' }))).code,
+    ).toBe(201);
+    const refused = await send(
+      'namespaces/strict/pods',
+      pod('p', { hostNetwork: true, containers: [{ name: 'a', image: 'b' }] }),
+    );
+    expect([refused.code, refused.json.message]).toEqual([
+      403,
+      'pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)',
+    ]);
+    const template = {
+      metadata: { labels: { a: 'b' } },
+      spec: { hostPID: true, containers: [{ name: 'a', image: 'b' }] },
+    };
+    const body = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
+    const warned = await api.call('POST', '/apis/apps/v1/namespaces/strict/deployments', { body });
+    expect([warned.code, warned.warnings]).toEqual([
+      201,
+      ['would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)'],
+    ]);
+  });
+});

@@ -1,0 +1,212 @@
+import type { Namespace, Pod, PodSpec } from '../../../../shared/api/types/core-v1';
+import { packageOf } from '../../../../shared/api/resources';
+import { invalidObject } from '../../../../shared/errors/field-error';
+import { POD_SECURITY_PREFIX } from '../../../../shared/names';
+import { deepEqual, isJsonObject } from '../../../../shared/object/clone';
+import { fieldsOf } from '../../../../shared/object/accessors';
+import { goQuote } from '../../../../shared/errors/go-quote';
+import type { ApiObject, ObjectMeta } from '../../../../shared/object/object';
+import type { AdmissionAttributes } from '../../../engine/registry/admission';
+import type { ClusterReader } from '../../cluster/cluster-reader';
+import { NAMESPACES, PODS } from '../../cluster/resources';
+import { POD_PLACES } from '../../kinds/pod-template/pod-places';
+import type { AdmissionPlugin, Subject } from '../plugin';
+import { isWriteOf } from '../plugin';
+import { refusal } from '../refusal';
+import type { CheckedPod, Violation } from './checked-pod';
+import type { PodSecurityConfiguration } from './configuration';
+import { podSecurityConfiguration } from './configuration';
+import type { Policy, Standard } from './policy';
+import { formatStandard, isStricter, policyOf } from './policy';
+import { detailsOf, reasonsOf, violationsOf } from './standards';
+
+/** Subresources of pods that do not change the specification. */
+const IGNORED_SUBRESOURCES: ReadonlySet<string> = new Set([
+  'attach',
+  'binding',
+  'eviction',
+  'exec',
+  'log',
+  'portforward',
+  'proxy',
+  'status',
+]);
+
+/** The most pods of a namespace that are looked at when its standard becomes stricter. */
+const PODS_CHECKED_MAX = 3_000;
+/** The longest that this look may take, in milliseconds. */
+const LOOK_MS_MAX = 20;
+
+/**
+ * Pod Security: pods must fulfil the standard that the labels of their namespace enforce, and are audited and warned about by others;
+ * templates of pods are audited and warned about. Wrong labels of namespaces are refused, and a stricter label warns about the pods that
+ * are there. Throws an Error for an invalid configuration. Source: k8s.io/pod-security-admission.
+ */
+export function podSecurity(configuration: unknown): AdmissionPlugin {
+  const settings = podSecurityConfiguration(configuration);
+  return {
+    concerns: isConcerned,
+    validate(attributes, cluster) {
+      if (isWriteOf(NAMESPACES, attributes)) admitNamespace(attributes, cluster, settings);
+      else admitPod(attributes, cluster, settings);
+    },
+  };
+}
+
+function isConcerned({ operation, group, resource, subresource }: Subject): boolean {
+  if (operation !== 'CREATE' && operation !== 'UPDATE') return false;
+  if (group === PODS.group && resource === PODS.resource) return !IGNORED_SUBRESOURCES.has(subresource);
+  if (subresource !== '') return false;
+  return (
+    (group === NAMESPACES.group && resource === NAMESPACES.resource) || placeOf(group, resource) !== undefined
+  );
+}
+
+function placeOf(group: string, resource: string): readonly string[] | undefined {
+  const name = packageOf({ group, version: '' }).replace(/\/$/, '');
+  return POD_PLACES.get(`${name}/${resource}`);
+}
+
+function admitNamespace(
+  attributes: AdmissionAttributes,
+  cluster: ClusterReader,
+  { defaults, exemptNamespaces }: PodSecurityConfiguration,
+): void {
+  const { object, oldObject, write } = attributes;
+  if (object === undefined) return;
+  const { name = '', labels = {} } = object.metadata;
+  const { policy, errors } = policyOf(labels, defaults);
+  const before = oldObject === undefined ? undefined : policyOf(oldObject.metadata.labels ?? {}, defaults);
+  // Labels that were wrong before do not prevent other updates.
+  if (errors.length > 0 && !deepEqual(errors, before?.errors)) {
+    throw invalidObject(write.endpoint.row, name, errors);
+  }
+  if (before === undefined || !isTightened(policy.enforce, before.policy.enforce)) return;
+  if (exemptNamespaces.has(name)) return;
+  for (const warning of warningsAbout(cluster.list(PODS, name), name, policy.enforce)) write.warn?.(warning);
+}
+
+function isTightened(next: Standard, before: Standard): boolean {
+  if (next.level === 'privileged' || deepEqual(next, before)) return false;
+  return next.version !== before.version || isStricter(next.level, before.level);
+}
+
+/** One warning for each set of violations, with the first pod that has it. Bounded in pods and time. */
+function warningsAbout(pods: readonly Pod[], namespace: string, enforce: Standard): readonly string[] {
+  const checked = pods.slice(0, PODS_CHECKED_MAX);
+  const until = performance.now() + LOOK_MS_MAX;
+  const found = new Map<string, readonly string[]>();
+  let count = 0;
+  for (const pod of checked) {
+    const why = reasonsOf(violationsOf(enforce, checkedPodOf(pod)));
+    if (why !== '') found.set(why, [...(found.get(why) ?? []), pod.metadata.name ?? '']);
+    count += 1;
+    if (performance.now() > until) break;
+  }
+  const standard = goQuote(formatStandard(enforce));
+  return [
+    ...(count < pods.length
+      ? [
+          `new PodSecurity enforce level only checked against the first ${String(count)} of ${String(pods.length)} existing pods`,
+        ]
+      : []),
+    ...(found.size === 0
+      ? []
+      : [
+          `existing pods in namespace ${goQuote(namespace)} violate the new PodSecurity enforce level ${standard}`,
+        ]),
+    ...[...found].map(([why, names]) => `${namesText(names)}: ${why}`).sort(),
+  ];
+}
+
+function namesText(names: readonly string[]): string {
+  const [first = ''] = [...names].sort();
+  if (names.length === 1) return first;
+  return `${first} (and ${String(names.length - 1)} other ${names.length === 2 ? 'pod' : 'pods'})`;
+}
+
+function admitPod(
+  attributes: AdmissionAttributes,
+  cluster: ClusterReader,
+  settings: PodSecurityConfiguration,
+): void {
+  const { object, oldObject, write } = attributes;
+  const note = (key: string, value: string): void => write.annotate?.(`${POD_SECURITY_PREFIX}${key}`, value);
+  const { group, resource } = write.endpoint.row;
+  const isPod = group === PODS.group && resource === PODS.resource;
+  if (object === undefined || (isPod && oldObject !== undefined && isAlike(object as Pod, oldObject as Pod)))
+    return;
+  if (settings.exemptNamespaces.has(write.namespace)) {
+    note('exempt', 'namespace');
+    return;
+  }
+  if (settings.exemptUsers.has(write.user.name)) {
+    note('exempt', 'user');
+    return;
+  }
+  const namespace: Namespace | undefined = cluster.get(NAMESPACES, write.namespace);
+  const { policy, errors } = policyOf(namespace?.metadata.labels ?? {}, settings.defaults);
+  const pod = podIn(object, placeOf(group, resource) ?? []);
+  if (pod === undefined) return;
+  if (settings.exemptRuntimeClasses.has(pod.spec.runtimeClassName ?? '')) {
+    note('exempt', 'runtimeClass');
+    return;
+  }
+  if (errors.length > 0) {
+    note(
+      'error',
+      `Failed to parse policy: ${errors.map(({ field, message }) => `${field}: ${message}`).join(', ')}`,
+    );
+  }
+  admitBy(attributes, pod, { policy, isPod, note });
+}
+
+interface Demands {
+  readonly policy: Policy;
+  /** Templates are only audited and warned about. */
+  readonly isPod: boolean;
+  readonly note: (key: string, value: string) => void;
+}
+
+function admitBy(attributes: AdmissionAttributes, pod: CheckedPod, { policy, isPod, note }: Demands): void {
+  const { enforce, audit, warn } = policy;
+  const found = (standard: Standard): string => describe(standard, violationsOf(standard, pod));
+  if (isPod) note('enforce-policy', formatStandard(enforce));
+  const audited = found(audit);
+  if (audited !== '') note('audit-violations', `would violate PodSecurity ${audited}`);
+  const enforced = isPod ? found(enforce) : '';
+  if (enforced !== '') throw refusal(attributes, `violates PodSecurity ${enforced}`);
+  const warned = found(warn);
+  if (warned !== '') attributes.write.warn?.(`would violate PodSecurity ${warned}`);
+}
+
+function describe(standard: Standard, violations: readonly Violation[]): string {
+  return violations.length === 0 ? '' : `${goQuote(formatStandard(standard))}: ${detailsOf(violations)}`;
+}
+
+/** Returns the pod, or the template at this place in the object; undefined if there is none. */
+function podIn(object: ApiObject, place: readonly string[]): CheckedPod | undefined {
+  let found: unknown = object;
+  for (const member of place) found = isJsonObject(found) ? found[member] : undefined;
+  const { spec } = fieldsOf<{ readonly spec: unknown }>(found);
+  return isJsonObject(spec) ? checkedPodOf(found as Pod) : undefined;
+}
+
+function checkedPodOf({
+  metadata,
+  spec,
+}: {
+  readonly metadata?: ObjectMeta;
+  readonly spec: PodSpec;
+}): CheckedPod {
+  return { annotations: metadata?.annotations ?? {}, spec };
+}
+
+/** Returns whether an update changes nothing that the standards are about: only images and ephemeral containers may change. */
+function isAlike(next: Pod, before: Pod): boolean {
+  const imagesOf = ({ spec }: Pod): readonly unknown[] =>
+    [spec.containers, spec.initContainers, spec.ephemeralContainers].map((list) =>
+      (list ?? []).map(({ name, image }) => [name, image]),
+    );
+  return deepEqual(imagesOf(next), imagesOf(before));
+}
