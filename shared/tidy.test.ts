@@ -111,7 +111,6 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'orch/main.ts',
   'orch/client/index.ts',
   'orch/envtest/etcd.ts',
-  'orch/envtest/kube-apiserver.ts',
   'package/engine.ts',
   'package/index.ts',
   'shared/schema/generate-types.ts',

@@ -18,7 +18,6 @@ const PROGRAMS = {
   'orch-convert': 'deploy/convert/main.ts',
   orch: 'orch/main.ts',
   'envtest-etcd': 'orch/envtest/etcd.ts',
-  'envtest-kube-apiserver': 'orch/envtest/kube-apiserver.ts',
   thread: 'apiserver/compose/worker/thread.ts',
 };
 

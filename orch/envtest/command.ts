@@ -14,6 +14,8 @@ import { bundledProgram } from '../bundled-program';
  * with their owner.
  */
 const CONTROLLERS = ['namespace', 'garbagecollector'] as const;
+/** The first word with which `orch` is the kube-apiserver of envtest. */
+export const KUBE_APISERVER = 'kube-apiserver';
 /** Half of the default young generation saves memory at rest. */
 const NODE_FLAGS = ['--max-semi-space-size=8'] as const;
 const EXECUTABLE_MODE = 0o755;
@@ -74,7 +76,7 @@ function createPrograms(controllers: readonly string[], isRealEtcd: boolean): Pr
     'kube-apiserver': script(
       // The dialect is chosen before the first module is loaded.
       'ORCH_DIALECT=kubernetes',
-      [...node, bundledProgram('envtest-kube-apiserver'), `--controllers=${controllers.join(',')}`, '--'],
+      [...node, bundledProgram('orch'), KUBE_APISERVER, `--controllers=${controllers.join(',')}`, '--'],
     ),
     etcd: isRealEtcd ? script('', [find('etcd')]) : script('', [...node, bundledProgram('envtest-etcd')]),
     kubectl: KUBECTL,

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ServerFlags } from '../../apiserver/compose/options/complete-options';
@@ -20,6 +19,11 @@ const EXIT = { ok: 0, usage: 2 } as const;
 
 /** Separates the flags that the entry point adds, which are those of the controllers, from those of the test framework. */
 const END_OF_OWN_FLAGS = '--';
+
+/** Runs the program with the words after its name. */
+export function runKubeApiserver(words: readonly string[]): void {
+  runProgram(PROGRAM, async (stop) => main(words, stop));
+}
 
 async function main(words: readonly string[], stop: AbortSignal): Promise<number> {
   const end = words.indexOf(END_OF_OWN_FLAGS);
@@ -61,5 +65,3 @@ function refuse(errors: readonly string[]): number {
   for (const error of errors) process.stderr.write(`${PROGRAM}: ${error}\n`);
   return EXIT.usage;
 }
-
-runProgram(PROGRAM, async (stop) => main(process.argv.slice(2), stop));
