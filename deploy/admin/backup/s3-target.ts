@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Parser } from 'htmlparser2';
@@ -20,7 +19,9 @@ interface Aws4Fetch {
   };
 }
 
-const { AwsClient } = createRequire(__filename)('aws4fetch') as Aws4Fetch;
+// An import would load its types.
+// eslint-disable-next-line typescript/no-require-imports
+const { AwsClient } = require('aws4fetch') as Aws4Fetch;
 
 export interface S3Options {
   /** Without a slash at the end. Buckets are addressed by path, which all S3-compatible stores accept. */

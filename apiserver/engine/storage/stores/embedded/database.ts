@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { ClassicLevel } from 'classic-level';
+import type { ClassicLevel } from 'classic-level';
 import { makeDirectory } from '../../../../../shared/files/make-directory';
 import { StorageError } from '../../backend';
 import { decodeValueRow, valueRowKey } from './rows';
@@ -18,10 +18,12 @@ export type RowWrite =
  * files are damaged or, with `mustExist`, gone.
  */
 export async function openDatabase(directory: string, mustExist: boolean): Promise<Database> {
+  // Programs on other stores start without the native package.
+  const { ClassicLevel: Level } = await import('classic-level');
   const path = prepare(directory);
   if (openDirectories.has(path)) throw inUse(directory);
   openDirectories.add(path);
-  const database: Database = new ClassicLevel(path, {
+  const database: Database = new Level(path, {
     keyEncoding: 'buffer',
     valueEncoding: 'buffer',
     createIfMissing: !mustExist,
