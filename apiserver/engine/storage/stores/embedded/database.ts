@@ -1,4 +1,6 @@
 import { realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type * as ClassicLevelModule from 'classic-level';
 import type { ClassicLevel } from 'classic-level';
 import { makeDirectory } from '../../../../../shared/files/make-directory';
 import { StorageError } from '../../backend';
@@ -19,7 +21,7 @@ export type RowWrite =
  */
 export async function openDatabase(directory: string, mustExist: boolean): Promise<Database> {
   // Programs on other stores start without the native package.
-  const { ClassicLevel: Level } = await import('classic-level');
+  const { ClassicLevel: Level } = createRequire(__filename)('classic-level') as typeof ClassicLevelModule;
   const path = prepare(directory);
   if (openDirectories.has(path)) throw inUse(directory);
   openDirectories.add(path);
