@@ -97,8 +97,8 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     expect((await send({ path: '/version' })).status).toBe(200);
   });
 
-  test('2,000 small headers are accepted', async () => {
-    const headers = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`x-${at}`, 'a']));
+  test('900 small headers are accepted', async () => {
+    const headers = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`x-${at}`, 'a']));
     expect((await send({ path: '/version', headers })).status).toBe(200);
   });
 

@@ -8,13 +8,26 @@ import { failureAnnotations, finishedMs, NO_FAILURES, recordAfter, remainingMs }
 import { IndexSet } from './indexes';
 import { decideFailure, metSuccessRule } from './policies';
 
-// The fields of later releases exist from their API level on, which a process has from its start.
-process.env['ORCH_API_LEVEL'] = '1.36';
-jest.resetModules();
-const { createWorkloadBench, podTemplate } =
-  jest.requireActual<typeof WorkloadBenchModule>('../testing/workload-bench');
-const { runJobs } = jest.requireActual<typeof JobModule>('./job');
-delete process.env['ORCH_API_LEVEL'];
+/** The modules of a process at an API level, which they read when they are loaded. */
+function modulesAt(
+  level: string,
+): Pick<typeof WorkloadBenchModule, 'createWorkloadBench' | 'podTemplate'> &
+  Pick<typeof JobModule, 'runJobs'> {
+  const before = process.env[LEVEL];
+  process.env[LEVEL] = level;
+  jest.resetModules();
+  const { createWorkloadBench, podTemplate } =
+    jest.requireActual<typeof WorkloadBenchModule>('../testing/workload-bench');
+  const { runJobs } = jest.requireActual<typeof JobModule>('./job');
+  if (before === undefined) delete process.env[LEVEL];
+  else process.env[LEVEL] = before;
+  return { createWorkloadBench, podTemplate, runJobs };
+}
+
+const LEVEL = 'ORCH_API_LEVEL';
+const OLD = modulesAt('1.21');
+const NEW = modulesAt('1.36');
+const { createWorkloadBench, podTemplate, runJobs } = NEW;
 
 const JOBS = RESOURCE.jobs;
 const template = {
@@ -49,10 +62,11 @@ describe.each([
   let bench: WorkloadBenchModule.WorkloadBench;
   let running: Pod[];
   beforeEach(async () => {
-    bench = await createWorkloadBench();
+    const modules = isModern ? NEW : OLD;
+    bench = await modules.createWorkloadBench();
     running = [];
     bench.run(
-      async (context, signal) => runJobs(context, signal, { batchMs: 0, isModern }),
+      async (context, signal) => modules.runJobs(context, signal, { batchMs: 0, isModern }),
       'job-controller',
     );
   });

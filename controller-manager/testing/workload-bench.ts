@@ -1,6 +1,7 @@
 import type { Pod, PodStatus, PodTemplateSpec } from '../../shared/api/types/core-v1';
 import { DEFAULT_KIND_SETTINGS } from '../../apiserver/engine/registry/strategy';
 import { FIELD_GATES } from '../../apiserver/kubernetes/kinds/field-gates';
+import { GATES, isOnByDefault } from '../../shared/flags/feature-gate-table';
 import { silentLog } from '../../shared/log/log';
 import { RESOURCE } from '../../shared/api/resource-names';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
@@ -54,8 +55,11 @@ export interface WorkloadBench extends RoleBench {
 }
 
 export async function createWorkloadBench(): Promise<WorkloadBench> {
-  // The features of Jobs are alpha or beta in v1.21.
-  const kindSettings = { ...DEFAULT_KIND_SETTINGS, gates: new Set(FIELD_GATES) };
+  // The features of Jobs are alpha or beta in v1.21; gates of other levels stay off.
+  const kindSettings = {
+    ...DEFAULT_KIND_SETTINGS,
+    gates: new Set(FIELD_GATES.filter((gate) => GATES.has(gate) || isOnByDefault(gate))),
+  };
   const bench = await createRoleBench(silentLog, { kindSettings });
   const namespace = NAMESPACE_OF_WORKLOADS;
   const placeOf = (resource: ResourceOf<ApiObject>) =>
