@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../shared/object/object';
 import type { ContainerStatus, Node, Pod } from '../../shared/api/types/core-v1';
 import type { Store } from '../../shared/informer/store';
 import type { LabelSelector } from '../../shared/meta/labels';
@@ -75,7 +76,7 @@ class Answers {
     return ok(
       listOf(
         'NodeMetricsList',
-        nodes.map((node) => this.#ofNode(node, usages)),
+        inOrder(nodes).map((node) => this.#ofNode(node, usages)),
       ),
     );
   }
@@ -93,7 +94,7 @@ class Answers {
     return ok(
       listOf(
         'PodMetricsList',
-        pods.map((pod) => this.#ofPod(pod)),
+        inOrder(pods).map((pod) => this.#ofPod(pod)),
       ),
     );
   }
@@ -181,6 +182,12 @@ function resourceList(): object {
       { name: 'pods', singularName: '', namespaced: true, kind: 'PodMetrics', verbs },
     ],
   };
+}
+
+/** Lists are ordered by namespace and name, as the API server orders objects. */
+function inOrder<T extends ApiObject>(objects: readonly T[]): readonly T[] {
+  const keyOf = ({ metadata: { namespace = '', name = '' } }: T): string => `${namespace}/${name}`;
+  return objects.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 function listOf(kind: string, items: readonly object[]): object {
