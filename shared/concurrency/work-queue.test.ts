@@ -224,3 +224,18 @@ test('a thousand keys of ten producers are each worked on at least once, and nev
   await finished;
   expect(done.size).toBe(1000);
 });
+
+test('a key whose flow changes while it waits is taken once, and holds no place of either flow afterwards', async () => {
+  let flow = 'before';
+  const queue = createWorkQueue({ flowOf: () => flow });
+  queue.limitFlows(1);
+  queue.add('a');
+  flow = 'after';
+  queue.add('a');
+  expect(queue.length).toBe(1);
+  expect(await queue.take(signal)).toBe('a');
+  queue.done('a');
+  expect(queue.length).toBe(0);
+  queue.add('b');
+  expect(await queue.take(signal)).toBe('b');
+});

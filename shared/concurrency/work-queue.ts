@@ -77,7 +77,8 @@ type Taker = (key: string | undefined) => void;
 class KeyQueue implements WorkQueue {
   /** By flow, whose turn it is first; in the order they came, each once. */
   readonly #flows = new Map<string, Set<string>>();
-  #length = 0;
+  /** The keys of all flows. */
+  readonly #waiting = new Set<string>();
   /** The flow of each key in progress, and the number of them by flow. */
   readonly #working = new Map<string, string>();
   readonly #workingOf = new Map<string, number>();
@@ -103,7 +104,7 @@ class KeyQueue implements WorkQueue {
   }
 
   get length(): number {
-    return this.#length;
+    return this.#waiting.size;
   }
 
   add(key: string): void {
@@ -113,13 +114,13 @@ class KeyQueue implements WorkQueue {
       this.#observer?.added(key);
       return;
     }
-    const flow = this.#flowOf(key);
-    const waiting = this.#flows.get(flow) ?? new Set();
-    if (waiting.has(key)) return;
+    // The flow of a key may change while it waits.
+    if (this.#waiting.has(key)) return;
     this.#checkBound();
     this.#observer?.added(key);
-    this.#flows.set(flow, waiting.add(key));
-    this.#length += 1;
+    const flow = this.#flowOf(key);
+    this.#flows.set(flow, (this.#flows.get(flow) ?? new Set()).add(key));
+    this.#waiting.add(key);
     this.#handOut();
   }
 
@@ -169,7 +170,7 @@ class KeyQueue implements WorkQueue {
     signal.throwIfAborted();
     const first = this.#takeNext();
     if (first !== undefined) return first;
-    if (this.#isShutDown && this.#length === 0) return undefined;
+    if (this.#isShutDown && this.#waiting.size === 0) return undefined;
     let waiting: Taker | undefined;
     const handed = new Promise<string | undefined>((resolve) => {
       waiting = resolve;
@@ -217,7 +218,7 @@ class KeyQueue implements WorkQueue {
 
   /** Ends the wait for keys after the last one. */
   #endTakers(): void {
-    if (!this.#isShutDown || this.#length > 0) return;
+    if (!this.#isShutDown || this.#waiting.size > 0) return;
     for (const taker of this.#takers) taker(undefined);
     this.#takers.clear();
   }
@@ -229,7 +230,7 @@ class KeyQueue implements WorkQueue {
       const [key] = keys;
       if (key === undefined || working >= this.#workingOfFlowMax) continue;
       keys.delete(key);
-      this.#length -= 1;
+      this.#waiting.delete(key);
       // To the end of the line.
       this.#flows.delete(flow);
       if (keys.size > 0) this.#flows.set(flow, keys);
@@ -248,7 +249,7 @@ class KeyQueue implements WorkQueue {
   }
 
   #checkBound(): void {
-    if (this.#length + this.#delayed.size + this.#working.size >= this.#keysMax) {
+    if (this.#waiting.size + this.#delayed.size + this.#working.size >= this.#keysMax) {
       throw new WorkQueueFullError(this.#keysMax);
     }
   }

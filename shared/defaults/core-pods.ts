@@ -84,18 +84,25 @@ function ofPod({ spec: given }: Pod): Part<Pod> | undefined {
  * limits. Source: defaultHugePagePodLimits and defaultPodRequests, v1.36.
  */
 function podResources(spec: PodSpec, given: ResourceRequirements): ResourceRequirements {
-  const limits: Record<string, string> = { ...given.limits };
-  const requests: Record<string, string> = { ...given.requests };
-  if (Object.keys(limits).length === 0 && Object.keys(requests).length === 0) return given;
+  const limits = new Map(Object.entries(given.limits ?? {}));
+  const requests = new Map(Object.entries(given.requests ?? {}));
+  if (limits.size === 0 && requests.size === 0) return given;
   for (const [name, sum] of sumOfContainers(spec, 'limits')) {
-    if (isHugePages(name) && requests[name] === undefined) limits[name] ??= formatQuantity(sum);
+    if (isHugePages(name) && !requests.has(name) && !limits.has(name)) limits.set(name, formatQuantity(sum));
   }
-  if (Object.keys(limits).length === 0) return given;
+  if (limits.size === 0) return given;
   for (const [name, sum] of sumOfContainers(spec, 'requests')) {
-    if (isPodResource(name) && !isHugePages(name)) requests[name] ??= formatQuantity(sum);
+    const isMissing = !requests.has(name);
+    if (isMissing && isPodResource(name) && !isHugePages(name)) requests.set(name, formatQuantity(sum));
   }
-  for (const [name, limit] of Object.entries(limits)) if (isPodResource(name)) requests[name] ??= limit;
-  return { ...given, limits, ...(Object.keys(requests).length === 0 ? {} : { requests }) };
+  for (const [name, limit] of limits) {
+    if (isPodResource(name) && !requests.has(name)) requests.set(name, limit);
+  }
+  return {
+    ...given,
+    limits: Object.fromEntries(limits),
+    ...(requests.size === 0 ? {} : { requests: Object.fromEntries(requests) }),
+  };
 }
 
 function isHugePages(name: string): boolean {
