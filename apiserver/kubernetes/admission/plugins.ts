@@ -31,9 +31,9 @@ import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-r
 import { persistentVolumeLabel } from './plugins/persistent-volume-label';
 import type { AdmissionPlugin, NamedPlugin } from './plugin';
 import { podNodeSelector, podNodeSelectorProblem } from './plugins/pod-node-selector';
-import { podSecurityPolicy } from './pod-security/pod-security-policy';
-import { podSecurityProblem } from './pod-security-standards/configuration';
-import { podSecurity } from './pod-security-standards/pod-security';
+import { podSecurityPolicy } from './pod-security-policy/pod-security-policy';
+import { podSecurityProblem } from './pod-security/configuration';
+import { podSecurity } from './pod-security/pod-security';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction';
 import { priority } from './plugins/priority';
 import type { QuotaRecords } from './resource-quota/quota-records';

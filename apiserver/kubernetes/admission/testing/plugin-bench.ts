@@ -59,6 +59,8 @@ export function clusterOf(
     [...objects, ...(freshened > 0 ? later : [])]
       .filter(([of]) => of.group === group && of.resource === resource)
       .map(([, object]) => object as T);
+  const list = <T extends ApiObject>(resource: ResourceName<T>, namespace?: string): readonly T[] =>
+    known(resource).filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
   return {
     get: (resource, name, namespace) =>
       known(resource).find(
@@ -69,8 +71,8 @@ export function clusterOf(
       key: `${resource}/${metadata.name ?? ''}`,
       revision: Number(metadata.resourceVersion),
     }),
-    list: (resource, namespace) =>
-      known(resource).filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+    list,
+    names: (resource, namespace) => list(resource, namespace).map(({ metadata: { name = '' } }) => name),
     freshen: async () => {
       freshened += 1;
       return Promise.resolve();

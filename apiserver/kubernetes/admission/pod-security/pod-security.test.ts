@@ -281,4 +281,33 @@ describe('at an API level that has the plugin', () => {
       ['would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)'],
     ]);
   });
+
+  test('a stricter label warns about the pods that are there, and other updates of a pod stay allowed', async () => {
+    expect((await send('namespaces', namespace('loose', {}))).code).toBe(201);
+    for (const name of ['b', 'a']) {
+      const spec = { hostNetwork: true, containers: [{ name: 'a', image: 'b' }] };
+      expect((await send('namespaces/loose/pods', pod(name, spec))).code).toBe(201);
+    }
+    const patch = async (path: string, body: object): Promise<Reply> =>
+      api.call('PATCH', `/api/v1/${path}`, {
+        body,
+        headers: { 'content-type': 'application/merge-patch+json' },
+      });
+    const labelled = (level: string): object => ({
+      metadata: { labels: { 'pod-security.orch/enforce': level } },
+    });
+    const tightened = await patch('namespaces/loose', labelled('baseline'));
+    expect([tightened.code, tightened.warnings]).toEqual([
+      200,
+      [
+        'existing pods in namespace "loose" violate the new PodSecurity enforce level "baseline:latest"',
+        'a (and 1 other pod): host namespaces',
+      ],
+    ]);
+    expect((await patch('namespaces/loose', labelled('privileged'))).warnings).toEqual([]);
+    expect((await patch('namespaces/loose', labelled('restricted'))).warnings).toHaveLength(2);
+    expect((await patch('namespaces/loose/pods/a', { metadata: { labels: { x: 'y' } } })).code).toBe(200);
+    const image = { spec: { containers: [{ name: 'a', image: 'c' }] } };
+    expect((await patch('namespaces/loose/pods/a', image)).code).toBe(403);
+  });
 });

@@ -1,7 +1,7 @@
 import { fieldsOf, text } from '../../../../shared/object/accessors';
 import { isJsonObject } from '../../../../shared/object/clone';
 import type { Policy, Standard } from './policy';
-import { DEFAULT_POLICY, parseLevel, parseVersion } from './policy';
+import { DEFAULT_POLICY, MODES, parseLevel, parseVersion } from './policy';
 
 export interface PodSecurityConfiguration {
   /** What namespaces demand that do not say it by labels. */
@@ -16,8 +16,6 @@ interface Written {
   readonly defaults: object;
   readonly exemptions: object;
 }
-
-const MODES = ['enforce', 'audit', 'warn'] as const;
 
 /** Returns why the configuration is invalid, or undefined. */
 export function podSecurityProblem(configuration: unknown): string | undefined {

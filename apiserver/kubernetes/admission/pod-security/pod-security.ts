@@ -4,6 +4,7 @@ import { invalidObject } from '../../../../shared/errors/field-error';
 import { POD_SECURITY_PREFIX } from '../../../../shared/names';
 import { deepEqual, isJsonObject } from '../../../../shared/object/clone';
 import { fieldsOf } from '../../../../shared/object/accessors';
+import { Slices } from '../../../../shared/concurrency/slices';
 import { goQuote } from '../../../../shared/errors/go-quote';
 import type { ApiObject, ObjectMeta } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
@@ -17,7 +18,7 @@ import type { CheckedPod, Violation } from './checked-pod';
 import type { PodSecurityConfiguration } from './configuration';
 import { podSecurityConfiguration } from './configuration';
 import type { Policy, Standard } from './policy';
-import { formatStandard, isStricter, policyOf } from './policy';
+import { chosenIn, formatStandard, isStricter, policyOf, PRIVILEGED } from './policy';
 import { detailsOf, reasonsOf, violationsOf } from './standards';
 
 /** Subresources of pods that do not change the specification. */
@@ -32,10 +33,9 @@ const IGNORED_SUBRESOURCES: ReadonlySet<string> = new Set([
   'status',
 ]);
 
-/** The most pods of a namespace that are looked at when its standard becomes stricter. */
+/** The most pods of a namespace that are looked at when its standard becomes stricter, and the longest look, in milliseconds, as upstream. */
 const PODS_CHECKED_MAX = 3_000;
-/** The longest that this look may take, in milliseconds. */
-const LOOK_MS_MAX = 20;
+const LOOK_MS_MAX = 1_000;
 
 /**
  * Pod Security: pods must fulfil the standard that the labels of their namespace enforce, and are audited and warned about by others;
@@ -46,10 +46,10 @@ export function podSecurity(configuration: unknown): AdmissionPlugin {
   const settings = podSecurityConfiguration(configuration);
   return {
     concerns: isConcerned,
-    validate(attributes, cluster) {
-      if (isWriteOf(NAMESPACES, attributes)) admitNamespace(attributes, cluster, settings);
-      else admitPod(attributes, cluster, settings);
-    },
+    validate: (attributes, cluster, signal) =>
+      isWriteOf(NAMESPACES, attributes)
+        ? admitNamespace(attributes, { cluster, settings, signal })
+        : admitPod(attributes, cluster, settings),
   };
 }
 
@@ -68,12 +68,11 @@ function placeOf(group: string, resource: string): readonly string[] | undefined
 }
 
 function admitNamespace(
-  attributes: AdmissionAttributes,
-  cluster: ClusterReader,
-  { defaults, exemptNamespaces }: PodSecurityConfiguration,
-): void {
-  const { object, oldObject, write } = attributes;
+  { object, oldObject, write }: AdmissionAttributes,
+  { cluster, settings, signal }: Look,
+): Promise<void> | void {
   if (object === undefined) return;
+  const { defaults, exemptNamespaces } = settings;
   const { name = '', labels = {} } = object.metadata;
   const { policy, errors } = policyOf(labels, defaults);
   const before = oldObject === undefined ? undefined : policyOf(oldObject.metadata.labels ?? {}, defaults);
@@ -82,8 +81,23 @@ function admitNamespace(
     throw invalidObject(write.endpoint.row, name, errors);
   }
   if (before === undefined || !isTightened(policy.enforce, before.policy.enforce)) return;
-  if (exemptNamespaces.has(name)) return;
-  for (const warning of warningsAbout(cluster.list(PODS, name), name, policy.enforce)) write.warn?.(warning);
+  if (exemptNamespaces.has(name)) {
+    const ignored = chosenIn(labels, policy);
+    if (ignored !== '' && !deepEqual(policy, defaults)) {
+      write.warn?.(
+        `namespace ${goQuote(name)} is exempt from Pod Security, and the policy (${ignored}) will be ignored`,
+      );
+    }
+    return;
+  }
+  return warnAbout(name, policy.enforce, { cluster, settings, signal, warn: write.warn });
+}
+
+/** What a look at the pods of a namespace needs. */
+interface Look {
+  readonly cluster: ClusterReader;
+  readonly settings: PodSecurityConfiguration;
+  readonly signal: AbortSignal;
 }
 
 function isTightened(next: Standard, before: Standard): boolean {
@@ -91,38 +105,46 @@ function isTightened(next: Standard, before: Standard): boolean {
   return next.version !== before.version || isStricter(next.level, before.level);
 }
 
-/** One warning for each set of violations, with the first pod that has it. Bounded in pods and time. */
-function warningsAbout(pods: readonly Pod[], namespace: string, enforce: Standard): readonly string[] {
-  const checked = pods.slice(0, PODS_CHECKED_MAX);
+/** Warns once for each set of violations, with the first pod that has it. In slices, as the pods have to be parsed. */
+async function warnAbout(
+  namespace: string,
+  enforce: Standard,
+  { cluster, settings, signal, warn }: Look & { readonly warn: ((text: string) => void) | undefined },
+): Promise<void> {
+  const names = cluster.names(PODS, namespace);
   const until = performance.now() + LOOK_MS_MAX;
-  const found = new Map<string, readonly string[]>();
-  let count = 0;
-  for (const pod of checked) {
-    const why = reasonsOf(violationsOf(enforce, checkedPodOf(pod)));
-    if (why !== '') found.set(why, [...(found.get(why) ?? []), pod.metadata.name ?? '']);
-    count += 1;
+  const slices = new Slices();
+  /** By reasons: the first pod, and how many there are. */
+  const found = new Map<string, { readonly first: string; count: number }>();
+  let checked = 0;
+  for (const name of names.slice(0, PODS_CHECKED_MAX)) {
+    if (slices.due()) await slices.pause();
+    signal.throwIfAborted();
     if (performance.now() > until) break;
+    checked += 1;
+    const pod = cluster.get(PODS, name, namespace);
+    if (pod === undefined || settings.exemptRuntimeClasses.has(pod.spec.runtimeClassName ?? '')) continue;
+    const why = reasonsOf(violationsOf(enforce, checkedPodOf(pod)));
+    const known = found.get(why);
+    if (known !== undefined) known.count += 1;
+    else if (why !== '') found.set(why, { first: name, count: 1 });
   }
+  if (checked < names.length) {
+    warn?.(
+      `new PodSecurity enforce level only checked against the first ${String(checked)} of ${String(names.length)} existing pods`,
+    );
+  }
+  if (found.size === 0) return;
   const standard = goQuote(formatStandard(enforce));
-  return [
-    ...(count < pods.length
-      ? [
-          `new PodSecurity enforce level only checked against the first ${String(count)} of ${String(pods.length)} existing pods`,
-        ]
-      : []),
-    ...(found.size === 0
-      ? []
-      : [
-          `existing pods in namespace ${goQuote(namespace)} violate the new PodSecurity enforce level ${standard}`,
-        ]),
-    ...[...found].map(([why, names]) => `${namesText(names)}: ${why}`).sort(),
-  ];
+  warn?.(
+    `existing pods in namespace ${goQuote(namespace)} violate the new PodSecurity enforce level ${standard}`,
+  );
+  for (const line of [...found].map(([why, pods]) => `${podsText(pods)}: ${why}`).sort()) warn?.(line);
 }
 
-function namesText(names: readonly string[]): string {
-  const [first = ''] = [...names].sort();
-  if (names.length === 1) return first;
-  return `${first} (and ${String(names.length - 1)} other ${names.length === 2 ? 'pod' : 'pods'})`;
+function podsText({ first, count }: { readonly first: string; readonly count: number }): string {
+  if (count === 1) return first;
+  return `${first} (and ${String(count - 1)} other ${count === 2 ? 'pod' : 'pods'})`;
 }
 
 function admitPod(
@@ -134,20 +156,22 @@ function admitPod(
   const note = (key: string, value: string): void => write.annotate?.(`${POD_SECURITY_PREFIX}${key}`, value);
   const { group, resource } = write.endpoint.row;
   const isPod = group === PODS.group && resource === PODS.resource;
-  if (object === undefined || (isPod && oldObject !== undefined && isAlike(object as Pod, oldObject as Pod)))
-    return;
-  if (settings.exemptNamespaces.has(write.namespace)) {
-    note('exempt', 'namespace');
-    return;
-  }
-  if (settings.exemptUsers.has(write.user.name)) {
-    note('exempt', 'user');
+  if (object === undefined) return;
+  const exemption = exemptionOf(attributes, settings);
+  if (exemption !== undefined) {
+    note('exempt', exemption);
     return;
   }
   const namespace: Namespace | undefined = cluster.get(NAMESPACES, write.namespace);
   const { policy, errors } = policyOf(namespace?.metadata.labels ?? {}, settings.defaults);
+  const standards = isPod ? [policy.enforce, policy.audit, policy.warn] : [policy.audit, policy.warn];
+  if (errors.length === 0 && standards.every(({ level }) => level === 'privileged')) {
+    if (isPod) note('enforce-policy', formatStandard(PRIVILEGED));
+    return;
+  }
   const pod = podIn(object, placeOf(group, resource) ?? []);
   if (pod === undefined) return;
+  if (isPod && oldObject !== undefined && isAlike(object as Pod, oldObject as Pod)) return;
   if (settings.exemptRuntimeClasses.has(pod.spec.runtimeClassName ?? '')) {
     note('exempt', 'runtimeClass');
     return;
@@ -159,6 +183,14 @@ function admitPod(
     );
   }
   admitBy(attributes, pod, { policy, isPod, note });
+}
+
+function exemptionOf(
+  { write: { namespace, user } }: AdmissionAttributes,
+  { exemptNamespaces, exemptUsers }: PodSecurityConfiguration,
+): string | undefined {
+  if (exemptNamespaces.has(namespace)) return 'namespace';
+  return exemptUsers.has(user.name) ? 'user' : undefined;
 }
 
 interface Demands {

@@ -18,6 +18,9 @@ export interface Policy {
   readonly warn: Standard;
 }
 
+/** The modes, in the order in which upstream lists them. */
+export const MODES = ['enforce', 'audit', 'warn'] as const;
+
 export const PRIVILEGED: Standard = { level: 'privileged', version: 'latest' };
 export const DEFAULT_POLICY: Policy = { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED };
 
@@ -62,6 +65,16 @@ export function policyOf(
     policy: { enforce, audit, warn: followsEnforce ? { level: enforce.level, version } : warn },
     errors,
   };
+}
+
+/** Returns the standards that labels choose and that are not privileged: `enforce=baseline:latest, warn=restricted:v1.30`. */
+export function chosenIn(labels: Labels, policy: Policy): string {
+  return MODES.filter((mode) => {
+    const key = `${POD_SECURITY_PREFIX}${mode}`;
+    return policy[mode].level !== 'privileged' && (key in labels || `${key}-version` in labels);
+  })
+    .map((mode) => `${mode}=${formatStandard(policy[mode])}`)
+    .join(', ');
 }
 
 /** Returns whether the first level allows less than the second. */
