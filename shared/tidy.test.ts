@@ -209,6 +209,13 @@ describe('text', () => {
     expect(speakers).toEqual([]);
   });
 
+  test('only tables name a release of Kubernetes', () => {
+    const named = program.filter((file) =>
+      /\bisAtLevel\(\{\s*(?:since|until):/u.test(withoutComments(read(file))),
+    );
+    expect(named).toEqual([]);
+  });
+
   test('no source file is too long for one sitting', () => {
     const written = program.filter((file) => !file.startsWith(GENERATED));
     const long = written.filter((file) => !(file in LONG_FILES) && codeLines(read(file)) > CODE_LINES_MAX);

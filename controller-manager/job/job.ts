@@ -1,4 +1,4 @@
-import { isAtLevel } from '../../shared/api-level';
+import { isInForce } from '../../shared/api/changes';
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { Job } from '../../shared/api/types/batch-v1';
 import type { Pod } from '../../shared/api/types/core-v1';
@@ -57,7 +57,7 @@ interface JobMemory {
 export async function runJobs(
   context: ControllerContext,
   signal: AbortSignal,
-  { clock = systemClock, batchMs = BATCH_MS, isModern = isAtLevel({ since: '1.31' }) }: JobOptions = {},
+  { clock = systemClock, batchMs = BATCH_MS, isModern = isInForce('jobFinalizers') }: JobOptions = {},
 ): Promise<void> {
   const { log, client, createQueue } = context;
   const [queue, orphans] = [createQueue(), createQueue()];

@@ -54,6 +54,8 @@ const CHANGES = {
   labelNamesOfStatefulSets: { since: '1.27' },
   /** Values of label selectors in `matchExpressions` are validated as label values. */
   labelSelectorValues: { since: '1.31' },
+  /** Jobs count their pods by a finalizer of each. */
+  jobFinalizers: { since: '1.31' },
   /** Jobs have labels with the domain of their group besides the old ones. */
   jobLabelsWithDomain: { since: '1.27' },
   /** The ID that a CSI driver has for a node has up to 256 bytes. */
@@ -120,6 +122,8 @@ const CHANGES = {
   timeZonesInFields: { since: '1.25' },
   /** Unmasked `/proc` needs a user namespace. */
   unmaskedProcMounts: { since: '1.30' },
+  /** Validation rules of custom resources are evaluated. */
+  validationRules: { since: '1.25' },
   /** Tables of volumes and claims show the class of attributes. */
   volumeAttributesColumns: { since: '1.29' },
   /** A limited priority level may have no concurrency shares of its own. */

@@ -1,5 +1,6 @@
 import { apiVersionFromNeutral, GROUP } from '../names';
-import { isAtLevel } from '../api-level';
+import type { Revised } from '../api-level';
+import { isAtLevel, rowAtLevel } from '../api-level';
 import { RESOURCE_DATA } from './tables';
 
 export interface GroupRow {
@@ -39,12 +40,7 @@ export const GROUPS: readonly GroupRow[] = [
   row('admissionregistration', 16700, { v1: 15, v1beta1: 12, v1alpha1: 9 }),
   row('apiextensions', 16700, { v1: 15, v1beta1: 9 }),
   row('scheduling', 16600, { v1: 15, v1beta1: 12, v1alpha1: 9, v1alpha2: 2 }),
-  // The priorities of 1.32. In 1.21 v1beta1 has 9, which is the same order.
-  row(
-    'coordination',
-    16500,
-    isAtLevel({ since: '1.32' }) ? { v1: 15, v1beta1: 13, v1alpha2: 12 } : { v1: 15, v1beta1: 9 },
-  ),
+  row('coordination', 16500, { v1: 15, v1beta1: 13, v1alpha2: 12 }, { '1.31': { v1: 15, v1beta1: 9 } }),
   row('node', 16300, { v1: 15, v1beta1: 9, v1alpha1: 1 }),
   row('discovery', 16200, { v1: 15, v1beta1: 12 }),
   row('resource', 16200, { v1: 21, v1beta2: 15, v1beta1: 9, v1alpha3: 1 }),
@@ -58,12 +54,25 @@ export function preferredVersion(group: string): string | undefined {
   return GROUPS.find((each) => each.group === group)?.versions[0]?.version;
 }
 
+/** The priority of each version. */
+type Priorities = Readonly<Record<string, number>>;
+
+interface Versions extends Revised<Versions> {
+  readonly versions: Priorities;
+}
+
+/** `older` has the versions up to a release where they were others. */
 function row(
   name: keyof typeof GROUP,
   priority: number,
-  versions: Readonly<Record<string, number>>,
+  newest: Priorities,
+  older: Readonly<Record<string, Priorities>> = {},
 ): GroupRow {
   const group = GROUP[name];
+  const upTo = Object.fromEntries(
+    Object.entries(older).map(([release, versions]) => [release, { versions }]),
+  );
+  const { versions } = rowAtLevel<Versions>({ versions: newest, upTo });
   return {
     group,
     priority,

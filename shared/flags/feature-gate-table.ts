@@ -28,6 +28,11 @@ const GATE_DATA = ownKeyMap<GateData>(gates as unknown as Record<string, GateDat
 /** The feature gates of the API level of this process. Every program accepts all of them. */
 export const GATES: ReadonlyMap<string, Gate> = gatesAt(apiLevel);
 
+/** Returns whether a gate belongs to any API level. Flags are read before the store says which level it has. */
+export function isGateOfAnyLevel(name: string): boolean {
+  return GATE_DATA.has(name);
+}
+
 /** Returns the feature gates of a level. */
 export function gatesAt(level: AnyLevel): ReadonlyMap<string, Gate> {
   return new Map(

@@ -67,3 +67,12 @@ test('of the gates that are GA five are not locked', () => {
     'VolumeSubpath',
   ]);
 });
+
+test('a gate of another API level is accepted with a warning, and switches nothing', () => {
+  const parsed = parseFeatureGates(['SidecarContainers=true'], ['IndexedJob', 'SidecarContainers']);
+  expect(parsed).toEqual({
+    ok: true,
+    gates: { IndexedJob: false, SidecarContainers: false },
+    warnings: ['the feature gate SidecarContainers belongs to another API level: setting it does nothing'],
+  });
+});

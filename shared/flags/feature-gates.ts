@@ -1,6 +1,6 @@
 import { ownKeyMap } from '../own-key-map';
 import type { Gate, Stage } from './feature-gate-table';
-import { GATES, isOnByDefault } from './feature-gate-table';
+import { GATES, isGateOfAnyLevel, isOnByDefault } from './feature-gate-table';
 import { suggestion } from './suggestion';
 
 /** Gates that set all unnamed gates of a stage. */
@@ -22,8 +22,8 @@ export type ParsedFeatureGates<Name extends string> =
 
 /**
  * Parses `<gate>=<true|false>` items; the last one for a gate wins, and a gate's own item wins over its stage's. `own` are the gates with
- * an effect in this program; all others of v1.21 are accepted, so that one value works for all programs of a cluster. All errors are
- * reported at once.
+ * an effect in this program; all others are accepted, so that one value works for all programs of a cluster, and those of other API levels
+ * too, because the store decides the level. All errors are reported at once.
  */
 export function parseFeatureGates<const Name extends string>(
   items: readonly string[],
@@ -31,14 +31,23 @@ export function parseFeatureGates<const Name extends string>(
 ): ParsedFeatureGates<Name> {
   const said = new Map<string, boolean>();
   const errors: string[] = [];
+  const foreign = new Set<string>();
   for (const item of items) {
     const read = readItem(item);
     if ('error' in read) errors.push(`--feature-gates: ${read.error}`);
-    else said.set(read.name, read.value);
+    else if (KNOWN_NAMES.includes(read.name)) said.set(read.name, read.value);
+    else foreign.add(read.name);
   }
   if (errors.length > 0) return { ok: false, errors };
   const gates = Object.fromEntries(own.map((name) => [name, valueOf(name, said)]));
-  return { ok: true, gates: gates as FeatureGates<Name>, warnings: warningsOf(said, new Set(own)) };
+  const warnings = [...foreign].map(
+    (name) => `the feature gate ${name} belongs to another API level: setting it does nothing`,
+  );
+  return {
+    ok: true,
+    gates: gates as FeatureGates<Name>,
+    warnings: [...warnings, ...warningsOf(said, new Set(own))],
+  };
 }
 
 function readItem(
@@ -48,7 +57,8 @@ function readItem(
   const name = (at < 0 ? item : item.slice(0, at)).trim();
   const text = at < 0 ? undefined : item.slice(at + 1).trim();
   const value = parseBool(text);
-  if (!KNOWN_NAMES.includes(name)) return { error: `unknown gate ${name}${suggestion(name, KNOWN_NAMES)}` };
+  if (!KNOWN_NAMES.includes(name) && !isGateOfAnyLevel(name))
+    return { error: `unknown gate ${name}${suggestion(name, KNOWN_NAMES)}` };
   if (text === undefined) return { error: `${name} needs a value: ${name}=true or ${name}=false` };
   if (value === undefined) {
     const hint = suggestion(text, ['true', 'false']);

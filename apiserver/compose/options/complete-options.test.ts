@@ -382,3 +382,12 @@ test('the ranges of Services are parsed, and invalid ones are rejected with the 
     '--service-node-port-range must be like 30000-32767, not "9-1"',
   ]);
 });
+
+test('a plugin of another API level is accepted with a warning', () => {
+  expect(complete(ETCD, '--enable-admission-plugins=PodSecurity')).toMatchObject({
+    ok: true,
+    warnings: expect.arrayContaining([
+      'the admission plugin PodSecurity belongs to another API level and does not run',
+    ]) as unknown,
+  });
+});

@@ -2,6 +2,7 @@ import { parseFeatureGates } from '../../../shared/flags/feature-gates';
 import { metricChoice, metricProblems } from '../../../shared/metrics/metric-choice';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../engine/registry/runtime-config';
+import { warningsOfPlugins } from '../../kubernetes/admission/plugins';
 import { FIELD_GATES, SERVER_GATES } from '../../kubernetes/kinds/field-gates';
 import { parseAddressRanges, parsePortRange } from '../../kubernetes/kinds/service-allocation/value-range';
 import { storeOptions, storeProblems, storeWarnings } from '../../engine/storage/open';
@@ -98,6 +99,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
       ...runtimeConfig.warnings,
       ...featureGates.warnings,
       ...policies.warnings,
+      ...warningsOfPlugins(flags.enableAdmissionPlugins),
     ],
   };
 }

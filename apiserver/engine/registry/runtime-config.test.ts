@@ -54,6 +54,14 @@ describe('--runtime-config', () => {
     expect(parsed.ok && isEnabled(parsed.config, jobs)).toBe(true);
   });
 
+  test('a version of another API level is accepted with a warning', () => {
+    expect(parseRuntimeConfig(['autoscaling/v2=true'])).toEqual({
+      ok: true,
+      config: new Map(),
+      warnings: ['--runtime-config: autoscaling/v2 belongs to another API level and has no effect'],
+    });
+  });
+
   test.each([
     ['v1', 'invalid key v1'],
     ['a/b/c/d', 'invalid key a/b/c/d'],

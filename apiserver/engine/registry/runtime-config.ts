@@ -1,6 +1,6 @@
-import { GROUPS } from '../../../shared/api/groups';
 import type { ResourceRow } from '../../../shared/api/resources';
-import { parseGroupVersion } from '../../../shared/api/resources';
+import { parseGroupVersion, RESOURCES, resourcesAt } from '../../../shared/api/resources';
+import { ALL_LEVELS } from '../../../shared/api-level';
 import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
 
@@ -40,9 +40,12 @@ export function parseRuntimeConfig(items: readonly string[]): ParsedRuntimeConfi
   for (const [key, text] of texts) {
     const problem = keyProblem(key);
     const value = parseValue(text);
+    const { group, version } = parseGroupVersion(key.split('/').slice(0, 2).join('/'));
     if (problem !== undefined) errors.push(`--runtime-config: ${problem}`);
     else if (value === undefined) {
       errors.push(`--runtime-config: the value of ${key} must be true or false, not "${text}"`);
+    } else if (!STABILITY_KEYS.has(key) && !isVersionIn(RESOURCES, group, version)) {
+      warnings.push(`--runtime-config: ${key} belongs to another API level and has no effect`);
     } else if (isUnswitchable(key)) {
       warnings.push(
         `--runtime-config: ${key} is ignored: single resources can be switched in ${SWITCHABLE_RESOURCES} only`,
@@ -87,10 +90,16 @@ function keyProblem(key: string): string | undefined {
   const parts = key.split('/');
   if (parts.length !== 2 && parts.length !== 3) return `invalid key ${key}`;
   const { group, version } = parseGroupVersion(parts.slice(0, 2).join('/'));
-  const known = GROUPS.find((each) => each.group === group && group !== '');
-  if (known === undefined) return `unknown API group ${group}`;
-  if (known.versions.some((each) => each.version === version)) return undefined;
+  if (group === '' || !ALL_RESOURCES.some((row) => row.group === group)) return `unknown API group ${group}`;
+  if (isVersionIn(ALL_RESOURCES, group, version)) return undefined;
   return `there is no version ${version} of the group ${group}`;
+}
+
+/** Those of all API levels. Flags are read before the store says which level it has. */
+const ALL_RESOURCES = resourcesAt(ALL_LEVELS);
+
+function isVersionIn(rows: readonly ResourceRow[], group: string, version: string): boolean {
+  return rows.some((row) => row.group === group && row.version === version);
 }
 
 function isUnswitchable(key: string): boolean {

@@ -174,7 +174,8 @@ const ALL_PLUGINS: readonly PluginRow[] = [
 
 const PLUGINS = ALL_PLUGINS.filter((row) => isAtLevel(row));
 
-export const PLUGIN_NAMES: readonly string[] = PLUGINS.map(({ name }) => name);
+/** The plugins of all levels. Flags are read before the store says which level it has. */
+export const PLUGIN_NAMES: readonly string[] = ALL_PLUGINS.map(({ name }) => name);
 export const DEFAULT_PLUGIN_NAMES: readonly string[] = PLUGINS.filter(({ isDefault }) => isDefault).map(
   ({ name }) => name,
 );
@@ -199,6 +200,13 @@ const CHECKED = [
   { name: VALIDATING_WEBHOOKS, problemOf: webhookConfigurationProblem },
   { name: RESOURCE_QUOTA, problemOf: resourceQuotaProblem },
 ];
+
+/** Returns a warning for each of these plugins that the API level does not have. */
+export function warningsOfPlugins(enabled: readonly string[]): readonly string[] {
+  return enabled
+    .filter((name) => !PLUGINS.some((row) => row.name === name))
+    .map((name) => `the admission plugin ${name} belongs to another API level and does not run`);
+}
 
 /** Changes to the default selection; the order of names does not matter. */
 export interface PluginChoice {

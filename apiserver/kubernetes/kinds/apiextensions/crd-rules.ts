@@ -1,4 +1,5 @@
-import { isAtLevel, apiLevel } from '../../../../shared/api-level';
+import { apiLevel } from '../../../../shared/api-level';
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   CustomResourceDefinition,
   JSONSchemaProps,
@@ -18,7 +19,7 @@ import { TooLargeHereError } from '../../../engine/request/loop-bounds';
 import { isSchema, itemsOf } from './crd-schema-parts';
 
 /** Whether custom resources are validated by rules in CEL (the gate CustomResourceValidationExpressions, on by default since 1.25). */
-export const SERVES_VALIDATION_RULES = isAtLevel({ since: '1.25' });
+export const SERVES_VALIDATION_RULES = isInForce('validationRules');
 
 /** What the rules of a definition must fulfil. */
 export interface RuleDemands extends RuleRequirements {
