@@ -255,6 +255,13 @@ test('long chains and deep nesting end with an error instead of the stack', () =
   expect(run(Array.from({ length: 5000 }, () => 'x == 5').join(' && ')).result).toBe(true);
 });
 
+test.each([
+  ['types', `[1]${'.map(x, {x: x})'.repeat(60)}.size() == 1`, 'types of the expression are too large'],
+  ['nodes', `optional.of(1)${'.optMap(v, v)'.repeat(60)}.hasValue()`, 'expression expands to too many nodes'],
+])('an expression whose %s double with each call is refused', (_, source, message) => {
+  expect(run(source).result).toContain(message);
+});
+
 test('concatenation in a loop takes time in proportion to the elements', () => {
   expect(run('lists.range(50000).map(i, i).size()', 1e9).result).toBe(50_000n);
 });

@@ -29,7 +29,7 @@ import {
   unwrapOptional,
 } from './types';
 import type { CelType } from './types';
-import { Bindings, mostGeneral, substitute } from './unify';
+import { Bindings, mostGeneral, substitute, TypesTooLargeError } from './unify';
 
 /** What a checked name or call refers to. */
 export interface Reference {
@@ -61,9 +61,18 @@ function fieldOf(expr: Expr | undefined): string | undefined {
  */
 export function check(parsed: Parsed, declarations: Declarations): Checked | Issues {
   const issues = new Issues(parsed.source);
-  const checker = new Checker(parsed, declarations, issues);
-  return checker.run() ?? issues;
+  try {
+    return new Checker(parsed, declarations, issues).run() ?? issues;
+  } catch (error) {
+    if (!(error instanceof TypesTooLargeError)) throw error;
+    issues.report(-1, 'types of the expression are too large');
+    return issues;
+  }
 }
+
+/** Parts of types that a check may visit: many times what useful expressions need. */
+const PARTS_MAX = 20_000;
+const PARTS_PER_CHARACTER_MAX = 50;
 
 class Checker {
   readonly #parsed: Parsed;
@@ -72,7 +81,7 @@ class Checker {
   readonly #types = new Map<number, CelType>();
   readonly #references = new Map<number, Reference>();
   readonly #resolver: CallResolver;
-  readonly #bindings = new Bindings();
+  readonly #bindings: Bindings;
   #scope = new Scope();
   #freeCount = 0;
 
@@ -80,6 +89,7 @@ class Checker {
     this.#parsed = parsed;
     this.#declarations = declarations;
     this.#issues = issues;
+    this.#bindings = new Bindings(PARTS_MAX + PARTS_PER_CHARACTER_MAX * parsed.source.length);
     this.#resolver = new CallResolver({
       newParam: () => this.#newParam(),
       assign: (from, to) => this.#assign(from, to),

@@ -1,10 +1,25 @@
 import { DYN, isDyn, isSameType } from './types';
 import type { CelType } from './types';
 
+/** Ends the check of an expression whose types grow with each step: `[1].map(x, {x: x}).map(x, {x: x})` doubles them. */
+export class TypesTooLargeError extends Error {}
+
 /** What the type parameters of one expression stand for. A failed assignment takes back what it learned. */
 export class Bindings {
+  /** How many more parts of types may be visited. */
+  #partsLeft: number;
   readonly #types = new Map<string, CelType>();
   readonly #changes: (readonly [name: string, before: CelType | undefined])[] = [];
+
+  constructor(partsMax: number) {
+    this.#partsLeft = partsMax;
+  }
+
+  /** @throws TypesTooLargeError when too many parts of types were visited */
+  visit(): void {
+    this.#partsLeft -= 1;
+    if (this.#partsLeft < 0) throw new TypesTooLargeError();
+  }
 
   get(name: string): CelType | undefined {
     return this.#types.get(name);
@@ -36,10 +51,11 @@ export class Bindings {
 
 /** Replaces bound type parameters; unbound ones become `dyn` if `toDyn` is set. */
 export function substitute(
-  bindings: { get(name: string): CelType | undefined },
+  bindings: Pick<Bindings, 'get'> & Partial<Pick<Bindings, 'visit'>>,
   type: CelType,
   toDyn: boolean,
 ): CelType {
+  bindings.visit?.();
   if (type.kind === 'typeParam') {
     const bound = bindings.get(type.name);
     if (bound !== undefined) return substitute(bindings, bound, toDyn);
@@ -112,6 +128,7 @@ function bind(
 
 /** Whether a parameter does not occur in a type, which would bind it to itself. */
 function isFree(bindings: Bindings, param: CelType, within: CelType): boolean {
+  bindings.visit();
   if (isSameType(param, within)) return false;
   if (within.kind === 'typeParam') {
     const bound = bindings.get(within.name);

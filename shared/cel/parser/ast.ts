@@ -106,3 +106,14 @@ export function walk(expr: Expr, visit: (part: Expr) => void): void {
   visit(expr);
   for (const child of childrenOf(expr)) walk(child, visit);
 }
+
+/** Thrown by a macro that cannot be expanded. */
+export class MacroError extends Error {
+  /** The node that the error is about. */
+  readonly id: number;
+
+  constructor(id: number, message: string) {
+    super(message);
+    this.id = id;
+  }
+}

@@ -1,17 +1,6 @@
-import { ACCUMULATOR } from './ast';
+import { ACCUMULATOR, MacroError } from './ast';
 import type { Expr } from './ast';
 import type { TreeBuilder } from './tree-builder';
-
-/** Thrown by a macro whose arguments are wrong. */
-export class MacroError extends Error {
-  /** The node that the error is about. */
-  readonly id: number;
-
-  constructor(id: number, message: string) {
-    super(message);
-    this.id = id;
-  }
-}
 
 export interface MacroCall {
   readonly build: TreeBuilder;

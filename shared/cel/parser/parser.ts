@@ -1,7 +1,7 @@
+import { MacroError } from './ast';
 import type { Expr, MapEntry, StructField } from './ast';
 import { tokenize } from './lexer';
 import type { Token } from './lexer';
-import { MacroError } from './macros';
 import type { Macro } from './macros';
 import { parseLiteral } from './literals';
 import { Issues } from './source';

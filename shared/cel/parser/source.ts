@@ -38,24 +38,29 @@ export class Issues {
 
   /** Formats all issues by their position, each with its source line and a mark below the place. */
   toString(): string {
+    const sourceLines = this.#source.split('\n');
     const placed = this.#issues.map((issue) => ({ issue, ...locate(this.#source, issue.offset) }));
     placed.sort((a, b) => a.line - b.line || a.column - b.column);
-    const lines = placed.map(({ issue, line, column }) => this.#display(issue.message, line, column));
+    const lines = placed.map(({ issue, line, column }) =>
+      display(issue.message, { line, column, snippet: sourceLines[line - 1]?.replaceAll('\t', ' ') }),
+    );
     if (this.#count > ISSUES_MAX) lines.push(`${this.#count - ISSUES_MAX} more errors were truncated`);
     return lines.join('\n');
   }
+}
 
-  #display(message: string, line: number, column: number): string {
-    const head = `ERROR: <input>:${line}:${column + 1}: ${message}`;
-    const snippet = line < 1 ? undefined : this.#source.split('\n')[line - 1]?.replaceAll('\t', ' ');
-    if (snippet === undefined || Buffer.byteLength(snippet) > SNIPPET_BYTES_MAX) return head;
-    const characters = Array.from(snippet);
-    const isWide = (character: string | undefined): boolean => (character?.codePointAt(0) ?? 0) > 0x7f;
-    const dots = characters
-      .slice(0, Math.max(column, 0))
-      .map((character) => (isWide(character) ? WIDE_DOT : '.'));
-    return `${head}\n | ${snippet}\n | ${dots.join('')}${isWide(characters[column]) ? WIDE_MARK : '^'}`;
-  }
+function display(
+  message: string,
+  { line, column, snippet }: { line: number; column: number; snippet: string | undefined },
+): string {
+  const head = `ERROR: <input>:${line}:${column + 1}: ${message}`;
+  if (snippet === undefined || Buffer.byteLength(snippet) > SNIPPET_BYTES_MAX) return head;
+  const characters = Array.from(snippet);
+  const isWide = (character: string | undefined): boolean => (character?.codePointAt(0) ?? 0) > 0x7f;
+  const dots = characters
+    .slice(0, Math.max(column, 0))
+    .map((character) => (isWide(character) ? WIDE_DOT : '.'));
+  return `${head}\n | ${snippet}\n | ${dots.join('')}${isWide(characters[column]) ? WIDE_MARK : '^'}`;
 }
 
 /** Returns the line (from 1) and the column (from 0, in characters) of an offset in UTF-16 units. */

@@ -1,4 +1,4 @@
-import { ACCUMULATOR, childrenOf } from './ast';
+import { ACCUMULATOR, childrenOf, MacroError } from './ast';
 import type { Call, Expr, Ident, ListLiteral, Literal, MapLiteral } from './ast';
 import type { Value } from '../eval/values';
 
@@ -13,11 +13,15 @@ export interface FoldParts {
   readonly result?: Expr;
 }
 
+/** The most nodes that macros may copy: each `optMap` copies its target, so that a chain of them doubles with each link. */
+const COPIES_MAX = 10_000;
+
 /** Makes nodes with numbers of their own and remembers where each of them is in the source. */
 export class TreeBuilder {
   /** Offset of each node in the source, in UTF-16 units. */
   readonly offsets = new Map<number, number>();
   #last = 0;
+  #copies = 0;
 
   /** Returns the number of a new node at `offset`. */
   id(offset: number): number {
@@ -69,8 +73,14 @@ export class TreeBuilder {
     };
   }
 
-  /** Copies a tree, with a new number for each node. */
+  /**
+   * Copies a tree, with a new number for each node.
+   *
+   * @throws MacroError when an expression has copied too many nodes
+   */
   copy(expr: Expr): Expr {
+    this.#copies += 1;
+    if (this.#copies > COPIES_MAX) throw new MacroError(expr.id, 'expression expands to too many nodes');
     const id = this.id(this.offsetOf(expr.id));
     switch (expr.kind) {
       case 'literal':
