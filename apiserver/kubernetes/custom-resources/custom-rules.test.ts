@@ -1,6 +1,10 @@
 import type * as Apis from '../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import type * as Definitions from '../../testing/custom-resources/definitions';
+import type * as CrdRules from '../kinds/apiextensions/crd-rules';
+import type * as LoopBounds from '../../engine/request/loop-bounds';
+import type * as RuleTree from '../../../shared/cel/schema/rule-tree';
+import type * as CustomRules from './custom-rules';
 import type { ReadonlyJson } from '../../../shared/object/json';
 
 /** The modules of a process that serves a level with rules; the level is read when they are loaded. */
@@ -160,6 +164,84 @@ test('items of keyed lists are compared with their previous state, and unchanged
   ]);
 });
 
+test('rules of an object with a value outside of its enum are not checked', async () => {
+  const { gizmo } = modules.definitions;
+  const color = { type: 'string', enum: ['red'] };
+  await define(spec({ color }, { rule: "self.color == 'red'", message: 'not red' }));
+  expect(causes(await send('POST', '', gizmo('a', { spec: { color: 'blue' } })))).toEqual([
+    expect.stringContaining('spec.color: Unsupported value'),
+    expect.stringContaining('some validation rules were not checked'),
+  ]);
+});
+
+/** Loads the rules of custom resources at an API level. */
+function rulesAt(level: string): typeof CustomRules & typeof CrdRules & typeof RuleTree & typeof LoopBounds {
+  process.env[LEVEL] = level;
+  jest.resetModules();
+  const loaded = {
+    ...jest.requireActual<typeof CustomRules>('./custom-rules'),
+    ...jest.requireActual<typeof CrdRules>('../kinds/apiextensions/crd-rules'),
+    ...jest.requireActual<typeof RuleTree>('../../../shared/cel/schema/rule-tree'),
+    ...jest.requireActual<typeof LoopBounds>('../../engine/request/loop-bounds'),
+  };
+  process.env[LEVEL] = '1.36';
+  return loaded;
+}
+
+const ruled = (rule: string): { type: string; [RULES]: { rule: string }[] } => ({
+  type: 'integer',
+  [RULES]: [{ rule }],
+});
+
+test.each([
+  ['1.29', 1],
+  ['1.30', 0],
+])('at level %s an unchanged value that fails a rule gives %i errors', (level, count) => {
+  const { ruleTreeOf, validateByRules } = rulesAt(level);
+  const schema = { type: 'object', properties: { a: ruled('self > 5') } };
+  const check = { rules: ruleTreeOf(schema), wrongValues: [], bounds: undefined };
+  expect(validateByRules({ a: 1 }, { a: 1 }, check)).toHaveLength(count);
+});
+
+describe('long rules', () => {
+  const long = `self > 0 ${'&& self > 0 '.repeat(80)}`;
+
+  test('are compiled in a worker by the first write', async () => {
+    const { ruleTreeOf, warmRules, LOOP_BOUNDS, TooLargeHereError } = rulesAt('1.36');
+    const tree = ruleTreeOf(ruled(long + long.replace('self', '&& self')));
+    await expect(warmRules(tree, LOOP_BOUNDS)).rejects.toThrow(TooLargeHereError);
+    await warmRules(tree, undefined);
+    expect(warmRules(tree, LOOP_BOUNDS)).toBeUndefined();
+  });
+
+  test('of all versions of a definition together go to a worker', () => {
+    const { ruleDemands, validateRules, LOOP_BOUNDS, TooLargeHereError } = rulesAt('1.36');
+    const demands = ruleDemands(undefined, LOOP_BOUNDS);
+    if (demands === undefined) throw new Error('the level has no rules');
+    const place = { demands, hasErrors: false, isUnchanged: false };
+    expect(validateRules(ruled(long), 's', place)).toEqual([]);
+    expect(validateRules(ruled(long), 's', place)).toEqual([]);
+    expect(() => validateRules(ruled(`1 < 2 && ${long}`), 's', place)).toThrow(TooLargeHereError);
+  });
+});
+
+test('a rule that costs too much is accepted in a version whose schema is unchanged', () => {
+  const { ruleDemands, validateRules } = rulesAt('1.36');
+  const list = { type: 'array', items: { type: 'string' }, [RULES]: [{ rule: 'self.all(a, a in self)' }] };
+  const version = { name: 'v1', schema: { openAPIV3Schema: list } };
+  const stored = { spec: { versions: [version] } } as unknown as Parameters<typeof ruleDemands>[0];
+  const demands = ruleDemands(stored, undefined);
+  if (demands === undefined) throw new Error('the level has no rules');
+  const errorsOf = (isUnchanged: boolean): readonly string[] =>
+    validateRules(list, 's', { demands, hasErrors: false, isUnchanged })
+      .filter(({ message }) => message.includes('estimated rule cost exceeds'))
+      .map(({ field }) => field);
+  const versionOf = (name: string): Parameters<typeof demands.hadSchema>[0] =>
+    ({ ...version, name }) as unknown as Parameters<typeof demands.hadSchema>[0];
+  expect([demands.hadSchema(versionOf('v1')), demands.hadSchema(versionOf('v2'))]).toEqual([true, false]);
+  expect([errorsOf(false).length, errorsOf(true).length]).toEqual([1, 0]);
+});
+
 test.each<[string, ReadonlyJson, string]>([
   ['does not compile', spec(NUMBERS, { rule: 'self.min < self.name' }), 'found no matching overload'],
   ['is no bool', spec(NUMBERS, { rule: 'self.min' }), 'cel expression must evaluate to a bool'],
@@ -204,6 +286,7 @@ describe('selectable fields', () => {
   const schema = {
     type: 'object',
     properties: {
+      metadata: { type: 'object' },
       spec: {
         type: 'object',
         properties: {
@@ -244,20 +327,19 @@ describe('selectable fields', () => {
   test('are refused outside of the schema, in metadata, for lists and twice', async () => {
     const { definitionBody } = modules.definitions;
     const body = definitionBody({
-      versions: [version('.spec.none', '.metadata.name', '.spec.parts', '.spec.size', '.spec.size', '')],
+      versions: [version('.spec.none', '.metadata', '.spec.parts', '.spec.size', '.spec.size', '')],
     });
     const reply = await api.call('POST', modules.definitions.DEFINITIONS_PATH, { body });
     expect(reply.code).toBe(422);
-    const found = (reply.json.details.causes as { field: string; reason: string }[]).map(
-      ({ field, reason }) => `${reason} ${field}`,
-    );
     const at = (index: number): string => `spec.versions[0].selectableFields[${String(index)}].jsonPath`;
-    expect(found).toEqual([
-      `FieldValueInvalid ${at(0)}`,
-      `FieldValueInvalid ${at(1)}`,
-      `FieldValueInvalid ${at(2)}`,
-      `FieldValueDuplicate ${at(4)}`,
-      `FieldValueRequired ${at(5)}`,
+    const text = (message: string): unknown => expect.stringContaining(message);
+    expect(causes(reply)).toEqual([
+      text(`${at(0)}: Invalid value: ".spec.none": is an invalid path`),
+      text(`${at(1)}: Invalid value: ".metadata": must not point to fields in metadata`),
+      text(`${at(1)}: Invalid value: ".metadata": must point to a field of type`),
+      text(`${at(2)}: Invalid value: ".spec.parts": must point to a field of type`),
+      text(`${at(4)}: Duplicate value`),
+      text(`${at(5)}: Required value`),
     ]);
   });
 });

@@ -1,7 +1,8 @@
 import { evaluateRules } from '../../../shared/cel/schema/evaluate-rules';
 import type { RuleProblem } from '../../../shared/cel/schema/evaluate-rules';
-import { compileRemaining } from '../../../shared/cel/schema/rule-tree';
+import { pendingRules } from '../../../shared/cel/schema/rule-tree';
 import type { RuleNode } from '../../../shared/cel/schema/rule-tree';
+import { isAtLevel } from '../../../shared/api-level';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { FieldError } from '../../../shared/errors/field-error';
 import {
@@ -14,6 +15,7 @@ import {
 import { fieldOf } from '../../../shared/structural/outcome';
 import type { LoopBounds } from '../../engine/request/loop-bounds';
 import { TooLargeHereError } from '../../engine/request/loop-bounds';
+import { keepSourceWithin } from '../kinds/apiextensions/crd-rules';
 
 /** Cost units that rules may spend on the event loop, in at most 10 ms; a request with more restarts on a worker. */
 const LOOP_COST_MAX = 50_000;
@@ -21,18 +23,31 @@ const LOOP_COST_MAX = 50_000;
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
+/** Whether rules that fail on unchanged parts only warn (the gate CRDValidationRatcheting, on by default since 1.30). */
+const RATCHETS = isAtLevel({ since: '1.30' });
+
 /** Trees whose rules are all compiled. */
 const warm = new WeakSet<RuleNode>();
 
-/** Compiles rules ahead of use, in slices of the event loop; undefined when there is nothing to compile. */
-export function warmRules(rules: RuleNode | undefined): Promise<void> | undefined {
-  return rules === undefined || warm.has(rules) ? undefined : compileInSlices(rules);
+/**
+ * Compiles rules ahead of use, one in each slice of the event loop; undefined when there is nothing to compile. Rejects with
+ * TooLargeHereError for a rule that is too long for a slice.
+ */
+export function warmRules(
+  tree: RuleNode | undefined,
+  bounds: LoopBounds | undefined,
+): Promise<void> | undefined {
+  return tree === undefined || warm.has(tree) ? undefined : compileInSlices(tree, bounds);
 }
 
-async function compileInSlices(rules: RuleNode): Promise<void> {
+async function compileInSlices(tree: RuleNode, bounds: LoopBounds | undefined): Promise<void> {
   const slices = new Slices();
-  for (const _ of compileRemaining(rules)) if (slices.due()) await slices.pause();
-  warm.add(rules);
+  for (const rules of pendingRules(tree)) {
+    keepSourceWithin(bounds, rules.nextLength);
+    rules.compileNext();
+    if (slices.due()) await slices.pause();
+  }
+  warm.add(tree);
 }
 
 export interface RuleCheck {
@@ -44,8 +59,8 @@ export interface RuleCheck {
 }
 
 /**
- * Validates a custom resource by the rules of its version, unless values that rules rely on are missing or of another type. Rules that
- * fail on parts of an object that an update leaves unchanged do not refuse it.
+ * Validates a custom resource by the rules of its version, unless values that rules rely on are missing or of another type. At API level
+ * 1.30 and later, rules that fail on parts of an object that an update leaves unchanged do not refuse it.
  *
  * @param previous the stored object; undefined on a create
  */
@@ -58,7 +73,7 @@ export function validateByRules(
   if (wrongValues.some(isBlocking)) return [invalid(fieldOf(''), undefined, NOT_CHECKED)];
   const onCost = bounds === undefined ? undefined : keepCostWithin;
   return evaluateRules(rules, object, previous, { onCost })
-    .filter(({ isWarning }) => !isWarning)
+    .filter(({ isWarning }) => !(isWarning && RATCHETS))
     .map(toFieldError);
 }
 
@@ -70,6 +85,7 @@ function keepCostWithin(cost: number): void {
 /** Errors after which upstream evaluates no rules (`hasBlockingErr`). */
 function isBlocking({ reason, message }: FieldError): boolean {
   return (
+    reason === 'FieldValueNotSupported' ||
     reason === 'FieldValueRequired' ||
     reason === 'FieldValueTooLong' ||
     reason === 'FieldValueTooMany' ||

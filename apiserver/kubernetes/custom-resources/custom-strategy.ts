@@ -12,6 +12,7 @@ import { INSTRUCTIONS_MAX } from '../kinds/apiextensions/crd-structure';
 import { keepBudgetWithin, valueBudget } from '../../engine/request/value-budget';
 import type { Strategy, WriteInfo } from '../../engine/registry/strategy';
 import { statusSubresource } from '../../engine/registry/strategy';
+import type { LoopBounds } from '../../engine/request/loop-bounds';
 import type { Guard } from '../../engine/storage/backend';
 import { validateByRules, warmRules } from './custom-rules';
 import { validateScaled } from './custom-scale';
@@ -47,7 +48,8 @@ export function customStrategy(
     generationCountsStatus: true,
     requiresResourceVersion: true,
     statusLeavesMetadata: true,
-    prepareRules: (_next, _previous, { via }) => prepareRules(versions.get(via.version)?.lazy),
+    prepareRules: (_next, _previous, { via, bounds }) =>
+      prepareRules(versions.get(via.version)?.lazy, bounds),
     validate: (object, info) => {
       const { lazy, scale } = versions.get(info.via.version) ?? {};
       const schema = lazy?.schema;
@@ -95,13 +97,15 @@ export function customStrategy(
 }
 
 /** Compiles the patterns and the rules of a version ahead of use; undefined if there is nothing to compile. */
-function prepareRules(version: LazyVersion | undefined): Promise<void> | undefined {
+function prepareRules(
+  version: LazyVersion | undefined,
+  bounds: LoopBounds | undefined,
+): Promise<void> | undefined {
   const { schema, rules } = version ?? {};
   const patterns = schema === undefined ? undefined : warmPatterns([schema], INSTRUCTIONS_MAX);
-  const compiling = warmRules(rules);
-  return patterns === undefined || compiling === undefined
-    ? (patterns ?? compiling)
-    : patterns.then(() => compiling);
+  const compiling = warmRules(rules, bounds);
+  if (patterns === undefined || compiling === undefined) return patterns ?? compiling;
+  return Promise.all([patterns, compiling]).then(() => undefined);
 }
 
 /** Sets the apiVersion of the request, whose schema applies, on the object in the storage version. */

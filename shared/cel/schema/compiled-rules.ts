@@ -33,23 +33,39 @@ export interface RuleContext {
 
 /** The rules of one schema. Each is compiled when it is first needed, or before that, one at a time. */
 export class SchemaRules {
-  readonly #pending: (() => CompiledRule)[];
+  readonly #pending: ValidationRule[];
+  readonly #compile: (rule: ValidationRule) => CompiledRule;
   readonly #compiled: CompiledRule[] = [];
   readonly count: number;
 
-  constructor(compilers: readonly (() => CompiledRule)[]) {
-    this.#pending = Array.from(compilers);
-    this.count = compilers.length;
+  constructor(rules: readonly ValidationRule[], compile: (rule: ValidationRule) => CompiledRule) {
+    this.#pending = Array.from(rules);
+    this.#compile = compile;
+    this.count = rules.length;
   }
 
   get isCompiled(): boolean {
     return this.#pending.length === 0;
   }
 
+  /** Yields the rules themselves until the caller has compiled them all. */
+  *untilCompiled(): IterableIterator<this> {
+    while (!this.isCompiled) yield this;
+  }
+
+  /** The characters that `compileNext` compiles. */
+  get nextLength(): number {
+    const [next] = this.#pending;
+    return next === undefined ? 0 : next.rule.length + (next.messageExpression ?? '').length;
+  }
+
   /** Compiles one more rule. */
   compileNext(): void {
-    const compile = this.#pending.shift();
-    if (compile !== undefined) this.#compiled.push(compile());
+    const [next] = this.#pending;
+    if (next === undefined) return;
+    // A rule whose compilation throws stays pending: it must never be skipped.
+    this.#compiled.push(this.#compile(next));
+    this.#pending.shift();
   }
 
   all(): readonly CompiledRule[] {
@@ -73,8 +89,8 @@ export function rulesOf(
         { name: 'oldSelf', type: isOptional ? optionalOf(type.celType) : type.celType },
       ],
     });
-  return new SchemaRules(
-    rules.map((rule) => () => compileRule(rule, withOld(rule.optionalOldSelf === true), { schema, type })),
+  return new SchemaRules(rules, (rule) =>
+    compileRule(rule, withOld(rule.optionalOldSelf === true), { schema, type }),
   );
 }
 
@@ -112,7 +128,7 @@ function compileRule(
     usesOldSelf,
     costMax,
     ...compileMessage(rule.messageExpression ?? '', environment, type),
-    fieldPath: (rule.fieldPath ?? '') === '' ? '' : (readFieldPath(rule.fieldPath ?? '', schema) ?? ''),
+    fieldPath: readFieldPath(rule.fieldPath ?? '', schema)?.path ?? '',
   };
 }
 

@@ -86,8 +86,9 @@ class RuleRun {
     const { element } = node;
     if (element === undefined) return;
     const isUnchanged = unchanged(items, previous);
+    const counterpartOf = counterparts(node, previous.value);
     for (const [index, item] of items.entries()) {
-      const value = correlatedItem(node, item, previous.value);
+      const value = counterpartOf(item);
       this.visit(element, `${field}[${index}]`, item, { value, isWithinUnchanged: isUnchanged });
       if (this.#budget < 0) return;
     }
@@ -108,7 +109,7 @@ class RuleRun {
   }
 
   #evaluate({ rules, data, schemaType }: RuleNode, field: string, value: unknown, previous: Previous): void {
-    if (rules.count === 0 || data === undefined) return;
+    if (rules === undefined || rules.count === 0 || data === undefined) return;
     if (this.#budget <= 0) {
       this.#stop({ field, schemaType, value }, OUT_OF_BUDGET);
       return;
@@ -260,15 +261,22 @@ export function joinField(field: string, name: string): string {
   return field === '' || name.startsWith('[') ? `${field}${name}` : `${field}.${name}`;
 }
 
-/** Items correlate in keyed lists only: with the item that has the same keys. */
-function correlatedItem({ listType, listMapKeys }: RuleNode, item: unknown, previous: unknown): unknown {
-  if (listType !== 'map' || !Array.isArray(previous) || !isRecord(item)) return undefined;
-  const list: readonly unknown[] = previous;
-  return list.find(
-    (each) =>
-      isRecord(each) &&
-      listMapKeys.every((key) => item[key] !== undefined && isSameJson(item[key], each[key])),
-  );
+/** Items correlate in keyed lists only: with the first item that has the same keys, which are scalars. */
+function counterparts({ listType, listMapKeys }: RuleNode, previous: unknown): (item: unknown) => unknown {
+  if (listType !== 'map' || !Array.isArray(previous)) return () => undefined;
+  const keysOf = (item: unknown): string | undefined => {
+    if (!isRecord(item) || listMapKeys.some((key) => (item[key] ?? undefined) === undefined))
+      return undefined;
+    return listMapKeys.map((key) => scalarText(item[key])).join(',');
+  };
+  const byKeys = new Map<string | undefined, unknown>();
+  for (const item of previous.toReversed() as unknown[]) byKeys.set(keysOf(item), item);
+  byKeys.delete(undefined);
+  return (item) => byKeys.get(keysOf(item));
+}
+
+function scalarText(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
 function unchanged(value: unknown, previous: Previous): () => boolean {

@@ -19,9 +19,12 @@ const STEP = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/suy;
 /**
  * Reads the `fieldPath` of a rule, such as `.spec.names['a.b']` (`ValidFieldPath` of k8s.io/apiextensions-apiserver).
  *
- * @returns the path as errors show it, or undefined when the schema has no such field
+ * @returns the path as errors show it with the schema of the field, or undefined when there is no such field
  */
-export function readFieldPath(path: string, schema: JsonSchema): string | undefined {
+export function readFieldPath(
+  path: string,
+  schema: JsonSchema,
+): { readonly path: string; readonly schema: JsonSchema } | undefined {
   let current: JsonSchema = schema;
   let result = '';
   let offset = 0;
@@ -43,7 +46,7 @@ export function readFieldPath(path: string, schema: JsonSchema): string | undefi
       current = additionalProperties;
     } else return undefined;
   }
-  return result;
+  return { path: result, schema: current };
 }
 
 function unescapeQuoted(text: string): string | undefined {

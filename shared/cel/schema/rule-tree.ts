@@ -1,5 +1,5 @@
-import { rulesOf, SchemaRules } from './compiled-rules';
-import type { RuleContext } from './compiled-rules';
+import { rulesOf } from './compiled-rules';
+import type { RuleContext, SchemaRules } from './compiled-rules';
 import { declareData, isSchema } from './data-types';
 import type { DataType, JsonSchema } from './data-types';
 import { ALL_RELEASES, Environment } from '../environment';
@@ -9,7 +9,7 @@ export interface RuleNode {
   /** The type of the schema, which decides how errors show values. */
   readonly schemaType: string;
   readonly data: DataType | undefined;
-  readonly rules: SchemaRules;
+  readonly rules: SchemaRules | undefined;
   /** How items find their counterparts in the previous object. */
   readonly listType: string;
   readonly listMapKeys: readonly string[];
@@ -37,14 +37,11 @@ export function ruleTreeOf(schema: JsonSchema): RuleNode | undefined {
   return ruleNode(schema, data, context);
 }
 
-/** Compiles the rules of a tree, one for each step of the iteration. */
-export function* compileRemaining(tree: RuleNode): IterableIterator<void> {
-  while (!tree.rules.isCompiled) {
-    tree.rules.compileNext();
-    yield;
-  }
-  for (const child of tree.properties.values()) yield* compileRemaining(child);
-  if (tree.element !== undefined) yield* compileRemaining(tree.element);
+/** Yields the rules of a schema as long as some of them are not compiled, then those of its parts. */
+export function* pendingRules({ rules, properties, element }: RuleNode): IterableIterator<SchemaRules> {
+  if (rules !== undefined) yield* rules.untilCompiled();
+  for (const child of properties.values()) yield* pendingRules(child);
+  if (element !== undefined) yield* pendingRules(element);
 }
 
 /** Whether a schema has rules anywhere. */
@@ -60,7 +57,7 @@ function ruleNode(
   data: DataType | undefined,
   context: RuleContext,
 ): RuleNode | undefined {
-  const rules = data === undefined ? new SchemaRules([]) : rulesOf(schema, data, context);
+  const rules = data === undefined ? undefined : rulesOf(schema, data, context);
   const properties = new Map<string, RuleNode>();
   for (const [name, each] of Object.entries(schema.properties ?? {})) {
     const type = data?.properties.get(name);
@@ -68,7 +65,7 @@ function ruleNode(
     if (node !== undefined) properties.set(name, node);
   }
   const element = elementNode(schema, data, context);
-  if (rules.count === 0 && properties.size === 0 && element === undefined) return undefined;
+  if ((rules?.count ?? 0) === 0 && properties.size === 0 && element === undefined) return undefined;
   return {
     schemaType: schema.type ?? '',
     data,
@@ -87,5 +84,5 @@ function elementNode(
 ): RuleNode | undefined {
   const { items, additionalProperties } = schema;
   const each = isSchema(items) ? items : additionalProperties;
-  return isSchema(each) && hasRules(each) ? ruleNode(each, data?.element, context) : undefined;
+  return isSchema(each) ? ruleNode(each, data?.element, context) : undefined;
 }

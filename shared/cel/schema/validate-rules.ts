@@ -39,7 +39,7 @@ export interface RuleRequirements {
   readonly release: number;
   /** Whether the definition had this expression before: such ones may use all libraries. */
   readonly isStored: (expression: string) => boolean;
-  /** Whether rules of schemas that did not change may cost more than one rule may. */
+  /** Whether the stored definition has the same schema: then each rule may cost more than a new one. */
   readonly isUnchanged?: boolean;
 }
 

@@ -2,10 +2,12 @@ import { apiLevel } from '../../../../shared/api-level';
 import { isInForce } from '../../../../shared/api/changes';
 import type {
   CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
   JSONSchemaProps,
 } from '../../../../shared/api/types/apiextensions-v1';
 import { ruleFormProblems, ruleProblems, RULE_REASONS } from '../../../../shared/cel/schema/validate-rules';
 import type { DefinitionProblem, RuleRequirements } from '../../../../shared/cel/schema/validate-rules';
+import { deepEqual } from '../../../../shared/object/clone';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import {
   forbiddenField,
@@ -24,9 +26,13 @@ export const SERVES_VALIDATION_RULES = isInForce('validationRules');
 /** What the rules of a definition must fulfil. */
 export interface RuleDemands extends RuleRequirements {
   readonly bounds: LoopBounds | undefined;
+  /** The expressions of the versions so far: many versions can have many of them together. */
+  readonly expressions: Set<string>;
+  /** Whether the stored definition has the same schema for this version. */
+  readonly hadSchema: (version: CustomResourceDefinitionVersion) => boolean;
 }
 
-/** Characters of rules that are compiled on the event loop, in about 15 ms. */
+/** Characters of rules that are compiled on the event loop without a pause, in about 15 ms. */
 const SOURCE_LENGTH_MAX = 1_500;
 
 /**
@@ -38,32 +44,46 @@ export function ruleDemands(
   bounds: LoopBounds | undefined,
 ): RuleDemands | undefined {
   if (!SERVES_VALIDATION_RULES) return undefined;
+  const versions = previous?.spec.versions ?? [];
   const stored = new Set<string>();
-  for (const { schema } of previous?.spec.versions ?? []) {
+  for (const { schema } of versions) {
     if (schema?.openAPIV3Schema !== undefined) collectExpressions(schema.openAPIV3Schema, stored);
   }
-  return { release: apiLevel - 1, isStored: (expression) => stored.has(expression), bounds };
+  return {
+    release: apiLevel - 1,
+    isStored: (expression) => stored.has(expression),
+    bounds,
+    expressions: new Set(),
+    hadSchema: ({ name, schema }) =>
+      versions.some((version) => version.name === name && deepEqual(version.schema, schema)),
+  };
 }
 
 /** Validates the form of the rules of a schema, and their expressions and costs if the schema has no other errors. */
 export function validateRules(
   schema: JSONSchemaProps,
   path: string,
-  { demands, hasErrors }: { readonly demands: RuleDemands; readonly hasErrors: boolean },
+  {
+    demands,
+    hasErrors,
+    isUnchanged,
+  }: { readonly demands: RuleDemands; readonly hasErrors: boolean; readonly isUnchanged: boolean },
 ): FieldError[] {
   const form = ruleFormProblems(schema, path).map(toFieldError);
   if (hasErrors || form.length > 0) return form;
-  keepSourceWithin(schema, demands.bounds);
-  return ruleProblems(schema, path, demands).map(toFieldError);
+  const { expressions, bounds } = demands;
+  collectExpressions(schema, expressions);
+  keepSourceWithin(
+    bounds,
+    Array.from(expressions).reduce((sum, each) => sum + each.length, 0),
+  );
+  return ruleProblems(schema, path, { ...demands, isUnchanged }).map(toFieldError);
 }
 
-function keepSourceWithin(schema: JSONSchemaProps, bounds: LoopBounds | undefined): void {
-  if (bounds === undefined) return;
-  const expressions = new Set<string>();
-  collectExpressions(schema, expressions);
-  const length = Array.from(expressions).reduce((sum, each) => sum + each.length, 0);
-  if (length > SOURCE_LENGTH_MAX)
-    throw new TooLargeHereError(`validation rules of ${String(length)} characters`);
+/** Throws TooLargeHereError for more characters of rules than the event loop compiles at once. Never without bounds. */
+export function keepSourceWithin(bounds: LoopBounds | undefined, characters: number): void {
+  if (bounds === undefined || characters <= SOURCE_LENGTH_MAX) return;
+  throw new TooLargeHereError(`validation rules of ${String(characters)} characters`);
 }
 
 function collectExpressions(schema: JSONSchemaProps, into: Set<string>): void {

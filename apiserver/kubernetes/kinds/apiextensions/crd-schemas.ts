@@ -68,7 +68,11 @@ interface SchemaDemands {
 export function validateSchema(
   schema: JSONSchemaProps,
   path: string,
-  { hasStatus, demands }: { readonly hasStatus: boolean; readonly demands: SchemaDemands },
+  {
+    hasStatus,
+    demands,
+    isUnchanged = false,
+  }: { readonly hasStatus: boolean; readonly demands: SchemaDemands; readonly isUnchanged?: boolean },
 ): FieldError[] {
   const errors = [
     ...(hasStatus ? validateRoot(schema, path) : []),
@@ -87,7 +91,8 @@ export function validateSchema(
   ];
   const { rules } = demands;
   if (rules === undefined) return found;
-  return [...found, ...validateRules(schema, path, { demands: rules, hasErrors: found.length > 0 })];
+  const hasErrors = found.length > 0;
+  return [...found, ...validateRules(schema, path, { demands: rules, hasErrors, isUnchanged })];
 }
 
 function validateRoot(schema: JSONSchemaProps, path: string): FieldError[] {

@@ -1,7 +1,5 @@
-import type {
-  CustomResourceDefinitionVersion,
-  JSONSchemaProps,
-} from '../../../../shared/api/types/apiextensions-v1';
+import type { CustomResourceDefinitionVersion } from '../../../../shared/api/types/apiextensions-v1';
+import { readFieldPath } from '../../../../shared/cel/schema/field-path';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, required, tooMany } from '../../../../shared/errors/field-error';
 import { schemaOf } from './crd-demands';
@@ -12,16 +10,20 @@ const SELECTABLE_FIELDS_MAX = 8;
 const SELECTABLE_TYPES: readonly string[] = ['string', 'boolean', 'integer'];
 const WRONG_TYPE =
   'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+/** The message text of upstream, which means the opposite. */
+const WITHOUT_SCHEMA = 'may only be set when `version.schema.openAPIV3Schema` is not included';
 
 /**
  * Validates the selectable fields of a version: each is the path of a field of the schema that has a simple type, and is outside of
- * `metadata`.
+ * `metadata` (k8s.io/apiextensions-apiserver `ValidateCustomResourceSelectableFields`). Items of lists cannot be selected by.
  */
 export function validateSelectableFields(
   version: CustomResourceDefinitionVersion,
   path: string,
 ): FieldError[] {
   const { selectableFields = [] } = version;
+  const schema = schemaOf(version);
+  if (schema === undefined) return selectableFields.length === 0 ? [] : [invalid(path, '', WITHOUT_SCHEMA)];
   const seen = new Set<string>();
   const errors: FieldError[] = [];
   for (const [index, { jsonPath }] of selectableFields.entries()) {
@@ -30,38 +32,19 @@ export function validateSelectableFields(
       errors.push(required(at));
       continue;
     }
-    const members = membersOf(jsonPath);
-    const field = members === undefined ? undefined : fieldAt(schemaOf(version), members);
-    if (members === undefined || field === undefined) {
+    const field = jsonPath.includes('[') ? undefined : readFieldPath(jsonPath, schema);
+    if (field === undefined) {
       errors.push(invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field'));
       continue;
     }
-    if (members[0] === 'metadata') {
+    if (/^\.metadata(?:\.|$)/u.test(jsonPath)) {
       errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
     }
-    if (!SELECTABLE_TYPES.includes(field.type ?? '')) errors.push(invalid(at, jsonPath, WRONG_TYPE));
+    if (!SELECTABLE_TYPES.includes(field.schema.type ?? '')) errors.push(invalid(at, jsonPath, WRONG_TYPE));
     if (seen.has(jsonPath)) errors.push(duplicate(at, jsonPath));
     seen.add(jsonPath);
   }
   return seen.size > SELECTABLE_FIELDS_MAX
     ? [...errors, tooMany(path, seen.size, SELECTABLE_FIELDS_MAX)]
     : errors;
-}
-
-/** Returns the names in a path such as `.spec.color`; undefined for another form. Items of lists cannot be selected by. */
-function membersOf(jsonPath: string): readonly string[] | undefined {
-  return /^(?:\.[A-Za-z_][A-Za-z0-9_-]*)+$/.test(jsonPath) ? jsonPath.slice(1).split('.') : undefined;
-}
-
-function fieldAt(
-  schema: JSONSchemaProps | undefined,
-  members: readonly string[],
-): JSONSchemaProps | undefined {
-  const [first, ...rest] = members;
-  if (first === undefined) return schema;
-  const { properties } = schema ?? {};
-  if (properties === undefined || !Object.hasOwn(properties, first)) {
-    return first === 'metadata' && rest.length > 0 ? { type: 'string' } : undefined;
-  }
-  return fieldAt(properties[first], rest);
 }

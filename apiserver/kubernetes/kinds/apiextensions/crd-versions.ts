@@ -156,7 +156,9 @@ const PARTS: readonly Part[] = [
     shared: 'validation',
     rule: (version, path, place) => {
       const schema = schemaOf(version);
-      return schema === undefined ? [] : validateSchema(schema, `${path}.openAPIV3Schema`, place);
+      if (schema === undefined) return [];
+      const isUnchanged = place.demands.rules?.hadSchema(version) === true;
+      return validateSchema(schema, `${path}.openAPIV3Schema`, { ...place, isUnchanged });
     },
   },
   {
