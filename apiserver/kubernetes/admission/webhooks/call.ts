@@ -1,7 +1,7 @@
 import type { Connection } from '../../../../shared/client/connection';
 import { createConnection } from '../../../../shared/client/connection';
 import { ConnectionError } from '../../../../shared/client/connection-error';
-import type { RawAnswer } from '../../../../shared/client/options';
+import type { RawAnswer, RawRequest } from '../../../../shared/client/options';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import { untilAborted } from '../../../../shared/concurrency/abort';
 import { linkedAbort } from '../../../../shared/concurrency/linked-abort';
@@ -210,13 +210,18 @@ export class WebhookCaller {
     signal: AbortSignal,
   ): Promise<Buffer> {
     const target = resolved(hook, call, timeoutMs);
-    const connection = this.#connectionTo(state, target);
     const path = target.path + queryOf(timeoutMs);
     const { host, port } = target.connectTo ?? target;
     const place = { url: target.origin + path, dialled: `${host}:${String(port)}` };
     let answer: RawAnswer;
     try {
-      answer = await sendTwice(connection, { method: 'POST', path, body: call.body, signal, timeoutMs });
+      answer = await this.#sendTwice(state, target, {
+        method: 'POST',
+        path,
+        body: call.body,
+        signal,
+        timeoutMs,
+      });
     } catch (error) {
       // An aborted caller says nothing about the webhook.
       if (signal.aborted && !(signal.reason instanceof CallFailure)) throw error;
@@ -234,6 +239,22 @@ export class WebhookCaller {
     const refused = refusedText(answer);
     if (refused !== undefined) throw new CallFailure(hook, refused, { reason: 'answer' });
     return answer.body;
+  }
+
+  /**
+   * The peer may close an idle connection just as it is used. Then the others are probably stale, too, and the call is repeated on a new
+   * one. Webhooks must tolerate a repeated call anyway, as a write may be attempted twice.
+   */
+  async #sendTwice(state: WebhookState, target: Target, request: RawRequest): Promise<RawAnswer> {
+    const connection = this.#connectionTo(state, target);
+    try {
+      return await connection.send(request);
+    } catch (error) {
+      if (!(error instanceof ConnectionError) || !CUT.has(error.code)) throw error;
+      connection.close();
+      if (state.connection?.connection === connection) state.connection = undefined;
+      return this.#connectionTo(state, target).send(request);
+    }
   }
 
   #connectionTo(state: WebhookState, target: Target): Connection {
@@ -300,22 +321,6 @@ interface AttemptedCall extends Call {
   readonly hook: CalledWebhook;
   readonly attempt: Attempt;
   readonly timeoutMs: number;
-}
-
-/**
- * The peer may close an idle connection just as it is used. Webhooks must tolerate a repeated call anyway, as a write may be attempted
- * twice.
- */
-async function sendTwice(
-  connection: Connection,
-  request: Parameters<Connection['send']>[0],
-): Promise<RawAnswer> {
-  try {
-    return await connection.send(request);
-  } catch (error) {
-    if (!(error instanceof ConnectionError) || !CUT.has(error.code)) throw error;
-    return connection.send(request);
-  }
 }
 
 const CUT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -468,21 +468,47 @@ describe('too many requests', () => {
   });
 });
 
-test('a keep-alive connection of a webhook is reused, also after the webhook has closed it', async () => {
-  await start();
-  const ports = new Set<number>();
-  await configure(hookAt(webhook));
-  webhook.behave = (_asked, { request }) => {
-    ports.add(request.socket.remotePort ?? 0);
-    return { allowed: true };
-  };
-  await createMap();
-  await createMap();
-  expect(ports.size).toBe(1);
-  const { port } = webhook;
-  await webhook.close();
-  webhook = await startWebhook(allow, { port });
-  expect((await createMap()).code).toBe(201);
+describe('a keep-alive connection of a webhook', () => {
+  test('is reused, also after the webhook has closed it', async () => {
+    await start();
+    await configure(hookAt(webhook));
+    const sockets = new Set<Socket>();
+    webhook.behave = (_asked, { request }) => {
+      sockets.add(request.socket);
+      return { allowed: true };
+    };
+    await createMap();
+    await createMap();
+    const [socket] = sockets;
+    socket?.destroy();
+    expect((await createMap()).code).toBe(201);
+    expect(sockets.size).toBe(2);
+  });
+
+  test('is not used if another one has turned out to be stale', async () => {
+    await start();
+    await configure(hookAt(webhook));
+    const stale = new Set<Socket>();
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    webhook.behave = async (_asked, { request: { socket } }) => {
+      if (stale.has(socket)) {
+        socket.destroy();
+        return undefined;
+      }
+      stale.add(socket);
+      await released;
+      return { allowed: true };
+    };
+    const parallel = [createMap(), createMap(), createMap()];
+    await webhook.askedTimes(3);
+    release();
+    await Promise.all(parallel);
+    expect((await createMap()).code).toBe(201);
+    expect(webhook.asked).toHaveLength(5);
+  });
 });
 
 test("a webhook behind a Service is called by the Service's DNS name", async () => {

@@ -57,7 +57,7 @@ export function patching(...operations: readonly object[]): () => object {
 /** Starts a webhook on a local port with a certificate for these names. */
 export async function startWebhook(
   behave: Behaviour = allow,
-  { hosts = ['127.0.0.1'], port = 0 }: { readonly hosts?: readonly string[]; readonly port?: number } = {},
+  { hosts = ['127.0.0.1'] }: { readonly hosts?: readonly string[] } = {},
 ): Promise<WebhookServer> {
   const served = issueCertificate(authority, { commonName: 'w', hosts, usages: ['server'], validDays: 1 });
   const asked: Asked[] = [];
@@ -101,7 +101,9 @@ export async function startWebhook(
     const body = { kind, apiVersion, response: { uid: request.uid, ...given } };
     raw.response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
   };
-  server.listen({ host: '127.0.0.1', port });
+  // However slow the test is, its connections stay open.
+  server.keepAliveTimeout = 0;
+  server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   const bound = (server.address() as AddressInfo).port;
   const webhook: WebhookServer = {
