@@ -77,6 +77,15 @@ describe('held bytes', () => {
     expect([held.hasRoom(a, 10), held.hasRoom(c, 9), held.total]).toEqual([true, true, 10]);
   });
 
+  test('exceed the total by a quarter at most, however many holders there are', () => {
+    const held = new HeldBytes({ perUserMax: 25, totalMax: 100 });
+    for (let at = 0; at < 100; at += 1) {
+      const user = userNamed(`u${String(at)}`);
+      while (held.hasRoom(user, 1)) held.add(user, 1);
+    }
+    expect(held.total).toBe(125);
+  });
+
   test('estimate Retry-After from the bytes to release and the recent release rate', () => {
     let now = 0;
     const held = new HeldBytes({ perUserMax: 100, totalMax: 1_000 }, { now: () => now, random: () => 0 });
@@ -153,6 +162,16 @@ describe('unread parts', () => {
     expect(held.total).toBe(110);
     for (const part of parts) held.release(part);
     expect(held.total).toBe(0);
+  });
+
+  test('without bytes release nothing of their user', () => {
+    const held = new HeldBytes({ perUserMax: 10, totalMax: 10 });
+    const empty = holding(held).hold('a', '', { bytes: 0 });
+    held.add(userNamed('a'), 5);
+    held.release(empty);
+    expect(held.hasRoom(userNamed('a'), 6)).toBe(false);
+    held.add(userNamed('a'), -5);
+    expect(held.hasRoom(userNamed('a'), 10)).toBe(true);
   });
 
   test('over the limit of their user are evicted, those without progress for the longest time first', () => {

@@ -42,10 +42,14 @@ export interface HeldPart {
 /** One call evicts from at most so many holders, each down to its fair share. */
 const RELIEVED_HOLDERS_MAX = 16;
 
+/** By this part of the total, holders below their fair share may exceed it where nothing can be evicted. */
+const RESERVE_PART = 1 / 4;
+
 /**
  * Counts the bytes held in memory by requests in flight, for each holder ({@link holderOf}) and in total, and sheds
  * load over a limit. Over its own limit, a holder is refused, and its slowest watches are evicted. Over the total, the
- * largest holders give way; a holder below its fair share (the total divided by the holders) is never refused.
+ * largest holders give way. Bodies are never evicted: for a holder below its fair share (the total divided by the
+ * holders), there is a reserve.
  */
 export class HeldBytes {
   /** How often a request was refused. */
@@ -80,14 +84,17 @@ export class HeldBytes {
     if (total + bytes < Math.min(perUserMax, totalMax) || isSystemUser(user)) return true;
     const holder = this.#holders.get(holderOf(user));
     const own = (holder?.bytes ?? 0) + bytes;
-    const isWithinTotal = total + bytes <= totalMax;
     const fairShare = totalMax / (this.#holders.size + (holder === undefined ? 1 : 0));
-    if (own > perUserMax || (!isWithinTotal && own > fairShare)) {
-      this.refused += 1;
-      return false;
+    if (own <= perUserMax) {
+      if (total + bytes <= totalMax) return true;
+      if (own <= fairShare) {
+        this.#relieve(totalMax - bytes);
+        // A request for no bytes adds none: its answer will evict others.
+        if (bytes === 0 || this.total + bytes <= totalMax * (1 + RESERVE_PART)) return true;
+      }
     }
-    if (!isWithinTotal) this.#relieve(totalMax - bytes);
-    return true;
+    this.refused += 1;
+    return false;
   }
 
   /** Adds bytes; negative numbers release them, under the same user name. */
@@ -158,8 +165,9 @@ export class HeldBytes {
     const now = this.#sources.now();
     holder.add(bytes, now);
     this.#all.add(bytesInAll, now);
-    if (holder.bytes === 0) this.#holders.delete(holder.key);
-    else this.#holders.set(holder.key, holder);
+    // A part without bytes may outlive its holder here, of which there is another one then.
+    if (holder.bytes !== 0) this.#holders.set(holder.key, holder);
+    else if (this.#holders.get(holder.key) === holder) this.#holders.delete(holder.key);
   }
 
   /** Evicts answers of the largest holders until the total is at most `bytesMax`. */
