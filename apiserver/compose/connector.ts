@@ -6,7 +6,7 @@ import { isSameAddress } from '../../shared/meta/ip-address';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
 import { Connector } from '../engine/proxy/connector';
 import type { CertificateFiles, LoadedCertificate } from '../engine/server/certificate-files';
-import { fingerprintOf, loadCertificate, watchCertificate } from '../engine/server/certificate-files';
+import { openCertificate } from '../engine/server/certificate-files';
 import { CERTIFICATE_POLL_MS } from '../engine/server/limits';
 import type { ConnectOptions } from './options/connect-options';
 
@@ -49,18 +49,16 @@ export async function keptCertificate(
   { log, shutdownSignal }: Pick<ConnectorParts, 'log' | 'shutdownSignal'>,
 ): Promise<() => LoadedCertificate | undefined> {
   if (files === undefined) return () => undefined;
-  const fingerprint = await fingerprintOf(files);
-  let current = await loadCertificate(files);
-  const { stop } = watchCertificate({
-    files,
-    fingerprint,
+  let current: LoadedCertificate | undefined;
+  const { loaded, stop } = await openCertificate(files, {
+    name: 'client',
     pollMs: CERTIFICATE_POLL_MS,
     log,
-    onChange: (loaded) => {
-      current = loaded;
-      log.info({ file: files.certFile }, 'client certificate reloaded');
+    onChange: (changed) => {
+      current = changed;
     },
   });
+  current = loaded;
   shutdownSignal.addEventListener('abort', stop, { once: true });
   return () => current;
 }

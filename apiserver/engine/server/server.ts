@@ -176,6 +176,7 @@ class HttpsServer implements Server {
     let useNewContext = (): void => undefined;
     let serving: LoadedCertificate;
     const { loaded, stop } = await openCertificate(certificate, {
+      name: 'serving',
       pollMs: certificatePollMs,
       log,
       onChange: (changed) => {

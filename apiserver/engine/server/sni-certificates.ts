@@ -3,7 +3,7 @@ import type { SecureContext, SecureContextOptions } from 'node:tls';
 import { createSecureContext } from 'node:tls';
 import type { Log } from '../../../shared/log/log';
 import type { CertificateFiles, LoadedCertificate } from './certificate-files';
-import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
+import { openCertificate } from './certificate-files';
 
 /** A certificate for clients that request one of its names (SNI). */
 export interface SniCertificate {
@@ -70,19 +70,16 @@ export class SniCertificates {
 
   async #add(index: number, row: SniCertificate): Promise<void> {
     const { pollMs, log } = this.#options;
-    const fingerprint = await fingerprintOf(row.files);
-    this.#loaded.push({ row, certificate: await loadCertificate(row.files) });
-    const { stop } = watchCertificate({
-      files: row.files,
-      fingerprint,
+    const { loaded, stop } = await openCertificate(row.files, {
+      name: 'serving',
       pollMs,
       log,
       onChange: (certificate) => {
         this.#loaded = this.#loaded.with(index, { row, certificate });
         this.renew();
-        log.info({ file: row.files.certFile }, 'serving certificate reloaded');
       },
     });
+    this.#loaded.push({ row, certificate: loaded });
     this.#stops.push(stop);
   }
 }
