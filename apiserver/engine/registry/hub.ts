@@ -6,6 +6,7 @@ import { encodeObject } from '../../../shared/schema/encode';
 import { withStoredEmpties } from '../../../shared/schema/stored-empties';
 import type { KindType } from '../../../shared/schema/types';
 import { graftUnknownFields } from '../../../shared/schema/unknown-fields';
+import { isStoredAs } from '../watch-cache/entry-layout';
 import type { Endpoint, StoredResource } from './resource';
 
 /**
@@ -58,6 +59,8 @@ export function movedToHub(
   plain: Buffer,
   conversion: Pick<Conversion, 'toHub'>,
 ): Buffer {
+  // Nearly every object: the caller parses it.
+  if (isStoredAs(plain, { kind, apiVersion })) return plain;
   const object = decodeJson(plain) as ApiObject;
   if (object.apiVersion === apiVersion) return plain;
   const moved = { ...conversion.toHub(object), kind, apiVersion };

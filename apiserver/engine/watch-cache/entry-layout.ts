@@ -23,12 +23,23 @@ export function entryOfStored(plain: Buffer, revision: number): Buffer {
 }
 
 /** Converts an entry to stored bytes. */
-export function storedOfEntry(
-  { bytes, revision }: EntryBytes,
-  { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
-): Buffer {
-  const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",${METADATA}`;
-  return Buffer.concat([Buffer.from(head), bytes.subarray(contentStart(bytes, revision))]);
+export function storedOfEntry({ bytes, revision }: EntryBytes, form: StoredForm): Buffer {
+  return Buffer.concat([Buffer.from(storedHead(form)), bytes.subarray(contentStart(bytes, revision))]);
+}
+
+/** Whether the codec wrote the stored bytes in this version. */
+export function isStoredAs(plain: Buffer, form: StoredForm): boolean {
+  const head = storedHead(form);
+  return plain.toString('latin1', 0, head.length) === head;
+}
+
+interface StoredForm {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
+function storedHead({ kind, apiVersion }: StoredForm): string {
+  return `{"kind":"${kind}","apiVersion":"${apiVersion}",${METADATA}`;
 }
 
 /** Whether an entry was made from these stored bytes, regardless of their kind and apiVersion. */
