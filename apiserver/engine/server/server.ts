@@ -4,16 +4,11 @@ import type { Server as NodeHttpsServer } from 'node:https';
 import { createServer as createHttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { SecureContextOptions, TlsOptions } from 'node:tls';
-import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
 import { listenHost } from '../../../shared/certs/serving-hosts';
 import { sleep } from '../../../shared/concurrency/abort';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
-import type { Log } from '../../../shared/log/log';
 import type { BrowserRules } from './browser-rules';
-import type { CertificateFiles, LoadedCertificate } from './certificate-files';
-import { openCertificate } from './certificate-files';
 import type { ConnectionCounts } from './connection-counts';
 import { newConnectionCounts } from './connection-counts';
 import { limitClients } from './connection-limit';
@@ -24,34 +19,20 @@ import type { Http2Settings } from './http2-sessions';
 import { ALPN_PROTOCOLS, Http2Sessions } from './http2-sessions';
 import * as limits from './limits';
 import { refuseMalformed } from './malformed';
-import type { ClientAuthorities } from './peer-certificates';
-import {
-  CLIENT_CERTIFICATE_OPTIONS,
-  clientAuthorityContext,
-  readPeerCertificates,
-} from './peer-certificates';
+import { readPeerCertificates } from './peer-certificates';
 import { detachNativeParser } from './detach-native-parser';
 import { Pipelines } from './pipelines';
 import type { HandlerOptions, InFlight, Pipeline } from './request-handler';
 import { handleRequest } from './request-handler';
 import { SlowReaders } from './slow-readers';
-import type { SniCertificate } from './sni-certificates';
-import { SniCertificates } from './sni-certificates';
+import type { TlsSettings } from './tls-contexts';
+import { TlsContexts } from './tls-contexts';
 import { responseOnSocket } from './upgrade';
 
-export interface ServerSettings {
+export interface ServerSettings extends TlsSettings {
   readonly bindAddress: string;
   /** 0 selects a free port. */
   readonly port: number;
-  /** Files are watched and read again when they change. */
-  readonly certificate: CertificateFiles | LoadedCertificate;
-  /** Certificates selected by SNI. Absent: `certificate` is used for all names. */
-  readonly sniCertificates?: readonly SniCertificate[];
-  readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
-  /** OpenSSL's list of cipher suites. Absent: that of the runtime. */
-  readonly ciphers?: string | undefined;
-  /** Absent: no client certificates are requested. */
-  readonly clientAuthorities?: ClientAuthorities | undefined;
   /** Rate limit of TLS handshakes per client address. Absent: no limit. */
   readonly handshakes?: Rate | undefined;
   readonly pipeline: Pipeline;
@@ -59,7 +40,6 @@ export interface ServerSettings {
   readonly http2?: Http2Settings | undefined;
   /** Headers for browsers. Undefined: none. */
   readonly browsers?: BrowserRules | undefined;
-  readonly log: Log;
   /** Kept up to date by the server. */
   readonly counts?: ConnectionCounts;
   /** Called first when the server closes: readiness fails from then on. */
@@ -120,8 +100,7 @@ class HttpsServer implements Server {
   readonly #ending = new WeakSet<Duplex>();
   readonly #http2: Http2Sessions | undefined;
   #https: NodeHttpsServer | undefined = undefined;
-  #sni: SniCertificates | undefined = undefined;
-  #stopWatchingCertificate: () => void = () => undefined;
+  #stopWatchingCertificates: () => void = () => undefined;
   /** The shutdown has started; the server still serves. */
   #isLeaving = false;
   /** Answers close their connections: no new connections are accepted, now or soon. */
@@ -166,43 +145,20 @@ class HttpsServer implements Server {
   }
 
   async listen(): Promise<{ readonly address: string; readonly port: number }> {
-    const {
-      bindAddress,
-      port,
-      certificate,
-      certificatePollMs = limits.CERTIFICATE_POLL_MS,
-      log,
-    } = this.#settings;
-    let useNewContext = (): void => undefined;
-    let serving: LoadedCertificate;
-    const { loaded, stop } = await openCertificate(certificate, {
-      name: 'serving',
-      pollMs: certificatePollMs,
-      log,
-      onChange: (changed) => {
-        serving = changed;
-        useNewContext();
-      },
-    });
-    serving = loaded;
-    await this.#openSniCertificates(certificatePollMs);
-    const https = this.#createHttps(serving);
+    const { bindAddress, port, certificatePollMs = limits.CERTIFICATE_POLL_MS, log } = this.#settings;
+    const tls = await TlsContexts.open({ ...this.#settings, certificatePollMs });
+    const https = this.#createHttps(tls);
     this.#https = https;
-    useNewContext = () => {
-      https.setSecureContext(this.#secureContext(serving));
-    };
-    this.#settings.clientAuthorities?.onChange(() => {
-      useNewContext();
-      this.#sni?.renew();
+    tls.onChange((context) => {
+      https.setSecureContext(context);
     });
     const listening = once(https, 'listening');
     https.listen({ host: listenHost(bindAddress), port });
     await listening;
     // A failure to accept one connection, such as a lack of memory, must not end the server.
     https.on('error', (error) => log.error({ error }, 'failed to accept a connection'));
-    this.#stopWatchingCertificate = () => {
-      stop();
-      this.#sni?.stop();
+    this.#stopWatchingCertificates = () => {
+      tls.stop();
     };
     this.#slowReaders.start();
     const bound = https.address();
@@ -219,14 +175,12 @@ class HttpsServer implements Server {
     return this.#closing;
   }
 
-  #createHttps(certificate: LoadedCertificate): NodeHttpsServer {
+  #createHttps(tls: TlsContexts): NodeHttpsServer {
     const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX, clientAuthorities } = this.#settings;
     const { handshakes: rate, log } = this.#settings;
     const https = createHttpsServer(
       {
-        ...this.#secureContext(certificate),
-        ...(clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
-        ...this.#sniOptions(),
+        ...tls.options(),
         ...(this.#http2 === undefined ? {} : { ALPNProtocols: ALPN_PROTOCOLS }),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
         IncomingMessage: ListenerRequest,
@@ -266,31 +220,6 @@ class HttpsServer implements Server {
       socket.once('close', () => this.#sockets.delete(socket));
     });
     return https;
-  }
-
-  #secureContext(certificate: LoadedCertificate): SecureContextOptions {
-    const { minTlsVersion: minVersion, ciphers, clientAuthorities } = this.#settings;
-    const forClients = clientAuthorities === undefined ? {} : clientAuthorityContext(clientAuthorities);
-    const offered = ciphers === undefined ? {} : { ciphers };
-    return { ...certificate, minVersion, ...offered, ecdhCurve: KEY_EXCHANGE_GROUPS, ...forClients };
-  }
-
-  async #openSniCertificates(pollMs: number): Promise<void> {
-    const { sniCertificates: certificates = [], log } = this.#settings;
-    if (certificates.length === 0) return;
-    const contextOf = (certificate: LoadedCertificate): SecureContextOptions =>
-      this.#secureContext(certificate);
-    this.#sni = await SniCertificates.open({ certificates, pollMs, log, contextOf });
-  }
-
-  #sniOptions(): Pick<TlsOptions, 'SNICallback'> {
-    const sni = this.#sni;
-    if (sni === undefined) return {};
-    return {
-      SNICallback: (name, done) => {
-        done(null, sni.contextFor(name));
-      },
-    };
   }
 
   readonly #onRequest = (request: ListenerRequest, response: ServerResponse): void => {
@@ -365,7 +294,7 @@ class HttpsServer implements Server {
     }
 
     this.#isDraining = true;
-    this.#stopWatchingCertificate();
+    this.#stopWatchingCertificates();
     const closed = this.#stopAccepting();
     this.#http2?.close();
     for (const response of this.#exchanges.keys()) response.shouldKeepAlive = false;

@@ -4,15 +4,13 @@ import type { Log } from '../../../shared/log/log';
 import type { Backend, Revision, StoredRecord } from '../storage/backend';
 import { Confirmation } from './feed/confirmation';
 import type { CacheOwner, CacheServices, WaitOptions } from './context';
-import { DerivedBudget } from './state/derived-budget';
+import { clusterStats, createCacheServices } from './context';
 import type { DrainOptions } from './fan-out/drain';
 import { WatchDrain } from './fan-out/drain';
-import { createDelays } from '../../../shared/metrics/duration-histogram';
 import type { CachedResource } from './state/entry';
 import { Feed } from './feed/feed';
 import type { Freshness, FreshnessNeeds } from './freshness';
 import { freshen } from './freshness';
-import { HistoryGate } from './fan-out/history-gate';
 import { KeyRouter } from './feed/key-router';
 import type { CacheLimits } from './limits';
 import { DEFAULT_LIMITS } from './limits';
@@ -22,15 +20,10 @@ import { ResourceCache } from './resource-cache';
 import { ResourceFill } from './feed/resource-fill';
 import { RevisionAges } from './feed/revision-ages';
 import { RevisionWaiters } from './feed/revision-waiters';
-import { RingBudget } from './state/ring';
-import { QueueBudget } from './fan-out/queue-budget';
 import { QueueRelief } from './fan-out/queue-relief';
-import { FlushScheduler } from './fan-out/scheduler';
 import type { SelfCheckTarget } from './feed/self-check-loop';
 import { checkAll, keepChecking } from './feed/self-check-loop';
-import { SnapshotBudget } from './state/snapshot-budget';
 import type { CacheStats, WatcherInfo } from './stats';
-import { createCounters } from './stats';
 
 /** Which resources a cache fills at its start. */
 export type CacheFills = 'everything' | 'on demand';
@@ -92,33 +85,9 @@ export class ClusterCache {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { backend, prefix, log, clock, fills = 'everything' } = options;
     this.#wanted = fills === 'everything' ? undefined : new Set();
-    const counters = createCounters();
-    const delays = createDelays();
-    this.#services = {
-      backend,
-      prefix,
-      log,
-      clock,
-      limits,
-      counters,
-      delays,
-      scheduler: new FlushScheduler({
-        delayMaxMs: limits.coalesceMaxMs,
-        queues: new QueueBudget(limits.watcherQueuesBytesMax),
-        onFlushed: (waitedMs, queues) => {
-          delays.toListener.observe(waitedMs, queues);
-        },
-      }),
-      derived: new DerivedBudget(limits.derivedBytesMax),
-      rings: new RingBudget(limits.ringBytesMax),
-      snapshots: new SnapshotBudget({ bytesMax: limits.snapshotBytesMax, ageMaxMs: limits.snapshotAgeMaxMs }),
-      history: new HistoryGate({
-        streamsMax: limits.historyStreamsMax,
-        turnMsMax: limits.historyTurnMsMax,
-        pauseMsMax: limits.historyPauseMsMax,
-      }),
-      recent: this.recent,
-    };
+    const services = createCacheServices({ backend, prefix, log, clock, limits, recent: this.recent });
+    const { counters, delays } = services;
+    this.#services = services;
     this.#relief = new QueueRelief(this.#services.scheduler.queues, () => [...this.#router.values()]);
     this.#ages = new RevisionAges(limits.continueAgeMaxMs);
     this.#router = new KeyRouter(`${prefix}/`);
@@ -290,23 +259,7 @@ export class ClusterCache {
   }
 
   stats(): CacheStats {
-    const { counters, delays, rings, derived, snapshots, scheduler } = this.#services;
-    const resources = [...this.#router.values()].map((cache) => cache.stats());
-    return {
-      ...counters,
-      watchesEnded: { ...counters.watchesEnded },
-      checks: { ...counters.checks },
-      delays,
-      revision: this.#revision,
-      ringBytes: rings.bytes,
-      derivedBytes: derived.bytes,
-      snapshotBytes: snapshots.bytes,
-      queuedBytes: scheduler.queues.bytes,
-      watchers: resources.reduce((sum, { watchers }) => sum + watchers, 0),
-      flushes: scheduler.flushes,
-      coalesceDelayMs: scheduler.lastDelayMs,
-      resources,
-    };
+    return clusterStats(this.#services, this.#revision, [...this.#router.values()]);
   }
 
   /** Every open watch. */

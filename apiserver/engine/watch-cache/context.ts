@@ -1,15 +1,18 @@
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
 import type { Backend } from '../storage/backend';
-import type { DerivedBudget } from './state/derived-budget';
+import { DerivedBudget } from './state/derived-budget';
 import type { Delays } from '../../../shared/metrics/duration-histogram';
-import type { HistoryGate } from './fan-out/history-gate';
+import { createDelays } from '../../../shared/metrics/duration-histogram';
+import { HistoryGate } from './fan-out/history-gate';
 import type { CacheLimits } from './limits';
 import type { RecentObjects } from './recent-objects';
-import type { RingBudget } from './state/ring';
-import type { FlushScheduler } from './fan-out/scheduler';
-import type { SnapshotBudget } from './state/snapshot-budget';
-import type { Counters } from './stats';
+import { RingBudget } from './state/ring';
+import { QueueBudget } from './fan-out/queue-budget';
+import { FlushScheduler } from './fan-out/scheduler';
+import { SnapshotBudget } from './state/snapshot-budget';
+import type { CacheStats, Counters, ResourceStats } from './stats';
+import { createCounters } from './stats';
 
 /** The services that the caches of one replica share. */
 export interface CacheServices {
@@ -27,6 +30,58 @@ export interface CacheServices {
   readonly snapshots: SnapshotBudget;
   readonly history: HistoryGate;
   readonly recent: RecentObjects;
+}
+
+/** Creates the services, with budgets and queues of their limits. */
+export function createCacheServices(
+  parts: Pick<CacheServices, 'backend' | 'prefix' | 'limits' | 'log' | 'clock' | 'recent'>,
+): CacheServices {
+  const { limits } = parts;
+  const delays = createDelays();
+  return {
+    ...parts,
+    counters: createCounters(),
+    delays,
+    scheduler: new FlushScheduler({
+      delayMaxMs: limits.coalesceMaxMs,
+      queues: new QueueBudget(limits.watcherQueuesBytesMax),
+      onFlushed: (waitedMs, queues) => {
+        delays.toListener.observe(waitedMs, queues);
+      },
+    }),
+    derived: new DerivedBudget(limits.derivedBytesMax),
+    rings: new RingBudget(limits.ringBytesMax),
+    snapshots: new SnapshotBudget({ bytesMax: limits.snapshotBytesMax, ageMaxMs: limits.snapshotAgeMaxMs }),
+    history: new HistoryGate({
+      streamsMax: limits.historyStreamsMax,
+      turnMsMax: limits.historyTurnMsMax,
+      pauseMsMax: limits.historyPauseMsMax,
+    }),
+  };
+}
+
+/** Returns the figures of the whole cache, which is at `revision`. */
+export function clusterStats(
+  { counters, delays, rings, derived, snapshots, scheduler }: CacheServices,
+  revision: number,
+  caches: readonly { stats(): ResourceStats }[],
+): CacheStats {
+  const resources = caches.map((cache) => cache.stats());
+  return {
+    ...counters,
+    watchesEnded: { ...counters.watchesEnded },
+    checks: { ...counters.checks },
+    delays,
+    revision,
+    ringBytes: rings.bytes,
+    derivedBytes: derived.bytes,
+    snapshotBytes: snapshots.bytes,
+    queuedBytes: scheduler.queues.bytes,
+    watchers: resources.reduce((sum, { watchers }) => sum + watchers, 0),
+    flushes: scheduler.flushes,
+    coalesceDelayMs: scheduler.lastDelayMs,
+    resources,
+  };
 }
 
 /** The cluster cache, as the caches of its resources see it. */
