@@ -84,6 +84,8 @@ const CHANGES = {
   objectsInRevisions: { since: '1.31' },
   /** Templates of pods and claims in StatefulSets are validated as a whole. */
   podRulesOfStatefulSets: { since: '1.34' },
+  /** Rules of custom resources that fail on unchanged parts only warn. */
+  ratchetedRules: { since: '1.30' },
   /** Grace periods of probes are positive. */
   probeGracePeriods: { since: '1.22' },
   /** The path of a projected token stays inside its volume. */

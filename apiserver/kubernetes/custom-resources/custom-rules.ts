@@ -2,7 +2,7 @@ import { evaluateRules } from '../../../shared/cel/schema/evaluate-rules';
 import type { RuleProblem } from '../../../shared/cel/schema/evaluate-rules';
 import { pendingRules } from '../../../shared/cel/schema/rule-tree';
 import type { RuleNode } from '../../../shared/cel/schema/rule-tree';
-import { isAtLevel } from '../../../shared/api-level';
+import { isInForce } from '../../../shared/api/changes';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { FieldError } from '../../../shared/errors/field-error';
 import {
@@ -23,8 +23,7 @@ const LOOP_COST_MAX = 50_000;
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-/** Whether rules that fail on unchanged parts only warn (the gate CRDValidationRatcheting, on by default since 1.30). */
-const RATCHETS = isAtLevel({ since: '1.30' });
+const RATCHETS = isInForce('ratchetedRules');
 
 /** Trees whose rules are all compiled. */
 const warm = new WeakSet<RuleNode>();
