@@ -40,6 +40,8 @@ const CONNECTIONS_MAX = 256;
 const HEADER_BYTES_MAX = 16 * 1_024;
 const ARRIVAL_MS_MAX = 10_000;
 const SOCKET_IDLE_MS_MAX = 90_000;
+/** Only the path and the query of requests matter. */
+const BASE = 'https://node';
 /** Paths of a kubelet that need a running container. */
 const OF_CONTAINER =
   /^\/(?:containerLogs|exec|attach|run|cri)\/([^/]+)\/([^/]+)|^\/portForward\/([^/]+)\/([^/]+)/u;
@@ -134,10 +136,15 @@ function answer(
     nowMs,
   }: { readonly sources: MetricsSources | undefined; readonly isProxy: boolean; readonly nowMs: number },
 ): void {
-  const url = new URL(request.url ?? '/', 'https://node');
   const send = (code: number, text: string): void => {
     response.writeHead(code, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
   };
+  const target = request.url ?? '/';
+  if (!URL.canParse(target, BASE)) {
+    send(400, 'Bad Request');
+    return;
+  }
+  const url = new URL(target, BASE);
   const refusal = runsNothing(url.pathname);
   if (refusal !== undefined) send(400, refusal);
   else if (url.pathname === '/healthz') send(200, 'ok');
