@@ -1,6 +1,6 @@
 import type { Deployment, ReplicaSet } from '../../shared/api/types/apps-v1';
+import { scaledValue } from '../../shared/object/values';
 import { WORKLOAD_ANNOTATION } from '../../shared/workload-names';
-import { scaledValue } from '../pods/int-or-percent';
 
 const INT32_MAX = 2 ** 31 - 1;
 

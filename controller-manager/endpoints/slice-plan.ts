@@ -29,8 +29,14 @@ export function planSlices(
   const create: SliceGroup[] = [];
   const update: { slice: EndpointSlice; endpoints: readonly Endpoint[] }[] = [];
   const unclaimed = new Set(existing);
+  const byKey = new Map<string, EndpointSlice[]>();
+  for (const slice of existing) {
+    const alike = byKey.get(keyOf(slice));
+    if (alike === undefined) byKey.set(keyOf(slice), [slice]);
+    else alike.push(slice);
+  }
   for (const group of groups) {
-    const own = existing.filter((slice) => keyOf(slice) === keyOf(group));
+    const own = byKey.get(keyOf(group)) ?? [];
     for (const slice of own) unclaimed.delete(slice);
     const { kept, rest } = keepInPlace(own, group.endpoints);
     const plan = fill({ kept, rest, group, perSlice });

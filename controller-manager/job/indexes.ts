@@ -40,16 +40,20 @@ export class IndexSet {
   }
 
   has(index: number): boolean {
-    return this.#intervals.some(([first, last]) => first <= index && index <= last);
+    let [low, high] = [0, this.#intervals.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const [first, last] = this.#intervals[middle] ?? [index, index];
+      if (first <= index && index <= last) return true;
+      if (index < first) high = middle;
+      else low = middle + 1;
+    }
+    return false;
   }
 
   /** Returns how many indexes are in both sets. */
   overlap(other: IndexSet): number {
-    let count = 0;
-    for (const [first, last] of this.#intervals)
-      for (const [otherFirst, otherLast] of other.#intervals)
-        count += Math.max(0, Math.min(last, otherLast) - Math.max(first, otherFirst) + 1);
-    return count;
+    return this.size + other.size - this.with(other).size;
   }
 
   /** Returns up to `count` indexes below `completions` that are not in the set, the lowest first. */

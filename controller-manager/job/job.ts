@@ -30,7 +30,7 @@ import { ownerOf } from '../runtime/owner';
 import { INDEX } from '../runtime/shared-informers';
 import type { BackoffRecord } from './backoff';
 import { NO_FAILURES } from './backoff';
-import { isFinished } from '../pods/finished-job';
+import { isFinished } from '../pods/conditions';
 import { JobPass } from './job-pass';
 import { createFinalizerTracking, createPlainTracking } from './job-tracking';
 

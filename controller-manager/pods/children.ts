@@ -186,11 +186,11 @@ export function candidatesOf<Child extends ApiObject>(
   children: Informer<Child>,
   { metadata }: ApiObject,
 ): readonly Child[] {
-  const own = children.store.byIndex(INDEX.controller, metadata.uid ?? '');
-  const orphans = children.store
-    .byIndex(INDEX.namespace, metadata.namespace ?? '')
-    .filter((child) => ownerOf(child) === undefined);
-  return [...own, ...orphans];
+  const { store } = children;
+  return [
+    ...store.byIndex(INDEX.controller, metadata.uid ?? ''),
+    ...store.byIndex(INDEX.orphan, metadata.namespace ?? ''),
+  ];
 }
 
 /** Returns a function that reads selectors, and parses each only once for as long as its object is kept. */

@@ -10,7 +10,6 @@ const EXPIRES_AFTER_MS = 300_000;
 const DELETED_MAX = 10_000;
 
 interface Expected {
-  readonly uid: string;
   readonly objectKey: string;
   readonly isDeletion: boolean;
   readonly sinceMs: number;
@@ -24,7 +23,8 @@ interface Expected {
 export class Expectations<T extends ApiObject> {
   readonly #store: Store<T>;
   readonly #clock: Clock;
-  readonly #expected = new Map<string, Expected[]>();
+  /** By the key of the parent and the uid of the child. */
+  readonly #expected = new Map<string, Map<string, Expected>>();
   readonly #deleted = new Set<string>();
 
   /** @param store The store of the children's informer. */
@@ -46,8 +46,7 @@ export class Expectations<T extends ApiObject> {
 
   /** Takes a deletion back that failed. */
   keeps(key: string, child: T): void {
-    const rest = this.#expected.get(key)?.filter(({ uid }) => uid !== child.metadata.uid) ?? [];
-    this.#set(key, rest);
+    this.#expected.get(key)?.delete(child.metadata.uid ?? '');
   }
 
   /** To be called for every deletion that the informer shows. */
@@ -60,9 +59,11 @@ export class Expectations<T extends ApiObject> {
 
   /** Reports whether the informer shows all writes of the parent of this key. */
   areMet(key: string): boolean {
-    const open = (this.#expected.get(key) ?? []).filter((each) => this.#isOpen(each));
-    this.#set(key, open);
-    return open.length === 0;
+    const open = this.#expected.get(key);
+    for (const [uid, expected] of open ?? []) if (!this.#isOpen(uid, expected)) open?.delete(uid);
+    if (open !== undefined && open.size > 0) return false;
+    this.#expected.delete(key);
+    return true;
   }
 
   /** Forgets a parent that is gone. */
@@ -71,25 +72,20 @@ export class Expectations<T extends ApiObject> {
   }
 
   #expect(key: string, child: T, isDeletion: boolean): void {
-    const expected = {
-      uid: child.metadata.uid ?? '',
+    const expected = this.#expected.get(key) ?? new Map<string, Expected>();
+    this.#expected.set(key, expected);
+    expected.set(child.metadata.uid ?? '', {
       objectKey: keyOfObject(child),
       isDeletion,
       sinceMs: this.#clock.now(),
-    };
-    this.#set(key, [...(this.#expected.get(key) ?? []), expected]);
+    });
   }
 
-  #isOpen({ uid, objectKey, isDeletion, sinceMs }: Expected): boolean {
+  #isOpen(uid: string, { objectKey, isDeletion, sinceMs }: Expected): boolean {
     if (this.#clock.now() - sinceMs > EXPIRES_AFTER_MS) return false;
     const seen = this.#store.get(objectKey);
     const isThere = seen !== undefined && seen.metadata.uid === uid;
     if (isDeletion) return isThere && !isBeingDeleted(seen);
     return !isThere && !this.#deleted.has(uid);
-  }
-
-  #set(key: string, expected: Expected[]): void {
-    if (expected.length === 0) this.#expected.delete(key);
-    else this.#expected.set(key, expected);
   }
 }

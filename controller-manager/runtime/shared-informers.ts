@@ -13,6 +13,8 @@ export const INDEX = {
   namespace: 'namespace',
   /** The uid of its controller, the owner that manages it. */
   controller: 'controller',
+  /** The namespace of an object without a controller. */
+  orphan: 'orphan',
 } as const;
 
 /** One informer for each resource, shared by all controllers that read it, so that each collection is kept and watched once. */
@@ -30,6 +32,7 @@ const INDEXERS: Indexers<ApiObject> = {
     const owner = ownerOf(object);
     return owner === undefined ? [] : [owner.uid];
   },
+  [INDEX.orphan]: (object) => (ownerOf(object) === undefined ? [object.metadata.namespace ?? ''] : []),
 };
 
 /** Creates the informers of one term of leadership; they end with the signal. */

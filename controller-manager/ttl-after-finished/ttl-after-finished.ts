@@ -4,7 +4,7 @@ import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
-import { finishedAtMs } from '../pods/finished-job';
+import { finishedAtMs } from '../pods/conditions';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
 import { isBeingDeleted } from '../runtime/owner';
