@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-// It must be evaluated before all others.
-export { DEFAULT_DIALECT } from './default-dialect';
 import { runCommands } from '../shared/flags/run-commands';
 import { ENVTEST_COMMAND, KUBE_APISERVER } from './envtest/command';
 import { runKubeApiserver } from './envtest/kube-apiserver';

@@ -259,9 +259,34 @@ test('without controllers nothing is collected, and pods need no service account
   await expect(bare.fetch('/api')).rejects.toThrow('stopped');
 });
 
+test('objects are imported only where a flag says so, and by members of system:masters whatever the authorizers allow', async () => {
+  const path = '/debug/import';
+  const line = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    ...configMap('kept', { namespace: 'default', uid: 'u' }),
+  };
+  expect((await send(cluster, 'POST', path, line)).code).toBe(404);
+  const flags = { 'enable-object-import': true, 'authorization-mode': 'AlwaysAllow' };
+  const importing = await startControlPlane({ controllers: false, listen: false, flags });
+  try {
+    const jane = await send(importing.as('jane', ['devs']), 'POST', path, line);
+    expect([jane.code, jane.json.message]).toEqual([403, expect.stringContaining('system:masters')]);
+    expect((await send(importing, 'POST', path, line)).json).toEqual({ stored: 1, refused: [] });
+    expect((await send(importing, 'GET', `${CONFIG_MAPS}/kept`)).json.metadata.uid).toBe('u');
+    const wrong = { ...line, metadata: { name: '../a', namespace: 'default', uid: 'v' } };
+    const { refused } = (await send(importing, 'POST', path, wrong)).json;
+    expect(refused).toMatchObject([{ line: 0, kind: 'invalid' }]);
+    expect((await send(importing, 'POST', path, { metadata: 1 })).json.refused).toHaveLength(1);
+  } finally {
+    await importing.stop();
+  }
+});
+
 test('wrong options are refused with every reason', async () => {
   await expect(startControlPlane({ flags: { 'no-such-flag': 1 } })).rejects.toThrow('no-such-flag');
   await expect(startControlPlane({ dialect: 'kubernetes' })).rejects.toThrow('has the dialect orch');
   await expect(startControlPlane({ apiLevel: '1.99' })).rejects.toThrow('1.99 is not served');
+  await expect(startControlPlane({ controllers: ['no-such'] })).rejects.toThrow('no-such');
   await expect(startControlPlane({ replicas: 0 })).rejects.toThrow('at least 1');
 });

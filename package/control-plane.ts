@@ -56,6 +56,8 @@ export async function startControlPlane(
     throw new Error(`this instance of the server has the dialect ${dialect}, not ${options.dialect}`);
   if (options.apiLevel !== undefined && options.apiLevel !== formatApiLevel(apiLevel))
     throw new RangeError(`the API level ${options.apiLevel} is not served`);
+  const { unknown } = selectControllers(controllerWords(options));
+  if (unknown.length > 0) throw new RangeError(`there are no controllers named ${unknown.join(', ')}`);
   return EmbeddedControlPlane.start({ options, build, identity: newIdentity() });
 }
 
@@ -206,7 +208,9 @@ class EmbeddedControlPlane implements ControlPlane {
       });
       this.#running.push(replica);
     });
-    await Promise.all(starting);
+    // All of them, so that those that have started are stopped when another one fails.
+    const failed = (await Promise.allSettled(starting)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
     const { selected } = selectControllers(controllerWords(options));
     if (selected.some(({ name }) => name === 'serviceaccount')) await this.#createFirstAccount();
   }

@@ -88,6 +88,7 @@ function localTransport(requests: LocalRequests, user: UserInfo): Transport {
       chunks: chunksOf(response, call.unlink),
       end: () => {
         call.abort(new Error('the client has ended the response'));
+        call.unlink();
       },
     };
   };

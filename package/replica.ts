@@ -8,7 +8,7 @@ import { measuredBackend, StoreTimes } from '../apiserver/engine/storage/measure
 import type { MemoryBackend } from '../apiserver/engine/storage/stores/memory/memory-backend';
 import { openMemory } from '../apiserver/engine/storage/stores/memory/memory-row';
 import { runServer } from '../apiserver/run';
-import { CONTROLLERS, selectControllers } from '../controller-manager/controllers';
+import { selectControllers } from '../controller-manager/controllers';
 import { runControllerManager } from '../controller-manager/run';
 import type { ControllerOptions } from '../controller-manager/runtime/controller-options';
 import { createWorkQueue } from '../shared/concurrency/work-queue';
@@ -109,8 +109,7 @@ async function runControllers(
   signal: AbortSignal,
 ): Promise<void> {
   const { controllers: words, controllerOptions, elects, log } = parts;
-  const { selected, unknown } = selectControllers(words, CONTROLLERS);
-  if (unknown.length > 0) throw new RangeError(`there are no controllers named ${unknown.join(', ')}`);
+  const { selected } = selectControllers(words);
   if (selected.length === 0) return;
   await runControllerManager(
     {

@@ -90,11 +90,15 @@ const PREFIXES: readonly (readonly [string, string])[] = [
 const NEUTRAL_GROUP_SUFFIX = '.orch';
 const KUBERNETES_GROUP_SUFFIX = '.k8s.io';
 
-/** The value of `--dialect` on the command line, else of ORCH_DIALECT, else `orch`. A value that is neither is left to the flags. */
+/**
+ * The value of `--dialect` on the command line, else of ORCH_DIALECT, else the default of the bundle, else `orch`. A value that is no dialect is
+ * left to the flags.
+ */
 function readDialect(argv: readonly string[], env: NodeJS.ProcessEnv): Dialect {
   if (typeof ORCH_INSTANCE !== 'undefined') return ORCH_INSTANCE.dialect;
   const flag = argv.findLast((word, at) => word.startsWith('--dialect=') || argv[at - 1] === '--dialect');
   const value = flag?.replace(/^--dialect=/, '') ?? env['ORCH_DIALECT'];
+  if (value === undefined && typeof ORCH_DEFAULT_DIALECT !== 'undefined') return ORCH_DEFAULT_DIALECT;
   return value === 'kubernetes' ? 'kubernetes' : 'orch';
 }
 
@@ -104,6 +108,8 @@ function readDialect(argv: readonly string[], env: NodeJS.ProcessEnv): Dialect {
  */
 declare global {
   const ORCH_INSTANCE: { readonly dialect: Dialect; readonly apiLevel?: string | undefined } | undefined;
+  /** Captures, test suites and clients have the names of Kubernetes: the bundles of `orch` and of `orch/client` define this. */
+  const ORCH_DEFAULT_DIALECT: Dialect | undefined;
 }
 
 export const dialect: Dialect = readDialect(process.argv, process.env);

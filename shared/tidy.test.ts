@@ -111,8 +111,8 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'orch/main.ts',
   'orch/client/index.ts',
   'orch/envtest/etcd.ts',
-  'package/engine.ts',
-  'package/index.ts',
+  'package/control-plane.ts',
+  'package/testing.ts',
   'shared/schema/generate-types.ts',
 ]);
 

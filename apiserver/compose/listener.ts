@@ -235,14 +235,14 @@ interface PageParts {
 
 /** The pages that are neither metrics nor health checks. */
 function otherPages(
-  { profiling, authentication: { accountTokens } }: ServerOptions,
+  { profiling, objectImport, authentication: { accountTokens } }: ServerOptions,
   { opened, verbs, authentication, serverAddress, log }: PageParts,
 ): readonly PageRoutes[] {
   const { keys } = authentication.accountTokens;
   return [
     ...(profiling ? [createProfilingRouter()] : []),
     createBackupRouter(opened),
-    createImportRouter(verbs),
+    ...(objectImport ? [createImportRouter(verbs)] : []),
     ...issuerPages(accountTokens, { keys, serverAddress, log }),
   ];
 }

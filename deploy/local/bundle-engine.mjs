@@ -78,12 +78,12 @@ function engineModules(root) {
 
 /**
  * Writes `engine.js`: a script whose value is a function of the instance (dialect), `require`, and the folder; it returns the exports of
- * `package/engine.ts`. Returns the metadata of esbuild.
+ * `package/control-plane.ts`. Returns the metadata of esbuild.
  */
 export async function bundleEngine(root, outfile) {
   const { build } = await import('esbuild');
   const { metafile } = await build({
-    entryPoints: [path.join(root, 'package', 'engine.ts')],
+    entryPoints: [path.join(root, 'package', 'control-plane.ts')],
     outfile,
     absWorkingDir: root,
     bundle: true,

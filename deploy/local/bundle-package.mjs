@@ -16,13 +16,16 @@ const PROGRAMS = {
   'orch-scheduler': 'controller-manager/scheduler/main.ts',
   'orch-admin': 'deploy/admin/main.ts',
   'orch-convert': 'deploy/convert/main.ts',
-  orch: 'orch/main.ts',
   'envtest-etcd': 'orch/envtest/etcd.ts',
   thread: 'apiserver/compose/worker/thread.ts',
 };
 
-/** The entry points of the package that start control planes: `orch` and `orch/testing`. Their declarations import nothing. */
-const LIBRARIES = { index: 'package/index.ts', testing: 'package/testing.ts' };
+/** Programs that have the names of Kubernetes by default. */
+const TOOLS = { orch: 'orch/main.ts' };
+const DEFAULT_DIALECT = { ORCH_DEFAULT_DIALECT: JSON.stringify('kubernetes') };
+
+/** `orch` and `orch/testing`, which start control planes. Their declarations import nothing. */
+const TESTING = 'package/testing.ts';
 /** `orch/client`, whose declarations are those of the modules that it is made of. */
 const CLIENT = 'orch/client/index.ts';
 
@@ -45,38 +48,45 @@ export async function bundlePackage(root) {
     external: EXTERNAL,
     logLevel: 'warning',
   };
-  const programs = await build({
-    ...common,
-    plugins: [packageModules],
-    entryPoints: Object.entries(PROGRAMS).map(([out, file]) => ({ in: path.join(root, file), out })),
-    outdir: path.join(dist, 'bin'),
-    sourcemap: true,
-  });
+  const buildPrograms = async (programs, define) =>
+    build({
+      ...common,
+      plugins: [packageModules],
+      entryPoints: Object.entries(programs).map(([out, file]) => ({ in: path.join(root, file), out })),
+      outdir: path.join(dist, 'bin'),
+      sourcemap: true,
+      define,
+    });
+  const programs = await Promise.all([buildPrograms(PROGRAMS, {}), buildPrograms(TOOLS, DEFAULT_DIALECT)]);
   // The client of etcd reads its interface from files beside the folder of the program.
   cpSync(path.join(root, 'node_modules', 'etcd3', 'proto'), path.join(dist, 'proto'), { recursive: true });
   const lib = path.join(dist, 'lib');
   await build({
     ...common,
-    entryPoints: Object.entries({ ...LIBRARIES, client: CLIENT }).map(([out, file]) => ({
+    entryPoints: Object.entries({ testing: TESTING, client: CLIENT }).map(([out, file]) => ({
       in: path.join(root, file),
       out,
     })),
     outdir: lib,
     minifyWhitespace: false,
-    define: { ORCH_VERSION: JSON.stringify(version) },
+    define: { ...DEFAULT_DIALECT, ORCH_VERSION: JSON.stringify(version) },
   });
   // Compiled code of the engine before this one.
   for (const name of readdirSync(lib)) if (name.endsWith('.cache')) rmSync(path.join(lib, name));
   const engine = await bundleEngine(root, path.join(lib, 'engine.js'));
-  for (const name of [...Object.keys(LIBRARIES), 'client']) writeModule(lib, name);
-  writeDeclarations(root, { entries: Object.values(LIBRARIES), from: 'package', to: lib });
+  for (const name of ['testing', 'client']) writeModule(lib, name);
+  writeDeclarations(root, { entries: [TESTING], from: 'package', to: lib });
   rmSync(path.join(lib, 'load-engine.d.ts'), { force: true });
   writeDeclarations(root, { entries: [CLIENT], from: '.', to: path.join(lib, 'types') });
   writeFileSync(
     path.join(lib, 'client.d.ts'),
     `export * from './types/${CLIENT.replace(/\.ts$/u, '.js')}';\n`,
   );
-  writeLicenses(root, [programs.metafile, engine], path.join(dist, 'THIRD-PARTY-LICENSES.txt'));
+  writeLicenses(
+    root,
+    [...programs.map(({ metafile }) => metafile), engine],
+    path.join(dist, 'THIRD-PARTY-LICENSES.txt'),
+  );
   return { engine };
 }
 

@@ -9,7 +9,15 @@ import { fileURLToPath } from 'node:url';
 export const repositoryRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 const NODE_MIN = [20, 19];
-export const SOURCE_FOLDERS = ['apiserver', 'controller-manager', 'package', 'shared', 'deploy', 'e2e'];
+export const SOURCE_FOLDERS = [
+  'apiserver',
+  'controller-manager',
+  'orch',
+  'package',
+  'shared',
+  'deploy',
+  'e2e',
+];
 const SOURCE_FILES = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 const SOURCE_FILES_MAX = 20_000;
 const BUILD_STAMP = path.join(repositoryRoot, 'dist', '.built');

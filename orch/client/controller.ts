@@ -87,7 +87,7 @@ export async function runController<T extends ApiObject>(
   });
   const { onSynced } = options;
   if (onSynced !== undefined) {
-    informer.whenSynced(signal).then(
+    Promise.all([informer, ...owned].map(async (each) => each.whenSynced(signal))).then(
       () => onSynced(informer.store),
       () => undefined,
     );

@@ -1,6 +1,3 @@
-// It must be evaluated before all others.
-export { DEFAULT_DIALECT } from '../default-dialect';
-
 /**
  * `orch/client`: a typed client of any Kubernetes server. Names of API groups are those of Kubernetes, unless ORCH_DIALECT is `orch`.
  *

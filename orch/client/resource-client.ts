@@ -53,7 +53,7 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 export interface ResumedWatchOptions extends Omit<Selection, 'namespace'> {
-  /** Events after this version. Absent: the current objects as ADDED events first, then all changes. */
+  /** Events after this version. Absent, or `0`: the current objects as ADDED events first, then all changes. */
   readonly resourceVersion?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -141,13 +141,14 @@ async function* resumedWatch<T extends ApiObject>(
   const backoff = new Backoff({ ...RETRY, random: Math.random });
   const signal = selection.signal ?? new AbortController().signal;
   let position: WatchPosition | undefined;
-  if (resourceVersion === undefined) {
+  if (resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0') {
     // A list has a version of which it is complete; the initial events of a watch have none.
     const list = await client.listAll(resource, selection);
     for (const object of list.items) yield { type: 'ADDED', object };
     position = new WatchPosition(list.metadata.resourceVersion ?? '');
   } else position = new WatchPosition(resourceVersion);
   while (!signal.aborted) {
+    let failure: unknown;
     try {
       const events = client.watch(resource, {
         ...selection,
@@ -165,8 +166,10 @@ async function* resumedWatch<T extends ApiObject>(
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ConnectionError) && !hasCode(error, ...BUSY_CODES)) throw error;
-      await waitBefore(error, backoff, signal);
+      failure = error;
     }
+    // Also after a watch that the server has ended: one that ends every watch at once is not stormed.
+    await waitBefore(failure, backoff, signal);
   }
 }
 

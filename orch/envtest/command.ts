@@ -7,7 +7,6 @@ import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeDirectory } from '../../shared/files/make-directory';
 import type { Command } from '../../shared/flags/command';
 import { parsedCommand } from '../../shared/flags/command';
-import { bundledProgram } from '../bundled-program';
 
 /**
  * The controllers that suites written for kube-apiserver and etcd alone do not notice, except that namespaces end and that objects go
@@ -66,6 +65,11 @@ export const ENVTEST_COMMAND: Command = parsedCommand({
     return Promise.resolve({ lines: [where], code: 0 });
   },
 });
+
+/** The path of a program that `npm run build` bundles. This file runs from `dist/orch/envtest`, or from a bundle in `dist/bin`. */
+function bundledProgram(name: string): string {
+  return path.join(__dirname, '..', 'bin', `${name}.js`);
+}
 
 type Programs = Readonly<Record<'kube-apiserver' | 'etcd' | 'kubectl', string>>;
 

@@ -51,8 +51,8 @@ async function main(words: readonly string[], stop: AbortSignal): Promise<number
 }
 
 /**
- * kube-apiserver serves with the pair that it finds in `--cert-dir`, whichever authority has signed it; ours would replace a pair that is
- * not of its own authority there.
+ * kube-apiserver uses the pair in `--cert-dir` whatever authority has signed it. Our server would replace a pair that its own authority has
+ * not signed.
  */
 function withGivenCertificate(flags: ServerFlags): ServerFlags {
   const [crt, key] = ['apiserver.crt', 'apiserver.key'].map((name) => path.join(flags.certDir, name));

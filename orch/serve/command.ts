@@ -113,6 +113,7 @@ async function serve(file: string, values: Values): Promise<CommandOutcome> {
       '--embedded-fsync=false',
       '--authorization-mode=RBAC',
       '--allow-privileged=true',
+      '--enable-object-import=true',
       `--dialect=${values.dialect}`,
       `--v=${String(values.v)}`,
     ]);
@@ -184,9 +185,9 @@ async function isReady(client: Client, signal: AbortSignal): Promise<boolean> {
 async function* withNamespaces(objects: AsyncIterable<Buffer>, known: Set<string>): AsyncGenerator<Buffer> {
   const used = new Set<string>();
   for await (const bytes of objects) {
-    const { kind, metadata } = JSON.parse(bytes.toString()) as ApiObject;
-    if (kind === 'Namespace') known.add(metadata.name ?? '');
-    else if (metadata.namespace !== undefined) used.add(metadata.namespace);
+    const { kind, metadata } = JSON.parse(bytes.toString()) as Partial<ApiObject>;
+    if (kind === 'Namespace') known.add(metadata?.name ?? '');
+    else if (metadata?.namespace !== undefined) used.add(metadata.namespace);
     yield bytes;
   }
   for (const name of used) {

@@ -1,5 +1,7 @@
 /** The path at which an API server accepts stored objects of another server, one JSON object on each line. */
 export const OBJECT_IMPORT_PATH = '/debug/import';
+/** The most lines of one request. */
+export const OBJECT_IMPORT_LINES_MAX = 1_000;
 
 /** What an import did with the lines of one request. */
 export interface ImportReport {

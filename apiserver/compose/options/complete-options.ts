@@ -138,6 +138,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     logging: { format: flags.loggingFormat, verbosity: flags.v },
     audit: auditOptions(flags),
     profiling: flags.profiling,
+    objectImport: flags.enableObjectImport,
     metrics: metricChoice(flags),
     shutdownDelayMs: flags.shutdownDelayDurationMs,
     livezGraceMs: flags.livezGracePeriodMs,

@@ -10,6 +10,13 @@ export const OPERATION_FLAGS = [
     help: 'Serve CPU and heap profiles of this process at /debug/pprof/, to users who are authorized for that path.',
   },
   {
+    name: 'enable-object-import',
+    type: 'bool',
+    default: false,
+    group: 'Generic',
+    help: 'Accept objects as they were stored by another server, with their uids, owners, status and times, from members of system:masters: for orch-admin import.',
+  },
+  {
     name: 'identity-lease-duration-seconds',
     type: 'int',
     default: 3_600,

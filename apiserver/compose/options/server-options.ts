@@ -62,6 +62,8 @@ export interface ServerOptions {
   readonly audit: AuditOptions | undefined;
   /** Whether profiling endpoints are enabled. */
   readonly profiling: boolean;
+  /** Whether members of the superuser group may store objects without admission and validation. */
+  readonly objectImport: boolean;
   /** Selects the metrics to report. */
   readonly metrics: MetricChoice;
   /** Time in ms for which the server continues to serve after the shutdown signal, while readiness fails. */

@@ -2,8 +2,10 @@ import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
 import { Pace } from '../../../shared/concurrency/pace';
 import { badRequest, StatusError } from '../../../shared/errors/status-error';
 import type { ImportReport, RefusedObject } from '../../../shared/files/object-import';
-import { OBJECT_IMPORT_PATH } from '../../../shared/files/object-import';
+import { OBJECT_IMPORT_LINES_MAX, OBJECT_IMPORT_PATH } from '../../../shared/files/object-import';
+import { pathSegmentProblems } from '../../../shared/meta/dns-names';
 import { MEDIA_TYPE, NAMESPACE, USER_GROUP } from '../../../shared/names';
+import { isJsonObject } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
 import { decodeJson, decodeObject } from '../../../shared/schema/decode';
 import { hasUnknownFields } from '../../../shared/schema/unknown-fields';
@@ -34,7 +36,8 @@ const LINE = 0x0a;
 /**
  * Creates the route that stores objects as they are: uid, ownerReferences, status, times, finalizers and managedFields are kept, and no
  * admission and no validation applies. An existing object of the same name is replaced. Only members of the superuser group may use it,
- * because it can grant any right. Objects that were never stored, those without uid, get what a creation would give them.
+ * whatever the authorizers allow, because it can grant any right. Objects that were never stored, those without uid, get what a creation would
+ * give them.
  */
 export function createImportRouter(parts: ImportParts): PageRoutes {
   const router = createPageRouter();
@@ -63,29 +66,49 @@ async function importLines(parts: ImportParts, body: Buffer, signal: AbortSignal
   const refused: RefusedObject[] = [];
   const pace = new Pace();
   let stored = 0;
-  await forEachLimited(linesOf(body), PARALLEL_WRITES, async ({ line, bytes }) => {
-    const refusal = await importOne(parts, bytes, signal);
+  let confirming: Promise<unknown> | undefined;
+  const find: FindEndpoint = async (object) => {
+    const known = endpointFor(parts.registry(), object);
+    if (known !== undefined) return known;
+    await (confirming ??= parts.confirmRegistry(signal));
+    return endpointFor(parts.registry(), object);
+  };
+  await forEachLimited(splitLines(body), PARALLEL_WRITES, async ({ line, bytes }) => {
+    if (pace.isDue) await pace.rest();
+    const refusal = await importOne(parts.store, find, bytes, signal);
     if (refusal === undefined) stored += 1;
     else refused.push({ line, ...refusal });
-    if (pace.isDue) await pace.rest();
   });
   return { stored, refused: refused.sort((a, b) => a.line - b.line) };
 }
 
-function* linesOf(body: Buffer): Generator<{ readonly line: number; readonly bytes: Buffer }> {
+interface Line {
+  readonly line: number;
+  readonly bytes: Buffer;
+}
+
+/** The lines that are not empty. Throws a BadRequest if there are too many, before any object is stored. */
+function splitLines(body: Buffer): readonly Line[] {
+  const lines: Line[] = [];
   let line = 0;
   for (let at = 0; at < body.length; line += 1) {
+    if (line === OBJECT_IMPORT_LINES_MAX) {
+      throw badRequest(`a request has more than ${String(OBJECT_IMPORT_LINES_MAX)} lines`);
+    }
     const end = body.indexOf(LINE, at);
     const next = end < 0 ? body.length : end;
-    if (next > at) yield { line, bytes: body.subarray(at, next) };
+    if (next > at) lines.push({ line, bytes: body.subarray(at, next) });
     at = next + 1;
   }
+  return lines;
 }
 
 type Refusal = Omit<RefusedObject, 'line'>;
+type FindEndpoint = (object: ApiObject) => Promise<Endpoint | undefined>;
 
 async function importOne(
-  parts: ImportParts,
+  store: WriteContext,
+  find: FindEndpoint,
   bytes: Buffer,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
@@ -93,14 +116,10 @@ async function importOne(
   if (object === undefined) return { kind: 'invalid', reason: 'the line is no object of the API' };
   const { kind = '', apiVersion = '', metadata } = object;
   const about = `${kind} ${[metadata.namespace, metadata.name].filter(Boolean).join('/')} of ${apiVersion}`;
-  let endpoint = endpointFor(parts.registry(), object);
-  if (endpoint === undefined) {
-    await parts.confirmRegistry(signal);
-    endpoint = endpointFor(parts.registry(), object);
-  }
+  const endpoint = await find(object);
   if (endpoint === undefined) return { kind: 'not served', reason: `${about}: the kind is not served` };
   try {
-    await put(parts.store, endpoint, object, signal);
+    await put(store, endpoint, object, signal);
     return undefined;
   } catch (error) {
     if (!(error instanceof StatusError) && !(error instanceof RangeError)) throw error;
@@ -110,11 +129,22 @@ async function importOne(
 
 function decodeLine(bytes: Buffer): ApiObject | undefined {
   try {
-    const value = decodeJson(bytes) as ApiObject | null;
-    return typeof value === 'object' && typeof value?.metadata === 'object' ? value : undefined;
+    const value = decodeJson(bytes);
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether the value has what the place of an object in the store is made of, with the right types. */
+function isObject(value: unknown): value is ApiObject {
+  if (!isJsonObject(value)) return false;
+  const { apiVersion, kind, metadata } = value;
+  if (!isJsonObject(metadata)) return false;
+  const { name, namespace, uid } = metadata;
+  return [apiVersion, kind, name, namespace, uid].every(
+    (each) => each === undefined || typeof each === 'string',
+  );
 }
 
 /** The endpoint of the object's kind that stores objects. */
@@ -136,6 +166,9 @@ async function put(
   const isNew = (given.metadata.uid ?? '') === '';
   const { name = '', namespace = isNew && row.namespaced ? NAMESPACE.default : '' } = given.metadata;
   if (name === '') throw badRequest('metadata.name is missing');
+  // They are parts of the key.
+  const [problem] = [...pathSegmentProblems(name), ...pathSegmentProblems(namespace)];
+  if (problem !== undefined) throw badRequest(`metadata.name or metadata.namespace ${problem}`);
   if (row.namespaced !== (namespace !== '')) throw badRequest('metadata.namespace does not fit the kind');
   const complete = isNew ? asNew(store, endpoint, given) : given;
   const object = await converting(() => toHub(endpoint, asConvertible(endpoint, complete)), signal);

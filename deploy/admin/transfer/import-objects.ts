@@ -1,9 +1,11 @@
 import type { Client } from '../../../shared/client/client';
+import type { ResourceRow } from '../../../shared/client/discovery';
 import { discover } from '../../../shared/client/discovery';
 import { statusErrorFromAnswer } from '../../../shared/client/status';
 import { pause } from '../../../shared/concurrency/pause';
 import type { ImportReport } from '../../../shared/files/object-import';
-import { OBJECT_IMPORT_PATH } from '../../../shared/files/object-import';
+import type { ApiObject } from '../../../shared/object/object';
+import { OBJECT_IMPORT_LINES_MAX, OBJECT_IMPORT_PATH } from '../../../shared/files/object-import';
 
 export interface ImportSummary {
   readonly stored: number;
@@ -13,7 +15,6 @@ export interface ImportSummary {
 
 /** A request holds at most this, unless one object is larger. */
 const BATCH_BYTES = 1024 * 1024;
-const BATCH_OBJECTS = 1_000;
 /** Batches under way: the server reads the next one while the store writes. */
 const BATCHES_MAX = 2;
 const NEWLINE = Buffer.from('\n');
@@ -27,9 +28,8 @@ const WAITING_OBJECTS_MAX = 100_000;
 
 /** Throws an Error if the server has namespaces or definitions beside those of a new one. */
 export async function assertEmpty(client: Client, signal?: AbortSignal): Promise<void> {
-  const { resources } = await discover(client, { signal });
   const count = async (name: string, limit: number): Promise<number> => {
-    const row = resources.find(({ resource, isPreferred }) => resource === name && isPreferred);
+    const row = await findResource(client, name, signal);
     return row === undefined ? 0 : (await client.list(row, { limit, signal })).items.length;
   };
   const namespaces = await count('namespaces', INITIAL_NAMESPACES_MAX + 1);
@@ -39,9 +39,19 @@ export async function assertEmpty(client: Client, signal?: AbortSignal): Promise
   );
 }
 
+async function findResource(
+  client: Client,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<ResourceRow | undefined> {
+  const { resources } = await discover(client, { signal });
+  return resources.find(({ resource, isPreferred }) => resource === name && isPreferred);
+}
+
 /**
  * Stores objects as they are, over those of the same name. An object whose kind is not served yet waits until all others are stored, because
- * its definition may be among them. Throws a StatusError if the server refuses the import as a whole.
+ * its definition may be among them, and then until the server serves a kind that is defined. Throws a StatusError if the server refuses the
+ * import as a whole.
  *
  * @param objects JSON texts without line breaks.
  */
@@ -58,6 +68,16 @@ export async function importObjects(
 interface Waiting {
   readonly object: Buffer;
   readonly reason: string;
+}
+
+type Definition = ApiObject & {
+  readonly spec: { readonly group: string; readonly names: { readonly kind: string } };
+};
+
+/** The kind and the group of an object that the server could read. */
+function kindOf(object: Buffer): string {
+  const { apiVersion = '', kind = '' } = JSON.parse(object.toString()) as Partial<ApiObject>;
+  return `${kind}.${apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')))}`;
 }
 
 class ImportRun {
@@ -77,7 +97,7 @@ class ImportRun {
   }
 
   async add(object: Buffer): Promise<void> {
-    if (this.#batchBytes + object.length > BATCH_BYTES || this.#batch.length >= BATCH_OBJECTS)
+    if (this.#batchBytes + object.length > BATCH_BYTES || this.#batch.length >= OBJECT_IMPORT_LINES_MAX)
       await this.#send();
     this.#batch.push(object);
     this.#batchBytes += object.length + 1;
@@ -86,7 +106,8 @@ class ImportRun {
   async finish(): Promise<ImportSummary> {
     await this.#drain();
     const untilMs = Date.now() + SERVED_MS_MAX;
-    while (this.#waiting.length > 0 && Date.now() < untilMs) {
+    const defined = this.#waiting.length === 0 ? new Set() : await this.#definedKinds();
+    while (this.#waiting.some(({ object }) => defined.has(kindOf(object))) && Date.now() < untilMs) {
       const again = this.#waiting;
       this.#waiting = [];
       for (const { object } of again) await this.add(object);
@@ -98,6 +119,14 @@ class ImportRun {
       stored: this.#stored,
       refused: [...this.#refused, ...this.#waiting.map(({ reason }) => reason)],
     };
+  }
+
+  /** The kinds of the definitions of the server, as `kindOf` writes them. */
+  async #definedKinds(): Promise<ReadonlySet<string>> {
+    const row = await findResource(this.#client, 'customresourcedefinitions', this.#signal);
+    if (row === undefined) return new Set();
+    const { items } = await this.#client.listAll<Definition>(row, { signal: this.#signal });
+    return new Set(items.map(({ spec }) => `${spec.names.kind}.${spec.group}`));
   }
 
   async #drain(): Promise<void> {
@@ -129,6 +158,7 @@ class ImportRun {
       signal: this.#signal,
       timeoutMs: CALL_TIMEOUT_MS,
     });
+    if (code === 404) throw new Error('the server accepts no import; it needs --enable-object-import=true');
     if (code !== 200) throw statusErrorFromAnswer({ code, text: body.toString() });
     const report = JSON.parse(body.toString()) as ImportReport;
     this.#stored += report.stored;

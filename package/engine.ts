@@ -1,1 +1,0 @@
-export { startControlPlane } from './control-plane';
