@@ -24,6 +24,8 @@ const CHANGES = {
   elasticIndexedJobs: { since: '1.27' },
   /** Ephemeral containers may not mount parts of volumes, and what they may not have is not validated besides. */
   ephemeralContainerRules: { since: '1.25' },
+  /** `pods/ephemeralcontainers` shows the pod. */
+  ephemeralContainersOfPods: { since: '1.22' },
   /** The class annotation of an Ingress may equal its class. */
   equalIngressClasses: { since: '1.27' },
   /** Errors of events in the core group name `reportingComponent`. */
@@ -32,8 +34,6 @@ const CHANGES = {
   externallyAccessibleServices: { since: '1.23' },
   /** Errors of handlers and probes come after those of all other fields of a container. */
   handlersAreLast: { since: '1.25' },
-  /** `pods/ephemeralcontainers` shows the pod. */
-  ephemeralContainersOfPods: { since: '1.22' },
   /** An empty handler of a RuntimeClass is missing instead of invalid. */
   handlersAreRequired: { since: '1.36' },
   /** The paths of errors of `hostAliases` have indices. */
@@ -50,14 +50,14 @@ const CHANGES = {
   indexedHostnames: { since: '1.23' },
   /** Handlers and probes of init containers that end are forbidden, and not validated besides. */
   initContainerHandlers: { since: '1.28' },
-  /** New StatefulSets are named by DNS labels. */
-  labelNamesOfStatefulSets: { since: '1.27' },
-  /** Values of label selectors in `matchExpressions` are validated as label values. */
-  labelSelectorValues: { since: '1.31' },
   /** Jobs count their pods by a finalizer of each. */
   jobFinalizers: { since: '1.31' },
   /** Jobs have labels with the domain of their group besides the old ones. */
   jobLabelsWithDomain: { since: '1.27' },
+  /** New StatefulSets are named by DNS labels. */
+  labelNamesOfStatefulSets: { since: '1.27' },
+  /** Values of label selectors in `matchExpressions` are validated as label values. */
+  labelSelectorValues: { since: '1.31' },
   /** The ID that a CSI driver has for a node has up to 256 bytes. */
   longNodeIds: { since: '1.22' },
   /** `manualSelector` of Jobs is false by default. */
@@ -70,32 +70,32 @@ const CHANGES = {
   nodeAffinityValues: { since: '1.32' },
   /** Load balancers may expose the port of node agents. */
   nodeAgentPorts: { since: '1.33' },
+  /** What a new ControllerRevision remembers is an object. */
+  objectsInRevisions: { since: '1.31' },
   /** Pods have a generation. */
   podGenerations: { since: '1.33' },
-  /** The quality of service class of a pod may not change. */
-  podQosIsFixed: { since: '1.27' },
   /** Pods can be selected by `spec.hostNetwork`. */
   podHostNetworkSelector: { since: '1.30' },
+  /** The quality of service class of a pod may not change. */
+  podQosIsFixed: { since: '1.27' },
+  /** Templates of pods and claims in StatefulSets are validated as a whole. */
+  podRulesOfStatefulSets: { since: '1.34' },
   /** Tables of PriorityClasses show the preemption policy. */
   preemptionPolicyColumn: { since: '1.32' },
   /** The path of a changed value of a PriorityClass is `value`. */
   priorityValuePaths: { since: '1.25' },
-  /** What a new ControllerRevision remembers is an object. */
-  objectsInRevisions: { since: '1.31' },
-  /** Templates of pods and claims in StatefulSets are validated as a whole. */
-  podRulesOfStatefulSets: { since: '1.34' },
-  /** Rules of custom resources that fail on unchanged parts only warn. */
-  ratchetedRules: { since: '1.30' },
   /** Grace periods of probes are positive. */
   probeGracePeriods: { since: '1.22' },
   /** The path of a projected token stays inside its volume. */
   projectedTokenPaths: { since: '1.30' },
   /** Tables of ResourceQuotas end with the age. */
   quotaAgeColumnLast: { since: '1.32' },
-  /** Tables of CertificateSigningRequests show the requested duration. */
-  requestedDurationColumn: { since: '1.22' },
+  /** Rules of custom resources that fail on unchanged parts only warn. */
+  ratchetedRules: { since: '1.30' },
   /** Disks that many pods of one template mount must be read-only. */
   readOnlySharedDisks: { until: '1.27' },
+  /** Tables of CertificateSigningRequests show the requested duration. */
+  requestedDurationColumn: { since: '1.22' },
   /** The history of StatefulSets can be limited otherwise. */
   revisionHistoryOfStatefulSets: { since: '1.33' },
   /** What an autoscaler scales is of a group that it names. */
@@ -114,14 +114,14 @@ const CHANGES = {
   suspendedJobTemplates: { since: '1.23' },
   /** The parts of the name of a sysctl may be separated by slashes. */
   sysctlSlashes: { since: '1.23' },
-  /** An unknown policy of termination messages is an unsupported value. */
-  terminationMessagePolicies: { since: '1.25' },
-  /** The label selectors of topology spread constraints are validated. */
-  topologySpreadSelectors: { since: '1.25' },
   /** Pod templates, Jobs and CronJobs have a generation. */
   templateGenerations: { since: '1.23' },
+  /** An unknown policy of termination messages is an unsupported value. */
+  terminationMessagePolicies: { since: '1.25' },
   /** Schedules of CronJobs name no time zone. */
   timeZonesInFields: { since: '1.25' },
+  /** The label selectors of topology spread constraints are validated. */
+  topologySpreadSelectors: { since: '1.25' },
   /** Unmasked `/proc` needs a user namespace. */
   unmaskedProcMounts: { since: '1.30' },
   /** Validation rules of custom resources are evaluated. */

@@ -16,8 +16,7 @@ import { daemonSets } from './apps/daemon-sets';
 import { deployments } from './apps/deployments';
 import { replicaSets } from './apps/replica-sets';
 import { statefulSets } from './apps/stateful-sets';
-import { selfSubjectReviews } from './authentication/self-subject-reviews';
-import { tokenReviews } from './authentication/token-reviews';
+import { selfSubjectReviews, tokenReviews } from './authentication/reviews';
 import {
   localSubjectAccessReviews,
   selfSubjectAccessReviews,

@@ -94,9 +94,6 @@ const REPLICAS: StatusRules<ReplicaSetStatus> = {
   ],
 };
 
-/** At levels that do not have the field it is 0. */
-const STATEFUL_AVAILABLE = ['availableReplicas'] as const;
-
 const RULES: { readonly [Resource in keyof Workloads]: StatusRules<StatusOf<Resource>> } = {
   replicationcontrollers: REPLICAS,
   replicasets: REPLICAS,
@@ -139,7 +136,7 @@ const RULES: { readonly [Resource in keyof Workloads]: StatusRules<StatusOf<Reso
       'readyReplicas',
       'currentReplicas',
       'updatedReplicas',
-      ...STATEFUL_AVAILABLE,
+      'availableReplicas',
       'observedGeneration',
       'collisionCount',
     ],
@@ -147,10 +144,8 @@ const RULES: { readonly [Resource in keyof Workloads]: StatusRules<StatusOf<Reso
       ['readyReplicas', 'replicas'],
       ['currentReplicas', 'replicas'],
       ['updatedReplicas', 'replicas'],
-      ...STATEFUL_AVAILABLE.flatMap((name) => [
-        [name, 'replicas'] as const,
-        [name, 'readyReplicas'] as const,
-      ]),
+      ['availableReplicas', 'replicas'],
+      ['availableReplicas', 'readyReplicas'],
     ],
     growing: ['collisionCount'],
   },

@@ -16,9 +16,9 @@ import {
 } from '../../../../shared/errors/field-error';
 import { goQuote } from '../../../../shared/errors/go-quote';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../shared/meta/dns-names';
-import { forEachItem, invalidForEach, nonNegative, requiredChoice } from '../rules/primitives';
+import { forEachItem, invalidForEach, nonNegative, repeatsIn, requiredChoice } from '../rules/primitives';
 
-/** When a Job fails, succeeds, and makes pods again. Source: validateJobSpec and its neighbours, v1.36. */
+/** Rules for when a Job fails, succeeds, and replaces pods. Source: validateJobSpec and the functions that it calls, v1.36. */
 
 const RULES_MAX = 20;
 const EXIT_CODES_MAX = 255;
@@ -169,7 +169,7 @@ function exitCodes(
 ): readonly FieldError[] {
   const codes = values ?? [];
   const at = `${path}.values`;
-  const seen = new Set<number>();
+  const isRepeated = repeatsIn(codes.map(String));
   return [
     ...requiredChoice(operator, `${path}.operator`, ['In', 'NotIn']),
     ...(containerName === undefined || names.has(containerName)
@@ -183,16 +183,10 @@ function exitCodes(
         ]),
     ...(codes.length === 0 ? [invalid(at, codes, 'at least one value is required')] : []),
     ...(codes.length > EXIT_CODES_MAX ? [tooMany(at, codes.length, EXIT_CODES_MAX)] : []),
-    ...forEachItem(codes, at, (code, place) => {
-      const again = seen.has(code);
-      seen.add(code);
-      return [
-        ...(operator === 'In' && code === 0
-          ? [invalid(place, code, 'must not be 0 for the In operator')]
-          : []),
-        ...(again ? [duplicate(place, code)] : []),
-      ];
-    }),
+    ...forEachItem(codes, at, (code, place, index) => [
+      ...(operator === 'In' && code === 0 ? [invalid(place, code, 'must not be 0 for the In operator')] : []),
+      ...(isRepeated(index) ? [duplicate(place, code)] : []),
+    ]),
     ...(codes.some((code, index) => (codes[index - 1] ?? code) > code)
       ? [invalid(at, codes, 'must be ordered')]
       : []),

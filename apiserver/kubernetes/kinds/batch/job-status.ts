@@ -8,8 +8,8 @@ import type { Intervals } from './job-policies';
 import { parseIndexes } from './job-policies';
 
 /**
- * What the status of a Job may become, whichever controller manages it: a rule applies only where the change touches what it is about. Source:
- * validateJobStatus, ValidateJobStatusUpdate and getStatusValidationOptions with the gate JobManagedBy, v1.36.
+ * Validates a change of the status of a Job, by the Job controller or by another one. A rule applies only to fields and conditions that the
+ * change touches. Source: validateJobStatus, ValidateJobStatusUpdate and getStatusValidationOptions with the gate JobManagedBy, v1.36.
  */
 export function validateJobStatusUpdate(next: Job, previous: Job): readonly FieldError[] {
   const { status = {} } = next;

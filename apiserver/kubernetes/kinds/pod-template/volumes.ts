@@ -72,7 +72,7 @@ function volumeSource(volume: Volume, path: string, podName: string): FieldError
   return [
     ...oneSource(volume, path, rules),
     ...longIscsiName(volume, path),
-    // A template may leave it to whatever makes the pod.
+    // A template may omit it, because another component may set it in the pod.
     ...(image === undefined || podName === '' ? [] : needed(image.reference, `${path}.image.reference`)),
   ];
 }

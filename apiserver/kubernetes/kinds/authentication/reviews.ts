@@ -1,9 +1,11 @@
 import type {
+  SelfSubjectReview,
   TokenReview,
   TokenReviewStatus,
   UserInfo as TokenReviewUser,
 } from '../../../../shared/api/types/authentication-v1';
 import { badRequest } from '../../../../shared/errors/status-error';
+import { formatTime } from '../../../../shared/meta/time';
 import type { UserInfo } from '../../../engine/request/exchange';
 import type { OperationServices, TokenQuestion } from '../../../engine/registry/operation';
 import { operationOn } from '../../../engine/registry/operation';
@@ -40,7 +42,7 @@ async function statusOf(
 }
 
 /** A user as reviews report it, without what is empty. */
-export function reviewedUser(user: UserInfo): TokenReviewUser {
+function reviewedUser(user: UserInfo): TokenReviewUser {
   return {
     username: user.name,
     ...(user.uid === '' ? {} : { uid: user.uid }),
@@ -49,4 +51,13 @@ export function reviewedUser(user: UserInfo): TokenReviewUser {
   };
 }
 
+/** Returns the user that the server recognizes by the credentials of the request. The object that the client sends is ignored. */
+const reviewSelf = operationOn<SelfSubjectReview>(async ({ store }, { user }) =>
+  Promise.resolve({
+    metadata: { creationTimestamp: formatTime(store.clock.now()) },
+    status: { userInfo: reviewedUser(user) },
+  }),
+);
+
+export const selfSubjectReviews: Kind = { virtual: { create: reviewSelf } };
 export const tokenReviews: Kind = { virtual: { create: reviewToken } };
