@@ -7,6 +7,7 @@ import { goBytes } from '../../../../shared/errors/go-values';
 import { pathSegmentName } from '../../../../shared/meta/name-rules';
 import { SIGNER } from '../../../../shared/names';
 import type { Strategy, SubresourceStrategy, WriteInfo } from '../../../engine/registry/strategy';
+import type { LoopBounds } from '../../../engine/request/loop-bounds';
 import { humanDuration } from '../../../engine/registry/object-table';
 import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
@@ -99,7 +100,7 @@ function validateUsages(usages: readonly string[], isStrict: boolean): FieldErro
   ];
 }
 
-/** Each is parsed, in one turn of the loop. A chain of this length is none. */
+/** No chain of certificates is longer. */
 const BLOCKS_MAX = 100;
 
 /** The status with the issued certificate: in v1 it is nothing but PEM blocks of certificates. What was stored before is let be. */
@@ -112,7 +113,7 @@ export function withCertificateRules(
       ...(status.validateUpdate?.(next, previous, info) ?? []),
       ...(info.via.version === 'v1beta1' || certificateOf(next) === certificateOf(previous)
         ? []
-        : validateCertificate(certificateOf(next))),
+        : validateCertificate(certificateOf(next), info.bounds)),
     ],
   };
 }
@@ -121,9 +122,9 @@ function certificateOf({ status }: CertificateSigningRequest): string {
   return status?.certificate ?? '';
 }
 
-function validateCertificate(encoded: string): FieldError[] {
+function validateCertificate(encoded: string, bounds: LoopBounds | undefined): FieldError[] {
   if (encoded === '') return [];
-  const blocks = pemBlocks(Buffer.from(encoded, 'base64').toString('latin1'));
+  const blocks = pemBlocks(Buffer.from(encoded, 'base64').toString('latin1'), bounds);
   const problem =
     blocks.length === 0
       ? 'must contain at least one CERTIFICATE PEM block'

@@ -3,11 +3,12 @@ import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, tooLong } from '../../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import type { Strategy } from '../../../engine/registry/strategy';
+import type { LoopBounds } from '../../../engine/request/loop-bounds';
 import { NAME } from '../columns/common';
 import { NONE } from '../columns/format';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
-import { immutable, invalidForEach } from '../rules/primitives';
+import { forEachItem, immutable, invalidForEach } from '../rules/primitives';
 import { validateSignerName } from '../rules/signer-names';
 import type { PemBlock } from './pem-blocks';
 import { certificateOfBlock, pemBlocks } from './pem-blocks';
@@ -22,9 +23,11 @@ const trustBundleRules: Pick<Strategy<ClusterTrustBundle>, 'validate' | 'validat
     ...invalidForEach(nameProblems(name, signerName), name, 'metadata.name'),
     ...(signerName === '' ? [] : validateSignerName(signerName, 'spec.signerName')),
   ],
-  validateNew: ({ spec }) => validateBundle(spec.trustBundle),
-  validateUpdate: (next, previous) => [
-    ...(next.spec.trustBundle === previous.spec.trustBundle ? [] : validateBundle(next.spec.trustBundle)),
+  validateNew: ({ spec }, { bounds }) => validateBundle(spec.trustBundle, bounds),
+  validateUpdate: (next, previous, { bounds }) => [
+    ...(next.spec.trustBundle === previous.spec.trustBundle
+      ? []
+      : validateBundle(next.spec.trustBundle, bounds)),
     ...immutable(next.spec.signerName ?? '', previous.spec.signerName ?? '', 'spec.signerName'),
   ],
 };
@@ -42,16 +45,14 @@ function nameProblems(name: string, signerName: string): readonly string[] {
     : [`ClusterTrustBundle for signerName ${signerName} must be named with prefix ${prefix}`];
 }
 
-function validateBundle(bundle: string): FieldError[] {
+function validateBundle(bundle: string, bounds: LoopBounds | undefined): FieldError[] {
   if (Buffer.byteLength(bundle) > BUNDLE_BYTES_MAX) return [tooLong(BUNDLE, '', BUNDLE_BYTES_MAX)];
-  const blocks = pemBlocks(bundle);
-  const problems = blocks.flatMap((block, index) => {
+  const blocks = pemBlocks(bundle, bounds);
+  const errors = forEachItem(blocks, BUNDLE, (block, _path, index) => {
     const problem = blockProblem(block);
-    return problem === undefined ? [] : [`entry ${String(index)} ${problem}`];
+    return problem === undefined ? [] : [invalid(BUNDLE, OMITTED, `entry ${String(index)} ${problem}`)];
   });
-  return (problems.length > 0 ? problems : anchorProblems(blocks)).map((problem) =>
-    invalid(BUNDLE, OMITTED, problem),
-  );
+  return errors.length > 0 ? errors : invalidForEach(anchorProblems(blocks), OMITTED, BUNDLE);
 }
 
 function blockProblem(block: PemBlock): string | undefined {
@@ -67,7 +68,9 @@ function anchorProblems(blocks: readonly PemBlock[]): readonly string[] {
   const indices = new Map<string, number[]>();
   for (const [at, { body }] of blocks.entries()) {
     const bytes = Buffer.from(body, 'base64').toString('latin1');
-    indices.set(bytes, [...(indices.get(bytes) ?? []), at]);
+    const equal = indices.get(bytes);
+    if (equal === undefined) indices.set(bytes, [at]);
+    else equal.push(at);
   }
   return [...indices.values()]
     .filter((equal) => equal.length > 1)

@@ -8,6 +8,7 @@ import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported, required, tooLong } from '../../../../shared/errors/field-error';
 import { parseTime } from '../../../../shared/meta/time';
 import { deepEqual } from '../../../../shared/object/clone';
+import type { WriteInfo } from '../../../engine/registry/strategy';
 import { validateConditions } from '../rules/conditions';
 import { forEachItem } from '../rules/primitives';
 import { certificateOfBlock, pemBlocks } from './pem-blocks';
@@ -24,12 +25,12 @@ const ONLY_CERTIFICATES = 'issued certificate chain must consist entirely of CER
 
 /**
  * Validates a change of the status: a request is issued, denied or failed once, and its status never changes
- * afterwards. `nowMs` is the time of the change in milliseconds since the epoch.
+ * afterwards.
  */
 export function validateIssuance(
   next: PodCertificateRequest,
   previous: PodCertificateRequest,
-  nowMs: number,
+  info: WriteInfo,
 ): FieldError[] {
   const status = next.status ?? {};
   const before = previous.status ?? {};
@@ -43,7 +44,7 @@ export function validateIssuance(
     const why = 'non-condition status fields must be empty when denying or failing the PodCertificateRequest';
     return unchanged(status, { conditions }, why);
   }
-  if (isIn(['Issued'], status)) return validateCertificate(previous, status, nowMs);
+  if (isIn(['Issued'], status)) return validateCertificate(previous, status, info);
   const why = 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"';
   return unchanged(status, before, why);
 }
@@ -79,11 +80,11 @@ function unchanged(
 function validateCertificate(
   { spec }: PodCertificateRequest,
   status: PodCertificateRequestStatus,
-  nowMs: number,
+  { nowMs, bounds }: WriteInfo,
 ): FieldError[] {
   const { certificateChain: chain = '' } = status;
   if (Buffer.byteLength(chain) > CHAIN_BYTES_MAX) return [tooLong(CHAIN, '', CHAIN_BYTES_MAX)];
-  const [first, ...others] = pemBlocks(chain);
+  const [first, ...others] = pemBlocks(chain, bounds);
   if (first === undefined) {
     return [invalid(CHAIN, chain, 'issued certificate chain must contain at least one certificate')];
   }

@@ -33,7 +33,7 @@ const podCertificateRules: Pick<
   subresources: {
     status: {
       ...statusSubresource,
-      validateUpdate: (next, previous, { nowMs }) => validateIssuance(next, previous, nowMs),
+      validateUpdate: validateIssuance,
     },
   },
 };
