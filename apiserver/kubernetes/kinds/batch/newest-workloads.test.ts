@@ -78,6 +78,11 @@ test.each<readonly [url: string, spec: object, causes: readonly string[]]>([
   ],
   [
     CRON_JOBS,
+    { schedule: '* * * * *', timeZone: '+0100', jobTemplate: { spec: { template } } },
+    ['Invalid spec.timeZone'],
+  ],
+  [
+    CRON_JOBS,
     { schedule: 'TZ=UTC * * * * *', jobTemplate: { spec: { template } } },
     ['Invalid spec.schedule'],
   ],
