@@ -8,6 +8,8 @@ import { isAtLevel } from '../api-level';
 const CHANGES = {
   /** Volumes may be for one pod alone: the access mode `ReadWriteOncePod`. */
   accessOfOnePod: { since: '1.22' },
+  /** Errors of addresses and networks are at their element of a list, and have one text in all kinds. */
+  addressErrors: { since: '1.33' },
   /** Errors of label selectors in pod affinity terms are at `labelSelector`. */
   affinitySelectorPaths: { since: '1.26' },
   /** IPv6 addresses of endpoints are in canonical form, and unchanged endpoints are not validated again. */

@@ -145,6 +145,9 @@ const FIELDS = ownKeyMap<readonly SwitchedField[]>({
     { gate: 'CoordinatedLeaderElection', path: ['spec', 'strategy'] },
     { gate: 'CoordinatedLeaderElection', path: ['spec', 'preferredHolder'] },
   ],
+  'discovery/endpointslices': [
+    { gate: 'PreferSameTrafficDistribution', path: ['endpoints', EACH, 'hints', 'forNodes'] },
+  ],
   'policy/poddisruptionbudgets': [
     { gate: 'PDBUnhealthyPodEvictionPolicy', path: ['spec', 'unhealthyPodEvictionPolicy'] },
   ],

@@ -2,37 +2,44 @@ import type { EndpointAddress, Endpoints, EndpointSubset } from '../../../../sha
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { required } from '../../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
-import type { Strategy } from '../../../engine/registry/strategy';
+import { isInForce } from '../../../../shared/api/changes';
+import { deepEqual } from '../../../../shared/object/clone';
+import type { KindSettings, Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { NONE, shortList } from '../columns/format';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
 import { reachableAddress } from '../rules/addresses';
 import { forEachItem, invalidForEach, optionalForm } from '../rules/primitives';
-import { keepSpellings, legacyIp } from '../rules/strict-addresses';
+import { legacyIp } from '../rules/strict-addresses';
 import { validateServicePort } from './services/service-ports';
 
 const endpointsRules: Pick<Strategy<Endpoints>, 'validate'> = {
-  validate: ({ subsets = [] }) => forEachItem(subsets, 'subsets', validateSubset),
+  validate: ({ subsets = [] }, { settings }) =>
+    forEachItem(subsets, 'subsets', (subset, path) => validateSubset(subset, path, settings)),
 };
 
-function validateSubset(subset: EndpointSubset, path: string): FieldError[] {
+function validateSubset(subset: EndpointSubset, path: string, settings: KindSettings): FieldError[] {
   const { addresses: ready = [], notReadyAddresses: notReady = [], ports = [] } = subset;
   return [
     ...(ready.length + notReady.length === 0
       ? [required(path, 'must specify `addresses` or `notReadyAddresses`')]
       : []),
-    ...forEachItem(ready, `${path}.addresses`, validateAddress),
-    ...forEachItem(notReady, `${path}.notReadyAddresses`, validateAddress),
+    ...forEachItem(ready, `${path}.addresses`, (each, at) => validateAddress(each, at, settings)),
+    ...forEachItem(notReady, `${path}.notReadyAddresses`, (each, at) => validateAddress(each, at, settings)),
     ...forEachItem(ports, `${path}.ports`, (port, portPath) =>
       validateServicePort(port, portPath, { needsName: ports.length > 1 }),
     ),
   ];
 }
 
-function validateAddress({ ip, hostname, nodeName: node }: EndpointAddress, path: string): FieldError[] {
+function validateAddress(
+  { ip, hostname, nodeName: node }: EndpointAddress,
+  path: string,
+  settings: KindSettings,
+): FieldError[] {
   return [
-    ...legacyIp(ip, `${path}.ip`),
+    ...legacyIp(ip, `${path}.ip`, settings),
     ...optionalForm(hostname, `${path}.hostname`, dns1123LabelProblems),
     ...(node === undefined ? [] : invalidForEach(dns1123SubdomainProblems(node), node, `${path}.nodeName`)),
     ...reachableAddress(ip, `${path}.ip`),
@@ -62,8 +69,13 @@ export const endpoints: Kind<Endpoints> = {
     createsOnUpdate: true,
     compat: { keyInErrors: 'services/endpoints' },
     ...endpointsRules,
-    ratchets: (faults, previous, info) =>
-      keepSpellings(faults, previous && (() => endpointsRules.validate?.(previous, info) ?? [])),
+    ratchets: (faults, previous, { sent }) => {
+      const keepsSubsets =
+        isInForce('canonicalEndpoints') &&
+        previous !== undefined &&
+        deepEqual(previous.subsets, (sent as Endpoints | undefined)?.subsets);
+      return keepsSubsets ? faults.filter(({ field }) => !field.startsWith('subsets[')) : faults;
+    },
   },
   table: endpointsTable,
 };

@@ -6,6 +6,7 @@ import type {
   NodeConfigStatus,
   Taint,
 } from '../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import {
   duplicate,
@@ -28,7 +29,7 @@ import { fieldsOf, fieldsOfEach, isZero, text } from '../../../../shared/object/
 import { isJsonObject } from '../../../../shared/object/clone';
 import type { OwnerReference } from '../../../../shared/object/object';
 import { jsonSyntaxProblem } from '../../../../shared/schema/json-syntax';
-import type { Strategy } from '../../../engine/registry/strategy';
+import type { KindSettings, Strategy } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { NONE, UNKNOWN } from '../columns/format';
@@ -39,20 +40,21 @@ import { TAINT_EFFECTS } from '../pod-template/tolerations';
 import { dualStackErrors } from '../rules/addresses';
 import type { Problems } from '../rules/primitives';
 import { configKeyProblems, forEachItem, invalidForEach, isCidr, repeatsIn } from '../rules/primitives';
+import { legacyCidr } from '../rules/strict-addresses';
 import { proxyToNode } from './connect/connect-proxies';
 
 export const nodeRules: Pick<Strategy<Node>, 'validate' | 'validateUpdate' | 'subresources'> = {
-  validate: validateNode,
+  validate: (node, { settings }) => validateNode(node, settings),
   validateUpdate: validateNodeChange,
   subresources: { status: { ...statusSubresource, validateUpdate: validateNodeChange } },
 };
 
-function validateNode(node: Node): FieldError[] {
+function validateNode(node: Node, settings: KindSettings): FieldError[] {
   return [
     ...validateNodeAnnotations(node.metadata.annotations ?? {}, ANNOTATIONS, taintList),
     ...validateTaints(node),
     ...validateAmounts(node),
-    ...validatePodNetworks(node.spec.podCIDRs ?? []),
+    ...validatePodNetworks(node.spec.podCIDRs ?? [], settings),
   ];
 }
 
@@ -108,12 +110,13 @@ function validateAmounts({ status }: Node): FieldError[] {
   );
 }
 
-function validatePodNetworks(networks: readonly string[]): FieldError[] {
+function validatePodNetworks(networks: readonly string[], settings: KindSettings): FieldError[] {
   const path = 'spec.podCIDRs';
-  const wrong = forEachItem(networks, path, (network, itemPath) =>
+  const wrong = forEachItem(networks, path, (network, itemPath) => {
+    if (isInForce('addressErrors')) return legacyCidr(network, itemPath, settings);
     // Upstream shows all of them.
-    isCidr(network) ? [] : [invalid(itemPath, networks, 'must be valid CIDR')],
-  );
+    return isCidr(network) ? [] : [invalid(itemPath, networks, 'must be valid CIDR')];
+  });
   if (networks.length < 2) return wrong;
   const isRepeated = repeatsIn(networks);
   return [

@@ -17,7 +17,7 @@ import { withNextGeneration } from '../../../../shared/meta/generation';
 import { validateLabels } from '../../../../shared/meta/validate-labels';
 import { LABEL } from '../../../../shared/names';
 import { deepEqual } from '../../../../shared/object/clone';
-import type { Strategy, WriteInfo } from '../../../engine/registry/strategy';
+import type { KindSettings, Strategy, WriteInfo } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { sliceItems } from '../columns/format';
 import { tableOf } from '../columns/table';
@@ -52,18 +52,22 @@ const endpointSliceRules: Pick<Strategy<EndpointSlice>, 'ratchets' | 'validate' 
       deepEqual(previous.endpoints, (sent as EndpointSlice | undefined)?.endpoints);
     return keepsEndpoints ? faults.filter(({ field }) => !field.startsWith('endpoints[')) : faults;
   },
-  validate: ({ addressType, endpoints, ports }) => [
+  validate: ({ addressType, endpoints, ports }, { settings }) => [
     ...requiredChoice(addressType, 'addressType', ADDRESS_TYPES),
-    ...validateEndpoints(endpoints ?? [], addressType),
+    ...validateEndpoints(endpoints ?? [], addressType, settings),
     ...validatePorts(ports ?? []),
   ],
   validateUpdate: (next, previous) => immutable(next.addressType, previous.addressType, 'addressType'),
 };
 
-function validateEndpoints(endpoints: readonly Endpoint[], addressType: string): FieldError[] {
+function validateEndpoints(
+  endpoints: readonly Endpoint[],
+  addressType: string,
+  settings: KindSettings,
+): FieldError[] {
   if (endpoints.length > ENDPOINTS_MAX) return [tooMany('endpoints', endpoints.length, ENDPOINTS_MAX)];
   return forEachItem(endpoints, 'endpoints', (endpoint, path) => [
-    ...validateAddresses(endpoint.addresses ?? [], `${path}.addresses`, addressType),
+    ...validateAddresses(endpoint.addresses ?? [], `${path}.addresses`, { addressType, settings }),
     ...formOf(endpoint.nodeName, `${path}.nodeName`, dns1123SubdomainProblems),
     ...validateTopology(endpoint.deprecatedTopology ?? {}, `${path}.deprecatedTopology`),
     ...formOf(endpoint.hostname, `${path}.hostname`, dns1123LabelProblems),
@@ -87,14 +91,19 @@ function formOf(name: string | undefined, path: string, problems: (name: string)
   return name === undefined ? [] : invalidForEach(problems(name), name, path);
 }
 
-function validateAddresses(addresses: readonly string[], path: string, addressType: string): FieldError[] {
+function validateAddresses(
+  addresses: readonly string[],
+  path: string,
+  { addressType, settings }: { readonly addressType: string; readonly settings: KindSettings },
+): FieldError[] {
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')];
   return [
     ...(addresses.length > ADDRESSES_MAX ? [tooMany(path, addresses.length, ADDRESSES_MAX)] : []),
     ...forEachItem(addresses, path, (address, addressPath) => {
       if (addressType === 'FQDN') return fullyQualifiedName(address, addressPath);
       if (addressType !== 'IPv4' && addressType !== 'IPv6') return [];
-      if (isInForce('canonicalEndpoints')) return ofFamily(address, addressPath, addressType);
+      if (isInForce('canonicalEndpoints'))
+        return ofFamily(address, addressPath, { family: addressType, settings });
       const reachable = reachableAddress(address, addressPath);
       if (familyOf(address) === addressType) return reachable;
       return [invalid(addressPath, address, `must be a valid ${addressType} address`), ...reachable];
@@ -103,8 +112,12 @@ function validateAddresses(addresses: readonly string[], path: string, addressTy
 }
 
 /** An address in another family is an error of the list. */
-function ofFamily(address: string, path: string, family: 'IPv4' | 'IPv6'): FieldError[] {
-  const errors = family === 'IPv4' ? legacyIp(address, path) : canonicalIp(address, path);
+function ofFamily(
+  address: string,
+  path: string,
+  { family, settings }: { readonly family: 'IPv4' | 'IPv6'; readonly settings: KindSettings },
+): FieldError[] {
+  const errors = family === 'IPv4' ? legacyIp(address, path, settings) : canonicalIp(address, path);
   if (errors.length > 0) return errors;
   const list = path.slice(0, path.lastIndexOf('['));
   return [

@@ -14,18 +14,20 @@ import type { GoValue } from '../../../../shared/errors/go-values';
 import { goNoItems, goStructs } from '../../../../shared/errors/go-values';
 import {
   dns1035LabelProblems,
+  dns1123LabelProblems,
   dns1123SubdomainProblems,
   wildcardSubdomainProblems,
 } from '../../../../shared/meta/dns-names';
+import { GATES } from '../../../../shared/flags/feature-gate-table';
 import { ANNOTATION, GROUP } from '../../../../shared/names';
-import type { GroupVersion } from '../../../../shared/object/object';
 import { getEmptiedFields } from '../../../../shared/schema/emptied';
-import type { Strategy } from '../../../engine/registry/strategy';
+import type { Strategy, WriteInfo } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { loadBalancerText, NONE } from '../columns/format';
 import { tableOf } from '../columns/table';
 import { validateLoadBalancerStatus } from '../core/services/service-rules';
+import { isOn } from '../field-gates';
 import type { Kind } from '../kind';
 import {
   forEachItem,
@@ -37,11 +39,14 @@ import {
   requiredText,
 } from '../rules/primitives';
 import { typedReference } from '../rules/references';
+import { keepSpellings } from '../rules/strict-addresses';
 
 /** What older versions let through stays good, through them and for objects that are already so; they have other names too. */
 interface Version {
   readonly badSecretNames: boolean;
   readonly badWildcardRules: boolean;
+  /** Names of Services may begin with a digit. */
+  readonly relaxedServiceNames: boolean;
   readonly names: Names;
 }
 
@@ -67,25 +72,48 @@ const OLD_NAMES: Names = {
 };
 
 const ingressRules: Pick<Strategy<Ingress>, 'validateNew' | 'validateUpdate' | 'subresources'> = {
-  validateNew: (object, { via }) => [
-    ...validateSpec(object, versionOf(via, undefined)),
+  validateNew: (object, info) => [
+    ...validateSpec(object, versionOf(info, undefined)),
     ...oneClassOnly(object),
   ],
-  validateUpdate: (next, previous, { via }) => validateSpec(next, versionOf(via, previous.spec)),
+  validateUpdate: (next, previous, info) => validateSpec(next, versionOf(info, previous.spec)),
   subresources: {
-    status: { ...statusSubresource, validateUpdate: (next) => validateLoadBalancerStatus(next) },
+    status: {
+      ...statusSubresource,
+      validateUpdate: (next, _previous, { settings }) => validateLoadBalancerStatus(next, settings),
+    },
   },
 };
 
-function versionOf({ version }: GroupVersion, previous: IngressSpec | undefined): Version {
+function versionOf(
+  { via: { version }, settings }: Pick<WriteInfo, 'settings' | 'via'>,
+  previous: IngressSpec | undefined,
+): Version {
   const isOld = version === 'v1beta1';
   const { tls = [], rules = [] } = previous ?? {};
   return {
     names: isOld ? OLD_NAMES : NAMES,
+    relaxedServiceNames:
+      isOn(settings, 'RelaxedServiceNameValidation') ||
+      (GATES.has('RelaxedServiceNameValidation') && serviceNamesOf(previous).some(isRelaxedName)),
     badSecretNames: isOld || tls.some((each) => secretName(each, '').length > 0),
     badWildcardRules:
-      isOld || rules.some((rule) => isWildcard(rule.host ?? '') && validateHttp(rule, '', NAMES).length > 0),
+      isOld || rules.some((rule) => isWildcard(rule.host ?? '') && validateHttp(rule, '', STRICT).length > 0),
   };
+}
+
+/** The rules by which older releases validated rules of wildcard hosts. */
+const STRICT: Pick<Version, 'names' | 'relaxedServiceNames'> = { names: NAMES, relaxedServiceNames: false };
+
+function serviceNamesOf({ defaultBackend, rules = [] }: IngressSpec = {}): readonly string[] {
+  const backends = rules.flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend));
+  return [defaultBackend, ...backends].flatMap((each) =>
+    each?.service === undefined ? [] : [each.service.name],
+  );
+}
+
+function isRelaxedName(name: string): boolean {
+  return dns1123LabelProblems(name).length === 0 && dns1035LabelProblems(name).length > 0;
 }
 
 function oneClassOnly({ metadata, spec }: Ingress): FieldError[] {
@@ -118,7 +146,7 @@ function validateSpec(object: Ingress, version: Version): FieldError[] {
       : []),
     ...(fallback === undefined
       ? []
-      : validateBackend(fallback, `spec.${version.names.defaultBackend}`, version.names)),
+      : validateBackend(fallback, `spec.${version.names.defaultBackend}`, version)),
     ...forEachItem(rules, 'spec.rules', (rule, path) => validateRule(rule, path, version)),
     ...forEachItem(tls, 'spec.tls', (each, path) => [
       ...forEachItem(each.hosts ?? [], `${path}.hosts`, hostName),
@@ -142,7 +170,7 @@ function validateRule(rule: IngressRule, path: string, version: Version): FieldE
   return [
     ...(isIpAddress(host) ? [invalid(`${path}.host`, host, 'must be a DNS name, not an IP address')] : []),
     ...(host === '' ? [] : hostName(host, `${path}.host`)),
-    ...(isExcused ? [] : validateHttp(rule, path, version.names)),
+    ...(isExcused ? [] : validateHttp(rule, path, version)),
   ];
 }
 
@@ -156,7 +184,11 @@ function hostName(host: string, path: string): FieldError[] {
   return invalidForEach(problemsOf(host), host, path);
 }
 
-function validateHttp({ http }: IngressRule, path: string, names: Names): FieldError[] {
+function validateHttp(
+  { http }: IngressRule,
+  path: string,
+  version: Pick<Version, 'names' | 'relaxedServiceNames'>,
+): FieldError[] {
   if (http === undefined) return [];
   const paths = http.paths ?? [];
   if (paths.length === 0) return [required(`${path}.http.paths`)];
@@ -165,7 +197,7 @@ function validateHttp({ http }: IngressRule, path: string, names: Names): FieldE
     // As upstream, a path without a type is not validated further.
     ...((each.pathType ?? undefined) === undefined
       ? []
-      : validateBackend(each.backend, `${at}.backend`, names)),
+      : validateBackend(each.backend, `${at}.backend`, version)),
   ]);
 }
 
@@ -194,7 +226,11 @@ function validatePath({ pathType: type, path = '' }: HTTPIngressPath, at: string
   ];
 }
 
-function validateBackend({ resource, service }: IngressBackend, path: string, names: Names): FieldError[] {
+function validateBackend(
+  { resource, service }: IngressBackend,
+  path: string,
+  { names, relaxedServiceNames }: Pick<Version, 'names' | 'relaxedServiceNames'>,
+): FieldError[] {
   if (resource !== undefined) {
     return service === undefined
       ? typedReference(resource, `${path}.resource`)
@@ -202,7 +238,11 @@ function validateBackend({ resource, service }: IngressBackend, path: string, na
   }
   if (service === undefined) return [invalid(path, '', 'resource or service backend is required')];
   return [
-    ...requiredText(service.name, `${path}.${names.service}`, dns1035LabelProblems),
+    ...requiredText(
+      service.name,
+      `${path}.${names.service}`,
+      relaxedServiceNames ? dns1123LabelProblems : dns1035LabelProblems,
+    ),
     ...validateServicePort(service.port, path, names),
   ];
 }
@@ -247,6 +287,8 @@ export const ingresses: Kind<Ingress> = {
     tracksGeneration: true,
     compat: { groupInErrors: GROUP.extensions, keyInErrors: 'ingress' },
     ...ingressRules,
+    ratchets: (faults, previous, { settings }) =>
+      keepSpellings(faults, previous && (() => validateLoadBalancerStatus(previous, settings))),
   },
   table: ingressTable,
 };

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   IPBlock,
   NetworkPolicy,
@@ -9,14 +10,14 @@ import { forbiddenField, invalid, required } from '../../../../shared/errors/fie
 import { goStrings } from '../../../../shared/errors/go-values';
 import { GROUP } from '../../../../shared/names';
 import type { IntOrString } from '../../../../shared/object/values';
-import type { Strategy } from '../../../engine/registry/strategy';
+import type { KindSettings, Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { selectorText } from '../columns/format';
 import { tableOf } from '../columns/table';
 import { isOn } from '../field-gates';
 import type { Kind } from '../kind';
 import { isStrictlyInside } from '../rules/addresses';
-import { IS_STRICT, keepSpellings, legacyCidr } from '../rules/strict-addresses';
+import { keepSpellings, legacyCidr } from '../rules/strict-addresses';
 import { labelSelector } from '../rules/label-selectors';
 import { choice, forEachItem, isCidr, portNumber, portNumberOrName } from '../rules/primitives';
 
@@ -25,15 +26,15 @@ const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 const SELECTORS = ['podSelector', 'namespaceSelector'] as const;
 
 const networkPolicyRules: Pick<Strategy<NetworkPolicy>, 'validate'> = {
-  validate: ({ spec: { podSelector, ingress = [], egress = [], policyTypes = [] } }) => [
+  validate: ({ spec: { podSelector, ingress = [], egress = [], policyTypes = [] } }, { settings }) => [
     ...labelSelector(podSelector, 'spec.podSelector'),
     ...forEachItem(ingress, 'spec.ingress', ({ ports = [], from = [] }, path) => [
       ...forEachItem(ports, `${path}.ports`, validatePort),
-      ...forEachItem(from, `${path}.from`, validatePeer),
+      ...forEachItem(from, `${path}.from`, (peer, at) => validatePeer(peer, at, settings)),
     ]),
     ...forEachItem(egress, 'spec.egress', ({ ports = [], to = [] }, path) => [
       ...forEachItem(ports, `${path}.ports`, validatePort),
-      ...forEachItem(to, `${path}.to`, validatePeer),
+      ...forEachItem(to, `${path}.to`, (peer, at) => validatePeer(peer, at, settings)),
     ]),
     ...validateTypes(policyTypes),
   ],
@@ -68,22 +69,23 @@ function validateEndPort(endPort: number, port: IntOrString | undefined, path: s
   ];
 }
 
-function validatePeer(peer: NetworkPolicyPeer, path: string): FieldError[] {
+function validatePeer(peer: NetworkPolicyPeer, path: string, settings: KindSettings): FieldError[] {
   const { ipBlock: block } = peer;
   const selectors = SELECTORS.filter((field) => peer[field] !== undefined);
   if (block === undefined && selectors.length === 0) return [required(path, 'must specify a peer')];
   return [
     ...selectors.flatMap((field) => labelSelector(peer[field], `${path}.${field}`)),
-    ...(block === undefined ? [] : validateBlock(block, `${path}.ipBlock`)),
+    ...(block === undefined ? [] : validateBlock(block, `${path}.ipBlock`, settings)),
     ...(block !== undefined && selectors.length > 0
       ? [forbiddenField(path, 'may not specify both ipBlock and another peer')]
       : []),
   ];
 }
 
-function validateBlock({ cidr, except: exceptions = [] }: IPBlock, path: string): FieldError[] {
+function validateBlock(block: IPBlock, path: string, settings: KindSettings): FieldError[] {
+  const { cidr, except: exceptions = [] } = block;
   if (cidr === '') return [required(`${path}.cidr`)];
-  if (IS_STRICT) return validateStrictBlock(cidr, exceptions, path);
+  if (isInForce('addressErrors')) return validateNetworks(block, path, settings);
   if (!isCidr(cidr)) return [invalid(`${path}.cidr`, cidr, 'not a valid CIDR')];
   const firstBad = exceptions.findIndex((except) => !isCidr(except));
   // What follows the first that is no network is not looked at.
@@ -94,15 +96,21 @@ function validateBlock({ cidr, except: exceptions = [] }: IPBlock, path: string)
   });
 }
 
-function validateStrictBlock(cidr: string, exceptions: readonly string[], path: string): FieldError[] {
-  const errors = legacyCidr(cidr, `${path}.cidr`);
+/** Validates each network by itself, and each exception as a part of the network of the block. */
+function validateNetworks(
+  { cidr, except: exceptions = [] }: IPBlock,
+  path: string,
+  settings: KindSettings,
+): FieldError[] {
+  const errors = legacyCidr(cidr, `${path}.cidr`, settings);
   if (!isCidr(cidr)) return errors;
   return [
     ...errors,
     ...forEachItem(exceptions, `${path}.except`, (except, at) => {
-      const wrong = legacyCidr(except, at);
-      if (wrong.length > 0) return wrong;
-      return isStrictlyInside(cidr, except) ? [] : [invalid(at, except, 'must be a strict subset of `cidr`')];
+      const wrong = legacyCidr(except, at, settings);
+      return !isCidr(except) || isStrictlyInside(cidr, except)
+        ? wrong
+        : [...wrong, invalid(at, except, 'must be a strict subset of `cidr`')];
     }),
   ];
 }

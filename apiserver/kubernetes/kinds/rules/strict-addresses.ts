@@ -3,8 +3,9 @@ import { IPv6 as Ipv6Address } from 'ipaddr.js';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid } from '../../../../shared/errors/field-error';
 import { goQuote } from '../../../../shared/errors/go-quote';
-import { isOnByDefault } from '../../../../shared/flags/feature-gate-table';
 import { parseIpAddress, withoutMapping } from '../../../../shared/meta/ip-address';
+import type { KindSettings } from '../../../engine/registry/strategy';
+import { isOn } from '../field-gates';
 import { ipAddress, isCidr, isIpAddress } from './primitives';
 
 /**
@@ -26,41 +27,38 @@ export function strictIp(value: string, path: string): FieldError[] {
   ];
 }
 
-/** Whether fields that once accepted more spellings accept one only. */
-export const IS_STRICT = isOnByDefault('StrictIPCIDRValidation');
-
-/** Validates an address of such a field. */
-export function legacyIp(value: string, path: string): FieldError[] {
-  return IS_STRICT ? strictIp(value, path) : ipAddress(value, path);
+/** Validates an address of a field that accepts more spellings without the gate. */
+export function legacyIp(value: string, path: string, settings: KindSettings): FieldError[] {
+  return isOn(settings, 'StrictIPCIDRValidation') ? strictIp(value, path) : ipAddress(value, path);
 }
 
-/** Validates a network of such a field. */
-export function legacyCidr(value: string, path: string): FieldError[] {
-  if (IS_STRICT) return strictCidr(value, path);
+/** Validates a network of a field that accepts more spellings without the gate. */
+export function legacyCidr(value: string, path: string, settings: KindSettings): FieldError[] {
+  if (isOn(settings, 'StrictIPCIDRValidation')) return strictCidr(value, path);
   return isCidr(value) ? [] : [invalid(path, value, CIDR_FORM)];
 }
 
 /**
- * Ratchets the spelling of addresses and networks: returns the faults without those that the previous object has at the same place.
- * `faultsOf` validates the previous object.
+ * Ratchets the spelling of addresses and networks: returns the faults without those of values that the previous object has anywhere, since
+ * elements of lists move. `faultsOf` validates the previous object.
  */
 export function keepSpellings(
   faults: readonly FieldError[],
   faultsOf: (() => readonly FieldError[]) | undefined,
 ): readonly FieldError[] {
   if (faultsOf === undefined || !faults.some(isSpelling)) return faults;
-  const before = new Set(faultsOf().filter(isSpelling).map(textOf));
-  return faults.filter((fault) => !isSpelling(fault) || !before.has(textOf(fault)));
+  const before = new Set(
+    faultsOf()
+      .filter(isSpelling)
+      .map(({ message }) => message),
+  );
+  return faults.filter((fault) => !isSpelling(fault) || !before.has(fault.message));
 }
 
 const SPELLING = /must not (?:have (?:leading 0s|an IPv4-mapped|bits set)|be an IPv4-mapped)/;
 
 function isSpelling({ message }: FieldError): boolean {
   return SPELLING.test(message);
-}
-
-function textOf({ field, message }: FieldError): string {
-  return `${field}: ${message}`;
 }
 
 /** Validates an address in its canonical form. */

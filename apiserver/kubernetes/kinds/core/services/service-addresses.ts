@@ -3,7 +3,9 @@ import type { FieldError } from '../../../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required } from '../../../../../shared/errors/field-error';
 import { goStrings } from '../../../../../shared/errors/go-values';
 import { familyOf, isDualStack } from '../../rules/addresses';
-import { forEachItem, ipAddress, repeatsIn } from '../../rules/primitives';
+import type { KindSettings } from '../../../../engine/registry/strategy';
+import { forEachItem, repeatsIn } from '../../rules/primitives';
+import { legacyIp } from '../../rules/strict-addresses';
 
 const PATH = 'spec.clusterIPs';
 const FAMILIES = ['IPv4', 'IPv6'];
@@ -16,7 +18,7 @@ export function isHeadless({ clusterIP, clusterIPs = [] }: ServiceSpec): boolean
 }
 
 /** `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a Service that has addresses. */
-export function clusterAddresses(spec: ServiceSpec): FieldError[] {
+export function clusterAddresses(spec: ServiceSpec, settings: KindSettings): FieldError[] {
   const { clusterIP: first = '', clusterIPs: all = [], ipFamilies = [], ipFamilyPolicy: policy } = spec;
   const errors = [
     ...(first !== '' && all.length === 0 ? [required(PATH)] : []),
@@ -29,7 +31,7 @@ export function clusterAddresses(spec: ServiceSpec): FieldError[] {
       ? []
       : [notSupported('spec.ipFamilyPolicy', policy, FAMILY_POLICIES)]),
   ];
-  const form = addressForms(all);
+  const form = addressForms(all, settings);
   // Whether wrong addresses are of the right families says nothing.
   return form.isSound
     ? [...errors, ...form.errors, ...familiesOfAddresses(spec, all)]
@@ -44,12 +46,15 @@ function validateFamilies(families: readonly string[]): FieldError[] {
   ]);
 }
 
-function addressForms(all: readonly string[]): { readonly isSound: boolean; readonly errors: FieldError[] } {
+function addressForms(
+  all: readonly string[],
+  settings: KindSettings,
+): { readonly isSound: boolean; readonly errors: FieldError[] } {
   const wrong = forEachItem(all, PATH, (address, path, index) => {
     if (index === 0 && address === 'None') {
       return all.length > 1 ? [invalid(PATH, all, "'None' must be the first and only value")] : [];
     }
-    return ipAddress(address, path);
+    return legacyIp(address, path, settings);
   });
   const tooMany = all.length > 2 ? [invalid(PATH, all, 'may only hold up to 2 values')] : [];
   return { isSound: wrong.length === 0, errors: [...wrong, ...tooMany] };

@@ -10,8 +10,11 @@ import { duplicate, forbiddenField, invalid, required } from '../../../../../sha
 import { goQuote } from '../../../../../shared/errors/go-quote';
 import type { GoValue } from '../../../../../shared/errors/go-values';
 import { goStruct, goStructs } from '../../../../../shared/errors/go-values';
-import { dns1123SubdomainProblems } from '../../../../../shared/meta/dns-names';
-import { isOnByDefault } from '../../../../../shared/flags/feature-gate-table';
+import {
+  dns1035LabelProblems,
+  dns1123LabelProblems,
+  dns1123SubdomainProblems,
+} from '../../../../../shared/meta/dns-names';
 import { validateLabels } from '../../../../../shared/meta/validate-labels';
 import { ANNOTATION } from '../../../../../shared/names';
 import type { ObjectMeta } from '../../../../../shared/object/object';
@@ -32,7 +35,7 @@ import {
   requiredChoice,
   untilEnough,
 } from '../../rules/primitives';
-import { IS_STRICT, legacyCidr, legacyIp } from '../../rules/strict-addresses';
+import { legacyCidr, legacyIp } from '../../rules/strict-addresses';
 import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
 import { balancerClassStays, balancerFields, insideTraffic, topologyKeys } from './service-features';
 import { validateServicePort } from './service-ports';
@@ -50,7 +53,10 @@ export const serviceRules: Pick<
   'validate' | 'validateNew' | 'validateUpdate' | 'subresources'
 > = {
   validate: (service, { settings }) => validateService(service, settings),
-  validateNew: (service, { settings }) => mixedProtocols(service, settings),
+  validateNew: (service, { settings }) => [
+    ...strictName(service, settings),
+    ...mixedProtocols(service, settings),
+  ],
   validateUpdate: (next, previous, { settings }) => [
     ...clusterAddressChanges(next, previous),
     ...balancerClassStays(next, previous),
@@ -59,7 +65,7 @@ export const serviceRules: Pick<
   subresources: {
     status: {
       ...statusSubresource,
-      validateUpdate: (next) => validateLoadBalancerStatus(next),
+      validateUpdate: (next, _previous, { settings }) => validateLoadBalancerStatus(next, settings),
     },
   },
 };
@@ -71,23 +77,29 @@ function validateService({ metadata, spec }: Service, settings: KindSettings): F
     () => validatePorts(spec),
     () => validateLabels(spec.selector, 'spec.selector'),
     () => validateAffinity(spec),
-    () => (type === 'ExternalName' ? [] : clusterAddresses(spec)),
-    () => forEachItem(spec.externalIPs ?? [], 'spec.externalIPs', externalAddress),
+    () => (type === 'ExternalName' ? [] : clusterAddresses(spec, settings)),
+    () =>
+      forEachItem(spec.externalIPs ?? [], 'spec.externalIPs', (address, path) => {
+        const wrong = legacyIp(address, path, settings);
+        return wrong.length > 0 ? wrong : reachableAddress(address, path);
+      }),
     () => requiredChoice(type, 'spec.type', TYPES),
     () => (type === 'ClusterIP' ? noNodePorts(ports) : []),
     () => duplicateNodePorts(ports),
     () => duplicatePorts(ports),
     () => topologyKeys(spec),
-    () => validateSourceRanges(metadata, spec),
+    () => validateSourceRanges(metadata, spec, settings),
     () => balancerFields(spec),
-    () => validateTraffic(spec),
+    () => validateOutsideTraffic(spec),
+    () => trafficDistribution(spec, settings),
     () => insideTraffic(spec, settings),
   ]);
 }
 
-function externalAddress(address: string, path: string): FieldError[] {
-  const wrong = legacyIp(address, path);
-  return wrong.length > 0 ? wrong : reachableAddress(address, path);
+/** A name that is a label may begin with a digit only with the gate. */
+function strictName({ metadata: { name = '' } }: Service, settings: KindSettings): FieldError[] {
+  if (isOn(settings, 'RelaxedServiceNameValidation') || dns1123LabelProblems(name).length > 0) return [];
+  return invalidForEach(dns1035LabelProblems(name), name, 'metadata.name');
 }
 
 function validateByType(spec: ServiceSpec): FieldError[] {
@@ -244,7 +256,7 @@ function validateAffinity({ sessionAffinity, sessionAffinityConfig: config }: Se
   return [invalid(seconds, timeout, `must be greater than 0 and less than ${String(AFFINITY_SECONDS_MAX)}`)];
 }
 
-function validateSourceRanges(metadata: ObjectMeta, spec: ServiceSpec): FieldError[] {
+function validateSourceRanges(metadata: ObjectMeta, spec: ServiceSpec, settings: KindSettings): FieldError[] {
   const { loadBalancerSourceRanges: inSpec = [], type } = spec;
   const annotation = metadata.annotations?.[ANNOTATION.loadBalancerSourceRanges];
   if (inSpec.length === 0 && annotation === undefined) return [];
@@ -260,8 +272,10 @@ function validateSourceRanges(metadata: ObjectMeta, spec: ServiceSpec): FieldErr
     ...(type === 'LoadBalancer'
       ? []
       : [forbiddenField(path, "may only be used when `type` is 'LoadBalancer'")]),
-    ...(IS_STRICT
-      ? forEachItem(ranges, path, (range, at) => legacyCidr(range.trim(), inSpec.length > 0 ? at : path))
+    ...(isInForce('addressErrors')
+      ? forEachItem(ranges, path, (range, at) =>
+          legacyCidr(range.trim(), inSpec.length > 0 ? at : path, settings),
+        )
       : ranges.every((range) => isCidr(range.trim()))
         ? []
         : [invalid(path, shown, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')]),
@@ -271,17 +285,14 @@ function validateSourceRanges(metadata: ObjectMeta, spec: ServiceSpec): FieldErr
 const POLICY = 'spec.externalTrafficPolicy';
 const HEALTH_PORT = 'spec.healthCheckNodePort';
 
-function validateTraffic(spec: ServiceSpec): FieldError[] {
-  const { trafficDistribution: distribution } = spec;
-  return [
-    ...validateOutsideTraffic(spec),
-    ...(distribution === undefined ? [] : choice(distribution, 'spec.trafficDistribution', DISTRIBUTIONS)),
-  ];
+function trafficDistribution(
+  { trafficDistribution: distribution }: ServiceSpec,
+  settings: KindSettings,
+): FieldError[] {
+  if (distribution === undefined) return [];
+  const more = isOn(settings, 'PreferSameTrafficDistribution') ? ['PreferSameZone', 'PreferSameNode'] : [];
+  return choice(distribution, 'spec.trafficDistribution', ['PreferClose', ...more]);
 }
-
-const DISTRIBUTIONS = isOnByDefault('PreferSameTrafficDistribution')
-  ? ['PreferClose', 'PreferSameZone', 'PreferSameNode']
-  : ['PreferClose'];
 
 function validateOutsideTraffic(spec: ServiceSpec): FieldError[] {
   const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0 } = spec;
@@ -296,19 +307,21 @@ function validateOutsideTraffic(spec: ServiceSpec): FieldError[] {
 }
 
 /** The status of a Service or Ingress: each entry has an address, a host name, or both. */
-export function validateLoadBalancerStatus({
-  status,
-}: {
-  readonly status?: { readonly loadBalancer: LoadBalancerStatus };
-}): FieldError[] {
+export function validateLoadBalancerStatus(
+  { status }: { readonly status?: { readonly loadBalancer: LoadBalancerStatus } },
+  settings: KindSettings,
+): FieldError[] {
   const { ingress = [] } = status?.loadBalancer ?? {};
   return forEachItem(ingress, 'status.loadBalancer.ingress', ({ ip = '', hostname: host = '' }, path) => [
-    ...(ip === '' || familyOf(ip) !== undefined
-      ? []
-      : [invalid(`${path}.ip`, ip, 'must be a valid IP address')]),
+    ...(ip === '' ? [] : balancerIp(ip, `${path}.ip`, settings)),
     ...optionalForm(host, `${path}.hostname`, dns1123SubdomainProblems),
     ...(familyOf(host) === undefined
       ? []
       : [invalid(`${path}.hostname`, host, 'must be a DNS name, not an IP address')]),
   ]);
+}
+
+function balancerIp(ip: string, path: string, settings: KindSettings): FieldError[] {
+  if (isInForce('addressErrors')) return legacyIp(ip, path, settings);
+  return familyOf(ip) === undefined ? [invalid(path, ip, 'must be a valid IP address')] : [];
 }

@@ -1,4 +1,4 @@
-import { isOnByDefault } from '../../../../../shared/flags/feature-gate-table';
+import { GATES } from '../../../../../shared/flags/feature-gate-table';
 import type { Service } from '../../../../../shared/api/types/core-v1';
 import { label1035Name, labelName } from '../../../../../shared/meta/name-rules';
 import type { Strategy } from '../../../../engine/registry/strategy';
@@ -11,7 +11,7 @@ import { normalizeChangedService, normalizeNewService } from '../../service-allo
 import { proxyToService } from '../connect/connect-proxies';
 import { withFeatures } from './service-features';
 import { keepSpellings } from '../../rules/strict-addresses';
-import { serviceRules } from './service-rules';
+import { serviceRules, validateLoadBalancerStatus } from './service-rules';
 
 /** A Service: an address, and ports of nodes, that are its own. */
 const serviceStrategy: Strategy<Service> = {
@@ -21,10 +21,18 @@ const serviceStrategy: Strategy<Service> = {
     keyInErrors: 'services/specs',
   },
   createsOnUpdate: true,
-  nameRule: isOnByDefault('RelaxedServiceNameValidation') ? labelName : label1035Name,
+  // Without the gate, rules of new Services refuse names that begin with a digit.
+  nameRule: GATES.has('RelaxedServiceNameValidation') ? labelName : label1035Name,
   ...serviceRules,
   ratchets: (faults, previous, info) =>
-    keepSpellings(faults, previous && (() => serviceRules.validate?.(previous, info) ?? [])),
+    keepSpellings(
+      faults,
+      previous &&
+        (() => [
+          ...(serviceRules.validate?.(previous, info) ?? []),
+          ...validateLoadBalancerStatus(previous, info.settings),
+        ]),
+    ),
   reserves: 'service addresses',
   prepareForCreate: (object, { settings }) => normalizeNewService(withFeatures(object, settings)),
   prepareForUpdate: (next, previous, { settings }) =>
