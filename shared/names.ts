@@ -58,6 +58,9 @@ export const MEDIA_TYPE = {
 /** Kubernetes' media type of Protobuf, accepted in both dialects. */
 export const KUBERNETES_PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
+/** Kubernetes' group of aggregated discovery, accepted in both dialects. */
+export const KUBERNETES_DISCOVERY_GROUP = 'apidiscovery.k8s.io';
+
 /** Kubernetes' group of Tables and metadata, accepted in both dialects. */
 export const KUBERNETES_META_GROUP = 'meta.k8s.io';
 

@@ -8,6 +8,7 @@ import type { AvailabilityCounts } from '../kubernetes/aggregation/availability'
 import { runAvailabilityChecks } from '../kubernetes/aggregation/availability';
 import type { ClientTls } from '../../shared/client/connect-tls';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
+import { keepDiscovery, OtherDiscovery } from '../kubernetes/discovery/aggregated/keep-discovery';
 import { keepDocuments } from '../kubernetes/openapi/aggregated/keep-documents';
 import { OtherDocuments } from '../kubernetes/openapi/aggregated/other-documents';
 import type { ControlPlane } from './control-plane';
@@ -18,6 +19,8 @@ export interface AggregationParts {
   readonly availability: AvailabilityCounts;
   readonly client: () => ClientTls;
   readonly byEndpoints: boolean;
+  /** Whether the resources of extension API servers are part of aggregated discovery. */
+  readonly discovers: boolean;
   readonly log: Log;
   /** The interval at which documents are read again, in milliseconds; a minute if not given. */
   readonly documentsMs?: number;
@@ -26,6 +29,7 @@ export interface AggregationParts {
 export interface Aggregation {
   readonly aggregator: Aggregator;
   readonly documents: OtherDocuments;
+  readonly discovery: OtherDiscovery;
   /** Checks the extension API servers and reads their documents, until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -36,6 +40,7 @@ export function createAggregation({
   availability,
   log,
   documentsMs,
+  discovers,
   ...parts
 }: AggregationParts): Aggregation {
   const { registry, store, cache } = plane;
@@ -47,13 +52,17 @@ export function createAggregation({
     randomInt: (bound) => randomInt(bound),
   });
   const documents = new OtherDocuments();
+  const discovery = new OtherDiscovery();
+  const reads = { aggregator, log, ...defined({ refreshMs: documentsMs }) };
   return {
     aggregator,
     documents,
+    discovery,
     run: async (signal) => {
       await Promise.all([
         runAvailabilityChecks({ aggregator, newReading, store, registry, counts: availability, log }, signal),
-        keepDocuments({ aggregator, documents, log, ...defined({ refreshMs: documentsMs }) }, signal),
+        keepDocuments({ ...reads, documents }, signal),
+        ...(discovers ? [keepDiscovery({ ...reads, discovery }, signal)] : []),
       ]);
     },
   };

@@ -18,7 +18,7 @@ export interface AnswerParts extends PagesParts {
  * Express routers of the pages (ADR 72). Paths of extension API servers are forwarded.
  */
 export function createAnswerStage(parts: AnswerParts): Stage {
-  const { aggregator } = parts;
+  const aggregator = parts.aggregation?.aggregator;
   const answerPage = createPages(parts);
   return async (exchange) => {
     const service = aggregator?.serviceFor(exchange.path);

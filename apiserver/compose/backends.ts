@@ -20,7 +20,7 @@ export interface Backends {
 
 /** Throws an Error that names an unusable file. */
 export async function createBackends(
-  { connect, flow }: Pick<ServerOptions, 'connect' | 'flow'>,
+  { connect, flow, featureGates }: Pick<ServerOptions, 'connect' | 'flow' | 'featureGates'>,
   {
     plane,
     log,
@@ -38,6 +38,7 @@ export async function createBackends(
     availability: aggregated,
     client: () => client() ?? {},
     byEndpoints: connect.aggregatorRouting,
+    discovers: featureGates.AggregatedDiscoveryEndpoint,
     log,
   });
   return { connector, aggregation, connects, aggregated };

@@ -93,6 +93,8 @@ export function verbContextOf({ requests, featureGates }: ServerOptions, parts: 
       dryRun: featureGates.DryRun,
       warningHeaders: featureGates.WarningHeaders,
       storageVersionHash: featureGates.StorageVersionHash,
+      aggregatedDiscovery: featureGates.AggregatedDiscoveryEndpoint,
+      aggregatedDiscoveryBeta: !featureGates.AggregatedDiscoveryRemoveBetaType,
       selfLinks: !featureGates.RemoveSelfLink,
     },
     services: operationServices({ authentication, access: plane.access, opened }),

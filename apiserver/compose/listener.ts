@@ -158,8 +158,7 @@ export async function openListener(
       ...(offloads === undefined ? {} : { encodeElement: elementEncoderOf(offloads) }),
     },
     ...defined({ large: offloads?.large }),
-    aggregator: backends.aggregation.aggregator,
-    otherDocuments: backends.aggregation.documents,
+    aggregation: backends.aggregation,
     serverAddress,
     build,
   });

@@ -3,22 +3,23 @@ import type { VerbContext } from '../engine/handlers/context';
 import type { Answer, Exchange } from '../engine/request/exchange';
 import type { PageRoutes } from '../engine/server/page-router';
 import { createPageRouter, routePage } from '../engine/server/page-router';
-import type { Aggregator } from '../kubernetes/aggregation/aggregator';
 import { confirmedRegistry } from '../kubernetes/discovery/confirmed-registry';
 import { createDiscoveryRouter } from '../kubernetes/discovery/discovery';
 import { answerUnknownPath, createIndexRouter } from '../kubernetes/discovery/paths';
 import { createVersionRouter } from '../kubernetes/discovery/version';
-import type { OtherDocuments } from '../kubernetes/openapi/aggregated/other-documents';
+import type { OtherVersion } from '../kubernetes/discovery/aggregated/discovered-version';
 import { createOpenApiRouter } from '../kubernetes/openapi/openapi';
+import type { Aggregation } from './aggregation';
+
+/** One list for all requests, because documents are made again for another one. */
+const NONE: readonly OtherVersion[] = [];
 
 export interface PagesParts {
   /** The routes of health checks, metrics, debug pages, backups and token issuer. */
   readonly pages: readonly PageRoutes[];
   readonly verbs: VerbContext;
   /** Absent without an aggregation layer. */
-  readonly aggregator?: Aggregator;
-  /** The OpenAPI documents of extension API servers; absent without an aggregation layer. */
-  readonly otherDocuments?: Pick<OtherDocuments, 'current'>;
+  readonly aggregation?: Pick<Aggregation, 'aggregator' | 'documents' | 'discovery'>;
   /** Returns the `host:port` at which clients reach this server. */
   readonly serverAddress: () => string;
   readonly build: Build;
@@ -29,16 +30,17 @@ export interface PagesParts {
  * stage of the pipeline, after authentication, fairness and authorization.
  */
 export function createPages(parts: PagesParts): (exchange: Exchange) => Promise<Answer> {
-  const { verbs, aggregator, otherDocuments, serverAddress, build } = parts;
+  const { verbs, aggregation, serverAddress, build } = parts;
   const openApi = createOpenApiRouter(
     { version: build.version, serverSideApply: verbs.store.serverSideApply },
-    otherDocuments && (() => otherDocuments.current()),
+    aggregation && (() => aggregation.documents.current()),
   );
   const listed = [createVersionRouter(build), ...parts.pages, openApi];
   const otherPaths = listed.flatMap(({ paths }) => paths);
   const discovery = createDiscoveryRouter(() => ({
     serverAddress: serverAddress(),
-    aggregated: aggregator?.services.all() ?? [],
+    aggregated: aggregation?.aggregator.services.all() ?? [],
+    discovered: aggregation?.discovery.current() ?? NONE,
     features: verbs.features,
   }));
   const root = createPageRouter();

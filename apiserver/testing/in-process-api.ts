@@ -216,7 +216,7 @@ export async function startInProcessApi(
     answer: createAnswerStage({
       pages: [...metrics.pages, { router: createPageRouter(), paths: ['/healthz', '/readyz/shutdown'] }],
       verbs,
-      ...defined({ large, aggregator: aggregation?.aggregator, otherDocuments: aggregation?.documents }),
+      ...defined({ large, aggregation }),
       serverAddress: () => '127.0.0.1:6443',
       build,
     }),

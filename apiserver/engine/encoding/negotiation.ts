@@ -1,5 +1,6 @@
 import { GROUP, KUBERNETES_META_GROUP, KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
 import { StatusError } from '../../../shared/errors/status-error';
+import type { GroupVersionKind } from '../../../shared/object/object';
 import type { Exchange } from '../request/exchange';
 import type { MediaRange } from './media-type';
 import { parseAccept, parseMediaType } from './media-type';
@@ -24,6 +25,8 @@ export interface Negotiated {
   readonly format: Format;
   /** Undefined: the plain object. */
   readonly shape: Shape | undefined;
+  /** The chosen form of a document; absent: the plain one. */
+  readonly form?: GroupVersionKind;
   /** The media type of Protobuf that the client used, if it is not the server’s own. */
   readonly protobufType?: string;
   /** Indented JSON. */
@@ -38,6 +41,8 @@ export interface Offer {
   readonly shapes: boolean;
   /** False: no Table. */
   readonly tables?: false;
+  /** Further forms of a document, by group, version and kind as clients name them. */
+  readonly forms?: readonly GroupVersionKind[];
   /** Watch frames, which are never indented. */
   readonly stream: boolean;
 }
@@ -121,6 +126,11 @@ function fitOf(range: MediaRange, format: Format, offer: Offer): Negotiated | un
       ? { format, shape: undefined, pretty, ...namedBy(range, format) }
       : undefined;
   }
+  const form = offer.forms?.find(
+    ({ group, version, kind }) =>
+      kind === as && version === parameters.get('v') && group === parameters.get('g'),
+  );
+  if (form !== undefined) return { format, shape: undefined, form, pretty, ...namedBy(range, format) };
   const shape = shapeOf(as, parameters);
   if (shape === undefined || !offer.shapes) return undefined;
   if (shape.kind === 'Table' && (format === 'protobuf' || offer.tables === false)) return undefined;

@@ -1,4 +1,5 @@
 import { badRequest } from '../../../shared/errors/status-error';
+import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
 import type { Exchange } from '../request/exchange';
 import type { ListQuery } from '../registry/list-plan';
 import type { AnsweredPage } from './answers';
@@ -17,11 +18,15 @@ export interface RequestFeatures {
   readonly warningHeaders: boolean;
   /** StorageVersionHash: discovery has a hash of the storage version. */
   readonly storageVersionHash: boolean;
+  /** AggregatedDiscoveryEndpoint: one document lists the resources of all groups. */
+  readonly aggregatedDiscovery: boolean;
+  /** That document is also there in version v2beta1; false with AggregatedDiscoveryRemoveBetaType. */
+  readonly aggregatedDiscoveryBeta: boolean;
   /** Objects and lists have a selfLink. */
   readonly selfLinks: boolean;
 }
 
-/** The defaults of the gates. */
+/** The defaults of the gates at the API level of this process. */
 export const ALL_FEATURES: RequestFeatures = {
   listChunking: true,
   remainingItemCount: true,
@@ -29,6 +34,8 @@ export const ALL_FEATURES: RequestFeatures = {
   dryRun: true,
   warningHeaders: true,
   storageVersionHash: true,
+  aggregatedDiscovery: isOnByDefault('AggregatedDiscoveryEndpoint'),
+  aggregatedDiscoveryBeta: !isOnByDefault('AggregatedDiscoveryRemoveBetaType'),
   selfLinks: false,
 };
 

@@ -43,6 +43,8 @@ const SWITCHING_PROTOCOLS = 101;
 /** A document of an extension API server, such as its OpenAPI. */
 export interface DocumentRequest {
   readonly path: string;
+  /** Default: JSON. */
+  readonly accept?: string;
   /** The ETag of the known version; empty: none. */
   readonly etag: string;
   readonly user: UserInfo;
@@ -52,6 +54,7 @@ export interface ReadDocument {
   readonly code: number;
   /** Empty if the answer has none. */
   readonly etag: string;
+  readonly contentType: string;
   readonly body: Buffer;
 }
 
@@ -113,16 +116,21 @@ export class Aggregator {
   /** Reads a JSON document of an extension API server. Throws an Error if it cannot be read or is larger than 8 MiB. */
   async read(
     service: AggregatedService,
-    { path, etag, user }: DocumentRequest,
+    { path, accept = MEDIA_TYPE.json, etag, user }: DocumentRequest,
     signal: AbortSignal,
   ): Promise<ReadDocument> {
     const known = etag === '' ? {} : { 'if-none-match': etag };
-    const headers = { accept: MEDIA_TYPE.json, ...known };
+    const headers = { accept, ...known };
     const answer = await this.#get(service, { path, user, headers }, signal);
     try {
       if (answer.is === 'upgraded') throw new Error('the server switched protocols');
       const { code, rawHeaders, body } = answer;
-      return { code, etag: headerIn(rawHeaders, 'etag'), body: await wholeBody(body) };
+      return {
+        code,
+        etag: headerIn(rawHeaders, 'etag'),
+        contentType: headerIn(rawHeaders, 'content-type'),
+        body: await wholeBody(body),
+      };
     } finally {
       answer.end();
     }

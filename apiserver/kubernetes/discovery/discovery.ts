@@ -8,6 +8,8 @@ import { methodNotAllowed } from '../../engine/handlers/target';
 import type { PageRoutes } from '../../engine/server/page-router';
 import { createPageRouter, page } from '../../engine/server/page-router';
 import type { RequestFeatures } from '../../engine/handlers/request-features';
+import type { OtherVersion } from './aggregated/discovered-version';
+import { createGroupLists } from './aggregated/group-list';
 import type { AggregatedVersion } from './group-order';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents';
 
@@ -16,25 +18,37 @@ export interface DiscoveryParts {
   readonly serverAddress: string;
   /** Group versions of extension API servers. */
   readonly aggregated: readonly AggregatedVersion[];
-  readonly features: Pick<RequestFeatures, 'responseCompression' | 'storageVersionHash'>;
+  /** What extension API servers list of them. */
+  readonly discovered: readonly OtherVersion[];
+  readonly features: Pick<
+    RequestFeatures,
+    'responseCompression' | 'storageVersionHash' | 'aggregatedDiscovery' | 'aggregatedDiscoveryBeta'
+  >;
 }
 
 /** Creates the routes of `/api`, `/apis` and the discovery documents below them. */
 export function createDiscoveryRouter(parts: () => DiscoveryParts): PageRoutes {
   const router = createPageRouter();
+  const answerList = createGroupLists();
   router.use(
     ['/api', '/apis'],
-    page(({ exchange, registry }) => answerDiscovery(registry, parts(), exchange)),
+    page(({ exchange, registry }) => answerDiscovery({ registry, ...parts(), answerList }, exchange)),
   );
   // The index of paths lists them by the registry.
   return { router, paths: [] };
 }
 
-function answerDiscovery(
-  registry: Registry,
-  parts: DiscoveryParts,
+async function answerDiscovery(
+  {
+    registry,
+    answerList,
+    ...parts
+  }: DiscoveryParts & {
+    readonly registry: Registry;
+    readonly answerList: ReturnType<typeof createGroupLists>;
+  },
   exchange: Exchange,
-): Promise<Answer> | undefined {
+): Promise<Answer | undefined> {
   const document = documentAt(registry, parts, exchange.path);
   if (document === undefined) return undefined;
   if (isRouted(registry, exchange.path)) {
@@ -42,7 +56,13 @@ function answerDiscovery(
     const isTyped = (exchange.headers['content-type'] ?? '') !== '';
     refuseUnrouted(exchange, isTyped ? { consumes: READ } : {});
   }
-  exchange.isCompressible = parts.features.responseCompression;
+  const { discovered: others, features } = parts;
+  exchange.isCompressible = features.responseCompression;
+  const [root = '', first = ''] = segmentsOf(exchange.path);
+  if (first === '' && (root === 'api' || root === 'apis')) {
+    const list = await answerList({ exchange, registry, root, others, features });
+    if (list !== undefined) return list;
+  }
   return documentAnswer(exchange, 200, document as Document);
 }
 

@@ -2,7 +2,7 @@ import { GROUPS } from '../../../shared/api/groups';
 import type { ResourceRow } from '../../../shared/api/resources';
 import { RESOURCES } from '../../../shared/api/resources';
 import { apiVersionOf } from '../../../shared/object/object';
-import { GROUP, MEDIA_TYPE } from '../../../shared/names';
+import { GROUP, KUBERNETES_DISCOVERY_GROUP, MEDIA_TYPE } from '../../../shared/names';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 
@@ -133,6 +133,16 @@ test.each([
 ])('an Accept header without a media type of %s returns the message "%s"', async (path, words) => {
   const { code, json } = await api.call('GET', path, { headers: { accept: 'text/html' } });
   expect([code, json.message]).toEqual([406, expect.stringContaining(words)]);
+});
+
+test('there is no aggregated discovery', async () => {
+  const aggregated = `${MEDIA_TYPE.json};g=${KUBERNETES_DISCOVERY_GROUP};v=v2;as=APIGroupDiscoveryList`;
+  const alone = await api.call('GET', '/apis', { headers: { accept: aggregated } });
+  expect(alone.code).toBe(406);
+  const { json } = await api.call('GET', '/apis', {
+    headers: { accept: `${aggregated},${MEDIA_TYPE.json}` },
+  });
+  expect(json.kind).toBe('APIGroupList');
 });
 
 test.each([

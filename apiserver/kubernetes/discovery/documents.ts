@@ -1,3 +1,4 @@
+import type { APIResource, APIResourceList } from '../../../shared/api/types/meta-v1';
 import { apiVersionOf } from '../../../shared/object/object';
 import type { SubresourceRow } from '../../../shared/api/resources';
 import type { Registry, ServedGroup } from '../../engine/registry/registry';
@@ -52,7 +53,7 @@ interface ListedVersion {
 export function apiResourceList(
   registry: Registry,
   { group, version, isHashed }: ListedVersion,
-): object | undefined {
+): APIResourceList | undefined {
   const endpoints = registry.endpointsOf(group, version);
   if (endpoints.length === 0) return undefined;
   const resources = endpoints
@@ -70,19 +71,14 @@ export function apiResourceList(
   };
 }
 
-interface ResourceBody {
-  readonly name: string;
-  readonly [field: string]: unknown;
-}
-
-function withHash(endpoint: Endpoint, registry: Registry): ResourceBody {
+function withHash(endpoint: Endpoint, registry: Registry): APIResource {
   const { row, stored } = endpoint;
   const body = resourceOf(endpoint);
   if (!hasHash(endpoint, registry)) return body;
   return { ...body, storageVersionHash: storageVersionHash({ ...stored, version: row.hub.version }) };
 }
 
-function resourceOf({ row }: Endpoint): ResourceBody {
+function resourceOf({ row }: Endpoint): APIResource {
   return {
     name: row.resource,
     singularName: row.singularName,
@@ -100,7 +96,7 @@ function hasHash({ row, custom, virtual }: Endpoint, registry: Registry): boolea
   return registry.endpoint(row.group, row.hub.version, row.resource) !== undefined;
 }
 
-function subresourcesOf({ row, subresources, custom }: Endpoint): readonly ResourceBody[] {
+function subresourcesOf({ row, subresources, custom }: Endpoint): readonly APIResource[] {
   const all = [...subresources.values()];
   // Upstream lists the status of a custom resource before its scale, and all others by name.
   const listed = custom === undefined ? all.toSorted((a, b) => (a.name < b.name ? -1 : 1)) : all;
@@ -115,7 +111,10 @@ function subresourcesOf({ row, subresources, custom }: Endpoint): readonly Resou
 }
 
 /** Returns group and version only if the subresource's kind is in another group (Scale, Eviction). */
-function otherGroupVersion(row: Endpoint['row'], each: SubresourceRow): object {
+function otherGroupVersion(
+  row: Endpoint['row'],
+  each: SubresourceRow,
+): Pick<APIResource, 'group' | 'version'> {
   if (each.group === row.group && each.version === row.version) return {};
   return { group: each.group, version: each.version };
 }

@@ -49,15 +49,26 @@ export function orderedGroups(
   return made;
 }
 
+/**
+ * Returns the groups in the order of aggregated discovery, which differs for groups of equal priority: they are sorted by their own names
+ * instead of those of their APIServices (upstream: `apiserver/pkg/endpoints/discovery/aggregated/handler.go`).
+ */
+export function groupsByName(
+  registry: Registry,
+  aggregated: readonly AggregatedVersion[],
+): readonly ServedGroup[] {
+  return order(registry.groups, aggregated, ({ group }) => group);
+}
+
 function order(
   groups: readonly ServedGroup[],
   aggregated: readonly AggregatedVersion[] = [],
+  nameOf = ({ group, version }: GroupVersion): string => `${version}.${group}`,
 ): readonly ServedGroup[] {
   const named = new Map<string, Ordered>();
   const own = groups.flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
   for (const each of [...own.map((version) => ({ ...version, ...priorityOf(version) })), ...aggregated]) {
-    const name = `${each.version}.${each.group}`;
-    named.set(name, { ...each, name });
+    named.set(`${each.version}.${each.group}`, { ...each, name: nameOf(each) });
   }
   const all = [...named.values()].toSorted(byGroupPriority);
   const byGroup = new Map<string, typeof all>();
@@ -84,5 +95,5 @@ function byGroupPriority(a: Ordered, b: Ordered): number {
     return a.group === GROUP.apiregistration ? -1 : 1;
   }
   const difference = b.groupPriorityMinimum - a.groupPriorityMinimum;
-  return difference === 0 ? (a.name < b.name ? -1 : 1) : difference;
+  return difference === 0 ? Number(a.name > b.name) - Number(a.name < b.name) : difference;
 }

@@ -103,6 +103,8 @@ export type FieldGate = (typeof FIELD_GATES)[number];
 
 /** Further ones: those of kinds that are served with their gate alone, and those that the default roles follow. */
 export const SERVER_GATES = [
+  'AggregatedDiscoveryEndpoint',
+  'AggregatedDiscoveryRemoveBetaType',
   'APIServerIdentity',
   'ClusterTrustBundle',
   'GenericWorkload',

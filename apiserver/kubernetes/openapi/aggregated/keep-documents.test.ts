@@ -38,6 +38,7 @@ beforeEach(async () => {
       availability: newAvailabilityCounts(),
       client: () => ({}),
       byEndpoints: false,
+      discovers: false,
       documentsMs: REFRESH_MS,
     },
   });
