@@ -6,20 +6,17 @@ import { startEtcdCluster } from '../deploy/local/etcd-cluster';
 import { repositoryRoot } from '../deploy/local/repository';
 import { eventually } from '../shared/testing/eventually';
 import type { ApiClient, Body } from './support/client';
-import { follow } from './support/follow';
-import { freshCollection } from './support/fresh-collection';
 import { findKubectls, runKubectl } from './support/kubectl';
 import { olderBuild } from './support/older-build';
 import type { Replica } from './support/replica';
 import { startReplica } from './support/replica';
+import type { RollingLoad } from './support/rolling-load';
+import { LOAD_NAMESPACE, startRollingLoad } from './support/rolling-load';
 import { explained, makeWorkspace } from './support/workspace';
-import { runWriters } from './support/writers';
 
 /** The guarantees of deploy/UPGRADING.md for replicas of two versions on one store. */
 const EXAMPLES = path.join(repositoryRoot, 'e2e', 'examples');
 const KUBECTL = findKubectls().find(({ program }) => program !== undefined)?.program;
-const OBJECTS_A_ROUND = 20;
-const CONCURRENCY = 2;
 const RESOURCES_MIN = 50;
 const OBJECT_KEY = /^\/registry\/[^/]+\/[^/]+\/(?!load\/)/u;
 
@@ -29,6 +26,7 @@ describe(`replicas of this version together with an older one (${older.title})`,
   const workspace = makeWorkspace('versions');
   const replicas: Replica[] = [];
   let etcd: EtcdCluster | undefined;
+  let load: RollingLoad | undefined;
 
   beforeAll(
     explained(async () => {
@@ -54,6 +52,7 @@ describe(`replicas of this version together with an older one (${older.title})`,
   );
 
   afterAll(async () => {
+    await load?.cancel();
     for (const replica of replicas) await replica.stop();
     await etcd?.stop();
     workspace.remove();
@@ -66,9 +65,9 @@ describe(`replicas of this version together with an older one (${older.title})`,
       if (first === undefined || second === undefined) throw new Error('There are no replicas.');
       await kubectl(first, 'create', '-f', EXAMPLES);
       const forms = await storedForms();
-      const load = await startLoad();
+      load = await startRollingLoad(replicas.map(({ client }) => client));
 
-      await first.exchange(undefined);
+      await first.exchange({ buildRoot: undefined });
       await expectSame(first.client, second.client);
       // Both versions can read the objects that either of them stores.
       await kubectl(first, 'annotate', '-f', EXAMPLES, 'touched=by-the-newer', '--overwrite');
@@ -76,12 +75,12 @@ describe(`replicas of this version together with an older one (${older.title})`,
       expect(await storedForms()).toMatchObject(forms);
       await kubectl(second, 'annotate', '-f', EXAMPLES, 'touched=by-the-older', '--overwrite');
       await expectSame(first.client, second.client);
-      await second.exchange(undefined);
+      await second.exchange({ buildRoot: undefined });
       await kubectl(second, 'annotate', '-f', EXAMPLES, 'touched=by-the-newer-alone', '--overwrite');
 
-      await first.exchange(older.root);
+      await first.exchange({ buildRoot: older.root });
       await expectSame(first.client, second.client);
-      await second.exchange(older.root);
+      await second.exchange({ buildRoot: older.root });
       await expectSame(first.client, second.client);
       expect(await storedForms()).toMatchObject(forms);
       await load.stop();
@@ -93,68 +92,6 @@ describe(`replicas of this version together with an older one (${older.title})`,
     const { kubeconfig } = replica;
     const result = await runKubectl(KUBECTL, args, { kubeconfig, home: workspace.dir });
     if (result.exitCode !== 0) throw new Error(`kubectl ${args.join(' ')}: ${result.stderr}`);
-  }
-
-  /** Starts writers on both versions, and a watch that moves between them; `stop` checks the events. */
-  async function startLoad(): Promise<{ stop(): Promise<void> }> {
-    const clients = replicas.map(({ client }) => client);
-    const [client] = clients;
-    if (client === undefined) throw new Error('There are no replicas.');
-    const collection = await freshCollection(client, 'load');
-    const from = (await client.get(collection)).body.metadata?.resourceVersion ?? '';
-    const watching = new AbortController();
-    const seen = new Map<string, string[]>();
-    const watched = follow(
-      {
-        clients,
-        path: collection,
-        from,
-        onEvent: ({ object: { metadata } }) => {
-          const { name = '', resourceVersion = '' } = metadata ?? {};
-          seen.set(name, [...(seen.get(name) ?? []), resourceVersion]);
-        },
-      },
-      watching.signal,
-    );
-    watched.catch(() => undefined);
-    const written = new Map<string, readonly string[]>();
-    const over = new AbortController();
-    const writing = (async () => {
-      for (let round = 0; !over.signal.aborted; round++) {
-        const { acknowledged } = await runWriters({
-          clients,
-          path: collection,
-          objects: OBJECTS_A_ROUND,
-          concurrency: CONCURRENCY,
-          namePrefix: `round-${String(round)}`,
-        });
-        for (const [name, versions] of acknowledged) written.set(name, versions);
-      }
-    })();
-    writing.catch(() => undefined);
-    return {
-      async stop() {
-        over.abort();
-        await writing;
-        const lacking = (): readonly string[] =>
-          [...written].flatMap(([name, versions]) =>
-            versions
-              .filter((version) => seen.get(name)?.includes(version) !== true)
-              .map((version) => `${name}@${version}`),
-          );
-        await eventually('every acknowledged write was seen', async () =>
-          Promise.resolve(lacking().length === 0),
-        );
-        for (const [name, versions] of seen) {
-          expect({ name, versions }).toEqual({
-            name,
-            versions: [...new Set(versions)].sort((a, b) => Number(a) - Number(b)),
-          });
-        }
-        watching.abort();
-        await watched;
-      },
-    };
   }
 
   /** The API version of each stored object. */
@@ -207,7 +144,7 @@ async function listsOf(client: ApiClient): Promise<readonly string[]> {
 
 /** Removes the objects that the load writes meanwhile. */
 function settledItems({ items = [] }: Body): string {
-  return JSON.stringify(items.filter(({ metadata }) => metadata?.namespace !== 'load'));
+  return JSON.stringify(items.filter(({ metadata }) => metadata?.namespace !== LOAD_NAMESPACE));
 }
 
 interface Group {

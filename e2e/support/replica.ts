@@ -52,8 +52,8 @@ export interface Replica {
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts the server again on the same port and waits until it is ready. */
   restart(): Promise<void>;
-  /** Stops the server, and starts the build in another folder (undefined: this repository) in its place. */
-  exchange(buildRoot: string | undefined): Promise<void>;
+  /** Stops the server, and starts another build or one with other arguments in its place. */
+  exchange(changes: Pick<ReplicaOptions, 'buildRoot' | 'extraArgs'>): Promise<void>;
   /** Freezes the process (SIGSTOP). */
   pause(): void;
   resume(): void;
@@ -71,7 +71,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const kubeconfig = path.join(options.dir, `${name}.kubeconfig`);
   const token = options.credentials.adminToken;
   let readyAfterMs = 0;
-  let { buildRoot } = options;
+  let current = options;
 
   const start = async (): Promise<StartedProcess> => {
     const startedAt = performance.now();
@@ -84,7 +84,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
       nodeFlags,
       env,
       program: file,
-    } = options;
+      buildRoot,
+    } = current;
     const program = remember(
       await startApiServer({
         name,
@@ -126,10 +127,10 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
       await program.stop(GRACE_MS);
       program = await start();
     },
-    async exchange(root) {
+    async exchange(changes) {
       program.signal('SIGTERM');
       await program.exited;
-      buildRoot = root;
+      current = { ...current, ...changes };
       program = await start();
     },
     pause: () => {

@@ -49,7 +49,7 @@ export const CORE_PODS: DefaultsTable = {
   },
 };
 
-/** Images whose tag may move are always asked for. */
+/** Nodes pull the tag `latest` at every start, because it may move. */
 function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
   return imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent';
 }
