@@ -73,9 +73,6 @@ const NO_FIELDS: ReadonlyMap<string, Shape> = new Map();
 /** Shape of an object without schema. */
 export const DEDUCED_OBJECT: ObjectShape = { kind: 'object', fields: NO_FIELDS, others: DEDUCED_SHAPE };
 
-/** Messages that are always atomic (`structType=atomic` on the type, v1.21). The tables mark fields only. */
-export const ATOMIC_MESSAGES: ReadonlySet<string> = new Set(['meta/v1.LabelSelector']);
-
 /** Fields of an object's own metadata that have no owner. */
 const UNOWNED_METADATA: readonly string[] = [
   'name',
@@ -151,7 +148,7 @@ function valueShape(field: FieldType): Shape {
   const { kind, message, structType } = field;
   if (kind === 'stringList') return { kind: 'leaf', inside: { of: 'items', shape: SCALAR_SHAPES.string } };
   if (kind !== 'message' || message === undefined) return scalarShape(kind);
-  const isUnit = structType === 'atomic' || ATOMIC_MESSAGES.has(message.name);
+  const isUnit = structType === 'atomic' || message.atomic;
   return isUnit ? unit(field, 'value') : messageShape(message);
 }
 
@@ -200,7 +197,7 @@ function keyedShape(field: FieldType, names: readonly string[]): Shape {
   return {
     kind: 'keyed',
     keys: [...names].sort().map((name) => ({ name, default: keyDefault(message.byName.get(name)) })),
-    element: messageShape(message),
+    element: valueShape(field),
   };
 }
 

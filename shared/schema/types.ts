@@ -86,6 +86,8 @@ export interface MessageType<out T extends object = object> {
   readonly typeMeta: boolean;
   /** True if unknown fields are kept, as in an object without a schema. */
   readonly open: boolean;
+  /** True if server-side apply replaces the message as a whole. */
+  readonly atomic: boolean;
 }
 
 /** The type of a kind: its values are objects. */
@@ -108,6 +110,7 @@ export function messageType(name: string, level: AnyLevel = apiLevel): MessageTy
   const type = new LinkedMessage(name, {
     typeMeta: data.kind === true,
     open: false,
+    atomic: data.atomic !== undefined && isAtLevel({ since: data.atomic }, level),
     declare: () =>
       Object.entries(data.fields)
         .filter(([, each]) => isAtLevel(each, level))
@@ -161,6 +164,7 @@ class LinkedMessage implements MessageType {
   readonly name: string;
   readonly typeMeta: boolean;
   readonly open: boolean;
+  readonly atomic: boolean;
   readonly #declare: () => readonly FieldType[];
   #declared: readonly FieldType[] | undefined;
   #fields: readonly FieldType[] | undefined;
@@ -168,11 +172,12 @@ class LinkedMessage implements MessageType {
 
   constructor(
     name: string,
-    options: { typeMeta: boolean; open: boolean; declare: () => readonly FieldType[] },
+    options: { typeMeta: boolean; open: boolean; atomic: boolean; declare: () => readonly FieldType[] },
   ) {
     this.name = name;
     this.typeMeta = options.typeMeta;
     this.open = options.open;
+    this.atomic = options.atomic;
     this.#declare = options.declare;
   }
 
@@ -283,5 +288,6 @@ const METADATA: FieldData = { n: 1, t: 'meta/v1.ObjectMeta', optional: true, omi
 export const UNSTRUCTURED: KindType = new LinkedMessage('unstructured', {
   typeMeta: true,
   open: true,
+  atomic: false,
   declare: () => [fieldType('metadata', METADATA, { emptyIsNull: false, level: apiLevel })],
 });

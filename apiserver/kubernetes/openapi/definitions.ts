@@ -1,6 +1,5 @@
 import { describeField, describeMessage } from '../../../shared/api/descriptions';
 import { defined } from '../../../shared/defined';
-import { ATOMIC_MESSAGES } from '../../../shared/fieldset/shape';
 import { GROUP } from '../../../shared/names';
 import type { GroupVersion, GroupVersionKind } from '../../../shared/object/object';
 import type { FieldKind, FieldType, MessageType } from '../../../shared/schema/types';
@@ -55,7 +54,7 @@ export function definitionOf(message: string, form: SchemaForm, served: readonly
     ...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
     ...(kinds.length === 0 ? {} : { 'x-kubernetes-group-version-kind': kinds }),
-    ...(ATOMIC_MESSAGES.has(message) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+    ...(type.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
     ...defined({ 'x-kubernetes-unions': UNIONS.get(message) }),
   };
 }
