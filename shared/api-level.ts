@@ -53,6 +53,11 @@ export function isAtLevel({ since, until }: Spanned, level: AnyLevel = apiLevel)
   return minorOf(since ?? '1.21') <= level && (until === undefined || minorOf(until) >= level);
 }
 
+/** True if the level is that of the release, as `1.24`, or of a later one. */
+export function isReached(release: string, level: AnyLevel = apiLevel): boolean {
+  return level === ALL_LEVELS || minorOf(release) <= level;
+}
+
 /** Returns the row with the values of the level, without the columns of releases. */
 export function rowAtLevel<T extends Revised<T>>(row: T, level: AnyLevel = apiLevel): T {
   const { upTo } = row;

@@ -170,6 +170,10 @@ export const ANNOTATION = {
   /** The old homes of a Service's source ranges and a claim's class. The same in both dialects, as are those below. */
   loadBalancerSourceRanges: 'service.beta.kubernetes.io/load-balancer-source-ranges',
   betaStorageClass: 'volume.beta.kubernetes.io/storage-class',
+  betaMountOptions: 'volume.beta.kubernetes.io/mount-options',
+  /** On a Service: how its endpoints are chosen by zone, and the name of the same before. */
+  topologyMode: fromNeutral('service.orch/topology-mode'),
+  topologyAwareHints: fromNeutral('service.orch/topology-aware-hints'),
   isDefaultStorageClass: fromNeutral('storageclass.orch/is-default-class'),
   betaIsDefaultStorageClass: 'storageclass.beta.kubernetes.io/is-default-class',
   appArmorDefaultProfile: 'apparmor.security.beta.kubernetes.io/defaultProfileName',

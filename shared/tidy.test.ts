@@ -193,6 +193,7 @@ describe('layers', () => {
 });
 
 const NAME_FILES: ReadonlySet<string> = new Set([
+  'shared/deprecated-names.ts',
   'shared/dialect.ts',
   'shared/names.ts',
   'shared/workload-names.ts',

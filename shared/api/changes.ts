@@ -130,6 +130,8 @@ const CHANGES = {
   validationRules: { since: '1.25' },
   /** Tables of volumes and claims show the class of attributes. */
   volumeAttributesColumns: { since: '1.29' },
+  /** Writes warn of fields of valid objects that are deprecated or hardly meant so. */
+  warningsOfObjects: { since: '1.22' },
   /** A limited priority level may have no concurrency shares of its own. */
   zeroConcurrencyShares: { since: '1.29' },
 } as const satisfies Readonly<Record<string, Spanned>>;

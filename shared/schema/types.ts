@@ -1,5 +1,5 @@
 import type { AnyLevel } from '../api-level';
-import { apiLevel, isAtLevel, rowAtLevel } from '../api-level';
+import { apiLevel, isAtLevel, isReached, rowAtLevel } from '../api-level';
 import { packageOf } from '../api/resources';
 import type { FieldData } from '../api/tables';
 import { SCHEMA_DATA } from '../api/tables';
@@ -110,7 +110,7 @@ export function messageType(name: string, level: AnyLevel = apiLevel): MessageTy
   const type = new LinkedMessage(name, {
     typeMeta: data.kind === true,
     open: false,
-    atomic: data.atomic !== undefined && isAtLevel({ since: data.atomic }, level),
+    atomic: data.atomic !== undefined && isReached(data.atomic, level),
     declare: () =>
       Object.entries(data.fields)
         .filter(([, each]) => isAtLevel(each, level))

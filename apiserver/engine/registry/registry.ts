@@ -1,5 +1,5 @@
 import { getSelectorNames } from '../../../shared/conversion/conversions';
-import { isAtLevel } from '../../../shared/api-level';
+import { isReached } from '../../../shared/api-level';
 import { defined } from '../../../shared/defined';
 import { apiVersionOf } from '../../../shared/object/object';
 import type { Endpoint, ResourceDefinition, StoredResource } from './resource';
@@ -115,7 +115,7 @@ function groupsOf(endpoints: readonly Endpoint[]): readonly ServedGroup[] {
 /** The text of the Warning header for requests to a deprecated version; undefined for one that is not deprecated (yet). */
 export function deprecationOf(row: ResourceRow): string | undefined {
   const { deprecated, removed, replacement } = row;
-  if (deprecated === undefined || !isAtLevel({ since: deprecated })) return undefined;
+  if (deprecated === undefined || !isReached(deprecated)) return undefined;
   const gone = removed === undefined ? '' : `, unavailable in v${removed}+`;
   const instead = replacement === undefined ? '' : `; use ${apiVersionOf(replacement)} ${replacement.kind}`;
   return `${apiVersionOf(row)} ${row.kind} is deprecated in v${deprecated}+${gone}${instead}`;

@@ -32,6 +32,13 @@ export interface KindSettings {
   readonly gates?: ReadonlySet<string>;
 }
 
+/** Returns warnings about a valid object; `previous` is the existing object, absent for a new one. */
+export type WarnHook<T extends ApiObject = ApiObject> = (
+  object: T,
+  previous: T | undefined,
+  info: WriteInfo,
+) => readonly string[];
+
 /** The defaults of kube-apiserver at the API level of this process. */
 export const DEFAULT_KIND_SETTINGS: KindSettings = {
   allowPrivileged: false,
@@ -159,6 +166,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
     previous: T | undefined,
     info: WriteInfo,
   ) => readonly FieldError[];
+  /** Warnings for the client about an object that is stored all the same. Not called for subresources. */
+  readonly warnings?: WarnHook<T>;
   /**
    * Drops fields that no version stores, so that no manager owns them. Returns the same object if there are
    * none.
@@ -196,6 +205,7 @@ export interface SubresourceStrategy<T extends ApiObject = ApiObject> {
   readonly metadataChecks?: MetadataChecks;
   readonly prepareForUpdate: (next: T, previous: T, info: WriteInfo) => T;
   readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
+  readonly warnings?: WarnHook<T>;
 }
 
 /**

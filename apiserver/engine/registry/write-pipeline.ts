@@ -17,7 +17,7 @@ import {
 } from './write-steps/changed-object';
 import { checkDeletion, planRemoval } from './write-steps/deletion';
 import { prepareNew, refuseVersion, validateNew, wipeNew } from './write-steps/new-object';
-import { prepareRules, refuseFaults } from './write-steps/refuse-faults';
+import { prepareRules, refuseFaults, warnOfObject } from './write-steps/refuse-faults';
 import { reserve } from './write-steps/reserve';
 
 /**
@@ -62,6 +62,7 @@ const WRITE_STEPS: readonly (readonly [step: Step, ...kinds: readonly WriteKind[
   [validateNew, 'create'],
   [validateChanged, 'update'],
   [refuseFaults, 'create', 'update'],
+  [warnOfObject, 'create', 'update'],
   // Validation errors come before a missing right to create.
   [requireCreate, 'create'],
   // Last of the checks that refuse: no quota is charged for an object that is refused anyway.

@@ -20,6 +20,7 @@ export const FIELD_GATES = [
   'CSIMigration',
   'CSIServiceAccountToken',
   'CSIStorageCapacity',
+  'CSIServiceAccountTokenSecrets',
   'CSIVolumeFSGroupPolicy',
   'DaemonSetUpdateSurge',
   'DeploymentReplicaSetTerminatingReplicas',

@@ -9,6 +9,7 @@ import { withDeletionCost } from './pod-template/deletion-cost';
 import { withHugePages } from './pod-template/huge-pages';
 import { withLaterRules } from './pod-template/ratchets';
 import { withSwitchedFields } from './switched-fields';
+import { withWarnings } from './warnings/warnings';
 
 /**
  * What is particular to one kind. Everything is optional: a kind that behaves like all others is `{}`. `T` is the stored version of the kind;
@@ -68,7 +69,10 @@ export function kindsOf<Group extends keyof StoredKinds>(
 function withGates(resource: string, kind: Kind): Kind {
   const strategy = withDeletionCost(
     resource,
-    withHugePages(resource, withLaterRules(resource, withSwitchedFields(resource, kind.strategy))),
+    withHugePages(
+      resource,
+      withLaterRules(resource, withWarnings(resource, withSwitchedFields(resource, kind.strategy))),
+    ),
   );
   return strategy === undefined ? kind : { ...kind, strategy };
 }

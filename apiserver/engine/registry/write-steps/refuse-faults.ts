@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import { Pace } from '../../../../shared/concurrency/pace';
 import { invalidObject } from '../../../../shared/errors/field-error';
 import type { WriteAttempt } from '../write-attempt';
@@ -11,6 +12,19 @@ import { writeInfo } from '../write-context';
 export function refuseFaults(draft: WriteAttempt): Promise<void> | undefined {
   return draft.faults.length === 0 ? undefined : refuse(draft);
 }
+
+/** Adds the kind's warnings about a valid object to the response. */
+export function warnOfObject({ asked, object, current, operation, sent }: WriteAttempt): void {
+  const { context, request } = asked;
+  const { warn, subresource, endpoint } = request;
+  const { strategy } = endpoint.stored;
+  const warnings = subresource === '' ? strategy.warnings : strategy.subresources?.[subresource]?.warnings;
+  if (warn === undefined || warnings === undefined || !WARNS) return;
+  const previous = operation === 'CREATE' ? undefined : current;
+  for (const text of warnings(object, previous, { ...writeInfo(context, request), sent })) warn(text);
+}
+
+const WARNS = isInForce('warningsOfObjects');
 
 async function refuse({ asked: { request }, object, faults }: WriteAttempt): Promise<void> {
   const pace = new Pace();

@@ -108,26 +108,30 @@ function inCanonicalForm(value: string, canonical: string, path: string): FieldE
     : [invalid(path, value, `must be in canonical form (${goQuote(canonical)})`)];
 }
 
-function partsOf(cidr: string): { readonly address: string; readonly bits: string } {
+/** Splits a network into its address and the length of its prefix. */
+export function partsOf(cidr: string): { readonly address: string; readonly bits: string } {
   const slash = cidr.indexOf('/');
   return { address: cidr.slice(0, slash), bits: cidr.slice(slash + 1) };
 }
 
-function hasLeadingZeros(address: string): boolean {
+/** Whether a part of an address begins with a zero that counts for nothing. */
+export function hasLeadingZeros(address: string): boolean {
   return LEADING_ZERO.test(address.slice(address.lastIndexOf(':') + 1)) && address.includes('.');
 }
 
-function isMapped(address: string): boolean {
+/** Whether the address is an IPv4 address in IPv6 form. */
+export function isMapped(address: string): boolean {
   const parsed = parseIpAddress(address);
   return withoutMapping(parsed) !== parsed;
 }
 
 /** Formats an address as Go does: IPv6 as in RFC 5952. */
-function formatAddress(address: IPv4 | IPv6): string {
+export function formatAddress(address: IPv4 | IPv6): string {
   return address instanceof Ipv6Address ? address.toRFC5952String() : address.toString();
 }
 
-function isNetworkAddress(address: IPv4 | IPv6, bits: number): boolean {
+/** Whether no bits are set after the prefix. */
+export function isNetworkAddress(address: IPv4 | IPv6, bits: number): boolean {
   return address
     .toByteArray()
     .every((byte, at) => (byte & (0xff >> Math.min(8, Math.max(0, bits - at * 8)))) === 0);

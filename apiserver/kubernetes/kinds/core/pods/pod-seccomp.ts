@@ -120,7 +120,7 @@ export function withAppArmorFields(pod: Pod): Pod {
 }
 
 /** The profile that the annotation names; undefined for one that no field can name. */
-function appArmorProfileOf(annotation: string): AppArmorProfile | undefined {
+export function appArmorProfileOf(annotation: string): AppArmorProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };
   const name = annotation.startsWith(LOCALHOST) ? annotation.slice(LOCALHOST.length) : '';
