@@ -5,8 +5,10 @@ import { runTokenCleaner } from './bootstrap-tokens/token-cleaner';
 import { runRequestApproval } from './certificates/request-approval';
 import { runRequestCleaning } from './certificates/request-cleaning';
 import { runRequestSigning } from './certificates/request-signing';
-import type { Controller, ManagerGate } from './runtime/controller';
-import { MANAGER_GATES } from './runtime/controller';
+import type { Controller } from './runtime/controller';
+import type { ManagerGate } from './runtime/controller-options';
+import { runCronJobs } from './cronjob/cronjob';
+import { runDaemonSets } from './daemonset/daemonset';
 import { runDeployments } from './deployment/deployment';
 import { runEndpoints } from './endpoints/endpoints';
 import { runEndpointSlices } from './endpoints/endpointslices';
@@ -15,9 +17,11 @@ import { runJobs } from './job/job';
 import { runNamespaceController } from './namespace/namespace-controller';
 import { runRootCaPublisher } from './namespace-objects/root-ca-publisher';
 import { runServiceAccounts } from './namespace-objects/service-accounts';
+import { runPodGc } from './podgc/podgc';
 import { runReplicaSets, runReplicationControllers } from './replicaset/replicaset';
 import { runResourceQuota } from './resource-quota/resource-quota';
 import { runRoleAggregation } from './role-aggregation/role-aggregation';
+import { runStatefulSets } from './statefulset/statefulset';
 import { runStaleStorageVersions } from './storage-versions/stale-storage-versions';
 import { runTtlAfterFinished } from './ttl-after-finished/ttl-after-finished';
 import { runClaimProtection } from './volume-protection/claim-protection';
@@ -46,7 +50,11 @@ export const CONTROLLERS: readonly Controller[] = [
   },
   { name: 'replicaset', account: 'replicaset-controller', run: runReplicaSets },
   { name: 'deployment', account: 'deployment-controller', run: runDeployments },
+  { name: 'statefulset', account: 'statefulset-controller', run: runStatefulSets },
+  { name: 'daemonset', account: 'daemon-set-controller', run: runDaemonSets },
   { name: 'job', account: 'job-controller', run: runJobs },
+  { name: 'cronjob', account: 'cronjob-controller', run: runCronJobs },
+  { name: 'podgc', account: 'pod-garbage-collector', run: runPodGc },
   { name: 'ttl-after-finished', account: 'ttl-after-finished-controller', run: runTtlAfterFinished },
   { name: 'endpoint', account: 'endpoint-controller', run: runEndpoints },
   { name: 'endpointslice', account: 'endpointslice-controller', run: runEndpointSlices },
@@ -62,7 +70,7 @@ export const CONTROLLERS: readonly Controller[] = [
   {
     name: 'storage-version-gc',
     account: 'storage-version-garbage-collector',
-    gates: MANAGER_GATES,
+    gates: ['APIServerIdentity', 'StorageVersionAPI'],
     run: runStaleStorageVersions,
   },
   { name: 'tokencleaner', account: 'token-cleaner', isOffByDefault: true, run: runTokenCleaner },

@@ -3,7 +3,7 @@ import { METRIC_FLAGS } from '../shared/metrics/metric-choice';
 import { USER } from '../shared/names';
 import { SIGNING_FLAGS } from './certificates/signing-flags';
 import { CONTROLLERS } from './controllers';
-import { MANAGER_GATES } from './runtime/controller';
+import { MANAGER_GATES } from './runtime/controller-options';
 import { API_LEVEL_FLAG, DIALECT_FLAG, electionFlags, LOG_FLAGS } from './runtime/program-flags';
 import { SERVING_FLAGS } from './runtime/serving/serving-flags';
 import { WORKLOAD_FLAGS } from './workload-flags';

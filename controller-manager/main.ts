@@ -10,7 +10,7 @@ import { dialect } from '../shared/names';
 import { createAccountClients } from './runtime/account-clients';
 import { openSigning, SigningFilesError, signingProblems } from './certificates/signing';
 import type { Controller } from './runtime/controller';
-import { MANAGER_GATES } from './runtime/controller';
+import { MANAGER_GATES } from './runtime/controller-options';
 import { CONTROLLERS, controllersWith, selectControllers } from './controllers';
 import { FLAGS } from './flags';
 import { FOREIGN_FLAGS } from './foreign-flags';
@@ -70,6 +70,7 @@ function selected(values: Values): {
 
 async function run({ values, given, log, signal }: Started<Values>): Promise<number> {
   const controllers = selected(values).selected;
+  const parsedGates = parseFeatureGates(values.featureGates, MANAGER_GATES);
   const metrics = createMetrics({ process: true, build: readBuild(), choice: metricChoice(values) });
   const server = loadKubeconfig({ path: values.kubeconfig }).client;
   const rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);
@@ -101,7 +102,7 @@ async function run({ values, given, log, signal }: Started<Values>): Promise<num
         controllers,
         controllerOptions: {
           ...values,
-          ...defined({ rootCa, signing, tokenKey }),
+          ...defined({ rootCa, signing, tokenKey, gates: parsedGates.ok ? parsedGates.gates : undefined }),
         },
         election: electionOf(values),
       },

@@ -20,6 +20,21 @@ export const WORKLOAD_FLAGS = [
   },
   {
     ...CONCURRENT,
+    name: 'concurrent-statefulset-syncs',
+    help: 'The number of StatefulSets that are reconciled concurrently.',
+  },
+  {
+    ...CONCURRENT,
+    name: 'concurrent-daemonset-syncs',
+    help: 'The number of DaemonSets that are reconciled concurrently.',
+  },
+  {
+    ...CONCURRENT,
+    name: 'concurrent-cron-job-syncs',
+    help: 'The number of CronJobs that are reconciled concurrently.',
+  },
+  {
+    ...CONCURRENT,
     name: 'concurrent-endpoint-syncs',
     help: 'The number of Services whose Endpoints are reconciled concurrently.',
   },
@@ -33,6 +48,14 @@ export const WORKLOAD_FLAGS = [
     name: 'max-endpoints-per-slice',
     default: 100,
     help: 'The most endpoints of an EndpointSlice.',
+  },
+  {
+    name: 'terminated-pod-gc-threshold',
+    type: 'int',
+    default: 12_500,
+    max: 2_147_483_647,
+    group: 'Workload controllers',
+    help: 'The number of pods that have ended from which on the oldest are deleted. 0 or less: none are.',
   },
   {
     ...CONCURRENT,

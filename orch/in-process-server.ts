@@ -7,7 +7,7 @@ import { controllersWith, selectControllers } from '../controller-manager/contro
 import { FLAGS as CONTROLLER_FLAGS } from '../controller-manager/flags';
 import { runControllerManager } from '../controller-manager/run';
 import type { Controller } from '../controller-manager/runtime/controller';
-import { MANAGER_GATES } from '../controller-manager/runtime/controller';
+import { MANAGER_GATES } from '../controller-manager/runtime/controller-options';
 import type { ControllerOptions } from '../controller-manager/runtime/controller-options';
 import { readTokenKey } from '../controller-manager/runtime/token-key-file';
 import { readBuild } from '../shared/build';
@@ -61,7 +61,7 @@ export function parseControllers(
   if (!gates.ok) return gates;
   const { selected, unknown } = selectControllers(values.controllers, controllersWith(gates.gates));
   return unknown.length === 0
-    ? { selected, options: values }
+    ? { selected, options: { ...values, gates: gates.gates } }
     : { errors: unknown.map((name) => `--controllers: there is no controller named "${name}"`) };
 }
 

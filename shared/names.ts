@@ -187,6 +187,10 @@ export const TAINT = {
   notReady: fromNeutral('node.orch/not-ready'),
   unreachable: fromNeutral('node.orch/unreachable'),
   memoryPressure: fromNeutral('node.orch/memory-pressure'),
+  diskPressure: fromNeutral('node.orch/disk-pressure'),
+  pidPressure: fromNeutral('node.orch/pid-pressure'),
+  networkUnavailable: fromNeutral('node.orch/network-unavailable'),
+  outOfService: fromNeutral('node.orch/out-of-service'),
   unschedulable: fromNeutral('node.orch/unschedulable'),
 } as const;
 

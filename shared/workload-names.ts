@@ -10,6 +10,15 @@ export const WORKLOAD_LABEL = {
   /** On an EndpointSlice: its Service, and the controller that wrote it. */
   serviceName: fromNeutral('orch.io/service-name'),
   sliceManagedBy: fromNeutral('endpointslice.orch/managed-by'),
+  /** On a pod of a StatefulSet or DaemonSet: the ControllerRevision of its template. The same in both dialects. */
+  controllerRevision: 'controller-revision-hash',
+  /** On the ControllerRevision of a StatefulSet: a hash of what it remembers. */
+  revisionHash: fromNeutral('controller.orch/hash'),
+  /** On a pod of a StatefulSet: its own name and its ordinal. */
+  statefulPodName: fromNeutral('statefulset.orch/pod-name'),
+  podIndex: fromNeutral('apps.orch/pod-index'),
+  /** On a pod of a DaemonSet with such an annotation: the number of its template. The same in both dialects. */
+  templateGeneration: 'pod-template-generation',
   /** On the endpoints of a Service without an address of its own. */
   headless: fromNeutral('service.orch/headless'),
 } as const;
@@ -28,6 +37,10 @@ export const WORKLOAD_ANNOTATION = {
   /** On such a pod: how often its index has failed before, and how often by failures that do not count. */
   indexFailures: fromNeutral('batch.orch/job-index-failure-count'),
   ignoredIndexFailures: fromNeutral('batch.orch/job-index-ignored-failure-count'),
+  /** On a DaemonSet of a removed API: the number of its template. The same in both dialects. */
+  templateGeneration: 'deprecated.daemonset.template.generation',
+  /** On a Job of a CronJob: when it was due. */
+  scheduledTime: fromNeutral('batch.orch/cronjob-scheduled-timestamp'),
   /** On Endpoints: when the change happened that they follow, and that there are more than they have. The same in both dialects. */
   lastChangeTriggerTime: 'endpoints.kubernetes.io/last-change-trigger-time',
   overCapacity: 'endpoints.kubernetes.io/over-capacity',
@@ -41,3 +54,6 @@ export const JOB_CONTROLLER_NAME = fromNeutral('orch.io/job-controller');
 
 /** The value of the label `sliceManagedBy` for slices that are made of pods. */
 export const ENDPOINTSLICE_MANAGER = groupFromNeutral('endpointslice-controller.orch');
+
+/** Where events about schedules of CronJobs point. */
+export const CRON_JOB_GUIDE = 'https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/';

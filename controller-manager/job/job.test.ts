@@ -1,6 +1,7 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { Job, JobSpec } from '../../shared/api/types/batch-v1';
 import type { Pod, PodStatus } from '../../shared/api/types/core-v1';
+import { loadAtLevel } from '../../shared/testing/load-at-level';
 import { WORKLOAD_ANNOTATION } from '../../shared/workload-names';
 import type * as WorkloadBenchModule from '../testing/workload-bench';
 import type * as JobModule from './job';
@@ -8,23 +9,11 @@ import { failureAnnotations, finishedMs, NO_FAILURES, recordAfter, remainingMs }
 import { IndexSet } from './indexes';
 import { decideFailure, metSuccessRule } from './policies';
 
-/** The modules of a process at an API level, which they read when they are loaded. */
-function modulesAt(
-  level: string,
-): Pick<typeof WorkloadBenchModule, 'createWorkloadBench' | 'podTemplate'> &
-  Pick<typeof JobModule, 'runJobs'> {
-  const before = process.env[LEVEL];
-  process.env[LEVEL] = level;
-  jest.resetModules();
-  const { createWorkloadBench, podTemplate } =
-    jest.requireActual<typeof WorkloadBenchModule>('../testing/workload-bench');
-  const { runJobs } = jest.requireActual<typeof JobModule>('./job');
-  if (before === undefined) delete process.env[LEVEL];
-  else process.env[LEVEL] = before;
-  return { createWorkloadBench, podTemplate, runJobs };
-}
-
-const LEVEL = 'ORCH_API_LEVEL';
+const modulesAt = (level: string) =>
+  loadAtLevel(level, () => ({
+    ...jest.requireActual<typeof WorkloadBenchModule>('../testing/workload-bench'),
+    ...jest.requireActual<typeof JobModule>('./job'),
+  }));
 const OLD = modulesAt('1.21');
 const NEW = modulesAt('1.36');
 const { createWorkloadBench, podTemplate, runJobs } = NEW;

@@ -1,7 +1,6 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { ReplicaSet } from '../../shared/api/types/apps-v1';
 import type { Pod, ReplicationController } from '../../shared/api/types/core-v1';
-import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
@@ -24,11 +23,12 @@ import { isActive, msUntilAvailable } from '../pods/pod-state';
 import type { ControllerContext } from '../runtime/controller';
 import { EventRecorder } from '../runtime/event-recorder';
 import { runInformedLoop } from '../runtime/informed-loop';
+import { writeStatus } from '../runtime/live-object';
 import type { KindOfResource } from '../runtime/owner';
 import { isBeingDeleted, ownerOf } from '../runtime/owner';
 import { INDEX } from '../runtime/shared-informers';
 import { podsToDelete } from '../pods/deletion-order';
-import type { Replicated, ReplicaStatus } from './replica-status';
+import type { Replicated } from './replica-status';
 import { isSameReplicaStatus, replicaStatusOf } from './replica-status';
 
 /** Most pods that one pass creates or deletes; the next one continues when the informer shows them. */
@@ -165,7 +165,8 @@ class ReplicaController<T extends Replicated> {
     const failure = mayAct && !isBeingDeleted(set) ? await this.#adjust(set, claimed, signal) : undefined;
     const nowMs = clock.now();
     const status = replicaStatusOf(set, { pods: claimed, failure, nowMs });
-    await this.#writeStatus(set, status, signal);
+    if (!isSameReplicaStatus(set.status, status))
+      await writeStatus<Replicated>(client, { resource: kind.resource, object: set, status }, signal);
     if (failure !== undefined) throw asError(failure);
     const { minReadySeconds = 0 } = set.spec;
     if (minReadySeconds === 0 || status.readyReplicas === status.availableReplicas) return undefined;
@@ -223,22 +224,5 @@ class ReplicaController<T extends Replicated> {
     const owner = ownerOf(set);
     const family = owner === undefined ? [set] : sets.store.byIndex(INDEX.controller, owner.uid);
     return family.flatMap(({ metadata }) => pods.store.byIndex(INDEX.controller, metadata.uid ?? ''));
-  }
-
-  /** Writes the status if it says something new; after a conflict once more, on the current object. */
-  async #writeStatus(set: T, status: ReplicaStatus, signal: AbortSignal): Promise<void> {
-    if (isSameReplicaStatus(set.status, status)) return;
-    const { client } = this.#context;
-    const { resource } = this.#parts.kind;
-    const { namespace, name = '', uid } = set.metadata;
-    try {
-      await client.updateStatus<Replicated>(resource, { ...set, status }, { signal });
-    } catch (error) {
-      if (hasCode(error, 404)) return;
-      if (!hasCode(error, 409)) throw error;
-      const fresh = await client.get<Replicated>(resource, { namespace, name }, { signal });
-      if (fresh.metadata.uid === uid)
-        await client.updateStatus<Replicated>(resource, { ...fresh, status }, { signal });
-    }
   }
 }

@@ -1,8 +1,28 @@
 import type { SigningAuthority } from '../../shared/certs/sign-certificate-request';
+import type { FeatureGates } from '../../shared/flags/feature-gates';
+import { isOnByDefault } from '../../shared/flags/feature-gate-table';
 import type { SigningKey } from '../../shared/tokens/token-key';
+
+/** The feature gates that have an effect in this program. */
+export const MANAGER_GATES = [
+  'APIServerIdentity',
+  'CronJobsScheduledAnnotation',
+  'MaxUnavailableStatefulSet',
+  'NodeOutOfServiceVolumeDetach',
+  'PodDisruptionConditions',
+  'PodIndexLabel',
+  'StorageVersionAPI',
+] as const;
+export type ManagerGate = (typeof MANAGER_GATES)[number];
+
+/** Returns whether a feature is on; gates that are absent have their defaults. */
+export function hasFeature({ gates }: Pick<ControllerOptions, 'gates'>, gate: ManagerGate): boolean {
+  return gates?.[gate] ?? isOnByDefault(gate);
+}
 
 /** The controller settings of the command line. */
 export interface ControllerOptions {
+  readonly gates?: FeatureGates<ManagerGate>;
   readonly concurrentNamespaceSyncs: number;
   /** Interval of the periodic check of every terminating namespace, in milliseconds. */
   readonly namespaceSyncPeriodMs: number;
@@ -17,9 +37,14 @@ export interface ControllerOptions {
   readonly concurrentDeploymentSyncs?: number;
   readonly concurrentReplicasetSyncs?: number;
   readonly concurrentRcSyncs?: number;
+  readonly concurrentStatefulsetSyncs?: number;
+  readonly concurrentDaemonsetSyncs?: number;
+  readonly concurrentCronJobSyncs?: number;
   readonly concurrentEndpointSyncs?: number;
   readonly concurrentServiceEndpointSyncs?: number;
   readonly concurrentTtlAfterFinishedSyncs?: number;
+  /** How many pods that have ended are kept; 12,500 if absent. */
+  readonly terminatedPodGcThreshold?: number;
   /** The most endpoints of an EndpointSlice; 100 if absent. */
   readonly maxEndpointsPerSlice?: number;
   /** The CA certificates of the API server for pods, as PEM text; absent if unknown. */

@@ -1,7 +1,7 @@
 import type { Client } from '../../shared/client/client';
 import type { WorkQueue, WorkQueueOptions } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
-import type { ControllerOptions } from './controller-options';
+import type { ControllerOptions, ManagerGate } from './controller-options';
 import type { SharedInformers } from './shared-informers';
 
 /** The context of every controller. */
@@ -17,10 +17,6 @@ export interface ControllerContext {
   /** Creates the controller's work queue, measured under its name. */
   readonly createQueue: (options?: WorkQueueOptions) => WorkQueue;
 }
-
-/** The feature gates that have an effect in this program. */
-export const MANAGER_GATES = ['APIServerIdentity', 'StorageVersionAPI'] as const;
-export type ManagerGate = (typeof MANAGER_GATES)[number];
 
 export interface Controller {
   /** The name in `--controllers`. */

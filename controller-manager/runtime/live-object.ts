@@ -1,7 +1,7 @@
 import type { Client } from '../../shared/client/client';
 import { METADATA_ONLY } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
-import type { ApiObject, GroupVersionResource, ObjectMeta } from '../../shared/object/object';
+import type { ApiObject, GroupVersionResource, ObjectMeta, ResourceOf } from '../../shared/object/object';
 import { MEDIA_TYPE } from '../../shared/names';
 
 const CONFLICT_TRIES_MAX = 5;
@@ -107,4 +107,26 @@ export function withoutBlocking(owner: string): MetadataChange {
       ),
     };
   };
+}
+
+/** Writes the status; after a conflict once more, on the current object. An object that is gone is left alone. */
+export async function writeStatus<T extends ApiObject & { readonly status?: object }>(
+  client: Client,
+  {
+    resource,
+    object,
+    status,
+  }: { readonly resource: ResourceOf<T>; readonly object: T; readonly status: object },
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name = '', uid } = object.metadata;
+  try {
+    await client.updateStatus<ApiObject>(resource, { ...object, status }, { signal });
+  } catch (error) {
+    if (hasCode(error, 404)) return;
+    if (!hasCode(error, 409)) throw error;
+    const fresh = await client.get(resource, { namespace, name }, { signal });
+    if (fresh.metadata.uid === uid)
+      await client.updateStatus<ApiObject>(resource, { ...fresh, status }, { signal });
+  }
 }

@@ -2,7 +2,7 @@ import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../s
 import type { Slices } from '../../shared/concurrency/slices';
 import { TAINT } from '../../shared/names';
 import type { ClusterState, NodeState } from './cluster-state';
-import { findUntolerated, isTolerated, matchesAnyTerm, matchesNodeAffinity } from './node-rules';
+import { findUntolerated, isTolerated, matchesAnyTerm, matchesNodeAffinity } from '../pods/node-rules';
 import { preparePodAffinity } from './pod-affinity';
 import { demandOf } from './pod-demand';
 import { prepareSpread } from './topology-spread';

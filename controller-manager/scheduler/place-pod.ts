@@ -2,7 +2,7 @@ import type { Node, Pod } from '../../shared/api/types/core-v1';
 import type { NodeState } from './cluster-state';
 import type { FilterContext, NodeCheck } from './filters';
 import { FILTERS } from './filters';
-import { isTolerated, matchesTerm } from './node-rules';
+import { isTolerated, matchesTerm } from '../pods/node-rules';
 import { preparePodAffinityScore } from './pod-affinity';
 import { demandOf } from './pod-demand';
 import { prepareSpreadScore } from './topology-spread';

@@ -3,7 +3,7 @@ import type { Slices } from '../../shared/concurrency/slices';
 import type { LabelSelector } from '../../shared/meta/labels';
 import { labelSelectorFromMap, matchesLabels, toLabelSelector } from '../../shared/meta/labels';
 import type { ClusterState } from './cluster-state';
-import { findUntolerated, matchesNodeAffinity } from './node-rules';
+import { findUntolerated, matchesNodeAffinity } from '../pods/node-rules';
 
 /** A constraint, and the number of its pods in each domain that counts. */
 interface Spread {

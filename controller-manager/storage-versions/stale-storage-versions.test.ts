@@ -3,7 +3,7 @@ import { parseRuntimeConfig } from '../../apiserver/engine/registry/runtime-conf
 import type { StorageVersion } from '../../shared/api/types/apiserverinternal-v1alpha1';
 import { withServers } from '../../shared/meta/storage-versions';
 import { API_SERVER_MANAGER, GROUP, LABEL, NAMESPACE } from '../../shared/names';
-import { MANAGER_GATES } from '../runtime/controller';
+import { MANAGER_GATES } from '../runtime/controller-options';
 import type { RoleBench } from '../testing/role-bench';
 import { createRoleBench } from '../testing/role-bench';
 import { runStaleStorageVersions } from './stale-storage-versions';

@@ -3,6 +3,7 @@ import type { CronJob, CronJobSpec } from '../../../../shared/api/types/batch-v1
 import { goQuote } from '../../../../shared/errors/go-quote';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported } from '../../../../shared/errors/field-error';
+import { scheduleProblem } from '../../../../shared/meta/cron';
 import { isLonger, maxLengthProblem } from '../../../../shared/meta/dns-names';
 import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import { Age } from '../../../engine/registry/object-table';
@@ -16,7 +17,6 @@ import { keptTemplate } from '../pod-template/pod-spec-fields';
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { fields, needed, nonNegative, requiredChoice } from '../rules/primitives';
 import { selectorInGo } from '../rules/selector-in-go';
-import { scheduleProblem } from './cron';
 import { jobSpec } from './jobs';
 
 /** A CronJob appends 11 characters to its name for each Job, whose name may have 63. */

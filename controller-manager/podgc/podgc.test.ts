@@ -1,0 +1,69 @@
+import { RESOURCE } from '../../shared/api/resource-names';
+import type { Pod, PodSpec } from '../../shared/api/types/core-v1';
+import { loadAtLevel } from '../../shared/testing/load-at-level';
+import type * as WorkloadBenchModule from '../testing/workload-bench';
+import type * as PodGcModule from './podgc';
+
+const { createWorkloadBench, podTemplate, runPodGc } = loadAtLevel('1.36', () => ({
+  ...jest.requireActual<typeof WorkloadBenchModule>('../testing/workload-bench'),
+  ...jest.requireActual<typeof PodGcModule>('./podgc'),
+}));
+
+const PODS = RESOURCE.pods;
+
+describe('the controller', () => {
+  let bench: WorkloadBenchModule.WorkloadBench;
+  beforeEach(async () => {
+    bench = await createWorkloadBench();
+  });
+  afterEach(async () => bench.close());
+
+  const start = (options = {}): void =>
+    bench.run(
+      async (context, signal) => runPodGc(context, signal, { periodMs: 10, quarantineMs: 0 }),
+      'pod-garbage-collector',
+      options,
+    );
+  const make = async (name: string, spec: Partial<PodSpec> = {}): Promise<Pod> =>
+    bench.make(PODS, name, {
+      metadata: { finalizers: ['example.com/keep'] },
+      spec: { ...podTemplate({}).spec, ...spec },
+    });
+  const whenDeleted = async (name: string): Promise<Pod> =>
+    bench.whenObject(
+      PODS,
+      name,
+      ({ metadata, status }) => metadata.deletionTimestamp !== undefined && status?.phase === 'Failed',
+    );
+
+  test('fails and deletes pods of nodes that are gone, and no others', async () => {
+    await bench.make(RESOURCE.nodes, 'here', {});
+    await make('kept', { nodeName: 'here' });
+    await make('waiting');
+    await make('orphan', { nodeName: 'gone' });
+    start();
+    const { status } = await whenDeleted('orphan');
+    expect(status?.conditions).toEqual([
+      expect.objectContaining({
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'DeletionByPodGC',
+        message: 'PodGC: node no longer exists',
+      }),
+    ]);
+    for (const name of ['kept', 'waiting'])
+      expect((await bench.read(PODS, name)).metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  test('deletes the oldest of too many pods that have ended, evicted ones first', async () => {
+    const names = ['a', 'b', 'c'];
+    for (const name of names) {
+      const pod = await make(name);
+      await bench.setPodStatus(pod, { phase: 'Failed', ...(name === 'b' ? { reason: 'Evicted' } : {}) });
+    }
+    await make('running');
+    start({ terminatedPodGcThreshold: 2 });
+    await bench.whenObject(PODS, 'b', ({ metadata }) => metadata.deletionTimestamp !== undefined);
+    expect((await bench.read(PODS, 'running')).metadata.deletionTimestamp).toBeUndefined();
+  });
+});
