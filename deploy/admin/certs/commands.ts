@@ -13,6 +13,8 @@ import { expiries } from './expiry';
 import { openFolderStore } from './folder-store';
 import type { Plan } from './plan';
 import { parsePlan, PlanError } from './plan';
+import type { RotationResult } from './rotate';
+import { describeRotation, rotateAuthority, ROTATION_PHASES } from './rotate';
 import { openSecretStore } from './secret-store';
 
 const PLAN_FLAGS = [
@@ -65,6 +67,32 @@ const ENSURE_FLAGS = [
   },
 ] as const satisfies readonly FlagRow[];
 
+const ROTATE_FLAGS = [
+  ...PLAN_FLAGS,
+  {
+    name: 'authority',
+    type: 'stringList',
+    default: [],
+    group: 'Generic',
+    help: 'Names of authorities of the plan. Defaults to all, whose states are shown if there is no --phase.',
+  },
+  {
+    name: 'phase',
+    type: 'enum',
+    values: ['', ...ROTATION_PHASES],
+    default: '',
+    group: 'Generic',
+    help: 'trust: create a successor, trusted beside the current authority; issue: issue all certificates by the successor; finish: remove the predecessor; undo: go one phase back. A phase that was interrupted is completed by running it again.',
+  },
+  {
+    name: 'settle',
+    type: 'duration',
+    default: '5m0s',
+    group: 'Generic',
+    help: 'How long programs may take to read changed files. The next phase is refused before.',
+  },
+] as const satisfies readonly FlagRow[];
+
 const CHECK_FLAGS = [
   ...PLAN_FLAGS,
   {
@@ -86,6 +114,14 @@ export const CERTS_COMMANDS: readonly Command[] = [
       'Creates certificates and keys that never existed, and renews certificates in their last third; exit code 1 if a bundle is refused.',
     flags: ENSURE_FLAGS,
     run: ensure,
+  }),
+  parsedCommand({
+    name: ['certs', 'rotate-ca'],
+    group: 'Certificates',
+    summary:
+      'Replaces authorities phase by phase, without an interruption; exit code 1 if a phase has to be run again later.',
+    flags: ROTATE_FLAGS,
+    run: rotate,
   }),
   parsedCommand({
     name: ['certs', 'check'],
@@ -123,6 +159,29 @@ function isReplaceable(plan: Plan, name: string): boolean {
     ...tokenKeys,
     ...passwords,
   ].includes(name);
+}
+
+async function rotate(values: FlagValues<typeof ROTATE_FLAGS>): Promise<CommandOutcome> {
+  return withStore(values, async (plan, store) => {
+    const { authority: names, phase, settleMs } = values;
+    const strange = names.filter((name) => !plan.authorities.some((each) => each.name === name));
+    if (strange.length > 0)
+      return { errors: strange.map((name) => `--authority: "${name}" is no authority of the plan`) };
+    if (phase !== '' && names.length === 0) return { errors: ['--authority is required with --phase'] };
+    const results: RotationResult[] = [];
+    for (const each of plan.authorities.filter(({ name }) => names.length === 0 || names.includes(name)))
+      results.push(
+        phase === ''
+          ? await describeRotation(store, each.name)
+          : await rotateAuthority({ plan, store, clock: systemClock, settleMs }, each, phase),
+      );
+    const lines = results.map(
+      ({ authority, state, isDone, message }) =>
+        `${authority}: ${isDone ? state : painted(state, 'bad')} (${message})`,
+    );
+    const code = results.every(({ isDone }) => isDone) ? 0 : 1;
+    return createOutcome(values.output, { json: { authorities: results }, lines, code });
+  });
 }
 
 async function check(values: FlagValues<typeof CHECK_FLAGS>): Promise<CommandOutcome> {

@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { load } from 'js-yaml';
 import { makeCa } from '../../../shared/certs/certificate';
+import type { Workload } from './bundle-store';
 import type { EnsureOptions } from './ensure';
 import { ensureBundles } from './ensure';
 import { expiries } from './expiry';
@@ -124,7 +125,7 @@ test('only those who read their certificate at the start alone are restarted, an
   const restarted: string[] = [];
   const store = {
     ...openFolderStore(dir),
-    restart: async (name: string) => {
+    restart: async ({ name }: Workload) => {
       restarted.push(name);
       return Promise.resolve();
     },
@@ -260,6 +261,20 @@ test('a damaged certificate is issued again, and a damaged authority is refused;
       reason: expect.stringContaining('cannot be parsed') as string,
     });
   }
+});
+
+test('a folder whose write was interrupted is completed by the next read', async () => {
+  await ensure();
+  const bundle = {
+    'tls.crt': file('serving', 'tls.crt'),
+    'tls.key': file('serving', 'tls.key'),
+    'ca.crt': 'x',
+  };
+  writeFileSync(path.join(dir, 'user', '.writing'), JSON.stringify(bundle));
+  writeFileSync(path.join(dir, 'user', 'tls.crt'), bundle['tls.crt']);
+  expect(file('user', 'tls.key')).not.toBe(bundle['tls.key']);
+  expect(await openFolderStore(dir).read('user')).toEqual(bundle);
+  expect(readdirSync(path.join(dir, 'user')).toSorted()).toEqual(['ca.crt', 'tls.crt', 'tls.key']);
 });
 
 test('the expiry of each certificate is reported, missing ones first', async () => {

@@ -11,18 +11,11 @@ import type { KeyedCertificate } from '../../../shared/certs/certificate';
 import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { newEncryptionConfigurations } from '../../../shared/encryption-configuration';
-import type { Bundle, BundleStore } from './bundle-store';
-import { BUNDLE_FILE } from './bundle-store';
+import type { Bundle, BundleChange, BundleStore, EnsuredBundle } from './bundle-store';
+import { BUNDLE_FILE, changeBundle, getTrustedAuthorities, refuse } from './bundle-store';
 import type { AuthorityPlan, CertificatePlan, Plan } from './plan';
 import type { BundleRecord } from './record';
 import { readRecord, updateRecord } from './record';
-
-/** The result for one bundle. A refused bundle needs an operator: `reason` says what to do. */
-export interface EnsuredBundle {
-  readonly name: string;
-  readonly action: 'kept' | 'made' | 'renewed' | 'refused';
-  readonly reason: string;
-}
 
 export interface EnsureOptions {
   /** Never create an authority, a key or a password: a missing one is refused. Certificates are still issued. */
@@ -33,7 +26,7 @@ export interface EnsureOptions {
 
 /**
  * Creates the bundles of the plan that never existed. Renews certificates in their last third, certificates whose names differ from the plan,
- * and certificates of a replaced authority. Authorities, keys and passwords are never recreated once they existed, because everything that
+ * and certificates of a replaced authority; writes to certificates which authorities are trusted while one is rotated. Authorities, keys and passwords are never recreated once they existed, because everything that
  * they signed or encrypted would become unusable: a vanished one is refused, and so is an authority that differs from its recorded fingerprint.
  */
 export async function ensureBundles(
@@ -45,27 +38,26 @@ export async function ensureBundles(
   const record = await readRecord(store, plan.record);
   const run: Run = { plan, store, clock, record, options };
   const ensured: EnsuredBundle[] = [];
-  const authorities = new Map<string, KeyedCertificate>();
+  const authorities = new Map<string, UsableAuthority>();
   for (const each of plan.authorities) {
     const { bundle, ...result } = await ensureAuthority(run, each);
     ensured.push(result);
-    if (result.action !== 'refused') authorities.set(each.name, toKeyedCertificate(bundle));
+    if (result.action !== 'refused') authorities.set(each.name, toUsableAuthority(bundle));
   }
   const keys: string[] = [];
   for (const { name, make } of listKeys(plan)) {
     const isKnown = record?.keys.includes(name) === true;
-    const { bundle: _bundle, ...result } = await ensureBundle(store, name, (before) =>
+    const { action, reason } = await changeBundle(store, name, (before) =>
       before === undefined ? createOrRefuse(run, name, isKnown, make) : undefined,
     );
-    ensured.push(result);
-    if (result.action !== 'refused') keys.push(name);
+    ensured.push({ name, action, reason });
+    if (action !== 'refused') keys.push(name);
   }
   await updateRecord(store, plan.record, { fingerprints: getFingerprints(authorities), keys });
   for (const each of plan.certificates) ensured.push(await ensureCertificate(run, each, authorities));
   return ensured;
 }
 
-const ATTEMPTS_MAX = 5;
 const DAY_MS = 86_400_000;
 const PASSWORD_BYTES = 24;
 
@@ -78,9 +70,10 @@ interface Run {
   readonly options: EnsureOptions;
 }
 
-type Change =
-  | { readonly reason: string; readonly make: () => Bundle }
-  | { readonly reason: string; readonly make: undefined };
+/** An authority that signs, and the certificates (PEM) by which programs verify what it signs. */
+interface UsableAuthority extends KeyedCertificate {
+  readonly trusted: string;
+}
 
 async function ensureAuthority(
   run: Run,
@@ -90,11 +83,9 @@ async function ensureAuthority(
   const { store, record, options } = run;
   const recorded = record?.fingerprints[name];
   const existed = recorded !== undefined || (record === undefined && (await hasIssued(run, name)));
-  return ensureBundle(store, name, (before) => {
+  const { action, reason, bundle } = await changeBundle(store, name, (before) => {
     if (before === undefined)
-      return createOrRefuse(run, name, existed, () =>
-        toBundle(makeCa({ ...plan, clock: run.clock }), undefined),
-      );
+      return createOrRefuse(run, name, existed, () => makeAuthorityBundle(plan, run.clock));
     const pem = before[BUNDLE_FILE.certificate];
     if (pem === undefined || before[BUNDLE_FILE.key] === undefined)
       return refuse(
@@ -105,12 +96,19 @@ async function ensureAuthority(
       return refuse(
         `${BUNDLE_FILE.certificate} or ${BUNDLE_FILE.key} of the authority cannot be parsed; restore it from a backup`,
       );
-    if (recorded === undefined || recorded === fingerprint256 || options.replace?.includes(name) === true)
+    const predecessor = parseCertificate(before[BUNDLE_FILE.previousCertificate] ?? '')?.fingerprint256;
+    if (
+      recorded === undefined ||
+      recorded === fingerprint256 ||
+      recorded === predecessor ||
+      options.replace?.includes(name) === true
+    )
       return undefined;
     return refuse(
       `the authority has another fingerprint than recorded (${recorded}); restore it, or accept the new one by --replace=${name}`,
     );
   });
+  return { name, action, reason, bundle };
 }
 
 /** For stores without a record: an authority existed if a certificate that it issues exists. */
@@ -120,7 +118,7 @@ async function hasIssued({ plan, store }: Run, authority: string): Promise<boole
   return false;
 }
 
-function createOrRefuse({ options }: Run, name: string, existed: boolean, make: () => Bundle): Change {
+function createOrRefuse({ options }: Run, name: string, existed: boolean, make: () => Bundle): BundleChange {
   if (options.replace?.includes(name) === true) return { reason: 'replaced', make };
   if (existed)
     return refuse(
@@ -133,44 +131,37 @@ function createOrRefuse({ options }: Run, name: string, existed: boolean, make: 
   return { reason: 'missing', make };
 }
 
-function refuse(reason: string): Change {
-  return { reason, make: undefined };
-}
-
 async function ensureCertificate(
   { store, clock }: Run,
   plan: CertificatePlan,
-  authorities: ReadonlyMap<string, KeyedCertificate>,
+  authorities: ReadonlyMap<string, UsableAuthority>,
 ): Promise<EnsuredBundle> {
+  const { name } = plan;
   const authority = authorities.get(plan.authority);
   if (authority === undefined)
-    return { name: plan.name, action: 'refused', reason: `its authority "${plan.authority}" is not usable` };
-  const { bundle: _bundle, ...result } = await ensureBundle(store, plan.name, (before) => {
-    const reason = findReasonToIssue(plan, before, authority, clock);
-    if (reason === undefined) return undefined;
-    return { reason, make: () => toBundle(issueCertificate(authority, { ...plan, clock }), authority) };
+    return { name, action: 'refused', reason: `its authority "${plan.authority}" is not usable` };
+  const { action, reason, before, bundle } = await changeBundle(store, name, (current) => {
+    const why = findReasonToIssue(plan, current, authority, clock);
+    if (why !== undefined)
+      return {
+        reason: why,
+        make: () => toBundle(issueCertificate(authority, { ...plan, clock }), authority.trusted),
+      };
+    if (current === undefined || current[BUNDLE_FILE.authority] === authority.trusted) return undefined;
+    return {
+      reason: 'other authorities are trusted',
+      make: () => ({ ...current, [BUNDLE_FILE.authority]: authority.trusted }),
+    };
   });
-  if (result.action === 'renewed' && plan.restart !== undefined) await store.restart(plan.restart);
-  return result;
-}
-
-/** Applies a change with optimistic concurrency: `change` is evaluated again when another writer changed the bundle. */
-async function ensureBundle(
-  store: BundleStore,
-  name: string,
-  change: (before: Bundle | undefined) => Change | undefined,
-): Promise<EnsuredBundle & { readonly bundle: Bundle }> {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const before = await store.read(name);
-    const wanted = change(before);
-    if (wanted === undefined) return { name, action: 'kept', reason: '', bundle: before ?? {} };
-    const { reason, make } = wanted;
-    if (make === undefined) return { name, action: 'refused', reason, bundle: {} };
-    const bundle = make();
-    if (await store.write(name, bundle))
-      return { name, action: before === undefined ? 'made' : 'renewed', reason, bundle };
+  if (action === 'renewed') {
+    if (plan.restart !== undefined) await store.restart({ kind: 'Deployment', name: plan.restart });
+    if (
+      plan.restartForTrust !== undefined &&
+      before?.[BUNDLE_FILE.authority] !== bundle[BUNDLE_FILE.authority]
+    )
+      await store.restart({ kind: 'StatefulSet', name: plan.restartForTrust });
   }
-  throw new Error(`other writers changed "${name}" ${String(ATTEMPTS_MAX)} times; run this again`);
+  return { name, action, reason };
 }
 
 function findReasonToIssue(
@@ -233,7 +224,7 @@ function formatSubject({ organizations, commonName }: CertificatePlan): string {
 }
 
 function getFingerprints(
-  authorities: ReadonlyMap<string, KeyedCertificate>,
+  authorities: ReadonlyMap<string, UsableAuthority>,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...authorities].map(([name, { certificatePem }]) => [
@@ -243,20 +234,23 @@ function getFingerprints(
   );
 }
 
-function toKeyedCertificate(bundle: Bundle): KeyedCertificate {
+function toUsableAuthority(bundle: Bundle): UsableAuthority {
   return {
     certificatePem: bundle[BUNDLE_FILE.certificate] ?? '',
     privateKeyPem: bundle[BUNDLE_FILE.key] ?? '',
+    trusted: getTrustedAuthorities(bundle),
   };
 }
 
-/** An authority issues itself. */
-function toBundle(
-  { certificatePem, privateKeyPem }: KeyedCertificate,
-  issuer: KeyedCertificate | undefined,
-): Bundle {
+/** Creates an authority, which issues itself. */
+export function makeAuthorityBundle(plan: AuthorityPlan, clock: Clock): Bundle {
+  const authority = makeCa({ ...plan, clock });
+  return toBundle(authority, authority.certificatePem);
+}
+
+function toBundle({ certificatePem, privateKeyPem }: KeyedCertificate, trusted: string): Bundle {
   return {
-    [BUNDLE_FILE.authority]: issuer?.certificatePem ?? certificatePem,
+    [BUNDLE_FILE.authority]: trusted,
     [BUNDLE_FILE.certificate]: certificatePem,
     [BUNDLE_FILE.key]: privateKeyPem,
   };

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomically } from '../../../shared/files/atomic-file';
 import { makeDirectory } from '../../../shared/files/make-directory';
@@ -6,12 +6,17 @@ import { readFlagFile } from '../../../shared/flags/command';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 
-/** Bundles as folders below `root`: `<root>/<name>/tls.crt`. Keys can be read by their owner and group only (mode 0640). */
+/**
+ * Bundles as folders below `root`: `<root>/<name>/tls.crt`. Keys can be read by their owner and group only (mode 0640). A write that a crash
+ * interrupted is completed by the next read.
+ */
 export function openFolderStore(root: string): BundleStore {
   return {
     read: async (name) => {
       const folder = path.join(root, name);
       if (!existsSync(folder)) return Promise.resolve(undefined);
+      const journal = path.join(folder, JOURNAL_FILE);
+      if (existsSync(journal)) writeFiles(folder, JSON.parse(readFileSync(journal, 'utf8')) as Bundle);
       const files = readdirSync(folder).filter((file) => !file.startsWith('.'));
       return Promise.resolve(
         Object.fromEntries(
@@ -22,15 +27,25 @@ export function openFolderStore(root: string): BundleStore {
     write: async (name, bundle) => {
       const folder = path.join(root, name);
       makeDirectory(folder, FOLDER_MODE);
-      // The key last: who finds a certificate with the key of its predecessor refuses the pair, and reads it again.
-      for (const file of inOrder(bundle))
-        writeFileAtomically(path.join(folder, file), bundle[file] ?? '', PRIVATE.has(file) ? 0o640 : 0o644);
+      writeFileAtomically(path.join(folder, JOURNAL_FILE), JSON.stringify(bundle), 0o640);
+      writeFiles(folder, bundle);
       return Promise.resolve(true);
     },
     // The supervisor that starts programs from files also restarts them.
     restart: async () => Promise.resolve(),
     close: () => undefined,
   };
+}
+
+/** Holds the whole bundle while its files are written. */
+const JOURNAL_FILE = '.writing';
+
+function writeFiles(folder: string, bundle: Bundle): void {
+  // The key is last: a program that finds a certificate with the key of its predecessor refuses the pair, and reads it again.
+  for (const file of inOrder(bundle))
+    writeFileAtomically(path.join(folder, file), bundle[file] ?? '', PRIVATE.has(file) ? 0o640 : 0o644);
+  for (const file of OF_ROTATION) if (!(file in bundle)) rmSync(path.join(folder, file), { force: true });
+  rmSync(path.join(folder, JOURNAL_FILE), { force: true });
 }
 
 const FOLDER_MODE = 0o755;
@@ -40,7 +55,17 @@ const PRIVATE: ReadonlySet<string> = new Set([
   BUNDLE_FILE.encrypting,
   BUNDLE_FILE.reading,
   BUNDLE_FILE.password,
+  BUNDLE_FILE.nextKey,
+  BUNDLE_FILE.previousKey,
 ]);
+/** Files that a later state of the bundle does not have. */
+const OF_ROTATION = [
+  BUNDLE_FILE.rotation,
+  BUNDLE_FILE.nextCertificate,
+  BUNDLE_FILE.nextKey,
+  BUNDLE_FILE.previousCertificate,
+  BUNDLE_FILE.previousKey,
+] as const;
 
 function inOrder(bundle: Bundle): readonly string[] {
   return Object.keys(bundle).sort((a, b) => Number(PRIVATE.has(a)) - Number(PRIVATE.has(b)));

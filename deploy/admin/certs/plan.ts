@@ -18,6 +18,8 @@ export interface CertificatePlan extends AuthorityPlan {
   readonly usages: readonly ('server' | 'client')[];
   /** The Deployment that reads it only when it starts, if there is one. */
   readonly restart: string | undefined;
+  /** The StatefulSet that reads the authorities beside the certificate (`ca.crt`) only when it starts, as etcd does. */
+  readonly restartForTrust: string | undefined;
 }
 
 /** A key with which resources are encrypted in the store, made once. */
@@ -104,6 +106,7 @@ const CERTIFICATE_FIELDS = [
   'hosts',
   'usages',
   'restart',
+  'restartForTrust',
 ] as const;
 /** A name is also that of a folder and of a Secret. */
 const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -131,7 +134,7 @@ function authority(value: Fields, at: string): AuthorityPlan {
 
 function certificate(value: unknown, at: string): CertificatePlan {
   const each = fields(value, at, CERTIFICATE_FIELDS);
-  const { authority: issuer, organizations, hosts, usages: given, restart } = each;
+  const { authority: issuer, organizations, hosts, usages: given, restart, restartForTrust } = each;
   const usages = list(given, `${at}.usages`).map((usage) => {
     if (usage !== 'server' && usage !== 'client')
       throw new PlanError(`${at}.usages may hold "server" and "client" only`);
@@ -147,6 +150,8 @@ function certificate(value: unknown, at: string): CertificatePlan {
     hosts: list(hosts, `${at}.hosts`).map((item) => nonEmpty(item, `${at}.hosts`)),
     usages,
     restart: restart === undefined ? undefined : name(restart, `${at}.restart`),
+    restartForTrust:
+      restartForTrust === undefined ? undefined : name(restartForTrust, `${at}.restartForTrust`),
   };
 }
 

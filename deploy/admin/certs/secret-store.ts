@@ -41,17 +41,15 @@ export function openSecretStore({ client, namespace, labels }: SecretStoreOption
         throw error;
       }
     },
-    restart: async (name) => {
+    restart: async ({ kind, name }) => {
       const annotations = { [RESTARTED_AT]: new Date().toISOString() };
       const body = { spec: { template: { metadata: { annotations } } } };
-      // A deployment that does not exist yet reads what it needs when it starts.
-      await found(
-        client.patch(
-          RESOURCE.deployments,
-          { namespace, name },
-          { contentType: MEDIA_TYPE.strategicMergePatch, body },
-        ),
-      );
+      // A workload that does not exist yet reads what it needs when it starts.
+      const target = { namespace, name };
+      const change = { contentType: MEDIA_TYPE.strategicMergePatch, body };
+      await (kind === 'Deployment'
+        ? found(client.patch(RESOURCE.deployments, target, change))
+        : found(client.patch(RESOURCE.statefulsets, target, change)));
     },
     close: () => {
       client.close();
