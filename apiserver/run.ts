@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { systemClock } from '../shared/concurrency/clock';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
 import type { Log } from '../shared/log/log';
-import { ClientRequests } from '../shared/metrics/rest-client';
+import type { ClientRequests } from '../shared/metrics/rest-client';
 import { openAudit } from './engine/audit/open-audit';
 import type { AuthorityBundles } from './compose/authentication';
 import { apiLevel, formatApiLevel, VERIFIED_LEVELS } from '../shared/api-level';
@@ -19,7 +19,7 @@ import { LiveReplicas } from './kubernetes/bootstrap/live-replicas';
 import { createFlowObjects } from './kubernetes/bootstrap/flow-objects';
 import type { ControlPlane } from './compose/control-plane';
 import { openClusterAnswers } from './compose/cluster-answers';
-import { planeOfOptions } from './compose/create-plane';
+import { createClientRequests, planeOfOptions } from './compose/create-plane';
 import { keepStore, openServerStore } from './compose/server-store';
 import { createReplicaIdentity } from './compose/replica-identity';
 import type { ServerOptions } from './compose/options/server-options';
@@ -61,7 +61,7 @@ const READERS_OF_CACHE = [
  */
 export async function runServer(context: ServerProcess, stop: AbortSignal): Promise<void> {
   const { options, log } = context;
-  const requests = new ClientRequests();
+  const requests = createClientRequests(options);
   // Fail on an invalid audit policy before anything else is started.
   const audit =
     options.audit === undefined

@@ -6,6 +6,7 @@ import { AggregatedServices } from '../kubernetes/aggregation/aggregated-service
 import { Aggregator } from '../kubernetes/aggregation/aggregator';
 import type { AvailabilityCounts } from '../kubernetes/aggregation/availability';
 import { runAvailabilityChecks } from '../kubernetes/aggregation/availability';
+import type { AllowsAddress } from '../../shared/meta/ip-address';
 import type { ClientTls } from '../../shared/client/connect-tls';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
 import { keepDiscovery, OtherDiscovery } from '../kubernetes/discovery/aggregated/keep-discovery';
@@ -18,6 +19,8 @@ export interface AggregationParts {
   readonly counts: ConnectCounts;
   readonly availability: AvailabilityCounts;
   readonly client: () => ClientTls;
+  /** Which addresses may be connected to; absent: all. */
+  readonly allows?: AllowsAddress | undefined;
   readonly byEndpoints: boolean;
   /** Whether the resources of extension API servers are part of aggregated discovery. */
   readonly discovers: boolean;

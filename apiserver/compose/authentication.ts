@@ -133,7 +133,7 @@ function idTokens(
   const { issuer, algorithms, caFile } = oidc;
   const { clock, log, shutdownSignal } = context;
   const bundle = openBundle(caFile, context);
-  const fetchJson = createFetchJson(() => bundle?.current().pem);
+  const fetchJson = createFetchJson(() => bundle?.current().pem, context.plane.requests.allows);
   const keys = followIssuerKeys({ issuer, algorithms, fetchJson, clock, log, shutdownSignal, counts });
   return idTokenLookup(oidc, { keys, clock });
 }

@@ -30,13 +30,16 @@ export async function createBackends(
 ): Promise<Backends> {
   const connects = newConnectCounts(flow.bytesMax);
   const aggregated = newAvailabilityCounts();
-  const connector = await createConnector(connect, { counts: connects, log, ownPort, shutdownSignal });
+  const { allows } = plane.requests;
+  const parts = { counts: connects, log, ownPort, shutdownSignal };
+  const connector = await createConnector(connect, { ...parts, allows });
   const client = await keptCertificate(connect.proxyClient, { log, shutdownSignal });
   const aggregation = createAggregation({
     plane,
     counts: connects,
     availability: aggregated,
     client: () => client() ?? {},
+    allows,
     byEndpoints: connect.aggregatorRouting,
     discovers: featureGates.AggregatedDiscoveryEndpoint,
     log,

@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
+import type { AllowsAddress } from '../../shared/meta/ip-address';
+import type { ClientTls } from '../../shared/client/connect-tls';
 import type { Log } from '../../shared/log/log';
 import { isSameAddress } from '../../shared/meta/ip-address';
+import { openCaBundle } from '../engine/authn/x509/ca-bundle';
 import type { ConnectCounts } from '../engine/proxy/connect-counts';
 import { Connector } from '../engine/proxy/connector';
 import type { CertificateFiles, LoadedCertificate } from '../engine/server/certificate-files';
@@ -12,6 +14,8 @@ import type { ConnectOptions } from './options/connect-options';
 
 export interface ConnectorParts {
   readonly counts: ConnectCounts;
+  /** Which addresses may be connected to. */
+  readonly allows: AllowsAddress | undefined;
   readonly log: Log;
   /** Returns the port on which this server listens. */
   readonly ownPort: () => number;
@@ -22,17 +26,20 @@ export interface ConnectorParts {
 /** Builds the connector to kubelets and to workloads on nodes. Throws an Error that names an unusable file. */
 export async function createConnector(
   options: ConnectOptions,
-  { counts, log, ownPort, shutdownSignal }: ConnectorParts,
+  { counts, allows, log, ownPort, shutdownSignal }: ConnectorParts,
 ): Promise<Connector> {
   const certificate = await keptCertificate(options.agentClient, { log, shutdownSignal });
-  const ca = options.agentCaFile === '' ? undefined : await readFile(options.agentCaFile);
-  const verification = ca === undefined ? { insecureSkipTlsVerify: true } : { ca };
+  const bundle = options.agentCaFile === '' ? undefined : openCaBundle(options.agentCaFile, { log });
+  if (bundle !== undefined) shutdownSignal.addEventListener('abort', bundle.stop, { once: true });
+  const verification = (): ClientTls =>
+    bundle === undefined ? { insecureSkipTlsVerify: true } : { ca: bundle.current().pem };
   return new Connector({
     agents: options.agents,
-    agentTls: () => ({ ...verification, ...certificate() }),
+    agentTls: () => ({ ...verification(), ...certificate() }),
     agentDialMsMax: options.agentDialMsMax,
     redirects: options.redirects,
     counts,
+    allows,
     isOwnAddress: (address, port) => port === ownPort() && isOfThisHost(address),
     randomInt: (bound) => randomInt(bound),
   });

@@ -1,6 +1,8 @@
+import { allowsOutsideOf } from '../../shared/client/allowed-addresses';
 import type { Clock } from '../../shared/concurrency/clock';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
+import { ClientRequests } from '../../shared/metrics/rest-client';
 import type { AnswersOf } from '../engine/remote/shared-answers';
 import type { CacheLimits } from '../engine/watch-cache/limits';
 import { DEFAULT_LIMITS } from '../engine/watch-cache/limits';
@@ -30,8 +32,10 @@ export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills
 /** Builds the control plane of the command line. Throws KubeconfigError for an unusable webhook file. */
 export function planeOfOptions(options: ServerOptions, parts: PlaneParts): ControlPlane {
   const { clock, log, shutdownSignal, answersOf, ...over } = parts;
+  const { requests = createClientRequests(options) } = parts;
   return createControlPlane({
     ...over,
+    requests,
     log,
     prefix: options.store.prefix,
     clock,
@@ -49,9 +53,14 @@ export function planeOfOptions(options: ServerOptions, parts: PlaneParts): Contr
       log,
       shutdownSignal,
       answersOf,
-      requests: over.requests,
+      requests,
     }),
   });
+}
+
+/** Creates the counter of a server's own requests, which also says which addresses they may reach. */
+export function createClientRequests({ connect }: Pick<ServerOptions, 'connect'>): ClientRequests {
+  return new ClientRequests(allowsOutsideOf(connect.egressDenyCidrs));
 }
 
 function encryptedPrefixes({ encryption }: ServerOptions): ReadonlySet<string> | undefined {

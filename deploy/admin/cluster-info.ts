@@ -1,4 +1,4 @@
-import { ensureClusterInfo, ensureNodesMayJoin } from '../../shared/client/cluster-info';
+import { ensureBindings, ensureClusterInfo, ensureNodesMayJoin } from '../../shared/client/cluster-info';
 import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
 import {
   discoverDialect,
@@ -11,6 +11,14 @@ import {
 import type { Command } from '../../shared/flags/command';
 import { parsedCommand, readFlagFile } from '../../shared/flags/command';
 import { OUTPUT_FLAG, createOutcome } from './output';
+
+const TIMEOUT_FLAG = {
+  name: 'timeout',
+  type: 'duration',
+  default: '1m0s',
+  group: 'Generic',
+  help: 'How long all steps together may take.',
+} as const satisfies FlagRow;
 
 const FLAGS = [
   kubeconfigFlag('Generic', 'of an administrator'),
@@ -35,15 +43,39 @@ const FLAGS = [
     group: 'Generic',
     help: 'Also create the bindings by which bootstrap tokens of the group system:bootstrappers:kubeadm:default-node-token (in the dialect orch, system:bootstrappers:orch:default-node-token) request certificates of nodes, and these are approved.',
   },
-  {
-    name: 'timeout',
-    type: 'duration',
-    default: '1m0s',
-    group: 'Generic',
-    help: 'How long all steps together may take.',
-  },
+  TIMEOUT_FLAG,
   OUTPUT_FLAG,
 ] as const satisfies readonly FlagRow[];
+
+const BINDINGS_FLAGS = [
+  kubeconfigFlag('Generic', 'of a member of system:masters'),
+  TIMEOUT_FLAG,
+  OUTPUT_FLAG,
+] as const satisfies readonly FlagRow[];
+
+/** Grants the rights of certificates that are in no privileged group. */
+export const BINDINGS_COMMAND: Command = parsedCommand({
+  name: ['bindings', 'ensure'],
+  group: 'Control plane',
+  summary:
+    'Creates the missing bindings of cluster administrators (kubeadm:cluster-admins, in the dialect orch orch:cluster-admins) and of API servers at kubelets.',
+  flags: BINDINGS_FLAGS,
+  run: async ({ kubeconfig, timeoutMs, output }: FlagValues<typeof BINDINGS_FLAGS>) => {
+    if (!hasKubeconfig(kubeconfig)) return { errors: [KUBECONFIG_REQUIRED] };
+    return withClient(readClientOptions(kubeconfig), async (client) => {
+      const names = await ensureBindings(
+        client,
+        await discoverDialect(client),
+        AbortSignal.timeout(timeoutMs),
+      );
+      return createOutcome(output, {
+        json: { bindings: names },
+        lines: names.map((name) => `bound ${name}`),
+        code: 0,
+      });
+    });
+  },
+});
 
 /** What nodes that join read without credentials. */
 export const CLUSTER_INFO_COMMAND: Command = parsedCommand({

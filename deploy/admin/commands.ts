@@ -1,7 +1,7 @@
 import { BACKUP_COMMANDS } from './backup/commands';
 import { CERTS_COMMANDS } from './certs/commands';
 import { CHECK_COMMAND } from './check/command';
-import { CLUSTER_INFO_COMMAND } from './cluster-info';
+import { BINDINGS_COMMAND, CLUSTER_INFO_COMMAND } from './cluster-info';
 import type { Command } from '../../shared/flags/command';
 import type { CommandProgram } from '../../shared/flags/read-invocation';
 import { ETCD_COMMANDS } from './etcd/commands';
@@ -11,6 +11,7 @@ import { TRANSFER_COMMANDS } from './transfer/commands';
 const COMMANDS: readonly Command[] = [
   ...BACKUP_COMMANDS,
   ...CERTS_COMMANDS,
+  BINDINGS_COMMAND,
   CHECK_COMMAND,
   CLUSTER_INFO_COMMAND,
   SMOKE_COMMAND,

@@ -25,7 +25,7 @@ function helpOf(argv: readonly string[]): string {
 }
 
 test('groups are the program, and each word that several commands share', () => {
-  expect(GROUPS).toEqual([[], ['certs'], ['cluster-info'], ['etcd']]);
+  expect(GROUPS).toEqual([[], ['certs'], ['bindings'], ['cluster-info'], ['etcd']]);
 });
 
 describe.each(GROUPS.map((words) => ({ words })))('the group $words', ({ words }) => {

@@ -187,7 +187,7 @@ async function makeMembers(
       };
       const args = Object.entries(flags).map(([name, value]) => `--${name}=${String(value)}`);
       args.push(...(options.extraArgs ?? []));
-      return new LocalMember({ ...spec, program, args, probe: await probeOptions(options.tls) });
+      return new LocalMember({ ...spec, program, args, probe: async () => probeOptions(options.tls) });
     }),
   );
 }
@@ -239,7 +239,8 @@ interface MemberSpec {
   readonly dataDir: string;
   readonly program: string;
   readonly args: readonly string[];
-  readonly probe: https.RequestOptions;
+  /** Reads the current certificates, which may be rotated while the set runs. */
+  readonly probe: () => Promise<https.RequestOptions>;
 }
 
 class LocalMember implements EtcdMember {
@@ -337,8 +338,9 @@ class LocalMember implements EtcdMember {
   ): Promise<{ status: number | undefined; body: string }> {
     const url = new URL(urlPath, this.clientUrl);
     const send = url.protocol === 'https:' ? https.request : http.request;
+    const probe = await this.#spec.probe();
     return new Promise((resolve, reject) => {
-      const options = { ...this.#spec.probe, method, agent: false, timeout: PROBE_TIMEOUT_MS } as const;
+      const options = { ...probe, method, agent: false, timeout: PROBE_TIMEOUT_MS } as const;
       const request = send(url, options, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));

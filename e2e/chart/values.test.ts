@@ -54,7 +54,7 @@ function servingHosts(objects: readonly Body[]): readonly string[] {
   return planOf(objects).certificates.find(({ name }) => name.endsWith('-serving'))?.hosts ?? [];
 }
 
-run('no certificate but that of the administrator is a superuser, in the chart and in compose', async () => {
+run('no certificate but that for emergencies is a superuser, in the chart and in compose', async () => {
   const compose = load(
     readFileSync(path.join(repositoryRoot, 'deploy', 'compose', 'certificates.yaml'), 'utf8'),
   ) as CertificatePlan;
@@ -62,7 +62,7 @@ run('no certificate but that of the administrator is a superuser, in the chart a
     const superusers = certificates.filter(({ organizations = [] }) =>
       organizations.includes('system:masters'),
     );
-    expect(superusers.map(({ name }) => name.replace('demo-orch-', ''))).toEqual(['admin']);
+    expect(superusers.map(({ name }) => name.replace('demo-orch-', ''))).toEqual(['super-admin']);
   }
   const objects = await rendered(NEWER, ['--set', 'certificates.mode=certManager']);
   const spec = find(objects, 'Certificate', '-kubelet-client').spec;

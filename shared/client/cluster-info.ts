@@ -65,6 +65,21 @@ export async function ensureClusterInfo(
 }
 
 /**
+ * Creates the missing bindings of a new control plane, as kubeadm creates them: of cluster administrators, whose certificates are in no group
+ * that skips authorization, and of API servers at kubelets. Returns the names of the bindings.
+ */
+export async function ensureBindings(
+  client: Client,
+  served: Dialect,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (const binding of [CLUSTER_ADMINS, KUBELET_ACCESS])
+    names.push(await createBinding(client, served, binding, signal));
+  return names;
+}
+
+/**
  * Lets nodes join with bootstrap tokens: creates the missing bindings by which a token requests a client certificate, and by which such requests and
  * the renewals of nodes are approved, as kubeadm creates them. They are for tokens with the group for nodes: other tokens get no rights.
  */
@@ -89,7 +104,8 @@ interface Binding {
   readonly name: string;
   readonly role: string;
   readonly kind: 'User' | 'Group';
-  readonly subject: string;
+  /** Undefined for the name of the binding. */
+  readonly subject: string | undefined;
 }
 
 /** Kubelets ask the API server what its own user may do. */
@@ -100,24 +116,34 @@ const KUBELET_ACCESS = {
   subject: KUBELET_CLIENT_USER,
 } as const satisfies Binding;
 
-/** Creates a binding of a ClusterRole if it is missing. */
+/** The group has the name of its binding: `kubeadm:cluster-admins`. */
+const CLUSTER_ADMINS = {
+  name: 'cluster-admins',
+  role: 'cluster-admin',
+  kind: 'Group',
+  subject: undefined,
+} as const satisfies Binding;
+
+/** Creates a binding of a ClusterRole if it is missing. Returns its name. */
 async function createBinding(
   client: Client,
   served: Dialect,
   { name, role, kind, subject }: Binding,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   const { rbacGroup: group } = namesIn(served);
+  const fullName = `${rolePrefix(served)}:${name}`;
   await createMissing(
     client,
     { ...RESOURCE.clusterrolebindings, group },
     {
-      metadata: { name: `${rolePrefix(served)}:${name}` },
+      metadata: { name: fullName },
       roleRef: { apiGroup: group, kind: 'ClusterRole', name: fromNeutral(role, served) },
-      subjects: [{ kind, apiGroup: group, name: subject }],
+      subjects: [{ kind, apiGroup: group, name: subject ?? fullName }],
     },
     signal,
   );
+  return fullName;
 }
 
 /** What the names of roles and bindings begin with; kubeadm's own are known by it. */

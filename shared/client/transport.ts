@@ -12,6 +12,8 @@ import type { Duplex } from 'node:stream';
 import { callbackify } from 'node:util';
 
 import { TIMER_MAX_MS } from '../concurrency/timer-max';
+import type { AllowsAddress } from '../meta/ip-address';
+import { checkedLookup, checkLiteral } from './allowed-addresses';
 import type { ClientTls, TlsTarget } from './connect-tls';
 import { connectTls } from './connect-tls';
 import { ConnectionError } from './connection-error';
@@ -21,6 +23,8 @@ export interface TransportOptions extends ClientTls {
   readonly server: string;
   /** Where to connect to instead of the address's host and port, which stay in what is sent. */
   readonly connectTo?: { readonly host: string; readonly port: number };
+  /** Which addresses may be connected to; if one of a host is refused, none is. Absent: all may. */
+  readonly allows?: AllowsAddress | undefined;
   /** More requests wait. More connections that open at the same moment are closed after their request. */
   readonly socketsMax?: number;
   readonly idleSocketsMax?: number;
@@ -88,12 +92,16 @@ export function createTransport(options: TransportOptions): Transport {
   const port = base.port === '' ? (isTls ? 443 : 80) : Number(base.port);
   const target = options.connectTo ?? { host, port };
   const tlsServerName = options.tlsServerName || host;
+  const { allows } = options;
+  const lookup = allows === undefined ? {} : { lookup: checkedLookup(allows) };
   const agent = isTls
-    ? new VerifyingAgent(agentOptions, { ...options, ...target, tlsServerName })
+    ? new VerifyingAgent(agentOptions, { ...options, ...target, ...lookup, tlsServerName })
     : new HttpAgent(agentOptions);
   const open = (request: TransportRequest, dial: Dial): ClientRequest => {
+    checkLiteral(target.host, allows);
     const requestOptions: RequestOptions & { readonly dial: Dial } = {
       ...target,
+      ...lookup,
       agent,
       dial,
       method: request.method,

@@ -53,6 +53,9 @@ export function isSameAddress(one: string, other: string): boolean {
   return first === second;
 }
 
+/** Whether a client may connect to an IP address. */
+export type AllowsAddress = (address: string) => boolean;
+
 /** Formats `host:port`, with brackets around an IPv6 address. */
 export function hostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;

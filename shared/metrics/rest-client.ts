@@ -32,10 +32,16 @@ export interface TakenRequests {
   readonly latencies: Taken<TakenDurations>;
 }
 
-/** Counts the requests of clients. */
+/** Counts the requests of clients, and says which addresses they may reach. */
 export class ClientRequests {
+  /** Undefined: all. */
+  readonly allows: ((address: string) => boolean) | undefined;
   readonly #codes = new Map<string, Counted>();
   readonly #latencies = new Map<string, Timed>();
+
+  constructor(allows?: (address: string) => boolean) {
+    this.allows = allows;
+  }
 
   /** Counts for the clients of one server, which is given as a URL. */
   observerOf(server: string): RequestObserver {

@@ -83,4 +83,19 @@ export const CONNECT_FLAGS = [
     group: GROUP,
     help: 'Send requests for aggregated APIs to ready endpoints of their Service instead of its cluster IP.',
   },
+  {
+    name: 'egress-deny-cidrs',
+    type: 'stringList',
+    default: [
+      '169.254.0.0/16',
+      'fe80::/10',
+      '100.100.100.200/32',
+      '168.63.129.16/32',
+      '192.0.0.192/32',
+      'fd00:ec2::254/128',
+      'fd20:ce::254/128',
+    ],
+    group: GROUP,
+    help: 'Networks whose addresses this server never connects to, also by names that resolve to them: for webhooks, extension API servers, proxied requests, OpenID Connect and auditing; not for its store. By default link-local addresses and those of cloud metadata services. Empty: none.',
+  },
 ] as const satisfies readonly FlagRow[];

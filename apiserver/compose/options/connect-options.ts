@@ -1,3 +1,4 @@
+import { isValidCIDR } from 'ipaddr.js';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import type { CertificateFiles } from '../../engine/server/certificate-files';
 import type { AgentRules } from '../../engine/registry/connection';
@@ -18,6 +19,8 @@ export interface ConnectOptions {
   readonly proxyClient: CertificateFiles | undefined;
   /** Whether requests go to the endpoints of the Service instead of its cluster IP. */
   readonly aggregatorRouting: boolean;
+  /** Networks whose addresses this server never connects to, except for its store. */
+  readonly egressDenyCidrs: readonly string[];
   /** Rules for redirects of upgrade requests by kubelets. */
   readonly redirects: RedirectRules;
 }
@@ -45,6 +48,7 @@ export function connectOptions(
         ? undefined
         : { certFile: flags.proxyClientCertFile, keyFile: flags.proxyClientKeyFile },
     aggregatorRouting: flags.enableAggregatorRouting,
+    egressDenyCidrs: flags.egressDenyCidrs,
     redirects: { areFollowed: gates.StreamingProxyRedirects, isHostKept: gates.ValidateProxyRedirects },
   };
 }
@@ -64,5 +68,8 @@ export function connectErrors(flags: Flags): readonly string[] {
   if (flags.kubeletPreferredAddressTypes.length === 0) {
     errors.push('--kubelet-preferred-address-types needs at least one type');
   }
+  for (const each of flags.egressDenyCidrs)
+    if (!isValidCIDR(each))
+      errors.push(`--egress-deny-cidrs has no network like 10.0.0.0/8 or fd00::/8: ${each}`);
   return errors;
 }

@@ -14,7 +14,7 @@ export interface WebhookSinkOptions {
   readonly version: AuditVersion;
   /** The backoff before the first retry, in milliseconds. */
   readonly initialBackoffMs: number;
-  readonly requests?: Pick<ClientRequests, 'observerOf'> | undefined;
+  readonly requests?: Pick<ClientRequests, 'observerOf' | 'allows'> | undefined;
 }
 
 const HURRIED_WAIT_MS = 250;

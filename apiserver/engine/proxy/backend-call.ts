@@ -1,12 +1,11 @@
-import type { LookupAddress } from 'node:dns';
-import { lookup as lookUp } from 'node:dns';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { LookupFunction, Socket } from 'node:net';
-import { isIP } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { AllowsAddress } from '../../../shared/meta/ip-address';
+import { checkedLookup, checkLiteral } from '../../../shared/client/allowed-addresses';
 import type { ClientTls } from '../../../shared/client/connect-tls';
 import { connectTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
@@ -22,7 +21,9 @@ export interface BackendCall {
   readonly host: string;
   readonly port: number;
   /** Whether an address of the host may be called; if one is refused, none is called. Absent: all may. */
-  readonly allows?: ((address: string) => boolean) | undefined;
+  readonly allows?: AllowsAddress | undefined;
+  /** Whether the request is for a host that a client chose: an unknown one is the fault of the request. */
+  readonly isChecked?: boolean;
   /** The client certificate of this server, and how the other server is verified. */
   readonly tls: ClientTls;
   readonly method: string;
@@ -75,7 +76,7 @@ export async function callBackend(
   signal: AbortSignal,
 ): Promise<BackendAnswer> {
   signal.throwIfAborted();
-  if (isIP(call.host) !== 0 && call.allows?.(call.host) === false) throw notAllowed();
+  checkLiteral(call.host, call.allows);
   // An error during the handshake must not be uncaught; `Pending` reads the state of the body afterwards.
   call.body?.on('error', () => undefined);
   const socket = call.scheme === 'https' ? await connectSecurely(call, counts, signal) : undefined;
@@ -133,25 +134,6 @@ function framedHeaders({ headers, body }: BackendCall): Record<string, string | 
   if (body === undefined) delete framed['content-length'];
   else if (framed['content-length'] === undefined) framed['transfer-encoding'] = 'chunked';
   return framed;
-}
-
-function notAllowed(): ConnectionError {
-  return new ConnectionError('address not allowed', { code: 'EADDRNOTALLOWED', outcomeUnknown: false });
-}
-
-/** Connects to the addresses that were checked. A second lookup could return others (DNS rebinding). */
-function checkedLookup(allows: (address: string) => boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    lookUp(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-      const [first] = addresses ?? [];
-      if (error !== null) callback(error, '', 0);
-      else if (first === undefined)
-        callback(Object.assign(new Error('no addresses for hostname'), { code: 'ENOTFOUND' }), '', 0);
-      else if (!addresses.every(({ address }) => allows(address))) callback(notAllowed(), '', 0);
-      else if (options.all === true) callback(null, addresses);
-      else callback(null, first.address, first.family);
-    });
-  };
 }
 
 interface PendingParts {

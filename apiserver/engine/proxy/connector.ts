@@ -1,4 +1,6 @@
 import { causeText } from '../remote/call-text';
+import type { AllowsAddress } from '../../../shared/meta/ip-address';
+import { ADDRESS_NOT_ALLOWED, bothAllow } from '../../../shared/client/allowed-addresses';
 import type { ClientTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { badRequest, notFound, StatusError } from '../../../shared/errors/status-error';
@@ -40,6 +42,8 @@ export interface ConnectorOptions {
    * them there (CVE-2022-3294).
    */
   readonly isOwnAddress: (address: string, port: number) => boolean;
+  /** Which addresses may be connected to besides; absent: all. */
+  readonly allows?: AllowsAddress | undefined;
   /** By default those of v1.21. */
   readonly redirects?: RedirectRules;
   readonly counts: ConnectCounts;
@@ -166,7 +170,8 @@ export class Connector {
       scheme,
       host,
       port,
-      allows: isChecked ? allows : undefined,
+      allows: bothAllow(isChecked ? allows : undefined, this.#options.allows),
+      isChecked,
       tls: isAgent
         ? { ...agentTls(), ...(peer === 'agent' ? {} : { insecureSkipTlsVerify: true }) }
         : { insecureSkipTlsVerify: true },
@@ -193,10 +198,10 @@ export class Connector {
       return answer;
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
-      if (error.code === 'EADDRNOTALLOWED') throw badRequest(error.message, error);
+      if (error.code === ADDRESS_NOT_ALLOWED) throw badRequest(error.message, error);
       const why = causeText(error, hostPort(call.host, call.port));
       // As upstream, which resolves such names before it connects.
-      if (call.allows !== undefined && LOOKUP_FAILURES.has(error.code))
+      if (call.isChecked === true && LOOKUP_FAILURES.has(error.code))
         throw badRequest(why.replace(/^dial tcp: /, ''), error);
       throw unreachable(why);
     }

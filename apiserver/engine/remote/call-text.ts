@@ -1,4 +1,5 @@
 import type { Status } from '../../../shared/api/types/meta-v1';
+import { ADDRESS_NOT_ALLOWED } from '../../../shared/client/allowed-addresses';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { fieldsOf, text } from '../../../shared/object/accessors';
 import { ownKeyMap } from '../../../shared/own-key-map';
@@ -23,6 +24,7 @@ const TEXTS = ownKeyMap<(dialled: string) => string>({
   ECONNRESET: (dialled) => `read tcp ${dialled}: read: connection reset by peer`,
   EPIPE: (dialled) => `write tcp ${dialled}: write: broken pipe`,
   ENOTFOUND: (dialled) => `dial tcp: lookup ${hostOf(dialled)}: no such host`,
+  [ADDRESS_NOT_ALLOWED]: (dialled) => `dial tcp ${dialled}: address not allowed by --egress-deny-cidrs`,
   EAI_AGAIN: (dialled) => `dial tcp: lookup ${hostOf(dialled)}: server misbehaving`,
 });
 

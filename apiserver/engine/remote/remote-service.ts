@@ -10,8 +10,8 @@ export interface RemoteServiceOptions {
   readonly socketsMax: number;
   /** How long one try may take, in milliseconds; 30,000 if not given. */
   readonly tryTimeoutMs?: number | undefined;
-  /** Counts the requests; absent: they are not counted. */
-  readonly requests?: Pick<ClientRequests, 'observerOf'> | undefined;
+  /** Counts the requests, and says which addresses they may reach; absent: they are not counted, and may reach all. */
+  readonly requests?: Pick<ClientRequests, 'observerOf' | 'allows'> | undefined;
 }
 
 const TRY_TIMEOUT_MS = 30_000;
@@ -33,7 +33,7 @@ export function connectTo({
   const { client } = loadKubeconfig({ path: configFile });
   return createConnection({
     ...client,
-    ...defined({ observe: requests?.observerOf(client.server) }),
+    ...defined({ observe: requests?.observerOf(client.server), allows: requests?.allows }),
     userAgent: USER_AGENT,
     timeoutMs: tryTimeoutMs ?? TRY_TIMEOUT_MS,
     socketsMax,

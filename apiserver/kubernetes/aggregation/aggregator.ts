@@ -1,5 +1,6 @@
 import { causeText } from '../../engine/remote/call-text';
 import type { ClusterReader } from '../cluster/cluster-reader';
+import type { AllowsAddress } from '../../../shared/meta/ip-address';
 import type { ClientTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { hostPort } from '../../../shared/meta/ip-address';
@@ -26,6 +27,8 @@ export interface AggregatorOptions {
   readonly newReading: () => Pick<ClusterReader, 'get'>;
   /** The client certificate by which extension API servers recognise this server as their front proxy. */
   readonly client: () => ClientTls;
+  /** Which addresses may be connected to; absent: all. */
+  readonly allows?: AllowsAddress | undefined;
   readonly counts: ConnectCounts;
 }
 
@@ -218,6 +221,7 @@ export class Aggregator {
     readonly scheme: 'https';
     readonly host: string;
     readonly port: number;
+    readonly allows: AllowsAddress | undefined;
     readonly tls: ClientTls;
   } {
     const trust = authorities === '' ? {} : { ca: authorities };
@@ -228,6 +232,7 @@ export class Aggregator {
       scheme: 'https',
       host,
       port,
+      allows: this.#options.allows,
       tls: { ...this.#options.client(), ...verification },
     };
   }

@@ -318,10 +318,13 @@ spec:
   volumes: {{- toYaml .volumes | nindent 4 }}
 {{- end -}}
 
-{{/* The pod of a Job that uses the API of the control plane as its administrator. Takes what orch.adminPod takes, without volumes and mounts. */}}
+{{/*
+The pod of a Job that uses the API of the control plane as its administrator, or by the certificate of another bundle. Takes what orch.adminPod takes,
+without volumes and mounts.
+*/}}
 {{- define "orch.clientPod" -}}
 {{- $name := include "orch.name" .root -}}
-{{- $volumes := prepend (include "orch.clientVolume" (list .root "admin") | fromYamlArray) (dict "name" "kubeconfig" "configMap" (dict "name" (print $name "-kubeconfig"))) -}}
+{{- $volumes := prepend (include "orch.clientVolume" (list .root (.bundle | default "admin")) | fromYamlArray) (dict "name" "kubeconfig" "configMap" (dict "name" (print $name "-kubeconfig"))) -}}
 {{- $mounts := prepend (include "orch.bundleMount" "client" | fromYamlArray) (dict "name" "kubeconfig" "mountPath" "/etc/orch/kubeconfig" "readOnly" true) -}}
 {{- include "orch.adminPod" (merge (dict "volumes" $volumes "mounts" $mounts) .) -}}
 {{- end -}}

@@ -1,3 +1,4 @@
+import type { AllowsAddress } from '../../../../shared/meta/ip-address';
 import { createTransport } from '../../../../shared/client/transport';
 
 const TIMEOUT_MS = 10_000;
@@ -9,14 +10,18 @@ const ACCEPT = 'application/json, application/jwk-set+json';
 /** Fetches a JSON document over https. Throws an Error that names the URL. */
 export type FetchJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
-/** Creates the fetch function. `authorities` returns PEM, or undefined to trust those of the system. Redirects are not followed. */
-export function createFetchJson(authorities: () => string | undefined): FetchJson {
+/**
+ * Creates the fetch function. `authorities` returns PEM, or undefined to trust those of the system; `allows` says which addresses may be
+ * connected to. Redirects are not followed.
+ */
+export function createFetchJson(authorities: () => string | undefined, allows?: AllowsAddress): FetchJson {
   return async (url, signal) => {
     const ca = authorities();
     const { protocol, origin, pathname, search } = new URL(url);
     if (protocol !== 'https:') throw new Error(`${url} is not an https address`);
     const transport = createTransport({
       server: origin,
+      allows,
       answerBytesMax: BODY_BYTES_MAX,
       ...(ca === undefined ? {} : { ca }),
     });

@@ -268,6 +268,7 @@ export class WebhookCaller {
       ...credentials(host, port),
       server: origin,
       observe: requests.observerOf(origin),
+      allows: requests.allows,
       ...(authorities === '' ? {} : { ca: authorities }),
       ...(connectTo === undefined ? {} : { connectTo, tlsServerName: host }),
       userAgent: USER_AGENT,

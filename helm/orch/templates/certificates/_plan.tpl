@@ -18,6 +18,13 @@ certificates:
   - name: {{ include "orch.secret" (list . "admin") }}
     authority: {{ include "orch.secret" (list . "client-ca") }}
     commonName: admin
+    organizations: ['{{ ternary "kubeadm" "orch" (eq .Values.dialect "kubernetes") }}:cluster-admins']
+    usages: [client]
+    validDays: {{ $days }}
+  # Passes every authorizer: for emergencies, and for the Job that binds the group of administrators.
+  - name: {{ include "orch.secret" (list . "super-admin") }}
+    authority: {{ include "orch.secret" (list . "client-ca") }}
+    commonName: super-admin
     organizations: ['system:masters']
     usages: [client]
     validDays: {{ $days }}
@@ -32,7 +39,7 @@ certificates:
     commonName: front-proxy-client
     usages: [client]
     validDays: {{ $days }}
-  # No superuser: `orch-admin cluster-info publish` binds this user to the rights that kubelets ask for.
+  # No superuser: `orch-admin bindings ensure` binds this user to the rights that kubelets ask for.
   - name: {{ include "orch.secret" (list . "kubelet-client") }}
     authority: {{ include "orch.secret" (list . "client-ca") }}
     commonName: orch-apiserver-kubelet-client
@@ -62,6 +69,7 @@ certificates:
     hosts: {{ include "orch.etcdHosts" . }}
     usages: [server, client]
     validDays: {{ $days }}
+    restartForTrust: {{ include "orch.name" . }}-etcd
   - name: {{ include "orch.secret" (list . "etcd-client") }}
     authority: {{ include "orch.secret" (list . "etcd-ca") }}
     commonName: orch-apiserver
@@ -92,12 +100,12 @@ passwords:
 {{- end -}}
 {{- end -}}
 
-{{/* The pod that creates bundles, or only renews them. Takes the root, and flags of `certs ensure`. */}}
+{{/* The pod that creates, renews or rotates bundles. Takes the root, and a command of `orch-admin` with its flags. */}}
 {{- define "orch.certificatesPod" -}}
 {{- $root := index . 0 -}}
 {{- $name := include "orch.name" $root -}}
 {{- $labels := printf "--secrets-labels=app.kubernetes.io/part-of=orch,app.kubernetes.io/instance=%s" $root.Release.Name -}}
-{{- $args := concat (list "certs" "ensure" "--plan=/etc/orch/plan/plan.yaml" (print "--secrets-namespace=" $root.Release.Namespace) $labels) (index . 1) -}}
+{{- $args := concat (index . 1) (list "--plan=/etc/orch/plan/plan.yaml" (print "--secrets-namespace=" $root.Release.Namespace) $labels) -}}
 {{- /* The dialect of the host cluster, whose Secrets these are. */ -}}
 {{- $env := list (dict "name" "ORCH_DIALECT" "value" "kubernetes") -}}
 {{- $volumes := list (dict "name" "plan" "configMap" (dict "name" (print $name "-certificate-plan"))) -}}

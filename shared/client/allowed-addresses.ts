@@ -1,0 +1,78 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup as lookUp } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
+import { IPv4, IPv6, parseCIDR } from 'ipaddr.js';
+import type { AllowsAddress } from '../meta/ip-address';
+import { parseIpAddress, withoutMapping } from '../meta/ip-address';
+import { ConnectionError } from './connection-error';
+
+/** The code of the ConnectionError for a refused address. */
+export const ADDRESS_NOT_ALLOWED = 'EADDRNOTALLOWED';
+
+/**
+ * Returns a policy that refuses the addresses of these networks (`169.254.0.0/16`, `fe80::/10`). IPv4 addresses inside of IPv6 ones (mapped, or
+ * for NAT64) are compared as IPv4 too. Text that is no address is refused. Throws an Error for text that is no network.
+ */
+export function allowsOutsideOf(networks: readonly string[]): AllowsAddress {
+  const denied = networks.map((each) => parseCIDR(each));
+  return (text) => {
+    const forms = formsOf(text);
+    return (
+      forms.length > 0 &&
+      !forms.some((address) =>
+        denied.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits])),
+      )
+    );
+  };
+}
+
+/**
+ * Returns a lookup that refuses a host if any of its addresses is refused. The connection uses the checked addresses: a second lookup could return
+ * others (DNS rebinding).
+ */
+export function checkedLookup(allows: AllowsAddress): LookupFunction {
+  return (hostname, options, callback) => {
+    lookUp(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      const [first] = addresses ?? [];
+      if (error !== null) callback(error, '', 0);
+      else if (first === undefined)
+        callback(Object.assign(new Error('no addresses for hostname'), { code: 'ENOTFOUND' }), '', 0);
+      else if (!addresses.every(({ address }) => allows(address))) callback(addressNotAllowed(), '', 0);
+      else if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** Throws a ConnectionError if `host` is a refused address. Names are checked by {@link checkedLookup}: Node looks up no address. */
+export function checkLiteral(host: string, allows: AllowsAddress | undefined): void {
+  if (isIP(host) !== 0 && allows?.(host) === false) throw addressNotAllowed();
+}
+
+/** Allows what both policies allow; an absent one allows every address. */
+export function bothAllow(
+  one: AllowsAddress | undefined,
+  other: AllowsAddress | undefined,
+): AllowsAddress | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (address) => one(address) && other(address);
+}
+
+function addressNotAllowed(): ConnectionError {
+  return new ConnectionError('address not allowed', { code: ADDRESS_NOT_ALLOWED, outcomeUnknown: false });
+}
+
+/** The address, and the IPv4 address that is embedded in it. */
+function formsOf(text: string): readonly (IPv4 | IPv6)[] {
+  if (isIP(text) === 0) return [];
+  const address = withoutMapping(parseIpAddress(text));
+  if (address instanceof IPv4) return [address];
+  const bytes = address.toByteArray();
+  return NAT64.every((byte, index) => bytes[index] === byte)
+    ? [address, new IPv4(bytes.slice(12))]
+    : [address];
+}
+
+/** `64:ff9b::/96` (RFC 6052). */
+const NAT64 = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0];
