@@ -18,7 +18,7 @@ import type { Started } from './runtime/program';
 import { EXIT, runProgram } from './runtime/program';
 import { electionOf, electionProblems } from './runtime/program-flags';
 import { TokenKeyError, readTokenKey } from './runtime/token-key-file';
-import { RootCaError, readCertificates } from './runtime/root-ca-file';
+import { RootCaError, openRootCaFile } from './runtime/root-ca-file';
 import { runControllerManager } from './run';
 import { createMetrics } from './runtime/serving/metrics';
 import { servingProblems } from './runtime/serving/serving-flags';
@@ -73,7 +73,8 @@ async function run({ values, given, log, signal }: Started<Values>): Promise<num
   const parsedGates = parseFeatureGates(values.featureGates, MANAGER_GATES);
   const metrics = createMetrics({ process: true, build: readBuild(), choice: metricChoice(values) });
   const server = loadKubeconfig({ path: values.kubeconfig }).client;
-  const rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);
+  const rootCa =
+    values.rootCaFile === '' ? server.ca?.toString() : openRootCaFile(values.rootCaFile, { log, signal });
   const signing = openSigning(values, log);
   const tokenKey = readTokenKey(values.serviceAccountPrivateKeyFile);
   const clientOptions = {

@@ -13,6 +13,7 @@ import { dns1123SubdomainProblems } from '../../shared/meta/dns-names';
 import { generateName } from '../../shared/meta/generate-name';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
+import { runWithRootCa } from '../runtime/root-ca-file';
 import type { TokenParts } from './token-secrets';
 import { TOKEN_SECRETS, accountKeyOf, filled, isOf, newTokenSecret } from './token-secrets';
 
@@ -30,7 +31,9 @@ export async function runAccountTokens(context: ControllerContext, signal: Abort
     context.log.warn({}, 'tokens of service accounts are not kept in Secrets, as there is no private key');
     return;
   }
-  await new AccountTokens(context, { key, rootCa }).run(signal);
+  await runWithRootCa(rootCa, signal, async (pem, current) => {
+    await new AccountTokens(context, { key, rootCa: pem }).run(current);
+  });
 }
 
 /** Returns the namespace of a task: its last part is a key in all of them. */

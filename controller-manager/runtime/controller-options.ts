@@ -1,3 +1,4 @@
+import type { RootCaFile } from './root-ca-file';
 import type { SigningAuthority } from '../../shared/certs/sign-certificate-request';
 import type { FeatureGates } from '../../shared/flags/feature-gates';
 import { isOnByDefault } from '../../shared/flags/feature-gate-table';
@@ -47,8 +48,8 @@ export interface ControllerOptions {
   readonly terminatedPodGcThreshold?: number;
   /** The most endpoints of an EndpointSlice; 100 if absent. */
   readonly maxEndpointsPerSlice?: number;
-  /** The CA certificates of the API server for pods, as PEM text; absent if unknown. */
-  readonly rootCa?: string;
+  /** The CA certificates of the API server for pods, as PEM text, or a file of them that may change; absent if unknown. */
+  readonly rootCa?: string | RootCaFile;
   /** Signs the tokens in Secrets; absent without a key. */
   readonly tokenKey?: SigningKey;
   /** Signs certificate requests; absent without an authority. */

@@ -30,7 +30,7 @@ test.each([
 
 test('no network denies nothing, and text that is no network is an error', () => {
   expect(allowsOutsideOf([])('169.254.169.254')).toBe(true);
-  expect(() => allowsOutsideOf(['169.254.0.0'])).toThrow();
+  expect(() => allowsOutsideOf(['169.254.0.0'])).toThrow('CIDR');
 });
 
 test('both of two policies must allow an address', () => {

@@ -2,7 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as lookUp } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
-import { IPv4, IPv6, parseCIDR } from 'ipaddr.js';
+import type { IPv6 } from 'ipaddr.js';
+import { IPv4, parseCIDR } from 'ipaddr.js';
 import type { AllowsAddress } from '../meta/ip-address';
 import { parseIpAddress, withoutMapping } from '../meta/ip-address';
 import { ConnectionError } from './connection-error';
@@ -43,6 +44,11 @@ export function checkedLookup(allows: AllowsAddress): LookupFunction {
       else callback(null, first.address, first.family);
     });
   };
+}
+
+/** Returns the option by which Node's connections look up names; none without a policy. */
+export function lookupOption(allows: AllowsAddress | undefined): { readonly lookup?: LookupFunction } {
+  return allows === undefined ? {} : { lookup: checkedLookup(allows) };
 }
 
 /** Throws a ConnectionError if `host` is a refused address. Names are checked by {@link checkedLookup}: Node looks up no address. */

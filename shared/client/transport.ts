@@ -13,7 +13,7 @@ import { callbackify } from 'node:util';
 
 import { TIMER_MAX_MS } from '../concurrency/timer-max';
 import type { AllowsAddress } from '../meta/ip-address';
-import { checkedLookup, checkLiteral } from './allowed-addresses';
+import { checkLiteral, lookupOption } from './allowed-addresses';
 import type { ClientTls, TlsTarget } from './connect-tls';
 import { connectTls } from './connect-tls';
 import { ConnectionError } from './connection-error';
@@ -90,18 +90,15 @@ export function createTransport(options: TransportOptions): Transport {
   // IPv6 literals have brackets in a URL and none in a socket address.
   const host = base.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = base.port === '' ? (isTls ? 443 : 80) : Number(base.port);
-  const target = options.connectTo ?? { host, port };
+  const target = { ...(options.connectTo ?? { host, port }), ...lookupOption(options.allows) };
   const tlsServerName = options.tlsServerName || host;
-  const { allows } = options;
-  const lookup = allows === undefined ? {} : { lookup: checkedLookup(allows) };
   const agent = isTls
-    ? new VerifyingAgent(agentOptions, { ...options, ...target, ...lookup, tlsServerName })
+    ? new VerifyingAgent(agentOptions, { ...options, ...target, tlsServerName })
     : new HttpAgent(agentOptions);
   const open = (request: TransportRequest, dial: Dial): ClientRequest => {
-    checkLiteral(target.host, allows);
+    checkLiteral(target.host, options.allows);
     const requestOptions: RequestOptions & { readonly dial: Dial } = {
       ...target,
-      ...lookup,
       agent,
       dial,
       method: request.method,

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { AllowsAddress } from '../../../shared/meta/ip-address';
-import { checkedLookup, checkLiteral } from '../../../shared/client/allowed-addresses';
+import { checkLiteral, lookupOption } from '../../../shared/client/allowed-addresses';
 import type { ClientTls } from '../../../shared/client/connect-tls';
 import { connectTls } from '../../../shared/client/connect-tls';
 import { ConnectionError } from '../../../shared/client/connection-error';
@@ -87,10 +87,9 @@ export async function callBackend(
     path: call.target,
     headers: framedHeaders(call),
   };
-  const lookup = call.allows === undefined ? {} : { lookup: checkedLookup(call.allows) };
   const request =
     socket === undefined
-      ? httpRequest({ ...options, agent: false, ...lookup })
+      ? httpRequest({ ...options, agent: false, ...lookupOption(call.allows) })
       : httpsRequest({ ...options, createConnection: () => socket });
   return new Promise((resolve, reject) => {
     new Pending(call, { request, counts, signal }).settle(resolve, reject);
@@ -110,8 +109,7 @@ async function connectSecurely(
     abort(new ConnectionError('i/o timeout', { code: 'ETIMEOUT', outcomeUnknown: false }));
   }, dialMsMax).unref();
   try {
-    const lookup = allows === undefined ? {} : { lookup: checkedLookup(allows) };
-    const socket = await connectTls({ ...tls, host, port, ...lookup }, signal);
+    const socket = await connectTls({ ...tls, host, port, ...lookupOption(allows) }, signal);
     socket.once('close', onClosed);
     return socket;
   } catch (error) {
