@@ -159,6 +159,7 @@ function runPlaneLoops(
 ): void {
   const { store, registry } = plane;
   void plane.serviceAllocation.keepRepaired(shutdownSignal);
+  void plane.serviceAddresses?.run(shutdownSignal);
   void plane.definitions.run(shutdownSignal);
   void createFlowObjects({ store, registry, isBootstrapped: bootstrapObjects.isDone, log }).run(
     shutdownSignal,

@@ -81,6 +81,9 @@ export const NAMESPACE = {
 } as const;
 
 /** The API server's own Service and Endpoints in the default namespace. */
+/** The value of the label of IPAddresses that belong to Services. */
+export const ADDRESS_ALLOCATOR = 'ipallocator.k8s.io';
+
 export const API_SERVICE_NAME = fromNeutral('orch');
 
 export const FINALIZER = {
@@ -91,6 +94,8 @@ export const FINALIZER = {
   /** On a claim until no pod uses it, and on a volume until no claim has it. */
   claimProtection: fromNeutral('orch.io/pvc-protection'),
   volumeProtection: fromNeutral('orch.io/pv-protection'),
+  /** On a ServiceCIDR, until no address of it is in use. */
+  serviceCidr: fromNeutral('networking.orch/service-cidr-finalizer'),
   /** On a CustomResourceDefinition that is being deleted, until nothing of the resource is left. */
   customResourceCleanup: `customresourcecleanup.${groupFromNeutral('apiextensions.orch')}`,
 } as const;
@@ -98,6 +103,9 @@ export const FINALIZER = {
 export const LABEL = {
   /** On every Namespace: its own name. */
   metadataName: fromNeutral('orch.io/metadata.name'),
+  /** On an IPAddress: `IPv4` or `IPv6`, and what made it. The same in both dialects. */
+  addressFamily: 'ipaddress.kubernetes.io/ip-family',
+  addressManager: 'ipaddress.kubernetes.io/managed-by',
   hostname: fromNeutral('orch.io/hostname'),
   os: fromNeutral('orch.io/os'),
   arch: fromNeutral('orch.io/arch'),

@@ -15,8 +15,9 @@ import type { AccessControl, Authorizer } from '../engine/request/access';
 import { CustomResources } from '../kubernetes/custom-resources/custom-resources';
 import { DefinitionController } from '../kubernetes/custom-resources/definition-controller';
 import { createAdmission } from '../kubernetes/admission/chain';
-import type { Reading } from '../kubernetes/cluster/cluster-reader';
+import type { Reading, ResourceName } from '../kubernetes/cluster/cluster-reader';
 import { clusterReadings } from '../kubernetes/cluster/cluster-reader';
+import { IP_ADDRESSES, SERVICES } from '../kubernetes/cluster/resources';
 import type { PluginChoice, PluginContext } from '../kubernetes/admission/plugins';
 import type { ProvideNamespace } from '../kubernetes/admission/plugins/namespace-existence';
 import { choosePlugins, webhookConfiguration } from '../kubernetes/admission/plugins';
@@ -31,6 +32,9 @@ import { quotaRecords } from '../kubernetes/admission/resource-quota/quota-recor
 import { timeout } from '../../shared/errors/status-error';
 import { isConfigurationResource } from './configuration-resources';
 import { ConversionCalls } from './conversion-calls';
+import { StoredAddresses } from '../kubernetes/bootstrap/address-objects';
+import type { AddressUpkeep } from '../kubernetes/bootstrap/address-repair';
+import { createAddressUpkeep } from '../kubernetes/bootstrap/address-repair';
 import { createMissing } from '../kubernetes/bootstrap/create-missing';
 import type { Admission } from '../engine/registry/admission';
 import type {
@@ -43,6 +47,7 @@ import { createServiceAllocation } from '../kubernetes/kinds/service-allocation/
 import type { AddressRange, ValueRange } from '../kubernetes/kinds/service-allocation/value-range';
 import { parseAddressRange, parsePortRange } from '../kubernetes/kinds/service-allocation/value-range';
 import type { ReadContext } from '../engine/registry/read-context';
+import type { StoredResource } from '../engine/registry/resource';
 import type { WriteContext } from '../engine/registry/write-context';
 import type { Registry } from '../engine/registry/registry';
 import { createRegistry } from '../engine/registry/registry';
@@ -119,6 +124,8 @@ export interface ControlPlane {
   readonly access: AccessControl;
   readonly openWatches: OpenWatches;
   readonly serviceAllocation: ServiceAllocation;
+  /** Keeps the objects of Services' addresses; absent at levels without them. */
+  readonly serviceAddresses: AddressUpkeep | undefined;
   readonly admissionMetrics: AdmissionMetrics;
   readonly webhookMetrics: WebhookMetrics;
   /** The requests of this server to webhooks of every kind. */
@@ -146,7 +153,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
   const newReading = clusterReadings(registry, read);
   const custom = convertedResources(options, { registry, cache, newReading, metrics });
-  const serviceAllocation = allocationOf(options, { services: servicesIn(registry, { cache, cacheWaitMs }) });
+  const addresses = isOn(kindSettings, 'MultiCIDRServiceAllocator')
+    ? StoredAddresses.of({ registry, cache, newReading, store: () => store })
+    : undefined;
+  const serviceAllocation = allocationOf(options, {
+    services: servicesIn(registry, { cache, cacheWaitMs }),
+    objects: addresses,
+  });
   const graphTimes = new GraphTimes();
   const sources = { stored: registry.stored, cache, times: graphTimes };
   const policies = new Policies(sources);
@@ -190,6 +203,16 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     access,
     openWatches: openWatches(policies, log),
     serviceAllocation,
+    serviceAddresses:
+      addresses &&
+      createAddressUpkeep({
+        addresses,
+        ...addressSources(options, registry),
+        cache,
+        newReading,
+        log,
+        store: () => store,
+      }),
     admissionMetrics: metrics.plugins,
     webhookMetrics: metrics.webhooks,
     requests,
@@ -302,7 +325,7 @@ function admissionOf(
 
 function allocationOf(
   { backend, prefix, log, services, kindSettings = DEFAULT_KIND_SETTINGS }: ControlPlaneOptions,
-  { services: readServices }: Pick<ServiceAllocationOptions, 'services'>,
+  { services: readServices, objects }: Pick<ServiceAllocationOptions, 'services' | 'objects'>,
 ): ServiceAllocation {
   return createServiceAllocation({
     backend,
@@ -311,16 +334,38 @@ function allocationOf(
     ...serviceFeatures(kindSettings),
     randomInt: (bound) => randomInt(bound),
     log,
+    objects,
     services: readServices,
   });
 }
 
 function serviceFeatures(
   settings: KindSettings,
-): Pick<ServiceAllocationOptions, 'optionalNodePorts' | 'isSingleFamily'> {
+): Pick<ServiceAllocationOptions, 'optionalNodePorts' | 'isSingleFamily' | 'reservesRequested'> {
   return {
     optionalNodePorts: isOn(settings, 'ServiceLBNodePortControl'),
     isSingleFamily: !isOn(settings, 'IPv6DualStack'),
+    reservesRequested: {
+      addresses: isOn(settings, 'ServiceIPStaticSubrange'),
+      nodePorts: isOn(settings, 'ServiceNodePortStaticSubrange'),
+    },
+  };
+}
+
+function addressSources(
+  { services = defaultServiceRanges() }: ControlPlaneOptions,
+  registry: Registry,
+): Pick<Parameters<typeof createAddressUpkeep>[0], 'cidrs' | 'services' | 'ipAddresses'> {
+  const storedOf = ({ group, resource }: ResourceName): StoredResource => {
+    const found = registry.stored.find((each) => each.group === group && each.resource === resource);
+    if (found === undefined) throw new Error(`${resource} are not stored`);
+    return found;
+  };
+  const { addresses, secondaryAddresses } = services;
+  return {
+    cidrs: [addresses.text, ...(secondaryAddresses === undefined ? [] : [secondaryAddresses.text])],
+    services: storedOf(SERVICES),
+    ipAddresses: storedOf(IP_ADDRESSES),
   };
 }
 

@@ -179,6 +179,8 @@ export async function startInProcessApi(
   if (definitionsLive) void plane.definitions.run(shutdown.signal);
   void plane.openWatches.run(shutdown.signal);
   await createFirstNamespaces(plane.store, plane.registry(), shutdown.signal);
+  await plane.serviceAddresses?.ensureDefault(shutdown.signal);
+  void plane.serviceAddresses?.run(shutdown.signal);
   const verbs: VerbContext = {
     registry: plane.registry,
     confirmRegistry: async (signal) => plane.custom.confirm(signal),

@@ -12,6 +12,7 @@ import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
 import type { CustomResources } from '../custom-resources/custom-resources';
 import type { ServiceAllocation } from '../kinds/service-allocation/service-allocation';
 import { retryUntilAvailable } from '../../engine/storage/retry-until-available';
+import type { AddressUpkeep } from './address-repair';
 import { checkRecords } from './store-records';
 import { createFirstObjects } from './first-objects';
 import { createFirstNamespaces } from './namespaces';
@@ -25,6 +26,7 @@ interface BootstrapPlane {
   readonly store: WriteContext;
   readonly custom: CustomResources;
   readonly serviceAllocation: ServiceAllocation;
+  readonly serviceAddresses?: AddressUpkeep | undefined;
 }
 
 export interface BootstrapObjectsParts {
@@ -111,6 +113,8 @@ async function ensureBootstrapObjects(
   const retrying = async (step: () => Promise<unknown>): Promise<unknown> =>
     retryUntilAvailable(step, { log, clock: systemClock }, signal);
   await retrying(async () => checkRecords(backend, prefix, signal));
+  if (plane.serviceAddresses !== undefined)
+    await retrying(async () => plane.serviceAddresses?.ensureDefault(signal));
   // Existing Services must claim their addresses before a client can request them.
   await retrying(async () => plane.serviceAllocation.repair(signal));
   if (!areThere) await retrying(async () => createFirstNamespaces(store, registry(), signal));

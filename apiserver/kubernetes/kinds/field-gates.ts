@@ -109,7 +109,10 @@ export const SERVER_GATES = [
   'APIServerIdentity',
   'ClusterTrustBundle',
   'GenericWorkload',
+  'MultiCIDRServiceAllocator',
   'PodCertificateRequest',
+  'ServiceIPStaticSubrange',
+  'ServiceNodePortStaticSubrange',
   'StorageVersionAPI',
   'StorageVersionMigrator',
 ] as const;

@@ -33,7 +33,7 @@ export function openHoldings(
     if (dryRun) return;
     const until = AbortSignal.timeout(GIVE_BACK_TIMEOUT_MS);
     for (const { pool, taken: each } of taken.splice(0)) {
-      await quietly(pool.claims.release(each.value, each.revision, until));
+      await quietly(pool.giveBack(each, owner, until));
     }
   };
   return {
@@ -54,7 +54,7 @@ export function openHoldings(
       if (dryRun) return;
       const until = AbortSignal.timeout(GIVE_BACK_TIMEOUT_MS);
       for (const { pool, value } of values) {
-        await quietly(pool.claims.releaseBefore(value, owner, revision, until));
+        await quietly(pool.letGo(value, owner, revision, until));
       }
     },
   };

@@ -1,6 +1,5 @@
 import type { Log } from '../../../../shared/log/log';
 import type { Claim, Claims, Owner } from './claims';
-import type { ValueRange } from './value-range';
 
 /** One object and the values of one range that it holds. */
 export interface Holder extends Owner {
@@ -10,7 +9,8 @@ export interface Holder extends Owner {
 export interface RepairedRange {
   /** For logs: `clusterip`. */
   readonly name: string;
-  readonly range: ValueRange;
+  /** Whether the range has a value. */
+  readonly contains: (value: string) => boolean;
   readonly claims: Claims;
 }
 
@@ -73,7 +73,7 @@ export class RangeRepair {
     const report = { claimed: 0, duplicates: 0, outside: 0 };
     for (const holder of holders) {
       for (const value of holder.values) {
-        if (this.#range.range.indexOf(value) === undefined) {
+        if (!this.#range.contains(value)) {
           report.outside += 1;
           this.#warn(holder, value, 'allocated value is out of range; recreate the Service to get another');
           continue;

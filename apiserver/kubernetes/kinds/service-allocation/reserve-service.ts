@@ -22,18 +22,17 @@ import type { Family } from './value-range';
 import { canonicalAddress } from './value-range';
 
 export interface ServicePools {
-  /** One for each family that Services have addresses of, that of the default first. They share their claims. */
-  readonly addresses: readonly AddressPool[];
+  /** The families that Services have addresses of, the default first. */
+  readonly families: readonly Family[];
+  /** Returns the pools of a family from which addresses can be taken. They share their claims. */
+  readonly addressesOf: (family: string) => readonly Pool[];
+  /** The addresses of all pools, to give them back. */
+  readonly allAddresses: Pool;
   readonly nodePorts: Pool;
   /** The gate IPv6DualStack is off: each Service has one address, of the default family, and says nothing of families. */
   readonly isSingleFamily?: boolean;
   /** Balancers may say that they need no ports of nodes. */
   readonly optionalNodePorts?: boolean;
-}
-
-export interface AddressPool {
-  readonly family: Family;
-  readonly pool: Pool;
 }
 
 const SERVICE = { group: '', kind: 'Service' } as const;
@@ -64,9 +63,7 @@ export function createServiceReserver(pools: ServicePools): Reserver {
       commit: (revision) =>
         holdings.letGo(
           [
-            ...without(held.addresses, kept.addresses).flatMap((value) =>
-              pools.addresses.slice(0, 1).map(({ pool }) => ({ pool, value })),
-            ),
+            ...without(held.addresses, kept.addresses).map((value) => ({ pool: pools.allAddresses, value })),
             ...without(held.ports, kept.ports).map((value) => ({ pool: pools.nodePorts, value })),
           ],
           revision,
@@ -95,7 +92,7 @@ function without(values: readonly string[], kept: readonly string[]): readonly s
 
 async function fill({ next, previous }: ServiceWrite, filling: Filling): Promise<Service | undefined> {
   if (next === undefined) return undefined;
-  const families = filling.pools.addresses.map(({ family }) => family);
+  const { families } = filling.pools;
   const isSingle = filling.pools.isSingleFamily === true;
   const { service, errors } = isSingle
     ? { service: next, errors: [] }
@@ -135,33 +132,33 @@ async function withAddresses(
 }
 
 async function anyAddress(family: string, { pools, holdings }: Filling): Promise<string> {
-  const outcome = await holdings.takeAny(poolOf(family, pools));
-  if (!outcome.ok) throw internalError(new Error('failed to allocate a serviceIP: range is full'));
-  return outcome.taken.value;
+  for (const pool of pools.addressesOf(family)) {
+    const outcome = await holdings.takeAny(pool);
+    if (outcome.ok) return outcome.taken.value;
+  }
+  throw internalError(new Error('failed to allocate a serviceIP: range is full'));
 }
 
+/** Takes the address from any of the ranges that have it. */
 async function thisAddress(
   service: Service,
   { address, family }: { readonly address: string; readonly family: string },
   { pools, holdings }: Filling,
 ): Promise<void> {
-  const pool = poolOf(family, pools);
-  const outcome = await holdings.take(pool, address);
+  const candidates = pools.addressesOf(family);
+  const pool = candidates.find(({ range }) => range.indexOf(address) !== undefined);
+  const outcome = pool === undefined ? OUTSIDE : await holdings.take(pool, address);
   if (outcome.ok) return;
-  const why = `failed to allocated ip:${address} with error:${addressProblem(outcome, pool)}`;
+  const ranges = candidates.map(({ range }) => range.text).join(',');
+  const why = `failed to allocated ip:${address} with error:${addressProblem(outcome, ranges)}`;
   throw refusal(service, [invalid('spec.clusterIPs', service.spec.clusterIPs, why)]);
 }
 
-/** The families of the Service were compared with those of the cluster before. */
-function poolOf(family: string, { addresses }: ServicePools): Pool {
-  const found = addresses.find((each) => each.family === family);
-  if (found === undefined) throw internalError(new Error(`there are no addresses of the family ${family}`));
-  return found.pool;
-}
+const OUTSIDE: TakeOutcome & { readonly ok: false } = { ok: false, why: 'outside' };
 
-function addressProblem(outcome: TakeOutcome & { readonly ok: false }, pool: Pool): string {
+function addressProblem(outcome: TakeOutcome & { readonly ok: false }, ranges: string): string {
   if (outcome.why === 'taken') return 'provided IP is already allocated';
-  return `provided IP is not in the valid range. The range of valid IPs is ${pool.range.text}`;
+  return `provided IP is not in the valid range. The range of valid IPs is ${ranges}`;
 }
 
 async function withHealthCheckPort(service: Service, { pools, holdings, held }: Filling): Promise<Service> {

@@ -4,6 +4,7 @@ import type { Log } from '../../../../shared/log/log';
 import type { RandomInt } from '../../../../shared/meta/generate-name';
 import type { Backend } from '../../../engine/storage/backend';
 import { Claims } from './claims';
+import type { ValueRecords } from './pool';
 import { Pool } from './pool';
 import type { Holder, RepairReport } from './repair';
 import { RangeRepair } from './repair';
@@ -34,6 +35,10 @@ export interface ServiceAllocationOptions {
   /** Of the other family, for Services with two addresses. */
   readonly secondaryAddresses?: AddressRange | undefined;
   readonly nodePorts: ValueRange;
+  /** Ranges of addresses that are objects, and objects for the addresses. Default: the ranges above alone. */
+  readonly objects?: AddressObjects | undefined;
+  /** Whether the beginning of a range is for those that request a value, and comes last for all others. Default: no. */
+  readonly reservesRequested?: { readonly addresses: boolean; readonly nodePorts: boolean };
   /** Balancers may say that they need no ports of nodes. Default: each port of theirs gets one. */
   readonly optionalNodePorts?: boolean;
   /** Services have one address, and say nothing of families. Default: they have as many families as there are ranges. */
@@ -42,6 +47,15 @@ export interface ServiceAllocationOptions {
   readonly log: Log;
   /** All Services, as of this revision or a later one. */
   readonly services: (revision: number, signal: AbortSignal) => Promise<readonly AllocatedService[]>;
+}
+
+/** The objects by which addresses are allocated. */
+export interface AddressObjects {
+  readonly records: ValueRecords;
+  /** Returns the ranges of a family from which addresses can be taken now. */
+  readonly readyRanges: (family: string) => readonly AddressRange[];
+  /** Whether an address is in any range, ready or not. */
+  readonly contains: (address: string) => boolean;
 }
 
 /** The allocation of addresses and ports to the Services of a cluster. */
@@ -59,18 +73,40 @@ export interface ServiceAllocation {
 
 export function createServiceAllocation(options: ServiceAllocationOptions): ServiceAllocation {
   const { backend, storePrefix, randomInt, log } = options;
-  const poolOf = (kind: string, range: ValueRange): Pool =>
-    new Pool(range, new Claims(backend, { storePrefix, kind }), randomInt);
+  const { objects, reservesRequested = { addresses: false, nodePorts: false } } = options;
+  const claims = new Claims(backend, { storePrefix, kind: 'clusterip' });
+  const addressPool = (range: ValueRange): Pool =>
+    new Pool(range, {
+      claims,
+      randomInt,
+      records: objects?.records,
+      reservedForRequests: reservesRequested.addresses ? reservedAddresses(range.size) : 0,
+    });
   const ranges = [
     options.addresses,
     ...(options.secondaryAddresses === undefined ? [] : [options.secondaryAddresses]),
   ];
-  const addresses = ranges.map((range) => ({ family: range.family, pool: poolOf('clusterip', range) }));
-  const allAddresses = poolOf('clusterip', unionOf(ranges));
-  const nodePorts = poolOf('nodeport', options.nodePorts);
+  const fixed = ranges.map((range) => ({ family: range.family, pools: [addressPool(range)] }));
+  const allAddresses = addressPool(unionOf(ranges));
+  const contains = objects?.contains ?? ((value: string) => allAddresses.range.indexOf(value) !== undefined);
+  const nodePorts = new Pool(options.nodePorts, {
+    claims: new Claims(backend, { storePrefix, kind: 'nodeport' }),
+    randomInt,
+    reservedForRequests: reservesRequested.nodePorts ? reservedPorts(options.nodePorts.size) : 0,
+  });
   const rounds = [
-    { repair: repairOf('clusterip', allAddresses, log), heldBy: heldAddresses },
-    { repair: repairOf('nodeport', nodePorts, log), heldBy: heldPorts },
+    { repair: new RangeRepair({ name: 'clusterip', contains, claims }, log), heldBy: heldAddresses },
+    {
+      repair: new RangeRepair(
+        {
+          name: 'nodeport',
+          contains: (port) => nodePorts.range.indexOf(port) !== undefined,
+          claims: nodePorts.claims,
+        },
+        log,
+      ),
+      heldBy: heldPorts,
+    },
   ];
   const repair = async (signal: AbortSignal): Promise<readonly RepairReport[]> => {
     const reports: RepairReport[] = [];
@@ -86,7 +122,12 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
   };
   return {
     reserve: createServiceReserver({
-      addresses,
+      families: fixed.map(({ family }) => family),
+      addressesOf: (family) =>
+        objects === undefined
+          ? fixed.flatMap((each) => (each.family === family ? each.pools : []))
+          : objects.readyRanges(family).map(addressPool),
+      allAddresses,
       nodePorts,
       optionalNodePorts: options.optionalNodePorts ?? false,
       isSingleFamily: options.isSingleFamily ?? false,
@@ -110,6 +151,20 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
   };
 }
 
-function repairOf(name: string, { range, claims }: Pool, log: Log): RangeRepair {
-  return new RangeRepair({ name, range, claims }, log);
+/** How much of a range of addresses is for those that request one (KEP-3070; upstream: `ipallocator/bitmap.go`). */
+function reservedAddresses(size: number): number {
+  return reservedPart(size + NOT_USABLE, { step: 16, max: 256 });
+}
+
+/** The same for ports (upstream: `portallocator/allocator.go`). */
+function reservedPorts(size: number): number {
+  return reservedPart(size, { step: 32, max: 128 });
+}
+
+/** Upstream counts the addresses of the network itself and of the broadcast. */
+const NOT_USABLE = 2;
+const RESERVED_MIN = 16;
+
+function reservedPart(size: number, { step, max }: { readonly step: number; readonly max: number }): number {
+  return size <= RESERVED_MIN ? 0 : Math.min(Math.max(RESERVED_MIN, Math.floor(size / step)), max);
 }

@@ -48,8 +48,33 @@ export function parseAddressRange(
       problem: `${text} is too small: services need at least ${String(2 ** ADDRESS_BITS_MIN)} addresses`,
     };
   }
-  return { ok: true, range: addressRange(address, { version, prefixBits, hostBits }) };
+  const usedBits = version === 4 ? hostBits : Math.min(hostBits, IPV6_BITS_USED_MAX);
+  return { ok: true, range: addressRange(address, { version, prefixBits, hostBits, usedBits }) };
 }
+
+/**
+ * Reads a network of any size, as ServiceCIDR objects have it. Returns undefined for a text that is no network, and for an IPv6 network
+ * with more than 64 bits of hosts, which upstream does not allocate from.
+ */
+export function serviceNetwork(text: string): AddressRange | undefined {
+  const [address = '', length = ''] = text.split('/');
+  const version = isIP(address);
+  const width = version === 4 ? 32 : 128;
+  const prefixBits = /^\d{1,3}$/.test(length) ? Number(length) : NaN;
+  if (version === 0 || !(prefixBits <= width) || (version === 6 && prefixBits < IPV6_PREFIX_BITS_MIN))
+    return undefined;
+  const hostBits = width - prefixBits;
+  return addressRange(address, {
+    version,
+    prefixBits,
+    hostBits,
+    usedBits: Math.min(hostBits, RANDOM_BITS_MAX),
+  });
+}
+
+const IPV6_PREFIX_BITS_MIN = 64;
+/** Random numbers have so many bits; larger networks have further addresses for those that request them. */
+const RANDOM_BITS_MAX = 47;
 
 /** The addresses of a network without its own and, for IPv4, the broadcast address. */
 function addressRange(
@@ -58,34 +83,43 @@ function addressRange(
     version,
     prefixBits,
     hostBits,
-  }: { readonly version: number; readonly prefixBits: number; readonly hostBits: number },
+    usedBits,
+  }: {
+    readonly version: number;
+    readonly prefixBits: number;
+    readonly hostBits: number;
+    /** The bits of addresses that are given to those that ask for any. */
+    readonly usedBits: number;
+  },
 ): AddressRange {
   const family = version === 4 ? IPv4 : IPv6;
   const cidr = `${write(ipBytes(address))}/${String(prefixBits)}`;
   const network = Buffer.from(family.networkAddressFromCIDR(cidr).toByteArray());
-  const size = version === 4 ? 2 ** hostBits - 2 : 2 ** Math.min(hostBits, IPV6_BITS_USED_MAX) - 1;
-  // So few addresses are used that they differ in their last four bytes only.
-  const end = network.length - LAST_BYTES;
-  const first = network.readUInt32BE(end) + 1;
+  const first = numberOf(network) + 1n;
+  const all = 2n ** BigInt(hostBits) - (version === 4 ? 2n : 1n);
+  const size = Math.max(0, 2 ** usedBits - (version === 4 ? 2 : 1));
+  // A bitmap has no other addresses.
+  const known = usedBits === IPV6_BITS_USED_MAX ? BigInt(size) : all;
   return {
     family: version === 4 ? 'IPv4' : 'IPv6',
     size,
     text: `${write(network)}/${String(prefixBits)}`,
-    at: (index) => {
-      const bytes = Buffer.from(network);
-      bytes.writeUInt32BE(first + index, end);
-      return write(bytes);
-    },
+    at: (index) => write(bytesOf(first + BigInt(index), network.length)),
     indexOf: (value) => {
       if (isIP(value) !== version) return undefined;
-      const bytes = ipBytes(value);
-      if (bytes.compare(network, 0, end, 0, end) !== 0) return undefined;
-      return withinSize(bytes.readUInt32BE(end) - first, size);
+      const index = numberOf(ipBytes(value)) - first;
+      return index >= 0n && index < known ? Number(index) : undefined;
     },
   };
 }
 
-const LAST_BYTES = 4;
+function numberOf(bytes: Buffer): bigint {
+  return BigInt(`0x${bytes.toString('hex')}`);
+}
+
+function bytesOf(number: bigint, length: number): Buffer {
+  return Buffer.from(number.toString(16).padStart(length * 2, '0'), 'hex');
+}
 
 /** Reads `30000-32767`, or `30000+100` for a first port and how many follow. Undefined when it is no interval of ports. */
 export function parsePortRange(text: string): ValueRange | undefined {
