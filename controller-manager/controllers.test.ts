@@ -3,7 +3,10 @@ import { DEFAULT_KIND_SETTINGS } from '../apiserver/engine/registry/strategy';
 import { policyObjects } from '../apiserver/kubernetes/bootstrap/policy-objects';
 import type { ApiObject } from '../shared/object/object';
 import { NAMESPACE } from '../shared/names';
-import { CONTROLLERS } from './controllers';
+import { isOnByDefault } from '../shared/flags/feature-gate-table';
+import { controllersWith } from './controllers';
+import type { ManagerGate } from './runtime/controller-options';
+import { MANAGER_GATES } from './runtime/controller-options';
 
 interface Binding extends ApiObject {
   readonly roleRef: { readonly kind: string; readonly name: string };
@@ -38,7 +41,11 @@ function missing(account: string): readonly string[] {
 }
 
 test('the service account of every controller is bound to a default role of its name', () => {
-  const lacking = CONTROLLERS.flatMap(({ name, account }) =>
+  // The other gates only add controllers to those of every level.
+  const isThere = (gate: ManagerGate): boolean => gate !== 'MultiCIDRServiceAllocator' || isOnByDefault(gate);
+  const gates = Object.fromEntries(MANAGER_GATES.map((gate) => [gate, isThere(gate)]));
+  const controllers = controllersWith(gates as Parameters<typeof controllersWith>[0]);
+  const lacking = controllers.flatMap(({ name, account }) =>
     (account === undefined ? [] : missing(account)).map((what) => `${name} lacks ${what}`),
   );
   expect(lacking).toEqual([]);

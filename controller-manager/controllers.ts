@@ -22,6 +22,7 @@ import { runReplicaSets, runReplicationControllers } from './replicaset/replicas
 import { runResourceQuota } from './resource-quota/resource-quota';
 import { runRoleAggregation } from './role-aggregation/role-aggregation';
 import { runStatefulSets } from './statefulset/statefulset';
+import { runServiceCidrs } from './service-cidrs/service-cidrs';
 import { runStaleStorageVersions } from './storage-versions/stale-storage-versions';
 import { runTtlAfterFinished } from './ttl-after-finished/ttl-after-finished';
 import { runClaimProtection } from './volume-protection/claim-protection';
@@ -72,6 +73,12 @@ export const CONTROLLERS: readonly Controller[] = [
     account: 'storage-version-garbage-collector',
     gates: ['APIServerIdentity', 'StorageVersionAPI'],
     run: runStaleStorageVersions,
+  },
+  {
+    name: 'service-cidr-controller',
+    account: 'service-cidrs-controller',
+    gates: ['MultiCIDRServiceAllocator'],
+    run: runServiceCidrs,
   },
   { name: 'tokencleaner', account: 'token-cleaner', isOffByDefault: true, run: runTokenCleaner },
 ];

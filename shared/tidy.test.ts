@@ -37,6 +37,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'controller-manager/statefulset',
     'controller-manager/storage-versions',
     'controller-manager/ttl-after-finished',
+    'controller-manager/service-cidrs',
     'controller-manager/volume-protection',
   ],
   ['controller-manager/pods'],

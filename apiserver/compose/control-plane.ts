@@ -1,5 +1,4 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Service } from '../../shared/api/types/core-v1';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { SharedLimit } from '../../shared/concurrency/shared-limit';
 import { QueueTimes } from '../../shared/concurrency/queue-times';
@@ -15,9 +14,8 @@ import type { AccessControl, Authorizer } from '../engine/request/access';
 import { CustomResources } from '../kubernetes/custom-resources/custom-resources';
 import { DefinitionController } from '../kubernetes/custom-resources/definition-controller';
 import { createAdmission } from '../kubernetes/admission/chain';
-import type { Reading, ResourceName } from '../kubernetes/cluster/cluster-reader';
+import type { Reading } from '../kubernetes/cluster/cluster-reader';
 import { clusterReadings } from '../kubernetes/cluster/cluster-reader';
-import { IP_ADDRESSES, SERVICES } from '../kubernetes/cluster/resources';
 import type { PluginChoice, PluginContext } from '../kubernetes/admission/plugins';
 import type { ProvideNamespace } from '../kubernetes/admission/plugins/namespace-existence';
 import { choosePlugins, webhookConfiguration } from '../kubernetes/admission/plugins';
@@ -29,25 +27,16 @@ import type { GraphSources } from '../kubernetes/auth/node/node-graph';
 import { ClientRequests } from '../../shared/metrics/rest-client';
 import { WebhookMetrics } from '../kubernetes/admission/webhooks/webhook-metrics';
 import { quotaRecords } from '../kubernetes/admission/resource-quota/quota-records';
-import { timeout } from '../../shared/errors/status-error';
 import { isConfigurationResource } from './configuration-resources';
+import type { ServiceRanges } from './service-allocation';
+import { createAllocation } from './service-allocation';
 import { ConversionCalls } from './conversion-calls';
-import { StoredAddresses } from '../kubernetes/bootstrap/address-objects';
 import type { AddressUpkeep } from '../kubernetes/bootstrap/address-repair';
-import { createAddressUpkeep } from '../kubernetes/bootstrap/address-repair';
 import { createMissing } from '../kubernetes/bootstrap/create-missing';
 import type { Admission } from '../engine/registry/admission';
-import type {
-  AllocatedService,
-  ServiceAllocation,
-  ServiceAllocationOptions,
-} from '../kubernetes/kinds/service-allocation/service-allocation';
+import type { ServiceAllocation } from '../kubernetes/kinds/service-allocation/service-allocation';
 import { isOn } from '../kubernetes/kinds/field-gates';
-import { createServiceAllocation } from '../kubernetes/kinds/service-allocation/service-allocation';
-import type { AddressRange, ValueRange } from '../kubernetes/kinds/service-allocation/value-range';
-import { parseAddressRange, parsePortRange } from '../kubernetes/kinds/service-allocation/value-range';
 import type { ReadContext } from '../engine/registry/read-context';
-import type { StoredResource } from '../engine/registry/resource';
 import type { WriteContext } from '../engine/registry/write-context';
 import type { Registry } from '../engine/registry/registry';
 import { createRegistry } from '../engine/registry/registry';
@@ -56,7 +45,6 @@ import { DEFAULT_RUNTIME_CONFIG } from '../engine/registry/runtime-config';
 import { servedDefinitions } from '../kubernetes/kinds/served';
 import type { KindSettings } from '../engine/registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../engine/registry/strategy';
-import { currentOfEntry } from '../engine/registry/stored-form';
 import type { Backend } from '../engine/storage/backend';
 import type { CacheFills } from '../engine/watch-cache/cluster-cache';
 import { ClusterCache } from '../engine/watch-cache/cluster-cache';
@@ -105,13 +93,6 @@ export interface AdmissionOptions
   readonly webhookCalls?: CallLimits;
 }
 
-export interface ServiceRanges {
-  readonly addresses: AddressRange;
-  /** The range of the other address family. */
-  readonly secondaryAddresses?: AddressRange | undefined;
-  readonly nodePorts: ValueRange;
-}
-
 /** Registry, cache and admission over one backend: the whole server except its listeners. */
 export interface ControlPlane {
   readonly registry: () => Registry;
@@ -153,13 +134,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
   const newReading = clusterReadings(registry, read);
   const custom = convertedResources(options, { registry, cache, newReading, metrics });
-  const addresses = isOn(kindSettings, 'MultiCIDRServiceAllocator')
-    ? StoredAddresses.of({ registry, cache, newReading, store: () => store })
-    : undefined;
-  const serviceAllocation = allocationOf(options, {
-    services: servicesIn(registry, { cache, cacheWaitMs }),
-    objects: addresses,
-  });
+  const allocation = createAllocation(options, { registry, read, newReading, store: () => store });
   const graphTimes = new GraphTimes();
   const sources = { stored: registry.stored, cache, times: graphTimes };
   const policies = new Policies(sources);
@@ -187,7 +162,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     refuseEscalation: refuseEscalation({ authorize, policies }),
     requireCreate: requireCreate(authorize),
     appliesAtOnce: isConfigurationResource,
-    reservers: new Map([['service addresses', serviceAllocation.reserve]]),
+    reservers: new Map([['service addresses', allocation.serviceAllocation.reserve]]),
     eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
     serverSideApply: options.serverSideApply ?? true,
     subresourceOwners: options.subresourceOwners ?? false,
@@ -202,17 +177,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     definitions: new DefinitionController({ store, builtIn: registry, custom, log, queues }),
     access,
     openWatches: openWatches(policies, log),
-    serviceAllocation,
-    serviceAddresses:
-      addresses &&
-      createAddressUpkeep({
-        addresses,
-        ...addressSources(options, registry),
-        cache,
-        newReading,
-        log,
-        store: () => store,
-      }),
+    ...allocation,
     admissionMetrics: metrics.plugins,
     webhookMetrics: metrics.webhooks,
     requests,
@@ -323,56 +288,6 @@ function admissionOf(
   });
 }
 
-function allocationOf(
-  { backend, prefix, log, services, kindSettings = DEFAULT_KIND_SETTINGS }: ControlPlaneOptions,
-  { services: readServices, objects }: Pick<ServiceAllocationOptions, 'services' | 'objects'>,
-): ServiceAllocation {
-  return createServiceAllocation({
-    backend,
-    storePrefix: prefix,
-    ...(services ?? defaultServiceRanges()),
-    ...serviceFeatures(kindSettings),
-    randomInt: (bound) => randomInt(bound),
-    log,
-    objects,
-    services: readServices,
-  });
-}
-
-function serviceFeatures(
-  settings: KindSettings,
-): Pick<ServiceAllocationOptions, 'optionalNodePorts' | 'isSingleFamily' | 'reservesRequested'> {
-  return {
-    optionalNodePorts: isOn(settings, 'ServiceLBNodePortControl'),
-    isSingleFamily: !isOn(settings, 'IPv6DualStack'),
-    reservesRequested: {
-      addresses: isOn(settings, 'ServiceIPStaticSubrange'),
-      nodePorts: isOn(settings, 'ServiceNodePortStaticSubrange'),
-    },
-  };
-}
-
-function addressSources(
-  { services = defaultServiceRanges() }: ControlPlaneOptions,
-  registry: Registry,
-): Pick<Parameters<typeof createAddressUpkeep>[0], 'cidrs' | 'services' | 'ipAddresses'> {
-  const storedOf = ({ group, resource }: ResourceName): StoredResource => {
-    const found = registry.stored.find((each) => each.group === group && each.resource === resource);
-    if (found === undefined) throw new Error(`${resource} are not stored`);
-    return found;
-  };
-  const { addresses, secondaryAddresses } = services;
-  return {
-    cidrs: [addresses.text, ...(secondaryAddresses === undefined ? [] : [secondaryAddresses.text])],
-    services: storedOf(SERVICES),
-    ipAddresses: storedOf(IP_ADDRESSES),
-  };
-}
-
-/** The defaults of kube-apiserver. */
-const DEFAULT_SERVICE_ADDRESSES = '10.0.0.0/24';
-const DEFAULT_NODE_PORTS = '30000-32767';
-
 /** The default of kube-apiserver. */
 export const DEFAULT_ADMISSION: AdmissionOptions = {
   enable: [],
@@ -380,14 +295,6 @@ export const DEFAULT_ADMISSION: AdmissionOptions = {
   tolerationSeconds: { notReady: 300, unreachable: 300 },
   configurations: new Map(),
 };
-
-function defaultServiceRanges(): ServiceRanges {
-  const addresses = parseAddressRange(DEFAULT_SERVICE_ADDRESSES);
-  const nodePorts = parsePortRange(DEFAULT_NODE_PORTS);
-  if (!addresses.ok || nodePorts === undefined)
-    throw new Error('the default ranges of Services are malformed');
-  return { addresses: addresses.range, nodePorts };
-}
 
 async function createNamespace(
   store: WriteContext,
@@ -397,33 +304,4 @@ async function createNamespace(
   const endpoint = registry.endpoint(GROUP.core, 'v1', 'namespaces');
   if (endpoint === undefined) throw new Error('namespaces are not served');
   await createMissing(store, endpoint, { metadata: { name } }, signal);
-}
-
-/** The Retry-After value while the cache lags behind the store. */
-const RETRY_AFTER_SECONDS = 1;
-
-/**
- * Returns all Services from the cache, once it has reached the revision and is complete. A missing Service would lose its addresses and
- * ports.
- */
-function servicesIn(
-  registry: Registry,
-  { cache, cacheWaitMs }: Pick<ReadContext, 'cache' | 'cacheWaitMs'>,
-): (revision: number, signal: AbortSignal) => Promise<readonly AllocatedService[]> {
-  const endpoint = registry.endpoint(GROUP.core, 'v1', 'services');
-  if (endpoint === undefined) throw new Error('services are not served');
-  const { stored } = endpoint;
-  return async (revision, signal) => {
-    const cached = cache.resource(stored.keyPrefix);
-    const needs = { of: [cached], revision, timeoutMs: cacheWaitMs, refill: 'wait' } as const;
-    if ((await cache.freshen(needs, signal)) === 'behind' || !cached.isReady) {
-      throw timeout('the watch cache is behind the store', RETRY_AFTER_SECONDS);
-    }
-    return [...cached.snapshot().entries()].map((entry) => ({
-      namespace: entry.namespace,
-      name: entry.name,
-      uid: entry.uid,
-      spec: (currentOfEntry(stored, entry).object as Service).spec,
-    }));
-  };
 }

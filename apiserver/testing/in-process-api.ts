@@ -22,13 +22,9 @@ import { createAuthorization } from '../compose/authorization';
 import type { VerbContext } from '../engine/handlers/context';
 import type { RequestFeatures } from '../engine/handlers/request-features';
 import { ALL_FEATURES } from '../engine/handlers/request-features';
-import type {
-  AdmissionOptions,
-  ControlPlane,
-  ControlPlaneOptions,
-  ServiceRanges,
-} from '../compose/control-plane';
+import type { AdmissionOptions, ControlPlane, ControlPlaneOptions } from '../compose/control-plane';
 import { DEFAULT_ADMISSION, createControlPlane } from '../compose/control-plane';
+import type { ServiceRanges } from '../compose/service-allocation';
 import { createMetricsEndpoints } from '../compose/metrics/metrics-endpoints';
 import { statusAnswer, statusErrorOf } from '../engine/server/error-handler';
 import { createPageRouter } from '../engine/server/page-router';

@@ -9,6 +9,7 @@ export const MANAGER_GATES = [
   'APIServerIdentity',
   'CronJobsScheduledAnnotation',
   'MaxUnavailableStatefulSet',
+  'MultiCIDRServiceAllocator',
   'NodeOutOfServiceVolumeDetach',
   'PodDisruptionConditions',
   'PodIndexLabel',

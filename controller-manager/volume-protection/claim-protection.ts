@@ -7,7 +7,7 @@ import { FINALIZER } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { withoutFinalizer } from '../runtime/live-object';
 import { runInformedLoop } from '../runtime/informed-loop';
-import { changeFinalizers, isLeaving, withFinalizer } from './protection';
+import { changeFinalizers, isLeaving, withFinalizer } from '../runtime/protection';
 import type { PodWithClaims } from './storage-objects';
 import { claimKeysOf, isUsing, podOf } from './storage-objects';
 

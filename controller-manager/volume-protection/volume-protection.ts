@@ -5,7 +5,7 @@ import { FINALIZER } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { withoutFinalizer } from '../runtime/live-object';
 import { runObjectLoop } from '../runtime/object-loop';
-import { changeFinalizers, isLeaving, withFinalizer } from './protection';
+import { changeFinalizers, isLeaving, withFinalizer } from '../runtime/protection';
 
 const WORKERS = 5;
 

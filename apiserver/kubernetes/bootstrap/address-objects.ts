@@ -37,6 +37,7 @@ export interface AddressObjectsParts {
  */
 export class StoredAddresses implements AddressObjects, ValueRecords {
   readonly cidrs: Endpoint;
+  readonly records: ValueRecords = this;
   readonly #addresses: Endpoint;
   readonly #parts: AddressObjectsParts;
   readonly #networks = new Map<string, AddressRange | undefined>();
@@ -59,10 +60,6 @@ export class StoredAddresses implements AddressObjects, ValueRecords {
     return cidrs === undefined || addresses === undefined
       ? undefined
       : new StoredAddresses(parts, cidrs, addresses);
-  }
-
-  get records(): ValueRecords {
-    return this;
   }
 
   readonly readyRanges = (family: string): readonly AddressRange[] => {

@@ -105,7 +105,7 @@ class AddressRepair {
       const now = Date.now();
       const slices = new Slices();
       let nextMs = now + LOOK_MS_MAX;
-      for (const [key, { atMs, failures }] of [...this.#due]) {
+      for (const [key, { atMs, failures }] of this.#due) {
         if (signal.aborted) return;
         if (atMs <= now) {
           this.#due.delete(key);

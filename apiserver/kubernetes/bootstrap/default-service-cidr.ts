@@ -43,7 +43,7 @@ export function createDefaultCidr(
     const reading = newReading();
     let current = reading.get(SERVICE_CIDRS, name);
     if (current === undefined) {
-      await createMissing(store, endpoint, { metadata: { name }, spec: { cidrs } } as ApiObject, signal);
+      await createMissing(store, endpoint, { metadata: { name }, spec: { cidrs } }, signal);
       await reading.freshen(signal);
       current = reading.get(SERVICE_CIDRS, name);
     }
@@ -92,8 +92,7 @@ async function change(
 ): Promise<void> {
   const request = { ...ownRequest(endpoint, { name: API_SERVICE_NAME }, MANAGER), subresource: part };
   const update = {
-    change: (current: ApiObject | undefined) =>
-      ownObject(endpoint, edit(current as ServiceCIDR) as unknown as ApiObject),
+    change: (current: ApiObject | undefined) => ownObject(endpoint, edit(current as ServiceCIDR)),
     options: { creates: 'never' as const },
   };
   await updateObject(store, request, update, signal);

@@ -3,7 +3,7 @@ import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 import { StorageError } from '../../../engine/storage/backend';
 import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
-import type { ServiceRanges } from '../../../compose/control-plane';
+import type { ServiceRanges } from '../../../compose/service-allocation';
 import { parseAddressRange, parsePortRange } from './value-range';
 
 const SERVICES = '/api/v1/namespaces/default/services';

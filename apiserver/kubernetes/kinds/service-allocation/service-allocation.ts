@@ -6,7 +6,7 @@ import type { Backend } from '../../../engine/storage/backend';
 import { Claims } from './claims';
 import type { ValueRecords } from './pool';
 import { Pool } from './pool';
-import type { Holder, RepairReport } from './repair';
+import type { Holder, RepairedRange, RepairReport } from './repair';
 import { RangeRepair } from './repair';
 import type { Reserver } from '../../../engine/registry/reservation';
 import { createServiceReserver } from './reserve-service';
@@ -94,32 +94,12 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
     randomInt,
     reservedForRequests: reservesRequested.nodePorts ? reservedPorts(options.nodePorts.size) : 0,
   });
-  const rounds = [
-    { repair: new RangeRepair({ name: 'clusterip', contains, claims }, log), heldBy: heldAddresses },
-    {
-      repair: new RangeRepair(
-        {
-          name: 'nodeport',
-          contains: (port) => nodePorts.range.indexOf(port) !== undefined,
-          claims: nodePorts.claims,
-        },
-        log,
-      ),
-      heldBy: heldPorts,
-    },
-  ];
-  const repair = async (signal: AbortSignal): Promise<readonly RepairReport[]> => {
-    const reports: RepairReport[] = [];
-    for (const { repair: range, heldBy } of rounds) {
-      const holders = async (revision: number, until: AbortSignal): Promise<readonly Holder[]> =>
-        (await options.services(revision, until)).map(({ spec, ...owner }) => ({
-          ...owner,
-          values: heldBy(spec),
-        }));
-      reports.push(await range.run(holders, signal));
-    }
-    return reports;
-  };
+  const ports = nodePorts.range;
+  const isPort = (port: string): boolean => ports.indexOf(port) !== undefined;
+  const repair = repairOf(options, [
+    { range: { name: 'clusterip', contains, claims }, heldBy: heldAddresses },
+    { range: { name: 'nodeport', contains: isPort, claims: nodePorts.claims }, heldBy: heldPorts },
+  ]);
   return {
     reserve: createServiceReserver({
       families: fixed.map(({ family }) => family),
@@ -148,6 +128,26 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
         });
       }
     },
+  };
+}
+
+/** Returns a function that repairs all ranges. */
+function repairOf(
+  { services, log }: Pick<ServiceAllocationOptions, 'services' | 'log'>,
+  ranges: readonly {
+    readonly range: RepairedRange;
+    readonly heldBy: (spec: ServiceSpec) => readonly string[];
+  }[],
+): (signal: AbortSignal) => Promise<readonly RepairReport[]> {
+  const rounds = ranges.map(({ range, heldBy }) => ({ repair: new RangeRepair(range, log), heldBy }));
+  return async (signal) => {
+    const reports: RepairReport[] = [];
+    for (const { repair, heldBy } of rounds) {
+      const holders = async (revision: number, until: AbortSignal): Promise<readonly Holder[]> =>
+        (await services(revision, until)).map(({ spec, ...owner }) => ({ ...owner, values: heldBy(spec) }));
+      reports.push(await repair.run(holders, signal));
+    }
+    return reports;
   };
 }
 

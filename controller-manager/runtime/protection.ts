@@ -1,7 +1,7 @@
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
-import type { MetadataChange } from '../runtime/live-object';
+import type { MetadataChange } from './live-object';
 
 const CONFLICT_TRIES_MAX = 5;
 
