@@ -267,6 +267,8 @@ function admissionOf(
         newReading,
         limits: admission.webhookCalls ?? DEFAULT_CALL_LIMITS,
         metrics: metrics.webhooks,
+        expressions: metrics.plugins.expressions,
+        authorize,
         requests: metrics.requests,
         clock,
         log,

@@ -3,8 +3,8 @@ import type { Checked } from './check/checker';
 import { mergeFunctions } from './check/declarations';
 import type {
   Declarations,
-  FieldTypes,
   FunctionDeclaration,
+  StructTypes,
   VariableDeclaration,
 } from './check/declarations';
 import { validateLiterals } from './check/literals';
@@ -59,7 +59,9 @@ export interface EnvironmentOptions {
   /** Variables of expressions; later ones replace earlier ones of the same name. */
   readonly variables?: readonly VariableDeclaration[];
   /** Types with fields, by name. */
-  readonly structs?: ReadonlyMap<string, FieldTypes>;
+  readonly structs?: StructTypes;
+  /** Functions besides those of the release. */
+  readonly functions?: readonly FunctionDeclaration[];
   readonly container?: string;
   /** Whether elements of literals may differ in their types; Kubernetes does not allow it. */
   readonly allowsMixedLiterals?: boolean;
@@ -90,10 +92,14 @@ export class Environment {
       ...(release >= ADDRESSES_SINCE ? ADDRESS_TYPE_NAMES : []),
     ];
     const variables = [...types, ...(options.variables ?? [])];
+    const functions = base === undefined ? functionsOf(release) : base.#declarations.functions;
     this.#declarations = {
       container: options.container ?? '',
       variables: new Map(variables.map((variable) => [variable.name, variable])),
-      functions: base === undefined ? functionsOf(release) : base.#declarations.functions,
+      functions:
+        options.functions === undefined || base !== undefined
+          ? functions
+          : mergeFunctions([...functions.values(), ...options.functions]),
       structs: options.structs ?? new Map(),
     };
   }

@@ -1,13 +1,14 @@
 import { ownKeyMap } from '../own-key-map';
 
-/** The stability of a metric: `STABLE` keeps name, type and labels, `ALPHA` guarantees nothing. */
+/** The stability of a metric: `STABLE` keeps name, type and labels, `BETA` name and type, `ALPHA` guarantees nothing. */
 export interface Stability {
-  readonly level: 'ALPHA' | 'STABLE';
+  readonly level: 'ALPHA' | 'BETA' | 'STABLE';
   /** The release that deprecated it; it is hidden in the next one. */
   readonly deprecated?: string;
 }
 
 const ALPHA: Stability = { level: 'ALPHA' };
+const BETA: Stability = { level: 'BETA' };
 const STABLE: Stability = { level: 'STABLE' };
 
 /** Every metric of both programs but those of the runtime. The names of v1.21 have its classes; those of the project are `ALPHA`. */
@@ -67,6 +68,13 @@ export const STABILITY: ReadonlyMap<string, Stability> = ownKeyMap({
   apiserver_admission_controller_admission_duration_seconds: ALPHA,
   apiserver_admission_step_admission_duration_seconds: ALPHA,
   apiserver_admission_webhook_admission_duration_seconds: ALPHA,
+  apiserver_admission_match_condition_evaluation_errors_total: ALPHA,
+  apiserver_admission_match_condition_evaluation_seconds: ALPHA,
+  apiserver_admission_match_condition_exclusions_total: ALPHA,
+  apiserver_mutating_admission_policy_check_duration_seconds: ALPHA,
+  apiserver_mutating_admission_policy_check_total: ALPHA,
+  apiserver_validating_admission_policy_check_duration_seconds: BETA,
+  apiserver_validating_admission_policy_check_total: BETA,
   apiserver_admission_webhook_fail_open_count: ALPHA,
   apiserver_admission_webhook_rejection_count: ALPHA,
   apiserver_audit_error_total: ALPHA,

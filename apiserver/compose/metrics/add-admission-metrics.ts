@@ -1,5 +1,7 @@
+import { isAtLevel } from '../../../shared/api-level';
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { AdmissionMetrics } from '../../kubernetes/admission/admission-metrics';
+import type { ExpressionMetrics } from '../../kubernetes/admission/expressions/expression-metrics';
 
 const LABELS = ['type', 'operation', 'rejected'] as const;
 
@@ -21,4 +23,58 @@ export function addAdmissionMetrics(metrics: MetricSet, admission: AdmissionMetr
       for (const { labels, durations } of admission.plugins()) yield [labels, durations];
     },
   });
+  if (isAtLevel({ since: '1.26' })) addExpressionMetrics(metrics, admission.expressions);
 }
+
+const CONDITION_LABELS = ['name', 'kind', 'type', 'operation'] as const;
+
+function addExpressionMetrics(metrics: MetricSet, expressions: ExpressionMetrics): void {
+  metrics.histogram({
+    name: 'apiserver_admission_match_condition_evaluation_seconds',
+    help: 'The time to evaluate the match conditions of a webhook or a policy.',
+    labels: CONDITION_LABELS,
+    *read() {
+      for (const { labels, durations } of expressions.conditionTimes.values()) yield [labels, durations];
+    },
+  });
+  metrics.counter({
+    name: 'apiserver_admission_match_condition_evaluation_errors_total',
+    help: 'Match conditions that could not be evaluated.',
+    labels: CONDITION_LABELS,
+    *read() {
+      for (const { labels, times } of expressions.conditionErrors.values()) yield [labels, times];
+    },
+  });
+  metrics.counter({
+    name: 'apiserver_admission_match_condition_exclusions_total',
+    help: 'Requests that a webhook was not called for because of its match conditions.',
+    labels: CONDITION_LABELS,
+    *read() {
+      for (const { labels, times } of expressions.exclusions.values()) yield [labels, times];
+    },
+  });
+  const checks = [
+    ['validating', expressions.validations, [...CHECK_LABELS, 'enforcement_action']],
+    ['mutating', expressions.mutations, CHECK_LABELS],
+  ] as const;
+  for (const [type, series, names] of checks) {
+    metrics.counter({
+      name: `apiserver_${type}_admission_policy_check_total`,
+      help: `Expressions of ${type} admission policies that were evaluated, by policy, binding and result.`,
+      labels: names,
+      *read() {
+        for (const { labels, durations } of series.values()) yield [labels, durations.count];
+      },
+    });
+    metrics.histogram({
+      name: `apiserver_${type}_admission_policy_check_duration_seconds`,
+      help: `The time to evaluate an expression of a ${type} admission policy.`,
+      labels: names,
+      *read() {
+        for (const { labels, durations } of series.values()) yield [labels, durations];
+      },
+    });
+  }
+}
+
+const CHECK_LABELS = ['policy', 'policy_binding', 'error_type'] as const;

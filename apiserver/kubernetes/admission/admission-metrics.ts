@@ -1,4 +1,6 @@
 import type { AdmissionOperation } from '../../engine/registry/admission';
+import type { TakenExpressionCounts } from './expressions/expression-metrics';
+import { ExpressionMetrics } from './expressions/expression-metrics';
 import type { TakenDurations } from '../../../shared/metrics/duration-histogram';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
 import type { Taken } from '../../../shared/metrics/taken';
@@ -34,6 +36,8 @@ const BOUNDS_SECONDS: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5];
 export class AdmissionMetrics {
   readonly #phases = new Map<string, DecisionSeries>();
   readonly #plugins = new Map<string, DecisionSeries>();
+  /** Of match conditions and policies. */
+  readonly expressions = new ExpressionMetrics();
 
   ofPhase(kind: DecisionKind): ObserveDecision {
     return observerOf(this.#phases, kind);
@@ -45,10 +49,15 @@ export class AdmissionMetrics {
 
   /** Returns and resets the counts since the last call. */
   take(): TakenAdmission {
-    return { phases: takeDurations(this.#phases.values()), plugins: takeDurations(this.#plugins.values()) };
+    return {
+      phases: takeDurations(this.#phases.values()),
+      plugins: takeDurations(this.#plugins.values()),
+      ...this.expressions.take(),
+    };
   }
 
-  add({ phases, plugins }: TakenAdmission): void {
+  add({ phases, plugins, ...expressions }: TakenAdmission): void {
+    this.expressions.add(expressions);
     for (const [labels, taken] of phases) durationsOf(this.#phases, labels).add(taken);
     for (const [labels, taken] of plugins) durationsOf(this.#plugins, labels).add(taken);
   }
@@ -63,7 +72,7 @@ export class AdmissionMetrics {
 }
 
 /** The counts of another thread, as data. */
-export interface TakenAdmission {
+export interface TakenAdmission extends TakenExpressionCounts {
   readonly phases: Taken<TakenDurations>;
   readonly plugins: Taken<TakenDurations>;
 }

@@ -7,6 +7,7 @@ import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
 import type { Reading } from '../cluster/cluster-reader';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES, choosePlugins } from './plugins';
 import { DEFAULT_CALL_LIMITS } from './webhooks/call';
+import { ExpressionMetrics } from './expressions/expression-metrics';
 import { WebhookMetrics } from './webhooks/webhook-metrics';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'plugins-'));
@@ -37,6 +38,8 @@ const context = {
     newReading: () => ({}) as Reading,
     limits: DEFAULT_CALL_LIMITS,
     metrics: new WebhookMetrics(),
+    expressions: new ExpressionMetrics(),
+    authorize: async () => Promise.resolve({ decision: 'allow', reason: '' }) as never,
     clock: { now: () => 0 },
     log: silentLog,
     requests: new ClientRequests(),

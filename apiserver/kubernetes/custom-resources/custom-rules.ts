@@ -14,11 +14,7 @@ import {
 } from '../../../shared/errors/field-error';
 import { fieldOf } from '../../../shared/structural/outcome';
 import type { LoopBounds } from '../../engine/request/loop-bounds';
-import { TooLargeHereError } from '../../engine/request/loop-bounds';
-import { keepSourceWithin } from '../kinds/apiextensions/crd-rules';
-
-/** Cost units that rules may spend on the event loop, in at most 10 ms; a request with more restarts on a worker. */
-const LOOP_COST_MAX = 50_000;
+import { keepCostWithin, keepSourceWithin } from '../kinds/rules/expression-bounds';
 
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
@@ -70,17 +66,13 @@ export function validateByRules(
 ): FieldError[] {
   if (rules === undefined) return [];
   if (wrongValues.some(isBlocking)) return [invalid(fieldOf(''), undefined, NOT_CHECKED)];
-  const onCost = bounds === undefined ? undefined : keepCostWithin;
+  const onCost = bounds === undefined ? undefined : (cost: number) => keepCostWithin(bounds, cost);
   return evaluateRules(rules, object, previous, { onCost })
     .filter(({ isWarning }) => !(isWarning && RATCHETS))
     .map(toFieldError);
 }
 
 /** Throws TooLargeHereError when rules have spent what they may on the event loop. */
-function keepCostWithin(cost: number): void {
-  if (cost > LOOP_COST_MAX) throw new TooLargeHereError(`validation rules that cost ${String(cost)} units`);
-}
-
 /** Errors after which upstream evaluates no rules (`hasBlockingErr`). */
 function isBlocking({ reason, message }: FieldError): boolean {
   return (

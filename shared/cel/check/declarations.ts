@@ -29,7 +29,10 @@ export interface VariableDeclaration {
 }
 
 /** The fields of a type, by name. */
-export type FieldTypes = ReadonlyMap<string, CelType>;
+export type FieldTypes = Pick<ReadonlyMap<string, CelType>, 'get'>;
+
+/** Types with fields, by name; there may be any number of them. */
+export type StructTypes = Pick<ReadonlyMap<string, FieldTypes>, 'get' | 'has'>;
 
 /** What expressions may refer to. */
 export interface Declarations {
@@ -38,7 +41,7 @@ export interface Declarations {
   readonly variables: ReadonlyMap<string, VariableDeclaration>;
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   /** Types with fields, by their name. */
-  readonly structs: ReadonlyMap<string, FieldTypes>;
+  readonly structs: StructTypes;
 }
 
 /** Merges declarations of the same function, in the order given. */

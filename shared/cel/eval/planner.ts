@@ -1,11 +1,11 @@
 import type { Checked } from '../check/checker';
-import type { Call, Expr, Ident, ListLiteral, MapLiteral, Select } from '../parser/ast';
+import type { Call, Expr, Ident, ListLiteral, MapLiteral, Select, StructLiteral } from '../parser/ast';
 import type { FunctionDeclaration, Overload } from '../check/declarations';
 import { COST } from '../cost/constants';
 import { planCall } from './plan-call';
 import { planFold } from './plan-fold';
 import type { Frame } from './frame';
-import { constantPlan, isConstant, PlanError } from './plan';
+import { constantPlan, isConstant } from './plan';
 import type { Local, Plan, PlanContext } from './plan';
 import { hasField, indexInto, optionalLookup, selectField } from './select';
 import {
@@ -15,6 +15,7 @@ import {
   MapValue,
   NO_OVERLOAD,
   OptionalValue,
+  StructValue,
   TypeValue,
   mapKeyOf,
 } from './values';
@@ -85,7 +86,7 @@ class Planner implements PlanContext {
         return planFold(this, expr);
       case 'struct':
       default:
-        throw new PlanError(`unknown type: ${expr.typeName}`);
+        return this.#struct(expr);
     }
   }
 
@@ -134,7 +135,7 @@ class Planner implements PlanContext {
       if (value instanceof EvalError) return value;
       if (value instanceof MapValue) {
         frame.charge(COST.selectOrIdent);
-        const found = value.find(field);
+        const found = value.resolve(field);
         return found === undefined ? new EvalError(`no such key: ${field}`) : found;
       }
       const found = selectField(value, field);
@@ -224,6 +225,22 @@ class Planner implements PlanContext {
       build,
       COST.createMap,
     );
+  }
+
+  #struct({ typeName, fields }: StructLiteral): Plan {
+    const planned = fields.map((field) => ({ ...field, value: this.plan(field.value) }));
+    return (frame) => {
+      const values = new Map<string, Value>();
+      for (const { name, value, isOptional } of planned) {
+        const made = value(frame);
+        if (made instanceof EvalError) return made;
+        const content = isOptional ? contentOf(made) : made;
+        if (content instanceof EvalError) return content;
+        if (content !== undefined) values.set(name, content);
+      }
+      frame.charge(COST.createStruct);
+      return new StructValue(typeName, values);
+    };
   }
 }
 

@@ -27,7 +27,7 @@ export function indexInto(container: Value, index: Value): Result {
 export function lookUp(container: Value, index: Value): Lookup {
   if (container instanceof MapValue) {
     const key = mapKeyOf(index);
-    return key === undefined ? undefined : container.find(key);
+    return key === undefined ? undefined : container.resolve(key);
   }
   if (!(container instanceof ListValue)) return NO_OVERLOAD;
   const position = mapKeyOf(index);

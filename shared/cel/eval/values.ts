@@ -139,6 +139,11 @@ export abstract class MapValue {
   /** Returns the keys in the order in which comprehensions visit them. */
   abstract keys(): readonly Value[];
 
+  /** Returns the value of a key, computing it if necessary, or the error of computing it. */
+  resolve(key: MapKey): Result | undefined {
+    return this.find(key);
+  }
+
   /** Compares with another map in a way of its own; undefined for key by key. */
   equalsSpecially(_other: MapValue): boolean | undefined {
     return undefined;
@@ -233,6 +238,34 @@ export class EntryMap extends MapValue {
 
   override keys(): Value[] {
     return Array.from(this.#entries.values(), ([key]) => key);
+  }
+}
+
+/** An object of a named type, as `Object.spec{replicas: 3}` makes it. */
+export class StructValue extends MapValue {
+  readonly typeName: string;
+  readonly fields: ReadonlyMap<string, Value>;
+
+  constructor(typeName: string, fields: ReadonlyMap<string, Value>) {
+    super();
+    this.typeName = typeName;
+    this.fields = fields;
+  }
+
+  override get size(): number {
+    return this.fields.size;
+  }
+
+  override find(key: MapKey): Value | undefined {
+    return typeof key === 'string' ? this.fields.get(key) : undefined;
+  }
+
+  override keys(): Value[] {
+    return Array.from(this.fields.keys());
+  }
+
+  override equalsSpecially(other: MapValue): boolean | undefined {
+    return other instanceof StructValue && other.typeName === this.typeName ? undefined : false;
   }
 }
 

@@ -20,7 +20,8 @@ import type { ReviewedAs } from './reviewed-object';
 import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { resourceEndpoint } from './rules';
-import { isSelected } from './selection';
+import { AccessChecks } from '../expressions/access-checks';
+import { isCalled } from './selection';
 import type { Webhook } from './webhook';
 import { WebhookSource, isExempt } from './source';
 
@@ -90,11 +91,13 @@ class Round {
     };
     const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
     let object = attributes.object && new ReviewedObject(attributes.object, from);
+    const access = new AccessChecks(this.#parts.authorize, attributes);
     for (const invocation of await invocations()) {
       const { hook } = invocation;
       if (isSecond && !memory.again.has(hook.uid)) continue;
       const seen = { ...attributes, object: object?.object };
-      if (!(await isSelected(hook, seen, this.#cluster, this.#signal))) continue;
+      const candidate = { invocation, attributes: seen, object, oldObject, cluster: this.#cluster, access };
+      if (!(await isCalled(this.#parts, candidate, this.#signal))) continue;
       const changed = await this.#ask(invocation, seen, { object, oldObject });
       if (changed !== undefined) {
         object = new ReviewedObject(changed, from);

@@ -8,11 +8,14 @@ import type { AskingParts } from './asking';
 import type { CallLimits } from './call';
 import { WebhookCaller } from './call';
 import { credentialsOf } from './credentials';
+import type { ExpressionMetrics } from '../expressions/expression-metrics';
+import type { Authorizer } from '../../../engine/request/access';
+import type { SelectionParts } from './selection';
 import type { SourceParts } from './source';
 import type { WebhookMetrics } from './webhook-metrics';
 
 /** The shared parts of both plugins. */
-export interface WebhookParts extends SourceParts, AskingParts {}
+export interface WebhookParts extends SourceParts, AskingParts, SelectionParts {}
 
 export interface WebhookContext {
   /** The stored resources. */
@@ -21,6 +24,9 @@ export interface WebhookContext {
   readonly newReading: () => Reading;
   readonly limits: CallLimits;
   readonly metrics: WebhookMetrics;
+  /** Counts evaluations of match conditions. */
+  readonly expressions: ExpressionMetrics;
+  readonly authorize: Authorizer;
   /** Counts the calls of this server to webhooks. */
   readonly requests: ClientRequests;
   readonly clock: Clock;
@@ -29,7 +35,8 @@ export interface WebhookContext {
 
 /** Builds the parts of a plugin from its section of `--admission-control-config-file`. */
 export function webhookParts(context: WebhookContext, configuration: unknown): WebhookParts {
-  const { stored, cache, newReading, limits, metrics, requests, clock, log } = context;
+  const { stored, cache, newReading, limits, metrics, requests, clock, log, expressions, authorize } =
+    context;
   const caller = new WebhookCaller({
     credentials: credentialsOf(configuration),
     limits,
@@ -38,5 +45,14 @@ export function webhookParts(context: WebhookContext, configuration: unknown): W
     requests,
   });
   metrics.read(() => caller.reports());
-  return { configurations: { stored, cache, log }, cache, newReading, caller, metrics, log };
+  return {
+    configurations: { stored, cache, log },
+    cache,
+    newReading,
+    caller,
+    metrics,
+    log,
+    expressions,
+    authorize,
+  };
 }

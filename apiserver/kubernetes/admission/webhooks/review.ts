@@ -5,6 +5,7 @@ import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { AdmissionResponse, AdmissionReview } from '../../../../shared/api/types/admission-v1';
 import type { Status } from '../../../../shared/api/types/meta-v1';
 import type { ReviewedObject } from './reviewed-object';
+import type { Endpoint } from '../../../engine/registry/resource';
 import type { Invocation } from './rules';
 import { kindAt, namespaceOf, resourceAt, resourceEndpoint } from './rules';
 import type { ReviewVersion, WebhookType } from './webhook';
@@ -36,13 +37,30 @@ export function questionOf({
   uid,
   version,
 }: QuestionParts): Question {
+  const { dryRun, options, ...request } = requestOf(attributes, endpoint);
+  const head = { uid, ...request };
+  const envelope = `{"kind":"AdmissionReview","apiVersion":"${GROUP.admission}/${version}","request":`;
+  const body = Buffer.concat([
+    Buffer.from(`${envelope}${JSON.stringify(head).slice(0, -1)},"object":`),
+    object?.json(endpoint) ?? NULL,
+    Buffer.from(',"oldObject":'),
+    oldObject?.json(endpoint) ?? NULL,
+    Buffer.from(`,"dryRun":${String(dryRun)},"options":${JSON.stringify(options)}}}`),
+  ]);
+  return { uid, version, body };
+}
+
+/** Returns the request as webhooks and expressions see it, without its objects; `endpoint` is the version that was matched. */
+export function requestOf(
+  attributes: AdmissionAttributes,
+  endpoint: Endpoint,
+): Readonly<Record<string, unknown>> & { readonly dryRun: boolean; readonly options: object | null } {
   const { operation } = attributes;
   // A new object has no name until the server generates one.
   const { name, subresource, user, dryRun } = attributes.write;
   const requested = resourceEndpoint(attributes);
   const namespace = namespaceOf(attributes);
-  const head = {
-    uid,
+  return {
     kind: kindAt(endpoint, subresource),
     resource: resourceAt(endpoint),
     ...(subresource === '' ? {} : { subResource: subresource }),
@@ -58,16 +76,9 @@ export function questionOf({
       ...(user.groups.length === 0 ? {} : { groups: user.groups }),
       ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
     },
+    dryRun,
+    options: optionsOf(attributes),
   };
-  const envelope = `{"kind":"AdmissionReview","apiVersion":"${GROUP.admission}/${version}","request":`;
-  const body = Buffer.concat([
-    Buffer.from(`${envelope}${JSON.stringify(head).slice(0, -1)},"object":`),
-    object?.json(endpoint) ?? NULL,
-    Buffer.from(',"oldObject":'),
-    oldObject?.json(endpoint) ?? NULL,
-    Buffer.from(`,"dryRun":${String(dryRun)},"options":${JSON.stringify(optionsOf(attributes))}}}`),
-  ]);
-  return { uid, version, body };
 }
 
 const OPTIONS_KIND = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;

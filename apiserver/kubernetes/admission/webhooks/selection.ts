@@ -1,16 +1,72 @@
-import { notFound } from '../../../../shared/errors/status-error';
+import { forbidden, notFound } from '../../../../shared/errors/status-error';
+import type { Log } from '../../../../shared/log/log';
 import type { LabelSelector } from '../../../../shared/meta/labels';
 import { matchesLabels } from '../../../../shared/meta/labels';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Reading } from '../../cluster/cluster-reader';
+import type { Authorizer } from '../../../engine/request/access';
+import type { AccessChecks } from '../expressions/access-checks';
+import type { ExpressionMetrics } from '../expressions/expression-metrics';
+import type { ReviewedObject } from './reviewed-object';
+import type { Invocation } from './rules';
 import { NAMESPACES } from '../../cluster/resources';
 import { namespaceOf } from './rules';
 import type { Webhook } from './webhook';
 
+/** What evaluating the conditions of webhooks needs. */
+export interface SelectionParts {
+  readonly expressions: ExpressionMetrics;
+  readonly authorize: Authorizer;
+  readonly log: Log;
+}
+
+/** One webhook and the write that it may be called for. */
+export interface Candidate {
+  readonly invocation: Invocation;
+  readonly attributes: AdmissionAttributes;
+  readonly object: ReviewedObject | undefined;
+  readonly oldObject: ReviewedObject | undefined;
+  readonly cluster: Reading;
+  /** Answers of the authorizer for conditions. */
+  readonly access: AccessChecks;
+}
+
+const TYPE_LABELS = { mutating: 'admit', validating: 'validating' } as const;
+
+/**
+ * Evaluates the selectors and the conditions of a webhook. Throws NotFound for a namespace that is missing even in a fresh read, and
+ * Forbidden if the conditions cannot be evaluated and failures are not ignored.
+ */
+export async function isCalled(
+  { expressions: metrics, log }: SelectionParts,
+  candidate: Candidate,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { invocation, attributes, cluster } = candidate;
+  const { hook, endpoint } = invocation;
+  if (!(await isSelected(hook, attributes, cluster, signal))) return false;
+  if (hook.conditions === undefined) return true;
+  const labels = { name: hook.name, kind: 'webhook', type: TYPE_LABELS[hook.type] } as const;
+  const result = await hook.conditions.match(
+    { ...candidate, endpoint },
+    { labels, failsOpen: hook.failsOpen, metrics },
+    signal,
+  );
+  if (result.error !== undefined) {
+    log.warn(
+      { webhook: hook.name, error: result.error },
+      'failed to evaluate match conditions; failing closed',
+    );
+    throw forbidden(attributes.write.endpoint.row, attributes.write.name, result.error);
+  }
+  if (!result.matches) metrics.excluded({ ...labels, operation: attributes.operation });
+  return result.matches;
+}
+
 /** Evaluates object and namespace selectors of a webhook. Throws NotFound for a namespace that is missing even in a fresh read. */
 export async function isSelected(
-  { objectSelector, namespaceSelector }: Webhook,
+  { objectSelector, namespaceSelector }: Pick<Webhook, 'objectSelector' | 'namespaceSelector'>,
   attributes: AdmissionAttributes,
   cluster: Reading,
   signal: AbortSignal,

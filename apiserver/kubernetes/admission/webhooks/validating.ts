@@ -7,7 +7,8 @@ import type { ReviewedAs } from './reviewed-object';
 import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { resourceEndpoint } from './rules';
-import { isSelected } from './selection';
+import { AccessChecks } from '../expressions/access-checks';
+import { isCalled } from './selection';
 import { WebhookSource, isExempt } from './source';
 
 /** Calls validating webhooks concurrently. The first refusal in order of names counts. */
@@ -31,17 +32,19 @@ async function askAll(
   signal: AbortSignal,
 ): Promise<void> {
   const cluster = parts.newReading();
-  const selected: Invocation[] = [];
-  for (const invocation of await invocations()) {
-    if (await isSelected(invocation.hook, attributes, cluster, signal)) selected.push(invocation);
-  }
-  if (selected.length === 0) return;
   const from: ReviewedAs = {
     endpoint: resourceEndpoint(attributes),
     subresource: attributes.write.subresource,
   };
   const object = attributes.object && new ReviewedObject(attributes.object, from);
   const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
+  const access = new AccessChecks(parts.authorize, attributes);
+  const selected: Invocation[] = [];
+  for (const invocation of await invocations()) {
+    const candidate = { invocation, attributes, object, oldObject, cluster, access };
+    if (await isCalled(parts, candidate, signal)) selected.push(invocation);
+  }
+  if (selected.length === 0) return;
   // Many webhooks may listen to it.
   const all = linkedAbort(signal);
   const outcomes = await Promise.allSettled(

@@ -10,6 +10,8 @@ import type {
   WebhookClientConfig,
 } from '../../../../shared/api/types/admissionregistration-v1';
 
+import { MatchConditions } from '../expressions/match-conditions';
+
 export type WebhookType = 'mutating' | 'validating';
 
 /** The supported versions of AdmissionReview. */
@@ -67,6 +69,8 @@ export interface Webhook extends CalledWebhook {
   readonly reviewVersion: ReviewVersion | undefined;
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
+  /** Absent: it is called whenever its rules and selectors match. */
+  readonly conditions: MatchConditions | undefined;
   /** Reinvoked when later webhooks have changed the object. */
   readonly isReinvoked: boolean;
 }
@@ -109,9 +113,17 @@ function webhookOf(
     reviewVersion: reviewVersionOf(hook.admissionReviewVersions ?? []),
     namespaceSelector: toLabelSelector(hook.namespaceSelector),
     objectSelector: toLabelSelector(hook.objectSelector),
+    conditions: conditionsOf(hook),
     isReinvoked: 'reinvocationPolicy' in hook && hook.reinvocationPolicy === 'IfNeeded',
     ...clientOf(hook.clientConfig),
   };
+}
+
+function conditionsOf({
+  matchConditions = [],
+}: MutatingWebhook | ValidatingWebhook): MatchConditions | undefined {
+  if (matchConditions.length === 0) return undefined;
+  return new MatchConditions(matchConditions, { hasParams: false, hasAuthorizer: true });
 }
 
 function reviewVersionOf(accepted: readonly string[]): ReviewVersion | undefined {

@@ -3,6 +3,8 @@ import type {
   MutatingAdmissionPolicyBinding,
   Mutation,
 } from '../../../../shared/api/types/admissionregistration-v1';
+import { APPLIED_OBJECT, JSON_PATCH } from '../../../../shared/cel/admission/patch-types';
+import type { LoopBounds } from '../../../engine/request/loop-bounds';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
@@ -11,7 +13,7 @@ import { AGE, NAME } from '../columns/common';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
 import { forEachItem, requiredChoice, requiredText } from '../rules/primitives';
-import { validateExpression } from './match-conditions';
+import { ExpressionValidator } from './match-conditions';
 import {
   mutatedOperations,
   paramKindText,
@@ -24,25 +26,53 @@ import {
 /** The field of a mutation for each type of patch, in the order of messages. */
 const PATCH_FIELDS = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
 const PATCH_TYPES = ['ApplyConfiguration', 'JSONPatch'] as const;
+const PATCH_RESULTS = { ApplyConfiguration: APPLIED_OBJECT, JSONPatch: JSON_PATCH };
 
 const policyRules: Pick<Strategy<MutatingAdmissionPolicy>, 'validateNew' | 'validateUpdate'> = {
-  validateNew: (object) => validate(object),
-  validateUpdate: validate,
+  validateNew: (object, { bounds }) => validate(object, bounds),
+  validateUpdate: (next, previous, { bounds }) => validate(next, bounds, previous),
 };
 
-function validate({ spec }: MutatingAdmissionPolicy, previous?: MutatingAdmissionPolicy): FieldError[] {
+function validate(
+  { spec }: MutatingAdmissionPolicy,
+  bounds: LoopBounds | undefined,
+  previous?: MutatingAdmissionPolicy,
+): FieldError[] {
   const { mutations = [], reinvocationPolicy } = spec;
+  const expressions = new ExpressionValidator({
+    hasParams: spec.paramKind !== undefined,
+    hasVariables: true,
+    bounds,
+  });
+  // Upstream takes the expressions of both types of patches for stored ones if an apply configuration has them.
+  const stored = new Set((previous?.spec.mutations ?? []).map((each) => each.applyConfiguration?.expression));
   return [
-    ...validatePolicy(spec, previous?.spec),
+    ...validatePolicy(spec, { expressions, previous: previous?.spec, isStoredVariable: () => false }),
     ...mutatedOperations(spec.matchConstraints, 'spec.matchConstraints'),
     ...(mutations.length === 0
       ? [required('spec.mutations', 'mutations must contain at least one item')]
-      : forEachItem(mutations, 'spec.mutations', validateMutation)),
+      : forEachItem(mutations, 'spec.mutations', (mutation, at) =>
+          validateMutation(mutation, at, (type, expression, path) =>
+            expressions.expression(
+              {
+                source: expression.trim(),
+                types: [PATCH_RESULTS[type]],
+                use: { isMutation: true },
+                isStored: stored.has(expression),
+              },
+              path,
+            ),
+          ),
+        )),
     ...requiredChoice(reinvocationPolicy, 'spec.reinvocationPolicy', ['IfNeeded', 'Never']),
   ];
 }
 
-function validateMutation(mutation: Mutation, path: string): FieldError[] {
+function validateMutation(
+  mutation: Mutation,
+  path: string,
+  validateExpression: (type: (typeof PATCH_TYPES)[number], expression: string, at: string) => FieldError[],
+): FieldError[] {
   const { patchType } = mutation;
   if (patchType === '') return [required(`${path}.patchType`)];
   const own = PATCH_TYPES.find((type) => type === patchType);
@@ -56,7 +86,7 @@ function validateMutation(mutation: Mutation, path: string): FieldError[] {
     }
     return patch === undefined
       ? [required(`${path}.${field}`, `must be specified when patchType is ${own}`)]
-      : validateExpression(patch.expression ?? '', `${path}.${field}.expression`);
+      : validateExpression(own, patch.expression ?? '', `${path}.${field}.expression`);
   });
 }
 

@@ -24,7 +24,7 @@ import { deepEqual } from '../../../../shared/object/clone';
 import { UNSET, plainSelectorText } from '../columns/format';
 import { labelSelector } from '../rules/label-selectors';
 import { choice, forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
-import { validateExpression, validateMatchConditions } from './match-conditions';
+import type { ExpressionValidator } from './match-conditions';
 import { validateWebhookRule } from './webhook-configurations';
 
 /** The rules that validating and mutating admission policies and their bindings have in common. */
@@ -42,8 +42,19 @@ export interface PolicySpec {
   readonly variables?: readonly Variable[];
 }
 
+/** What validating a policy depends on besides its spec. */
+export interface PolicyContext {
+  readonly expressions: ExpressionValidator;
+  readonly previous: PolicySpec | undefined;
+  /** Whether a variable is among the stored expressions, which may use all libraries. */
+  readonly isStoredVariable: (expression: string) => boolean;
+}
+
 /** Validates what both kinds of policies have; match conditions that an update leaves as they are count as valid. */
-export function validatePolicy(spec: PolicySpec, previous: PolicySpec | undefined): FieldError[] {
+export function validatePolicy(
+  spec: PolicySpec,
+  { expressions, previous, isStoredVariable }: PolicyContext,
+): FieldError[] {
   const { failurePolicy, paramKind, matchConstraints: constraints, variables = [] } = spec;
   const path = 'spec.matchConstraints';
   return [
@@ -57,8 +68,15 @@ export function validatePolicy(spec: PolicySpec, previous: PolicySpec | undefine
       : []),
     ...(previous !== undefined && hasSameConditions(spec, previous)
       ? []
-      : validateMatchConditions(spec.matchConditions ?? [], 'spec.matchConditions')),
-    ...forEachItem(variables, 'spec.variables', validateVariable),
+      : expressions.conditions(
+          spec.matchConditions ?? [],
+          'spec.matchConditions',
+          previous?.matchConditions,
+        )),
+    ...forEachItem(variables, 'spec.variables', (variable, at) => [
+      ...validateVariableName(variable, at),
+      ...expressions.variable(variable, `${at}.expression`, isStoredVariable(variable.expression)),
+    ]),
   ];
 }
 
@@ -155,14 +173,13 @@ const RESERVED: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-function validateVariable({ name, expression }: Variable, path: string): FieldError[] {
+function validateVariableName({ name }: Variable, path: string): FieldError[] {
   const isIdentifier = IDENTIFIER.test(name) && !RESERVED.has(name);
   return [
     ...(name.trim() === '' ? [required(`${path}.name`, 'name is not specified')] : []),
     ...(name.trim() === '' || isIdentifier
       ? []
       : [invalid(`${path}.name`, name, 'must be a valid CEL identifier')]),
-    ...validateExpression(expression, `${path}.expression`, 'expression is not specified'),
   ];
 }
 

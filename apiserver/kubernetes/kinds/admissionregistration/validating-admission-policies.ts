@@ -4,6 +4,12 @@ import type {
   ValidatingAdmissionPolicyBinding,
   Validation,
 } from '../../../../shared/api/types/admissionregistration-v1';
+import {
+  ANNOTATION_TYPES,
+  CONDITION_TYPES,
+  MESSAGE_TYPES,
+} from '../../../../shared/cel/admission/expressions';
+import type { LoopBounds } from '../../../engine/request/loop-bounds';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required } from '../../../../shared/errors/field-error';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../shared/meta/dns-names';
@@ -14,7 +20,7 @@ import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
 import { validateConditions } from '../rules/conditions';
 import { choice, forEachItem, invalidForEach, needed, repeatsIn, requiredText } from '../rules/primitives';
-import { validateExpression } from './match-conditions';
+import { ExpressionValidator } from './match-conditions';
 import {
   paramKindText,
   paramRefText,
@@ -33,8 +39,8 @@ const policyRules: Pick<
   Strategy<ValidatingAdmissionPolicy>,
   'validateNew' | 'validateUpdate' | 'subresources'
 > = {
-  validateNew: (object) => validate(object),
-  validateUpdate: validate,
+  validateNew: (object, { bounds }) => validate(object, bounds),
+  validateUpdate: (next, previous, { bounds }) => validate(next, bounds, previous),
   subresources: {
     status: {
       ...statusSubresource,
@@ -53,10 +59,24 @@ const policyRules: Pick<
   },
 };
 
-function validate(object: ValidatingAdmissionPolicy, previous?: ValidatingAdmissionPolicy): FieldError[] {
+function validate(
+  object: ValidatingAdmissionPolicy,
+  bounds: LoopBounds | undefined,
+  previous?: ValidatingAdmissionPolicy,
+): FieldError[] {
   const { metadata, spec } = object;
   const { validations = [], auditAnnotations: annotations = [] } = spec;
-  const common = validatePolicy(spec, previous?.spec);
+  const expressions = new ExpressionValidator({
+    hasParams: spec.paramKind !== undefined,
+    hasVariables: (spec.variables ?? []).length > 0,
+    bounds,
+  });
+  const stored = storedExpressions(previous);
+  const common = validatePolicy(spec, {
+    expressions,
+    previous: previous?.spec,
+    isStoredVariable: (expression) => stored.validations.has(expression),
+  });
   if (validations.length + annotations.length === 0) {
     return [...common, required('spec.validations', NOTHING), required('spec.auditAnnotations', NOTHING)];
   }
@@ -64,7 +84,9 @@ function validate(object: ValidatingAdmissionPolicy, previous?: ValidatingAdmiss
   const path = 'spec.auditAnnotations';
   return [
     ...common,
-    ...forEachItem(validations, 'spec.validations', validateValidation),
+    ...forEachItem(validations, 'spec.validations', (validation, at) =>
+      validateValidation(validation, at, { expressions, stored }),
+    ),
     ...(annotations.length > AUDIT_ANNOTATIONS_MAX
       ? [
           invalid(
@@ -75,20 +97,63 @@ function validate(object: ValidatingAdmissionPolicy, previous?: ValidatingAdmiss
         ]
       : []),
     ...forEachItem(annotations, path, (annotation, at, index) => [
-      ...validateAnnotation(annotation, metadata.name ?? '', at),
+      ...validateAnnotation(annotation, at, { policy: metadata.name ?? '', expressions, stored }),
       ...(isRepeated(index) ? [duplicate(`${at}.key`, annotation.key)] : []),
     ]),
   ];
 }
 
-function validateValidation(validation: Validation, path: string): FieldError[] {
+/** The expressions of the stored policy, which may use all libraries. */
+interface StoredExpressions {
+  readonly validations: ReadonlySet<string>;
+  readonly messages: ReadonlySet<string>;
+  readonly annotations: ReadonlySet<string>;
+}
+
+function storedExpressions(previous: ValidatingAdmissionPolicy | undefined): StoredExpressions {
+  const { validations = [], auditAnnotations = [] } = previous?.spec ?? {};
+  return {
+    validations: new Set(validations.map(({ expression }) => expression)),
+    messages: new Set(validations.map(({ messageExpression = '' }) => messageExpression)),
+    annotations: new Set(auditAnnotations.map(({ valueExpression }) => valueExpression)),
+  };
+}
+
+interface ExpressionPlace {
+  readonly expressions: ExpressionValidator;
+  readonly stored: StoredExpressions;
+}
+
+function validateValidation(
+  validation: Validation,
+  path: string,
+  { expressions, stored }: ExpressionPlace,
+): FieldError[] {
   const { expression, message = '', messageExpression = '', reason } = validation;
   const blank = 'must be non-empty if specified';
   return [
-    ...validateExpression(expression, `${path}.expression`, 'expression is not specified'),
-    ...(messageExpression !== '' && messageExpression.trim() === ''
-      ? [invalid(`${path}.messageExpression`, messageExpression, blank)]
-      : []),
+    ...expressions.expression(
+      {
+        source: expression,
+        types: CONDITION_TYPES,
+        isStored: stored.validations.has(expression),
+        detail: 'expression is not specified',
+      },
+      `${path}.expression`,
+    ),
+    ...(messageExpression === ''
+      ? []
+      : messageExpression.trim() === ''
+        ? [invalid(`${path}.messageExpression`, messageExpression, blank)]
+        : expressions.expression(
+            {
+              source: messageExpression,
+              types: MESSAGE_TYPES,
+              use: { hasAuthorizer: false },
+              isStored: stored.messages.has(messageExpression),
+            },
+            `${path}.messageExpression`,
+          )),
     ...(message !== '' && message.trim() === '' ? [invalid(`${path}.message`, message, blank)] : []),
     ...(/[\r\n]/.test(message.trim())
       ? [invalid(`${path}.message`, message, 'must not contain line breaks')]
@@ -102,8 +167,8 @@ function validateValidation(validation: Validation, path: string): FieldError[] 
 /** The key of an audit event is `policy/key`. */
 function validateAnnotation(
   { key, valueExpression }: AuditAnnotation,
-  policy: string,
   path: string,
+  { policy, expressions, stored }: ExpressionPlace & { readonly policy: string },
 ): FieldError[] {
   const at = `${path}.valueExpression`;
   const bytes = Buffer.byteLength(valueExpression.trim());
@@ -111,10 +176,18 @@ function validateAnnotation(
     ...(policy === ''
       ? [invalid(`${path}.key`, key, 'requires metadata.name be non-empty')]
       : invalidForEach(qualifiedNameProblems(`${policy}/${key}`), `${policy}/${key}`, `${path}.key`)),
-    ...validateExpression(valueExpression, at, 'valueExpression is not specified'),
     ...(bytes > VALUE_EXPRESSION_BYTES_MAX
       ? [required(at, `must not exceed ${String(VALUE_EXPRESSION_BYTES_MAX)} bytes in length`)]
-      : []),
+      : expressions.expression(
+          {
+            source: valueExpression.trim(),
+            types: ANNOTATION_TYPES,
+            isStored: stored.annotations.has(valueExpression),
+            detail: 'valueExpression is not specified',
+            shown: valueExpression,
+          },
+          at,
+        )),
   ];
 }
 

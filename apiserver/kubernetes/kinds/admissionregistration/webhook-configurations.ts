@@ -8,6 +8,7 @@ import { duplicate, invalid, required } from '../../../../shared/errors/field-er
 import { goStrings } from '../../../../shared/errors/go-values';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { deepEqual } from '../../../../shared/object/clone';
+import type { LoopBounds } from '../../../engine/request/loop-bounds';
 import type { GroupVersion } from '../../../../shared/object/object';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
@@ -16,7 +17,7 @@ import type { Kind } from '../kind';
 import { labelSelector } from '../rules/label-selectors';
 import { choice, forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
 import { webhookClient } from '../rules/webhook-clients';
-import { validateMatchConditions } from './match-conditions';
+import { ExpressionValidator } from './match-conditions';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
@@ -89,8 +90,9 @@ const webhookConfigurationRules: Pick<
   Strategy<MutatingWebhookConfiguration>,
   'validateNew' | 'validateUpdate'
 > = {
-  validateNew: (object, { via }) => validateWebhooks(object, strictnessOf(via)),
-  validateUpdate: (next, previous, { via }) => validateWebhooks(next, strictnessOf(via, previous), previous),
+  validateNew: (object, { via, bounds }) => validateWebhooks(object, { ...strictnessOf(via), bounds }),
+  validateUpdate: (next, previous, { via, bounds }) =>
+    validateWebhooks(next, { ...strictnessOf(via, previous), bounds }, previous),
 };
 
 function strictnessOf({ version }: GroupVersion, previous?: MutatingWebhookConfiguration): Strictness {
@@ -106,10 +108,12 @@ function strictnessOf({ version }: GroupVersion, previous?: MutatingWebhookConfi
 
 function validateWebhooks(
   { webhooks: hooks = [] }: MutatingWebhookConfiguration,
-  strictness: Strictness,
+  { bounds, ...strictness }: Strictness & { readonly bounds: LoopBounds | undefined },
   previous?: MutatingWebhookConfiguration,
 ): FieldError[] {
   const before = previous?.webhooks ?? [];
+  const expressions = new ExpressionValidator({ hasParams: false, hasVariables: false, bounds });
+  const storedConditions = before.flatMap(({ matchConditions = [] }) => matchConditions);
   const keepsConditions =
     hooks.length === before.length &&
     hooks.every((hook, at) => deepEqual(hook.matchConditions, before[at]?.matchConditions));
@@ -128,7 +132,7 @@ function validateWebhooks(
     ...reviewVersions(hook, `${path}.admissionReviewVersions`, strictness),
     ...(keepsConditions
       ? []
-      : validateMatchConditions(hook.matchConditions ?? [], `${path}.matchConditions`)),
+      : expressions.conditions(hook.matchConditions ?? [], `${path}.matchConditions`, storedConditions)),
     ...(strictness.uniqueNames && hook.name !== '' && isRepeated(index)
       ? [duplicate(`${path}.name`, hook.name)]
       : []),

@@ -17,7 +17,7 @@ import {
   required,
 } from '../../../../shared/errors/field-error';
 import type { LoopBounds } from '../../../engine/request/loop-bounds';
-import { TooLargeHereError } from '../../../engine/request/loop-bounds';
+import { keepSourceWithin } from '../rules/expression-bounds';
 import { isSchema, itemsOf } from './crd-schema-parts';
 
 /** Whether custom resources are validated by rules in CEL (the gate CustomResourceValidationExpressions, on by default since 1.25). */
@@ -31,9 +31,6 @@ export interface RuleDemands extends RuleRequirements {
   /** Whether the stored definition has the same schema for this version. */
   readonly hadSchema: (version: CustomResourceDefinitionVersion) => boolean;
 }
-
-/** Characters of rules that are compiled on the event loop without a pause, in about 15 ms. */
-const SOURCE_LENGTH_MAX = 1_500;
 
 /**
  * Returns the requirements for rules, or undefined where the level has none. New expressions may use the libraries of the release before,
@@ -78,12 +75,6 @@ export function validateRules(
     Array.from(expressions).reduce((sum, each) => sum + each.length, 0),
   );
   return ruleProblems(schema, path, { ...demands, isUnchanged }).map(toFieldError);
-}
-
-/** Throws TooLargeHereError for more characters of rules than the event loop compiles at once. Never without bounds. */
-export function keepSourceWithin(bounds: LoopBounds | undefined, characters: number): void {
-  if (bounds === undefined || characters <= SOURCE_LENGTH_MAX) return;
-  throw new TooLargeHereError(`validation rules of ${String(characters)} characters`);
 }
 
 function collectExpressions(schema: JSONSchemaProps, into: Set<string>): void {

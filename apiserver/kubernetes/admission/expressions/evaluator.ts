@@ -1,0 +1,217 @@
+import type { CompiledExpression } from '../../../../shared/cel/admission/expressions';
+import type { Program } from '../../../../shared/cel/environment';
+import { CostLimitExceeded } from '../../../../shared/cel/eval/frame';
+import { jsonValue } from '../../../../shared/cel/eval/json-values';
+import { EvalError, MapValue } from '../../../../shared/cel/eval/values';
+import type { MapKey, Result, Value } from '../../../../shared/cel/eval/values';
+import { Slices } from '../../../../shared/concurrency/slices';
+import type { ApiObject } from '../../../../shared/object/object';
+import type { AdmissionAttributes } from '../../../engine/registry/admission';
+import type { Endpoint } from '../../../engine/registry/resource';
+import { keepCostWithin } from '../../kinds/rules/expression-bounds';
+import { requestOf } from '../webhooks/review';
+import type { ReviewedObject } from '../webhooks/reviewed-object';
+import type { AccessChecks } from './access-checks';
+import { AnswerNeeded } from './access-checks';
+
+/** The most that one expression may cost (k8s.io/apiserver `apis/cel/config.go`, `PerCallLimit`). */
+const CALL_COST_MAX = 1_000_000;
+/** The most that the expressions of a policy may cost for one binding and one parameter (`RuntimeCELCostBudget`). */
+export const POLICY_COST_MAX = 10_000_000;
+/** The most that the conditions of a webhook or a policy may cost (`RuntimeCELCostBudgetMatchConditions`). */
+export const CONDITIONS_COST_MAX = 2_500_000;
+
+/** What expressions of one write see. */
+export interface ExpressionInput {
+  readonly attributes: AdmissionAttributes;
+  /** The version that the policy or the webhook matched. */
+  readonly endpoint: Endpoint;
+  readonly object: ReviewedObject | undefined;
+  readonly oldObject: ReviewedObject | undefined;
+  readonly params?: ApiObject | undefined;
+  readonly namespaceObject?: ApiObject | undefined;
+  /** Absent for expressions that may not use the authorizer. */
+  readonly access?: AccessChecks | undefined;
+  /** The variables of a policy, by name. */
+  readonly variables?: ReadonlyMap<string, CompiledExpression> | undefined;
+}
+
+/** What an expression returned, or why it could not be evaluated, and how long it took. */
+export interface Outcome {
+  readonly value: Value | undefined;
+  readonly error: string | undefined;
+  readonly ms: number;
+}
+
+/** The expressions of one set cost more than they may; no further one is evaluated. */
+export class OutOfBudgetError extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run');
+  }
+}
+
+/**
+ * Evaluates a set of expressions that share a budget and the values of variables (k8s.io/apiserver `admission/plugin/cel`,
+ * `activation.go` and `composition.go`).
+ */
+export class Evaluator {
+  readonly #input: ExpressionInput;
+  readonly #values = new Map<string, Value>();
+  readonly #slices = new Slices();
+  #remaining: number;
+  /** What variables have cost since the last expression. */
+  #variablesCost = 0;
+
+  constructor(input: ExpressionInput, costMax: number) {
+    this.#input = input;
+    this.#remaining = costMax;
+  }
+
+  /** What is left of the budget, in cost units. */
+  get remaining(): number {
+    return this.#remaining;
+  }
+
+  /** Evaluates expressions in order, in slices of the event loop. Throws OutOfBudgetError, and TooLargeHereError beyond the bounds. */
+  async evaluateAll(
+    expressions: readonly (CompiledExpression | undefined)[],
+    signal: AbortSignal,
+  ): Promise<readonly (Outcome | undefined)[]> {
+    const outcomes: (Outcome | undefined)[] = [];
+    for (const expression of expressions) {
+      outcomes.push(expression && (await this.evaluate(expression, signal)));
+      if (this.#slices.due()) await this.#slices.pause();
+    }
+    return outcomes;
+  }
+
+  /** Evaluates one expression. Throws as `evaluateAll` does. */
+  async evaluate(expression: CompiledExpression, signal: AbortSignal): Promise<Outcome> {
+    const { program, error, source } = expression;
+    if (program === undefined) {
+      return { value: undefined, error: `compilation error: ${error ?? 'no program'}`, ms: 0 };
+    }
+    const startedAt = performance.now();
+    for (;;) {
+      try {
+        const { result, cost } = this.#run(program);
+        const ms = performance.now() - startedAt;
+        this.#spend(cost + this.#variablesCost);
+        this.#variablesCost = 0;
+        return result instanceof EvalError
+          ? { value: undefined, error: `expression '${source}' resulted in error: ${result.message}`, ms }
+          : { value: result, error: undefined, ms };
+      } catch (thrown) {
+        if (!(thrown instanceof AnswerNeeded)) throw thrown;
+        await this.#input.access?.answer(thrown.question, signal);
+      }
+    }
+  }
+
+  #spend(cost: number): void {
+    if (cost > this.#remaining) throw new OutOfBudgetError();
+    this.#remaining -= cost;
+  }
+
+  #run(program: Program): { readonly result: Result; readonly cost: number } {
+    const { bounds } = this.#input.attributes.write;
+    try {
+      return program.evaluate({
+        variables: (name) => this.#variable(name),
+        costMax: CALL_COST_MAX,
+        onCost:
+          bounds === undefined ? undefined : (cost) => keepCostWithin(bounds, this.#variablesCost + cost),
+      });
+    } catch (error) {
+      if (!(error instanceof CostLimitExceeded)) throw error;
+      return { result: new EvalError(error.message), cost: error.cost };
+    }
+  }
+
+  #variable(name: string): Value | undefined {
+    const known = this.#values.get(name);
+    if (known !== undefined) return known;
+    const value = this.#valueOf(name);
+    if (value !== undefined) this.#values.set(name, value);
+    return value;
+  }
+
+  #valueOf(name: string): Value | undefined {
+    const { attributes, endpoint, object, oldObject, params, namespaceObject, access, variables } =
+      this.#input;
+    switch (name) {
+      case 'object':
+        return jsonValue(object?.shown(endpoint));
+      case 'oldObject':
+        return jsonValue(oldObject?.shown(endpoint));
+      case 'request':
+        return jsonValue(requestOf(attributes, endpoint));
+      case 'namespaceObject':
+        return jsonValue(namespaceObject);
+      case 'params':
+        return jsonValue(params);
+      case 'authorizer':
+        return access?.authorizer;
+      case 'authorizer.requestResource':
+        return access?.requestResource;
+      case 'variables':
+        return new LazyVariables(variables ?? new Map(), (program) => {
+          const { result, cost } = this.#run(program);
+          this.#variablesCost += cost;
+          return result;
+        });
+      default:
+        return undefined;
+    }
+  }
+}
+
+/** The variables of a policy: each is evaluated when an expression first reads it, and only once. */
+class LazyVariables extends MapValue {
+  readonly #compiled: ReadonlyMap<string, CompiledExpression>;
+  readonly #run: (program: Program) => Result;
+  readonly #results = new Map<string, Result>();
+
+  constructor(compiled: ReadonlyMap<string, CompiledExpression>, run: (program: Program) => Result) {
+    super();
+    this.#compiled = compiled;
+    this.#run = run;
+  }
+
+  override get size(): number {
+    return this.#compiled.size;
+  }
+
+  override has(key: MapKey): boolean {
+    return typeof key === 'string' && this.#compiled.has(key);
+  }
+
+  override find(key: MapKey): Value | undefined {
+    const result = this.resolve(key);
+    return result instanceof EvalError ? undefined : result;
+  }
+
+  override resolve(key: MapKey): Result | undefined {
+    if (typeof key !== 'string') return undefined;
+    const known = this.#results.get(key);
+    if (known !== undefined) return known;
+    const compiled = this.#compiled.get(key);
+    if (compiled === undefined) return undefined;
+    const result = this.#evaluate(key, compiled);
+    this.#results.set(key, result);
+    return result;
+  }
+
+  override keys(): Value[] {
+    return Array.from(this.#compiled.keys());
+  }
+
+  #evaluate(name: string, { program, error }: CompiledExpression): Result {
+    const variable = `composited variable ${JSON.stringify(name)}`;
+    if (program === undefined) return new EvalError(`${variable} fails to compile: ${error ?? 'no program'}`);
+    const result = this.#run(program);
+    return result instanceof EvalError
+      ? new EvalError(`${variable} fails to evaluate: ${result.message}`)
+      : result;
+  }
+}

@@ -1,0 +1,150 @@
+import type * as Apis from '../../../testing/in-process-api';
+import type { InProcessApi, Reply } from '../../../testing/in-process-api';
+import type * as Metrics from '../../../compose/metrics/add-admission-metrics';
+import { MetricSet } from '../../../../shared/metrics/metric-set';
+import type { WebhookServer } from '../webhooks/testing/webhook-server';
+import { configurationOf, hookAt, startWebhook } from '../webhooks/testing/webhook-server';
+
+/** Modules of a process that serves a level with match conditions; the level is read when they are loaded. */
+interface Modules {
+  readonly apis: typeof Apis;
+  readonly metrics: typeof Metrics;
+}
+
+const LEVEL = 'ORCH_API_LEVEL';
+const before = process.env[LEVEL];
+
+function load(): Modules {
+  process.env[LEVEL] = '1.36';
+  jest.resetModules();
+  return {
+    apis: jest.requireActual<typeof Apis>('../../../testing/in-process-api'),
+    metrics: jest.requireActual<typeof Metrics>('../../../compose/metrics/add-admission-metrics'),
+  };
+}
+
+const modules = load();
+let api: InProcessApi;
+let webhook: WebhookServer;
+
+beforeEach(async () => {
+  [api, webhook] = await Promise.all([modules.apis.startInProcessApi(), startWebhook()]);
+});
+afterEach(async () => {
+  await Promise.all([api.close(), webhook.close()]);
+});
+afterAll(() => {
+  if (before === undefined) Reflect.deleteProperty(process.env, LEVEL);
+  else process.env[LEVEL] = before;
+});
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+interface Given {
+  readonly conditions: readonly string[];
+  readonly failurePolicy?: string;
+  readonly type?: 'Mutating' | 'Validating';
+}
+
+async function configure({ conditions, failurePolicy = 'Fail', type = 'Validating' }: Given): Promise<Reply> {
+  const matchConditions = conditions.map((expression, index) => ({ name: `c${String(index)}`, expression }));
+  const { path, body } = configurationOf(type, 'conf', [hookAt(webhook, { failurePolicy, matchConditions })]);
+  return api.call('POST', path, { body });
+}
+
+async function create(name: string, labels: object = {}): Promise<Reply> {
+  return api.call('POST', MAPS, { body: { metadata: { name, labels } } });
+}
+
+test.each(['Mutating', 'Validating'] as const)(
+  'a %s webhook is called only if all conditions hold',
+  async (type) => {
+    const conditions = [
+      "!has(object.metadata.labels) || !('skip' in object.metadata.labels)",
+      "request.operation == 'CREATE' && request.userInfo.username == 'tester' && oldObject == null",
+    ];
+    expect((await configure({ conditions, type })).code).toBe(201);
+    expect([(await create('a', { skip: 'yes' })).code, (await create('b')).code]).toEqual([201, 201]);
+    expect(webhook.asked.map(({ review }) => (review.request as { name: string }).name)).toEqual(['b']);
+  },
+);
+
+test('a condition that cannot be evaluated fails or skips the webhook by its failure policy', async () => {
+  const conditions = ['object.metadata.labels.absent == "x"', 'true'];
+  await configure({ conditions });
+  const reply = await create('a', { other: 'x' });
+  expect([reply.code, reply.json.message]).toEqual([
+    403,
+    'configmaps "a" is forbidden: expression \'object.metadata.labels.absent == "x"\' resulted in error: no such key: absent',
+  ]);
+  await api.call('DELETE', `${configurationOf('Validating', 'conf', []).path}/conf`);
+  await configure({ conditions, failurePolicy: 'Ignore' });
+  expect((await create('a', { other: 'x' })).code).toBe(201);
+  expect(webhook.asked).toEqual([]);
+});
+
+test('a false condition skips the webhook even if another one fails', async () => {
+  await configure({ conditions: ['object.metadata.labels.absent == "x"', 'false'] });
+  expect((await create('a')).code).toBe(201);
+});
+
+test('conditions that cost too much together follow the failure policy', async () => {
+  const costly = 'lists.range(300).all(a, lists.range(300).all(b, a + b >= 0))';
+  await configure({
+    conditions: [costly, `${costly} || true`, `true || ${costly}`, `${costly} && true`, costly, costly],
+  });
+  const reply = await create('a');
+  expect(reply.json.message).toContain('validation failed due to running out of cost budget');
+});
+
+test('conditions ask the authorizer', async () => {
+  await api.close();
+  api = await modules.apis.startInProcessApi(undefined, { authorizationModes: ['RBAC'] });
+  await configure({
+    conditions: [
+      "authorizer.requestResource.check('create').allowed()",
+      "!authorizer.serviceAccount('default', 'a').group('').resource('configmaps').namespace('default').check('create').allowed()",
+    ],
+  });
+  expect((await create('a')).code).toBe(201);
+  expect(webhook.asked).toHaveLength(1);
+});
+
+test('expressions that do not compile are refused, and stored ones keep their libraries', async () => {
+  const reply = await configure({
+    conditions: ['object.spec.x == ', ' 1 + 1', 'variables.a', 'params.x == 1'],
+  });
+  expect(reply.code).toBe(422);
+  const causes = reply.json.details.causes as { field: string; message: string }[];
+  expect(causes.map(({ field, message }) => [field, message.split('\n')[0]])).toEqual([
+    [
+      'webhooks[0].matchConditions[0].expression',
+      expect.stringContaining('compilation failed: ERROR: <input>:1:'),
+    ],
+    [
+      'webhooks[0].matchConditions[1].expression',
+      'Invalid value: "1 + 1": must evaluate to bool but got int',
+    ],
+    [
+      'webhooks[0].matchConditions[2].expression',
+      expect.stringContaining("undeclared reference to 'variables' (in container '')"),
+    ],
+    [
+      'webhooks[0].matchConditions[3].expression',
+      expect.stringContaining("undeclared reference to 'params' (in container '')"),
+    ],
+  ]);
+});
+
+test('evaluations, errors and exclusions are counted', async () => {
+  await configure({ conditions: ['object.metadata.labels.a == "x"'] });
+  await create('a', { a: 'y' });
+  await create('b', { b: 'y' });
+  const metrics = new MetricSet();
+  modules.metrics.addAdmissionMetrics(metrics, api.plane.admissionMetrics);
+  const labels = '{name="a.example.org",kind="webhook",type="validating",operation="CREATE"}';
+  const text = String(await metrics.exposition());
+  expect(text).toContain(`apiserver_admission_match_condition_exclusions_total${labels} 1`);
+  expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${labels} 1`);
+  expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${labels} 2`);
+});
