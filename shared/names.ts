@@ -228,6 +228,8 @@ export const AUDIT_ANNOTATION = {
   imagePolicyPrefix: `imagepolicywebhook.${groupFromNeutral('image-policy.orch')}/`,
   /** An object was too long for the event and is left out. */
   truncated: `${GROUP.audit}/truncated`,
+  /** Validations of policies that failed, for bindings with the action Audit. */
+  policyFailure: `${groupFromNeutral('validation.policy.admission.orch')}/validation_failure`,
   /** Effects of admission webhooks, each followed by the webhook. */
   webhookMutation: `${groupFromNeutral('mutation.webhook.admission.orch')}/`,
   webhookPatch: `${groupFromNeutral('patch.webhook.admission.orch')}/`,

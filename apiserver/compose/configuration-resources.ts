@@ -10,7 +10,14 @@ import { ownKeyMap } from '../../shared/own-key-map';
 const CONFIGURATION_RESOURCES = ownKeyMap<readonly string[]>({
   [GROUP.flowcontrol]: ['flowschemas', 'prioritylevelconfigurations'],
   [GROUP.rbac]: ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
-  [GROUP.admissionregistration]: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+  [GROUP.admissionregistration]: [
+    'mutatingadmissionpolicies',
+    'mutatingadmissionpolicybindings',
+    'mutatingwebhookconfigurations',
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+    'validatingwebhookconfigurations',
+  ],
   [GROUP.policy]: ['podsecuritypolicies'],
   [GROUP.core]: ['limitranges', 'namespaces', 'resourcequotas', 'secrets', 'serviceaccounts'],
   [GROUP.apiextensions]: ['customresourcedefinitions'],

@@ -273,6 +273,17 @@ function admissionOf(
         clock,
         log,
       },
+      policies: {
+        stored: registry.stored,
+        cache: read.cache,
+        read,
+        newReading,
+        authorize,
+        metrics: metrics.plugins.expressions,
+        endpointOfKind: ({ group, version, kind }) =>
+          custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind),
+        log,
+      },
       provideNamespace,
       registerSharedLimit,
       features: {

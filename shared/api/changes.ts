@@ -10,6 +10,8 @@ const CHANGES = {
   accessOfOnePod: { since: '1.22' },
   /** Errors of addresses and networks are at their element of a list, and have one text in all kinds. */
   addressErrors: { since: '1.33' },
+  /** Policies and match conditions are counted. */
+  admissionExpressions: { since: '1.26' },
   /** Errors of label selectors in pod affinity terms are at `labelSelector`. */
   affinitySelectorPaths: { since: '1.26' },
   /** IPv6 addresses of endpoints are in canonical form, and unchanged endpoints are not validated again. */

@@ -1,4 +1,4 @@
-import { isAtLevel } from '../../../shared/api-level';
+import { isInForce } from '../../../shared/api/changes';
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { AdmissionMetrics } from '../../kubernetes/admission/admission-metrics';
 import type { ExpressionMetrics } from '../../kubernetes/admission/expressions/expression-metrics';
@@ -23,7 +23,7 @@ export function addAdmissionMetrics(metrics: MetricSet, admission: AdmissionMetr
       for (const { labels, durations } of admission.plugins()) yield [labels, durations];
     },
   });
-  if (isAtLevel({ since: '1.26' })) addExpressionMetrics(metrics, admission.expressions);
+  if (isInForce('admissionExpressions')) addExpressionMetrics(metrics, admission.expressions);
 }
 
 const CONDITION_LABELS = ['name', 'kind', 'type', 'operation'] as const;

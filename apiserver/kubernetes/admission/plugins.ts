@@ -36,6 +36,8 @@ import { podSecurityProblem } from './pod-security/configuration';
 import { podSecurity } from './pod-security/pod-security';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction';
 import { priority } from './plugins/priority';
+import type { PolicyParts } from './policies/validating';
+import { validatingPolicies } from './policies/validating';
 import type { QuotaRecords } from './resource-quota/quota-records';
 import { resourceQuotaProblem } from './resource-quota/configuration';
 import { resourceQuota } from './resource-quota/resource-quota';
@@ -73,6 +75,7 @@ export interface PluginContext {
   readonly provideNamespace: ProvideNamespace;
   readonly resourceOfKind: ResourceOfKind;
   readonly webhooks: WebhookContext;
+  readonly policies: PolicyParts;
   /** The enabled features. */
   readonly features: PluginFeatures;
   readonly quotas: QuotaRecords;
@@ -163,6 +166,7 @@ const ALL_PLUGINS: readonly PluginRow[] = [
   on(MUTATING_WEBHOOKS, ({ webhooks, configurations }) =>
     mutatingWebhooks(webhookParts(webhooks, configurations.get(MUTATING_WEBHOOKS))),
   ),
+  on('ValidatingAdmissionPolicy', ({ policies }) => validatingPolicies(policies), { since: '1.26' }),
   on(VALIDATING_WEBHOOKS, ({ webhooks, configurations }) =>
     validatingWebhooks(webhookParts(webhooks, configurations.get(VALIDATING_WEBHOOKS))),
   ),

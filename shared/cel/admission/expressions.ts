@@ -145,19 +145,10 @@ function typeText({ name, params }: CelType): string {
 /** The type by which other expressions see a variable: objects and opaque values are `dyn` (`convertCelTypeToDeclType`). */
 function declaredType(type: CelType | undefined): CelType {
   const [first = DYN, second = DYN] = type?.params ?? [];
-  switch (type?.kind) {
-    case 'list':
-      return listOf(declaredType(first));
-    case 'map':
-      return mapOf(declaredType(first), declaredType(second));
-    case undefined:
-    case 'struct':
-    case 'opaque':
-    case 'type':
-    case 'typeParam':
-    case 'error':
-      return DYN;
-    default:
-      return type ?? DYN;
-  }
+  if (type === undefined || HIDDEN.has(type.kind)) return DYN;
+  if (type.kind === 'list') return listOf(declaredType(first));
+  return type.kind === 'map' ? mapOf(declaredType(first), declaredType(second)) : type;
 }
+
+/** Kinds of types that other expressions do not see. */
+const HIDDEN: ReadonlySet<string> = new Set(['struct', 'opaque', 'type', 'typeParam', 'error']);

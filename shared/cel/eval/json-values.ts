@@ -16,17 +16,10 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns JSON as a value of expressions without a schema. Lists and objects are converted when they are read. */
 export function jsonValue(data: unknown): Value {
-  switch (typeof data) {
-    case 'string':
-    case 'boolean':
-    case 'bigint':
-      return data;
-    case 'number':
-      return Number.isInteger(data) ? BigInt(data) : data;
-    default:
-      if (data === null || typeof data !== 'object') return null;
-      return Array.isArray(data) ? new JsonList(data) : new JsonMap(data as JsonObject);
-  }
+  if (typeof data === 'string' || typeof data === 'boolean' || typeof data === 'bigint') return data;
+  if (typeof data === 'number') return Number.isInteger(data) ? BigInt(data) : data;
+  if (data === null || typeof data !== 'object') return null;
+  return Array.isArray(data) ? new JsonList(data) : new JsonMap(data as JsonObject);
 }
 
 class JsonMap extends MapValue {

@@ -5,7 +5,7 @@ import { SERVICE_ACCOUNT } from '../../../../shared/names';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Authorizer } from '../../../engine/request/access';
 import type { UserInfo } from '../../../engine/request/exchange';
-import { namespaceOf, resourceEndpoint } from '../webhooks/rules';
+import { namespaceOf, resourceEndpoint } from '../webhooks/reviewed-request';
 
 /**
  * An expression needs a decision of the authorizer, which takes time. The evaluation ends; it is repeated once the answer is known.

@@ -9,7 +9,7 @@ import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Endpoint } from '../../../engine/registry/resource';
 import { keepCostWithin } from '../../kinds/rules/expression-bounds';
-import { requestOf } from '../webhooks/review';
+import { requestOf } from '../webhooks/reviewed-request';
 import type { ReviewedObject } from '../webhooks/reviewed-object';
 import type { AccessChecks } from './access-checks';
 import { AnswerNeeded } from './access-checks';

@@ -19,7 +19,7 @@ import { PATCH_TYPE } from './review';
 import type { ReviewedAs } from './reviewed-object';
 import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
-import { resourceEndpoint } from './rules';
+import { resourceEndpoint } from './reviewed-request';
 import { AccessChecks } from '../expressions/access-checks';
 import { isCalled } from './selection';
 import type { Webhook } from './webhook';

@@ -5,9 +5,8 @@ import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { AdmissionResponse, AdmissionReview } from '../../../../shared/api/types/admission-v1';
 import type { Status } from '../../../../shared/api/types/meta-v1';
 import type { ReviewedObject } from './reviewed-object';
-import type { Endpoint } from '../../../engine/registry/resource';
 import type { Invocation } from './rules';
-import { kindAt, namespaceOf, resourceAt, resourceEndpoint } from './rules';
+import { requestOf } from './reviewed-request';
 import type { ReviewVersion, WebhookType } from './webhook';
 
 /** The question to a webhook. */
@@ -48,54 +47,6 @@ export function questionOf({
     Buffer.from(`,"dryRun":${String(dryRun)},"options":${JSON.stringify(options)}}}`),
   ]);
   return { uid, version, body };
-}
-
-/** Returns the request as webhooks and expressions see it, without its objects; `endpoint` is the version that was matched. */
-export function requestOf(
-  attributes: AdmissionAttributes,
-  endpoint: Endpoint,
-): Readonly<Record<string, unknown>> & { readonly dryRun: boolean; readonly options: object | null } {
-  const { operation } = attributes;
-  // A new object has no name until the server generates one.
-  const { name, subresource, user, dryRun } = attributes.write;
-  const requested = resourceEndpoint(attributes);
-  const namespace = namespaceOf(attributes);
-  return {
-    kind: kindAt(endpoint, subresource),
-    resource: resourceAt(endpoint),
-    ...(subresource === '' ? {} : { subResource: subresource }),
-    requestKind: kindAt(requested, subresource),
-    requestResource: resourceAt(requested),
-    ...(subresource === '' ? {} : { requestSubResource: subresource }),
-    ...(name === '' ? {} : { name }),
-    ...(namespace === '' ? {} : { namespace }),
-    operation,
-    userInfo: {
-      ...(user.name === '' ? {} : { username: user.name }),
-      ...(user.uid === '' ? {} : { uid: user.uid }),
-      ...(user.groups.length === 0 ? {} : { groups: user.groups }),
-      ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
-    },
-    dryRun,
-    options: optionsOf(attributes),
-  };
-}
-
-const OPTIONS_KIND = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
-
-function optionsOf({
-  write: { dryRun, fieldManager, deleteOptions },
-  operation,
-}: AdmissionAttributes): object | null {
-  if (operation === 'CONNECT') return null;
-  const { dryRun: _flag, ...ofDeletion } = deleteOptions ?? {};
-  return {
-    kind: OPTIONS_KIND[operation],
-    apiVersion: `${GROUP.meta}/v1`,
-    ...ofDeletion,
-    ...(dryRun ? { dryRun: ['All'] } : {}),
-    ...(fieldManager === undefined ? {} : { fieldManager }),
-  };
 }
 
 /** The answer of a webhook. */

@@ -8,7 +8,7 @@ import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
 import { fromHub, toHub } from '../../../engine/registry/hub';
 import type { Endpoint } from '../../../engine/registry/resource';
 import { shownEndpoint } from '../../../engine/registry/object-view';
-import { kindAt } from './rules';
+import { kindAt } from './reviewed-request';
 
 /** The source of a write's objects. */
 export interface ReviewedAs {

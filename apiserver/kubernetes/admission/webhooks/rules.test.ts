@@ -1,5 +1,6 @@
 import { attributesOf, endpointOf } from '../testing/plugin-bench';
-import { invocationsOf, namespaceOf } from './rules';
+import { invocationsOf } from './rules';
+import { namespaceOf } from './reviewed-request';
 import { webhooksOf } from './webhook';
 
 const ALL = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };

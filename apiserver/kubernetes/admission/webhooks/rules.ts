@@ -1,7 +1,5 @@
-import type { GroupVersionKind, GroupVersionResource } from '../../../../shared/object/object';
-import type { AdmissionAttributes, AdmissionOperation } from '../../../engine/registry/admission';
+import type { AdmissionOperation } from '../../../engine/registry/admission';
 import type { Endpoint } from '../../../engine/registry/resource';
-import { NAMESPACES } from '../../cluster/resources';
 import type { Rule, Webhook } from './webhook';
 
 /** A webhook that matches a kind of write, and the version it gets. */
@@ -43,11 +41,13 @@ function shownTo({ rules, matchesEquivalents }: Webhook, write: WriteKind): Endp
   return undefined;
 }
 
-function hasSubresource({ subresources }: Endpoint, name: string): boolean {
+/** Whether an endpoint has a subresource; an empty name is the object itself. */
+export function hasSubresource({ subresources }: Endpoint, name: string): boolean {
   return name === '' || subresources.has(name);
 }
 
-function matches(rule: Rule, { operation, endpoint, subresource }: WriteKind): boolean {
+/** Whether a rule names a kind of write. */
+export function matches(rule: Rule, { operation, endpoint, subresource }: WriteKind): boolean {
   const { group, version, resource, namespaced } = endpoint.row;
   return (
     isOfScope(rule.scope, namespaced) &&
@@ -72,34 +72,4 @@ function namesResource(pattern: string, resource: string, subresource: string): 
   const [left, right] =
     slash < 0 ? [pattern, ''] : ([pattern.slice(0, slash), pattern.slice(slash + 1)] as const);
   return (left === '*' || left === resource) && (right === '*' || right === subresource);
-}
-
-/** Returns the endpoint of the resource itself: some subresources have an endpoint of their own kind. */
-export function resourceEndpoint({ write: { endpoint, subresource } }: AdmissionAttributes): Endpoint {
-  if (subresource === '') return endpoint;
-  for (const each of endpoint.versions.values()) {
-    if (each.subresources === endpoint.subresources) return each;
-  }
-  return endpoint;
-}
-
-/** Returns the kind of an endpoint or of its subresource. */
-export function kindAt({ row, subresources }: Endpoint, subresource: string): GroupVersionKind {
-  const { group, version, kind } = subresources.get(subresource) ?? row;
-  return { group, version, kind };
-}
-
-export function resourceAt({ row: { group, version, resource } }: Endpoint): GroupVersionResource {
-  return { group, version, resource };
-}
-
-/** Returns the namespace for webhooks: a Namespace's is its own name. */
-export function namespaceOf({
-  write: {
-    endpoint: { row },
-    namespace,
-    name,
-  },
-}: AdmissionAttributes): string {
-  return row.group === NAMESPACES.group && row.resource === NAMESPACES.resource ? name : namespace;
 }

@@ -11,7 +11,7 @@ import type { ExpressionMetrics } from '../expressions/expression-metrics';
 import type { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { NAMESPACES } from '../../cluster/resources';
-import { namespaceOf } from './rules';
+import { namespaceOf } from './reviewed-request';
 import type { Webhook } from './webhook';
 
 /** What evaluating the conditions of webhooks needs. */

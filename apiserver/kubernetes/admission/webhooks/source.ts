@@ -9,7 +9,8 @@ import type { WebhookCaller } from './call';
 import type { ConfigurationSources } from './configurations';
 import { CONFIGURATIONS, WebhookConfigurations } from './configurations';
 import type { Invocation } from './rules';
-import { invocationsOf, resourceEndpoint } from './rules';
+import { invocationsOf } from './rules';
+import { resourceEndpoint } from './reviewed-request';
 import type { Webhook, WebhookType } from './webhook';
 
 export interface SourceParts {

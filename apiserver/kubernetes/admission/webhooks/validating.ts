@@ -6,7 +6,7 @@ import type { WebhookParts } from './parts';
 import type { ReviewedAs } from './reviewed-object';
 import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
-import { resourceEndpoint } from './rules';
+import { resourceEndpoint } from './reviewed-request';
 import { AccessChecks } from '../expressions/access-checks';
 import { isCalled } from './selection';
 import { WebhookSource, isExempt } from './source';

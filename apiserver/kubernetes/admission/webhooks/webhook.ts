@@ -131,7 +131,8 @@ function reviewVersionOf(accepted: readonly string[]): ReviewVersion | undefined
   return accepted.find((version) => spoken.includes(version)) as ReviewVersion | undefined;
 }
 
-function ruleOf({
+/** Reads a rule of a webhook or of a policy. */
+export function ruleOf({
   operations = [],
   apiGroups = [],
   apiVersions = [],

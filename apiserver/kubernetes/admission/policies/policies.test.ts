@@ -1,0 +1,344 @@
+import type * as Apis from '../../../testing/in-process-api';
+import type { InProcessApi, Reply } from '../../../testing/in-process-api';
+import type * as Definitions from '../../../testing/custom-resources/definitions';
+import { GROUP, LABEL } from '../../../../shared/names';
+
+/** Modules of a process that serves a level with policies; the level is read when they are loaded. */
+const LEVEL = 'ORCH_API_LEVEL';
+const before = process.env[LEVEL];
+process.env[LEVEL] = '1.36';
+jest.resetModules();
+const { startInProcessApi } = jest.requireActual<typeof Apis>('../../../testing/in-process-api');
+const definitions = jest.requireActual<typeof Definitions>('../../../testing/custom-resources/definitions');
+
+let api: InProcessApi;
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+afterEach(async () => {
+  await api.close();
+});
+afterAll(() => {
+  if (before === undefined) Reflect.deleteProperty(process.env, LEVEL);
+  else process.env[LEVEL] = before;
+});
+
+const GROUP_PATH = `/apis/${GROUP.admissionregistration}/v1`;
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+const maps = (operations: readonly string[] = ['*'], names?: readonly string[]): object => ({
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations,
+  resources: ['configmaps'],
+  ...(names === undefined ? {} : { resourceNames: names }),
+});
+
+async function write(path: string, body: object): Promise<Reply> {
+  const reply = await api.call('POST', path, { body });
+  if (reply.code !== 201) throw new Error(reply.text);
+  return reply;
+}
+
+interface Given {
+  readonly name?: string;
+  readonly spec: object;
+  readonly binding?: object;
+}
+
+async function enforce({ name = 'p', spec, binding = {} }: Given): Promise<void> {
+  await write(`${GROUP_PATH}/validatingadmissionpolicies`, {
+    metadata: { name },
+    spec: { matchConstraints: { resourceRules: [maps()] }, ...spec },
+  });
+  await write(`${GROUP_PATH}/validatingadmissionpolicybindings`, {
+    metadata: { name: `${name}-b` },
+    spec: { policyName: name, validationActions: ['Deny'], ...binding },
+  });
+}
+
+const create = async (name: string, fields: object = {}, path = MAPS): Promise<Reply> =>
+  api.call('POST', path, { body: { metadata: { name }, ...fields } });
+
+const DENIED =
+  "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p-b' denied request: ";
+
+test('a validation that fails refuses the write with its message and reason', async () => {
+  await enforce({
+    spec: {
+      validations: [{ expression: "object.data.k == 'v'", message: 'k must be v' }, { expression: 'true' }],
+    },
+  });
+  expect((await create('b', { data: { k: 'v' } })).code).toBe(201);
+  const { code, json } = await create('a', { data: { k: 'x' } });
+  expect(code).toBe(422);
+  expect(json).toMatchObject({
+    reason: 'Invalid',
+    message: `${DENIED}k must be v`,
+    details: {
+      name: 'a',
+      kind: 'configmaps',
+      causes: [{ message: "ValidatingAdmissionPolicy 'p' with binding 'p-b' denied request: k must be v" }],
+    },
+  });
+});
+
+test.each<[string, object, number, string]>([
+  ['the expression', { expression: 'false' }, 422, 'failed expression: false'],
+  ['its reason', { expression: 'false', reason: 'Forbidden', message: 'no' }, 403, 'no'],
+  [
+    'a message expression',
+    { expression: 'false', messageExpression: "'name ' + object.metadata.name + ' in ' + request.namespace" },
+    422,
+    'name a in default',
+  ],
+  [
+    'the message where the message expression fails',
+    { expression: 'false', message: 'm', messageExpression: 'object.x.y' },
+    422,
+    'm',
+  ],
+  [
+    'an error',
+    { expression: 'object.data.k == "v"' },
+    422,
+    `expression 'object.data.k == "v"' resulted in error: no such key: data`,
+  ],
+  [
+    'the namespace',
+    {
+      expression: "namespaceObject.metadata.name == 'x'",
+      messageExpression: 'namespaceObject.metadata.name',
+    },
+    422,
+    'default',
+  ],
+])('a refusal shows %s', async (_, validation, code, message) => {
+  const messageExpression = (validation as { messageExpression?: string }).messageExpression;
+  if (messageExpression === 'object.x.y') {
+    await enforce({ spec: { validations: [{ ...validation, messageExpression: 'string(object.x.y)' }] } });
+  } else await enforce({ spec: { validations: [validation] } });
+  const reply = await create('a');
+  expect([reply.code, reply.json.message]).toEqual([code, DENIED + message]);
+});
+
+test('variables are lazy, see each other and are evaluated once', async () => {
+  await enforce({
+    spec: {
+      variables: [
+        { name: 'size', expression: 'size(object.data)' },
+        { name: 'big', expression: 'variables.size > 1' },
+        { name: 'never', expression: "object.absent.field == 'x'" },
+      ],
+      validations: [
+        { expression: '!variables.big' },
+        { expression: 'variables.size < 2 || variables.never' },
+      ],
+    },
+  });
+  expect((await create('b', { data: { a: '' } })).code).toBe(201);
+  expect((await create('a', { data: { a: '', b: '' } })).json.message).toBe(
+    `${DENIED}failed expression: !variables.big`,
+  );
+});
+
+test('a failure of a policy with failurePolicy Ignore admits the write', async () => {
+  await enforce({ spec: { failurePolicy: 'Ignore', validations: [{ expression: 'object.data.k == "v"' }] } });
+  expect((await create('a')).code).toBe(201);
+  expect((await create('b', { data: { k: 'x' } })).code).toBe(422);
+});
+
+test('actions warn and leave audit annotations instead of a refusal', async () => {
+  await enforce({
+    spec: { validations: [{ expression: 'false', message: 'no' }] },
+    binding: { validationActions: ['Warn', 'Audit'] },
+  });
+  const { code, warnings } = await create('a');
+  expect([code, warnings]).toEqual([
+    201,
+    ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p-b': no"],
+  ]);
+});
+
+test('policies match by name, operation, version, selectors and conditions', async () => {
+  await enforce({
+    spec: {
+      matchConstraints: {
+        resourceRules: [maps(['CREATE'], ['a', 'x', 'c'])],
+        excludeResourceRules: [maps(['*'], ['x'])],
+        objectSelector: { matchExpressions: [{ key: 'free', operator: 'DoesNotExist' }] },
+      },
+      matchConditions: [
+        { name: 'not-skipped', expression: "!('skip' in object.?metadata.labels.orValue({}))" },
+      ],
+      validations: [{ expression: 'false' }],
+    },
+    binding: {
+      matchResources: { namespaceSelector: { matchLabels: { [LABEL.metadataName]: 'default' } } },
+    },
+  });
+  const codes: Record<string, number> = {};
+  const note = async (what: string, reply: Promise<Reply>): Promise<void> => {
+    codes[what] = (await reply).code;
+  };
+  await note('named', create('a'));
+  await note('excluded', create('x'));
+  await note('other name', create('b'));
+  await note('selected', create('c', { metadata: { name: 'c', labels: { free: '' } } }));
+  await note('condition', create('a', { metadata: { name: 'a', labels: { skip: '' } } }));
+  await note('operation', api.call('PATCH', `${MAPS}/a`, { body: { data: { k: 'v' } } }));
+  await write('/api/v1/namespaces', { metadata: { name: 'other' } });
+  await note('namespace', create('a', {}, '/api/v1/namespaces/other/configmaps'));
+  expect(codes).toEqual({
+    named: 422,
+    excluded: 201,
+    'other name': 201,
+    selected: 201,
+    condition: 201,
+    operation: 200,
+    namespace: 201,
+  });
+});
+
+test('deletions and updates are seen with the previous object', async () => {
+  await create('a', { data: { k: '1' } });
+  await enforce({
+    spec: {
+      validations: [
+        { expression: "request.operation != 'DELETE' || oldObject.data.k != '1'", message: 'keep' },
+        {
+          expression: "request.operation != 'UPDATE' || int(object.data.k) > int(oldObject.data.k)",
+          message: 'grow',
+        },
+      ],
+    },
+  });
+  const update = async (k: string): Promise<number> =>
+    (await api.call('PATCH', `${MAPS}/a`, { body: { data: { k } } })).code;
+  expect((await api.call('DELETE', `${MAPS}/a`)).code).toBe(422);
+  expect([await update('0'), await update('2')]).toEqual([422, 200]);
+  expect((await api.call('DELETE', `${MAPS}/a`)).code).toBe(200);
+});
+
+describe('parameters', () => {
+  const spec = {
+    paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+    matchConstraints: { resourceRules: [{ ...maps(), resources: ['secrets'] }] },
+    validations: [
+      {
+        expression: 'size(object.metadata.name) <= int(params.data.max)',
+        messageExpression: "'max ' + params.data.max",
+      },
+    ],
+  };
+  const secret = async (name: string): Promise<Reply> =>
+    create(name, {}, '/api/v1/namespaces/default/secrets');
+
+  test('are objects of a built-in kind by name or selector, each of which must hold', async () => {
+    await create('limits', { metadata: { name: 'limits', labels: { is: 'limit' } }, data: { max: '3' } });
+    await create('other', { metadata: { name: 'other', labels: { is: 'limit' } }, data: { max: '2' } });
+    await enforce({ spec, binding: { paramRef: { name: 'limits', parameterNotFoundAction: 'Deny' } } });
+    expect([(await secret('abc')).code, (await secret('abcd')).json.message]).toEqual([
+      201,
+      `secrets "abcd" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p-b' denied request: max 3`,
+    ]);
+    await enforce({
+      name: 'q',
+      spec,
+      binding: { paramRef: { selector: { matchLabels: { is: 'limit' } }, parameterNotFoundAction: 'Deny' } },
+    });
+    expect((await secret('abx')).json.message).toContain("'q' with binding 'q-b' denied request: max 2");
+    await api.call('PATCH', `${MAPS}/limits`, { body: { data: { max: '1' } } });
+    expect((await secret('ab')).json.message).toContain('max 1');
+  });
+
+  test.each([
+    [
+      'Deny',
+      422,
+      'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
+    ],
+    ['Allow', 201, ''],
+  ])('that are absent: %s', async (parameterNotFoundAction, code, message) => {
+    await enforce({ spec, binding: { paramRef: { name: 'none', parameterNotFoundAction } } });
+    const reply = await secret('a');
+    expect([reply.code, reply.json.message ?? '']).toEqual([code, expect.stringContaining(message)]);
+  });
+
+  test('are custom resources', async () => {
+    await definitions.define(api, definitions.definitionBody({}));
+    await write(definitions.GIZMOS_PATH, definitions.gizmo('g', { spec: { size: 3 } }));
+    await enforce({
+      spec: {
+        ...spec,
+        paramKind: { apiVersion: 'example.com/v1', kind: 'Gizmo' },
+        validations: [{ expression: 'size(object.metadata.name) <= params.spec.size' }],
+      },
+      binding: { paramRef: { name: 'g', namespace: 'default', parameterNotFoundAction: 'Deny' } },
+    });
+    expect([(await secret('abc')).code, (await secret('abcd')).code]).toEqual([201, 422]);
+  });
+
+  test('of a kind that is not served are an error of the policy', async () => {
+    await enforce({
+      spec: { ...spec, paramKind: { apiVersion: 'example.com/v1', kind: 'None' } },
+      binding: { paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } },
+    });
+    expect((await secret('a')).json.message).toBe(
+      `secrets "a" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=None'`,
+    );
+  });
+});
+
+test('a policy applies to requests that begin after its binding was acknowledged, and no longer after its removal', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    await enforce({ spec: { validations: [{ expression: 'false' }] } });
+    expect((await create('a')).code).toBe(422);
+    await api.call('DELETE', `${GROUP_PATH}/validatingadmissionpolicybindings/p-b`);
+    expect((await create(`r${String(round)}`)).code).toBe(201);
+    await api.call('DELETE', `${GROUP_PATH}/validatingadmissionpolicies/p`);
+  }
+});
+
+test('policies do not see policies', async () => {
+  await enforce({
+    spec: {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
+      },
+      validations: [{ expression: 'false' }],
+    },
+  });
+  expect((await create('a')).code).toBe(422);
+  expect((await api.call('DELETE', `${GROUP_PATH}/validatingadmissionpolicies/p`)).code).toBe(200);
+});
+
+test('the authorizer answers for the user of the request and for service accounts', async () => {
+  await enforce({
+    spec: {
+      variables: [{ name: 'may', expression: "authorizer.requestResource.check('create').allowed()" }],
+      validations: [
+        { expression: "variables.may && authorizer.path('/metrics').check('get').allowed()" },
+        {
+          expression:
+            "authorizer.serviceAccount('default','a').group('apps').resource('deployments').check('get').allowed()",
+        },
+      ],
+    },
+  });
+  expect((await create('a')).code).toBe(201);
+});
+
+test('costs beyond the budget refuse the write', async () => {
+  // Two checks cost 700,000 of the 1,000,000 units that one expression may cost, and of the 10,000,000 of all of them.
+  const check = (verb: string): string => `!authorizer.requestResource.check('${verb}').errored()`;
+  const validations = Array.from({ length: 15 }, () => ({
+    expression: `${check('get')} && ${check('list')}`,
+  }));
+  await enforce({ spec: { validations: validations.slice(1) } });
+  expect((await create('b')).code).toBe(201);
+  await enforce({ name: 'q', spec: { validations } });
+  expect((await create('a')).json.message).toContain(
+    'validation failed due to running out of cost budget, no further validation rules will be run',
+  );
+});
