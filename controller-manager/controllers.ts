@@ -10,6 +10,7 @@ import type { ManagerGate } from './runtime/controller-options';
 import { runCronJobs } from './cronjob/cronjob';
 import { runDaemonSets } from './daemonset/daemonset';
 import { runDeployments } from './deployment/deployment';
+import { runDisruption } from './disruption/disruption';
 import { runEndpoints } from './endpoints/endpoints';
 import { runEndpointSlices } from './endpoints/endpointslices';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
@@ -55,6 +56,7 @@ export const CONTROLLERS: readonly Controller[] = [
   { name: 'daemonset', account: 'daemon-set-controller', run: runDaemonSets },
   { name: 'job', account: 'job-controller', run: runJobs },
   { name: 'cronjob', account: 'cronjob-controller', run: runCronJobs },
+  { name: 'disruption', account: 'disruption-controller', run: runDisruption },
   { name: 'podgc', account: 'pod-garbage-collector', run: runPodGc },
   { name: 'ttl-after-finished', account: 'ttl-after-finished-controller', run: runTtlAfterFinished },
   { name: 'endpoint', account: 'endpoint-controller', run: runEndpoints },

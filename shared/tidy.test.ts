@@ -25,6 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'controller-manager/cronjob',
     'controller-manager/daemonset',
     'controller-manager/deployment',
+    'controller-manager/disruption',
     'controller-manager/endpoints',
     'controller-manager/garbage-collector',
     'controller-manager/job',
