@@ -1,19 +1,15 @@
 #!/usr/bin/env node
-import { createRequire } from 'node:module';
+import nodeModule, { createRequire } from 'node:module';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import type { ApiLevel } from '../shared/api-level';
 import { formatApiLevel } from '../shared/api-level';
-import { readBuild } from '../shared/build';
 import { parseVersionFlag } from '../shared/flags/version-flag';
 import { writeHelp } from '../shared/flags/help';
-import { createProcessLog } from '../shared/log/pino-log';
-import type { ServerOptions } from './compose/options/server-options';
-import { completeOptions } from './compose/options/complete-options';
 import { FLAG_ROWS } from './compose/options/flag-rows';
 import { FOREIGN_FLAGS } from './compose/options/foreign-flags';
 import { parseServerFlags } from './compose/options/parse-server-flags';
-import { ApiLevelMismatch } from './kubernetes/bootstrap/store-records';
-import { runServer } from './run';
+import type * as Serve from './serve';
 
 const PROGRAM = 'orch-apiserver';
 const SUMMARY =
@@ -41,9 +37,13 @@ async function main(): Promise<number | undefined> {
     return 0;
   }
   if (parsed.outcome === 'errors') return refuse(parsed.errors);
-  const completed = completeOptions(parsed.values);
-  if (!completed.ok) return refuse(completed.errors);
-  return serve(completed.options, [...parsed.warnings, ...completed.warnings]);
+  // The server itself is loaded only to serve: a file of its own beside that of this program, in `dist/apiserver` and in `dist/bin`.
+  // From Node 22 on. Where the cache cannot be written, it does nothing.
+  (nodeModule as { readonly enableCompileCache?: () => unknown }).enableCompileCache?.();
+  const { serve } = createRequire(__filename)('./serve') as typeof Serve;
+  const end = await serve(parsed.values, parsed.warnings);
+  if ('errors' in end) return refuse(end.errors);
+  return 'level' in end ? startAgain(end.level) : end.code;
 }
 
 function refuse(errors: readonly string[]): number {
@@ -52,39 +52,11 @@ function refuse(errors: readonly string[]): number {
   return USAGE_ERROR;
 }
 
-async function serve(options: ServerOptions, warnings: readonly string[]): Promise<number | undefined> {
-  const { log, lastError } = createProcessLog(options.logging);
-  for (const warning of warnings) log.warn({}, warning);
-  const stop = new AbortController();
-  const onSignal = (signal: NodeJS.Signals): void => {
-    log.info({ signal }, 'stopping');
-    stop.abort();
-  };
-  process.once('SIGTERM', onSignal);
-  process.once('SIGINT', onSignal);
-  process.on('unhandledRejection', (error) => {
-    log.error({ error }, 'unhandled promise rejection');
-  });
-  try {
-    await runServer({ options, log, logFailure: lastError, build: readBuild() }, stop.signal);
-    return 0;
-  } catch (error) {
-    if (stop.signal.aborted) return 0;
-    if (error instanceof ApiLevelMismatch) {
-      process.removeListener('SIGTERM', onSignal).removeListener('SIGINT', onSignal);
-      return startAgain(error);
-    }
-    log.error({}, `cannot serve: ${error instanceof Error ? error.message : String(error)}`);
-    log.debug({ error }, 'cause of the failed start');
-    return 1;
-  }
-}
-
 /**
  * Starts this program again at the level of the store. The tables are read when their modules load, so the modules of the program load
  * again; those of packages stay.
  */
-function startAgain({ level }: ApiLevelMismatch): undefined {
+function startAgain(level: ApiLevel): undefined {
   process.env['ORCH_API_LEVEL'] = formatApiLevel(level);
   for (const file of Object.keys(require.cache)) {
     if (!file.includes(`${path.sep}node_modules${path.sep}`)) Reflect.deleteProperty(require.cache, file);

@@ -84,8 +84,8 @@ async function serve(
   // Every background loop listens to it.
   setMaxListeners(0, shutdownSignal);
   warnOfUnverifiedLevel(options, log);
-  const { clock = systemClock } = embedding ?? {};
-  const start = { log, clock };
+  const { clock = systemClock, decoded } = embedding ?? {};
+  const start = { log, clock, decoded };
   const { opened, checks, ...measured } = embedding?.store ?? (await openServerStore(options, start));
   const storeFailure = opened.failed ?? new Promise<never>(() => undefined);
   try {

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 const MIB = 1_048_576;
 /** What the package may cost its users. Most files are declarations of `orch/client`. */
-const BUDGET = { packedMib: 6, unpackedMib: 24, files: 200, dependencies: 0 };
+const BUDGET = { packedMib: 6.5, unpackedMib: 26, files: 200, dependencies: 0 };
 
 interface Packed {
   readonly filename: string;

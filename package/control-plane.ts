@@ -1,4 +1,5 @@
 import type { UserInfo } from '../apiserver/engine/request/exchange';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MemoryBackend } from '../apiserver/engine/storage/stores/memory/memory-backend';
 import type { MemorySnapshot } from '../apiserver/engine/storage/stores/memory/memory-backend';
 import { signingAuthorityOf } from '../shared/certs/sign-certificate-request';
@@ -10,7 +11,9 @@ import { hasCode } from '../shared/client/status';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
 import type { Log } from '../shared/log/log';
 import { dialect, NAMESPACE, USER_GROUP } from '../shared/names';
-import { beginningOf, rememberBeginning } from './beginnings';
+import { beginningOf, exportBeginning, rememberBeginning } from './beginnings';
+
+export { addBeginning } from './beginnings';
 import type { InjectedFaults } from './faults';
 import { createFaults } from './faults';
 import { createLocalClient, fetchLocally } from './local-access';
@@ -45,6 +48,8 @@ const SIGNED_CERTIFICATE_MS = 365 * 86_400_000;
 /** Limit of the start and of each change of the state, until every API server serves it. */
 const READY_MS_MAX = 60_000;
 const ADMIN = userOf('orch-admin', [USER_GROUP.masters]);
+/** A control plane that has written nothing for this time has all its first objects. */
+const SETTLED_MS = 1_000;
 const NO_BUILD: Build = { version: '', commit: '', treeState: '', date: '' };
 
 /** Starts a control plane in this process, in memory. Rejects with all errors of the options. */
@@ -59,6 +64,21 @@ export async function startControlPlane(
   const { unknown } = selectControllers(controllerWords(options));
   if (unknown.length > 0) throw new RangeError(`there are no controllers named ${unknown.join(', ')}`);
   return EmbeddedControlPlane.start({ options, build, identity: newIdentity() });
+}
+
+/** Returns the first objects of control planes with the default options, for `addBeginning` of another process. Called by the build. */
+export async function makeBeginning(): Promise<string> {
+  const options = { listen: false, controllers: false };
+  const plane = await EmbeddedControlPlane.start({ options, build: NO_BUILD, identity: newIdentity() });
+  let revision = 0;
+  for (let snapshot = plane.snapshot(); ; snapshot = plane.snapshot()) {
+    if (snapshot.revision === revision) {
+      await plane.stop();
+      return exportBeginning(beginningKey(options), snapshot);
+    }
+    ({ revision } = snapshot);
+    await sleep(SETTLED_MS);
+  }
 }
 
 interface StartParts {
@@ -141,7 +161,7 @@ class EmbeddedControlPlane implements ControlPlane {
     await this.#withinLimit(async (signal) => applyManifests(client, manifests, signal));
   }
 
-  snapshot(): ControlPlaneSnapshot {
+  snapshot(): MemorySnapshot {
     return this.#store.snapshot();
   }
 
@@ -176,12 +196,15 @@ class EmbeddedControlPlane implements ControlPlane {
 
   async #startReplicas(): Promise<void> {
     const { options, identity, build } = this.#parts;
-    const { ca, tokenKey, users } = identity;
+    const { tokenKey, users } = identity;
     const { replicas = 1, listen: listens = true } = options;
     if (!Number.isInteger(replicas) || replicas < 1)
       throw new RangeError('replicas must be a number of at least 1');
     const authority = {
-      current: async () => Promise.resolve(signingAuthorityOf(ca.certificatePem, ca.privateKeyPem)),
+      current: async () => {
+        const { certificatePem, privateKeyPem } = identity.ca();
+        return Promise.resolve(signingAuthorityOf(certificatePem, privateKeyPem));
+      },
     };
     const starting = Array.from({ length: replicas }, async () => {
       const replica = await startReplica({
@@ -195,10 +218,13 @@ class EmbeddedControlPlane implements ControlPlane {
         intercept: async (exchange, next) => this.faults.stage(exchange, next),
         listens,
         hasFirstObjects: this.#hasFirstObjects,
+        decoded: identity.decoded,
         onReady: () => rememberBeginning(beginningKey(options), this.#store.snapshot()),
         controllers: controllerWords(options),
         controllerOptions: {
-          rootCa: ca.certificatePem,
+          get rootCa() {
+            return identity.ca().certificatePem;
+          },
           tokenKey,
           signing: { authorityOf: () => authority, lifetimeMs: SIGNED_CERTIFICATE_MS },
         },
@@ -238,7 +264,11 @@ class EmbeddedControlPlane implements ControlPlane {
   #accessOf(user: UserInfo, replicaOf: () => RunningReplica = () => this.#first()): Access {
     const clientNodeConfig = (): ClientNodeConfig => this.#configOf(user, replicaOf());
     return {
-      fetch: async (path, init) => fetchLocally(replicaOf().requests, user, path, init),
+      fetch: async (path, init) => {
+        const replica = replicaOf();
+        if (!user.groups.includes(USER_GROUP.masters)) await replica.whenAuthorizing();
+        return fetchLocally(replica.requests, user, path, init);
+      },
       get kubeconfig() {
         return kubeconfigOf(clientNodeConfig());
       },
@@ -255,7 +285,7 @@ class EmbeddedControlPlane implements ControlPlane {
         {
           name: 'orch',
           server: `https://127.0.0.1:${String(port)}`,
-          caData: Buffer.from(ca.certificatePem).toString('base64'),
+          caData: Buffer.from(ca().certificatePem).toString('base64'),
           skipTLSVerify: false,
         },
       ],

@@ -1,7 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { completeOptions } from '../apiserver/compose/options/complete-options';
 import { parseServerFlags } from '../apiserver/compose/options/parse-server-flags';
+import type { DecodedValues } from '../apiserver/engine/watch-cache/state/entry-codec';
 import type { ServerOptions } from '../apiserver/compose/options/server-options';
+import { apiLevel, formatApiLevel } from '../shared/api-level';
 import type { UserInfo } from '../apiserver/engine/request/exchange';
 import type { KeyedCertificate } from '../shared/certs/certificate';
 import { issueCertificate, makeCa } from '../shared/certs/certificate';
@@ -14,11 +16,13 @@ import type { ClientNodeConfig, ControlPlaneOptions } from './types';
 
 const CERTIFICATE_DAYS = 365;
 
-/** Keys of one control plane and of its clones, made once. */
+/** Keys of one control plane and of its clones, made once. Certificates are made when they are first needed. */
 export interface Identity {
-  readonly ca: KeyedCertificate;
-  readonly serving: KeyedCertificate;
+  readonly ca: () => KeyedCertificate;
+  readonly serving: () => KeyedCertificate;
   readonly tokenKey: SigningKey;
+  /** What was decoded from values of the store, which clones share. */
+  readonly decoded: DecodedValues;
   /** The users by their tokens. */
   readonly users: Map<string, UserInfo>;
 }
@@ -43,27 +47,41 @@ export function controllerWords({ controllers = true }: ControlPlaneOptions): re
 }
 
 /** The options that decide which objects a control plane begins with. */
-export function beginningKey({ flags = {}, controllers }: ControlPlaneOptions): string {
-  return JSON.stringify([flags, controllers === false]);
+export function beginningKey({ flags = {} }: ControlPlaneOptions): string {
+  return JSON.stringify([formatApiLevel(apiLevel), flags]);
 }
 
 /** Makes the keys of a control plane. */
 export function newIdentity(): Identity {
-  const ca = makeCa({ commonName: 'orch-testing', validDays: CERTIFICATE_DAYS });
-  const serving = issueCertificate(ca, {
-    commonName: 'orch-apiserver',
-    hosts: ['127.0.0.1', 'localhost', `${API_SERVICE_NAME}.default.svc`],
-    usages: ['server'],
-    validDays: CERTIFICATE_DAYS,
-  });
+  let ca: KeyedCertificate | undefined;
+  let serving: KeyedCertificate | undefined;
+  const caOf = (): KeyedCertificate => {
+    ca ??= makeCa({ commonName: 'orch-testing', validDays: CERTIFICATE_DAYS });
+    return ca;
+  };
+  const servingOf = (): KeyedCertificate => {
+    serving ??= issueCertificate(caOf(), {
+      commonName: 'orch-apiserver',
+      hosts: ['127.0.0.1', 'localhost', `${API_SERVICE_NAME}.default.svc`],
+      usages: ['server'],
+      validDays: CERTIFICATE_DAYS,
+    });
+    return serving;
+  };
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  return { ca, serving, tokenKey: signingKeyOf(pem), users: new Map() };
+  return {
+    ca: caOf,
+    serving: servingOf,
+    tokenKey: signingKeyOf(pem),
+    decoded: new WeakMap(),
+    users: new Map(),
+  };
 }
 
 /** The options of the flags, with keys in memory instead of files. */
 export function serverOptions(
-  { flags = {}, controllers = true }: ControlPlaneOptions,
+  { flags = {}, controllers = true, listen: listens = true }: ControlPlaneOptions,
   identity: Identity,
 ): ServerOptions {
   const words = Object.entries(flags).flatMap(([name, value]) =>
@@ -88,15 +106,11 @@ export function serverOptions(
   const completed = completeOptions(parsed.values);
   if (!completed.ok) throw new RangeError(completed.errors.join('; '));
   const { serving, authentication, ...others } = completed.options;
-  const { certificatePem, privateKeyPem } = identity.serving;
   return {
     ...others,
     serving: {
       ...serving,
-      certificate: {
-        from: 'memory',
-        loaded: { cert: Buffer.from(certificatePem), key: Buffer.from(privateKeyPem) },
-      },
+      certificate: { from: 'memory', loaded: listens ? loadedPair(identity.serving()) : NO_PAIR },
     },
     authentication: {
       ...authentication,
@@ -106,6 +120,13 @@ export function serverOptions(
       },
     },
   };
+}
+
+/** A server without a port uses no certificate. */
+const NO_PAIR = { cert: Buffer.alloc(0), key: Buffer.alloc(0) };
+
+function loadedPair({ certificatePem, privateKeyPem }: KeyedCertificate): typeof NO_PAIR {
+  return { cert: Buffer.from(certificatePem), key: Buffer.from(privateKeyPem) };
 }
 
 /** The text of a kubeconfig file. */

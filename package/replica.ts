@@ -1,6 +1,8 @@
+import type { DecodedValues } from '../apiserver/engine/watch-cache/state/entry-codec';
 import type { EmbeddedUsers } from '../apiserver/compose/authentication';
 import type { EmbeddedServer } from '../apiserver/compose/listener';
 import type { ServerOptions } from '../apiserver/compose/options/server-options';
+import type { AccessQuestion } from '../apiserver/engine/request/access';
 import type { Stage, UserInfo } from '../apiserver/engine/request/exchange';
 import { createLocalRequests } from '../apiserver/engine/server/local-requests';
 import type { LocalRequests } from '../apiserver/engine/server/local-requests';
@@ -11,6 +13,7 @@ import { runServer } from '../apiserver/run';
 import { selectControllers } from '../controller-manager/controllers';
 import { runControllerManager } from '../controller-manager/run';
 import type { ControllerOptions } from '../controller-manager/runtime/controller-options';
+import { hasCode } from '../shared/client/status';
 import { createWorkQueue } from '../shared/concurrency/work-queue';
 import type { Build } from '../shared/build';
 import type { Log } from '../shared/log/log';
@@ -27,6 +30,7 @@ export interface ReplicaParts {
   readonly listens: boolean;
   /** Whether the store has the objects that every cluster has from its first start. */
   readonly hasFirstObjects: boolean;
+  readonly decoded: DecodedValues;
   /** Called when the server is ready and no controller has begun. */
   readonly onReady: () => void;
   /** The words of `--controllers`. */
@@ -43,6 +47,8 @@ export interface RunningReplica {
   readonly server: EmbeddedServer;
   readonly requests: LocalRequests;
   readonly isStopped: () => boolean;
+  /** Resolves when roles are known: a machine under load may need longer for them than a request waits. */
+  whenAuthorizing(): Promise<void>;
   /** Resolves when everything has ended. */
   stop(): Promise<void>;
 }
@@ -76,6 +82,7 @@ export async function startReplica(parts: ReplicaParts): Promise<RunningReplica>
     const embedding = {
       store: { opened, times, checks: [] },
       hasFirstObjects: parts.hasFirstObjects,
+      decoded: parts.decoded,
       clock,
       users: { requests: requests.authenticator, tokens: parts.tokens },
       intercept: parts.intercept,
@@ -91,10 +98,12 @@ export async function startReplica(parts: ReplicaParts): Promise<RunningReplica>
   managing.catch((error: unknown) => {
     log.error({ error }, 'the controllers ended');
   });
+  let authorizing: Promise<void> | undefined;
   return {
     server,
     requests,
     isStopped: () => stop.signal.aborted,
+    whenAuthorizing: async () => (authorizing ??= untilAuthorizing(server, stop.signal)),
     async stop() {
       stop.abort(new Error('the control plane is stopped'));
       await Promise.allSettled([serving, managing]);
@@ -123,6 +132,30 @@ async function runControllers(
     },
     signal,
   );
+}
+
+async function untilAuthorizing({ plane: { access } }: EmbeddedServer, signal: AbortSignal): Promise<void> {
+  const question: AccessQuestion = {
+    user: userOf(USER.anonymous),
+    verb: 'get',
+    isResourceRequest: false,
+    path: '/',
+    apiGroup: '',
+    apiVersion: '',
+    resource: '',
+    subresource: '',
+    namespace: '',
+    name: '',
+  };
+  for (;;) {
+    try {
+      await access.authorize(question, signal);
+      return;
+    } catch (error) {
+      // It has waited for a second.
+      if (!hasCode(error, 503) || signal.aborted) throw error;
+    }
+  }
 }
 
 /** A user in these groups. */

@@ -110,6 +110,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'deploy/admin/main.ts',
   'deploy/convert/main.ts',
   'apiserver/main.ts',
+  'apiserver/serve.ts',
   'apiserver/compose/worker/thread.ts',
   'controller-manager/main.ts',
   'controller-manager/node/main.ts',

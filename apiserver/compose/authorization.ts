@@ -63,7 +63,7 @@ function createNodeAccess(
       log.error({ error }, 'failed to keep the graph of nodes; it is brought up to date by requests only');
     });
   }
-  return nodeAccess(graph, rulesOfNodes(settings), {
+  return nodeAccess(graph, () => rulesOfNodes(settings), {
     volumesGrow: isOn(settings, 'ExpandPersistentVolumes'),
   });
 }

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import type { DecodedValues } from '../engine/watch-cache/state/entry-codec';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { SharedLimit } from '../../shared/concurrency/shared-limit';
 import { QueueTimes } from '../../shared/concurrency/queue-times';
@@ -71,6 +72,8 @@ export interface ControlPlaneOptions {
   readonly limits?: Partial<CacheLimits>;
   /** By default everything is cached. */
   readonly fills?: CacheFills;
+  /** What was decoded from values that the backend returns again; absent if it returns new bytes each time. */
+  readonly decoded?: DecodedValues | undefined;
   /** Time after which a consistent read that waits for the cache reads from the store instead; default: 3 s. */
   readonly cacheWaitMs?: number;
   /** The resources that the backend encrypts, as key prefixes below that of the store (`core/secrets/`). By default none. */
@@ -127,7 +130,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     resources: registry.stored,
     log,
     clock,
-    ...defined({ limits: options.limits, fills: options.fills }),
+    ...defined({ limits: options.limits, fills: options.fills, decoded: options.decoded }),
   });
   const { requests = new ClientRequests() } = options;
   const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics(), requests };

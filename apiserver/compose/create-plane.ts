@@ -20,7 +20,7 @@ const SECOND_MS = 1_000;
 /** Share of the limit of bytes in flight. */
 const WATCH_QUEUES_SHARE = 1 / 16;
 
-export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills' | 'requests'> {
+export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills' | 'requests' | 'decoded'> {
   readonly clock: Clock;
   readonly log: Log;
   /** Absent: webhook responses are not shared with other replicas. */

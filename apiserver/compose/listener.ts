@@ -1,4 +1,5 @@
 import { issuerPages } from '../kubernetes/discovery/issuer-documents';
+import type { DecodedValues } from '../engine/watch-cache/state/entry-codec';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import { LoopLag } from '../../shared/concurrency/loop-lag';
@@ -71,6 +72,8 @@ export interface Embedding {
   readonly store: ServerStore;
   /** Whether the store has the objects that every cluster has from its first start. */
   readonly hasFirstObjects: boolean;
+  /** What was decoded from the values of the store; servers with the same values can share it. */
+  readonly decoded: DecodedValues;
   readonly clock: Clock;
   readonly users: EmbeddedUsers;
   /** Runs around the last stage of each request, for faults that a test injects. */
@@ -166,8 +169,10 @@ export async function openListener(
   const { identity } = parts;
   const stages = { plane, authentication, memory, loop, flow, identity, metrics, answer, embedding };
   const pipeline = pipelineOf({ options, audit }, stages);
+  const listens = embedding?.listens !== false;
   const server = createServer({
     ...options.serving,
+    http2: listens ? options.serving.http2 : undefined,
     certificate,
     clientAuthorities: clientAuthoritiesOf(authentication.bundles),
     pipeline,
@@ -176,7 +181,7 @@ export async function openListener(
     onShutdown,
     endWatches: async (how) => plane.cache.drain(how, AbortSignal.timeout(how.spreadMs + DRAIN_GRACE_MS)),
   });
-  if (embedding?.listens !== false) {
+  if (listens) {
     const bound = await server.listen();
     address.port = bound.port;
     log.info({ ...bound }, 'serving over TLS');

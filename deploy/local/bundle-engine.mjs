@@ -1,10 +1,27 @@
 /** Bundles the control plane of `orch/testing` into one file (ADR 80), and lists what is in it. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import process from 'node:process';
+import { Script } from 'node:vm';
 
 /** Packages that few requests need. They are evaluated on first use. */
-const LAZY = new Set(['csv-parse/sync', 'express', 'htmlparser2', 'js-yaml', 'prom-client', 're2js', 'ws']);
+const LAZY = new Set([
+  'csv-parse/sync',
+  'express',
+  'htmlparser2',
+  'jose/jwks/local',
+  'jose/jwt/sign',
+  'jose/jws/flattened/verify',
+  'js-yaml',
+  'pino',
+  'pino-pretty',
+  'prom-client',
+  're2js',
+  'ws',
+]);
 /** Modules of flags that a control plane in memory does not have. Native modules are among what they import. */
 const ABSENT = [
+  'apiserver/engine/storage/stores/etcd/codec',
   'apiserver/engine/storage/stores/etcd/etcd-backend',
   'apiserver/engine/storage/stores/embedded/embedded-backend',
   'apiserver/engine/storage/decorators/encryption/kms-service',
@@ -47,11 +64,14 @@ export const packageModules = {
   },
 };
 
-/** Plugin of esbuild. `root` is the root of the repository. */
-function engineModules(root) {
-  const absent = new Set(ABSENT.map((file) => path.join(root, file)));
+/**
+ * Plugin of esbuild: evaluates packages that few requests need on first use, and parses tables from JSON. `absentFiles` are replaced by modules
+ * that throw.
+ */
+export function lateModules(root, absentFiles = []) {
+  const absent = new Set(absentFiles.map((file) => path.join(root, file)));
   return {
-    name: 'engine-modules',
+    name: 'late-modules',
     setup(build) {
       build.onResolve({ filter: /.*/, namespace: 'lazy' }, async ({ path: name, resolveDir }) =>
         build.resolve(name, { resolveDir, kind: 'require-call', pluginData: 'resolved' }),
@@ -65,6 +85,10 @@ function engineModules(root) {
           ? { path: name, namespace: 'lazy', pluginData: resolveDir }
           : undefined,
       );
+      // V8 parses JSON faster than it makes the objects of literals.
+      build.onLoad({ filter: /\.json$/ }, ({ path: file }) => ({
+        contents: `module.exports = JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(readFileSync(file, 'utf8'))))});`,
+      }));
       build.onLoad({ filter: /.*/, namespace: 'absent' }, ({ path: name }) => ({
         contents: absentModule(name),
       }));
@@ -94,12 +118,27 @@ export async function bundleEngine(root, outfile) {
     legalComments: 'none',
     minifyWhitespace: true,
     lineLimit: 160,
-    plugins: [engineModules(root), packageModules],
+    plugins: [lateModules(root, ABSENT), packageModules],
     banner: {
       js: '(function (ORCH_INSTANCE, require, __dirname) { var module = { exports: {} }, exports = module.exports;',
     },
     footer: { js: 'return module.exports; })' },
     logLevel: 'warning',
   });
+  // It is read as Latin-1. What is left after the bundler are characters of regular expressions.
+  const ascii = readFileSync(outfile, 'utf8').replaceAll(
+    /[^\0-\x7F]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  writeFileSync(outfile, ascii);
   return metafile;
+}
+
+/** Writes the objects that every control plane begins with beside the engine, for each dialect. */
+export async function writeBeginnings(folder) {
+  const make = new Script(readFileSync(path.join(folder, 'engine.js'), 'latin1')).runInThisContext();
+  for (const dialect of ['kubernetes', 'orch']) {
+    const engine = make({ dialect }, process.getBuiltinModule, folder);
+    writeFileSync(path.join(folder, `beginning-${dialect}.json`), await engine.makeBeginning());
+  }
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { bundleEngine, packageModules } from './bundle-engine.mjs';
+import { bundleEngine, lateModules, packageModules, writeBeginnings } from './bundle-engine.mjs';
 
 /** Loaded from `node_modules` because it is native; only the embedded store needs it. */
 export const EXTERNAL = ['classic-level'];
@@ -11,6 +11,7 @@ export const EXTERNAL = ['classic-level'];
 /** The programs, and the thread that `apiserver/compose/worker/create-offload.ts` starts from its own folder. */
 const PROGRAMS = {
   'orch-apiserver': 'apiserver/main.ts',
+  serve: 'apiserver/serve.ts',
   'orch-controller-manager': 'controller-manager/main.ts',
   'orch-node': 'controller-manager/node/main.ts',
   'orch-scheduler': 'controller-manager/scheduler/main.ts',
@@ -51,7 +52,7 @@ export async function bundlePackage(root) {
   const buildPrograms = async (programs, define) =>
     build({
       ...common,
-      plugins: [packageModules],
+      plugins: [lateModules(root), packageModules],
       entryPoints: Object.entries(programs).map(([out, file]) => ({ in: path.join(root, file), out })),
       outdir: path.join(dist, 'bin'),
       sourcemap: true,
@@ -74,6 +75,7 @@ export async function bundlePackage(root) {
   // Compiled code of the engine before this one.
   for (const name of readdirSync(lib)) if (name.endsWith('.cache')) rmSync(path.join(lib, name));
   const engine = await bundleEngine(root, path.join(lib, 'engine.js'));
+  await writeBeginnings(lib);
   for (const name of ['testing', 'client']) writeModule(lib, name);
   writeDeclarations(root, { entries: [TESTING], from: 'package', to: lib });
   rmSync(path.join(lib, 'load-engine.d.ts'), { force: true });

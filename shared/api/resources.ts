@@ -72,6 +72,13 @@ const HUB_ORDER = [
 /** Discovery publishes singular names of built-in resources since this release. */
 const SINGULAR_NAMES = { since: '1.27' };
 
+const dialectGroupVersions = new Map<string, GroupVersion>();
+
+/** The resources by API version in the names of the dialect. */
+const TABLES = new Map(
+  Object.entries(RESOURCE_DATA).map(([neutral, resources]) => [apiVersionFromNeutral(neutral), resources]),
+);
+
 /** Every resource of every group version at the API level of this process, in the names of its dialect. */
 export const RESOURCES: readonly ResourceRow[] = resourcesAt();
 
@@ -133,7 +140,11 @@ function resourceRow(
 }
 
 function dialectGroupVersion(neutral: string): GroupVersion {
-  return parseGroupVersion(apiVersionFromNeutral(neutral));
+  const known = dialectGroupVersions.get(neutral);
+  if (known !== undefined) return known;
+  const groupVersion = parseGroupVersion(apiVersionFromNeutral(neutral));
+  dialectGroupVersions.set(neutral, groupVersion);
+  return groupVersion;
 }
 
 function subresourceRow(
@@ -168,14 +179,9 @@ function lifecycle(data: ResourceData): Partial<ResourceRow> {
 function hubOf(own: GroupVersion, resource: string, level: AnyLevel | undefined): GroupVersion {
   const exception = HUBS.get(`${own.group}/${resource}`);
   if (exception !== undefined) return exception;
-  const versions = Object.entries(RESOURCE_DATA)
-    .filter(([, resources]) => {
-      const data = resources[resource];
-      return data !== undefined && isAtLevel(data, level);
-    })
-    .map(([neutral]) => dialectGroupVersion(neutral))
-    .filter(({ group }) => group === own.group)
-    .map(({ version }) => version);
-  const version = HUB_ORDER.find((each) => versions.includes(each));
+  const version = HUB_ORDER.find((each) => {
+    const data = TABLES.get(own.group === '' ? each : `${own.group}/${each}`)?.[resource];
+    return data !== undefined && isAtLevel(data, level);
+  });
   return { group: own.group, version: version ?? own.version };
 }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { isIP } from 'node:net';
+import { isIPv4 } from 'node:net';
 import type { Clock } from '../concurrency/clock';
 import { systemClock } from '../concurrency/clock';
 import * as der from './der';
@@ -144,7 +144,8 @@ function distinguishedName(commonName: string, organizations: readonly string[])
 }
 
 function generalName(host: string): Buffer {
-  return isIP(host) === 0
-    ? der.implicit(GENERAL_NAME.dns, Buffer.from(host, 'latin1'))
-    : der.implicit(GENERAL_NAME.ip, ipBytes(host));
+  // Not isIP, which compiles an expression for IPv6 addresses in 25 ms. No DNS name has a colon.
+  return host.includes(':') || isIPv4(host)
+    ? der.implicit(GENERAL_NAME.ip, ipBytes(host))
+    : der.implicit(GENERAL_NAME.dns, Buffer.from(host, 'latin1'));
 }

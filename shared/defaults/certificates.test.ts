@@ -20,7 +20,7 @@ const BOTH = ['digital signature', 'key encipherment'];
 
 function signerOf(request: string, usages: readonly string[], signerName?: string): unknown {
   const spec = { request, usages, signerName };
-  const filled = getDefaults('certificates/v1beta1.CertificateSigningRequest')?.({ metadata: {}, spec });
+  const filled = getDefaults('certificates/v1beta1.CertificateSigningRequest')({ metadata: {}, spec });
   return (filled?.['spec'] as { signerName?: unknown } | undefined)?.signerName;
 }
 

@@ -48,12 +48,15 @@ const TABLE: DefaultsTable = {
 export const MESSAGES_WITH_DEFAULTS: readonly string[] = Object.keys(TABLE);
 
 /**
- * Returns the defaults of a kind's message (`core/v1.Pod`) and of all nested messages, for objects in
- * canonical form; undefined for a kind without any.
+ * Returns the defaults of a kind's message (`core/v1.Pod`) and of all nested messages, for objects in canonical form. They are compiled at
+ * their first use, because a process uses few of all kinds.
  */
-export function getDefaults(schema: string): ApplyDefaults | undefined {
-  const plan = createPlan(messageType(schema));
-  return plan === undefined ? undefined : (object) => fill(plan, object) as ApiObject;
+export function getDefaults(schema: string): ApplyDefaults {
+  const type = messageType(schema);
+  return (object) => {
+    const plan = createPlan(type);
+    return plan === undefined ? object : (fill(plan, object) as ApiObject);
+  };
 }
 
 /** Compiled defaults of one message. */

@@ -1,7 +1,7 @@
 import { getDefaults } from './defaults';
 
 const completed = (schema: string, object: object): unknown =>
-  getDefaults(schema)?.({ metadata: {}, ...object });
+  getDefaults(schema)({ metadata: {}, ...object });
 
 test.each([
   [{ serviceAccountName: 'a' }, 'a'],

@@ -8,6 +8,7 @@ import { clusterStats, createCacheServices } from './context';
 import type { DrainOptions } from './fan-out/drain';
 import { WatchDrain } from './fan-out/drain';
 import type { CachedResource } from './state/entry';
+import type { DecodedValues } from './state/entry-codec';
 import { Feed } from './feed/feed';
 import type { Freshness, FreshnessNeeds } from './freshness';
 import { freshen } from './freshness';
@@ -41,6 +42,8 @@ export interface ClusterCacheOptions {
    * resources are filled at the start.
    */
   readonly fills?: CacheFills;
+  /** What was decoded from values that the backend returns again; absent if it returns new bytes each time. */
+  readonly decoded?: DecodedValues | undefined;
 }
 
 /**
@@ -83,9 +86,17 @@ export class ClusterCache {
 
   constructor(options: ClusterCacheOptions) {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const { backend, prefix, log, clock, fills = 'everything' } = options;
+    const { backend, prefix, log, clock, decoded, fills = 'everything' } = options;
     this.#wanted = fills === 'everything' ? undefined : new Set();
-    const services = createCacheServices({ backend, prefix, log, clock, limits, recent: this.recent });
+    const services = createCacheServices({
+      backend,
+      prefix,
+      log,
+      clock,
+      limits,
+      recent: this.recent,
+      decoded,
+    });
     const { counters, delays } = services;
     this.#services = services;
     this.#relief = new QueueRelief(this.#services.scheduler.queues, () => [...this.#router.values()]);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
 import type { Backend } from '../storage/backend';
+import type { DecodedValues } from './state/entry-codec';
 import { DerivedBudget } from './state/derived-budget';
 import type { Delays } from '../../../shared/metrics/duration-histogram';
 import { createDelays } from '../../../shared/metrics/duration-histogram';
@@ -30,11 +31,13 @@ export interface CacheServices {
   readonly snapshots: SnapshotBudget;
   readonly history: HistoryGate;
   readonly recent: RecentObjects;
+  /** Only for a store that returns the same bytes again. */
+  readonly decoded?: DecodedValues | undefined;
 }
 
 /** Creates the services, with budgets and queues of their limits. */
 export function createCacheServices(
-  parts: Pick<CacheServices, 'backend' | 'prefix' | 'limits' | 'log' | 'clock' | 'recent'>,
+  parts: Pick<CacheServices, 'backend' | 'prefix' | 'limits' | 'log' | 'clock' | 'recent' | 'decoded'>,
 ): CacheServices {
   const { limits } = parts;
   const delays = createDelays();

@@ -25,40 +25,34 @@ interface FirstObjects {
   readonly objectOf: (metadata: ObjectMeta, content: Content) => ApiObject;
 }
 
-const data = translated(objectsData) as unknown as Readonly<
-  Record<keyof typeof objectsData, Readonly<Record<string, Content>>>
->;
-const objects = {
-  flowschemas: contentsAtLevel(data.flowschemas),
-  prioritylevelconfigurations: contentsAtLevel(data.prioritylevelconfigurations),
-  priorityclasses: contentsAtLevel(data.priorityclasses),
-};
-
 /** Builds an object whose content is its spec. */
 const withSpec = (metadata: ObjectMeta, spec: Content): ApiObject => ({ metadata, spec });
 
 const plain = (metadata: ObjectMeta, content: Content): ApiObject => ({ metadata, ...content });
 
 const SCHEDULING = { group: GROUP.scheduling, version: 'v1', objectOf: plain };
-
-/** The objects that every cluster has from its first start besides the RBAC policy, in the order of their dependencies. */
-const FIRST_OBJECTS: readonly FirstObjects[] = [
-  { ...SCHEDULING, resource: 'priorityclasses', contents: objects.priorityclasses },
-];
-
 const FLOWCONTROL = { group: GROUP.flowcontrol, version: RESOURCE.flowschemas.version, objectOf: withSpec };
 const LEVELS = 'prioritylevelconfigurations';
 
+/** The objects that every cluster has from its first start besides the RBAC policy, in the order of their dependencies. */
+function firstObjects(): readonly FirstObjects[] {
+  return [{ ...SCHEDULING, resource: 'priorityclasses', contents: contentsOf(objectsData.priorityclasses) }];
+}
+
 /** `flow-objects` restores the mandatory objects. The others are suggested, and an administrator may delete them permanently. */
-const SUGGESTED_OBJECTS: readonly FirstObjects[] = [
-  { ...FLOWCONTROL, resource: LEVELS, contents: without(objects.prioritylevelconfigurations, LAST_LEVEL) },
-  { ...FLOWCONTROL, resource: 'flowschemas', contents: objects.flowschemas },
-  {
-    ...FLOWCONTROL,
-    resource: LEVELS,
-    contents: { [LAST_LEVEL]: objects.prioritylevelconfigurations[LAST_LEVEL] ?? {} },
-  },
-];
+function suggestedObjects(): readonly FirstObjects[] {
+  const { [LAST_LEVEL]: last = {}, ...levels } = contentsOf(objectsData.prioritylevelconfigurations);
+  return [
+    { ...FLOWCONTROL, resource: LEVELS, contents: levels },
+    { ...FLOWCONTROL, resource: 'flowschemas', contents: contentsOf(objectsData.flowschemas) },
+    { ...FLOWCONTROL, resource: LEVELS, contents: { [LAST_LEVEL]: last } },
+  ];
+}
+
+/** The contents in the dialect of this process. Only a start with an empty store needs them. */
+function contentsOf(contents: object): Readonly<Record<string, Content>> {
+  return contentsAtLevel(translated(contents) as Readonly<Record<string, Content>>);
+}
 
 /**
  * Creates the missing objects of served kinds and keeps existing ones. Suggested objects are created only in a new store, as in
@@ -69,14 +63,14 @@ export async function createFirstObjects(
   registry: Registry,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const each of FIRST_OBJECTS) await createEach(store, registry, each, signal);
+  for (const each of firstObjects()) await createEach(store, registry, each, signal);
   const levels = registry.endpoint(GROUP.flowcontrol, RESOURCE.prioritylevelconfigurations.version, LEVELS);
   if (levels === undefined) return;
   const cached = store.cache.resource(levels.stored.keyPrefix);
   // During a cache reload, existing objects would seem to be missing.
   await cached.whenReady(signal);
   if (cached.get(LAST_LEVEL) !== undefined) return;
-  for (const each of SUGGESTED_OBJECTS) await createEach(store, registry, each, signal);
+  for (const each of suggestedObjects()) await createEach(store, registry, each, signal);
 }
 
 async function createEach(
@@ -90,11 +84,4 @@ async function createEach(
   await forEachLimited(Object.entries(contents), CREATIONS_AT_ONCE, ([name, content]) =>
     createMissing(store, endpoint, objectOf({ name }, content), signal),
   );
-}
-
-function without(
-  contents: Readonly<Record<string, Content>>,
-  name: string,
-): Readonly<Record<string, Content>> {
-  return Object.fromEntries(Object.entries(contents).filter(([each]) => each !== name));
 }

@@ -25,10 +25,17 @@ interface Rule extends Spanned {
   readonly gate?: string;
 }
 
+type Policy = Readonly<Record<PolicyObjects['resource'], Readonly<Record<string, Content>>>>;
+
+/** The data in the names of the dialect, translated at the first use. */
+let policyOfDialect: Policy | undefined;
+
+function policy(): Policy {
+  policyOfDialect ??= translated(policyData) as unknown as Policy;
+  return policyOfDialect;
+}
+
 const marks = translated(marksData);
-const policy = translated(policyData) as unknown as Readonly<
-  Record<PolicyObjects['resource'], Readonly<Record<string, Content>>>
->;
 
 /** The role of all nodes; the authorization mode Node restricts it per node. */
 export const NODE_ROLE = 'system:node';
@@ -41,7 +48,7 @@ interface PolicyObjects {
 
 /** Returns the default roles and bindings in the order of their creation, without those of disabled features. */
 export function policyObjects(settings: KindSettings = DEFAULT_KIND_SETTINGS): readonly PolicyObjects[] {
-  const { roles, rolebindings, clusterrolebindings } = policy;
+  const { roles, rolebindings, clusterrolebindings } = policy();
   return [
     { resource: 'clusterroles', objects: objectsOf(rolesWith(settings)) },
     { resource: 'clusterrolebindings', objects: objectsOf(withoutGated(clusterrolebindings, settings)) },
@@ -69,7 +76,7 @@ const GATED: readonly GatedPolicy[] = [
 ];
 
 function rolesWith(settings: KindSettings): Readonly<Record<string, Content>> {
-  const roles = Object.entries(withoutGated(policy.clusterroles, settings));
+  const roles = Object.entries(withoutGated(policy().clusterroles, settings));
   return Object.fromEntries(roles.map(([name, role]) => [name, withoutGatedRules(name, role, settings)]));
 }
 

@@ -86,10 +86,6 @@ function tableOf({ table, rowConditions }: Kind): ObjectTable | undefined {
 }
 
 /** What is received is put in its place before what is missing is filled in. */
-function inSequence(
-  first: ApplyDefaults | undefined,
-  second: ApplyDefaults | undefined,
-): ApplyDefaults | undefined {
-  if (first === undefined || second === undefined) return first ?? second;
-  return (object) => second(first(object));
+function inSequence(first: ApplyDefaults | undefined, second: ApplyDefaults): ApplyDefaults {
+  return first === undefined ? second : (object) => second(first(object));
 }

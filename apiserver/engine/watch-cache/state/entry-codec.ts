@@ -36,7 +36,18 @@ export interface StoredObject {
   readonly revision: number;
   /** The parsed form of `plain`, if it is known. Its resourceVersion may be set even though that of `plain` is not. */
   readonly parsed?: object | undefined;
+  /** What was decoded from the same bytes before, if they have the layout of the codec. */
+  readonly known?: EntryFacts | undefined;
 }
+
+/** What an entry has from the content of its object. */
+export type EntryFacts = Pick<Entry, 'labels' | 'fields' | 'uid'>;
+
+/**
+ * What was decoded from values that a store returns again as the same bytes: those of snapshots in memory. Entries of the map go with the
+ * bytes.
+ */
+export type DecodedValues = WeakMap<Buffer, EntryFacts>;
 
 /** From this size on only the needed members are parsed, so that a large object does not block the event loop. */
 export const PICKED_BYTES_MIN = 16 * 1024;
@@ -46,27 +57,40 @@ export const PICKED_BYTES_MIN = 16 * 1024;
  * `slabs`, or into new memory if absent. Throws when the bytes are not an object with metadata.
  */
 export function decodeEntry(resource: CachedResource, stored: StoredObject, slabs?: Slabs): CacheEntry {
+  const { known } = stored;
+  const content = known === undefined ? undefined : contentOfStored(stored.plain);
+  if (known !== undefined && content !== undefined) {
+    const entry = new CacheEntry(
+      { ...placeOf(resource, stored.key), revision: stored.revision, ...known },
+      NO_BYTES,
+    );
+    return withBytes(entry, { head: entryHead(stored.revision, content), tail: content }, slabs);
+  }
   const object: unknown = stored.parsed ?? parseForEntry(resource, stored.plain);
   const metadata = recordAt(object, 'metadata');
   if (metadata === undefined) throw new Error('the stored value has no metadata');
-  const slash = resource.namespaced ? stored.key.indexOf('/') : -1;
-  const namespace = slash === -1 ? '' : stored.key.slice(0, slash);
-  const name = stored.key.slice(slash + 1);
+  const place = placeOf(resource, stored.key);
   const keep = stored.parsed === undefined ? keepText : copyText;
   const uid = metadata['uid'];
   const entry = new CacheEntry(
     {
-      key: stored.key,
-      namespace,
-      name,
+      ...place,
       revision: stored.revision,
       labels: labelsOf(metadata['labels'], keep),
-      fields: fieldsOf(resource, object, { namespace, name, keep }),
+      fields: fieldsOf(resource, object, { ...place, keep }),
       uid: typeof uid === 'string' ? keep(uid) : '',
     },
     NO_BYTES,
   );
-  const { head, tail } = splice(stored, object, metadata);
+  return withBytes(entry, splice(stored, object, metadata), slabs);
+}
+
+function placeOf(resource: CachedResource, key: string): Pick<Entry, 'key' | 'namespace' | 'name'> {
+  const slash = resource.namespaced ? key.indexOf('/') : -1;
+  return { key, namespace: slash === -1 ? '' : key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+function withBytes(entry: CacheEntry, { head, tail }: Spliced, slabs: Slabs | undefined): CacheEntry {
   if (slabs === undefined) entry.bytes = Buffer.concat([Buffer.from(head, 'latin1'), tail]);
   else slabs.store(entry, head, tail);
   return entry;
@@ -107,11 +131,12 @@ export function withRevision(entry: Entry, revision: number): Entry {
 const NO_BYTES = Buffer.alloc(0);
 
 /** `head` + `tail` is the object from its metadata on, with the resourceVersion as first member of the metadata. */
-function splice(
-  stored: StoredObject,
-  object: unknown,
-  metadata: Readonly<Record<string, unknown>>,
-): { readonly head: string; readonly tail: Buffer } {
+interface Spliced {
+  readonly head: string;
+  readonly tail: Buffer;
+}
+
+function splice(stored: StoredObject, object: unknown, metadata: Readonly<Record<string, unknown>>): Spliced {
   const content = contentOfStored(stored.plain);
   const isBare = stored.parsed !== undefined || metadata['resourceVersion'] === undefined;
   if (content !== undefined && isBare) {

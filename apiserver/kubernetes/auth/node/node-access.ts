@@ -11,14 +11,15 @@ const ALLOWED: AccessResult = { decision: 'allow', reason: '' };
 
 /**
  * Creates the node authorizer: kubelets may read the objects that their own pods refer to, renew their own Lease and CSINode, and do what
- * `rules` allows all nodes. It has no opinion about other users. A refusal is decided again after the cache was freshened.
+ * `rules` allows all nodes, which is called for the first node. It has no opinion about other users. A refusal is decided again after the cache
+ * was freshened.
  */
 export function nodeAccess(
   graph: NodeGraph,
-  rules: readonly PolicyRule[],
+  rules: () => readonly PolicyRule[],
   { volumesGrow }: Pick<NodeFeatures, 'volumesGrow'>,
 ): AccessControl {
-  const compiled = rules.map((rule) => new CompiledRule(rule));
+  let compiled: readonly CompiledRule[] | undefined;
   return {
     authorize: async (question, signal) => {
       const { user } = question;
@@ -28,6 +29,7 @@ export function nodeAccess(
       const row = question.isResourceRequest ? rowOf(question) : undefined;
       if (row === undefined) {
         const asked = askedBy(question);
+        compiled ??= rules().map((rule) => new CompiledRule(rule));
         return compiled.some((rule) => rule.allows(asked)) ? ALLOWED : noOpinion('');
       }
       const problem =

@@ -38,7 +38,6 @@ export function labelledWorkloadStatus<Resource extends 'jobs' | 'replicationcon
 ): { readonly status: SubresourceStrategy<Workloads[Resource]> } {
   const { status } = workloadStatus(resource);
   const applyDefaults = getDefaults(LABELLED[resource]);
-  if (applyDefaults === undefined) throw new Error(`${resource} have no defaults`);
   return {
     status: {
       ...status,

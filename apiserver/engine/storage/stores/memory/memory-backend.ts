@@ -238,9 +238,9 @@ export class MemoryBackend implements Backend {
   restore({ records, expiries }: MemorySnapshot): number {
     const changes: MemoryWrite[] = [];
     for (const key of this.#records.keys()) if (!records.has(key)) changes.push({ key });
-    for (const [key, { value, revision }] of records) {
+    for (const [key, { value }] of records) {
       const current = this.#records.get(key);
-      if (current?.revision !== revision || current.value !== value) changes.push({ key, value });
+      if (current?.value !== value) changes.push({ key, value });
     }
     if (changes.length > 0) this.transact(changes);
     for (const { cancel } of this.#expiries.values()) cancel();
