@@ -2,7 +2,7 @@ import type { JsonObject } from '../object/clone';
 import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../object/clone';
 import { getJsonTypeName } from '../object/json';
 import { isDeeper, PATCH_DEPTH_MAX, PatchWork } from './patch-limits';
-import { PatchError } from './patch-error';
+import { PatchError, TestFailedError } from './patch-error';
 
 /** Largest number of operations in one JSON patch, as in v1.21. */
 export const JSON_PATCH_OPERATIONS_MAX = 10_000;
@@ -235,7 +235,7 @@ function remove({ moved }: Patching, { holder, key }: Place): void {
 function test(place: Place, operation: JsonPatchOperation): void {
   const wanted = getOwn(operation, 'value');
   if (wanted === undefined || !deepEqual(get(place) ?? null, wanted)) {
-    throw failed(`testing value ${JSON.stringify(getOwn(operation, 'path'))} failed`);
+    throw new TestFailedError(`testing value ${JSON.stringify(getOwn(operation, 'path'))} failed`);
   }
 }
 

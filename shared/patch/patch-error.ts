@@ -13,3 +13,10 @@ export class PatchError extends Error {
     this.kind = kind;
   }
 }
+
+/** A `test` operation of a JSON patch failed. */
+export class TestFailedError extends PatchError {
+  constructor(message: string) {
+    super('failed', message);
+  }
+}

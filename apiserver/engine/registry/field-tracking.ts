@@ -115,7 +115,8 @@ function resetsOf({ stored: { strategy }, custom }: Endpoint, subresource: strin
   return [...metadata, ...(resets[subresource] ?? [])];
 }
 
-function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectShape {
+/** Returns how the fields of an endpoint's objects are owned and merged. */
+export function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectShape {
   return custom?.schema === undefined ? rootShape(type) : getObjectShape(custom.schema);
 }
 

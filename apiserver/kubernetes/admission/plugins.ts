@@ -36,6 +36,7 @@ import { podSecurityProblem } from './pod-security/configuration';
 import { podSecurity } from './pod-security/pod-security';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction';
 import { priority } from './plugins/priority';
+import { mutatingPolicies } from './policies/mutating';
 import type { PolicyParts } from './policies/validating';
 import { validatingPolicies } from './policies/validating';
 import type { QuotaRecords } from './resource-quota/quota-records';
@@ -163,6 +164,7 @@ const ALL_PLUGINS: readonly PluginRow[] = [
   on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
   on('DefaultIngressClass', () => defaultIngressClass),
   off('DenyServiceExternalIPs', () => denyServiceExternalIps),
+  on('MutatingAdmissionPolicy', ({ policies }) => mutatingPolicies(policies), { since: '1.32' }),
   on(MUTATING_WEBHOOKS, ({ webhooks, configurations }) =>
     mutatingWebhooks(webhookParts(webhooks, configurations.get(MUTATING_WEBHOOKS))),
   ),

@@ -342,3 +342,125 @@ test('costs beyond the budget refuse the write', async () => {
     'validation failed due to running out of cost budget, no further validation rules will be run',
   );
 });
+
+describe('mutating policies', () => {
+  const deployments = '/apis/apps/v1/namespaces/default/deployments';
+  const apply = (expression: string): object => ({
+    patchType: 'ApplyConfiguration',
+    applyConfiguration: { expression },
+  });
+  const patch = (expression: string): object => ({ patchType: 'JSONPatch', jsonPatch: { expression } });
+
+  async function mutateBy(name: string, spec: object, binding: object = {}): Promise<void> {
+    await write(`${GROUP_PATH}/mutatingadmissionpolicies`, {
+      metadata: { name },
+      spec: {
+        reinvocationPolicy: 'Never',
+        matchConstraints: { resourceRules: [maps(['CREATE', 'UPDATE'])] },
+        ...spec,
+      },
+    });
+    await write(`${GROUP_PATH}/mutatingadmissionpolicybindings`, {
+      metadata: { name: `${name}-b` },
+      spec: { policyName: name, ...binding },
+    });
+  }
+
+  test('apply configurations and JSON patches, each on the result of the one before', async () => {
+    await mutateBy('p', {
+      variables: [{ name: 'by', expression: 'request.userInfo.username' }],
+      mutations: [
+        apply('Object{metadata: Object.metadata{labels: {"by": variables.by}}, data: {"a": "1"}}'),
+        patch(
+          '[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("x/y"), value: object.data.a + "2"}, JSONPatch{op: "test", path: "/data/a", value: "1"}]',
+        ),
+        patch(
+          '[JSONPatch{op: "test", path: "/data/a", value: "no"}, JSONPatch{op: "remove", path: "/data/a"}]',
+        ),
+      ],
+    });
+    const { json } = await create('a', { data: { b: '2' } });
+    expect(json).toMatchObject({
+      metadata: { labels: { by: 'tester', 'x/y': '12' } },
+      data: { a: '1', b: '2' },
+    });
+  });
+
+  test('merge lists by key, with defaults, in the version that they match', async () => {
+    await mutateBy('p', {
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['deployments'] },
+        ],
+      },
+      matchConditions: [
+        { name: 'one', expression: '!object.spec.template.spec.containers.exists(c, c.name == "side")' },
+      ],
+      mutations: [
+        apply(`Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [
+          Object.spec.template.spec.containers{name: "side", image: "i"}]}}}}`),
+      ],
+    });
+    const labels = { a: 'b' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const { json } = await create(
+      'd',
+      { spec: { selector: { matchLabels: labels }, template } },
+      deployments,
+    );
+    expect(json.spec.template.spec.containers).toMatchObject([
+      { name: 'c' },
+      { name: 'side', image: 'i', terminationMessagePath: '/dev/termination-log' },
+    ]);
+  });
+
+  test('are reinvoked after later changes if they allow it', async () => {
+    const count = '[JSONPatch{op: "add", path: "/data/NAME", value: string(size(object.data))}]';
+    await mutateBy('p', { reinvocationPolicy: 'IfNeeded', mutations: [patch(count.replace('NAME', 'p'))] });
+    await mutateBy('q', { mutations: [patch(count.replace('NAME', 'q'))] });
+    expect((await create('a', { data: { k: '' } })).json.data).toEqual({ k: '', p: '3', q: '2' });
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'an atomic list',
+      apply('Object{spec: Object.spec{accessModes: ["ReadWriteOnce"]}}'),
+      'error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.accessModes',
+    ],
+    [
+      'a type out of place',
+      apply('Object{spec: Object.wrong{}}'),
+      'type mismatch: unexpected type name "Object.wrong", expected "Object.spec", which matches field name path from root Object type',
+    ],
+    [
+      'an unknown field',
+      apply('Object{spec: Object.spec{nope: 1}}'),
+      'error applying patch: failed to convert patch object to typed object: .spec.nope: field not declared in schema',
+    ],
+    ['a missing path', patch('[JSONPatch{op: "remove", path: "/spec/none"}]'), 'JSON Patch: '],
+    [
+      'an error of the expression',
+      patch('[JSONPatch{op: "add", path: "/spec/x", value: object.nope}]'),
+      `expression '[JSONPatch{op: "add", path: "/spec/x", value: object.nope}]' resulted in error: no such key: nope`,
+    ],
+  ])('refuse the write because of %s', async (_, mutation, message) => {
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    await mutateBy('p', {
+      matchConstraints: {
+        resourceRules: [
+          {
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            operations: ['CREATE'],
+            resources: ['persistentvolumeclaims'],
+          },
+        ],
+      },
+      mutations: [mutation],
+    });
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const { code, json } = await create('a', { spec }, claims);
+    expect([code, json.reason]).toEqual([403, 'Invalid']);
+    expect(json.message).toContain(`policy 'p' with binding 'p-b' denied request: ${message}`);
+  });
+});

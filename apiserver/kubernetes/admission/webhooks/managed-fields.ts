@@ -1,12 +1,23 @@
+import { withDistinctOwners } from '../../../engine/registry/distinct-owners';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject, ManagedFieldsEntry } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
+
+/** Removes what webhooks and policies must not leave in the metadata. */
+export function settledMetadata(attributes: AdmissionAttributes, object: ApiObject): ApiObject {
+  // Options of a connection have no metadata.
+  if (object === attributes.object || attributes.operation === 'CONNECT') return object;
+  const warnings: string[] = [];
+  const distinct = withDistinctOwners(object, warnings, ' after mutating admission happens');
+  for (const warning of warnings) attributes.write.warn?.(warning);
+  return withSoundManagedFields(attributes, distinct);
+}
 
 /**
  * Returns the webhook's object, with the previous managedFields and a warning if the webhook made them invalid. Ownership was computed
  * before, so changes of webhooks belong to no manager.
  */
-export function withSoundManagedFields(
+function withSoundManagedFields(
   { object: before, write: { warn } }: AdmissionAttributes,
   object: ApiObject,
 ): ApiObject {

@@ -7,13 +7,12 @@ import { applyJsonPatch, decodeJsonPatch } from '../../../../shared/patch/json-p
 import { decodeJson } from '../../../../shared/schema/decode';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Note } from '../../../engine/registry/write-notes';
-import { withDistinctOwners } from '../../../engine/registry/distinct-owners';
 import type { Reading } from '../../cluster/cluster-reader';
 import type { AdmissionPlugin, Reinvocation } from '../plugin';
 import { firstInvocation } from '../plugin';
 import { ask } from './asking';
 import { CallFailure } from './call-failure';
-import { withSoundManagedFields } from './managed-fields';
+import { settledMetadata } from './managed-fields';
 import type { WebhookParts } from './parts';
 import { PATCH_TYPE } from './review';
 import type { ReviewedAs } from './reviewed-object';
@@ -106,7 +105,7 @@ class Round {
       }
       if (hook.isReinvoked) memory.asked.add(hook.uid);
     }
-    memory.output = object && settled(attributes, object.object);
+    memory.output = object && settledMetadata(attributes, object.object);
     return memory.output;
   }
 
@@ -146,16 +145,6 @@ class Round {
       note.mutation(isChanged);
     }
   }
-}
-
-/** Removes what webhooks must not leave in the metadata. */
-function settled(attributes: AdmissionAttributes, object: ApiObject): ApiObject {
-  // Options of a connection have no metadata.
-  if (object === attributes.object || attributes.operation === 'CONNECT') return object;
-  const warnings: string[] = [];
-  const distinct = withDistinctOwners(object, warnings, ' after mutating admission happens');
-  for (const warning of warnings) attributes.write.warn?.(warning);
-  return withSoundManagedFields(attributes, distinct);
 }
 
 /** Throws CallFailure for a patch that is no JSON patch: the failurePolicy decides, as for other unusable answers. */
