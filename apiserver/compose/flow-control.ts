@@ -8,6 +8,7 @@ import { FlowControl } from '../engine/fairness/fairness';
 import { createInFlightStage } from '../engine/fairness/in-flight-stage';
 import { RedisBoard } from '../engine/fairness/redis-board';
 import { SharedLimits } from '../engine/fairness/shared-limits';
+import { LENDING_PERIOD_MS } from '../engine/fairness/lending';
 import { createFlowStage } from '../engine/fairness/stage';
 import { LoopPressure } from '../engine/fairness/loop-pressure';
 import { createEstimate } from '../engine/fairness/work';
@@ -54,6 +55,8 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, shutdow
     const board = new RedisBoard(openRedis(options.sharedBy), `${parts.storePrefix}:limits:`);
     new SharedLimits({ limits: [control, ...plane.divided], board, log }).run(shutdownSignal);
   }
+  const lending = setInterval(() => control.lend(), LENDING_PERIOD_MS).unref();
+  shutdownSignal.addEventListener('abort', () => clearInterval(lending), { once: true });
   const strain = new LoopPressure(shutdownSignal);
   const deliveries = new Deliveries({ control, strain, waitMsMax, now, shutdownSignal });
   const inQueue = { mutating: 0, readOnly: 0 };

@@ -5,7 +5,9 @@ import type { Exchange, UserInfo } from '../request/exchange';
 import type { FlowConfiguration, FlowObjects } from './configuration';
 import { Flow } from './flow';
 import { FlowCounts } from './flow-counts';
-import { Level, isUsable } from './level';
+import { LENDS, Level, isUsable } from './level';
+import type { SeatBounds } from './lending';
+import { lentSeats } from './lending';
 import type { CompiledRules } from './rules';
 import { compileRules } from './rules';
 
@@ -54,6 +56,8 @@ export class FlowControl implements SharedLimit {
   #users = new Map<string, Candidates>();
   #parts: ReadonlyMap<string, number> = new Map();
   #evenPart = 1;
+  /** Whether the demand of a first period is known. */
+  #lends = false;
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
@@ -124,6 +128,35 @@ export class FlowControl implements SharedLimit {
     this.#divide();
   }
 
+  /** Lends idle seats to the levels that need them, by the demand since the last call. Call it every {@link LENDING_PERIOD_MS}. */
+  lend(): void {
+    if (!LENDS) return;
+    for (const { queues, demand } of this.levels)
+      if (queues !== undefined) demand.update(queues.takeDemand());
+    this.#lends = true;
+    this.#divide();
+  }
+
+  /** Divides the seats of levels that lend by their last demand. */
+  #lentSeats(): ReadonlyMap<Level, number> {
+    const all = [...this.#levels.values()];
+    const limited = all.filter(({ queues }) => queues !== undefined);
+    const boundsOf = (level: Level): SeatBounds => level.bounds(this.#options.seats);
+    const sumOf = (levels: readonly Level[], seats: keyof SeatBounds): number =>
+      levels.reduce((sum, level) => sum + boundsOf(level)[seats], 0);
+    const seats = lentSeats(
+      limited.map((level) => ({ demand: level.demand, ...boundsOf(level) })),
+      {
+        total: sumOf(all, 'nominal'),
+        exempt: sumOf(
+          all.filter(({ queues }) => queues === undefined),
+          'min',
+        ),
+      },
+    );
+    return new Map(limited.map((level, at) => [level, seats[at] ?? 0]));
+  }
+
   /** Removes a level without an object once it is idle, and gives its seats to the others. Call it when a request of the level ends. */
   retire(level: Level): void {
     if (!level.isQuiescing || level.queues?.isIdle === false || this.#levels.get(level.name) !== level)
@@ -165,9 +198,10 @@ export class FlowControl implements SharedLimit {
   #divide(): void {
     const all = [...this.#levels.values()];
     const sum = all.reduce((shares, level) => shares + level.shares, 0);
+    for (const level of all) level.wholeSeats = Math.ceil((this.#options.seats * level.shares) / sum);
+    const lent = this.#lends ? this.#lentSeats() : undefined;
     for (const level of all) {
-      const part = this.#parts.get(level.name) ?? this.#evenPart;
-      level.limit((this.#options.seats * level.shares) / sum, part);
+      level.limit(lent?.get(level), this.#parts.get(level.name) ?? this.#evenPart);
     }
   }
 

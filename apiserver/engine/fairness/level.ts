@@ -3,6 +3,8 @@ import type {
   PriorityLevelConfiguration,
 } from '../../../shared/api/types/flowcontrol-v1';
 import { RESOURCE } from '../../../shared/api/resource-names';
+import type { SeatBounds } from './lending';
+import { SmoothedDemand } from './lending';
 import type { Queuing } from './queue-set';
 import { QueueSet } from './queue-set';
 
@@ -10,10 +12,15 @@ import { QueueSet } from './queue-set';
 export class Level {
   readonly name: string;
   uid = '';
-  /** 0 for an exempt level. */
+  /** 0 for an exempt level that lends nothing. */
   shares = 0;
+  /** The part of its seats, from 0 to 1, that it lends. */
+  lendable = 0;
+  /** The part of its seats that it may borrow besides; undefined: as many as there are. */
+  borrowable: number | undefined = 0;
+  readonly demand = new SmoothedDemand();
   queuing: Queuing | undefined;
-  /** The seats of all replicas together, which limit the width of one request. */
+  /** The nominal seats of all replicas together, which limit the width of one request. */
   wholeSeats = 1;
   /** Undefined for an exempt level, which is not limited. */
   readonly queues: QueueSet | undefined;
@@ -32,10 +39,11 @@ export class Level {
     return (spec.limited === undefined) === (this.queues === undefined);
   }
 
-  take({ metadata, spec: { limited } }: PriorityLevelConfiguration): void {
+  take({ metadata, spec: { limited, exempt } }: PriorityLevelConfiguration): void {
     const given = limited?.limitResponse.queuing;
     this.uid = metadata.uid ?? '';
-    this.shares = limited === undefined ? 0 : sharesOf(limited);
+    this.shares = limited === undefined ? (exempt?.nominalConcurrencyShares ?? 0) : sharesOf(limited);
+    if (LENDS) this.#takeLending(limited ?? exempt ?? {});
     this.queuing =
       given === undefined
         ? undefined
@@ -43,12 +51,40 @@ export class Level {
     this.isQuiescing = false;
   }
 
-  /** Limits the level to a part, from 0 to 1, of its seats. */
-  limit(wholeSeats: number, part: number): void {
-    this.wholeSeats = Math.ceil(wholeSeats);
-    this.queues?.configure({ seats: Math.ceil(wholeSeats * part), queuing: this.queuing });
+  /**
+   * Limits the level to a part, from 0 to 1, of its seats.
+   *
+   * @param lent its seats after lending and borrowing; undefined: before levels have lent for the first time
+   */
+  limit(lent: number | undefined, part: number): void {
+    const seats = lent ?? this.#firstSeats();
+    this.queues?.configure({ seats: Math.ceil(seats * part), queuing: this.queuing });
+  }
+
+  /** The bounds of its seats. @param all the seats of all levels */
+  bounds(all: number): SeatBounds {
+    const { wholeSeats: nominal, lendable, borrowable } = this;
+    const borrowed = borrowable === undefined ? all : Math.round(nominal * borrowable);
+    return { nominal, min: nominal - Math.round(nominal * lendable), max: nominal + borrowed };
+  }
+
+  #takeLending({ lendablePercent = 0, borrowingLimitPercent }: Lending): void {
+    this.lendable = lendablePercent / PERCENT;
+    this.borrowable = borrowingLimitPercent === undefined ? undefined : borrowingLimitPercent / PERCENT;
+  }
+
+  /** As upstream, a new level begins with half of what it could lend. */
+  #firstSeats(): number {
+    return this.wholeSeats - Math.floor(Math.round(this.wholeSeats * this.lendable) / 2);
   }
 }
+
+interface Lending {
+  readonly lendablePercent?: number;
+  readonly borrowingLimitPercent?: number;
+}
+
+const PERCENT = 100;
 
 /** The field of the shares in the version in which levels are stored. */
 export const SHARES =

@@ -1,5 +1,6 @@
 import type { Exchange } from '../request/exchange';
 import type { Hand } from './hand';
+import type { SeatDemand } from './lending';
 
 export interface Queuing {
   readonly queues: number;
@@ -106,6 +107,7 @@ export class QueueSet {
   /** Reserved seats that are taken. */
   #reservedSeats = 0;
   #peakSeats = 0;
+  readonly #demand = { sinceMs: 0, integral: 0, ofSquares: 0, max: 0 };
   readonly #now: () => number;
   #limits: QueueSetLimits;
   readonly #inUse = new Map<number, Queue>();
@@ -120,6 +122,7 @@ export class QueueSet {
     this.#limits = limits;
     this.#now = now;
     this.#syncedAt = now();
+    this.#demand.sinceMs = this.#syncedAt;
   }
 
   get limits(): QueueSetLimits {
@@ -229,9 +232,27 @@ export class QueueSet {
     return peak;
   }
 
+  /** Returns the taken and requested seats since the last call. */
+  takeDemand(): SeatDemand {
+    const now = this.#now();
+    this.#sync(now);
+    const { sinceMs, integral, ofSquares, max } = this.#demand;
+    const tookMs = now - sinceMs;
+    const average = tookMs > 0 ? integral / tookMs : 0;
+    const variance = tookMs > 0 ? ofSquares / tookMs - average * average : 0;
+    Object.assign(this.#demand, {
+      sinceMs: now,
+      integral: 0,
+      ofSquares: 0,
+      max: this.executingSeats + this.waitingSeats,
+    });
+    return { average, deviation: Math.sqrt(Math.max(0, variance)), max, tookMs };
+  }
+
   #notePeak(): void {
     const seats = this.executingSeats + this.waitingSeats;
     if (seats > this.#peakSeats) this.#peakSeats = seats;
+    if (seats > this.#demand.max) this.#demand.max = seats;
   }
 
   /** The number of reserved seats, taken or not. */
@@ -361,9 +382,13 @@ export class QueueSet {
 
   /** Advances the virtual time by the service since the last call. */
   #sync(now: number): void {
-    const seconds = (now - this.#syncedAt) / MS_PER_SECOND;
+    const ms = now - this.#syncedAt;
+    const seconds = ms / MS_PER_SECOND;
     this.#syncedAt = now;
     if (this.#inUse.size === 0) return;
+    const demand = this.executingSeats + this.waitingSeats;
+    this.#demand.integral += demand * ms;
+    this.#demand.ofSquares += demand * demand * ms;
     this.#virtualSeconds += (seconds * Math.min(this.executingSeats, this.#limits.seats)) / this.#inUse.size;
   }
 }
