@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import { StatusError, badRequest } from '../../../../shared/errors/status-error';
 import { generateName } from '../../../../shared/meta/generate-name';
 import type { NameRule } from '../../../../shared/meta/name-rules';
@@ -68,7 +69,8 @@ export function validateNew(draft: WriteAttempt): void {
 function nameOfNew({ asked: { context, request, options }, object }: WriteAttempt): string {
   const { name: own = '', generateName: base = '' } = object.metadata;
   const { isNamedByUid = false } = request.endpoint.stored.strategy.compat ?? {};
-  const generate = (): string => (isNamedByUid ? context.newUid() : generateName(base, context.randomInt));
+  const isUid = isNamedByUid && (base === '' || !isInForce('generatedNamesFirst'));
+  const generate = (): string => (isUid ? context.newUid() : generateName(base, context.randomInt));
   const name = own === '' && (isNamedByUid || base !== '') ? generate() : own;
   if (options.creates === 'never' || name === '' || name === request.name) return name;
   throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);

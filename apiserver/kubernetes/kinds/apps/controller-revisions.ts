@@ -1,5 +1,6 @@
 import { parseGroupVersion } from '../../../../shared/api/resources';
 import type { ControllerRevision } from '../../../../shared/api/types/apps-v1';
+import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, required } from '../../../../shared/errors/field-error';
 import { goStruct } from '../../../../shared/errors/go-values';
 import { isInForce } from '../../../../shared/api/changes';
@@ -18,16 +19,22 @@ const controllerRevisionRules: Pick<
   'validate' | 'validateNew' | 'validateUpdate'
 > = {
   validateNew: ({ data }) =>
-    isInForce('objectsInRevisions') && data !== undefined && data !== null && !isJsonObject(data)
-      ? [required('data', 'data must be a valid JSON object')]
-      : [],
+    !isInForce('objectsInRevisions')
+      ? []
+      : data === undefined || data === null || isJsonObject(data)
+        ? missingData(data)
+        : [required('data', 'data must be a valid JSON object')],
   validate: ({ data, revision }) => [
-    ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : []),
+    ...(isInForce('objectsInRevisions') ? [] : missingData(data)),
     ...nonNegative(revision, 'revision'),
   ],
   validateUpdate: (next, previous) =>
     deepEqual(next.data, previous.data) ? [] : [invalid('data', dataInGo(next.data), 'field is immutable')],
 };
+
+function missingData(data: unknown): FieldError[] {
+  return data === undefined || data === null ? [required('data', 'data is mandatory')] : [];
+}
 
 /** Longer data is shown as it is: each of its bytes would take six. */
 const DATA_CHARS_MAX = 16 * 1024;

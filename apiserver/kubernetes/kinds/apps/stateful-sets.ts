@@ -41,7 +41,7 @@ const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validateNew' |
   validateNew: ({ spec }) => {
     const { serviceName, volumeClaimTemplates: claims = [] } = spec;
     return [
-      ...(HAS_POD_RULES ? podTemplate(spec) : []),
+      ...(HAS_POD_RULES && parsedSelector(spec.selector) !== undefined ? podTemplate(spec) : []),
       ...(isInForce('serviceNamesOfStatefulSets')
         ? optionalForm(serviceName, 'spec.serviceName', dns1123LabelProblems)
         : []),
@@ -54,7 +54,11 @@ const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validateNew' |
   },
   validateUpdate: (next, previous) => [
     // What was wrong before stays as it is.
-    ...(HAS_POD_RULES && podTemplate(previous.spec).length === 0 ? podTemplate(next.spec) : []),
+    ...(HAS_POD_RULES &&
+    parsedSelector(next.spec.selector) !== undefined &&
+    podTemplate(previous.spec).length === 0
+      ? podTemplate(next.spec)
+      : []),
     ...(isSemanticallyEqual(STATEFUL_SET_SPEC, settled(next.spec), settled(previous.spec))
       ? []
       : [

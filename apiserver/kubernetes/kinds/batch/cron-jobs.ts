@@ -148,6 +148,9 @@ const cronJobStrategy: Strategy<CronJob> = {
 const cronJobTable = tableOf<CronJob>([
   NAME,
   { name: 'Schedule', cell: ({ spec }) => spec.schedule },
+  ...(isInForce('timeZoneColumn')
+    ? [{ name: 'Timezone', cell: ({ spec }: CronJob) => spec.timeZone ?? NONE }]
+    : []),
   { name: 'Suspend', type: 'boolean', cell: ({ spec }) => suspended(spec.suspend) },
   { name: 'Active', type: 'integer', cell: ({ status }) => status?.active?.length ?? 0 },
   {

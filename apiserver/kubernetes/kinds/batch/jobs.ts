@@ -277,14 +277,17 @@ function keptJobSpec(spec: JobSpec, info: WriteInfo, previous?: JobSpec): JobSpe
   };
 }
 
-/** What such a field says by default comes with its feature. */
 function withKeptSpec(job: Job, info: WriteInfo, previous?: Job): Job {
-  const { settings } = info;
+  return { ...job, spec: keptJobSpec(job.spec, info, previous?.spec) };
+}
+
+/** What a field says by default comes with its feature. */
+function withDefaults(job: Job, settings: KindSettings): Job {
   const defaults = {
     ...(isOn(settings, 'IndexedJob') ? { completionMode: 'NonIndexed' } : {}),
     ...(isOn(settings, 'SuspendJob') ? { suspend: false } : {}),
   };
-  return { ...job, spec: { ...defaults, ...keptJobSpec(job.spec, info, previous?.spec) } };
+  return { ...job, spec: { ...defaults, ...job.spec } };
 }
 
 const STATUS = labelledWorkloadStatus('jobs');
@@ -332,4 +335,4 @@ function duration({ status: { startTime, completionTime } = {} }: Pick<Job, 'sta
   return end === undefined ? new Age(startTime) : humanDuration(end - start);
 }
 
-export const jobs: Kind<Job> = { strategy: jobStrategy, table: jobTable };
+export const jobs: Kind<Job> = { strategy: jobStrategy, received: withDefaults, table: jobTable };

@@ -6,6 +6,7 @@ import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../sha
 import { pathSegmentName, subdomainName } from '../../../../shared/meta/name-rules';
 import { validateFinalizerName, validateObjectMeta } from '../../../../shared/meta/validate-metadata';
 import { GROUP, NAMESPACE } from '../../../../shared/names';
+import { deepEqual } from '../../../../shared/object/clone';
 import { isZero } from '../../../../shared/object/accessors';
 import type { GroupVersion, ObjectMeta } from '../../../../shared/object/object';
 import { Age } from '../../../engine/registry/object-table';
@@ -32,8 +33,41 @@ const eventRules: Pick<Strategy<Event>, 'validate' | 'validateNew' | 'validateUp
     ),
   ],
   validateNew: (event, { via }) => (isStrict(via) ? validateStrictly(event) : []),
-  validateUpdate: ({ metadata }, _previous, { via }) => (isStrict(via) ? finalizerNames(metadata) : []),
+  validateUpdate: (next, previous, { via }) => {
+    if (!isStrict(via)) return [];
+    return isInForce('immutableEvents') ? strictChanges(next, previous) : finalizerNames(next.metadata);
+  },
 };
+
+const FIXED = [
+  'involvedObject',
+  'reason',
+  'message',
+  'source',
+  'firstTimestamp',
+  'lastTimestamp',
+  'count',
+  'type',
+  'eventTime',
+  'action',
+  'related',
+  'reportingComponent',
+  'reportingInstance',
+] as const;
+
+/** What stays of an event, and its series. Source: ValidateEventUpdate, v1.36. */
+function strictChanges(next: Event, previous: Event): FieldError[] {
+  return [
+    ...(deepEqual(next.series, previous.series) ? [] : validateSeries(next)),
+    ...FIXED.filter((name) => !deepEqual(next[name] ?? null, previous[name] ?? null)).map((name) =>
+      invalid(
+        name === 'reportingComponent' ? 'reportingController' : name,
+        next[name] ?? null,
+        'field is immutable',
+      ),
+    ),
+  ];
+}
 
 function isStrict({ group, version }: GroupVersion): boolean {
   return group === GROUP.events && version !== 'v1beta1';
@@ -56,7 +90,10 @@ function validateReport(event: Event, group: string): FieldError[] {
   const componentPath = isNamedByGroup ? 'reportingComponent' : 'reportingController';
   const own = event.metadata.namespace ?? '';
   const { namespace: involved = '' } = event.involvedObject;
-  const isHomeless = involved === '' && own !== NAMESPACE.system;
+  const isHomeless =
+    involved === '' &&
+    own !== NAMESPACE.system &&
+    !(own === NAMESPACE.default && isInForce('eventsInDefault'));
   const { reportingComponent: controller, message = '' } = event;
   return [
     ...(isHomeless ? [mismatch(involved)] : []),
@@ -89,20 +126,23 @@ function finalizerNames({ finalizers = [] }: ObjectMeta): FieldError[] {
 const LEFTOVERS = ['firstTimestamp', 'lastTimestamp', 'count', 'source'] as const;
 
 function validateStrictly(event: Event): FieldError[] {
-  const { type = '', series, metadata } = event;
+  const { type = '', metadata } = event;
   return [
     ...validateObjectMeta(metadata, { namespaced: true, validateName: subdomainName, path: 'metadata' }),
-    ...(series === undefined || (series.count ?? 0) >= 2
-      ? []
-      : [invalid('series.count', '', 'should be at least 2')]),
-    ...(series === undefined || series.lastObservedTime !== null
-      ? []
-      : [required('series.lastObservedTime')]),
+    ...validateSeries(event),
     ...(event.eventTime === null ? [required('eventTime')] : []),
     ...(['Normal', 'Warning'].includes(type) ? [] : [invalid('type', '', `has invalid value: ${type}`)]),
     ...LEFTOVERS.filter((field) => !isZero(event[field])).map((field) =>
       invalid(field, '', 'needs to be unset'),
     ),
+  ];
+}
+
+function validateSeries({ series }: Event): FieldError[] {
+  if (series === undefined) return [];
+  return [
+    ...((series.count ?? 0) >= 2 ? [] : [invalid('series.count', '', 'should be at least 2')]),
+    ...(series.lastObservedTime === null ? [required('series.lastObservedTime')] : []),
   ];
 }
 

@@ -334,9 +334,24 @@ function addressOf({ status }: Node, wanted: string): string {
   return status?.addresses?.find(({ type }) => type === wanted)?.address ?? NONE;
 }
 
+/** Node agents no longer read their configuration from the API. */
+const dropsConfig: Pick<Strategy<Node>, 'prepareForCreate' | 'prepareForUpdate'> = {
+  prepareForCreate(node) {
+    const { configSource: _source, ...spec } = node.spec;
+    const { config: _config, ...status } = node.status ?? {};
+    return { ...node, spec, ...(node.status === undefined ? {} : { status: status as typeof node.status }) };
+  },
+  prepareForUpdate(next, previous) {
+    if (next.spec.configSource === undefined || previous.spec.configSource !== undefined) return next;
+    const { configSource: _source, ...spec } = next.spec;
+    return { ...next, spec };
+  },
+};
+
 export const nodes: Kind<Node> = {
   strategy: {
     ...nodeRules,
+    ...(isInForce('nodeConfigDropped') ? dropsConfig : {}),
     compat: { keepsStatusOnCreate: true, keyInErrors: 'minions' },
     selectableFields: { 'spec.unschedulable': 'false' },
   },

@@ -10,7 +10,7 @@ import type { ObjectMeta } from '../../../../shared/object/object';
 import type { Quantity } from '../../../../shared/object/values';
 import { isSemanticallyEqual } from '../../../../shared/schema/same-meaning';
 import { messageType } from '../../../../shared/schema/types';
-import type { Strategy } from '../../../engine/registry/strategy';
+import type { KindSettings, Strategy } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { phaseOf, UNSET } from '../columns/format';
@@ -30,14 +30,14 @@ const persistentVolumeClaimRules: Pick<
 > = {
   prepareForCreate: (claim, { settings }) => ({
     ...(isInForce('dataSourceRefs')
-      ? withBothSources(claim.spec.dataSourceRef === undefined ? withKnownSource(claim) : claim)
+      ? withSources(claim, settings)
       : isOn(settings, 'AnyVolumeDataSource')
         ? claim
         : withKnownSource(claim)),
     status: { phase: 'Pending' },
   }),
   prepareForUpdate: (next, previous, { settings }) => {
-    if (isInForce('dataSourceRefs')) return withBothSources(next);
+    if (isInForce('dataSourceRefs')) return withSources(next, settings, previous);
     const isKept = isOn(settings, 'AnyVolumeDataSource') || previous.spec.dataSource !== undefined;
     return isKept ? next : withKnownSource(next);
   },
@@ -54,6 +54,23 @@ const persistentVolumeClaimRules: Pick<
     },
   },
 };
+
+/** Source: DropDisabledFields, EnforceDataSourceBackwardsCompatibility and NormalizeDataSources, v1.36. */
+function withSources(
+  claim: PersistentVolumeClaim,
+  settings: KindSettings,
+  previous?: PersistentVolumeClaim,
+): PersistentVolumeClaim {
+  const { dataSourceRef, ...rest } = claim.spec;
+  const isForeign = (dataSourceRef?.namespace ?? '') !== '';
+  const isDropped =
+    isForeign &&
+    !isOn(settings, 'CrossNamespaceVolumeDataSource') &&
+    previous?.spec.dataSourceRef === undefined;
+  const kept: PersistentVolumeClaim = isDropped ? { ...claim, spec: rest } : claim;
+  const isOld = kept.spec.dataSourceRef === undefined && previous?.spec.dataSource === undefined;
+  return withBothSources(isOld ? withKnownSource(kept) : kept);
+}
 
 /** Only claims and snapshots can fill a claim by default; any other source is dropped. */
 function withKnownSource(claim: PersistentVolumeClaim): PersistentVolumeClaim {

@@ -16,7 +16,9 @@ import { deepEqual } from '../../../../shared/object/clone';
 import type { ObjectMeta } from '../../../../shared/object/object';
 import type { Quantity } from '../../../../shared/object/values';
 import { getEmptiedFields } from '../../../../shared/schema/emptied';
+import { formatTime } from '../../../../shared/meta/time';
 import type { Strategy } from '../../../engine/registry/strategy';
+import { statusSubresource, withStatus } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { phaseOf, UNSET } from '../columns/format';
 import { tableOf } from '../columns/table';
@@ -275,7 +277,38 @@ export function storageClassOf({
   return metadata.annotations?.[ANNOTATION.betaStorageClass] ?? spec.storageClassName ?? '';
 }
 
+/** A volume remembers when its phase changed, unless the client says when. Source: the strategies of v1.36. */
+const phaseTimes: Pick<Strategy<PersistentVolume>, 'prepareForCreate' | 'subresources'> = {
+  prepareForCreate: (volume, { nowMs }) =>
+    withStatus(volume, { phase: 'Pending', lastPhaseTransitionTime: formatTime(nowMs) }),
+  subresources: {
+    status: {
+      ...statusSubresource,
+      prepareForUpdate(next, previous, { nowMs }) {
+        const changed = statusSubresource.prepareForUpdate(next, previous);
+        const { status: { phase, lastPhaseTransitionTime: time, ...status } = {} } = changed;
+        const before = previous.status?.lastPhaseTransitionTime;
+        const isSame = phase === previous.status?.phase;
+        const kept = isSame
+          ? (time ?? before)
+          : time === undefined || time === before
+            ? formatTime(nowMs)
+            : time;
+        return withStatus(changed, {
+          ...(phase === undefined ? {} : { phase }),
+          ...status,
+          ...(kept === undefined ? {} : { lastPhaseTransitionTime: kept }),
+        });
+      },
+    },
+  },
+};
+
 export const persistentVolumes: Kind<PersistentVolume> = {
-  strategy: { compat: { returnsDeletedObject: true }, ...persistentVolumeRules },
+  strategy: {
+    compat: { returnsDeletedObject: true },
+    ...persistentVolumeRules,
+    ...(isInForce('phaseTransitionTimes') ? phaseTimes : {}),
+  },
   table: persistentVolumeTable,
 };

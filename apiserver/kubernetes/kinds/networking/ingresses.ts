@@ -285,7 +285,10 @@ function hostsText({ spec: { rules = [] } }: Ingress): string {
 export const ingresses: Kind<Ingress> = {
   strategy: {
     tracksGeneration: true,
-    compat: { groupInErrors: GROUP.extensions, keyInErrors: 'ingress' },
+    compat: {
+      ...(isInForce('networkingGroupInErrors') ? {} : { groupInErrors: GROUP.extensions }),
+      keyInErrors: 'ingress',
+    },
     ...ingressRules,
     ratchets: (faults, previous, { settings }) =>
       keepSpellings(faults, previous && (() => validateLoadBalancerStatus(previous, settings))),

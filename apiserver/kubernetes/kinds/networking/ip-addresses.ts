@@ -2,6 +2,7 @@ import type { IPAddress, ParentReference } from '../../../../shared/api/types/ne
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { required } from '../../../../shared/errors/field-error';
 import { dns1123SubdomainProblems, pathSegmentProblems } from '../../../../shared/meta/dns-names';
+import { Age } from '../../../engine/registry/object-table';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { NAME } from '../columns/common';
 import { NONE } from '../columns/format';
@@ -16,8 +17,10 @@ const ipAddressRules: Pick<Strategy<IPAddress>, 'validateNew' | 'validateUpdate'
     ...canonicalIp(metadata.name ?? '', 'metadata.name'),
     ...validateParent(spec.parentRef, 'spec.parentRef'),
   ],
-  validateUpdate: (next, previous) =>
-    immutable(next.spec.parentRef, previous.spec.parentRef, 'spec.parentRef'),
+  validateUpdate: (next, previous) => [
+    ...immutable(next.spec.parentRef, previous.spec.parentRef, 'spec.parentRef'),
+    ...validateParent(next.spec.parentRef, 'spec.parentRef'),
+  ],
 };
 
 function validateParent(parent: ParentReference | undefined, path: string): FieldError[] {
@@ -38,8 +41,14 @@ function parentText({ spec: { parentRef } }: IPAddress): string {
   return [type.toLowerCase(), ...(namespace === '' ? [] : [namespace]), name].join('/');
 }
 
+const ipAddressTable = tableOf<IPAddress>([NAME, { name: 'ParentRef', cell: parentText }]);
+
 export const ipAddresses: Kind<IPAddress> = {
   // The name is validated with the object, since a rule for names cannot report the form of an address.
   strategy: { nameRule: () => [], ...ipAddressRules },
-  table: tableOf<IPAddress>([NAME, { name: 'ParentRef', cell: parentText }]),
+  table: {
+    columns: ipAddressTable.columns,
+    // Upstream's rows have one cell more than columns.
+    row: (address) => [...ipAddressTable.row(address), new Age(address.metadata.creationTimestamp)],
+  },
 };

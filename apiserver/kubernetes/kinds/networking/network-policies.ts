@@ -118,7 +118,7 @@ function validateNetworks(
 /** Ranges of ports belong to a feature that is off by default; a policy that has had some keeps them. */
 const networkPolicyStrategy: Strategy<NetworkPolicy> = {
   tracksGeneration: true,
-  compat: { groupInErrors: GROUP.extensions },
+  compat: isInForce('networkingGroupInErrors') ? {} : { groupInErrors: GROUP.extensions },
   ...networkPolicyRules,
   ratchets: (faults, previous, info) =>
     keepSpellings(faults, previous && (() => networkPolicyRules.validate?.(previous, info) ?? [])),

@@ -6,7 +6,7 @@ import { AGE, NAME } from '../columns/common';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
 import { familyOf } from '../rules/addresses';
-import { forEachItem } from '../rules/primitives';
+import { forEachItem, isCidr } from '../rules/primitives';
 import { canonicalCidr } from '../rules/strict-addresses';
 
 const PATH = 'spec.cidrs';
@@ -34,7 +34,9 @@ const serviceCidrRules: Pick<Strategy<ServiceCIDR>, 'validateNew' | 'validateUpd
 function validateCidrs(cidrs: readonly string[]): FieldError[] {
   if (cidrs.length === 0) return [required(PATH, 'at least one CIDR required')];
   if (cidrs.length > FAMILIES_MAX) return [invalid(PATH, { cidrs }, 'may only hold up to 2 values')];
-  const [first, second] = cidrs.map((cidr) => familyOf(cidr.split('/')[0] ?? ''));
+  const [first, second] = cidrs.map((cidr) =>
+    isCidr(cidr) ? familyOf(cidr.split('/')[0] ?? '') : undefined,
+  );
   const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
   return [
     ...forEachItem(cidrs, PATH, canonicalCidr),

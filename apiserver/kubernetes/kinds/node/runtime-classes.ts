@@ -35,7 +35,10 @@ function validateScheduling({ nodeSelector, tolerations = [] }: Scheduling): Fie
   return [
     ...validateLabels(nodeSelector, 'scheduling.nodeSelector'),
     // The doubled name is upstream's.
-    ...validateTolerations(tolerations, 'scheduling.tolerations.tolerations'),
+    ...validateTolerations(
+      tolerations,
+      isInForce('runtimeClassTolerations') ? 'scheduling.tolerations' : 'scheduling.tolerations.tolerations',
+    ),
     ...forEachItem(tolerations, 'scheduling.tolerations', (toleration, path, index) =>
       isRepeated(index) ? [duplicate(path, tolerationInGo(toleration))] : [],
     ),

@@ -7,6 +7,7 @@ export type LaterRule =
   | 'node affinity values'
   | 'projected token paths'
   | 'resize policy of init containers'
+  | 'spelling of addresses'
   | 'spread keys'
   | 'spread selectors'
   | 'volume devices in a user namespace'

@@ -2,6 +2,7 @@ import type { PodSpec } from '../../../../shared/api/types/core-v1';
 import { objectAt } from '../../../../shared/object/json';
 import type { ReadonlyJson } from '../../../../shared/object/json';
 import type { Strategy } from '../../../engine/registry/strategy';
+import { isOn } from '../field-gates';
 import { laterRuleOf } from './later-rules';
 import { POD_PLACES } from './pod-places';
 import { collectPodSpecErrors } from './pod-spec';
@@ -17,7 +18,10 @@ export function withLaterRules(resource: string, strategy: Strategy | undefined)
   return {
     ...strategy,
     ratchets: (faults, previous, info) => {
-      const left = strategy?.ratchets?.(faults, previous, info) ?? faults;
+      const kept = strategy?.ratchets?.(faults, previous, info) ?? faults;
+      const left = isOn(info.settings, 'StrictIPCIDRValidation')
+        ? kept
+        : kept.filter((fault) => laterRuleOf(fault) !== 'spelling of addresses');
       if (previous === undefined || !left.some((fault) => laterRuleOf(fault) !== undefined)) return left;
       const spec = path.reduce<ReadonlyJson>((at, name) => objectAt(at, name) ?? {}, previous);
       const broken = new Set(

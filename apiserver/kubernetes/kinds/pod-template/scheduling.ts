@@ -12,6 +12,7 @@ import { isOnByDefault } from '../../../../shared/flags/feature-gate-table';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../shared/meta/dns-names';
 import { validateLabelSelector } from '../../../../shared/meta/validate-labels';
 import { choice, forEachItem, invalidForEach, isIpAddress } from '../rules/primitives';
+import { strictIp } from '../rules/strict-addresses';
 import { byLaterRule } from './later-rules';
 
 /** `topologySpreadConstraints`: sound each, and one for each pair of key and action. */
@@ -129,13 +130,20 @@ function labelNames(
   return forEachItem(keys, path, (key, at) => invalidForEach(qualifiedNameProblems(key), key, at));
 }
 
+/** Errors of addresses that older releases accepted. */
+function strictSpelling(ip: string, path: string): readonly FieldError[] {
+  return isInForce('addressErrors') ? byLaterRule('spelling of addresses', strictIp(ip, path)) : [];
+}
+
 /** `hostAliases`; older releases give no index. */
 export function validateHostAliases(aliases: readonly HostAlias[] | undefined, path: string): FieldError[] {
   const isIndexed = isInForce('hostAliasIndices');
   return forEachItem(aliases ?? [], path, ({ ip = '', hostnames = [] }, at) => {
     const place = isIndexed ? at : path;
     return [
-      ...(isIpAddress(ip) ? [] : [invalid(`${place}.ip`, ip, 'must be valid IP address')]),
+      ...(isIpAddress(ip)
+        ? strictSpelling(ip, `${place}.ip`)
+        : [invalid(`${place}.ip`, ip, 'must be valid IP address')]),
       ...forEachItem(hostnames, `${place}.hostnames`, (name, each) =>
         invalidForEach(dns1123SubdomainProblems(name), name, isIndexed ? each : `${path}.hostnames`),
       ),

@@ -9,8 +9,8 @@ import { immutable } from '../rules/primitives';
 import { validateDeviceClaim } from './device-claims';
 
 /** A template never changes, since claims that were made of it would differ from it. */
-const resourceClaimTemplateRules: Pick<Strategy<ResourceClaimTemplate>, 'validateNew' | 'validateUpdate'> = {
-  validateNew: ({ spec }) => [
+const resourceClaimTemplateRules: Pick<Strategy<ResourceClaimTemplate>, 'validate' | 'validateUpdate'> = {
+  validate: ({ spec }) => [
     ...validateTemplateMetadata(spec.metadata, 'spec.metadata', 'cannot be set'),
     ...validateDeviceClaim(spec.spec.devices, 'spec.spec.devices'),
   ],

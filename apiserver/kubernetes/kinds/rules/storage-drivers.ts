@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import { PROTECTED_GROUP_SUFFIXES } from '../../../../shared/names';
 import type {
   CSIVolumeSource,
@@ -17,6 +18,7 @@ const DRIVER_BYTES_MAX = 63;
 /** The name of a CSI driver. */
 export function csiDriverName(value: unknown, path: string): FieldError[] {
   const name = text(value);
+  if (name === '' && isInForce('emptyDriverNames')) return [required(path)];
   return [
     ...(name === '' ? [required(path)] : []),
     ...(Buffer.byteLength(name) > DRIVER_BYTES_MAX ? [tooLong(path, name, DRIVER_BYTES_MAX)] : []),

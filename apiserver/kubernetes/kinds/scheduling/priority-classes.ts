@@ -80,7 +80,7 @@ const priorityClassTable = tableOf<PriorityClass>([
     ? [
         {
           name: 'PreemptionPolicy',
-          isWide: true as const,
+          ...(isInForce('preemptionPolicyAlways') ? {} : { isWide: true as const }),
           cell: ({ preemptionPolicy }: PriorityClass) => preemptionPolicy ?? '',
         },
       ]

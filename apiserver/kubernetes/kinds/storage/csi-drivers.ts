@@ -9,6 +9,7 @@ import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { NONE, UNSET } from '../columns/format';
 import { tableOf } from '../columns/table';
+import { isOn } from '../field-gates';
 import type { Kind } from '../kind';
 import { choice, forEachItem, repeatsIn } from '../rules/primitives';
 
@@ -136,5 +137,9 @@ export const csiDrivers: Kind<CSIDriver> = {
     requiresResourceVersion: true,
     ...csiDriverRules,
   },
+  received: (driver, settings) =>
+    driver.spec.seLinuxMount !== undefined || !isOn(settings, 'SELinuxMountReadWriteOncePod')
+      ? driver
+      : { ...driver, spec: { ...driver.spec, seLinuxMount: false } },
   table: csiDriverTable,
 };

@@ -11,6 +11,7 @@ import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { tableOf } from '../columns/table';
+import { isOn } from '../field-gates';
 import type { Kind } from '../kind';
 import { forEachItem, invalidForEach, nonNegative, repeatsIn } from '../rules/primitives';
 import { csiDriverName } from '../rules/storage-drivers';
@@ -23,21 +24,30 @@ const LONG_NODE_ID_BYTES_MAX = Math.max(NODE_ID_BYTES_MAX, 192);
 /** The drivers of one node: an entry stays as it is for as long as it is there. */
 const csiNodeRules: Pick<Strategy<CSINode>, 'validateNew' | 'validateUpdate'> = {
   validateNew: (object) => validateNodeDrivers(object, NODE_ID_BYTES_MAX),
-  validateUpdate: (next, previous) => {
+  validateUpdate: (next, previous, { settings }) => {
     const wasLong = (previous.spec.drivers ?? []).some((each) => isNodeIdLonger(each, NODE_ID_BYTES_MAX));
     const faults = validateNodeDrivers(next, wasLong ? LONG_NODE_ID_BYTES_MAX : NODE_ID_BYTES_MAX);
     const isEmptied = getEmptiedFields(next, 'spec').has('topologyKeys');
     const before = new Map((previous.spec.drivers ?? []).map((driver) => [driver.name, driver]));
     const changes = (next.spec.drivers ?? []).flatMap((driver) => {
       const old = before.get(driver.name);
-      // The path is upstream's.
-      return old === undefined || deepEqual(old, driver)
-        ? []
-        : [invalid('CSINodeDriver', inGo(driver, isEmptied), 'field is immutable')];
+      if (old === undefined || isSameDriver(old, driver, isOn(settings, 'MutableCSINodeAllocatableCount')))
+        return [];
+      // The older path is upstream's.
+      const path = isInForce('csiNodeDriverPaths') ? 'spec.drivers' : 'CSINodeDriver';
+      return [invalid(path, inGo(driver, isEmptied), 'field is immutable')];
     });
     return [...faults, ...changes];
   },
 };
+
+function isSameDriver(
+  { allocatable: before, ...old }: CSINodeDriver,
+  { allocatable: after, ...next }: CSINodeDriver,
+  mayChangeCount: boolean,
+): boolean {
+  return deepEqual(old, next) && (mayChangeCount || deepEqual(before ?? {}, after ?? {}));
+}
 
 function validateNodeDrivers({ spec }: CSINode, nodeIdBytesMax: number): FieldError[] {
   const drivers = spec.drivers ?? [];

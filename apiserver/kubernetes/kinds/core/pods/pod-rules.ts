@@ -1,24 +1,18 @@
 import type {
   Container,
-  ContainerStateTerminated,
-  ContainerStatus,
   NodeAffinity,
   NodeSelectorTerm,
   Pod,
   PodSchedulingGate,
   PodSpec,
-  PodStatus,
 } from '../../../../../shared/api/types/core-v1';
 import { isInForce } from '../../../../../shared/api/changes';
 import { ANNOTATION } from '../../../../../shared/names';
 import { deepEqual } from '../../../../../shared/object/clone';
 import { describeDiff } from '../../../../../shared/errors/describe-diff';
 import type { FieldError } from '../../../../../shared/errors/field-error';
-import { duplicate, forbiddenField, invalid, required } from '../../../../../shared/errors/field-error';
-import { goQuote } from '../../../../../shared/errors/go-quote';
-import { goStruct, goStructs } from '../../../../../shared/errors/go-values';
+import { forbiddenField, invalid, required } from '../../../../../shared/errors/field-error';
 import type { Int64 } from '../../../../../shared/object/values';
-import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../../shared/meta/dns-names';
 import { integer } from '../../../../../shared/object/accessors';
 import type { ReadonlyJson } from '../../../../../shared/object/json';
 import { isSemanticallyEqual } from '../../../../../shared/schema/same-meaning';
@@ -36,8 +30,7 @@ import { validatePodSpec } from '../../pod-template/pod-spec';
 import { privilegeRule } from '../../pod-template/privileged-containers';
 import { validateTolerationsUpdate } from '../../pod-template/tolerations';
 import { validateVolumes } from '../../pod-template/volumes';
-import { dualStackErrors } from '../../rules/addresses';
-import { forEachItem, invalidForEach, ipAddress, repeatsIn } from '../../rules/primitives';
+import { forEachItem } from '../../rules/primitives';
 import { qosClassOf } from './pod-qos';
 
 const INT32_MAX = 2_147_483_647;
@@ -304,70 +297,4 @@ function settled(
     containers: withoutImages(rest.containers ?? []),
     initContainers: withoutImages(rest.initContainers ?? []),
   };
-}
-
-const OWN_CONDITIONS: ReadonlySet<string> = new Set(['PodScheduled', 'Ready', 'Initialized']);
-const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses'] as const;
-
-/** What a change of the status may say. */
-export function validatePodStatusUpdate(next: Pod, previous: Pod): FieldError[] {
-  const { status = {} } = next;
-  const { status: old = {} } = previous;
-  const { nominatedNodeName: nominated = '' } = status;
-  const wrongIps = podIps(status);
-  return [
-    ...validatePodAnnotationsUpdate(next, previous),
-    // Upstream's path.
-    ...forEachItem(status.conditions ?? [], 'metadata.conditions', ({ type }, at) =>
-      OWN_CONDITIONS.has(type) ? [] : invalidForEach(qualifiedNameProblems(type), type, `${at}.Type`),
-    ),
-    ...(nominated === '' || nominated === old.nominatedNodeName
-      ? []
-      : invalidForEach(dns1123SubdomainProblems(nominated), nominated, 'status.nominatedNodeName')),
-    ...STATUS_LISTS.flatMap((list) =>
-      revivals(status[list] ?? [], old[list] ?? [], {
-        path: `status.${list}`,
-        restartPolicy: previous.spec.restartPolicy ?? '',
-      }),
-    ),
-    // A pod that had wrong ones already may keep on having such.
-    ...(wrongIps.length > 0 && podIps(old).length > 0 ? [] : wrongIps),
-  ];
-}
-
-/** A container that ended stays so, unless the pod restarts it. */
-function revivals(
-  next: readonly ContainerStatus[],
-  previous: readonly ContainerStatus[],
-  { path, restartPolicy }: { readonly path: string; readonly restartPolicy: string },
-): FieldError[] {
-  if (restartPolicy === 'Always') return [];
-  const running = new Set(next.filter((each) => terminated(each) === undefined).map(({ name }) => name));
-  return forEachItem(previous, path, (old, at) => {
-    const ended = terminated(old);
-    if (ended === undefined) return [];
-    if (ended.exitCode !== 0 && restartPolicy === 'OnFailure') return [];
-    return running.has(old.name)
-      ? [forbiddenField(`${at}.state`, 'may not be transitioned to non-terminated state')]
-      : [];
-  });
-}
-
-function terminated({ state }: ContainerStatus): ContainerStateTerminated | undefined {
-  return state.terminated;
-}
-
-/** At most one address of each family. */
-function podIps({ podIPs = [] }: PodStatus): FieldError[] {
-  const path = 'status.podIPs';
-  const ips = podIPs.map(({ ip = '' }) => ip);
-  const errors = forEachItem(ips, path, ipAddress);
-  if (ips.length < 2) return errors;
-  const isRepeated = repeatsIn(ips);
-  const shown = ips.map((ip) => goStruct('core.PodIP', { IP: goQuote(ip) }));
-  return [
-    ...errors,
-    ...dualStackErrors(ips, path, { what: 'IP', shown: goStructs('core.PodIP', shown) }),
-    ...forEachItem(shown, path, (ip, at, index) => (isRepeated(index) ? [duplicate(at, ip)] : [])),
-  ];
 }

@@ -21,8 +21,9 @@ import { ephemeralContainersView } from './ephemeral-containers';
 import { evictPod } from './evict-pod';
 import { qosClassOf } from './pod-qos';
 import { resizedSpec, validatePodResize } from './pod-resize';
-import { podRules, validateEphemeralContainersUpdate, validatePodStatusUpdate } from './pod-rules';
+import { podRules, validateEphemeralContainersUpdate } from './pod-rules';
 import { withAppArmorFields, withSeccompTwins } from './pod-seccomp';
+import { validatePodStatusUpdate } from './pod-status-rules';
 
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -32,8 +33,13 @@ const podStatus: SubresourceStrategy<Pod> = {
     const updated = statusSubresource.prepareForUpdate(next, previous);
     const { ownerReferences: _claimed, deletionTimestamp: _marked, ...metadata } = updated.metadata;
     const { ownerReferences, deletionTimestamp } = previous.metadata;
+    const qosClass = previous.status?.qosClass;
+    // Older node agents drop the class.
+    const keepsClass =
+      isInForce('podStatusRules') && qosClass !== undefined && (updated.status?.qosClass ?? '') === '';
     return {
       ...updated,
+      ...(keepsClass ? { status: { ...updated.status, qosClass } } : {}),
       metadata: {
         ...metadata,
         ...(ownerReferences === undefined ? {} : { ownerReferences }),
@@ -160,7 +166,9 @@ const podTable = derivedTableOf(podState, [
     cell: ({ spec: { containers } }, { ready }) => `${String(ready)}/${String(containers?.length ?? 0)}`,
   },
   { name: 'Status', cell: (_pod, { reason }) => reason },
-  { name: 'Restarts', type: 'integer', cell: (_pod, { restarts }) => restarts },
+  isInForce('restartTimesColumn')
+    ? { name: 'Restarts', cell: (_pod, { restarts }) => String(restarts) }
+    : { name: 'Restarts', type: 'integer', cell: (_pod, { restarts }) => restarts },
   AGE,
   { name: 'IP', isWide: true, cell: podIp },
   { name: 'Node', isWide: true, cell: ({ spec }) => spec.nodeName ?? NONE },

@@ -28,20 +28,24 @@ const GATE_OF = {
 
 const GATED = Object.keys(GATE_OF) as readonly (keyof typeof GATE_OF)[];
 
-/** The Service without the fields of features that are off, unless it has had them, and with what those that are on fill in. */
+/** The Service without the fields of features that are off, unless it has had them. */
 export function withFeatures(service: Service, settings: KindSettings, previous?: Service): Service {
   const { spec } = service;
   const single = isOn(settings, 'IPv6DualStack') || hasFamilies(previous?.spec) ? {} : ofOneFamily(spec);
   const dropped = GATED.filter(
     (field) => isGiven(spec[field]) && !isOn(settings, GATE_OF[field]) && !isGiven(previous?.spec[field]),
   );
-  const defaults = defaultsOf(spec, settings);
-  if (dropped.length === 0 && Object.keys({ ...single, ...defaults }).length === 0) return service;
+  if (dropped.length === 0 && Object.keys(single).length === 0) return service;
   return withSpec(service, {
     ...single,
     ...Object.fromEntries(dropped.map((field) => [field, undefined])),
-    ...defaults,
   });
+}
+
+/** The Service with what fields of features that are on say by default. */
+export function withFeatureDefaults(service: Service, settings: KindSettings): Service {
+  const defaults = defaultsOf(service.spec, settings);
+  return Object.keys(defaults).length === 0 ? service : withSpec(service, defaults);
 }
 
 function hasFamilies({

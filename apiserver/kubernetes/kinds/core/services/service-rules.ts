@@ -19,7 +19,7 @@ import { validateLabels } from '../../../../../shared/meta/validate-labels';
 import { ANNOTATION } from '../../../../../shared/names';
 import type { ObjectMeta } from '../../../../../shared/object/object';
 import type { IntOrString } from '../../../../../shared/object/values';
-import type { KindSettings, Strategy } from '../../../../engine/registry/strategy';
+import type { KindSettings, Strategy, WriteInfo } from '../../../../engine/registry/strategy';
 import { statusSubresource } from '../../../../engine/registry/strategy';
 import { isOn } from '../../field-gates';
 import { familyOf, reachableAddress } from '../../rules/addresses';
@@ -30,6 +30,7 @@ import {
   isCidr,
   noDuplicates,
   optionalForm,
+  portNumber,
   portNumberOrName,
   repeatsIn,
   requiredChoice,
@@ -57,21 +58,42 @@ export const serviceRules: Pick<
     ...strictName(service, settings),
     ...mixedProtocols(service, settings),
   ],
-  validateUpdate: (next, previous, { settings }) => [
-    ...clusterAddressChanges(next, previous),
-    ...balancerClassStays(next, previous),
-    ...mixedProtocols(next, settings, previous),
-  ],
+  validateUpdate: (next, previous, { settings }) =>
+    wrongAddresses(next, settings).length > 0
+      ? []
+      : [
+          ...clusterAddressChanges(next, previous),
+          ...balancerClassStays(next, previous),
+          ...mixedProtocols(next, settings, previous),
+        ],
   subresources: {
     status: {
       ...statusSubresource,
-      validateUpdate: (next, _previous, { settings }) => validateLoadBalancerStatus(next, settings),
+      validateUpdate: validateServiceStatus,
     },
   },
 };
 
+/** Addresses in the status are those of a load balancer. */
+function validateServiceStatus(next: Service, _previous: Service, { settings }: WriteInfo): FieldError[] {
+  const { spec, status } = next;
+  const isMisplaced = spec.type !== 'LoadBalancer' && (status?.loadBalancer.ingress ?? []).length > 0;
+  return isMisplaced && isInForce('balancerStatusOfBalancers')
+    ? [forbiddenField('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")]
+    : validateLoadBalancerStatus(next, settings);
+}
+
+/** Addresses are reserved before anything else is validated, in newer releases. */
+function wrongAddresses({ spec }: Pick<Service, 'spec'>, settings: KindSettings): FieldError[] {
+  return spec.type === 'ExternalName' || !isInForce('genericServices')
+    ? []
+    : clusterAddresses(spec, settings);
+}
+
 function validateService({ metadata, spec }: Service, settings: KindSettings): FieldError[] {
   const { ports = [], type } = spec;
+  const wrong = wrongAddresses({ spec }, settings);
+  if (wrong.length > 0) return wrong;
   return untilEnough([
     () => validateByType(spec),
     () => validatePorts(spec),
@@ -296,13 +318,42 @@ function trafficDistribution(
 
 function validateOutsideTraffic(spec: ServiceSpec): FieldError[] {
   const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0 } = spec;
+  if (isInForce('externallyAccessibleServices')) return outsideFields(spec);
   return [
-    ...(['', 'Cluster', 'Local'].includes(policy) || isInForce('externallyAccessibleServices')
+    ...(['', 'Cluster', 'Local'].includes(policy)
       ? []
       : [invalid(POLICY, policy, 'ExternalTrafficPolicy must be empty, Cluster or Local')]),
     ...(healthPort < 0
       ? [invalid(HEALTH_PORT, healthPort, 'HealthCheckNodePort must be not less than 0')]
       : []),
+  ];
+}
+
+/** Source: validateServiceExternalTrafficPolicy, v1.36. */
+function outsideFields(spec: ServiceSpec): FieldError[] {
+  const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0, type } = spec;
+  const isAccessible =
+    type === 'LoadBalancer' ||
+    type === 'NodePort' ||
+    (type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
+  const isChecked = type === 'LoadBalancer' && policy === 'Local';
+  return [
+    ...(isAccessible
+      ? requiredChoice(policy, POLICY, ['Cluster', 'Local'])
+      : policy === ''
+        ? []
+        : [invalid(POLICY, policy, 'may only be set for externally-accessible services')]),
+    ...(healthPort === 0 || isChecked
+      ? []
+      : [
+          invalid(
+            HEALTH_PORT,
+            healthPort,
+            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+          ),
+        ]),
+    // One that is missing is reserved afterwards.
+    ...(isChecked && healthPort !== 0 ? portNumber(healthPort, HEALTH_PORT) : []),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../../shared/api/changes';
 import { GATES } from '../../../../../shared/flags/feature-gate-table';
 import type { Service } from '../../../../../shared/api/types/core-v1';
 import { label1035Name, labelName } from '../../../../../shared/meta/name-rules';
@@ -9,15 +10,16 @@ import { isOn } from '../../field-gates';
 import type { Kind } from '../../kind';
 import { normalizeChangedService, normalizeNewService } from '../../service-allocation/service-spec';
 import { proxyToService } from '../connect/connect-proxies';
-import { withFeatures } from './service-features';
+import { withFeatureDefaults, withFeatures } from './service-features';
 import { keepSpellings } from '../../rules/strict-addresses';
 import { serviceRules, validateLoadBalancerStatus } from './service-rules';
 
 /** A Service: an address, and ports of nodes, that are its own. */
 const serviceStrategy: Strategy<Service> = {
   compat: {
-    statusCreates: true,
-    returnsNoHeldObject: true,
+    ...(isInForce('genericServices')
+      ? { returnsDeletedObject: true }
+      : { statusCreates: true, returnsNoHeldObject: true }),
     keyInErrors: 'services/specs',
   },
   createsOnUpdate: true,
@@ -81,6 +83,7 @@ function portsText({ spec: { ports = [] } }: Service): string {
 
 export const services: Kind<Service> = {
   strategy: serviceStrategy,
+  received: withFeatureDefaults,
   table: serviceTable,
   subresources: { proxy: { is: 'connection', to: proxyToService } },
 };
