@@ -3,8 +3,9 @@ import { ANNOTATION, GROUP, SECRET_TYPE } from '../../../shared/names';
 import { newerKindCases } from '../../testing/kinds/cases/newer-kinds';
 import { resourceCases } from '../../testing/kinds/cases/resource';
 import { describeKindCases } from '../../testing/kinds/describe-kind-cases';
-import type { InProcessApi } from '../../testing/in-process-api';
+import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
+import { causesOf } from '../../testing/kinds/refusals';
 
 describe(`at API level ${NEWEST_LEVEL}`, () => {
   describeKindCases([...newerKindCases, ...resourceCases]);
@@ -175,5 +176,143 @@ describe('warnings of writes', () => {
       (await api.call('PATCH', `${url}/w`, { body: change })).warnings;
     expect(await patch({ metadata: { labels: { a: 'b' } } })).toEqual([]);
     expect(await patch({ template: { metadata: { labels: { c: 'd' } } } })).toEqual([advice]);
+  });
+});
+
+/** Changes of objects, by their parts: what is created, what is patched, at which subresource, and the causes. */
+const CHANGED: readonly (readonly [
+  what: string,
+  url: string,
+  object: object,
+  at: string,
+  patch: object,
+  causes: readonly string[],
+])[] = [
+  [
+    'another quality of service class, and a claim of another pod',
+    'pods',
+    podOf({}),
+    '/status',
+    { status: { qosClass: 'Guaranteed', resourceClaimStatuses: [{ name: 'c' }] } },
+    ['Invalid status.qosClass', 'Invalid status.resourceClaimStatuses[0].name'],
+  ],
+  [
+    'a node address that is not the first',
+    'pods',
+    podOf({}),
+    '/status',
+    { status: { hostIP: '10.0.0.1', hostIPs: [{ ip: '10.0.0.2' }] } },
+    ['Invalid status.hostIPs[0].ip'],
+  ],
+  [
+    'an address of a Service that is no load balancer',
+    'services',
+    { spec: { ports: [{ port: 80 }] } },
+    '/status',
+    { status: { loadBalancer: { ingress: [{ ip: '10.0.0.1' }] } } },
+    ['Forbidden status.loadBalancer.ingress'],
+  ],
+  [
+    'wrong families of a Service come alone',
+    'services',
+    { spec: { ports: [{ port: 80 }] } },
+    '',
+    { spec: { ipFamilies: ['x'], ports: [{ port: 0 }] } },
+    ['NotSupported spec.ipFamilies[0]'],
+  ],
+  [
+    'a traffic policy of a Service that is not reached from outside',
+    'services',
+    { spec: { ports: [{ port: 80 }] } },
+    '',
+    { spec: { externalTrafficPolicy: 'Local' } },
+    ['Invalid spec.externalTrafficPolicy'],
+  ],
+  [
+    'features of a node that are not in order',
+    '/api/v1/nodes',
+    {},
+    '/status',
+    { status: { declaredFeatures: ['B', 'A', 'a'] } },
+    ['Invalid status.declaredFeatures[1]', 'Invalid status.declaredFeatures[2]'],
+  ],
+  [
+    'a resize that has no name',
+    'persistentvolumeclaims',
+    { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+    '/status',
+    { status: { allocatedResourceStatuses: { storage: 'x' } } },
+    ['NotSupported status.allocatedResourceStatuses'],
+  ],
+  [
+    'another reason of an event',
+    `/apis/${GROUP.events}/v1/namespaces/default/events`,
+    {
+      eventTime: '2024-01-01T00:00:00.000000Z',
+      reportingController: 'example.com/c',
+      reportingInstance: 'i',
+      action: 'a',
+      reason: 'r',
+      type: 'Normal',
+      regarding: { kind: 'Pod', namespace: 'default', name: 'p' },
+    },
+    '',
+    { reason: 's' },
+    ['Invalid reason'],
+  ],
+  [
+    'a revision that forgets its data',
+    '/apis/apps/v1/namespaces/default/controllerrevisions',
+    { revision: 1, data: { a: 1 } },
+    '',
+    { data: null },
+    ['Invalid data'],
+  ],
+];
+
+describe('changes', () => {
+  let api: InProcessApi;
+  beforeAll(async () => {
+    api = await startInProcessApi(undefined, { definitionsLive: false });
+  });
+  afterAll(async () => {
+    await api.close();
+  });
+
+  const urlOf = (url: string): string => (url.startsWith('/') ? url : `${SPACE}/${url}`);
+
+  test.each(CHANGED.map((row, at) => [...row, `u${String(at)}`] as const))(
+    '%s',
+    async (_what, url, object, at, patch, causes, name) => {
+      const created = await api.call('POST', urlOf(url), { body: { metadata: { name }, ...object } });
+      expect(causesOf(created)).toEqual([expect.stringMatching(/^201/u)]);
+      const reply = await api.call('PATCH', `${urlOf(url)}/${name}${at}`, { body: patch });
+      expect(causesOf(reply)).toEqual([...causes]);
+    },
+  );
+
+  test('what the server fills in at creation', async () => {
+    const made = async (url: string, object: object): Promise<Reply['json']> =>
+      (await api.call('POST', urlOf(url), { body: { metadata: { name: 'f' }, ...object } })).json;
+    const volume = {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      hostPath: { path: '/tmp' },
+    };
+    expect((await made('/api/v1/persistentvolumes', { spec: volume })).status).toEqual({
+      phase: 'Pending',
+      lastPhaseTransitionTime: expect.any(String),
+    });
+    const service = await made('services', { spec: { ports: [{ port: 80 }] } });
+    expect(service.metadata.managedFields[0].fieldsV1['f:spec']).toHaveProperty('f:internalTrafficPolicy');
+    const node = await made('/api/v1/nodes', { spec: { configSource: { configMap: { name: 'c' } } } });
+    expect(node.spec).not.toHaveProperty('configSource');
+  });
+
+  test('the deletion of a Service returns it', async () => {
+    await api.call('POST', urlOf('services'), {
+      body: { metadata: { name: 'gone' }, spec: { ports: [{ port: 80 }] } },
+    });
+    expect((await api.call('DELETE', `${urlOf('services')}/gone`)).json.kind).toBe('Service');
   });
 });

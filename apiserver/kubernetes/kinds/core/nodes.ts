@@ -46,7 +46,15 @@ import { proxyToNode } from './connect/connect-proxies';
 export const nodeRules: Pick<Strategy<Node>, 'validate' | 'validateUpdate' | 'subresources'> = {
   validate: (node, { settings }) => validateNode(node, settings),
   validateUpdate: validateNodeChange,
-  subresources: { status: { ...statusSubresource, validateUpdate: validateNodeChange } },
+  subresources: {
+    status: {
+      ...statusSubresource,
+      validateUpdate: (next, previous) => [
+        ...validateNodeChange(next, previous),
+        ...declaredFeatures(next.status?.declaredFeatures ?? []),
+      ],
+    },
+  },
 };
 
 function validateNode(node: Node, settings: KindSettings): FieldError[] {
@@ -55,6 +63,7 @@ function validateNode(node: Node, settings: KindSettings): FieldError[] {
     ...validateTaints(node),
     ...validateAmounts(node),
     ...validatePodNetworks(node.spec.podCIDRs ?? [], settings),
+    ...declaredFeatures(node.status?.declaredFeatures ?? []),
   ];
 }
 
@@ -108,6 +117,22 @@ function validateAmounts({ status }: Node): FieldError[] {
       resourceAmount(name, value, `status.${list}.${name}`),
     ),
   );
+}
+
+const FEATURE = /^[A-Z][A-Za-z0-9]*(?:\/[A-Za-z][A-Za-z0-9]*)*$/u;
+
+/** What a node agent says that it can do, in alphabetical order. Source: validateNodeDeclaredFeatures, v1.36. */
+function declaredFeatures(features: readonly string[]): FieldError[] {
+  return forEachItem(features, 'status.declaredFeatures', (feature, path, index) => {
+    const before = features[index - 1];
+    return [
+      ...(FEATURE.test(feature) ? [] : [invalid(path, feature, `invalid feature name ${goQuote(feature)}`)]),
+      ...(before === feature ? [duplicate(path, feature)] : []),
+      ...(before !== undefined && before > feature
+        ? [invalid(path, feature, 'list must be sorted alphabetically')]
+        : []),
+    ];
+  });
 }
 
 function validatePodNetworks(networks: readonly string[], settings: KindSettings): FieldError[] {

@@ -2,7 +2,7 @@ import { isInForce } from '../../../../shared/api/changes';
 import type { PersistentVolumeClaim } from '../../../../shared/api/types/core-v1';
 import { describeDiff } from '../../../../shared/errors/describe-diff';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { forbiddenField } from '../../../../shared/errors/field-error';
+import { forbiddenField, notSupported } from '../../../../shared/errors/field-error';
 import { compareQuantity } from '../../../../shared/meta/quantity';
 import { ANNOTATION, SNAPSHOT_GROUP } from '../../../../shared/names';
 import type { ReadonlyJson } from '../../../../shared/object/json';
@@ -47,13 +47,30 @@ const persistentVolumeClaimRules: Pick<
   subresources: {
     status: {
       ...statusSubresource,
-      validateUpdate: (next) =>
-        Object.entries(next.status?.capacity ?? {}).flatMap(([name, value]) =>
+      validateUpdate: (next) => [
+        ...Object.entries(next.status?.capacity ?? {}).flatMap(([name, value]) =>
           basicResource(value, `status.capacity[${name}]`),
         ),
+        ...resizeStatuses(next.status?.allocatedResourceStatuses ?? {}),
+      ],
     },
   },
 };
+
+const RESIZE_STATUSES = [
+  'ControllerResizeInProgress',
+  'ControllerResizeInfeasible',
+  'NodeResizeInProgress',
+  'NodeResizeInfeasible',
+  'NodeResizePending',
+];
+
+/** The path and the value are upstream's. */
+function resizeStatuses(statuses: Readonly<Record<string, string>>): FieldError[] {
+  return Object.entries(statuses)
+    .filter(([, status]) => !RESIZE_STATUSES.includes(status))
+    .map(([name]) => notSupported('status.allocatedResourceStatuses', name, RESIZE_STATUSES));
+}
 
 /** Source: DropDisabledFields, EnforceDataSourceBackwardsCompatibility and NormalizeDataSources, v1.36. */
 function withSources(
