@@ -1,11 +1,4 @@
-import type {
-  ConfigMapNodeConfigSource,
-  Node,
-  NodeAddress,
-  NodeConfigSource,
-  NodeConfigStatus,
-  Taint,
-} from '../../../../shared/api/types/core-v1';
+import type { Node, NodeAddress, Taint } from '../../../../shared/api/types/core-v1';
 import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import {
@@ -18,12 +11,7 @@ import {
 import { goQuote } from '../../../../shared/errors/go-quote';
 import type { GoValue } from '../../../../shared/errors/go-values';
 import { goDate, goStruct } from '../../../../shared/errors/go-values';
-import {
-  dns1123LabelProblems,
-  dns1123SubdomainProblems,
-  labelValueProblems,
-  qualifiedNameProblems,
-} from '../../../../shared/meta/dns-names';
+import { labelValueProblems, qualifiedNameProblems } from '../../../../shared/meta/dns-names';
 import { ANNOTATION, LABEL } from '../../../../shared/names';
 import { fieldsOf, fieldsOfEach, isZero, text } from '../../../../shared/object/accessors';
 import { isJsonObject } from '../../../../shared/object/clone';
@@ -38,10 +26,10 @@ import type { Kind } from '../kind';
 import { resourceAmount } from '../pod-template/resource-requirements';
 import { TAINT_EFFECTS } from '../pod-template/tolerations';
 import { dualStackErrors } from '../rules/addresses';
-import type { Problems } from '../rules/primitives';
-import { configKeyProblems, forEachItem, invalidForEach, isCidr, repeatsIn } from '../rules/primitives';
+import { forEachItem, invalidForEach, isCidr, repeatsIn } from '../rules/primitives';
 import { legacyCidr } from '../rules/strict-addresses';
 import { proxyToNode } from './connect/connect-proxies';
+import { validateConfigSource, validateConfigStatus } from './node-config-source';
 
 export const nodeRules: Pick<Strategy<Node>, 'validate' | 'validateUpdate' | 'subresources'> = {
   validate: (node, { settings }) => validateNode(node, settings),
@@ -266,57 +254,6 @@ function notInto(value: unknown, type: string): string {
   const kind = typeof value;
   const jsonType = kind === 'boolean' || kind === 'object' ? kinds[kind] : kind;
   return `json: cannot unmarshal ${jsonType} into Go value of type ${type}`;
-}
-
-/** Where the agent of a node finds its configuration; upstream looks at it when a node changes, and not at a new one. */
-
-/** `spec.configSource`: what is wanted. */
-function validateConfigSource(source: NodeConfigSource, path: string): FieldError[] {
-  return oneSource(source, path, ({ uid = '', resourceVersion = '' }, at) => [
-    ...(uid === '' ? [] : [forbiddenField(`${at}.uid`, 'uid must not be set in spec')]),
-    ...(resourceVersion === ''
-      ? []
-      : [forbiddenField(`${at}.resourceVersion`, 'resourceVersion must not be set in spec')]),
-  ]);
-}
-
-const USED = ['assigned', 'active', 'lastKnownGood'] as const;
-
-/** `status.config`: what is used. */
-function validateConfigStatus(status: NodeConfigStatus, path: string): FieldError[] {
-  return USED.flatMap((name) => {
-    const { [name]: source } = status;
-    if (source === undefined) return [];
-    return oneSource(source, `${path}.${name}`, ({ uid = '', resourceVersion = '' }, at) => [
-      ...(uid === '' ? [required(`${at}.uid`, 'uid must be set in status')] : []),
-      ...(resourceVersion === ''
-        ? [required(`${at}.resourceVersion`, 'resourceVersion must be set in status')]
-        : []),
-    ]);
-  });
-}
-
-function oneSource(
-  source: NodeConfigSource,
-  path: string,
-  identity: (source: ConfigMapNodeConfigSource, path: string) => readonly FieldError[],
-): FieldError[] {
-  const { configMap } = source;
-  if (configMap === undefined) {
-    return [invalid(path, source, 'exactly one reference subfield must be non-nil')];
-  }
-  const at = `${path}.configMap`;
-  return [
-    ...identity(configMap, at),
-    ...part(configMap.namespace, `${at}.namespace`, dns1123LabelProblems),
-    ...part(configMap.name, `${at}.name`, dns1123SubdomainProblems),
-    ...part(configMap.kubeletConfigKey, `${at}.kubeletConfigKey`, configKeyProblems),
-  ];
-}
-
-function part(value: string, path: string, problems: Problems): FieldError[] {
-  if (value !== '') return invalidForEach(problems(value), value, path);
-  return [required(path, `${path.slice(path.lastIndexOf('.') + 1)} must be set`)];
 }
 
 const nodeTable = tableOf<Node>([

@@ -119,7 +119,7 @@ const ANY_CONTAINER = 'spec.initContainers.name or spec.containers.name';
 const ANY_REQUEST = 'spec.initContainers.resources.requests or spec.containers.resources.requests';
 
 function extendedClaim(
-  { requestMappings, resourceClaimName: claim = '' }: PodExtendedResourceClaimStatus,
+  { requestMappings, resourceClaimName: claim }: PodExtendedResourceClaimStatus,
   spec: PodSpec,
 ): FieldError[] {
   const path = 'status.extendedResourceClaimStatus';
@@ -175,7 +175,7 @@ function hostIps(
 ): FieldError[] {
   if (hostIPs.length === 0) return [];
   const path = 'status.hostIPs';
-  const ips = hostIPs.map(({ ip = '' }) => ip);
+  const ips = hostIPs.map(({ ip }) => ip);
   const before = new Set((old.hostIPs ?? []).map(({ ip }) => ip));
   return [
     ...(ips[0] === hostIP ? [] : [invalid(`${path}[0].ip`, ips[0] ?? '', 'must be equal to `hostIP`')]),

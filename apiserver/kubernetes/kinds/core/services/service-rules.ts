@@ -24,13 +24,11 @@ import { statusSubresource } from '../../../../engine/registry/strategy';
 import { isOn } from '../../field-gates';
 import { familyOf, reachableAddress } from '../../rules/addresses';
 import {
-  choice,
   forEachItem,
   invalidForEach,
   isCidr,
   noDuplicates,
   optionalForm,
-  portNumber,
   portNumberOrName,
   repeatsIn,
   requiredChoice,
@@ -40,6 +38,7 @@ import { legacyCidr, legacyIp } from '../../rules/strict-addresses';
 import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
 import { balancerClassStays, balancerFields, insideTraffic, topologyKeys } from './service-features';
 import { validateServicePort } from './service-ports';
+import { trafficDistribution, validateOutsideTraffic } from './service-traffic';
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const AFFINITIES = ['ClientIP', 'None'];
@@ -92,8 +91,8 @@ function wrongAddresses({ spec }: Pick<Service, 'spec'>, settings: KindSettings)
 
 function validateService({ metadata, spec }: Service, settings: KindSettings): FieldError[] {
   const { ports = [], type } = spec;
-  const wrong = wrongAddresses({ spec }, settings);
-  if (wrong.length > 0) return wrong;
+  const early = wrongAddresses({ spec }, settings);
+  if (early.length > 0) return early;
   return untilEnough([
     () => validateByType(spec),
     () => validatePorts(spec),
@@ -301,59 +300,6 @@ function validateSourceRanges(metadata: ObjectMeta, spec: ServiceSpec, settings:
       : ranges.every((range) => isCidr(range.trim()))
         ? []
         : [invalid(path, shown, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')]),
-  ];
-}
-
-const POLICY = 'spec.externalTrafficPolicy';
-const HEALTH_PORT = 'spec.healthCheckNodePort';
-
-function trafficDistribution(
-  { trafficDistribution: distribution }: ServiceSpec,
-  settings: KindSettings,
-): FieldError[] {
-  if (distribution === undefined) return [];
-  const more = isOn(settings, 'PreferSameTrafficDistribution') ? ['PreferSameZone', 'PreferSameNode'] : [];
-  return choice(distribution, 'spec.trafficDistribution', ['PreferClose', ...more]);
-}
-
-function validateOutsideTraffic(spec: ServiceSpec): FieldError[] {
-  const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0 } = spec;
-  if (isInForce('externallyAccessibleServices')) return outsideFields(spec);
-  return [
-    ...(['', 'Cluster', 'Local'].includes(policy)
-      ? []
-      : [invalid(POLICY, policy, 'ExternalTrafficPolicy must be empty, Cluster or Local')]),
-    ...(healthPort < 0
-      ? [invalid(HEALTH_PORT, healthPort, 'HealthCheckNodePort must be not less than 0')]
-      : []),
-  ];
-}
-
-/** Source: validateServiceExternalTrafficPolicy, v1.36. */
-function outsideFields(spec: ServiceSpec): FieldError[] {
-  const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0, type } = spec;
-  const isAccessible =
-    type === 'LoadBalancer' ||
-    type === 'NodePort' ||
-    (type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
-  const isChecked = type === 'LoadBalancer' && policy === 'Local';
-  return [
-    ...(isAccessible
-      ? requiredChoice(policy, POLICY, ['Cluster', 'Local'])
-      : policy === ''
-        ? []
-        : [invalid(POLICY, policy, 'may only be set for externally-accessible services')]),
-    ...(healthPort === 0 || isChecked
-      ? []
-      : [
-          invalid(
-            HEALTH_PORT,
-            healthPort,
-            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
-          ),
-        ]),
-    // One that is missing is reserved afterwards.
-    ...(isChecked && healthPort !== 0 ? portNumber(healthPort, HEALTH_PORT) : []),
   ];
 }
 
