@@ -4,6 +4,8 @@ import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import { LoopLag } from '../../shared/concurrency/loop-lag';
 import { STEP_TIMES } from '../../shared/concurrency/long-steps';
+import { isInside } from '../../shared/client/allowed-addresses';
+import type { AllowsAddress } from '../../shared/meta/ip-address';
 import { keepServingCertificate } from '../../shared/certs/keep-serving-certificate';
 import { ensureServingCertificate } from '../../shared/certs/serving-certificate';
 import { defined } from '../../shared/defined';
@@ -173,6 +175,7 @@ export async function openListener(
   const server = createServer({
     ...options.serving,
     http2: listens ? options.serving.http2 : undefined,
+    isBalancer: balancersOf(options.serving),
     certificate,
     clientAuthorities: clientAuthoritiesOf(authentication.bundles),
     pipeline,
@@ -290,4 +293,11 @@ function certificateOf(
   const files = ensureServingCertificate(own);
   keepServingCertificate(own, shutdownSignal);
   return files;
+}
+
+/** Undefined without load balancers that send PROXY headers. */
+function balancersOf({
+  proxyProtocolNetworks: networks,
+}: ServerOptions['serving']): AllowsAddress | undefined {
+  return networks.length === 0 ? undefined : isInside(networks);
 }

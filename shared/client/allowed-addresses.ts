@@ -16,16 +16,17 @@ export const ADDRESS_NOT_ALLOWED = 'EADDRNOTALLOWED';
  * for NAT64) are compared as IPv4 too. Text that is no address is refused. Throws an Error for text that is no network.
  */
 export function allowsOutsideOf(networks: readonly string[]): AllowsAddress {
-  const denied = networks.map((each) => parseCIDR(each));
-  return (text) => {
-    const forms = formsOf(text);
-    return (
-      forms.length > 0 &&
-      !forms.some((address) =>
-        denied.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits])),
-      )
+  const isDenied = isInside(networks);
+  return (text) => isIP(text) !== 0 && !isDenied(text);
+}
+
+/** Returns whether an address is in one of these networks, as {@link allowsOutsideOf} compares them. Throws an Error for text that is no network. */
+export function isInside(networks: readonly string[]): AllowsAddress {
+  const parsed = networks.map((each) => parseCIDR(each));
+  return (text) =>
+    formsOf(text).some((address) =>
+      parsed.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits])),
     );
-  };
 }
 
 /**

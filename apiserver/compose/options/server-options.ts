@@ -106,6 +106,8 @@ export interface ServingOptions {
   readonly browsers: BrowserRules | undefined;
   /** Rate per address. Undefined: unlimited. */
   readonly handshakes: Rate | undefined;
+  /** Networks of load balancers that send PROXY headers. */
+  readonly proxyProtocolNetworks: readonly string[];
 }
 
 export interface RequestOptions {

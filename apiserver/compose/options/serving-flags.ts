@@ -71,7 +71,7 @@ export const SERVING_FLAGS = [
     default: 300,
     min: 0,
     group: GROUP,
-    help: 'The maximum TLS handshakes per second from one IPv4 address or IPv6 /64 network, after --tls-handshake-burst of them; connections beyond are closed. All clients behind a load balancer without transparent addresses share one address. 0 disables the limit.',
+    help: 'The maximum TLS handshakes per second from one IPv4 address or IPv6 /64 network, after --tls-handshake-burst of them; connections beyond are closed. All clients of a load balancer share one address, unless --proxy-protocol-networks names it. 0 disables the limit.',
   },
   {
     name: 'tls-handshake-burst',
@@ -80,5 +80,12 @@ export const SERVING_FLAGS = [
     min: 1,
     group: GROUP,
     help: 'The maximum TLS handshakes at once from one address after a pause; at least the number of connections that come back through one load balancer when a replica restarts.',
+  },
+  {
+    name: 'proxy-protocol-networks',
+    type: 'stringList',
+    default: [],
+    group: GROUP,
+    help: 'Networks of load balancers whose connections all begin with a header of the PROXY protocol, version 1 or 2. The address in it is that of the client for limits, audit events and logs. Connections from other addresses have none.',
   },
 ] as const satisfies readonly FlagRow[];

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isValidCIDR } from 'ipaddr.js';
 import { reachableAddress, servingHosts } from '../../../shared/certs/serving-hosts';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
 import { parseBrowserRules } from './browser-options';
@@ -40,6 +41,7 @@ export function completeServing(flags: ServerFlags): CompletedServing {
       http2: http2Settings(flags),
       browsers: browsers.rules,
       handshakes: handshakeRate(flags),
+      proxyProtocolNetworks: flags.proxyProtocolNetworks,
     },
   };
 }
@@ -64,6 +66,9 @@ function servingErrors(flags: ServerFlags): string[] {
   if (!isGoawayChance(flags.goawayChance)) {
     errors.push(`--goaway-chance must be a number from 0 to 0.02, not "${flags.goawayChance}"`);
   }
+  for (const each of flags.proxyProtocolNetworks)
+    if (!isValidCIDR(each))
+      errors.push(`--proxy-protocol-networks has no network like 10.0.0.0/8 or fd00::/8: ${each}`);
   return errors;
 }
 

@@ -8,6 +8,7 @@ import { listenHost } from '../../../shared/certs/serving-hosts';
 import { sleep } from '../../../shared/concurrency/abort';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
+import type { AllowsAddress } from '../../../shared/meta/ip-address';
 import type { BrowserRules } from './browser-rules';
 import type { ConnectionCounts } from './connection-counts';
 import { newConnectionCounts } from './connection-counts';
@@ -19,6 +20,7 @@ import type { Http2Settings } from './http2-sessions';
 import { ALPN_PROTOCOLS, Http2Sessions } from './http2-sessions';
 import * as limits from './limits';
 import { refuseMalformed } from './malformed';
+import { acceptProxyHeaders } from './proxy-protocol';
 import { readPeerCertificates } from './peer-certificates';
 import { detachNativeParser } from './detach-native-parser';
 import { Pipelines } from './pipelines';
@@ -35,6 +37,8 @@ export interface ServerSettings extends TlsSettings {
   readonly port: number;
   /** Rate limit of TLS handshakes per client address. Absent: no limit. */
   readonly handshakes?: Rate | undefined;
+  /** Which peers are load balancers, whose connections begin with a PROXY header. Absent: none. */
+  readonly isBalancer?: AllowsAddress | undefined;
   readonly pipeline: Pipeline;
   /** Absent: HTTP/2 is not offered. */
   readonly http2?: Http2Settings | undefined;
@@ -177,7 +181,7 @@ class HttpsServer implements Server {
 
   #createHttps(tls: TlsContexts): NodeHttpsServer {
     const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX, clientAuthorities } = this.#settings;
-    const { handshakes: rate, log } = this.#settings;
+    const { handshakes: rate, isBalancer, log } = this.#settings;
     const https = createHttpsServer(
       {
         ...tls.options(),
@@ -197,6 +201,7 @@ class HttpsServer implements Server {
     );
     this.#http2?.attach(https);
     limitClients(https, { rate, max: this.#settings.connectionsMax, log, counts: this.#counts });
+    if (isBalancer !== undefined) acceptProxyHeaders(https, { isBalancer, log });
     if (clientAuthorities !== undefined) readPeerCertificates(https);
     // Node silently drops further headers, and one of them may be an impersonation header. One more than allowed is
     // enough to refuse the request.
