@@ -175,7 +175,7 @@ export async function openListener(
   const server = createServer({
     ...options.serving,
     http2: listens ? options.serving.http2 : undefined,
-    isBalancer: balancersOf(options.serving),
+    isBalancer: balancersOf(options),
     certificate,
     clientAuthorities: clientAuthoritiesOf(authentication.bundles),
     pipeline,
