@@ -296,8 +296,7 @@ function certificateOf(
 }
 
 /** Undefined without load balancers that send PROXY headers. */
-function balancersOf({
-  proxyProtocolNetworks: networks,
-}: ServerOptions['serving']): AllowsAddress | undefined {
+function balancersOf({ serving }: Pick<ServerOptions, 'serving'>): AllowsAddress | undefined {
+  const { proxyProtocolNetworks: networks } = serving;
   return networks.length === 0 ? undefined : isInside(networks);
 }
