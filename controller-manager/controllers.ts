@@ -13,6 +13,7 @@ import { runDeployments } from './deployment/deployment';
 import { runDisruption } from './disruption/disruption';
 import { runEndpoints } from './endpoints/endpoints';
 import { runEndpointSlices } from './endpoints/endpointslices';
+import { runMirroredSlices } from './endpoints/mirrored-slices';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
 import { runJobs } from './job/job';
 import { runNamespaceController } from './namespace/namespace-controller';
@@ -61,6 +62,11 @@ export const CONTROLLERS: readonly Controller[] = [
   { name: 'ttl-after-finished', account: 'ttl-after-finished-controller', run: runTtlAfterFinished },
   { name: 'endpoint', account: 'endpoint-controller', run: runEndpoints },
   { name: 'endpointslice', account: 'endpointslice-controller', run: runEndpointSlices },
+  {
+    name: 'endpointslicemirroring',
+    account: 'endpointslicemirroring-controller',
+    run: runMirroredSlices,
+  },
   {
     name: 'clusterrole-aggregation',
     account: 'clusterrole-aggregation-controller',

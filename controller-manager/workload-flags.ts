@@ -45,6 +45,17 @@ export const WORKLOAD_FLAGS = [
   },
   {
     ...CONCURRENT,
+    name: 'mirroring-concurrent-service-endpoint-syncs',
+    help: 'The number of Endpoints that are mirrored concurrently.',
+  },
+  {
+    ...CONCURRENT,
+    name: 'mirroring-max-endpoints-per-subset',
+    default: 1_000,
+    help: 'The most addresses of one subset of Endpoints that are mirrored.',
+  },
+  {
+    ...CONCURRENT,
     name: 'max-endpoints-per-slice',
     default: 100,
     help: 'The most endpoints of an EndpointSlice.',

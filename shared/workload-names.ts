@@ -19,6 +19,8 @@ export const WORKLOAD_LABEL = {
   podIndex: fromNeutral('apps.orch/pod-index'),
   /** On a pod of a DaemonSet with such an annotation: the number of its template. The same in both dialects. */
   templateGeneration: 'pod-template-generation',
+  /** On Endpoints that are not mirrored to slices. */
+  skipMirror: fromNeutral('endpointslice.orch/skip-mirror'),
   /** On the endpoints of a Service without an address of its own. */
   headless: fromNeutral('service.orch/headless'),
 } as const;
@@ -41,6 +43,8 @@ export const WORKLOAD_ANNOTATION = {
   templateGeneration: 'deprecated.daemonset.template.generation',
   /** On a Job of a CronJob: when it was due. */
   scheduledTime: fromNeutral('batch.orch/cronjob-scheduled-timestamp'),
+  /** On an object that was the lock of a leader election. The same in both dialects. */
+  leader: 'control-plane.alpha.kubernetes.io/leader',
   /** On Endpoints: when the change happened that they follow, and that there are more than they have. The same in both dialects. */
   lastChangeTriggerTime: 'endpoints.kubernetes.io/last-change-trigger-time',
   overCapacity: 'endpoints.kubernetes.io/over-capacity',
@@ -57,3 +61,6 @@ export const ENDPOINTSLICE_MANAGER = groupFromNeutral('endpointslice-controller.
 
 /** Where events about schedules of CronJobs point. */
 export const CRON_JOB_GUIDE = 'https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/';
+
+/** The value of the label `sliceManagedBy` for slices that mirror Endpoints. */
+export const SLICE_MIRROR = groupFromNeutral('endpointslicemirroring-controller.orch');

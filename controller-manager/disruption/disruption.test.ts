@@ -97,6 +97,15 @@ describe('the controller', () => {
     expect(unmanaged).toMatchObject({ type: 'Warning', involvedObject: { kind: 'PodDisruptionBudget' } });
   });
 
+  test('reads the size of an owner of another kind from its scale', async () => {
+    const spec = { replicas: 4, selector: { matchLabels: WEB }, template: podTemplate(WEB), strategy: {} };
+    const { metadata } = await bench.make(RESOURCE.deployments, 'own', { spec });
+    await makeBudget({ maxUnavailable: 1 });
+    await makePod('a', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own', uid: metadata.uid });
+    await makePod('b', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own', uid: metadata.uid });
+    expect((await whenCounts(4, 3, 2, 0)).disruptionsAllowed).toBe(0);
+  });
+
   test('allows nothing while the size of an owner is unknown', async () => {
     await makeBudget({ minAvailable: '50%' });
     await makePod('a', { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' });

@@ -44,6 +44,9 @@ export interface ControllerOptions {
   readonly concurrentCronJobSyncs?: number;
   readonly concurrentEndpointSyncs?: number;
   readonly concurrentServiceEndpointSyncs?: number;
+  readonly mirroringConcurrentServiceEndpointSyncs?: number;
+  /** Addresses of one subset of Endpoints that are mirrored; 1,000 if absent. */
+  readonly mirroringMaxEndpointsPerSubset?: number;
   readonly concurrentTtlAfterFinishedSyncs?: number;
   /** How many pods that have ended are kept; 12,500 if absent. */
   readonly terminatedPodGcThreshold?: number;

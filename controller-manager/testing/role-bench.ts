@@ -158,8 +158,8 @@ function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client 
   };
   const client: Partial<Client> = {
     getJson: async (path) => call('GET', path),
-    get: async (resource, ref, { accept } = {}) =>
-      call('GET', resourcePath(resource, ref), undefined, { accept }),
+    get: async (resource, ref, { accept, subresource } = {}) =>
+      call('GET', resourcePath(resource, { ...ref, subresource }), undefined, { accept }),
     listAll: async (resource, { namespace, fieldSelector, accept } = {}) =>
       withKinds(
         await call('GET', resourcePath(resource, { namespace }) + queryString({ fieldSelector }), undefined, {
