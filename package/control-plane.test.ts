@@ -248,6 +248,28 @@ test('replicas serve one state, and the others continue when one stops', async (
   }
 });
 
+test('with stand-in nodes the pods of a Deployment and a StatefulSet become ready', async () => {
+  const nodes = await startControlPlane({ nodes: 2, listen: false });
+  const apps = '/apis/apps/v1/namespaces/default';
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const spec = { replicas: 2, selector: { matchLabels: labels }, template, serviceName: 'web' };
+  try {
+    for (const kind of ['deployments', 'statefulsets'])
+      expect((await send(nodes, 'POST', `${apps}/${kind}`, { metadata: { name: 'web' }, spec })).code).toBe(
+        201,
+      );
+    await eventually('all pods are ready', async () => {
+      const found = ['deployments', 'statefulsets'].map(async (kind) =>
+        send(nodes, 'GET', `${apps}/${kind}/web`),
+      );
+      return (await Promise.all(found)).every(({ json }) => json.status?.readyReplicas === 2);
+    });
+  } finally {
+    await nodes.stop();
+  }
+});
+
 test('without controllers nothing is collected, and pods need no service account', async () => {
   const bare = await startControlPlane({ controllers: false, listen: false });
   try {

@@ -5,6 +5,7 @@ import type { MemorySnapshot } from '../apiserver/engine/storage/stores/memory/m
 import { signingAuthorityOf } from '../shared/certs/sign-certificate-request';
 import type { Build } from '../shared/build';
 import { selectControllers } from '../controller-manager/controllers';
+import { NODES_MAX } from '../controller-manager/node/pod-addresses';
 import { apiLevel, formatApiLevel } from '../shared/api-level';
 import { RESOURCE } from '../shared/api/resource-names';
 import { hasCode } from '../shared/client/status';
@@ -197,9 +198,11 @@ class EmbeddedControlPlane implements ControlPlane {
   async #startReplicas(): Promise<void> {
     const { options, identity, build } = this.#parts;
     const { tokenKey, users } = identity;
-    const { replicas = 1, listen: listens = true } = options;
+    const { replicas = 1, nodes = 0, listen: listens = true } = options;
     if (!Number.isInteger(replicas) || replicas < 1)
       throw new RangeError('replicas must be a number of at least 1');
+    if (!Number.isInteger(nodes) || nodes < 0 || nodes > NODES_MAX)
+      throw new RangeError(`nodes must be a number from 0 to ${String(NODES_MAX)}`);
     const authority = {
       current: async () => {
         const { certificatePem, privateKeyPem } = identity.ca();
@@ -228,6 +231,7 @@ class EmbeddedControlPlane implements ControlPlane {
           tokenKey,
           signing: { authorityOf: () => authority, lifetimeMs: SIGNED_CERTIFICATE_MS },
         },
+        nodes,
         elects: replicas > 1,
         build,
         log: this.#log,

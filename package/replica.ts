@@ -11,13 +11,17 @@ import type { MemoryBackend } from '../apiserver/engine/storage/stores/memory/me
 import { openMemory } from '../apiserver/engine/storage/stores/memory/memory-row';
 import { runServer } from '../apiserver/run';
 import { selectControllers } from '../controller-manager/controllers';
+import { StandInNodes } from '../controller-manager/node/stand-in-nodes';
 import { runControllerManager } from '../controller-manager/run';
+import type { Controller } from '../controller-manager/runtime/controller';
 import type { ControllerOptions } from '../controller-manager/runtime/controller-options';
+import { runScheduler } from '../controller-manager/scheduler/scheduler';
+import { apiLevel, formatApiLevel } from '../shared/api-level';
 import { hasCode } from '../shared/client/status';
 import { createWorkQueue } from '../shared/concurrency/work-queue';
 import type { Build } from '../shared/build';
 import type { Log } from '../shared/log/log';
-import { NAMESPACE, SERVICE_ACCOUNT, STORE_CHECK, USER } from '../shared/names';
+import { NAMESPACE, SERVICE_ACCOUNT, STORE_CHECK, USER, USER_GROUP } from '../shared/names';
 import { createLocalClient } from './local-access';
 import type { PlaneClock } from './plane-clock';
 
@@ -36,6 +40,8 @@ export interface ReplicaParts {
   /** The words of `--controllers`. */
   readonly controllers: readonly string[];
   readonly controllerOptions: Pick<ControllerOptions, 'rootCa' | 'tokenKey' | 'signing'>;
+  /** The number of stand-in nodes, which come with a scheduler. */
+  readonly nodes: number;
   /** Whether the controller managers of several replicas elect a leader. */
   readonly elects: boolean;
   readonly build: Build;
@@ -59,6 +65,8 @@ const CONTROLLER_OPTIONS: ControllerOptions = {
   namespaceSyncPeriodMs: 300_000,
   concurrentGcSyncs: 20,
 };
+/** As `orch-node`, but without logs and metrics: nothing listens on the port. */
+const NODE_SHAPE = { address: '127.0.0.1', agentPort: 10_250, cpu: '8', memory: '16Gi', pods: 110 };
 /** In-process controllers lose no connection, so that a lease may be short: it is released when its replica stops. */
 const ELECTION = {
   lease: { namespace: NAMESPACE.system, name: USER.controllerManager.replace(/^system:/u, '') },
@@ -118,7 +126,7 @@ async function runControllers(
   signal: AbortSignal,
 ): Promise<void> {
   const { controllers: words, controllerOptions, elects, log } = parts;
-  const { selected } = selectControllers(words);
+  const selected = [...selectControllers(words).selected, ...nodePrograms(parts, requests)];
   if (selected.length === 0) return;
   await runControllerManager(
     {
@@ -156,6 +164,32 @@ async function untilAuthorizing({ plane: { access } }: EmbeddedServer, signal: A
       if (!hasCode(error, 503) || signal.aborted) throw error;
     }
   }
+}
+
+/** The scheduler and the stand-in nodes, where the controllers run and with the rights of their programs. */
+function nodePrograms({ nodes, build }: ReplicaParts, requests: LocalRequests): readonly Controller[] {
+  if (nodes === 0) return [];
+  return [
+    {
+      name: 'scheduler',
+      run: async ({ log }, signal) =>
+        runScheduler({ client: createLocalClient(requests, userOf(USER.scheduler), log), log }, signal),
+    },
+    {
+      name: 'node',
+      run: async ({ log, createQueue }, signal) => {
+        const user = userOf('orch-node', [USER_GROUP.masters]);
+        const standIns = new StandInNodes({
+          client: createLocalClient(requests, user, log),
+          log,
+          names: Array.from({ length: nodes }, (_, at) => `node-${String(at + 1)}`),
+          shape: { ...NODE_SHAPE, version: `v${formatApiLevel(apiLevel)}.0+orch-${build.version}` },
+          createQueue: () => createQueue(),
+        });
+        await standIns.run(signal);
+      },
+    },
+  ];
 }
 
 /** A user in these groups. */

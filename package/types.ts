@@ -29,6 +29,11 @@ export interface ControlPlaneOptions {
    * `['*', '-garbagecollector']`.
    */
   readonly controllers?: boolean | readonly string[];
+  /**
+   * The number of stand-in nodes, 0 by default; with any, a scheduler runs too. They run no containers: pods become Running, Ready, Succeeded or
+   * Failed by rules.
+   */
+  readonly nodes?: number;
   /** The number of API servers over one store, each with its own controller manager; 1 by default. */
   readonly replicas?: number;
   /** Further flags of the API server by name, without dashes: `{ 'authorization-mode': 'AlwaysAllow' }`. */
