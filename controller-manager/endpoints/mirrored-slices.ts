@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { EndpointAddress, EndpointSubset, Endpoints, Service } from '../../shared/api/types/core-v1';
-import type { Endpoint, EndpointSlice } from '../../shared/api/types/discovery-v1';
+import type { Endpoint, EndpointPort, EndpointSlice } from '../../shared/api/types/discovery-v1';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import { systemClock } from '../../shared/concurrency/clock';
@@ -264,7 +264,7 @@ function hasMetadata(
   );
 }
 
-function portsOf({ ports = [] }: EndpointSubset): SliceGroup['ports'] {
+function portsOf({ ports = [] }: EndpointSubset): readonly EndpointPort[] {
   return ports.map(({ name = '', port, protocol = 'TCP', appProtocol }) => ({
     name,
     port,
