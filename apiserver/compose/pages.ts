@@ -8,6 +8,8 @@ import { createDiscoveryRouter } from '../kubernetes/discovery/discovery';
 import { answerUnknownPath, createIndexRouter } from '../kubernetes/discovery/paths';
 import { createVersionRouter } from '../kubernetes/discovery/version';
 import type { OtherVersion } from '../kubernetes/discovery/aggregated/discovered-version';
+import { DEFAULT_KIND_SETTINGS } from '../engine/registry/strategy';
+import { isOn } from '../kubernetes/kinds/field-gates';
 import { createOpenApiRouter } from '../kubernetes/openapi/openapi';
 import type { Aggregation } from './aggregation';
 
@@ -32,7 +34,11 @@ export interface PagesParts {
 export function createPages(parts: PagesParts): (exchange: Exchange) => Promise<Answer> {
   const { verbs, aggregation, serverAddress, build } = parts;
   const openApi = createOpenApiRouter(
-    { version: build.version, serverSideApply: verbs.store.serverSideApply },
+    {
+      version: build.version,
+      serverSideApply: verbs.store.serverSideApply,
+      enums: isOn(verbs.store.kindSettings ?? DEFAULT_KIND_SETTINGS, 'OpenAPIEnums'),
+    },
     aggregation && (() => aggregation.documents.current()),
   );
   const listed = [createVersionRouter(build), ...parts.pages, openApi];

@@ -120,6 +120,8 @@ const CHANGES = {
   projectedTokenPaths: { since: '1.30' },
   /** Tables of ResourceQuotas end with the age. */
   quotaAgeColumnLast: { since: '1.32' },
+  /** OpenAPI v3 has the zero values of fields that are always there as their defaults. */
+  publishedDefaults: { since: '1.24' },
   /** Rules of custom resources that fail on unchanged parts only warn. */
   ratchetedRules: { since: '1.30' },
   /** Disks that many pods of one template mount must be read-only. */

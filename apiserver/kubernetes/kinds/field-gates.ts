@@ -112,6 +112,7 @@ export const SERVER_GATES = [
   'ClusterTrustBundle',
   'GenericWorkload',
   'MultiCIDRServiceAllocator',
+  'OpenAPIEnums',
   'PodCertificateRequest',
   'ServiceIPStaticSubrange',
   'ServiceNodePortStaticSubrange',

@@ -39,7 +39,7 @@ export function createCustomDocuments(options: DocumentOptions): CustomDocuments
     json: new Map(),
     protobuf: new Map(),
   };
-  const { serverSideApply, version } = options;
+  const { serverSideApply, version, enums } = options;
   const operationsIn = (endpoints: readonly Endpoint[]): readonly Operation[] =>
     endpoints.flatMap((endpoint) => customOperations(endpoint, operationsOf(endpoint, serverSideApply)));
   const membersOf = (endpoint: Endpoint, format: SwaggerFormat): Members => {
@@ -70,7 +70,7 @@ export function createCustomDocuments(options: DocumentOptions): CustomDocuments
       ),
     }),
     part: async (endpoints, builtIn) =>
-      customOpenapi3Json({ endpoints, operations: operationsIn(endpoints), builtIn, version }),
+      customOpenapi3Json({ endpoints, operations: operationsIn(endpoints), builtIn, version, enums }),
   };
 }
 

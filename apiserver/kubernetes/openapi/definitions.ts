@@ -1,3 +1,5 @@
+import enumData from '../../../shared/api/data/openapi-enums.json';
+import { isInForce } from '../../../shared/api/changes';
 import { describeField, describeMessage } from '../../../shared/api/descriptions';
 import { defined } from '../../../shared/defined';
 import { GROUP } from '../../../shared/names';
@@ -16,6 +18,8 @@ export interface SchemaForm {
   readonly reference: (definition: string, siblings: JsonSchema) => JsonSchema;
   /** Selects the form of special definitions that the two versions describe differently. */
   readonly version: 'v2' | 'v3';
+  /** Whether fields list their allowed values. */
+  readonly enums?: boolean;
 }
 
 /** Siblings of a reference are allowed, although strict parsers ignore them. */
@@ -44,6 +48,7 @@ export function definitionOf(message: string, form: SchemaForm, served: readonly
     properties[field.name] = fieldSchema(field, {
       form,
       said: described(describeField(message, field.name)),
+      values: form.enums === true ? ENUMS.get(message)?.[field.name] : undefined,
     });
   }
   const required = type.fields.filter(({ optional, omitempty }) => !optional && !omitempty);
@@ -55,7 +60,7 @@ export function definitionOf(message: string, form: SchemaForm, served: readonly
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
     ...(kinds.length === 0 ? {} : { 'x-kubernetes-group-version-kind': kinds }),
     ...(type.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
-    ...defined({ 'x-kubernetes-unions': UNIONS.get(message) }),
+    ...defined({ 'x-kubernetes-unions': unionsOf(type) }),
   };
 }
 
@@ -93,21 +98,35 @@ function specialSchema(message: string): { readonly v2: JsonSchema; readonly v3?
   return SPECIAL_SCHEMAS.get(message) ?? SPECIAL_SCHEMAS.get(message.replace(/\/v1beta1\./, '/v1.'));
 }
 
-/** Messages with a discriminator field that names the field that is set. */
-const UNIONS = ownKeyMap<readonly JsonSchema[]>({
-  'core/v1.SeccompProfile': unionBy('type', { localhostProfile: 'LocalhostProfile' }),
-  'flowcontrol/v1beta1.LimitResponse': unionBy('type', { queuing: 'Queuing' }),
-  'flowcontrol/v1beta1.PriorityLevelConfigurationSpec': unionBy('type', { limited: 'Limited' }),
-  'flowcontrol/v1beta1.Subject': unionBy('kind', {
-    group: 'Group',
-    serviceAccount: 'ServiceAccount',
-    user: 'User',
-  }),
+/** Messages with a discriminator field that names the field that is set, by their names without version. */
+const UNIONS = ownKeyMap<{
+  readonly discriminator: string;
+  readonly values: Readonly<Record<string, string>>;
+}>({
+  'core.AppArmorProfile': { discriminator: 'type', values: { localhostProfile: 'LocalhostProfile' } },
+  'core.SeccompProfile': { discriminator: 'type', values: { localhostProfile: 'LocalhostProfile' } },
+  'flowcontrol.LimitResponse': { discriminator: 'type', values: { queuing: 'Queuing' } },
+  'flowcontrol.PriorityLevelConfigurationSpec': {
+    discriminator: 'type',
+    values: { exempt: 'Exempt', limited: 'Limited' },
+  },
+  'flowcontrol.Subject': {
+    discriminator: 'kind',
+    values: { group: 'Group', serviceAccount: 'ServiceAccount', user: 'User' },
+  },
 });
 
-function unionBy(discriminator: string, values: Readonly<Record<string, string>>): readonly JsonSchema[] {
-  return [{ discriminator, 'fields-to-discriminateBy': values }];
+/** Returns the unions of a message, with the fields that it has at the API level. */
+function unionsOf({ name, byName }: MessageType): readonly JsonSchema[] | undefined {
+  const union = UNIONS.get(name.replace(/\/[^.]+/u, ''));
+  if (union === undefined) return undefined;
+  const { discriminator, values } = union;
+  const known = Object.entries(values).filter(([field]) => byName.has(field));
+  return [{ discriminator, 'fields-to-discriminateBy': Object.fromEntries(known) }];
 }
+
+/** The allowed values of fields, as v1.36 publishes them, by message and field. */
+const ENUMS = ownKeyMap<Readonly<Record<string, readonly string[]>>>(enumData);
 
 /** Kinds of meta/v1 that belong to every group version. */
 const KINDS_OF_ALL: ReadonlySet<string> = new Set(['meta/v1.DeleteOptions', 'meta/v1.WatchEvent']);
@@ -161,20 +180,45 @@ export function described(description: string | undefined): JsonSchema {
 
 function fieldSchema(
   field: FieldType,
-  { form, said: description }: { readonly form: SchemaForm; readonly said: JsonSchema },
+  {
+    form,
+    said: description,
+    values,
+  }: {
+    readonly form: SchemaForm;
+    readonly said: JsonSchema;
+    /** The allowed values; undefined: any. */
+    readonly values: readonly string[] | undefined;
+  },
 ): JsonSchema {
   const said: JsonSchema = {
     ...description,
     // As v1.21, which removes all defaults from its v2 document.
-    ...(form.version === 'v3' ? defined({ default: field.default }) : {}),
+    ...(form.version === 'v3' ? defined({ default: field.default ?? impliedDefault(field) }) : {}),
     ...markers(field),
   };
-  if (!field.list && !field.map) return valueSchema(field, form, said);
+  const allowed = defined({ enum: values });
+  if (!field.list && !field.map) return { ...valueSchema(field, form, said), ...allowed };
   const value = valueSchema(field, form, {});
   return field.list
-    ? { ...said, type: 'array', items: value }
+    ? { ...said, type: 'array', items: { ...value, ...allowed } }
     : { ...said, type: 'object', additionalProperties: value };
 }
+
+/** Returns the default that upstream publishes for values that are always there: their zero value. */
+function impliedDefault({ kind, list, map, pointer, omitempty }: FieldType): unknown {
+  if (!isInForce('publishedDefaults') || list || map || pointer) return undefined;
+  if (kind === 'message') return {};
+  return omitempty ? undefined : ZEROS[kind];
+}
+
+const ZEROS: Partial<Readonly<Record<FieldKind, unknown>>> = {
+  bool: false,
+  double: 0,
+  int32: 0,
+  int64: 0,
+  string: '',
+};
 
 function valueSchema(field: FieldType, form: SchemaForm, said: JsonSchema): JsonSchema {
   const target = targetOf(field);

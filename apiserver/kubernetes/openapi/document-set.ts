@@ -131,7 +131,7 @@ function createBuiltIn(served: Served, options: DocumentOptions): BuiltIn {
     parts: new Map(
       partsOf(served, options).map((part) => [
         part.name,
-        once(async () => hashed(await openapi3Json(served, part, options.version))),
+        once(async () => hashed(await openapi3Json(served, part, options))),
       ]),
     ),
     taken: once(async () => takenBy(served, options)),

@@ -19,6 +19,8 @@ export interface DocumentOptions {
   readonly version: string;
   /** Whether server-side apply is enabled. */
   readonly serverSideApply: boolean;
+  /** Whether documents of v3 have the allowed values of fields. */
+  readonly enums: boolean;
 }
 
 /** The part of a registry that the documents need. */

@@ -3,7 +3,7 @@ import type { GroupVersion } from '../../../shared/object/object';
 import type { Endpoint } from '../../engine/registry/resource';
 import { CUSTOM_ROOTS, customDefinitions } from './custom-definitions';
 import { closure, definitionOf, OPENAPI_3 } from './definitions';
-import type { Part, Served } from './documents';
+import type { DocumentOptions, Part, Served } from './documents';
 import { byPath, messagesOf, servedVersions } from './documents';
 import { definitionName } from './names';
 import type { Operation } from './operations';
@@ -15,9 +15,13 @@ const SECURITY_SCHEMES = {
 };
 
 /** Encodes the OpenAPI v3 document of one built-in part of the API as JSON. `version` is that of the server. */
-export async function openapi3Json(registry: Served, part: Part, version: string): Promise<Buffer> {
+export async function openapi3Json(
+  registry: Served,
+  part: Part,
+  { version, enums }: Pick<DocumentOptions, 'version' | 'enums'>,
+): Promise<Buffer> {
   const operations = part.operations();
-  const schemas = builtInSchemas(messagesOf(operations), servedVersions(registry));
+  const schemas = builtInSchemas(messagesOf(operations), servedVersions(registry), enums);
   return documentJson({ operations, schemas, version });
 }
 
@@ -28,28 +32,34 @@ export interface CustomPart {
   /** The built-in API. */
   readonly builtIn: Served;
   readonly version: string;
+  readonly enums: boolean;
 }
 
 /** Encodes the OpenAPI v3 document of a group version of custom resources. */
 export async function customOpenapi3Json(part: CustomPart): Promise<Buffer> {
-  const { endpoints, operations, builtIn, version } = part;
+  const { endpoints, operations, builtIn, version, enums } = part;
   const own = new Map(
     endpoints.flatMap((endpoint) =>
       customDefinitions(endpoint, OPENAPI_3).map(([name, schema]): Schema => [name, () => schema]),
     ),
   );
   const messages = messagesOf(operations).filter((message) => !own.has(definitionName(message)));
-  const others = builtInSchemas([...messages, ...CUSTOM_ROOTS], servedVersions(builtIn));
+  const others = builtInSchemas([...messages, ...CUSTOM_ROOTS], servedVersions(builtIn), enums);
   return documentJson({ operations, schemas: [...own, ...others], version });
 }
 
 type Schema = readonly [name: string, make: () => object];
 
 /** Returns the schemas of these messages and of all that they reference. */
-function builtInSchemas(messages: readonly string[], served: readonly GroupVersion[]): readonly Schema[] {
+function builtInSchemas(
+  messages: readonly string[],
+  served: readonly GroupVersion[],
+  enums: boolean,
+): readonly Schema[] {
+  const form = { ...OPENAPI_3, enums };
   return [...closure(messages)].map((message) => [
     definitionName(message),
-    () => definitionOf(message, OPENAPI_3, served),
+    () => definitionOf(message, form, served),
   ]);
 }
 
