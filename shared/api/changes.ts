@@ -72,6 +72,8 @@ const CHANGES = {
   jobFinalizers: { since: '1.31' },
   /** Jobs have labels with the domain of their group besides the old ones. */
   jobLabelsWithDomain: { since: '1.27' },
+  /** Tables of Jobs show the status. */
+  jobStatusColumn: { since: '1.30' },
   /** New StatefulSets are named by DNS labels. */
   labelNamesOfStatefulSets: { since: '1.27' },
   /** Values of label selectors in `matchExpressions` are validated as label values. */
@@ -130,6 +132,8 @@ const CHANGES = {
   requestedDurationColumn: { since: '1.22' },
   /** Tables of pods show when a container was last restarted, and count sidecars. */
   restartTimesColumn: { since: '1.22' },
+  /** A local review is in the namespace of its path where it names none. */
+  reviewsInNamespaces: { since: '1.22' },
   /** The history of StatefulSets can be limited otherwise. */
   revisionHistoryOfStatefulSets: { since: '1.33' },
   /** The paths of errors of tolerations of a RuntimeClass are those of the field. */
@@ -138,6 +142,8 @@ const CHANGES = {
   scaledGroups: { since: '1.34' },
   /** A missing maximum of replicas is a required value. */
   scaledMaximum: { since: '1.36' },
+  /** Errors of new scheduling gates are at the name. */
+  schedulingGateNames: { since: '1.36' },
   /** Seccomp annotations and fields of new pods are no longer copied from each other. */
   seccompFieldsOnly: { since: '1.27' },
   /** The paths of missing keys of a Secret name them. */

@@ -245,6 +245,14 @@ const CHANGED: readonly (readonly [
     ['NotSupported status.allocatedResourceStatuses'],
   ],
   [
+    'another scheduling gate',
+    'pods',
+    podOf({ schedulingGates: [{ name: 'example.com/a' }] }),
+    '',
+    { spec: { schedulingGates: [{ name: 'example.com/b' }] } },
+    ['Forbidden spec.schedulingGates[0].name'],
+  ],
+  [
     'another reason of an event',
     `/apis/${GROUP.events}/v1/namespaces/default/events`,
     {
@@ -307,6 +315,25 @@ describe('changes', () => {
     expect(service.metadata.managedFields[0].fieldsV1['f:spec']).toHaveProperty('f:internalTrafficPolicy');
     const node = await made('/api/v1/nodes', { spec: { configSource: { configMap: { name: 'c' } } } });
     expect(node.spec).not.toHaveProperty('configSource');
+  });
+
+  test('tables show the status of a Job, and restarts as text', async () => {
+    const table = async (url: string): Promise<Reply['json']> =>
+      (
+        await api.call('GET', urlOf(url), {
+          headers: { accept: `application/json;as=Table;v=v1;g=${GROUP.meta}` },
+        })
+      ).json;
+    const headers = async (url: string): Promise<readonly string[]> =>
+      ((await table(url)).columnDefinitions as readonly { name: string; type: string }[]).map(
+        ({ name, type }) => `${name} ${type}`,
+      );
+    expect((await headers(`/apis/batch/v1/namespaces/default/jobs`)).slice(0, 3)).toEqual([
+      'Name string',
+      'Status string',
+      'Completions string',
+    ]);
+    expect(await headers('pods')).toContain('Restarts string');
   });
 
   test('the deletion of a Service returns it', async () => {

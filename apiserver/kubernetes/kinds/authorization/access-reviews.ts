@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   LocalSubjectAccessReview,
   NonResourceAttributes,
@@ -36,14 +37,15 @@ const reviewAccess = operationOn<SubjectAccessReview>(async (context, request, s
 
 /** Like `reviewAccess`, restricted to the namespace of the path: the right to create local reviews does not cover other namespaces. */
 const reviewLocalAccess = operationOn<LocalSubjectAccessReview>(async (context, request, signal) => {
-  const { spec } = request.object;
+  const { spec, metadata } = request.object;
+  const { namespace = isInForce('reviewsInNamespaces') ? request.namespace : '' } = metadata;
   refuse(request, [
     ...attributeErrors(spec),
     ...subjectErrors(spec),
     ...metadataErrors(withoutNamespace(request.object), 'must be empty except for namespace'),
-    ...placeErrors(spec, request.object.metadata.namespace ?? ''),
+    ...placeErrors(spec, namespace),
   ]);
-  if ((request.object.metadata.namespace ?? '') !== request.namespace) {
+  if (namespace !== request.namespace) {
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${request.namespace}`);
   }
   return decided(context, { request, user: subjectOf(spec) }, signal);

@@ -314,12 +314,32 @@ const jobStrategy: Strategy<Job> = {
 
 const jobTable = tableOf<Job>([
   NAME,
+  ...(isInForce('jobStatusColumn') ? [{ name: 'Status', cell: statusText }] : []),
   { name: 'Completions', cell: completionsText },
   { name: 'Duration', cell: duration },
   AGE,
   ...containerColumns<Job>(({ spec }) => spec.template),
   { name: 'Selector', isWide: true, cell: ({ spec }) => selectorText(spec.selector) },
 ]);
+
+/** The condition that decides, in this order; a Job that is being deleted comes after those that ended. */
+const CONDITION_TEXTS = [
+  ['Complete', 'Complete'],
+  ['Failed', 'Failed'],
+  ['', 'Terminating'],
+  ['Suspended', 'Suspended'],
+  ['FailureTarget', 'FailureTarget'],
+  ['SuccessCriteriaMet', 'SuccessCriteriaMet'],
+] as const;
+
+function statusText({ metadata, status: { conditions = [] } = {} }: Job): string {
+  const found = CONDITION_TEXTS.find(([condition]) =>
+    condition === ''
+      ? metadata.deletionTimestamp !== undefined
+      : conditions.some(({ type, status }) => type === condition && status === 'True'),
+  );
+  return found?.[1] ?? 'Running';
+}
 
 function completionsText({ spec: { completions: wanted, parallelism = 0 }, status }: Job): string {
   const succeeded = String(status?.succeeded ?? 0);

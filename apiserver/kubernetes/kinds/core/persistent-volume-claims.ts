@@ -3,6 +3,7 @@ import type { PersistentVolumeClaim } from '../../../../shared/api/types/core-v1
 import { describeDiff } from '../../../../shared/errors/describe-diff';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { forbiddenField, notSupported } from '../../../../shared/errors/field-error';
+import { qualifiedNameProblems } from '../../../../shared/meta/dns-names';
 import { compareQuantity } from '../../../../shared/meta/quantity';
 import { ANNOTATION, SNAPSHOT_GROUP } from '../../../../shared/names';
 import type { ReadonlyJson } from '../../../../shared/object/json';
@@ -19,7 +20,7 @@ import { isOn } from '../field-gates';
 import type { Kind } from '../kind';
 import { STORAGE, validateClaimSpec } from '../pod-template/claim-template';
 import { quantityOf } from '../pod-template/resource-requirements';
-import { immutable } from '../rules/primitives';
+import { immutable, invalidForEach } from '../rules/primitives';
 import { basicResource } from '../rules/resource-lists';
 import { accessModes, storageClassOf } from './persistent-volumes';
 
@@ -52,6 +53,9 @@ const persistentVolumeClaimRules: Pick<
           basicResource(value, `status.capacity[${name}]`),
         ),
         ...resizeStatuses(next.status?.allocatedResourceStatuses ?? {}),
+        ...Object.keys(next.status?.allocatedResources ?? {}).flatMap((name) =>
+          claimResource(name, 'status.allocatedResources'),
+        ),
       ],
     },
   },
@@ -67,9 +71,18 @@ const RESIZE_STATUSES = [
 
 /** The path and the value are upstream's. */
 function resizeStatuses(statuses: Readonly<Record<string, string>>): FieldError[] {
-  return Object.entries(statuses)
-    .filter(([, status]) => !RESIZE_STATUSES.includes(status))
-    .map(([name]) => notSupported('status.allocatedResourceStatuses', name, RESIZE_STATUSES));
+  const path = 'status.allocatedResourceStatuses';
+  return Object.entries(statuses).flatMap(([name, status]) => [
+    ...claimResource(name, path),
+    ...(RESIZE_STATUSES.includes(status) ? [] : [notSupported(path, name, RESIZE_STATUSES)]),
+  ]);
+}
+
+/** Of the resources without a domain, claims have storage alone. */
+function claimResource(name: string, path: string): FieldError[] {
+  const wrong = invalidForEach(qualifiedNameProblems(name), name, path);
+  if (wrong.length > 0) return wrong;
+  return name.includes('/') || name === 'storage' ? [] : [notSupported(path, name, ['storage'])];
 }
 
 /** Source: DropDisabledFields, EnforceDataSourceBackwardsCompatibility and NormalizeDataSources, v1.36. */

@@ -145,7 +145,12 @@ function newSchedulingGates(
   return forEachItem(next ?? [], 'spec.schedulingGates', ({ name }, at) =>
     known.has(name)
       ? []
-      : [forbiddenField(at, `only deletion is allowed, but found new scheduling gate '${name}'`)],
+      : [
+          forbiddenField(
+            isInForce('schedulingGateNames') ? `${at}.name` : at,
+            `only deletion is allowed, but found new scheduling gate '${name}'`,
+          ),
+        ],
   );
 }
 
