@@ -36,7 +36,12 @@ export const nodeRules: Pick<Strategy<Node>, 'validate' | 'validateUpdate' | 'su
   validateUpdate: validateNodeChange,
   subresources: {
     status: {
-      ...statusSubresource,
+      prepareForUpdate(next, previous) {
+        const changed = statusSubresource.prepareForUpdate(next, previous);
+        return isInForce('nodeConfigDropped') && previous.status?.config === undefined
+          ? withoutConfigStatus(changed)
+          : changed;
+      },
       validateUpdate: (next, previous) => [
         ...validateNodeChange(next, previous),
         ...declaredFeatures(next.status?.declaredFeatures ?? []),
@@ -296,12 +301,17 @@ function addressOf({ status }: Node, wanted: string): string {
   return status?.addresses?.find(({ type }) => type === wanted)?.address ?? NONE;
 }
 
+function withoutConfigStatus(node: Node): Node {
+  if (node.status?.config === undefined) return node;
+  const { config: _config, ...status } = node.status;
+  return { ...node, status };
+}
+
 /** Node agents no longer read their configuration from the API. */
 const dropsConfig: Pick<Strategy<Node>, 'prepareForCreate' | 'prepareForUpdate'> = {
   prepareForCreate(node) {
     const { configSource: _source, ...spec } = node.spec;
-    const { config: _config, ...status } = node.status ?? {};
-    return { ...node, spec, ...(node.status === undefined ? {} : { status: status as typeof node.status }) };
+    return withoutConfigStatus({ ...node, spec });
   },
   prepareForUpdate(next, previous) {
     if (next.spec.configSource === undefined || previous.spec.configSource !== undefined) return next;

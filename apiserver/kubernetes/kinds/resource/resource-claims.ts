@@ -24,7 +24,7 @@ import { statusSubresource } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
-import { validateNodeSelector } from '../pod-template/affinity';
+import { nodeSelectorValues, validateNodeSelector } from '../pod-template/affinity';
 import { validateConditions } from '../rules/conditions';
 import { immutable, needed } from '../rules/primitives';
 import { interfaceAddress } from '../rules/strict-addresses';
@@ -180,7 +180,12 @@ function validateAllocation(
       max: 2 * CONFIG_MAX,
       rule: (config, at) => validateAllocatedConfig(config, at, names),
     }),
-    ...(nodeSelector === undefined ? [] : validateNodeSelector(nodeSelector, `${path}.nodeSelector`)),
+    ...(nodeSelector === undefined
+      ? []
+      : [
+          ...validateNodeSelector(nodeSelector, `${path}.nodeSelector`),
+          ...nodeSelectorValues(nodeSelector, `${path}.nodeSelector`),
+        ]),
   ];
 }
 

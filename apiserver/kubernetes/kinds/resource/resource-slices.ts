@@ -18,7 +18,7 @@ import type { Strategy } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
 import { tableOf } from '../columns/table';
 import type { Kind } from '../kind';
-import { validateNodeSelector } from '../pod-template/affinity';
+import { nodeSelectorValues, validateNodeSelector } from '../pod-template/affinity';
 import { isNativeResource } from '../pod-template/resource-requirements';
 import { immutable, invalidForEach } from '../rules/primitives';
 import { attributeValueCount, hasListValues, validateAttribute, validateCapacity } from './device-attributes';
@@ -178,7 +178,12 @@ function validateNodeFields(
     ...(nodeName === undefined || nodeName === ''
       ? []
       : invalidForEach(dns1123SubdomainProblems(nodeName), nodeName, `${path}.nodeName`)),
-    ...(nodeSelector === undefined ? [] : validateNodeSelector(nodeSelector, `${path}.nodeSelector`)),
+    ...(nodeSelector === undefined
+      ? []
+      : [
+          ...validateNodeSelector(nodeSelector, `${path}.nodeSelector`),
+          ...nodeSelectorValues(nodeSelector, `${path}.nodeSelector`),
+        ]),
     ...(allNodes === false
       ? [invalid(`${path}.allNodes`, allNodes, 'must be either unset or set to true')]
       : []),

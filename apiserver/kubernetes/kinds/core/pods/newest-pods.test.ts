@@ -235,7 +235,7 @@ test('a pod with scheduling gates waits, loses gates, and may be restricted to f
     2,
   ]);
   const closed = await api.call('PATCH', url, { body: { spec: { schedulingGates: [{ name: 'b' }] } } });
-  expect(causesOf(closed)).toEqual(['Forbidden spec.schedulingGates[0]']);
+  expect(causesOf(closed)).toEqual(['Forbidden spec.schedulingGates[0].name']);
   const moved = await api.call('PATCH', url, { body: { spec: { nodeSelector: { e: 'f' } } } });
   expect(causesOf(moved)).toEqual(['Forbidden spec']);
 });
