@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Client } from '../shared/client/client';
 import type { LeaderElectionOptions } from '../shared/client/leader-election';
 import { runWithLeadership } from '../shared/client/leader-election';
+import type { Clock } from '../shared/concurrency/clock';
 import type { Log } from '../shared/log/log';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
 import { waitForApiServer } from './runtime/api-server-wait';
@@ -20,6 +21,8 @@ export interface RunOptions {
   readonly controllers: readonly Controller[];
   readonly controllerOptions: ControllerOptions;
   readonly metrics: Pick<Metrics, 'queueOf' | 'noteLeading'>;
+  /** The time of the cluster; that of the machine if absent. */
+  readonly clock?: Clock | undefined;
   /** Undefined: this process runs without leader election. */
   readonly election?: Omit<LeaderElectionOptions, 'client' | 'identity' | 'log'> | undefined;
 }
@@ -68,7 +71,7 @@ export async function runAsLeader(
 
 /** If one controller throws, all are stopped and its error is rethrown: a standby is better than half a controller-manager. */
 async function runControllers(options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { client, clientOf = () => client, log, controllers, controllerOptions, metrics } = options;
+  const { client, clientOf = () => client, log, controllers, controllerOptions, metrics, clock } = options;
   const stop = linkedAbort(signal);
   const informers = createSharedInformers({ client, log }, stop.signal);
   const endings = await Promise.allSettled(
@@ -81,6 +84,7 @@ async function runControllers(options: RunOptions, signal: AbortSignal): Promise
         log: log.child({ controller: name }),
         options: controllerOptions,
         createQueue: (queueOptions) => metrics.queueOf(name, queueOptions),
+        clock,
       };
       context.log.debug({}, 'controller started');
       try {

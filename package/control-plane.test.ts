@@ -208,6 +208,29 @@ test('advancing the clock lets events and tokens expire', async () => {
   expect(await ask()).toBe(401);
 });
 
+test('advancing the clock runs what controllers do at a time, in order', async () => {
+  const jobs = '/apis/batch/v1/namespaces/default/jobs';
+  const template = {
+    spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+  };
+  await send(cluster, 'POST', '/apis/batch/v1/namespaces/default/cronjobs', {
+    metadata: { name: 'hourly' },
+    spec: { schedule: '0 * * * *', concurrencyPolicy: 'Allow', jobTemplate: { spec: { template } } },
+  });
+  const names = async (): Promise<string[]> =>
+    (await send(cluster, 'GET', jobs)).json.items.map((job: any) => job.metadata.name).sort();
+  await eventually('the controller knows the schedule', async () => {
+    await cluster.clock.advance('1h');
+    return (await names()).length > 0;
+  });
+  const before = (await names()).length;
+  await cluster.clock.advance('3h');
+  const minutes = (await names()).map((name) => Number(name.slice(name.lastIndexOf('-') + 1)));
+  expect(minutes).toHaveLength(before + 3);
+  const steps = minutes.slice(-3).map((minute, at, all) => minute - (all[at - 1] ?? minute - 60));
+  expect(steps).toEqual([60, 60, 60]);
+});
+
 test('faults refuse, cut and expire, and end when they are cleared', async () => {
   cluster.faults.conflict('configmaps', 1);
   await send(cluster, 'POST', CONFIG_MAPS, configMap('f'));

@@ -125,7 +125,7 @@ async function runControllers(
   requests: LocalRequests,
   signal: AbortSignal,
 ): Promise<void> {
-  const { controllers: words, controllerOptions, elects, log } = parts;
+  const { controllers: words, controllerOptions, elects, log, clock } = parts;
   const selected = [...selectControllers(words).selected, ...nodePrograms(parts, requests)];
   if (selected.length === 0) return;
   await runControllerManager(
@@ -135,7 +135,12 @@ async function runControllers(
       log,
       controllers: selected,
       controllerOptions: { ...CONTROLLER_OPTIONS, ...controllerOptions },
-      metrics: { queueOf: (_name, options) => createWorkQueue(options), noteLeading: () => undefined },
+      metrics: {
+        queueOf: (_name, options) =>
+          createWorkQueue({ ...options, timers: clock, observer: clock.observeWork() }),
+        noteLeading: () => undefined,
+      },
+      clock,
       election: elects ? ELECTION : undefined,
     },
     signal,

@@ -88,7 +88,8 @@ export interface ControlPlaneClock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
   /**
-   * Moves the time forward: events, tokens and leases expire, in order. The periodic work of controllers keeps the time of the machine.
+   * Moves the time forward: events, tokens and leases expire, and what controllers do at a time (schedules, deadlines, times to live, backoff)
+   * happens, in order and each at its own time. The election of leaders keeps the time of the machine.
    */
   advance(duration: Duration): Promise<void>;
 }

@@ -15,7 +15,7 @@ const WORKERS = 1;
 export async function runTokenCleaner(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   const { client, reader, log } = context;
   const informer = createInformer({ ...TOKEN_SECRETS, client: reader, log });

@@ -38,7 +38,7 @@ const ASK_AGAIN_MS = { min: 1_000, max: 1_000_000 } as const;
 export async function runRequestApproval(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   await runObjectLoop(
     {

@@ -18,7 +18,7 @@ const WORKERS = 1;
 export async function runRequestCleaning(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   await runObjectLoop(
     {

@@ -20,7 +20,7 @@ const WORKERS = 5;
 export async function runRequestSigning(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   const { signing } = context.options;
   if (signing !== undefined) {

@@ -54,7 +54,7 @@ const FAILED_BACKOFF = { initialMs: 1_000, maxMs: 900_000, entriesMax: 10_000 };
 export async function runDaemonSets(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   const { log, client, options, createQueue } = context;
   const queue = createQueue();

@@ -21,7 +21,7 @@ const WORKERS = 5;
 export async function runDeployments(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   const { log, client, informers, options, createQueue } = context;
   const queue = createQueue();

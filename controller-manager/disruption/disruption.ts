@@ -38,7 +38,7 @@ const DISRUPTION_TARGET = 'DisruptionTarget';
 export async function runDisruption(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   const { log, client, informers, options, createQueue } = context;
   const [queue, stalePods] = [createQueue(), createQueue()];

@@ -57,7 +57,11 @@ interface JobMemory {
 export async function runJobs(
   context: ControllerContext,
   signal: AbortSignal,
-  { clock = systemClock, batchMs = BATCH_MS, isModern = isInForce('jobFinalizers') }: JobOptions = {},
+  {
+    clock = context.clock ?? systemClock,
+    batchMs = BATCH_MS,
+    isModern = isInForce('jobFinalizers'),
+  }: JobOptions = {},
 ): Promise<void> {
   const { log, client, createQueue } = context;
   const [queue, orphans] = [createQueue(), createQueue()];

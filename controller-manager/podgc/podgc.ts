@@ -15,7 +15,6 @@ import { isBeingDeleted } from '../runtime/owner';
 
 const DELETIONS_AT_ONCE_MAX = 16;
 const DEFAULTS = {
-  clock: systemClock,
   /** How often all pods are looked at. */
   periodMs: 20_000,
   /** How long a node is missing before its pods go. */
@@ -40,7 +39,7 @@ export async function runPodGc(
   times: Partial<PodGcTimes> = {},
 ): Promise<void> {
   const { informers, log } = context;
-  const { clock, periodMs, quarantineMs } = { ...DEFAULTS, ...times };
+  const { clock, periodMs, quarantineMs } = { clock: context.clock ?? systemClock, ...DEFAULTS, ...times };
   const [pods, nodes] = [informers.of(RESOURCE.pods), informers.of(RESOURCE.nodes)];
   /** By the name of a missing node: when it is looked for. */
   const quarantine = new Map<string, number>();

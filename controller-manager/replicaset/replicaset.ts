@@ -49,7 +49,7 @@ interface ReplicatedKind<T extends Replicated> {
 export async function runReplicaSets(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   await runReplicated<ReplicaSet>(
     { ...context, clock },
@@ -67,7 +67,7 @@ export async function runReplicaSets(
 export async function runReplicationControllers(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   await runReplicated<ReplicationController>(
     { ...context, clock },

@@ -1,4 +1,5 @@
 import type { Client } from '../../shared/client/client';
+import type { Clock } from '../../shared/concurrency/clock';
 import type { WorkQueue, WorkQueueOptions } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
 import type { ControllerOptions, ManagerGate } from './controller-options';
@@ -16,6 +17,8 @@ export interface ControllerContext {
   readonly options: ControllerOptions;
   /** Creates the controller's work queue, measured under its name. */
   readonly createQueue: (options?: WorkQueueOptions) => WorkQueue;
+  /** The time by which objects expire and schedules are due; that of the machine if absent. */
+  readonly clock?: Clock | undefined;
 }
 
 export interface Controller {

@@ -32,7 +32,7 @@ const PARENT_RESOURCE = PARENT.statefulSets;
 export async function runStatefulSets(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   const { log, client, informers, options, createQueue } = context;
   const queue = createQueue();

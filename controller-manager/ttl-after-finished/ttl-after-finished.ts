@@ -16,7 +16,7 @@ const SECOND_MS = 1_000;
 export async function runTtlAfterFinished(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
+  clock: Clock = context.clock ?? systemClock,
 ): Promise<void> {
   await runObjectLoop(
     {

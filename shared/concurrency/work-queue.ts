@@ -1,5 +1,6 @@
 import { untilAborted } from './abort';
-import { TIMER_MAX_MS } from './timer-max';
+import type { Clock, Timers } from './clock';
+import { systemTimers } from './clock';
 
 export interface WorkQueueOptions {
   /** The wait after a key's first failure, in milliseconds; doubles with each further one. 5 if not given. */
@@ -11,6 +12,8 @@ export interface WorkQueueOptions {
   readonly observer?: WorkQueueObserver;
   /** Returns the flow of a key; by default the namespace of `<namespace>/<name>`; any other key is a flow of its own. */
   readonly flowOf?: (key: string) => string;
+  /** By which delayed keys come; by default timers of the machine and its monotonic clock. */
+  readonly timers?: Clock & Timers;
 }
 
 /** Hears what becomes of the keys of a queue, in the moment in which it happens. Must not throw. */
@@ -69,8 +72,10 @@ export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
 
 interface Delayed {
   readonly atMs: number;
-  readonly timer: NodeJS.Timeout;
+  readonly cancel: () => void;
 }
+
+const MONOTONIC: Clock & Timers = { now: () => performance.now(), after: systemTimers.after };
 
 type Taker = (key: string | undefined) => void;
 
@@ -93,6 +98,7 @@ class KeyQueue implements WorkQueue {
   readonly #keysMax: number;
   readonly #observer: WorkQueueObserver | undefined;
   readonly #flowOf: (key: string) => string;
+  readonly #timers: Clock & Timers;
   #isShutDown = false;
 
   constructor(options: WorkQueueOptions) {
@@ -101,6 +107,7 @@ class KeyQueue implements WorkQueue {
     this.#keysMax = options.keysMax ?? KEYS_MAX;
     this.#observer = options.observer;
     this.#flowOf = options.flowOf ?? namespaceOf;
+    this.#timers = options.timers ?? MONOTONIC;
   }
 
   get length(): number {
@@ -135,20 +142,16 @@ class KeyQueue implements WorkQueue {
       this.add(key);
       return;
     }
-    const atMs = performance.now() + delayMs;
+    const atMs = this.#timers.now() + delayMs;
     const earlier = this.#delayed.get(key);
     if (earlier !== undefined && earlier.atMs <= atMs) return;
     if (earlier === undefined) this.#checkBound();
-    clearTimeout(earlier?.timer);
-    const timer = setTimeout(
-      () => {
-        this.#delayed.delete(key);
-        this.add(key);
-      },
-      Math.min(delayMs, TIMER_MAX_MS),
-    );
-    timer.unref();
-    this.#delayed.set(key, { atMs, timer });
+    earlier?.cancel();
+    const cancel = this.#timers.after(delayMs, () => {
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+    this.#delayed.set(key, { atMs, cancel });
   }
 
   addRateLimited(key: string, atLeastMs = 0): void {
@@ -200,7 +203,7 @@ class KeyQueue implements WorkQueue {
 
   shutDown(): void {
     this.#isShutDown = true;
-    for (const { timer } of this.#delayed.values()) clearTimeout(timer);
+    for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
     this.#endTakers();
   }
