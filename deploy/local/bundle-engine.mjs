@@ -117,6 +117,7 @@ export async function bundleEngine(root, outfile) {
     metafile: true,
     legalComments: 'none',
     minifyWhitespace: true,
+    minifySyntax: true,
     lineLimit: 160,
     plugins: [lateModules(root, ABSENT), packageModules],
     banner: {

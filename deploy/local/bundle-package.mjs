@@ -44,6 +44,7 @@ export async function bundlePackage(root) {
     metafile: true,
     legalComments: 'none',
     minifyWhitespace: true,
+    minifySyntax: true,
     // Node prints the whole line of an uncaught error.
     lineLimit: 160,
     external: EXTERNAL,

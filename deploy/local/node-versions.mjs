@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import process from 'node:process';
-import { ensureNode } from './packages.mjs';
+import { ensureNode, ensureTools, VITEST } from './packages.mjs';
 import { extendPath } from './tool-path.cjs';
 import {
   answerHelp,
@@ -25,6 +25,8 @@ const SUITES = [
   'e2e/list-watch/replicas.test.ts',
 ];
 const TIMEOUT_MS = 20 * 60_000;
+/** Test files of each runner that start control planes of the package. */
+const PACKAGE_FILES = 50;
 
 answerHelp(import.meta.url);
 const versions = process.argv.slice(2);
@@ -33,6 +35,7 @@ requireNode();
 extendPath();
 await ensureInstalled();
 await ensureBuilt();
+const vitest = ensureTools([VITEST]).length === 0 ? path.join(VITEST.folder, VITEST.programs[0]) : undefined;
 const results = [];
 for (const major of versions) results.push(await runOn(major));
 process.stdout.write(`${results.join('\n')}\n`);
@@ -44,7 +47,12 @@ async function runOn(major) {
   say(`running ${SUITES.length} suites on Node ${major}`);
   const jest = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
   const { status } = await runProgram(path.join(folder, 'node'), [jest, '--runInBand', ...SUITES], {
-    env: { ...process.env, PATH: `${folder}${path.delimiter}${process.env.PATH}` },
+    env: {
+      ...process.env,
+      PATH: `${folder}${path.delimiter}${process.env.PATH}`,
+      ORCH_PACKAGE_FILES: String(PACKAGE_FILES),
+      ...(vitest === undefined ? {} : { ORCH_VITEST: vitest }),
+    },
     timeoutMs: TIMEOUT_MS,
   });
   return `Node ${major}: ${status === 0 ? 'passed' : 'failed'}`;

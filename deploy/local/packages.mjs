@@ -69,6 +69,15 @@ export const TOOL = {
   },
 };
 
+/** A test runner that users of the package have. */
+export const VITEST = {
+  title: 'vitest 3.2 (npm package)',
+  folder: path.join(TOOLS, 'vitest'),
+  programs: ['node_modules/vitest/vitest.mjs'],
+  npmPackages: ['vitest@3.2.7'],
+  unpack: installNpm,
+};
+
 /** Clients of other projects, for `e2e/clients`. */
 export const CLIENT_TOOL = {
   kubectlAndHelm: {
