@@ -75,7 +75,10 @@ interface Delayed {
   readonly cancel: () => void;
 }
 
-const MONOTONIC: Clock & Timers = { now: () => performance.now(), after: systemTimers.after };
+const MONOTONIC: Clock & Timers = {
+  now: () => performance.now(),
+  after: (ms, callback) => systemTimers.after(ms, callback),
+};
 
 type Taker = (key: string | undefined) => void;
 
