@@ -1,3 +1,5 @@
+import { RESOURCE } from '../../../shared/api/resource-names';
+import { API_SERVER_MANAGER, LABEL } from '../../../shared/names';
 import type { Client } from '../../../shared/client/client';
 import type { ResourceRow } from '../../../shared/client/discovery';
 import type { ApiList } from '../../../shared/client/options';
@@ -26,11 +28,13 @@ export interface ExportReport {
 const STORED_VERBS = ['list', 'create', 'delete'] as const;
 /** Definitions come first, so that an import knows the kinds that follow, and namespaces before what is in them. */
 const FIRST = ['customresourcedefinitions', 'namespaces'] as const;
+const NO_IDENTITIES = `${LABEL.component}!=${API_SERVER_MANAGER}`;
 const GONE = 410;
 
 /**
  * Lists every stored object of a server, page by page, and yields each as one line of JSON with sorted keys, as kubectl writes it. Each
- * resource is listed in its storage version if discovery shows it, else in the preferred one. Throws a StatusError for a refused list.
+ * resource is listed in its storage version if discovery shows it, else in the preferred one. The leases by which API servers show that they run
+ * are left out: they are of the server, and the next one has its own. Throws a StatusError for a refused list.
  *
  * @param report Called once at the end.
  */
@@ -97,7 +101,8 @@ async function* listAll(
 ): AsyncGenerator<string> {
   const apiVersion = row.group === '' ? row.version : `${row.group}/${row.version}`;
   for (let token: string | undefined = ''; token !== undefined;) {
-    const query = queryString({ limit: pageObjects, continue: token });
+    const labelSelector = row.resource === RESOURCE.leases.resource ? NO_IDENTITIES : undefined;
+    const query = queryString({ limit: pageObjects, continue: token, labelSelector });
     const answer = await client.request({ method: 'GET', path: resourcePath(row) + query, signal });
     const page = fields<ApiList>(decodeJson(answer.body));
     const { continue: next = '' } = fields<ListMeta>(page.metadata);
