@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { resourceOf } from '../../../shared/api/resources';
-import { GROUP, MEDIA_TYPE } from '../../../shared/names';
+import { ANNOTATION, GROUP, MEDIA_TYPE } from '../../../shared/names';
 import { decodeProtobuf } from '../../../shared/protobuf/decode';
 import { unwrapEnvelope } from '../../../shared/protobuf/envelope';
 import { wireFields } from '../../../shared/protobuf/testing/plain-decoder';
@@ -9,7 +9,9 @@ import { encodeObject } from '../../../shared/schema/encode';
 import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
 import { defined } from '../../../shared/defined';
 import { kindOf } from '../../kubernetes/kinds/kinds';
+import { servedDefinitions } from '../../kubernetes/kinds/served';
 import { createRegistry } from '../registry/registry';
+import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
 import type { Endpoint } from '../registry/resource';
 import type { Entry } from '../watch-cache/state/entry';
 import { decodeEntry } from '../watch-cache/state/entry-codec';
@@ -281,6 +283,38 @@ describe('Table', () => {
     expect(row('Object').object).toEqual(OBJECT);
     const other = encoder(`application/json${as('Table')}`, configMaps, 'object', 'includeObject=Other');
     expect(other.refusal?.message).toContain("must be 'Metadata', 'Object', 'None', or empty");
+  });
+
+  test.each([
+    ['Metadata', 'PartialObjectMetadata'],
+    ['None', 'PartialObjectMetadata'],
+    ['Object', 'Pod'],
+  ])(
+    'the bookmark that ends initial events has them in the object of its row (includeObject=%s)',
+    (include, kind) => {
+      const accept = `application/json${as('Table')}`;
+      const stream = encoder(accept, pods, 'stream', `includeObject=${include}`);
+      const { object } = json(stream.bookmark(9, true));
+      expect(object.metadata).toEqual({ resourceVersion: '9' });
+      expect(object.rows).toHaveLength(1);
+      const annotations = { [ANNOTATION.initialEventsEnd]: 'true' };
+      expect(object.rows[0].object).toMatchObject({ kind, metadata: { resourceVersion: '9', annotations } });
+      expect(json(stream.bookmark(9, false)).object.rows).toEqual([]);
+    },
+  );
+
+  test('every kind has a row for that bookmark', () => {
+    const settings = new Map([['api/all', true]]);
+    const registry = createRegistry(servedDefinitions(settings, DEFAULT_KIND_SETTINGS), 1);
+    const endpoints = registry.groups.flatMap(({ group, versions }) =>
+      versions.flatMap((version) => registry.endpointsOf(group, version)),
+    );
+    const rows = endpoints.map(
+      (endpoint) =>
+        json(encoder(`application/json${as('Table')}`, endpoint, 'stream').bookmark(9, true)).object.rows,
+    );
+    expect(rows.filter((each) => each.length !== 1)).toEqual([]);
+    expect(rows.length).toBeGreaterThan(60);
   });
 
   test('the second list makes no row again', async () => {

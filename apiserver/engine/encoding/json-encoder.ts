@@ -3,7 +3,7 @@ import type { ListMeta } from '../../../shared/object/object';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
-import type { OffloadedEncoder, FormatEncoder, JsonShape } from './object-encoder';
+import type { BookmarkMetadata, OffloadedEncoder, FormatEncoder, JsonShape } from './object-encoder';
 import { prettyBody, prettyJson } from './pretty';
 import type { Source } from './source';
 
@@ -50,7 +50,7 @@ export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boo
 }
 
 /** The metadata of a bookmark. */
-export function bookmarkMetadata(revision: number, initialEventsEnd: boolean): object {
+export function bookmarkMetadata(revision: number, initialEventsEnd: boolean): BookmarkMetadata {
   return {
     resourceVersion: String(revision),
     ...(initialEventsEnd ? { annotations: { [ANNOTATION.initialEventsEnd]: 'true' } } : {}),

@@ -40,6 +40,12 @@ export type FormatEncoder = Omit<ObjectEncoder, 'parses' | 'showsMetadata' | 're
 /** Encodes an element in a worker; returns undefined for an element to encode on the event loop. */
 export type OffloadedEncoder = (source: Source) => Promise<Buffer> | undefined;
 
+/** The metadata of a bookmark; annotations mark the end of the initial events. */
+export interface BookmarkMetadata {
+  readonly resourceVersion: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
 /** The JSON of objects and lists; YAML is converted from it. */
 export interface JsonShape {
   readonly id: string;
@@ -50,7 +56,7 @@ export interface JsonShape {
   /** The object in a watch frame. */
   inFrame(source: Source): readonly Buffer[];
   /** An object with only this metadata, for a bookmark. */
-  bookmark(metadata: object): readonly Buffer[];
+  bookmark(metadata: BookmarkMetadata): readonly Buffer[];
   /** Everything before the elements of a list, with the opening bracket; `]}` follows them. */
   listHead(metadata: ListMeta): string;
   /** An empty list is null, as Go encodes a nil slice. */

@@ -4,6 +4,7 @@ import type { Clock } from '../../../../shared/concurrency/clock';
 import type { Endpoint } from '../../registry/resource';
 import type { ObjectTable } from '../../registry/object-table';
 import { CREATED_AT_TABLE } from '../../registry/object-table';
+import { decodeObject } from '../../../../shared/schema/decode';
 import { versionIn } from '../../watch-cache/entry-layout';
 import { Batch } from '../batch';
 import { EncodedCache, PROCESS_BUDGET } from '../encoded-cache';
@@ -72,9 +73,20 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
     tellsAge: true,
     object: (source) => oneRow(source, definitions),
     inFrame: (source) => oneRow(source, 'null'),
-    bookmark: (metadata) => [
-      Buffer.from(`${head}${JSON.stringify(metadata)},"columnDefinitions":null,"rows":[]}`),
-    ],
+    bookmark: ({ annotations, ...metadata }) => {
+      const start = `${head}${JSON.stringify(metadata)},"columnDefinitions":null,"rows":[`;
+      if (annotations === undefined) return [Buffer.from(`${start}]}`)];
+      // Metadata of a Table has no annotations: clients look for the end of the initial events in the object of the row.
+      const marked = { ...metadata, annotations };
+      // The cells are those of an object without content, in the version of the table.
+      const { object } = decodeObject(endpoint.stored.type, { metadata: marked });
+      const cells = cellsAt(cellsJson(table, object), clock.now());
+      return [
+        Buffer.from(`${start}{"cells":${cells},"object":`),
+        ...inner.bookmark(marked),
+        Buffer.from('}]}'),
+      ];
+    },
     listHead: (metadata) => `${head}${JSON.stringify(metadata)},"columnDefinitions":${definitions},"rows":[`,
     isNullWhenEmpty: endpoint.custom === undefined && table === CREATED_AT_TABLE,
     ...(table.rowOrder === undefined ? {} : { inOrder: byRank(table.rowOrder) }),
