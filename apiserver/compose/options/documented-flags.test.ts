@@ -57,6 +57,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'max-old-space-size',
   'max-semi-space-size',
   'namespace',
+  'no-maglev',
   'nodes',
   'output-version',
   'raw',
