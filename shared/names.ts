@@ -95,7 +95,7 @@ export const FINALIZER = {
   claimProtection: fromNeutral('orch.io/pvc-protection'),
   volumeProtection: fromNeutral('orch.io/pv-protection'),
   /** On a ServiceCIDR, until no address of it is in use. */
-  serviceCidr: fromNeutral('networking.orch/service-cidr-finalizer'),
+  serviceCidr: `${GROUP.networking}/service-cidr-finalizer`,
   /** On a CustomResourceDefinition that is being deleted, until nothing of the resource is left. */
   customResourceCleanup: `customresourcecleanup.${groupFromNeutral('apiextensions.orch')}`,
 } as const;

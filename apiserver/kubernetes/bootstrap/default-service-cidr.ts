@@ -1,7 +1,7 @@
 import type { ServiceCIDR } from '../../../shared/api/types/networking-v1';
 import type { Log } from '../../../shared/log/log';
 import { formatTime } from '../../../shared/meta/time';
-import { API_SERVICE_NAME, fromNeutral } from '../../../shared/names';
+import { API_SERVICE_NAME } from '../../../shared/names';
 import { deepEqual } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
 import { updateObject } from '../../engine/registry/update';
@@ -13,7 +13,7 @@ import { createMissing } from './create-missing';
 import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
 
-const MANAGER = fromNeutral('orch-service-cidr-controller');
+const MANAGER = `${API_SERVICE_NAME}-service-cidr-controller`;
 const READY = 'Ready';
 
 export interface DefaultCidrOptions {
