@@ -1,5 +1,6 @@
 import type { FieldTypes, FunctionDeclaration, StructTypes } from '../check/declarations';
 import { DYN, STRING, listOf, structOf } from '../check/types';
+import type { CelType } from '../check/types';
 import { ListValue, MapValue, StructValue } from '../eval/values';
 import type { Value } from '../eval/values';
 import { declare, global, onStrings } from '../library/functions';
@@ -8,12 +9,15 @@ import { declare, global, onStrings } from '../library/functions';
 export const APPLIED_OBJECT = structOf('Object');
 export const JSON_PATCH = listOf(structOf('JSONPatch'));
 
-const PATCH_FIELDS: FieldTypes = new Map([
+const PATCH_FIELDS: ReadonlyMap<string, CelType> = new Map([
   ['op', STRING],
   ['path', STRING],
   ['from', STRING],
   ['value', DYN],
 ]);
+/** The type that upstream finds for a field that a patch does not have; no value has it. */
+const NO_FIELD = structOf('');
+const PATCH_FIELD_TYPES: FieldTypes = { get: (name) => PATCH_FIELDS.get(name) ?? NO_FIELD };
 
 const ANY_FIELD: FieldTypes = { get: () => DYN };
 
@@ -26,7 +30,8 @@ export function withPatchTypes(structs: StructTypes): StructTypes {
     name === APPLIED_OBJECT.name || name.startsWith(`${APPLIED_OBJECT.name}.`);
   return {
     has: (name) => name === 'JSONPatch' || isObject(name) || structs.has(name),
-    get: (name) => (name === 'JSONPatch' ? PATCH_FIELDS : isObject(name) ? ANY_FIELD : structs.get(name)),
+    get: (name) =>
+      name === 'JSONPatch' ? PATCH_FIELD_TYPES : isObject(name) ? ANY_FIELD : structs.get(name),
   };
 }
 

@@ -79,31 +79,50 @@ export class Evaluator {
   ): Promise<readonly (Outcome | undefined)[]> {
     const outcomes: (Outcome | undefined)[] = [];
     for (const expression of expressions) {
-      outcomes.push(expression && (await this.evaluate(expression, signal)));
+      const outcome = expression && this.evaluate(expression, signal);
+      // Few expressions wait for anything, and a promise costs more than most evaluations.
+      outcomes.push(outcome instanceof Promise ? await outcome : outcome);
       if (this.#slices.due()) await this.#slices.pause();
     }
     return outcomes;
   }
 
   /** Evaluates one expression. Throws as `evaluateAll` does. */
-  async evaluate(expression: CompiledExpression, signal: AbortSignal): Promise<Outcome> {
+  evaluate(expression: CompiledExpression, signal: AbortSignal): Promise<Outcome> | Outcome {
     const { program, error, source } = expression;
     if (program === undefined) {
       return { value: undefined, error: `compilation error: ${error ?? 'no program'}`, ms: 0 };
     }
     const startedAt = performance.now();
-    for (;;) {
+    const evaluateOnce = (): Outcome => {
+      const { result, cost } = this.#run(program);
+      const ms = performance.now() - startedAt;
+      this.#spend(cost + this.#variablesCost);
+      this.#variablesCost = 0;
+      return result instanceof EvalError
+        ? { value: undefined, error: `expression '${source}' resulted in error: ${result.message}`, ms }
+        : { value: result, error: undefined, ms };
+    };
+    try {
+      return evaluateOnce();
+    } catch (thrown) {
+      if (!(thrown instanceof AnswerNeeded)) throw thrown;
+      return this.#afterAnswers(thrown, evaluateOnce, signal);
+    }
+  }
+
+  async #afterAnswers(
+    first: AnswerNeeded,
+    evaluateOnce: () => Outcome,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    for (let needed = first; ;) {
+      await this.#input.access?.answer(needed.question, signal);
       try {
-        const { result, cost } = this.#run(program);
-        const ms = performance.now() - startedAt;
-        this.#spend(cost + this.#variablesCost);
-        this.#variablesCost = 0;
-        return result instanceof EvalError
-          ? { value: undefined, error: `expression '${source}' resulted in error: ${result.message}`, ms }
-          : { value: result, error: undefined, ms };
+        return evaluateOnce();
       } catch (thrown) {
         if (!(thrown instanceof AnswerNeeded)) throw thrown;
-        await this.#input.access?.answer(thrown.question, signal);
+        needed = thrown;
       }
     }
   }

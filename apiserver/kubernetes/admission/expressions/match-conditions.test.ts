@@ -1,6 +1,11 @@
 import type * as Apis from '../../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import type * as Metrics from '../../../compose/metrics/add-admission-metrics';
+import { AdmissionCompiler, CONDITION_TYPES } from '../../../../shared/cel/admission/expressions';
+import { LOOP_BOUNDS, TooLargeHereError } from '../../../engine/request/loop-bounds';
+import { Evaluator, POLICY_COST_MAX } from './evaluator';
+import type { ExpressionInput } from './evaluator';
+import { CompileQueue } from './match-conditions';
 import { MetricSet } from '../../../../shared/metrics/metric-set';
 import type { WebhookServer } from '../webhooks/testing/webhook-server';
 import { configurationOf, hookAt, startWebhook } from '../webhooks/testing/webhook-server';
@@ -146,4 +151,31 @@ test('evaluations, errors and exclusions are counted', async () => {
   expect(text).toContain(`apiserver_admission_match_condition_exclusions_total${labels} 1`);
   expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${labels} 1`);
   expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${labels} 2`);
+});
+
+describe('work that would hold the event loop', () => {
+  test('is left to a worker: an expression that costs more than a turn', async () => {
+    const costly = 'lists.range(200).all(a, lists.range(200).all(b, a + b >= 0))';
+    const use = { hasParams: false, hasAuthorizer: false };
+    const compiled = new AdmissionCompiler(36, false).compile(costly, CONDITION_TYPES, use);
+    const evaluate = async (bounds: typeof LOOP_BOUNDS | undefined): Promise<unknown> => {
+      const input = { attributes: { write: { bounds } } } as unknown as ExpressionInput;
+      const evaluator = new Evaluator(input, POLICY_COST_MAX);
+      return (await evaluator.evaluateAll([compiled], new AbortController().signal))[0]?.value;
+    };
+    await expect(evaluate(LOOP_BOUNDS)).rejects.toThrow(TooLargeHereError);
+    expect(await evaluate(undefined)).toBe(true);
+  });
+
+  test('is left to a worker: an expression that takes long to compile, which stays uncompiled', async () => {
+    const queue = new CompileQueue();
+    let compiled = 0;
+    queue.add(10_000, () => {
+      compiled += 1;
+    });
+    await expect(queue.prepare(LOOP_BOUNDS)).rejects.toThrow(TooLargeHereError);
+    expect(compiled).toBe(0);
+    await queue.prepare(undefined);
+    expect([compiled, queue.prepare(LOOP_BOUNDS)]).toEqual([1, undefined]);
+  });
 });

@@ -98,14 +98,17 @@ function versionsOf(
  * Returns the version in which expressions see the objects of a write; undefined if names or selectors do not match. Throws NotFound for a
  * namespace that is missing even in a fresh read.
  */
-export async function matchedEndpoint(
+export function matchedEndpoint(
   { match, versions, excluded }: KindMatch,
   attributes: AdmissionAttributes,
   { cluster, signal }: { readonly cluster: Reading; readonly signal: AbortSignal },
-): Promise<Endpoint | undefined> {
+): Promise<Endpoint | undefined> | Endpoint | undefined {
   const { name } = attributes.write;
   const isNamed = ({ names }: Version): boolean => names.length === 0 || names.includes(name);
   const found = versions.find(isNamed);
   if (found === undefined || excluded.some(isNamed)) return undefined;
-  return (await isSelected(match, attributes, cluster, signal)) ? found.endpoint : undefined;
+  if (match.namespaceSelector.length + match.objectSelector.length === 0) return found.endpoint;
+  return isSelected(match, attributes, cluster, signal).then((selected) =>
+    selected ? found.endpoint : undefined,
+  );
 }

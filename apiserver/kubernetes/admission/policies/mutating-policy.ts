@@ -102,8 +102,9 @@ function shapeProblem(error: unknown, what: string): unknown {
     : error;
 }
 
-function keepTypesInPlace(value: Value): void {
-  const misplaced = misplacedTypes(value);
+/** Throws for objects whose types do not follow their places; `type` is that of the value itself. */
+function keepTypesInPlace(value: Value, type = APPLIED_OBJECT.name): void {
+  const misplaced = misplacedTypes(value, type);
   if (misplaced.length > 0) throw new MutationError(`type mismatch: ${misplaced.join('\n')}`);
 }
 
@@ -146,7 +147,7 @@ function patched(value: Value, object: ApiObject): object {
         'type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch',
       );
     const added = operation.find('value');
-    if (added instanceof StructValue) keepTypesInPlace(added);
+    if (added instanceof StructValue) keepTypesInPlace(added, added.typeName);
     return jsonOf(operation);
   });
   try {
@@ -154,6 +155,7 @@ function patched(value: Value, object: ApiObject): object {
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     if (error.cause instanceof TestFailedError) return object;
-    throw new MutationError(`JSON Patch: ${error.message}`);
+    const { message } = error.cause instanceof PatchError ? error.cause : error;
+    throw new MutationError(`JSON Patch: ${message}`);
   }
 }

@@ -98,8 +98,11 @@ export class ValidatingPolicy extends Policy {
       const validations = new Evaluator(input, POLICY_COST_MAX);
       const outcomes = await validations.evaluateAll(this.#expressions, signal);
       const withoutAccess = { ...input, access: undefined };
-      const messages = await this.#evaluateMessages(withoutAccess, validations.remaining, signal);
+      const messages = this.#messages.some((each) => each !== undefined)
+        ? await this.#evaluateMessages(withoutAccess, validations.remaining, signal)
+        : [];
       const decisions = outcomes.map((outcome, index) => this.#decide(index, outcome, messages));
+      if (this.#annotations.length === 0) return { decisions, annotations: [] };
       const annotations = await new Evaluator(withoutAccess, POLICY_COST_MAX).evaluateAll(
         this.#annotations,
         signal,
