@@ -309,7 +309,11 @@ class HttpsServer implements Server {
     await Promise.race([Promise.all([this.#idle(), watchesEnd]), once(grace, 'abort')]);
     this.#cutRequests();
     this.#https?.closeIdleConnections();
-    await Promise.race([closed, sleep(limits.IDLE_CLOSE_WAIT_MS_MAX, never)]);
+    const waiting = new AbortController();
+    const waited = sleep(limits.IDLE_CLOSE_WAIT_MS_MAX, waiting.signal).catch(() => undefined);
+    await Promise.race([closed, waited]);
+    // The timer would keep an embedding process alive.
+    waiting.abort();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
     this.#slowReaders.stop();
