@@ -139,7 +139,7 @@ export async function bundleEngine(root, outfile) {
 export async function writeBeginnings(folder) {
   const make = new Script(readFileSync(path.join(folder, 'engine.js'), 'latin1')).runInThisContext();
   for (const dialect of ['kubernetes', 'orch']) {
-    const engine = make({ dialect }, process.getBuiltinModule, folder);
+    const engine = make({ dialect }, (name) => process.getBuiltinModule(name), folder);
     writeFileSync(path.join(folder, `beginning-${dialect}.json`), await engine.makeBeginning());
   }
 }
