@@ -85,7 +85,9 @@ export function writeGroups(suites) {
 
 /** Such a suite would give the others of its group second instances of their modules. */
 function resetsModules(file) {
-  return readFileSync(path.join(repositoryRoot, file), 'utf8').includes('jest.resetModules(');
+  return /\b(?:jest\.resetModules|loadAtLevel)\(/u.test(
+    readFileSync(path.join(repositoryRoot, file), 'utf8'),
+  );
 }
 
 function findSuites(folder) {
