@@ -102,8 +102,11 @@ const V2_FIXED_BYTES = 16;
 const V2_BYTES_MAX = 8_192;
 const V2_LOCAL = 0x20;
 const V2_PROXY = 0x21;
-/** The address families and protocols with addresses of TCP clients. */
-const V2_TCP = { 0x11: { addressBytes: 4 }, 0x21: { addressBytes: 16 } } as const;
+/** The bytes of an address, by address family and protocol: TCP over IPv4 and IPv6. */
+const V2_ADDRESS_BYTES: ReadonlyMap<number, number> = new Map([
+  [0x11, 4],
+  [0x21, 16],
+]);
 const PORT_BYTES = 2;
 
 function startsAlike(received: Buffer, prefix: Buffer): boolean {
@@ -140,9 +143,8 @@ function readV2(received: Buffer): ProxyHeader {
   const bytes = V2_FIXED_BYTES + received.readUInt16BE(14);
   if ((command !== V2_LOCAL && command !== V2_PROXY) || bytes > V2_BYTES_MAX) return MALFORMED;
   if (received.length < bytes) return PARTIAL;
-  const known = Object.hasOwn(V2_TCP, family) ? V2_TCP[family as keyof typeof V2_TCP] : undefined;
-  if (command === V2_LOCAL || known === undefined) return { is: 'header', bytes, client: undefined };
-  const { addressBytes } = known;
+  const addressBytes = V2_ADDRESS_BYTES.get(family);
+  if (command === V2_LOCAL || addressBytes === undefined) return { is: 'header', bytes, client: undefined };
   const ports = V2_FIXED_BYTES + 2 * addressBytes;
   if (bytes < ports + 2 * PORT_BYTES) return MALFORMED;
   const source = [...received.subarray(V2_FIXED_BYTES, V2_FIXED_BYTES + addressBytes)];
