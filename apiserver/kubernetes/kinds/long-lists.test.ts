@@ -19,6 +19,10 @@ import { validateHostAliases, validateTopologySpread } from './pod-template/sche
 import { validateTolerationsUpdate } from './pod-template/tolerations';
 import { validateVolumes } from './pod-template/volumes';
 import { validateWebhookRule } from './admissionregistration/webhook-configurations';
+import { portWarnings } from './warnings/container-warnings';
+import { keyPairProblem } from './warnings/core-warnings';
+import { sharedPathWarnings } from './warnings/shared-paths';
+import { withWarnings } from './warnings/warnings';
 
 /*
  * Lists as long as a request can hold them. Looking through a list once for each of its items took up to half a minute, in which the
@@ -189,5 +193,35 @@ describe('a text of beginnings without an end, as long as a request, is read onc
       via: { group: '', version: 'v1' },
     } as never);
     expect(fieldsOf(errors)).toEqual(['status.certificate']);
+  });
+
+  test('the certificate of a TLS Secret', () => {
+    const certificate = Buffer.from('-----BEGIN CERTIFICATE-----\n'.repeat(LENGTH)).toString('base64');
+    expect(keyPairProblem(certificate, certificate)).toMatch('failed to find any PEM data');
+  });
+
+  test('the path of a file in a volume', () => {
+    const items = [{ key: 'k', path: `${'/'.repeat(20 * LENGTH)}a` }];
+    expect(sharedPathWarnings([{ name: 'v', configMap: { name: 'c', items } }])).toEqual([]);
+  });
+});
+
+describe('warnings of a large object are found in a moment, and not all of them', () => {
+  test('files of volumes that hide each other', () => {
+    const items = Array.from({ length: 400 }, () => ({ key: 'k', path: 'p' }));
+    const volumes = Array.from({ length: 150 }, () => ({ name: 'v', configMap: { name: 'c', items } }));
+    expect(sharedPathWarnings(volumes)).toHaveLength(1_000);
+  });
+
+  test('ports of one number', () => {
+    const ports = numbered((index) => ({ containerPort: 80, hostPort: index + 1, protocol: 'TCP' }));
+    expect(portWarnings({ containers: [{ name: 'c', ports }] } as never, 'spec')).toEqual([]);
+  });
+
+  test('addresses in another spelling', () => {
+    const addresses = numbered((index) => ({ ip: `fd00:0::${index.toString(16)}` }));
+    const warnings = withWarnings('core/endpoints', undefined)?.warnings;
+    const object = { metadata: {}, subsets: [{ addresses }] };
+    expect(warnings?.(object, undefined, {} as never)).toHaveLength(256);
   });
 });

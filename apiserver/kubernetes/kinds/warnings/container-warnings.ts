@@ -65,6 +65,8 @@ interface PlacedPort {
 
 /** Warnings about ports of one pod. Beyond that many the pod is wrong enough. */
 const PORT_WARNINGS_MAX = 1_000;
+/** Ports of one number that are compared with each further one. A large pod has thousands of them, which all differ in their host ports. */
+const COMPARED_PORTS_MAX = 100;
 
 /** Returns the warnings about ports of all containers that are hard to distinguish. */
 export function portWarnings(spec: PodSpec, path: string): readonly string[] {
@@ -85,7 +87,7 @@ export function portWarnings(spec: PodSpec, path: string): readonly string[] {
         const key = `${String(containerPort)}/${protocol}`;
         const others = byPort.get(key) ?? [];
         for (const other of others) warnings.push(...comparedPorts(at, port, other));
-        others.push({ at, port });
+        if (others.length < COMPARED_PORTS_MAX) others.push({ at, port });
         byPort.set(key, others);
         if (name === '') continue;
         const first = byName.get(name);

@@ -2,6 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { PersistentVolume, PersistentVolumeSpec, Service } from '../../../../shared/api/types/core-v1';
 import { compareQuantity, parseQuantity } from '../../../../shared/meta/quantity';
 import { ANNOTATION } from '../../../../shared/names';
+import type { PemBlock } from '../certificates/pem-blocks';
+import { pemBlocks } from '../certificates/pem-blocks';
 import { cidrWarnings, ipWarnings } from './address-warnings';
 import { nodeTermWarnings } from './node-labels';
 
@@ -114,8 +116,6 @@ export function quotaWarnings(hard: Readonly<Record<string, string>>): readonly 
   });
 }
 
-const BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n[\s\S]*?-----END \1-----/g;
-
 /**
  * Returns what is wrong with a certificate and its key, both PEM in base64, in the words of Go's `tls.X509KeyPair`; undefined for a pair
  * that fits. Only the first certificate counts.
@@ -128,8 +128,8 @@ export function keyPairProblem(certificate: string, key: string): string | undef
   const ownKey = keys.find(({ type }) => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY'));
   if (ownKey === undefined) return missingKey(keys.map(({ type }) => type));
   try {
-    const parsed = new X509Certificate(leaf.pem);
-    return parsed.checkPrivateKey(createPrivateKey(ownKey.pem))
+    const parsed = new X509Certificate(pemOf(leaf));
+    return parsed.checkPrivateKey(createPrivateKey(pemOf(ownKey)))
       ? undefined
       : 'tls: private key does not match public key';
   } catch {
@@ -137,14 +137,13 @@ export function keyPairProblem(certificate: string, key: string): string | undef
   }
 }
 
-interface PemBlock {
-  readonly type: string;
-  readonly pem: string;
+function blocksOf(base64: string): readonly PemBlock[] {
+  // Only one block of them is parsed, so that the event loop needs no bounds.
+  return pemBlocks(Buffer.from(base64, 'base64').toString('latin1'), undefined);
 }
 
-function blocksOf(base64: string): readonly PemBlock[] {
-  const text = Buffer.from(base64, 'base64').toString('latin1');
-  return [...text.matchAll(BLOCK)].map(([pem, type = '']) => ({ type, pem }));
+function pemOf({ type, body }: PemBlock): string {
+  return `-----BEGIN ${type}-----\n${body}-----END ${type}-----\n`;
 }
 
 function missingCertificate(types: readonly string[]): string {

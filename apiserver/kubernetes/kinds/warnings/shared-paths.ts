@@ -7,25 +7,46 @@ interface FilePath {
   readonly source: string;
 }
 
-/** Files of one volume that are compared with each other. Larger volumes are not looked at further. */
+/** Files of all volumes of one pod that are compared with others of their volume. Larger pods are not looked at further. */
 const FILES_MAX = 500;
+/** Two files of one volume can hide each other, so that there are many more pairs than files. */
+const WARNINGS_MAX = 1_000;
 
 /** Returns the warnings about files of one volume that hide each other. Source: warningsForOverlappingVirtualPaths, v1.36. */
 export function sharedPathWarnings(volumes: readonly Volume[]): readonly string[] {
-  return volumes.flatMap((volume) => {
-    const { name, configMap, secret, downwardAPI, projected } = volume;
-    const warn = (what: string, files: readonly FilePath[]): readonly string[] =>
-      overlaps(files).map((found) => `volume ${goQuote(name)} (${what}): overlapping paths: ${found}`);
-    return [
-      ...warn(`ConfigMap ${goQuote(configMap?.name ?? '')}`, filesOf(configMap?.items, '')),
-      ...warn(`Secret ${goQuote(secret?.secretName ?? '')}`, filesOf(secret?.items, '')),
-      ...warn('DownwardAPI', filesOf(downwardAPI?.items, '')),
-      ...(projected?.sources ?? [])
-        .filter((source) => Object.keys(source).length === 0)
-        .map(() => `volume ${goQuote(name)} (Projected) has no sources provided`),
-      ...warn('Projected', (projected?.sources ?? []).flatMap(projectedFiles)),
-    ];
-  });
+  const warnings: string[] = [];
+  let files = 0;
+  for (const volume of volumes) {
+    const { name, projected } = volume;
+    for (const each of projected?.sources ?? []) {
+      if (Object.keys(each).length === 0) {
+        warnings.push(`volume ${goQuote(name)} (Projected) has no sources provided`);
+      }
+    }
+    for (const [what, own] of filesOfVolume(volume)) {
+      const compared = own.slice(0, FILES_MAX - files);
+      files += compared.length;
+      for (const found of overlaps(compared, WARNINGS_MAX - warnings.length)) {
+        warnings.push(`volume ${goQuote(name)} (${what}): overlapping paths: ${found}`);
+      }
+    }
+    if (files >= FILES_MAX || warnings.length >= WARNINGS_MAX) break;
+  }
+  return warnings;
+}
+
+function filesOfVolume({
+  configMap,
+  secret,
+  downwardAPI,
+  projected,
+}: Volume): readonly (readonly [what: string, files: readonly FilePath[]])[] {
+  return [
+    [`ConfigMap ${goQuote(configMap?.name ?? '')}`, filesOf(configMap?.items, '')],
+    [`Secret ${goQuote(secret?.secretName ?? '')}`, filesOf(secret?.items, '')],
+    ['DownwardAPI', filesOf(downwardAPI?.items, '')],
+    ['Projected', (projected?.sources ?? []).flatMap(projectedFiles)],
+  ];
 }
 
 function filesOf(items: readonly Pick<KeyToPath, 'path'>[] = [], source: string): readonly FilePath[] {
@@ -52,19 +73,29 @@ function projectedFiles(source: VolumeProjection): readonly FilePath[] {
   ].filter(({ path }) => path !== '');
 }
 
-function overlaps(files: readonly FilePath[]): readonly string[] {
-  const seen: FilePath[] = [];
-  return files.slice(0, FILES_MAX).flatMap(({ path, source }) => {
-    const file = { path: path.replace(/\/+$/, ''), source };
-    const found =
-      file.path === '' ? [] : seen.filter((each) => each.path !== '' && isSameOrInside(each.path, file.path));
-    seen.push(file);
-    return found.map((each) => `${shown(file)} with ${shown(each)}`);
-  });
+/** Returns at most `max` pairs of files of which one is the other, or is inside of it. */
+function overlaps(files: readonly FilePath[], max: number): readonly string[] {
+  const seen: { readonly file: FilePath; readonly folder: string }[] = [];
+  const found: string[] = [];
+  for (const { path, source } of files) {
+    const file = { path: withoutEndSlashes(path), source };
+    if (file.path === '') continue;
+    const folder = `${file.path}/`;
+    for (const each of seen) {
+      if (!folder.startsWith(each.folder) && !each.folder.startsWith(folder)) continue;
+      if (found.length >= max) return found;
+      found.push(`${shown(file)} with ${shown(each.file)}`);
+    }
+    seen.push({ file, folder });
+  }
+  return found;
 }
 
-function isSameOrInside(one: string, other: string): boolean {
-  return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
+/** A regular expression would take minutes for a path of a million slashes. */
+function withoutEndSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
 }
 
 function shown({ path, source }: FilePath): string {

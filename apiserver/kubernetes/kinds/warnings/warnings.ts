@@ -287,9 +287,19 @@ export function withWarnings(resource: string, strategy: Strategy | undefined): 
     strategy?.subresources ?? {};
   return {
     ...strategy,
-    warnings: (object, previous, info) => hooks.flatMap((hook) => hook(object, previous, info)),
+    warnings: bounded((object, previous, info) => hooks.flatMap((hook) => hook(object, previous, info))),
     ...(ofStatus === undefined
       ? {}
-      : { subresources: { ...strategy?.subresources, status: { ...status, warnings: ofStatus } } }),
+      : {
+          subresources: { ...strategy?.subresources, status: { ...status, warnings: bounded(ofStatus) } },
+        }),
   };
+}
+
+/** Warnings of one object that are added to its response. Its headers have room for fewer. */
+const WARNINGS_MAX = 256;
+
+/** A large object can have a hundred thousand of them. */
+function bounded(hook: WarnHook): WarnHook {
+  return (...args) => [...new Set(hook(...args))].slice(0, WARNINGS_MAX);
 }
