@@ -6,7 +6,7 @@ import type { FlowConfiguration, FlowObjects } from './configuration';
 import { Flow } from './flow';
 import { FlowCounts } from './flow-counts';
 import { LENDS, Level, isUsable } from './level';
-import type { SeatBounds } from './lending';
+import type { SeatBounds, SeatDemand } from './lending';
 import { lentSeats } from './lending';
 import type { CompiledRules } from './rules';
 import { compileRules } from './rules';
@@ -131,8 +131,8 @@ export class FlowControl implements SharedLimit {
   /** Lends idle seats to the levels that need them, by the demand since the last call. Call it every {@link LENDING_PERIOD_MS}. */
   lend(): void {
     if (!LENDS) return;
-    for (const { queues, demand } of this.levels)
-      if (queues !== undefined) demand.update(queues.takeDemand());
+    for (const { name, queues, demand } of this.levels)
+      if (queues !== undefined) demand.update(demandOfAll(queues.takeDemand(), this.#partOf(name)));
     this.#lends = true;
     this.#divide();
   }
@@ -201,8 +201,12 @@ export class FlowControl implements SharedLimit {
     for (const level of all) level.wholeSeats = Math.ceil((this.#options.seats * level.shares) / sum);
     const lent = this.#lends ? this.#lentSeats() : undefined;
     for (const level of all) {
-      level.limit(lent?.get(level), this.#parts.get(level.name) ?? this.#evenPart);
+      level.limit(lent?.get(level), this.#partOf(level.name));
     }
+  }
+
+  #partOf(level: string): number {
+    return this.#parts.get(level) ?? this.#evenPart;
   }
 
   #flow(schema: FlowSchema, level: Level, counts: Map<string, FlowCounts>): Flow {
@@ -246,6 +250,11 @@ export class FlowControl implements SharedLimit {
     this.#users.set(user.name, made);
     return made;
   }
+}
+
+/** Returns the demand at all replicas, from that at the one that has this part of the seats: seats are lent before they are divided. */
+function demandOfAll({ average, deviation, max, tookMs }: SeatDemand, part: number): SeatDemand {
+  return { average: average / part, deviation: deviation / part, max: max / part, tookMs };
 }
 
 const CATCH_ALL = 'catch-all';

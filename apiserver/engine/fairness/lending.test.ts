@@ -152,6 +152,19 @@ describe(`at ${NEWEST_LEVEL}, a level`, () => {
     expect(queuesOf('idle').limits.seats).toBeGreaterThan(67);
   });
 
+  test('keeps the seats that it needs while replicas share the limits', () => {
+    const { control, queuesOf } = start(
+      level('busy', { lendablePercent: 90 }),
+      level('idle', { lendablePercent: 0 }),
+    );
+    control.divide(new Map(), 1 / 2);
+    const taken = take(queuesOf('busy'), 200).filter((queue) => queue !== undefined);
+    nowMs += 10_000;
+    control.lend();
+    expect(taken.length).toBeGreaterThan(20);
+    expect(queuesOf('busy').limits.seats).toBeGreaterThanOrEqual(taken.length);
+  });
+
   test('lends nothing and borrows nothing if its object says so', () => {
     const fixed = { lendablePercent: 0, borrowingLimitPercent: 0 };
     const { control, queuesOf } = start(level('busy', fixed), level('idle', fixed));
