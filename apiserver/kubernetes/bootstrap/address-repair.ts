@@ -20,7 +20,7 @@ import { serviceOf } from './address-objects';
 
 /** The longest request: the object of an address is made before its Service. */
 const WRITE_MS_MAX = 60_000;
-/** How long the address of a failed write may take to be removed by it. */
+/** How long a write may take to remove the object of an address that it no longer needs. */
 const REVERT_MS_MAX = 5_000;
 const LOOK_MS_MAX = 30_000;
 const FIRST_RETRY_MS = 1_000;
@@ -76,6 +76,8 @@ class AddressRepair {
   readonly #due = new Map<string, { readonly atMs: number; readonly failures: number }>();
   /** The Service that had an address when it was last looked at. */
   readonly #holders = new Map<string, string>();
+  /** The addresses that a Service had when it was last looked at. */
+  readonly #held = new Map<string, readonly string[]>();
   /** What was reported and still holds. */
   readonly #reported = new Set<string>();
 
@@ -139,7 +141,9 @@ class AddressRepair {
     const { addresses, newReading } = this.#options;
     const [namespace = '', name = ''] = key.split('/');
     const service = newReading().get(SERVICES, name, namespace);
-    for (const address of service === undefined ? [] : heldAddresses(service.spec)) {
+    const held = service === undefined ? [] : heldAddresses(service.spec);
+    this.#noteHeld(key, held);
+    for (const address of held) {
       const owner = { namespace, name };
       this.#holders.set(address, key);
       const isOutside = !addresses.contains(address);
@@ -153,6 +157,16 @@ class AddressRepair {
       }
     }
     return 0;
+  }
+
+  /** A server of a level without these objects, or one that ends before it can, does not remove those of addresses that a Service had. */
+  #noteHeld(key: string, held: readonly string[]): void {
+    for (const address of this.#held.get(key) ?? []) {
+      const atMs = Date.now() + REVERT_MS_MAX;
+      if (!held.includes(address)) this.#due.set(`address ${address}`, { atMs, failures: 0 });
+    }
+    if (held.length > 0) this.#held.set(key, held);
+    else this.#held.delete(key);
   }
 
   async #create(address: string, owner: ServiceName, signal: AbortSignal): Promise<void> {

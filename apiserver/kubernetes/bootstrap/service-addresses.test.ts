@@ -153,6 +153,42 @@ test('missing and wrong IPAddresses are repaired, and those of no Service are re
   await eventually('removed', async () => (await addressNames(api)).join() === address);
 });
 
+test('an IPv6 network of fifteen addresses gives all of them, and no other', async () => {
+  const api = await start({ network: 'fd00::/124' });
+  for (let at = 0; at < 15; at += 1) expect((await createService(api, `s${String(at)}`)).code).toBe(201);
+  expect((await createService(api, 'full')).code).toBe(500);
+});
+
+test('the IPAddress of a Service that a replica without the objects deletes is removed', async () => {
+  let aheadMs = 61_000;
+  const now = Date.now.bind(Date);
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+  try {
+    const old = await start({ hasObjects: false });
+    const next = await start();
+    await createService(next, 'one');
+    const { address } = await createService(next, 'two');
+    // After the longest write, both are looked at for the last time.
+    aheadMs += 61_000;
+    const { uid } = (await next.call('GET', `${ADDRESSES}/${address}`)).json.metadata;
+    await next.call('DELETE', `${ADDRESSES}/${address}`);
+    await eventually('made again', async () => {
+      const { json } = await next.call('GET', `${ADDRESSES}/${address}`);
+      return json.metadata?.uid !== undefined && json.metadata.uid !== uid;
+    });
+    expect((await old.call('DELETE', `${SERVICES}/one`)).code).toBe(200);
+    await eventually('removed', async () => {
+      aheadMs += 10_000;
+      await next.call('PATCH', `${SERVICES}/two`, {
+        body: { metadata: { labels: { at: String(aheadMs) } } },
+      });
+      return (await addressNames(next)).join() === address;
+    });
+  } finally {
+    clock.mockRestore();
+  }
+});
+
 test('replicas with and without the objects never give one address to two Services', async () => {
   const old = await start({ hasObjects: false });
   const before = await createService(old, 'before');

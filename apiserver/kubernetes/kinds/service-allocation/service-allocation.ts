@@ -153,7 +153,8 @@ function repairOf(
 
 /** How much of a range of addresses is for those that request one (KEP-3070; upstream: `ipallocator/bitmap.go`). */
 function reservedAddresses(size: number): number {
-  return reservedPart(size + NOT_USABLE, { step: 16, max: 256 });
+  // An IPv6 network has no address for broadcast, so that the smallest one with a reserved part would reserve more than all.
+  return Math.min(size, reservedPart(size + NOT_USABLE, { step: 16, max: 256 }));
 }
 
 /** The same for ports (upstream: `portallocator/allocator.go`). */
