@@ -1,9 +1,8 @@
 import { StorageError } from '../../../engine/storage/backend';
 import type { Owner } from './claims';
 import type { Pool, TakeOutcome, Taken } from './pool';
+import { GIVE_BACK_TIMEOUT_MS } from './pool';
 
-/** The time limit of a release. It continues after the request ends; repair finds values that were not released in time. */
-const GIVE_BACK_TIMEOUT_MS = 5_000;
 /** Dry runs show made-up ports above this number, outside every usual range. */
 const DRY_RUN_BEFORE_FIRST_PORT = 32_768;
 

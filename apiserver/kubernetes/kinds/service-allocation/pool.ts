@@ -25,6 +25,8 @@ export interface ValueRecords {
   values(): Iterable<string>;
 }
 
+/** The time limit of a release. It continues after the request ends; repair finds values that were not released in time. */
+export const GIVE_BACK_TIMEOUT_MS = 5_000;
 /** Guesses before the whole range is looked at: in a half-full range one more than a handful is rare. */
 const GUESSES = 8;
 /** How often a value that was seen free may be gone when it is claimed, before the range counts as full. */
@@ -125,13 +127,19 @@ export class Pool {
   async #isRecorded(taken: Taken, owner: Owner, signal: AbortSignal): Promise<boolean> {
     const { records } = this.#parts;
     if (records === undefined) return true;
-    let isRecorded = false;
     try {
-      isRecorded = await records.add(taken.value, owner, signal);
-    } finally {
-      if (!isRecorded && taken.isNew) await this.claims.release(taken.value, taken.revision, signal);
+      if (await records.add(taken.value, owner, signal)) return true;
+    } catch (error) {
+      // The request may have ended. Repair releases what cannot be given back now.
+      await this.#undo(taken, AbortSignal.timeout(GIVE_BACK_TIMEOUT_MS)).catch(() => undefined);
+      throw error;
     }
-    return isRecorded;
+    await this.#undo(taken, signal);
+    return false;
+  }
+
+  async #undo({ value, revision, isNew }: Taken, signal: AbortSignal): Promise<void> {
+    if (isNew) await this.claims.release(value, revision, signal);
   }
 
   /** The first free value after a random one, as upstream looks for it; undefined when all are taken. */

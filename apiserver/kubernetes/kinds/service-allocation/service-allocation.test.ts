@@ -4,6 +4,8 @@ import { startInProcessApi } from '../../../testing/in-process-api';
 import { StorageError } from '../../../engine/storage/backend';
 import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
 import type { ServiceRanges } from '../../../compose/service-allocation';
+import { Claims } from './claims';
+import { Pool } from './pool';
 import { parseAddressRange, parsePortRange } from './value-range';
 
 const SERVICES = '/api/v1/namespaces/default/services';
@@ -357,4 +359,30 @@ test('a family that the cluster does not have is refused', async () => {
   const six = await api.call('POST', SERVICES, { body: service('six', { ipFamilies: ['IPv6'] }) });
   expect(six.json.details.causes[0]).toMatchObject({ field: 'spec.ipFamilies[0]' });
   expect(await claims('clusterip')).toEqual([]);
+});
+
+test('an address whose record cannot be made is given back, also when the request has ended', async () => {
+  const store = new (class extends MemoryBackend {
+    override async delete(...args: Parameters<MemoryBackend['delete']>): ReturnType<MemoryBackend['delete']> {
+      args[2].throwIfAborted();
+      return super.delete(...args);
+    }
+  })();
+  const request = new AbortController();
+  const owner = { namespace: 'default', name: 'a', uid: 'u' };
+  const allocated = new Claims(store, { storePrefix: '/registry', kind: 'clusterip' });
+  const pool = new Pool(ranges('10.0.0.0/24', '30000-32767').addresses, {
+    claims: allocated,
+    randomInt: () => 0,
+    records: {
+      add: async () => {
+        request.abort(new Error('the client is gone'));
+        return Promise.reject(new Error('the client is gone'));
+      },
+      remove: async () => Promise.resolve(),
+      values: () => [],
+    },
+  });
+  await expect(pool.take('10.0.0.7', owner, request.signal)).rejects.toThrow('the client is gone');
+  expect(await allocated.has('10.0.0.7', patience())).toBe(false);
 });
