@@ -130,7 +130,7 @@ const CHANGES = {
   readOnlySharedDisks: { until: '1.27' },
   /** Tables of CertificateSigningRequests show the requested duration. */
   requestedDurationColumn: { since: '1.22' },
-  /** Tables of pods show when a container was last restarted, and count sidecars. */
+  /** The restarts of pods are text in tables. */
   restartTimesColumn: { since: '1.22' },
   /** A local review is in the namespace of its path where it names none. */
   reviewsInNamespaces: { since: '1.22' },
