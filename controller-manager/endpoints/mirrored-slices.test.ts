@@ -89,6 +89,16 @@ describe('the controller', () => {
     expect(await bench.list(SLICES)).toEqual([]);
   });
 
+  test('subsets with the same ports in another order have one slice', async () => {
+    const other = { name: 'admin', port: 81, protocol: 'TCP' };
+    await makeService();
+    await make([
+      { addresses: [{ ip: '10.0.0.1' }], ports: [...PORTS, other] },
+      { addresses: [{ ip: '10.0.0.2' }], ports: [other, ...PORTS] },
+    ]);
+    expect(await whenAddresses('IPv4 10.0.0.1 true', 'IPv4 10.0.0.2 true')).toHaveLength(1);
+  });
+
   test('leaves Endpoints that ask for it alone, and deletes slices that lose their source', async () => {
     await makeService();
     await make([{ addresses: [{ ip: '10.0.0.1' }], ports: PORTS }]);

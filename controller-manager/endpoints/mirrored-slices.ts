@@ -202,7 +202,8 @@ class Mirror {
         }
         added += 1;
         const addressType = isIP(address.ip) === 6 ? 'IPv6' : 'IPv4';
-        const key = canonicalJson([addressType, ports]);
+        // As in the plan of slices, the order of ports does not matter.
+        const key = canonicalJson([addressType, ports.map(canonicalJson).sort()]);
         const known = groups.get(key) ?? {
           group: { addressType, ports, endpoints: [] },
           byAddress: new Map<string, Endpoint>(),
