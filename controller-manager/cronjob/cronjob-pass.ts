@@ -122,10 +122,7 @@ export class CronJobPass {
           'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
         this.#report('Warning', 'TooManyMissedTimes', message);
       }
-      if (this.#mayStart(due.timeMs)) {
-        const isStarted = await this.#start(due.timeMs, schedule, signal);
-        if (!isStarted) return undefined;
-      }
+      if (this.#mayStart(due.timeMs)) await this.#start(due.timeMs, schedule, signal);
     }
     return { requeueAfterMs: msUntilNext(at()) };
   }
@@ -195,8 +192,8 @@ export class CronJobPass {
     return true;
   }
 
-  /** Starts the Job. Its name has the time, so that it is not started twice. Returns false if it is another client's. */
-  async #start(dueMs: number, schedule: ZonedSchedule, signal: AbortSignal): Promise<boolean> {
+  /** Starts the Job. Its name has the time, so that it is not started twice. A Job of another client that has the name is left alone. */
+  async #start(dueMs: number, schedule: ZonedSchedule, signal: AbortSignal): Promise<void> {
     const { metadata, spec } = this.#cronJob;
     const { control, isAnnotated } = this.#parts;
     if (spec.concurrencyPolicy === 'Replace') await this.#stopActive(signal);
@@ -242,12 +239,11 @@ export class CronJobPass {
         throw error;
       }
       // An earlier pass has started it, and could not write the status.
-      if (!isOwnedBy(existing, this.#cronJob) || this.#isActive(existing)) return false;
+      if (!isOwnedBy(existing, this.#cronJob) || this.#isActive(existing)) return;
       job = existing;
     }
     this.#status.active = [...this.#active, referenceTo(job)];
     this.#status.lastScheduleTime = formatTime(dueMs);
-    return true;
   }
 
   async #stopActive(signal: AbortSignal): Promise<void> {

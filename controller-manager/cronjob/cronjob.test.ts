@@ -1,10 +1,14 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { CronJob, CronJobSpec, Job } from '../../shared/api/types/batch-v1';
+import type { Client } from '../../shared/client/client';
+import { alreadyExists } from '../../shared/errors/status-error';
 import { parseSchedule } from '../../shared/meta/cron';
 import { formatTime } from '../../shared/meta/time';
 import type { WorkloadBench } from '../testing/workload-bench';
 import { createWorkloadBench, podTemplate } from '../testing/workload-bench';
 import { runCronJobs } from './cronjob';
+import { CronJobPass } from './cronjob-pass';
+import { JobControl } from './job-control';
 import { dueTime, msUntilNext } from './missed-times';
 import type { ZonedSchedule } from './next-time';
 import { nextTime, offsetsOf } from './next-time';
@@ -193,4 +197,32 @@ test.each([
 test('a schedule that names a day of no month has no due time', () => {
   const cronJob = cronJobOf('2020-01-01T00:00:00Z');
   expect(dueTime({ ...zoned('0 0 31 2 *'), cronJob, nowMs: AT })).toBeUndefined();
+});
+
+test('the last of very many missed times is found with few searches', () => {
+  const { schedule, offsetAt } = zoned('* * * 1 *');
+  let searches = 0;
+  const counted = (timeMs: number): number => {
+    searches += 1;
+    return offsetAt(timeMs);
+  };
+  const cronJob = cronJobOf('2020-01-31T23:58:30Z');
+  const nowMs = Date.parse('2021-01-31T23:50:30Z');
+  const found = dueTime({ schedule, offsetAt: counted, cronJob, nowMs });
+  expect(found?.timeMs).toBe(Date.parse('2021-01-31T23:50:00Z'));
+  expect(searches).toBeLessThan(200);
+});
+
+test('a Job of another client that has the name leaves the CronJob waiting for its next time', async () => {
+  const client: Partial<Client> = {
+    create: async () => Promise.reject(alreadyExists(JOBS, 'tick')),
+    get: async () => ({ metadata: { name: 'tick', uid: 'other' } }) as never,
+  };
+  const jobTemplate = { metadata: {}, spec: { template: podTemplate({}) } };
+  const cronJob = cronJobOf('2021-01-01T09:59:50Z', { schedule: '* * * * *', jobTemplate });
+  const pass = new CronJobPass(
+    { control: new JobControl(client as Client), report: () => undefined, isAnnotated: false },
+    { cronJob, jobs: [], nowMs: AT },
+  );
+  expect(await pass.run(new AbortController().signal)).toEqual({ requeueAfterMs: 30_100 });
 });

@@ -1,7 +1,7 @@
 import type { CronJob } from '../../shared/api/types/batch-v1';
 import { parseTime } from '../../shared/meta/time';
 import type { ZonedSchedule } from './next-time';
-import { nextTime } from './next-time';
+import { lastTime, nextTime } from './next-time';
 
 const SECOND_MS = 1_000;
 /** More missed times than this are reported: the clock may be wrong. */
@@ -42,12 +42,7 @@ function missedTimes(
   const periodMs = second - first;
   const count = Math.floor((nowMs - first) / periodMs) + 1;
   // Two periods before the end, since periods differ, as in `30 6-16/4 * * 1-5`.
-  let latestMs: number | undefined;
-  let timeMs = nextTime(schedule, first + (count - 2) * periodMs);
-  while (timeMs !== undefined && timeMs <= nowMs) {
-    latestMs = timeMs;
-    timeMs = nextTime(schedule, timeMs);
-  }
+  const latestMs = lastTime(schedule, first + (count - 2) * periodMs, nowMs);
   return { earliestMs, latestMs, count };
 }
 

@@ -53,6 +53,26 @@ export function nextTime({ schedule, offsetAt }: ZonedSchedule, afterMs: number)
   return undefined;
 }
 
+/**
+ * Returns the last time after `afterMs` and not after `untilMs` that the schedule names, in milliseconds since the epoch; undefined if there is
+ * none. It halves the span, since a long span may have very many times.
+ */
+export function lastTime(zoned: ZonedSchedule, afterMs: number, untilMs: number): number | undefined {
+  const { schedule } = zoned;
+  let last = nextTime(zoned, afterMs);
+  if (last === undefined || last > untilMs) return undefined;
+  if (schedule.kind === 'every') return untilMs - ((untilMs - last) % schedule.everyMs);
+  let endMs = untilMs;
+  // Times are whole minutes.
+  while (endMs - last >= MINUTE_MS) {
+    const middle: number = last + Math.floor((endMs - last) / 2);
+    const next = nextTime(zoned, middle);
+    if (next !== undefined && next <= endMs) last = next;
+    else endMs = middle;
+  }
+  return last;
+}
+
 type Fields = Extract<Schedule, { readonly kind: 'fields' }>;
 
 function startOfDay(wallMs: number): number {
