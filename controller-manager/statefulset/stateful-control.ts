@@ -137,9 +137,8 @@ export class StatefulControl {
         this.#reportClaim(name, pod, undefined);
       } catch (error) {
         if (signal.aborted) throw error;
-        // The informer does not show it yet.
-        if (hasReason(error, 'AlreadyExists')) continue;
-        this.#reportClaim(name, pod, error);
+        // The next pass sees the claim, which may be an old one that is being deleted.
+        if (!hasReason(error, 'AlreadyExists')) this.#reportClaim(name, pod, error);
         const cause = asError(error);
         failures.push(new Error(`failed to create PVC ${name}: ${cause.message}`, { cause }));
       }

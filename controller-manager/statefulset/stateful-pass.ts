@@ -7,6 +7,7 @@ import { hasEnded, isAvailable } from '../pods/pod-state';
 import { rememberedTemplate } from '../pods/revisions';
 import { isBeingDeleted } from '../runtime/owner';
 import type { StatefulControl } from './stateful-control';
+import type { Slot } from './stateful-pods';
 import {
   desiredCount,
   firstOrdinal,
@@ -15,6 +16,7 @@ import {
   isWanted,
   ordinalOf,
   revisionOfPod,
+  slotsOf,
 } from './stateful-pods';
 
 export interface StatefulInput {
@@ -33,12 +35,6 @@ export interface StatefulInput {
 export interface StatefulOutcome {
   readonly status: StatefulSetStatus;
   readonly error: unknown;
-}
-
-/** A place for a pod with a wanted ordinal. */
-interface Slot {
-  readonly ordinal: number;
-  readonly pod: Pod | undefined;
 }
 
 /** Whether the pass has to end after a step of an ordered set. */
@@ -72,25 +68,21 @@ export class StatefulPass {
 
   async #step(signal: AbortSignal): Promise<void> {
     const { set, pods } = this.#input;
-    const byOrdinal = new Map(pods.map((pod) => [ordinalOf(pod), pod]));
-    const first = firstOrdinal(set);
-    const slots = Array.from({ length: desiredCount(set) }, (_, at): Slot => {
-      const ordinal = first + at;
-      return { ordinal, pod: byOrdinal.get(ordinal) };
-    });
+    const slots = slotsOf(set, pods);
     const condemned = pods
       .filter((pod) => ordinalOf(pod) >= 0 && !isWanted(ordinalOf(pod), set))
       .sort((a, b) => ordinalOf(b) - ordinalOf(a));
+    const firstUnavailable = this.#firstUnavailable(slots, condemned);
     const isEnd =
       (await this.#forAll(slots, async (slot) => this.#keep(slot, signal))) === 'stop' ||
       (await this.#forAll(condemned, async (pod) => {
         await this.#control.conformClaims(pod, signal);
         return 'continue';
       })) === 'stop' ||
-      (await this.#forAll(condemned, async (pod) =>
-        this.#condemn(pod, this.#firstUnavailable(slots, condemned), signal),
-      )) === 'stop';
-    if (!isEnd && set.spec.updateStrategy.type !== 'OnDelete') await this.#update(slots, signal);
+      (await this.#forAll(condemned, async (pod) => this.#condemn(pod, firstUnavailable, signal))) === 'stop';
+    const isPartial = slots.length < desiredCount(set);
+    if (!isEnd && !isPartial && set.spec.updateStrategy.type !== 'OnDelete')
+      await this.#update(slots, signal);
   }
 
   /** One after the other until a step ends the pass, or in batches that grow. */

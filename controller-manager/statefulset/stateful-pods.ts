@@ -8,6 +8,9 @@ import { podFromTemplate } from '../pods/pod-control';
 import { isAvailable, isReady } from '../pods/pod-state';
 import { isBeingDeleted } from '../runtime/owner';
 
+/** About as many pods as one pass creates, however many the set asks for. */
+const BURST_PODS = 500;
+
 /** Returns the name of the set and the ordinal that the name of a pod has; undefined for another name. */
 function identityOf({
   metadata,
@@ -41,6 +44,22 @@ export function isWanted(ordinal: number, set: StatefulSet): boolean {
   return ordinal >= first && ordinal < first + desiredCount(set);
 }
 
+/** A place for a pod with a wanted ordinal. */
+export interface Slot {
+  readonly ordinal: number;
+  readonly pod: Pod | undefined;
+}
+
+/** Returns the wanted ordinals from the first one on, up to one that leaves `BURST_PODS` without a pod: the next pass continues there. */
+export function slotsOf(set: StatefulSet, pods: readonly Pod[]): readonly Slot[] {
+  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(pod), pod]));
+  const first = firstOrdinal(set);
+  return Array.from({ length: Math.min(desiredCount(set), pods.length + BURST_PODS) }, (_, at): Slot => {
+    const ordinal = first + at;
+    return { ordinal, pod: byOrdinal.get(ordinal) };
+  });
+}
+
 /** Returns the name of the revision of which the pod was made. */
 export function revisionOfPod({ metadata }: Pod): string {
   return metadata.labels?.[WORKLOAD_LABEL.controllerRevision] ?? '';
@@ -53,6 +72,14 @@ export function isRunningAndReady(pod: Pod): boolean {
 /** Reports whether the pod is missing, not available, or being deleted (upstream `isUnavailable`). */
 export function isUnavailable(pod: Pod | undefined, { spec }: StatefulSet, nowMs: number): boolean {
   return pod === undefined || isBeingDeleted(pod) || !isAvailable(pod, spec.minReadySeconds ?? 0, nowMs);
+}
+
+/** Reports whether a claim with this name could be one of the set. */
+export function hasClaimName({ metadata, spec }: StatefulSet, name: string): boolean {
+  const prefixes = (spec.volumeClaimTemplates ?? []).map(
+    (template) => `${template.metadata.name ?? ''}-${metadata.name ?? ''}-`,
+  );
+  return prefixes.some((prefix) => name.startsWith(prefix));
 }
 
 /** Returns the claims of the pod with this ordinal, by the names of their volumes (upstream `getPersistentVolumeClaims`). */

@@ -1,12 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { StatefulSet, StatefulSetSpec } from '../../shared/api/types/apps-v1';
 import type { PersistentVolumeClaim, Pod } from '../../shared/api/types/core-v1';
+import type { Client } from '../../shared/client/client';
+import { systemClock } from '../../shared/concurrency/clock';
+import { alreadyExists } from '../../shared/errors/status-error';
+import type { Informer } from '../../shared/informer/informer';
+import { createStore } from '../../shared/informer/store';
+import { Expectations } from '../pods/expectations';
 import { MANAGER_GATES } from '../runtime/controller-options';
 import { loadAtLevel } from '../../shared/testing/load-at-level';
 import { eventually } from '../../shared/testing/eventually';
 import { WORKLOAD_LABEL } from '../../shared/workload-names';
 import type * as WorkloadBenchModule from '../testing/workload-bench';
 import { ownersOfClaim } from './claim-owners';
+import { StatefulControl } from './stateful-control';
+import { slotsOf } from './stateful-pods';
 import type * as StatefulSetModule from './statefulset';
 
 const { createWorkloadBench, podTemplate, runStatefulSets } = loadAtLevel('1.36', () => ({
@@ -27,6 +36,10 @@ const setOf = (spec: Partial<StatefulSetSpec> = {}): { readonly spec: StatefulSe
     ...spec,
   },
 });
+const CLAIM = {
+  metadata: { name: 'data', labels: { tier: 'fast' } },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+};
 const image = (tag: string) => ({ spec: { template: podTemplate(DB, `db:${tag}`) } });
 const gates = Object.fromEntries(MANAGER_GATES.map((gate) => [gate, true])) as never;
 
@@ -181,11 +194,7 @@ describe('the controller', () => {
 
   test('creates a claim for each pod, which stays when the pod goes', async () => {
     start();
-    const template = {
-      metadata: { name: 'data', labels: { tier: 'fast' } },
-      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-    };
-    await bench.make(SETS, 'db', setOf({ replicas: 2, volumeClaimTemplates: [template] }));
+    await bench.make(SETS, 'db', setOf({ replicas: 2, volumeClaimTemplates: [CLAIM] }));
     const pods = await settle(isRolledOut);
     expect(
       pods.map(({ spec }) => spec.volumes?.find(({ name }) => name === 'data')?.persistentVolumeClaim),
@@ -198,6 +207,70 @@ describe('the controller', () => {
       ['data-db-1', { tier: 'fast', ...DB }],
     ]);
   });
+
+  test('waits for the deletion of the claim of an earlier pod', async () => {
+    start();
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'db-0', uid: 'earlier' }];
+    await bench.make(RESOURCE.persistentvolumeclaims, 'data-db-0', {
+      metadata: { ownerReferences },
+      spec: CLAIM.spec,
+    });
+    const persistentVolumeClaimRetentionPolicy = { whenScaled: 'Delete', whenDeleted: 'Retain' };
+    await bench.make(
+      SETS,
+      'db',
+      setOf({ replicas: 1, volumeClaimTemplates: [CLAIM], persistentVolumeClaimRetentionPolicy }),
+    );
+    await bench.whenObject(SETS, 'db', ({ status }) => status?.observedGeneration === 1);
+    // The pass that follows the status has ended by then.
+    await sleep(100);
+    expect(await bench.list(PODS)).toEqual([]);
+    await bench.remove(RESOURCE.persistentvolumeclaims, 'data-db-0');
+    await bench.whenObject(PODS, 'db-0', () => true);
+  });
+});
+
+test('a claim that exists, but is not seen yet, is no reason to create the pod', async () => {
+  const created: string[] = [];
+  const client: Partial<Client> = {
+    create: async ({ resource }: { readonly resource: string }) => {
+      if (resource === 'persistentvolumeclaims')
+        throw alreadyExists(RESOURCE.persistentvolumeclaims, 'data-db-0');
+      created.push(resource);
+      return undefined as never;
+    },
+  };
+  const claims = { store: createStore() } as unknown as Informer<PersistentVolumeClaim>;
+  const set = {
+    metadata: { name: 'db', namespace: 'default', uid: 'set' },
+    ...setOf({ volumeClaimTemplates: [CLAIM] }),
+  };
+  const control = new StatefulControl(
+    {
+      client: client as Client,
+      report: () => undefined,
+      claims,
+      expectations: new Expectations<Pod>(createStore(), systemClock),
+      hasIndexLabel: true,
+    },
+    set,
+  );
+  const plan = { ordinal: 0, template: podTemplate(DB), revision: 'r' };
+  await expect(control.create(plan, new AbortController().signal)).rejects.toThrow(
+    'failed to create PVC data-db-0',
+  );
+  expect(created).toEqual([]);
+});
+
+test('a pass looks at a limited number of missing pods', () => {
+  const set = { metadata: { name: 'db' }, ...setOf({ replicas: 2 ** 31 - 1, ordinals: { start: 5 } }) };
+  const pods = ['db-5', 'db-2000000000'].map((name) => ({ metadata: { name }, spec: { containers: [] } }));
+  const slots = slotsOf(set, pods);
+  expect(slots).toHaveLength(502);
+  expect(slots.slice(0, 2)).toEqual([
+    { ordinal: 5, pod: pods[0] },
+    { ordinal: 6, pod: undefined },
+  ]);
 });
 
 const OTHER = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x', controller: true };

@@ -19,10 +19,11 @@ import { hasFeature } from '../runtime/controller-options';
 import { EventRecorder } from '../runtime/event-recorder';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { writeStatus } from '../runtime/live-object';
+import { INDEX } from '../runtime/shared-informers';
 import type { StatefulParts } from './stateful-control';
 import { StatefulControl } from './stateful-control';
 import { StatefulPass } from './stateful-pass';
-import { isMemberOf, revisionOfPod } from './stateful-pods';
+import { hasClaimName, isMemberOf, revisionOfPod } from './stateful-pods';
 
 const WORKERS = 5;
 const SECOND_MS = 1_000;
@@ -48,6 +49,13 @@ export async function runStatefulSets(
   const onDelete = (pod: Pod): void => expectations.noteDeleted(pod);
   const { kind } = PARENT_RESOURCE;
   watchChildren({ children: pods, parents: sets, kind, queue, selectorOf, onDelete });
+  claims.addHandler({
+    // A pod waits for the deletion of the claim of an earlier pod of its name.
+    onDelete: ({ metadata: { namespace = '', name = '' } }) => {
+      for (const set of sets.store.byIndex(INDEX.namespace, namespace))
+        if (hasClaimName(set, name)) enqueue(set);
+    },
+  });
   const parts = {
     client,
     report: recorder.reporterFor('statefulset-controller'),
