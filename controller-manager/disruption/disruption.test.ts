@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { Pod } from '../../shared/api/types/core-v1';
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '../../shared/api/types/policy-v1';
@@ -16,11 +17,20 @@ type Status = NonNullable<PodDisruptionBudget['status']>;
 describe('the controller', () => {
   let bench: WorkloadBench;
   let aheadMs: number;
+  let isScaleDown: boolean;
   beforeEach(async () => {
     bench = await createWorkloadBench();
     aheadMs = 0;
+    isScaleDown = false;
     const clock = { now: () => Date.now() + aheadMs };
-    bench.run(async (context, signal) => runDisruption(context, signal, clock), 'disruption-controller');
+    bench.run(async (context, signal) => {
+      const { client } = context;
+      const get: typeof client.get = async (resource, ref, options) => {
+        if (isScaleDown) throw new Error('no connection');
+        return client.get(resource, ref, options);
+      };
+      await runDisruption({ ...context, client: { ...client, get } }, signal, clock);
+    }, 'disruption-controller');
   });
   afterEach(async () => bench.close());
 
@@ -104,6 +114,23 @@ describe('the controller', () => {
     await makePod('a', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own', uid: metadata.uid });
     await makePod('b', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own', uid: metadata.uid });
     expect((await whenCounts(4, 3, 2, 0)).disruptionsAllowed).toBe(0);
+  });
+
+  test('allows nothing while the size of an owner cannot be read, and reads it again', async () => {
+    const spec = { replicas: 2, selector: { matchLabels: WEB }, template: podTemplate(WEB), strategy: {} };
+    const { metadata } = await bench.make(RESOURCE.deployments, 'own', { spec });
+    isScaleDown = true;
+    await makeBudget({ minAvailable: '50%' });
+    await makePod('a', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'own', uid: metadata.uid });
+    await bench.whenObject(
+      BUDGETS,
+      'web',
+      ({ status }) => status?.conditions?.[0]?.message === 'no connection' && status.disruptionsAllowed === 0,
+    );
+    // All passes that events of the pod and of the budget bring have failed by then.
+    await sleep(200);
+    isScaleDown = false;
+    expect((await whenCounts(2, 1, 1, 0)).conditions?.[0]?.reason).toBe('InsufficientPods');
   });
 
   test('allows nothing while the size of an owner is unknown', async () => {

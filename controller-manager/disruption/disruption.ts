@@ -23,7 +23,7 @@ import { EventRecorder } from '../runtime/event-recorder';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { isBeingDeleted } from '../runtime/owner';
 import { INDEX } from '../runtime/shared-informers';
-import { ExpectedPodCounter } from './expected-pods';
+import { ExpectedPodCounter, UnknownScaleError } from './expected-pods';
 
 /** How long an evicted pod counts as disrupted before its deletion is seen. */
 const DELETION_TIMEOUT_MS = 120_000;
@@ -147,6 +147,8 @@ class BudgetController {
       };
       const status = { ...zeroStatus(budget.status), disruptionsAllowed: 0 };
       await this.#write(budget, withAllowed(status, condition, this.#parts.clock.now()), signal);
+      // Upstream tries a failed request again at its next resync; there is none here.
+      if (!(error instanceof UnknownScaleError)) throw error;
       return undefined;
     }
   }

@@ -32,6 +32,14 @@ export interface ExpectedPods {
   readonly unmanaged: readonly string[];
 }
 
+/** A size that no further try would find, until a pod or its owner changes. */
+export class UnknownScaleError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnknownScaleError';
+  }
+}
+
 /** Finds how many pods there should be: the sum of the sizes of the owners of some pods. */
 export class ExpectedPodCounter {
   readonly #client: Client;
@@ -55,7 +63,7 @@ export class ExpectedPodCounter {
     ];
   }
 
-  /** Counts. Throws if a pod has an owner that has no size (upstream `getExpectedScale`). */
+  /** Counts. Throws UnknownScaleError if a pod has an owner that has no size (upstream `getExpectedScale`). */
   async count(pods: readonly Pod[], signal: AbortSignal): Promise<ExpectedPods> {
     const sizes = new Map<string, number>();
     const known = new Set<string>();
@@ -67,7 +75,8 @@ export class ExpectedPodCounter {
       if (owner === undefined || known.has(owner.uid)) continue;
       const scale =
         this.#knownScale(owner, namespace) ?? (await this.#requestedScale(owner, namespace, signal));
-      if (scale === undefined) throw new Error(`found no controllers for pod ${JSON.stringify(name)}`);
+      if (scale === undefined)
+        throw new UnknownScaleError(`found no controllers for pod ${JSON.stringify(name)}`);
       known.add(owner.uid);
       sizes.set(scale.uid, scale.replicas);
     }
@@ -114,7 +123,8 @@ export class ExpectedPodCounter {
     signal: AbortSignal,
   ): Promise<Scale | undefined> {
     const resource = await this.#resourceOf(owner, signal);
-    if (resource === null) throw new Error(`${owner.kind} does not implement the scale subresource`);
+    if (resource === null)
+      throw new UnknownScaleError(`${owner.kind} does not implement the scale subresource`);
     try {
       const { name } = owner;
       const scale = await this.#client.get<Scaled>(
@@ -142,7 +152,9 @@ export class ExpectedPodCounter {
     const { resources = [] } = (await this.#client.getJson(path, { signal })) as ApiResourceList;
     const row = resources.find((each) => each.kind === kind && !each.name.includes('/'));
     if (row === undefined)
-      throw new Error(`no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`);
+      throw new UnknownScaleError(
+        `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
+      );
     const isScaled = resources.some(({ name }) => name === `${row.name}/scale`);
     const resource = isScaled ? { group, version, resource: row.name } : null;
     this.#kinds.set(key, { resource });
