@@ -24,3 +24,10 @@ test('the deprecated name of a flag works with a warning', () => {
     warnings: ['--experimental-cluster-signing-duration is deprecated: use --cluster-signing-duration'],
   });
 });
+
+test('workload controllers have the numbers of workers of kube-controller-manager', () => {
+  expect(parseFlags(FLAGS, [], FOREIGN_FLAGS)).toMatchObject({
+    outcome: 'values',
+    values: { concurrentDaemonsetSyncs: 2, concurrentStatefulsetSyncs: 5 },
+  });
+});

@@ -26,6 +26,7 @@ export const WORKLOAD_FLAGS = [
   {
     ...CONCURRENT,
     name: 'concurrent-daemonset-syncs',
+    default: 2,
     help: 'The number of DaemonSets that are reconciled concurrently.',
   },
   {

@@ -12,6 +12,7 @@ import type { Informer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
 import type { LabelSelector } from '../../shared/meta/labels';
 import { matchesLabels, toLabelSelector } from '../../shared/meta/labels';
+import { deepEqual } from '../../shared/object/clone';
 import { WORKLOAD_LABEL } from '../../shared/workload-names';
 import {
   candidatesOf,
@@ -141,7 +142,13 @@ class DaemonController {
     };
     this.#nodes.addHandler({
       onAdd: (node) => enqueueMoved(undefined, node),
-      onUpdate: enqueueMoved,
+      onUpdate: (before, after) => {
+        // Most updates are those of the status.
+        const isSame =
+          deepEqual(before.metadata.labels, after.metadata.labels) &&
+          deepEqual(before.spec.taints, after.spec.taints);
+        if (!isSame) enqueueMoved(before, after);
+      },
       onDelete: (node) => enqueueMoved(node, undefined),
     });
   }

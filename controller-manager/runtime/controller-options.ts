@@ -35,7 +35,7 @@ export interface ControllerOptions {
   readonly resourceQuotaSyncPeriodMs?: number;
   /** Number of service accounts and Secrets processed concurrently; 5 if absent. */
   readonly concurrentServiceaccountTokenSyncs?: number;
-  /** Numbers of objects of a kind reconciled concurrently; 5 if absent. */
+  /** Numbers of objects of a kind reconciled concurrently; 5 if absent, 2 for DaemonSets. */
   readonly concurrentDeploymentSyncs?: number;
   readonly concurrentReplicasetSyncs?: number;
   readonly concurrentRcSyncs?: number;
