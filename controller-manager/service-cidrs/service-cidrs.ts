@@ -3,6 +3,7 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { Condition } from '../../shared/api/types/meta-v1';
 import type { IPAddress, ServiceCIDR } from '../../shared/api/types/networking-v1';
 import { hasCode } from '../../shared/client/status';
+import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { formatTime } from '../../shared/meta/time';
 import { ADDRESS_ALLOCATOR, FINALIZER, LABEL } from '../../shared/names';
@@ -28,7 +29,7 @@ const TERMINATING = {
  * in another range as well (upstream: `pkg/controller/servicecidrs`).
  */
 export async function runServiceCidrs(
-  { client, log, informers, createQueue }: ControllerContext,
+  { client, log, informers, createQueue, clock = systemClock }: ControllerContext,
   signal: AbortSignal,
   { graceMs = DELETION_GRACE_MS }: { readonly graceMs?: number } = {},
 ): Promise<void> {
@@ -67,7 +68,7 @@ export async function runServiceCidrs(
       await report(cidr, TERMINATING, stop);
       return undefined;
     }
-    const leftMs = Date.parse(cidr.metadata.deletionTimestamp ?? '') + graceMs - Date.now();
+    const leftMs = Date.parse(cidr.metadata.deletionTimestamp ?? '') + graceMs - clock.now();
     if (leftMs > 0) return { requeueAfterMs: leftMs };
     await changeFinalizers(client, { ...target, change: withoutFinalizer(FINALIZER.serviceCidr) }, stop);
     return undefined;
@@ -87,7 +88,7 @@ export async function runServiceCidrs(
       const { conditions = [] } = current.status ?? {};
       if (conditions.some(isSame)) return;
       const others = conditions.filter(({ type }) => type !== 'Ready');
-      const ready = { type: 'Ready', ...wanted, lastTransitionTime: formatTime(Date.now()) };
+      const ready = { type: 'Ready', ...wanted, lastTransitionTime: formatTime(clock.now()) };
       const next = { ...current, status: { ...current.status, conditions: [...others, ready] } };
       await client.updateStatus(RESOURCE.servicecidrs, next, { signal: stop });
     } catch (error) {
