@@ -204,6 +204,37 @@ test('a rotation can be undone, before and after the successor has issued', asyn
   expect((await ensure()).every((each) => each.startsWith('kept'))).toBe(true);
 });
 
+test('an undo that was interrupted is completed by running it again', async () => {
+  const old = fingerprint();
+  await rotate('trust');
+  await settleAndRotate('issue');
+  await expect(rotate('undo', failingAfter(1))).rejects.toThrow('the process ends');
+  expect(await rotate('undo')).toMatchObject({ state: 'trust', isDone: true });
+  expect(fingerprint()).toBe(old);
+  expect([isIssued('serving'), isIssued('user')]).toEqual([true, true]);
+});
+
+test('a phase that ended before a restart restarts all programs when it is run again', async () => {
+  const failing = { ...store, restart: async () => Promise.reject(new Error('the cluster does not answer')) };
+  for (const each of ['first', 'second']) {
+    await expect(rotate('trust', failing)).rejects.toThrow('does not answer');
+    expect([each, restarted]).toEqual([each, []]);
+  }
+  expect(await rotate('trust')).toMatchObject({ state: 'trust', isDone: true });
+  expect(restarted).toEqual(['Deployment app', 'StatefulSet etcd']);
+  expect(await rotate('trust')).toMatchObject({ isDone: true });
+  expect(restarted).toHaveLength(2);
+});
+
+test('a bundle without the time of its phase gets one when the phase is run again', async () => {
+  await rotate('trust');
+  const { 'rotated-at': _time, ...others } = bundles.get('ca') ?? {};
+  bundles.set('ca', others);
+  expect(await settleAndRotate('issue')).toMatchObject({ state: 'trust', isDone: false });
+  await rotate('trust');
+  expect(await settleAndRotate('issue')).toMatchObject({ state: 'issue', isDone: true });
+});
+
 test('authorities that an operator added to ca.crt stay trusted', async () => {
   const extra = file('other-ca', 'tls.crt');
   bundles.set('ca', { ...bundles.get('ca'), 'ca.crt': file('ca', 'tls.crt') + extra });

@@ -37,7 +37,8 @@ export interface RotationResult {
 /**
  * Runs one phase of the rotation of an authority, as Kubernetes describes the manual rotation of authorities. `trust` creates a successor,
  * which all programs trust beside the current authority. `issue` makes the successor issue all certificates. `finish` removes the predecessor.
- * A phase that was interrupted is completed by running it again, and `certs ensure` completes it too: all state is in the authority's bundle.
+ * A phase that was interrupted is completed by running it again: all state is in the authority's bundle. `certs ensure` writes the certificates of
+ * such a phase too, but does not record that it is complete.
  * Throws what the store throws.
  */
 export async function rotateAuthority(
@@ -58,7 +59,10 @@ export async function rotateAuthority(
   const step = findStep(found.state, phase);
   if (step === undefined)
     return refused(`the phase ${phase} does not follow on the state "${found.state}": ${NEXT[found.state]}`);
-  if (step.from !== found.state) return completePhase(options, name);
+  const isInterrupted = found.state !== 'single' && found.completedMs === undefined;
+  // Of an interrupted `undo`, the state is that of the phase before.
+  if (step.from !== found.state || (isInterrupted && step.settles && phase === 'undo'))
+    return completePhase(options, name, isInterrupted);
   if (step.settles) {
     if (found.completedMs === undefined)
       return refused(`the phase ${found.state} is not complete: run it again first`);
@@ -205,8 +209,12 @@ interface Rotation {
 async function readRotation(store: BundleStore, name: string): Promise<Rotation | undefined> {
   const bundle = await store.read(name);
   if (bundle === undefined) return undefined;
+  return { state: stateOf(bundle), completedMs: completedMsOf(bundle) };
+}
+
+function completedMsOf(bundle: Bundle): number | undefined {
   const completedMs = Date.parse((bundle[BUNDLE_FILE.rotation] ?? '').trim());
-  return { state: stateOf(bundle), completedMs: Number.isNaN(completedMs) ? undefined : completedMs };
+  return Number.isNaN(completedMs) ? undefined : completedMs;
 }
 
 /** A bundle says by its keys where it is; `previous.crt` alone is no state. */
@@ -215,14 +223,30 @@ function stateOf(bundle: Bundle): RotationState {
   return bundle[BUNDLE_FILE.previousKey] === undefined ? 'single' : 'issue';
 }
 
-/** Writes what the phase changes in the certificates of the authority, and records that it is complete. */
-async function completePhase(options: RotationOptions, name: string): Promise<RotationResult> {
+/**
+ * Writes what the phase changes in the certificates of the authority, and records that it is complete. With `isInterrupted`, programs are restarted
+ * although their certificates are written: the run may have ended between the two.
+ */
+async function completePhase(
+  options: RotationOptions,
+  name: string,
+  isInterrupted = false,
+): Promise<RotationResult> {
   const { changed, refused } = await convergeBundles(options, name);
+  if (isInterrupted) await restartPrograms(options, name);
   if (refused.length === 0) await markCompleted(options, name, changed === 0);
   const { state, message } = await describeRotation(options.store, name);
   if (refused.length > 0)
     return { authority: name, state, isDone: false, message: `not complete: ${refused.join('; ')}` };
   return { authority: name, state, isDone: true, message };
+}
+
+async function restartPrograms({ plan, store }: RotationOptions, name: string): Promise<void> {
+  for (const { authority, restart, restartForTrust } of plan.certificates) {
+    if (authority !== name) continue;
+    if (restart !== undefined) await store.restart({ kind: 'Deployment', name: restart });
+    if (restartForTrust !== undefined) await store.restart({ kind: 'StatefulSet', name: restartForTrust });
+  }
 }
 
 async function convergeBundles(
@@ -242,8 +266,7 @@ async function convergeBundles(
 async function markCompleted({ store, clock }: RotationOptions, name: string, keeps = false): Promise<void> {
   await changeBundle(store, name, (before): BundleChange | undefined => {
     if (before === undefined || stateOf(before) === 'single') return undefined;
-    const isMarked = before[BUNDLE_FILE.rotation] !== INCOMPLETE;
-    if (keeps && isMarked) return undefined;
+    if (keeps && completedMsOf(before) !== undefined) return undefined;
     return {
       reason: 'complete',
       make: () => ({ ...before, [BUNDLE_FILE.rotation]: `${new Date(clock.now()).toISOString()}\n` }),
