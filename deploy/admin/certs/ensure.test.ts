@@ -272,9 +272,23 @@ test('a folder whose write was interrupted is completed by the next read', async
   };
   writeFileSync(path.join(dir, 'user', '.writing'), JSON.stringify(bundle));
   writeFileSync(path.join(dir, 'user', 'tls.crt'), bundle['tls.crt']);
+  const temporary = 'tls.key.0123456789ab.tmp';
+  writeFileSync(path.join(dir, 'user', temporary), bundle['tls.key']);
   expect(file('user', 'tls.key')).not.toBe(bundle['tls.key']);
   expect(await openFolderStore(dir).read('user')).toEqual(bundle);
-  expect(readdirSync(path.join(dir, 'user')).toSorted()).toEqual(['ca.crt', 'tls.crt', 'tls.key']);
+  expect(readdirSync(path.join(dir, 'user')).toSorted()).toEqual(['ca.crt', 'tls.crt', 'tls.key', temporary]);
+});
+
+test('a write to a folder that another process changed since the read is refused', async () => {
+  await ensure();
+  const [one, other] = [openFolderStore(dir), openFolderStore(dir)];
+  const before = await one.read('redis');
+  expect(await other.read('redis')).toEqual(before);
+  expect(await other.write('redis', { password: 'of the other' })).toBe(true);
+  expect(await one.write('redis', { password: 'of the first' })).toBe(false);
+  expect(await one.read('redis')).toEqual({ password: 'of the other' });
+  expect(await one.write('redis', { password: 'of the first' })).toBe(true);
+  expect(file('redis', 'password')).toBe('of the first');
 });
 
 test('the expiry of each certificate is reported, missing ones first', async () => {

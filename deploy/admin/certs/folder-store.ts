@@ -11,21 +11,18 @@ import { BUNDLE_FILE } from './bundle-store';
  * interrupted is completed by the next read.
  */
 export function openFolderStore(root: string): BundleStore {
+  /** The contents of bundles when they were read last. */
+  const seen = new Map<string, string>();
   return {
     read: async (name) => {
-      const folder = path.join(root, name);
-      if (!existsSync(folder)) return Promise.resolve(undefined);
-      const journal = path.join(folder, JOURNAL_FILE);
-      if (existsSync(journal)) writeFiles(folder, JSON.parse(readFileSync(journal, 'utf8')) as Bundle);
-      const files = readdirSync(folder).filter((file) => !file.startsWith('.'));
-      return Promise.resolve(
-        Object.fromEntries(
-          files.map((file) => [file, readFlagFile('dir', path.join(folder, file)).toString()]),
-        ),
-      );
+      const bundle = readBundle(path.join(root, name));
+      seen.set(name, JSON.stringify(bundle ?? {}));
+      return Promise.resolve(bundle);
     },
     write: async (name, bundle) => {
       const folder = path.join(root, name);
+      // Without a lock: two writers conflict unless they write in the same milliseconds.
+      if (seen.get(name) !== JSON.stringify(readBundle(folder) ?? {})) return Promise.resolve(false);
       makeDirectory(folder, FOLDER_MODE);
       writeFileAtomically(path.join(folder, JOURNAL_FILE), JSON.stringify(bundle), 0o640);
       writeFiles(folder, bundle);
@@ -35,6 +32,17 @@ export function openFolderStore(root: string): BundleStore {
     restart: async () => Promise.resolve(),
     close: () => undefined,
   };
+}
+
+function readBundle(folder: string): Bundle | undefined {
+  if (!existsSync(folder)) return undefined;
+  const journal = path.join(folder, JOURNAL_FILE);
+  if (existsSync(journal)) writeFiles(folder, JSON.parse(readFileSync(journal, 'utf8')) as Bundle);
+  // A crash may leave the temporary file of an atomic write, such as a key.
+  const files = readdirSync(folder).filter((file) => !file.startsWith('.') && !file.endsWith('.tmp'));
+  return Object.fromEntries(
+    files.map((file) => [file, readFlagFile('dir', path.join(folder, file)).toString()]),
+  );
 }
 
 /** Holds the whole bundle while its files are written. */
