@@ -54,12 +54,13 @@ function refuse(errors: readonly string[]): number {
 
 /**
  * Starts this program again at the level of the store. The tables are read when their modules load, so the modules of the program load
- * again; those of packages stay.
+ * again; those of packages stay. The program may be installed in `node_modules` itself.
  */
 function startAgain(level: ApiLevel): undefined {
   process.env['ORCH_API_LEVEL'] = formatApiLevel(level);
+  const dist = `${path.dirname(__dirname)}${path.sep}`;
   for (const file of Object.keys(require.cache)) {
-    if (!file.includes(`${path.sep}node_modules${path.sep}`)) Reflect.deleteProperty(require.cache, file);
+    if (file.startsWith(dist)) Reflect.deleteProperty(require.cache, file);
   }
   createRequire(__filename)(__filename);
   return undefined;

@@ -24,9 +24,10 @@ export async function serve(flags: ServerFlags, flagWarnings: readonly string[])
   };
   process.once('SIGTERM', onSignal);
   process.once('SIGINT', onSignal);
-  process.on('unhandledRejection', (error) => {
+  const onRejection = (error: unknown): void => {
     log.error({ error }, 'unhandled promise rejection');
-  });
+  };
+  process.on('unhandledRejection', onRejection);
   try {
     await runServer({ options, log, logFailure: lastError, build: readBuild() }, stop.signal);
     return { code: 0 };
@@ -34,6 +35,7 @@ export async function serve(flags: ServerFlags, flagWarnings: readonly string[])
     if (stop.signal.aborted) return { code: 0 };
     if (error instanceof ApiLevelMismatch) {
       process.removeListener('SIGTERM', onSignal).removeListener('SIGINT', onSignal);
+      process.removeListener('unhandledRejection', onRejection);
       return { level: error.level };
     }
     log.error({}, `cannot serve: ${error instanceof Error ? error.message : String(error)}`);

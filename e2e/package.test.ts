@@ -3,7 +3,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { ensureCredentials } from '../deploy/local/credentials';
+import { startEtcdCluster } from '../deploy/local/etcd-cluster';
 import { repositoryRoot } from '../deploy/local/repository';
+import type { Replica } from './support/replica';
+import { startReplica } from './support/replica';
+import { explained, makeWorkspace } from './support/workspace';
 
 const run = promisify(execFile);
 
@@ -80,6 +85,33 @@ test('CommonJS and ES modules start control planes of both dialects in one proce
   );
   expect(await runFile('use.mjs', `import { startControlPlane } from 'orch';${USE}`)).toBe('true true');
 });
+
+test(
+  'the API server starts again at the API level of its store, also from node_modules',
+  explained(async () => {
+    const workspace = makeWorkspace('package');
+    const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
+    let replica: Replica | undefined;
+    try {
+      replica = await startReplica({
+        dialect: 'kubernetes',
+        storage: { kind: 'etcd', endpoints: etcd.endpoints },
+        dir: workspace.dir,
+        credentials: ensureCredentials(workspace.dir),
+        program: path.join(folder, 'node_modules/orch/dist/bin/orch-apiserver.js'),
+        extraArgs: ['--api-level=1.21'],
+        // Without the flag, the level is that of the store.
+        env: { ORCH_API_LEVEL: '' },
+      });
+      await replica.exchange({ extraArgs: [] });
+      expect((await replica.client.get('/version')).body).toMatchObject({ minor: '21' });
+    } finally {
+      await replica?.stop();
+      await etcd.stop();
+      workspace.remove();
+    }
+  }),
+);
 
 test('the operator of the manual passes its own test', async () => {
   const page = await readFile(path.join(repositoryRoot, 'apiserver/docs/testing.md'), 'utf8');
