@@ -1,6 +1,7 @@
 import { PATIENCE_MS } from '../../../shared/testing/eventually';
 import { StorageError } from '../storage/backend';
 import type { ClusterCache } from './cluster-cache';
+import type { DecodedValues } from './state/entry-codec';
 import {
   CONFIG_MAPS,
   createCache,
@@ -189,6 +190,17 @@ test('a value that cannot be decoded is counted and skipped, and the feed contin
     'DELETED a/bad@6',
   ]);
   expect(cache.stats().undecodable).toBe(2);
+});
+
+test('what was decoded before is used for the fields that it has, and decoded again for others', async () => {
+  const backend = new MemoryBackend();
+  put(backend, 'p1', { node: 'n1' });
+  const decoded: DecodedValues = new WeakMap();
+  for (const paths of [[], ['spec.nodeName'], []]) {
+    const cache = await started(backend, { resources: [{ ...PODS, fieldPaths: paths }], decoded });
+    const { fields } = cache.resource(PODS.keyPrefix).get('a/p1') ?? {};
+    expect(paths.map((path) => fields?.[path])).toEqual(paths.map(() => 'n1'));
+  }
 });
 
 test('a resource added to a running cache is filled during the feed and misses no event', async () => {

@@ -3,7 +3,7 @@ import { valueOf } from '../../storage/backend';
 import type { CacheServices } from '../context';
 import type { CachedResource } from './entry';
 import { inHubForm } from './entry';
-import type { CacheEntry } from './entry-codec';
+import type { CacheEntry, EntryFacts } from './entry-codec';
 import { decodeEntry } from './entry-codec';
 import { contentOfStored } from '../entry-layout';
 import type { Slabs } from './slab';
@@ -18,7 +18,9 @@ export function decodeStored(
   try {
     const absolute = `${prefix}/${resource.keyPrefix}${key}`;
     const plain = inHubForm(resource, valueOf(stored));
-    const known = decoded?.get(plain);
+    const found = decoded?.get(plain);
+    // A definition may have got selectable fields since.
+    const known = found !== undefined && hasFields(found, resource) ? found : undefined;
     const parsed = known === undefined ? recent.findParsed(absolute, plain) : undefined;
     const entry = decodeEntry(resource, { key, plain, revision, parsed, known }, slabs);
     const { labels, fields, uid } = entry;
@@ -33,4 +35,8 @@ export function decodeStored(
     );
     return undefined;
   }
+}
+
+function hasFields({ fields }: EntryFacts, { fieldPaths }: CachedResource): boolean {
+  return fieldPaths.every((path) => fields[path] !== undefined);
 }

@@ -6,6 +6,7 @@ import { PATIENCE_MS, patience } from '../../../../shared/testing/eventually';
 import type { Backend } from '../../storage/backend';
 import { ClusterCache } from '../cluster-cache';
 import type { CachedResource, Entry, Representation } from '../state/entry';
+import type { DecodedValues } from '../state/entry-codec';
 import type { CacheLimits } from '../limits';
 import type { WatchRequest } from '../fan-out/watch-request';
 
@@ -186,6 +187,7 @@ export function createCache(
     readonly resources?: readonly CachedResource[];
     readonly log?: Log;
     readonly fills?: 'everything' | 'on demand';
+    readonly decoded?: DecodedValues;
   } = {},
 ): ClusterCache {
   return new ClusterCache({
@@ -196,6 +198,7 @@ export function createCache(
     clock: options.clock ?? systemClock,
     limits: { retryDelayMinMs: 1, retryDelayMaxMs: 5, ...options.limits },
     fills: options.fills ?? 'everything',
+    decoded: options.decoded,
   });
 }
 
