@@ -4,6 +4,7 @@ import { json as readJson } from 'node:stream/consumers';
 import { issueCertificate, makeCa } from '../shared/certs/certificate';
 import { eventually } from '../shared/testing/eventually';
 import { startControlPlane } from './control-plane';
+import { PlaneClock } from './plane-clock';
 import type { Access, ControlPlane, ControlPlaneSnapshot } from './types';
 
 /* eslint-disable typescript/no-explicit-any -- the objects of tests are read as JSON */
@@ -229,6 +230,29 @@ test('advancing the clock runs what controllers do at a time, in order', async (
   expect(minutes).toHaveLength(before + 3);
   const steps = minutes.slice(-3).map((minute, at, all) => minute - (all[at - 1] ?? minute - 60));
   expect(steps).toEqual([60, 60, 60]);
+});
+
+test('advancing the clock does not wait for work that a stopped controller has left', async () => {
+  const clock = new PlaneClock();
+  const stop = new AbortController();
+  const queue = clock.observeWork(stop.signal);
+  queue.added('waiting');
+  stop.abort();
+  queue.added('later');
+  const fired: string[] = [];
+  clock.after(1_000, () => fired.push('timer'));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    turn = setImmediate(count);
+  };
+  let turn = setImmediate(count);
+  await clock.advance(2_000);
+  clearImmediate(turn);
+  clock.close();
+  expect(fired).toEqual(['timer']);
+  // Work that is under way is waited for through all turns of a second.
+  expect(turns).toBeLessThan(50);
 });
 
 test('faults refuse, cut and expire, and end when they are cleared', async () => {

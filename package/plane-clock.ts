@@ -48,11 +48,13 @@ export class PlaneClock implements Clock, Timers {
     };
   }
 
-  /** Observes a work queue of a controller, so that `advance` waits for its work. */
-  observeWork(): WorkQueueObserver {
+  /** Observes a work queue of a controller, so that `advance` waits for its work until the signal aborts: no worker takes the rest. */
+  observeWork(signal: AbortSignal): WorkQueueObserver {
     const waiting = new Set<string>();
     const taken = new Set<string>();
+    signal.addEventListener('abort', () => (this.#busyKeys -= waiting.size + taken.size), { once: true });
     const count = (change: () => void): void => {
+      if (signal.aborted) return;
       this.#busyKeys -= waiting.size + taken.size;
       change();
       this.#busyKeys += waiting.size + taken.size;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { DecodedValues } from '../apiserver/engine/watch-cache/state/entry-codec';
 import type { EmbeddedUsers } from '../apiserver/compose/authentication';
 import type { EmbeddedServer } from '../apiserver/compose/listener';
@@ -128,6 +129,8 @@ async function runControllers(
   const { controllers: words, controllerOptions, elects, log, clock } = parts;
   const selected = [...selectControllers(words).selected, ...nodePrograms(parts, requests)];
   if (selected.length === 0) return;
+  // Every queue listens to it.
+  setMaxListeners(0, signal);
   await runControllerManager(
     {
       client: createLocalClient(requests, userOf(USER.controllerManager), log),
@@ -137,7 +140,7 @@ async function runControllers(
       controllerOptions: { ...CONTROLLER_OPTIONS, ...controllerOptions },
       metrics: {
         queueOf: (_name, options) =>
-          createWorkQueue({ ...options, timers: clock, observer: clock.observeWork() }),
+          createWorkQueue({ ...options, timers: clock, observer: clock.observeWork(signal) }),
         noteLeading: () => undefined,
       },
       clock,
