@@ -2,6 +2,7 @@ import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
 } from '../../../../shared/api/types/admissionregistration-v1';
+import { Slices } from '../../../../shared/concurrency/slices';
 import { StatusError, notFound } from '../../../../shared/errors/status-error';
 import type { StatusReason } from '../../../../shared/errors/status-error';
 import { GROUP } from '../../../../shared/names';
@@ -215,7 +216,12 @@ class MutationRun {
     const namespaceObject = await namespaceObjectOf(this.#attributes, this.#cluster, this.#signal);
     const { namespace } = this.#attributes.write;
     if (namespaceObject === undefined && namespace !== '') throw notFound(NAMESPACES, namespace);
-    for (const invocation of invocations) await this.#invoke(invocation, namespaceObject);
+    const slices = new Slices();
+    for (const invocation of invocations) {
+      await this.#invoke(invocation, namespaceObject);
+      if (slices.due()) await slices.pause();
+      this.#signal.throwIfAborted();
+    }
     if (this.#hasPatched) {
       this.#askAgain();
       this.#reinvocation.wantsSecond = true;

@@ -1,5 +1,6 @@
 import { parseGroupVersion } from '../../../../shared/api/resources';
 import type { ParamKind, ParamRef } from '../../../../shared/api/types/admissionregistration-v1';
+import { Slices } from '../../../../shared/concurrency/slices';
 import { withTimeLimit } from '../../../../shared/concurrency/time-limit';
 import { matchesLabels, toLabelSelector } from '../../../../shared/meta/labels';
 import type { ApiObject, GroupVersionKind } from '../../../../shared/object/object';
@@ -110,7 +111,11 @@ async function find(
   const snapshot = read.cache.resource(stored.keyPrefix).snapshot();
   const entries = namespace === '' ? snapshot.entries() : snapshot.entriesOf(namespace);
   const found: ApiObject[] = [];
+  // A namespace can have many objects, and each one that is selected has to be parsed.
+  const slices = new Slices();
   for (const entry of entries) {
+    if (slices.due()) await slices.pause();
+    signal.throwIfAborted();
     if (!matchesLabels(selected, entry.labels)) continue;
     if (found.length === PARAMS_MAX)
       throw new Error(`paramRef selects more than ${String(PARAMS_MAX)} params`);

@@ -1,6 +1,7 @@
 import type * as Apis from '../../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import type * as Definitions from '../../../testing/custom-resources/definitions';
+import type * as SlicesModule from '../../../../shared/concurrency/slices';
 import { GROUP, LABEL } from '../../../../shared/names';
 
 /** Modules of a process that serves a level with policies; the level is read when they are loaded. */
@@ -10,6 +11,19 @@ process.env[LEVEL] = '1.36';
 jest.resetModules();
 const { startInProcessApi } = jest.requireActual<typeof Apis>('../../../testing/in-process-api');
 const definitions = jest.requireActual<typeof Definitions>('../../../testing/custom-resources/definitions');
+
+const { Slices } = jest.requireActual<typeof SlicesModule>('../../../../shared/concurrency/slices');
+
+/** Returns how often a write pauses when each slice of the event loop is used up at once. */
+async function pausesOf(send: () => Promise<Reply>): Promise<number> {
+  const due = jest.spyOn(Slices.prototype, 'due').mockReturnValue(true);
+  const pause = jest.spyOn(Slices.prototype, 'pause');
+  expect((await send()).code).toBe(201);
+  const { length } = pause.mock.calls;
+  due.mockRestore();
+  pause.mockRestore();
+  return length;
+}
 
 let api: InProcessApi;
 beforeEach(async () => {
@@ -140,6 +154,20 @@ test('variables are lazy, see each other and are evaluated once', async () => {
   expect((await create('a', { data: { a: '', b: '' } })).json.message).toBe(
     `${DENIED}failed expression: !variables.big`,
   );
+});
+
+test('a variable that refers to itself is an error of the policy', async () => {
+  await enforce({
+    spec: {
+      variables: [
+        { name: 'size', expression: 'size(object.data)' },
+        { name: 'size', expression: 'variables.size + 1' },
+      ],
+      validations: [{ expression: 'variables.size < 3' }],
+    },
+  });
+  const { code, json } = await create('a', { data: { a: '' } });
+  expect([code, json.message]).toEqual([422, expect.stringContaining('refers to itself')]);
 });
 
 test('a failure of a policy with failurePolicy Ignore admits the write', async () => {
@@ -279,6 +307,15 @@ describe('parameters', () => {
     expect([(await secret('abc')).code, (await secret('abcd')).code]).toEqual([201, 422]);
   });
 
+  test('are searched in slices of the event loop', async () => {
+    await enforce({
+      spec,
+      binding: { paramRef: { selector: { matchLabels: { is: 'limit' } }, parameterNotFoundAction: 'Allow' } },
+    });
+    for (let at = 0; at < 20; at += 1) await create(`other-${String(at)}`);
+    expect(await pausesOf(async () => secret('a'))).toBeGreaterThanOrEqual(20);
+  });
+
   test('of a kind that is not served are an error of the policy', async () => {
     await enforce({
       spec: { ...spec, paramKind: { apiVersion: 'example.com/v1', kind: 'None' } },
@@ -298,6 +335,16 @@ test('a policy applies to requests that begin after its binding was acknowledged
     expect((await create(`r${String(round)}`)).code).toBe(201);
     await api.call('DELETE', `${GROUP_PATH}/validatingadmissionpolicies/p`);
   }
+});
+
+test('a binding that was removed before a refill of the watch cache no longer applies', async () => {
+  await enforce({ spec: { validations: [{ expression: 'false' }] } });
+  await enforce({ name: 'q', spec: { validations: [{ expression: 'true' }] } });
+  expect((await create('a')).code).toBe(422);
+  await api.call('DELETE', `${GROUP_PATH}/validatingadmissionpolicybindings/p-b`);
+  const prefix = `${GROUP.admissionregistration}/validatingadmissionpolicybindings/`;
+  api.plane.cache.rebuildResource(prefix, 'a test');
+  expect((await create('a')).code).toBe(201);
 });
 
 test('policies do not see policies', async () => {
@@ -412,6 +459,28 @@ describe('mutating policies', () => {
       { name: 'c' },
       { name: 'side', image: 'i', terminationMessagePath: '/dev/termination-log' },
     ]);
+  });
+
+  test('are applied in slices of the event loop', async () => {
+    const selector = { matchLabels: { is: 'param' } };
+    await mutateBy(
+      'p',
+      {
+        paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+        matchConstraints: { resourceRules: [{ ...maps(['CREATE']), resources: ['secrets'] }] },
+        mutations: [patch('[JSONPatch{op: "test", path: "/metadata/name", value: "none"}]')],
+      },
+      { paramRef: { selector, parameterNotFoundAction: 'Allow' } },
+    );
+    const secret = async (name: string): Promise<Reply> =>
+      create(name, {}, '/api/v1/namespaces/default/secrets');
+    const selected = { labels: { is: 'param' } };
+    await create('first', { metadata: { name: 'first', ...selected } });
+    const ofOne = await pausesOf(async () => secret('a'));
+    const names = Array.from({ length: 10 }, (_, at) => `param-${String(at)}`);
+    for (const name of names) await create(name, { metadata: { name, ...selected } });
+    // Plugins run twice after a mutation: two searches and two invocations for each parameter.
+    expect(await pausesOf(async () => secret('b'))).toBeGreaterThanOrEqual(ofOne + 3 * names.length);
   });
 
   test('are reinvoked after later changes if they allow it', async () => {

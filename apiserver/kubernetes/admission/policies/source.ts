@@ -60,8 +60,7 @@ export class PolicySource<P extends Policy> {
 
   /** Returns undefined if `settle` must be awaited first. */
   hooks(attributes: AdmissionAttributes): readonly PolicyHook<P>[] | undefined {
-    const isSettled = this.#policies.isPrepared && this.#bindings.isPrepared && this.#isFresh();
-    return isSettled ? this.#hooks(attributes) : undefined;
+    return this.#isPrepared && this.#isFresh() ? this.#hooks(attributes) : undefined;
   }
 
   /** Waits until the cache is fresh. Throws Timeout (504) or ServiceUnavailable (503): no request bypasses policies meanwhile. */
@@ -69,14 +68,21 @@ export class PolicySource<P extends Policy> {
     if (!this.#isFresh()) await this.#parts.newReading().freshen(signal);
     try {
       await withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
-        await this.#policies.whenPrepared(inTime);
-        await this.#bindings.whenPrepared(inTime);
+        // One may be refilled again while the other one is.
+        while (!this.#isPrepared) {
+          await this.#policies.whenPrepared(inTime);
+          await this.#bindings.whenPrepared(inTime);
+        }
       });
     } catch (error) {
       if (signal.aborted) throw error;
       throw serviceUnavailable('admission waits for policies to be refilled', RETRY_AFTER_SECONDS);
     }
     return this.#hooks(attributes);
+  }
+
+  get #isPrepared(): boolean {
+    return this.#policies.isPrepared && this.#bindings.isPrepared;
   }
 
   #isFresh(): boolean {
@@ -120,6 +126,7 @@ function sortedByName<T extends { readonly name: string }>(byName: ReadonlyMap<s
 class Followed<T> {
   readonly byName = new Map<string, T>();
   readonly #follower: CacheFollower | undefined;
+  #hasChanged = false;
 
   constructor(
     { group, resource }: ResourceName,
@@ -130,9 +137,11 @@ class Followed<T> {
     if (found === undefined) return;
     this.#follower = new CacheFollower(cache.resource(found.keyPrefix), {
       reset: () => {
+        this.#hasChanged = true;
         this.byName.clear();
       },
       changed: (name, entry) => {
+        this.#hasChanged = true;
         this.byName.delete(name);
         if (entry === undefined) return;
         try {
@@ -148,8 +157,12 @@ class Followed<T> {
     return this.#follower?.isPrepared ?? true;
   }
 
+  /** Returns whether there were changes since the last call, also those of a refill, which happen before it. */
   catchUp(): boolean {
-    return this.#follower?.catchUp() ?? false;
+    this.#follower?.catchUp();
+    const hasChanged = this.#hasChanged;
+    this.#hasChanged = false;
+    return hasChanged;
   }
 
   async whenPrepared(signal: AbortSignal): Promise<void> {

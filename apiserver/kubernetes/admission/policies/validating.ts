@@ -91,8 +91,8 @@ interface Denial {
   readonly reason: string;
 }
 
-/** The objects of a write, as policies of both kinds see them. */
-export function reviewedObjects(attributes: AdmissionAttributes): {
+/** The objects of a write, as policies see them. */
+function reviewedObjects(attributes: AdmissionAttributes): {
   readonly object: ReviewedObject | undefined;
   readonly oldObject: ReviewedObject | undefined;
 } {
