@@ -1,8 +1,10 @@
 import type * as Apis from '../../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
-import type { PodSpec } from '../../../../shared/api/types/core-v1';
+import type { Namespace, PodSpec } from '../../../../shared/api/types/core-v1';
+import { attributesOf, outcomeOf } from '../testing/plugin-bench';
 import { podSecurityConfiguration, podSecurityProblem } from './configuration';
 import type { Level } from './policy';
+import { podSecurity } from './pod-security';
 import { DEFAULT_POLICY, formatStandard, policyOf } from './policy';
 import { detailsOf, violationsOf } from './standards';
 
@@ -231,6 +233,29 @@ test('the configuration has defaults and exemptions, and is refused when it is w
   expect(podSecurityProblem(undefined)).toBeUndefined();
   expect(podSecurityProblem({ defaults: { warn: 'all' } })).toContain('defaults.warn');
   expect(podSecurityProblem({ exemptions: { namespaces: 'x' } })).toContain('must be a list');
+});
+
+test.each([
+  ['created', undefined, { 'pod-security.orch/enforce': 'baseline' }, 1],
+  ['tightened', {}, { 'pod-security.orch/enforce': 'baseline' }, 1],
+  ['created without labels', undefined, {}, 0],
+])('an exempt namespace that is %s warns that its policy is ignored', async (_, before, labels, count) => {
+  const warnings: string[] = [];
+  const namespaceOf = (given: object): Namespace => ({ metadata: { name: 'n', labels: given } }) as Namespace;
+  const attributes = attributesOf('v1/namespaces', {
+    operation: before === undefined ? 'CREATE' : 'UPDATE',
+    object: namespaceOf(labels),
+    ...(before === undefined ? {} : { oldObject: namespaceOf(before) }),
+    warn: (text) => warnings.push(text),
+  });
+  await outcomeOf(podSecurity({ exemptions: { namespaces: ['n'] } }), attributes);
+  expect(warnings).toEqual(
+    Array.from(
+      { length: count },
+      () =>
+        'namespace "n" is exempt from Pod Security, and the policy (enforce=baseline:latest) will be ignored',
+    ),
+  );
 });
 
 describe('at an API level that has the plugin', () => {

@@ -80,7 +80,7 @@ function admitNamespace(
   if (errors.length > 0 && !deepEqual(errors, before?.errors)) {
     throw invalidObject(write.endpoint.row, name, errors);
   }
-  if (before === undefined || !isTightened(policy.enforce, before.policy.enforce)) return;
+  if (before !== undefined && !isTightened(policy.enforce, before.policy.enforce)) return;
   if (exemptNamespaces.has(name)) {
     const ignored = chosenIn(labels, policy);
     if (ignored !== '' && !deepEqual(policy, defaults)) {
@@ -90,6 +90,8 @@ function admitNamespace(
     }
     return;
   }
+  // A new namespace has no pods.
+  if (before === undefined) return;
   return warnAbout(name, policy.enforce, { cluster, settings, signal, warn: write.warn });
 }
 
