@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Answer, Exchange } from '../request/exchange';
+import type { LoopBounds } from '../request/loop-bounds';
 import { keepStoredWithin } from '../request/loop-bounds';
 import { deleteObject } from '../registry/delete';
 import type { DeleteOptions } from '../registry/deletion';
@@ -52,13 +53,22 @@ interface Deletion {
   readonly options: DeleteOptions;
 }
 
-/** Throws the first error once all running deletions have ended; no deletion starts after it. */
+/**
+ * Deletes the largest object first, within the bounds of the request: if its admission takes too long for the event loop, a worker can
+ * still delete the whole collection. Throws the first error once all running deletions have ended; no deletion starts after it.
+ */
 async function deleteAll(context: VerbContext, deletion: Deletion, entries: readonly Entry[]): Promise<void> {
+  const [first, ...others] = entries;
+  if (first === undefined) return;
+  const largest = others.reduce((a, b) => (b.bytes.length > a.bytes.length ? b : a), first);
+  await deleteOne(context, deletion, largest, deletion.exchange.bounds);
+  const rest = entries.filter((entry) => entry !== largest);
   // Each running deletion listens to the signal; Node would report a leak.
   setMaxListeners(0, deletion.exchange.signal);
   const progress = { hasFailed: false };
-  await forEachLimited(untilFailed(entries, progress), DELETIONS_AT_ONCE, async (entry) => {
-    await deleteOne(context, deletion, entry).catch((error: unknown) => {
+  await forEachLimited(untilFailed(rest, progress), DELETIONS_AT_ONCE, async (entry) => {
+    // A worker would no longer find the objects that are deleted already.
+    await deleteOne(context, deletion, entry, undefined).catch((error: unknown) => {
       progress.hasFailed = true;
       throw error;
     });
@@ -80,12 +90,13 @@ async function deleteOne(
   context: VerbContext,
   { exchange, target, options }: Deletion,
   entry: Entry,
+  bounds: LoopBounds | undefined,
 ): Promise<void> {
   const place = { ...target, namespace: entry.namespace, name: entry.name };
   try {
     await deleteObject(
       context.store,
-      { ...writeRequestOf(exchange, place, options.dryRun), bounds: undefined },
+      { ...writeRequestOf(exchange, place, options.dryRun), bounds },
       options,
       exchange.signal,
     );
