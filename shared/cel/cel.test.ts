@@ -228,6 +228,19 @@ test('an evaluation ends at its limit, and reports its cost on the way', () => {
   expect(seen.at(-1)).toBeLessThan(cost);
 });
 
+test('answers of the authorizer cost what upstream counts, but are no work', () => {
+  const source = "authorizer.group('').resource('pods').check('get').allowed() && x == 5";
+  const checked = environment.compile(source);
+  if (checked instanceof Issues) throw new Error(checked.toString());
+  const seen: number[] = [];
+  const { cost, work } = environment.plan(checked).evaluate({
+    variables: (name) => VALUES.get(name),
+    costMax: 1e6,
+    onCost: (units) => seen.push(units),
+  });
+  expect([cost > 350_000, work < 100, Math.max(...seen) < 100]).toEqual([true, true, true]);
+});
+
 test.each([
   ['x == 1', 1],
   ['l.all(i, i > 0)', 52],

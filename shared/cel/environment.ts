@@ -141,6 +141,8 @@ export interface Evaluation {
   readonly result: Result;
   /** In upstream's units. */
   readonly cost: number;
+  /** What of it was work of this thread; answers of other parts, such as the authorizer, are not. */
+  readonly work: number;
 }
 
 /** A planned expression, which can be evaluated any number of times. */
@@ -159,7 +161,7 @@ export class Program {
   evaluate(options: FrameOptions): Evaluation {
     const frame = new Frame(options);
     const result = this.#plan(frame);
-    return { result, cost: frame.cost };
+    return { result, cost: frame.cost, work: frame.work };
   }
 }
 

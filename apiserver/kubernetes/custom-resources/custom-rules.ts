@@ -72,7 +72,6 @@ export function validateByRules(
     .map(toFieldError);
 }
 
-/** Throws TooLargeHereError when rules have spent what they may on the event loop. */
 /** Errors after which upstream evaluates no rules (`hasBlockingErr`). */
 function isBlocking({ reason, message }: FieldError): boolean {
   return (

@@ -12,6 +12,8 @@ import type { Result, Value } from '../eval/values';
 export interface RuntimeCost {
   (args: readonly Result[], result: Result | undefined): number;
   readonly needsResult?: boolean;
+  /** Whether another part answers the call, so that its cost is no work of this thread. */
+  readonly isAnswer?: boolean;
 }
 
 const ONE: RuntimeCost = () => 1;
@@ -81,7 +83,7 @@ const equality: RuntimeCost = (args, result) =>
 
 /** Functions of Kubernetes' libraries (k8s.io/apiserver `cel/library/cost.go`, `CallCost`), by name. */
 const BY_FUNCTION = new Map<string, RuntimeCost>([
-  ['check', () => AUTHORIZATION_CHECK],
+  ['check', Object.assign(() => AUTHORIZATION_CHECK, { isAnswer: true })],
   ...['fieldSelector', 'labelSelector'].map(
     (name) => [name, (args: readonly Result[]) => selectorCost(costSizeOf(args[1] ?? null))] as const,
   ),

@@ -7,18 +7,24 @@ const CHECK_INTERVAL = 1000;
 export class CostLimitExceeded extends Error {
   /** What was spent, in cost units. */
   readonly cost: number;
+  /** What of it was work of this thread. */
+  readonly work: number;
 
-  constructor(cost: number) {
+  constructor({ cost, work }: { readonly cost: number; readonly work: number }) {
     super('operation cancelled: actual cost limit exceeded');
     this.cost = cost;
+    this.work = work;
   }
 }
 
 /** Returns the value of a variable; undefined for one that has none. */
 export type Variables = (name: string) => Result | undefined;
 
-/** Receives what an evaluation has cost so far. It may throw to abandon the evaluation, for instance to repeat it in a worker. */
-export type CostHook = (cost: number) => void;
+/**
+ * Receives what the work of an evaluation has cost so far, which is what holds this thread. It may throw to abandon the evaluation, for
+ * instance to repeat it in a worker.
+ */
+export type CostHook = (work: number) => void;
 
 export interface FrameOptions {
   readonly variables: Variables;
@@ -37,6 +43,8 @@ export class Frame {
   readonly #costMax: number;
   readonly #onCost: CostHook | undefined;
   #checkAt: number;
+  /** What answers of other parts have cost. */
+  #answers = 0;
 
   constructor({ variables, costMax, onCost }: FrameOptions) {
     this.variables = variables;
@@ -55,9 +63,20 @@ export class Frame {
     if (this.cost > this.#checkAt) this.#check();
   }
 
+  /** Adds the cost of an answer that another part gives, such as the authorizer: it counts for the limit, but is no work. */
+  chargeAnswer(units: number): void {
+    this.#answers += units;
+    this.charge(units);
+  }
+
+  /** What the work has cost, in cost units: all but the answers of other parts. */
+  get work(): number {
+    return this.cost - this.#answers;
+  }
+
   #check(): void {
-    if (this.cost > this.#costMax) throw new CostLimitExceeded(this.cost);
-    this.#onCost?.(this.cost);
+    if (this.cost > this.#costMax) throw new CostLimitExceeded(this);
+    this.#onCost?.(this.work);
     this.#checkAt = Math.min(this.cost + CHECK_INTERVAL, this.#costMax);
   }
 }

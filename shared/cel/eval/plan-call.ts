@@ -170,7 +170,8 @@ function runCharged(
     frame.charge(cost(values, result));
     return result;
   }
-  frame.charge(cost(values, undefined));
+  if (cost.isAnswer === true) frame.chargeAnswer(cost(values, undefined));
+  else frame.charge(cost(values, undefined));
   return run(values);
 }
 

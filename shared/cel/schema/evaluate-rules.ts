@@ -166,7 +166,8 @@ class RuleRun {
       return { ...evaluation, isOverLimit: false };
     } catch (error) {
       if (!(error instanceof CostLimitExceeded)) throw error;
-      return { result: new EvalError(error.message), cost: error.cost, isOverLimit: true };
+      const { cost, work } = error;
+      return { result: new EvalError(error.message), cost, work, isOverLimit: true };
     }
   }
 

@@ -53,7 +53,7 @@ test('keys of different types are different keys', () => {
 
 test('a rule whose compilation throws is not skipped the next time', () => {
   const rules = new SchemaRules([{ rule: 'true' }], () => {
-    throw new CostLimitExceeded(1);
+    throw new CostLimitExceeded({ cost: 1, work: 1 });
   });
   expect(() => rules.all()).toThrow(CostLimitExceeded);
   expect(() => rules.all()).toThrow(CostLimitExceeded);

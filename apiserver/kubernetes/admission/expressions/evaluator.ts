@@ -1,5 +1,5 @@
 import type { CompiledExpression } from '../../../../shared/cel/admission/expressions';
-import type { Program } from '../../../../shared/cel/environment';
+import type { Evaluation, Program } from '../../../../shared/cel/environment';
 import { CostLimitExceeded } from '../../../../shared/cel/eval/frame';
 import { jsonValue } from '../../../../shared/cel/eval/json-values';
 import { EvalError, MapValue } from '../../../../shared/cel/eval/values';
@@ -7,6 +7,7 @@ import type { MapKey, Result, Value } from '../../../../shared/cel/eval/values';
 import { Slices } from '../../../../shared/concurrency/slices';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
+import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
 import type { Endpoint } from '../../../engine/registry/resource';
 import { keepCostWithin } from '../../kinds/rules/expression-bounds';
 import { requestOf } from '../webhooks/reviewed-request';
@@ -20,6 +21,9 @@ const CALL_COST_MAX = 1_000_000;
 export const POLICY_COST_MAX = 10_000_000;
 /** The most that the conditions of a webhook or a policy may cost (`RuntimeCELCostBudgetMatchConditions`). */
 export const CONDITIONS_COST_MAX = 2_500_000;
+
+/** How often one evaluation is repeated: its budget allows 28 answers of the authorizer, and two objects may need a conversion. */
+const REPEATS_MAX = 64;
 
 /** What expressions of one write see. */
 export interface ExpressionInput {
@@ -59,8 +63,9 @@ export class Evaluator {
   readonly #values = new Map<string, Value>();
   readonly #slices = new Slices();
   #remaining: number;
-  /** What variables have cost since the last expression. */
+  /** What variables have cost since the last expression, and what of it was work. */
   #variablesCost = 0;
+  #variablesWork = 0;
 
   constructor(input: ExpressionInput, costMax: number) {
     this.#input = input;
@@ -72,7 +77,10 @@ export class Evaluator {
     return this.#remaining;
   }
 
-  /** Evaluates expressions in order, in slices of the event loop. Throws OutOfBudgetError, and TooLargeHereError beyond the bounds. */
+  /**
+   * Evaluates expressions in order, in slices of the event loop. Throws OutOfBudgetError, TooLargeHereError beyond the bounds, and the
+   * reason of an aborted signal.
+   */
   async evaluateAll(
     expressions: readonly (CompiledExpression | undefined)[],
     signal: AbortSignal,
@@ -83,11 +91,12 @@ export class Evaluator {
       // Few expressions wait for anything, and a promise costs more than most evaluations.
       outcomes.push(outcome instanceof Promise ? await outcome : outcome);
       if (this.#slices.due()) await this.#slices.pause();
+      signal.throwIfAborted();
     }
     return outcomes;
   }
 
-  /** Evaluates one expression. Throws as `evaluateAll` does. */
+  /** Evaluates one expression. Throws as `evaluateAll` does, but regards the signal only while it waits. */
   evaluate(expression: CompiledExpression, signal: AbortSignal): Promise<Outcome> | Outcome {
     const { program, error, source } = expression;
     if (program === undefined) {
@@ -99,6 +108,7 @@ export class Evaluator {
       const ms = performance.now() - startedAt;
       this.#spend(cost + this.#variablesCost);
       this.#variablesCost = 0;
+      this.#variablesWork = 0;
       return result instanceof EvalError
         ? { value: undefined, error: `expression '${source}' resulted in error: ${result.message}`, ms }
         : { value: result, error: undefined, ms };
@@ -106,23 +116,22 @@ export class Evaluator {
     try {
       return evaluateOnce();
     } catch (thrown) {
-      if (!(thrown instanceof AnswerNeeded)) throw thrown;
-      return this.#afterAnswers(thrown, evaluateOnce, signal);
+      return this.#repeat(evaluateOnce, thrown, signal);
     }
   }
 
-  async #afterAnswers(
-    first: AnswerNeeded,
-    evaluateOnce: () => Outcome,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
-    for (let needed = first; ;) {
-      await this.#input.access?.answer(needed.question, signal);
+  /** Repeats an evaluation that needed an answer of the authorizer, or an object that only a webhook can convert. Throws all other errors. */
+  async #repeat(evaluateOnce: () => Outcome, first: unknown, signal: AbortSignal): Promise<Outcome> {
+    let thrown = first;
+    for (let repeats = 1; ; repeats += 1) {
+      if (repeats > REPEATS_MAX) throw thrown;
+      if (thrown instanceof AnswerNeeded) await this.#input.access?.answer(thrown.question, signal);
+      else if (thrown instanceof ConversionNeeded) await thrown.convert(signal);
+      else throw thrown;
       try {
         return evaluateOnce();
-      } catch (thrown) {
-        if (!(thrown instanceof AnswerNeeded)) throw thrown;
-        needed = thrown;
+      } catch (error) {
+        thrown = error;
       }
     }
   }
@@ -132,18 +141,19 @@ export class Evaluator {
     this.#remaining -= cost;
   }
 
-  #run(program: Program): { readonly result: Result; readonly cost: number } {
+  #run(program: Program): Evaluation {
     const { bounds } = this.#input.attributes.write;
     try {
       return program.evaluate({
         variables: (name) => this.#variable(name),
         costMax: CALL_COST_MAX,
         onCost:
-          bounds === undefined ? undefined : (cost) => keepCostWithin(bounds, this.#variablesCost + cost),
+          bounds === undefined ? undefined : (work) => keepCostWithin(bounds, this.#variablesWork + work),
       });
     } catch (error) {
       if (!(error instanceof CostLimitExceeded)) throw error;
-      return { result: new EvalError(error.message), cost: error.cost };
+      const { cost, work } = error;
+      return { result: new EvalError(error.message), cost, work };
     }
   }
 
@@ -175,8 +185,11 @@ export class Evaluator {
         return access?.requestResource;
       case 'variables':
         return new LazyVariables(variables ?? new Map(), (program) => {
-          const { result, cost } = this.#run(program);
+          const { result, cost, work } = this.#run(program);
           this.#variablesCost += cost;
+          this.#variablesWork += work;
+          // Each variable may cost as much as an expression, and there may be many.
+          if (this.#variablesCost > this.#remaining) throw new OutOfBudgetError();
           return result;
         });
       default:
@@ -216,9 +229,16 @@ class LazyVariables extends MapValue {
     if (known !== undefined) return known;
     const compiled = this.#compiled.get(key);
     if (compiled === undefined) return undefined;
-    const result = this.#evaluate(key, compiled);
-    this.#results.set(key, result);
-    return result;
+    // Of two variables with the same name, the second one can refer to itself.
+    this.#results.set(key, new EvalError(`composited variable ${JSON.stringify(key)} refers to itself`));
+    try {
+      const result = this.#evaluate(key, compiled);
+      this.#results.set(key, result);
+      return result;
+    } catch (error) {
+      this.#results.delete(key);
+      throw error;
+    }
   }
 
   override keys(): Value[] {

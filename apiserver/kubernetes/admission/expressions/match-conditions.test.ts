@@ -2,7 +2,12 @@ import type * as Apis from '../../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import type * as Metrics from '../../../compose/metrics/add-admission-metrics';
 import { AdmissionCompiler, CONDITION_TYPES } from '../../../../shared/cel/admission/expressions';
+import type { CompiledExpression } from '../../../../shared/cel/admission/expressions';
+import type { FrameOptions } from '../../../../shared/cel/eval/frame';
+import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
 import { LOOP_BOUNDS, TooLargeHereError } from '../../../engine/request/loop-bounds';
+import type { Authorizer } from '../../../engine/request/access';
+import { AccessChecks } from './access-checks';
 import { Evaluator, POLICY_COST_MAX } from './evaluator';
 import type { ExpressionInput } from './evaluator';
 import { CompileQueue } from './match-conditions';
@@ -153,6 +158,62 @@ test('evaluations, errors and exclusions are counted', async () => {
   expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${labels} 2`);
 });
 
+test('an object that only a webhook can convert is converted first, and the evaluation repeated', async () => {
+  let isConverted = false;
+  const shown = (): object => {
+    if (isConverted) return { spec: { size: 3 } };
+    throw new ConversionNeeded(async () => {
+      isConverted = true;
+      return Promise.resolve();
+    });
+  };
+  const use = { hasParams: false, hasAuthorizer: false };
+  const compiled = new AdmissionCompiler(36, false).compile('object.spec.size == 3', CONDITION_TYPES, use);
+  const input = { attributes: { write: {} }, object: { shown } } as unknown as ExpressionInput;
+  const evaluator = new Evaluator(input, POLICY_COST_MAX);
+  const [outcome] = await evaluator.evaluateAll([compiled], new AbortController().signal);
+  expect(outcome?.value).toBe(true);
+});
+
+test('no further variable is evaluated once variables have spent the budget', async () => {
+  const use = { hasParams: false, hasAuthorizer: false };
+  const compiler = new AdmissionCompiler(36, true);
+  const costly = 'lists.range(200).all(a, lists.range(200).all(b, a + b >= 0))';
+  const names = ['a', 'b', 'c'];
+  const evaluated: string[] = [];
+  const variables = new Map(
+    names.map((name) => {
+      const compiled = compiler.compileVariable(name, costly, use);
+      const program = {
+        evaluate: (options: FrameOptions): unknown => {
+          evaluated.push(name);
+          return compiled.program?.evaluate(options);
+        },
+      };
+      return [name, { ...compiled, program } as unknown as CompiledExpression];
+    }),
+  );
+  const source = names.map((name) => `variables.${name}`).join(' && ');
+  const compiled = compiler.compile(source, CONDITION_TYPES, use);
+  const input = { attributes: { write: {} }, variables } as unknown as ExpressionInput;
+  const evaluator = new Evaluator(input, 100_000);
+  await expect(evaluator.evaluateAll([compiled], new AbortController().signal)).rejects.toThrow(
+    'cost budget',
+  );
+  expect(evaluated).toEqual(['a']);
+});
+
+test('the evaluations of an aborted request end', async () => {
+  const use = { hasParams: false, hasAuthorizer: false };
+  const compiled = new AdmissionCompiler(36, false).compile('true', CONDITION_TYPES, use);
+  const evaluator = new Evaluator(
+    { attributes: { write: {} } } as unknown as ExpressionInput,
+    POLICY_COST_MAX,
+  );
+  const gone = AbortSignal.abort(new Error('the client is gone'));
+  await expect(evaluator.evaluateAll([compiled, compiled], gone)).rejects.toThrow('the client is gone');
+});
+
 describe('work that would hold the event loop', () => {
   test('is left to a worker: an expression that costs more than a turn', async () => {
     const costly = 'lists.range(200).all(a, lists.range(200).all(b, a + b >= 0))';
@@ -165,6 +226,19 @@ describe('work that would hold the event loop', () => {
     };
     await expect(evaluate(LOOP_BOUNDS)).rejects.toThrow(TooLargeHereError);
     expect(await evaluate(undefined)).toBe(true);
+  });
+
+  test('is not what an answer of the authorizer costs', async () => {
+    const source = "authorizer.path('/metrics').check('get').allowed()";
+    const use = { hasParams: false, hasAuthorizer: true };
+    const compiled = new AdmissionCompiler(36, false).compile(source, CONDITION_TYPES, use);
+    const attributes = { write: { bounds: LOOP_BOUNDS, endpoint: { row: {} }, subresource: '' } };
+    const authorize = async (): Promise<object> => Promise.resolve({ decision: 'allow', reason: '' });
+    const access = new AccessChecks(authorize as unknown as Authorizer, attributes as never);
+    const input = { attributes, access } as unknown as ExpressionInput;
+    const evaluator = new Evaluator(input, POLICY_COST_MAX);
+    const [outcome] = await evaluator.evaluateAll([compiled], new AbortController().signal);
+    expect([outcome?.value, evaluator.remaining < POLICY_COST_MAX - 350_000]).toEqual([true, true]);
   });
 
   test('is left to a worker: an expression that takes long to compile, which stays uncompiled', async () => {

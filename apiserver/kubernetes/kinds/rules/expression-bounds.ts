@@ -4,7 +4,10 @@ import { TooLargeHereError } from '../../../engine/request/loop-bounds';
 /** Characters of expressions that are compiled on the event loop without a pause, in about 15 ms. */
 export const SOURCE_LENGTH_MAX = 1_500;
 
-/** Cost units that expressions of one request may spend on the event loop, in at most 10 ms. */
+/**
+ * Cost units of work on the event loop without a pause, in at most 10 ms: those of one expression of admission with its variables, or of
+ * all rules of a custom resource.
+ */
 const LOOP_COST_MAX = 50_000;
 
 /** Throws TooLargeHereError for more characters of expressions than the event loop compiles at once. Never without bounds. */
@@ -13,7 +16,7 @@ export function keepSourceWithin(bounds: LoopBounds | undefined, characters: num
   throw new TooLargeHereError(`expressions of ${String(characters)} characters`);
 }
 
-/** Throws TooLargeHereError for evaluations that cost more than the event loop may spend on one request. Never without bounds. */
+/** Throws TooLargeHereError for evaluations that cost more work than the event loop may spend without a pause. Never without bounds. */
 export function keepCostWithin(bounds: LoopBounds | undefined, cost: number): void {
   if (bounds === undefined || cost <= LOOP_COST_MAX) return;
   throw new TooLargeHereError(`expressions that cost more than ${String(LOOP_COST_MAX)} units`);
