@@ -475,12 +475,10 @@ describe('mutating policies', () => {
     const secret = async (name: string): Promise<Reply> =>
       create(name, {}, '/api/v1/namespaces/default/secrets');
     const selected = { labels: { is: 'param' } };
-    await create('first', { metadata: { name: 'first', ...selected } });
-    const ofOne = await pausesOf(async () => secret('a'));
     const names = Array.from({ length: 10 }, (_, at) => `param-${String(at)}`);
     for (const name of names) await create(name, { metadata: { name, ...selected } });
     // Plugins run twice after a mutation: two searches and two invocations for each parameter.
-    expect(await pausesOf(async () => secret('b'))).toBeGreaterThanOrEqual(ofOne + 3 * names.length);
+    expect(await pausesOf(async () => secret('b'))).toBeGreaterThanOrEqual(3 * names.length);
   });
 
   test('are reinvoked after later changes if they allow it', async () => {
