@@ -327,7 +327,9 @@ describe('selectable fields', () => {
   test('are refused outside of the schema, in metadata, for lists and twice', async () => {
     const { definitionBody } = modules.definitions;
     const body = definitionBody({
-      versions: [version('.spec.none', '.metadata', '.spec.parts', '.spec.size', '.spec.size', '')],
+      versions: [
+        version('.spec.none', '.metadata', '.spec.parts', '.spec.size', '.spec.size', '', ".spec['size']"),
+      ],
     });
     const reply = await api.call('POST', modules.definitions.DEFINITIONS_PATH, { body });
     expect(reply.code).toBe(422);
@@ -340,6 +342,7 @@ describe('selectable fields', () => {
       text(`${at(2)}: Invalid value: ".spec.parts": must point to a field of type`),
       text(`${at(4)}: Duplicate value`),
       text(`${at(5)}: Required value`),
+      text(`${at(6)}: Invalid value: ".spec['size']": is an invalid path: array notation is not allowed`),
     ]);
   });
 });

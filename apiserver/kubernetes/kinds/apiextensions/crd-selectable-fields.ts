@@ -32,9 +32,11 @@ export function validateSelectableFields(
       errors.push(required(at));
       continue;
     }
-    const field = jsonPath.includes('[') ? undefined : readFieldPath(jsonPath, schema);
-    if (field === undefined) {
-      errors.push(invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field'));
+    const [members = '', ...brackets] = jsonPath.split('[');
+    const field = readFieldPath(members, schema);
+    if (field === undefined || brackets.length > 0) {
+      const why = field === undefined ? 'does not refer to a valid field' : 'array notation is not allowed';
+      errors.push(invalid(at, jsonPath, `is an invalid path: ${why}`));
       continue;
     }
     if (/^\.metadata(?:\.|$)/u.test(jsonPath)) {
