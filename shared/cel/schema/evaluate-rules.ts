@@ -41,7 +41,7 @@ export interface RuleEvaluation {
 
 /** What is known of the previous state of a value: whether it or what contains it was left unchanged. */
 interface Previous {
-  /** The previous value, if it can be told which one that is; undefined otherwise. */
+  /** Undefined if no previous value corresponds to this one. */
   readonly value: unknown;
   /** Whether a part that contains this value is unchanged as a whole. */
   readonly isWithinUnchanged: () => boolean;
