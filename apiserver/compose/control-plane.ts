@@ -290,6 +290,8 @@ function admissionOf(
       provideNamespace,
       registerSharedLimit,
       features: {
+        validatingPolicies: isOn(kindSettings, 'ValidatingAdmissionPolicy'),
+        mutatingPolicies: isOn(kindSettings, 'MutatingAdmissionPolicy'),
         preemptionPolicy: isOn(kindSettings, 'NonPreemptingPriority'),
         podOverhead: isOn(kindSettings, 'PodOverhead'),
         boundTokens: isOn(kindSettings, 'BoundServiceAccountTokenVolume'),

@@ -47,6 +47,8 @@ const context = {
   policies: {} as never,
   registerSharedLimit: () => undefined,
   features: {
+    validatingPolicies: true,
+    mutatingPolicies: true,
     preemptionPolicy: true,
     podOverhead: true,
     boundTokens: true,

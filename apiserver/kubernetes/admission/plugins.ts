@@ -53,8 +53,10 @@ import type { WebhookContext } from './webhooks/parts';
 import { webhookParts } from './webhooks/parts';
 import { validatingWebhooks } from './webhooks/validating';
 
-/** Features (gates of v1.21) that change what plugins add. */
+/** Features (gates) that change what plugins do. */
 export interface PluginFeatures {
+  readonly validatingPolicies: boolean;
+  readonly mutatingPolicies: boolean;
   readonly preemptionPolicy: boolean;
   readonly podOverhead: boolean;
   /** Pods get bound tokens instead of those of Secrets. */
@@ -88,10 +90,16 @@ interface PluginRow extends Spanned {
   readonly name: string;
   /** Whether it is enabled by default. */
   readonly isDefault: boolean;
+  /** Without this feature it does not run, even if it is enabled. */
+  readonly needs?: keyof PluginFeatures;
   readonly create: (context: PluginContext) => AdmissionPlugin;
 }
 
-const on = (name: string, create: PluginRow['create'], releases: Spanned = {}): PluginRow => ({
+const on = (
+  name: string,
+  create: PluginRow['create'],
+  releases: Spanned & Pick<PluginRow, 'needs'> = {},
+): PluginRow => ({
   name,
   isDefault: true,
   create,
@@ -164,11 +172,17 @@ const ALL_PLUGINS: readonly PluginRow[] = [
   on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
   on('DefaultIngressClass', () => defaultIngressClass),
   off('DenyServiceExternalIPs', () => denyServiceExternalIps),
-  on('MutatingAdmissionPolicy', ({ policies }) => mutatingPolicies(policies), { since: '1.32' }),
+  on('MutatingAdmissionPolicy', ({ policies }) => mutatingPolicies(policies), {
+    since: '1.32',
+    needs: 'mutatingPolicies',
+  }),
   on(MUTATING_WEBHOOKS, ({ webhooks, configurations }) =>
     mutatingWebhooks(webhookParts(webhooks, configurations.get(MUTATING_WEBHOOKS))),
   ),
-  on('ValidatingAdmissionPolicy', ({ policies }) => validatingPolicies(policies), { since: '1.26' }),
+  on('ValidatingAdmissionPolicy', ({ policies }) => validatingPolicies(policies), {
+    since: '1.26',
+    needs: 'validatingPolicies',
+  }),
   on(VALIDATING_WEBHOOKS, ({ webhooks, configurations }) =>
     validatingWebhooks(webhookParts(webhooks, configurations.get(VALIDATING_WEBHOOKS))),
   ),
@@ -226,6 +240,8 @@ export function choosePlugins(
   context: PluginContext,
 ): readonly NamedPlugin[] {
   return PLUGINS.filter(
-    ({ name, isDefault }) => enable.includes(name) || (isDefault && !disable.includes(name)),
+    ({ name, isDefault, needs }) =>
+      (needs === undefined || context.features[needs]) &&
+      (enable.includes(name) || (isDefault && !disable.includes(name))),
   ).map(({ name, create }) => ({ name, plugin: create(context) }));
 }

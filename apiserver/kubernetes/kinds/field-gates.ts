@@ -104,7 +104,7 @@ export const FIELD_GATES = [
 
 export type FieldGate = (typeof FIELD_GATES)[number];
 
-/** Further ones: those of kinds that are served with their gate alone, and those that the default roles follow. */
+/** Further ones: those of kinds that are served with their gate alone, those that the default roles follow, and those of plugins. */
 export const SERVER_GATES = [
   'AggregatedDiscoveryEndpoint',
   'AggregatedDiscoveryRemoveBetaType',
@@ -112,12 +112,14 @@ export const SERVER_GATES = [
   'ClusterTrustBundle',
   'GenericWorkload',
   'MultiCIDRServiceAllocator',
+  'MutatingAdmissionPolicy',
   'OpenAPIEnums',
   'PodCertificateRequest',
   'ServiceIPStaticSubrange',
   'ServiceNodePortStaticSubrange',
   'StorageVersionAPI',
   'StorageVersionMigrator',
+  'ValidatingAdmissionPolicy',
 ] as const;
 
 export type KindGate = FieldGate | (typeof SERVER_GATES)[number];

@@ -1,6 +1,7 @@
 import type * as Apis from '../../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import type * as Definitions from '../../../testing/custom-resources/definitions';
+import type * as Strategies from '../../../engine/registry/strategy';
 import type * as SlicesModule from '../../../../shared/concurrency/slices';
 import { GROUP, LABEL } from '../../../../shared/names';
 
@@ -11,6 +12,7 @@ process.env[LEVEL] = '1.36';
 jest.resetModules();
 const { startInProcessApi } = jest.requireActual<typeof Apis>('../../../testing/in-process-api');
 const definitions = jest.requireActual<typeof Definitions>('../../../testing/custom-resources/definitions');
+const { DEFAULT_KIND_SETTINGS } = jest.requireActual<typeof Strategies>('../../../engine/registry/strategy');
 
 const { Slices } = jest.requireActual<typeof SlicesModule>('../../../../shared/concurrency/slices');
 
@@ -412,6 +414,18 @@ describe('mutating policies', () => {
       spec: { policyName: name, ...binding },
     });
   }
+
+  test.each([[[]], [['MutatingAdmissionPolicy' as const]]])(
+    'apply where their gate is on: %j',
+    async (gates) => {
+      const kindSettings = { ...DEFAULT_KIND_SETTINGS, gates: new Set(gates) };
+      await api.close();
+      api = await startInProcessApi(undefined, { kindSettings });
+      await mutateBy('p', { mutations: [patch('[JSONPatch{op: "add", path: "/data/by", value: "p"}]')] });
+      const { json } = await create('a', { data: { k: '' } });
+      expect(Object.keys(json.data)).toEqual(gates.length === 0 ? ['k'] : ['by', 'k']);
+    },
+  );
 
   test('apply configurations and JSON patches, each on the result of the one before', async () => {
     await mutateBy('p', {
