@@ -8,10 +8,9 @@ import type {
   PodStatus,
   ResourceRequirements,
 } from '../api/types/core-v1';
-import { isOnByDefault } from '../flags/feature-gate-table';
 import { formatQuantity } from '../meta/quantity';
 import { isPodResource, sumOfContainers } from '../quota/container-sums';
-import type { DefaultsTable, MessageDefaults } from './contract';
+import type { DefaultsTable, IsOn, MessageDefaults } from './contract';
 
 const ofContainer: MessageDefaults<Container | EphemeralContainer> = {
   values: { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' },
@@ -62,7 +61,7 @@ function ofPodStatus({ podIP: ip = '', podIPs = [] }: PodStatus): Part<PodStatus
 }
 
 /** In a pod (not in a pod template) a limit without a request is also the request. */
-function ofPod({ spec: given }: Pod): Part<Pod> | undefined {
+function ofPod({ spec: given }: Pod, isOn: IsOn): Part<Pod> | undefined {
   const onHost = isInForce('hostPortsOfTemplates') ? ofHostNetwork(given) : undefined;
   const spec = onHost === undefined ? given : { ...given, ...onHost };
   const requests = changed(spec, withRequests);
@@ -72,7 +71,7 @@ function ofPod({ spec: given }: Pod): Part<Pod> | undefined {
     ...requests,
     ...(spec.enableServiceLinks === undefined ? { enableServiceLinks: true } : {}),
     ...(graceSeconds < 0 && isInForce('negativeGracePeriods') ? { terminationGracePeriodSeconds: 1 } : {}),
-    ...(resources !== undefined && isOnByDefault('PodLevelResources')
+    ...(resources !== undefined && isOn('PodLevelResources')
       ? { resources: podResources({ ...spec, ...requests }, resources) }
       : {}),
   };

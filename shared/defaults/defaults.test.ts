@@ -564,3 +564,13 @@ test('requested names of a definition get defaults, and accepted names stay', ()
   expect(definition).toMatchObject({ spec: { names: { singular: 'foo', listKind: 'FooList' } } });
   expect(definition).toHaveProperty('status.acceptedNames', { plural: 'foos', kind: 'Foo' });
 });
+
+test.each([
+  ['batch/v1.Job', 'podReplacementPolicy', 'TerminatingOrFailed'],
+  ['apps/v1.StatefulSet', 'persistentVolumeClaimRetentionPolicy', {}],
+])('the defaults of %s follow the gates of the server: %s', (schema, field, value) => {
+  const object = { metadata: {}, spec: { template } };
+  const specOf = (isOn: boolean): Readonly<Record<string, unknown>> =>
+    getDefaults(schema, () => isOn)(object)['spec'] as Readonly<Record<string, unknown>>;
+  expect([specOf(true)[field], specOf(false)[field]]).toEqual([value, undefined]);
+});

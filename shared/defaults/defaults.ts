@@ -7,12 +7,13 @@ import { ADMISSIONREGISTRATION } from './admissionregistration';
 import { APIEXTENSIONS, APIREGISTRATION, FLOWCONTROL } from './api-server';
 import { APPS, BATCH, AUTOSCALING, POLICY, SCHEDULING } from './workloads';
 import { AUTHENTICATION, RBAC, CERTIFICATES } from './access';
-import type { DefaultsTable, MessageDefaults } from './contract';
+import type { DefaultsTable, IsOn, MessageDefaults } from './contract';
 import { CORE_PODS } from './core-pods';
 import { CORE_VOLUMES, CORE } from './core';
 import { DISCOVERY, NETWORKING } from './networking';
 import { RESOURCE } from './resource';
 import { STORAGE } from './storage';
+import { isOnByDefault } from '../flags/feature-gate-table';
 import { ownKeyMap } from '../own-key-map';
 import { formatQuantity, parseQuantity } from '../meta/quantity';
 
@@ -51,11 +52,11 @@ export const MESSAGES_WITH_DEFAULTS: readonly string[] = Object.keys(TABLE);
  * Returns the defaults of a kind's message (`core/v1.Pod`) and of all nested messages, for objects in canonical form. They are compiled at
  * their first use, because a process uses few of all kinds.
  */
-export function getDefaults(schema: string): ApplyDefaults {
+export function getDefaults(schema: string, isOn: IsOn = isOnByDefault): ApplyDefaults {
   const type = messageType(schema);
   return (object) => {
     const plan = createPlan(type);
-    return plan === undefined ? object : (fill(plan, object) as ApiObject);
+    return plan === undefined ? object : (fill(plan, object, isOn) as ApiObject);
   };
 }
 
@@ -81,12 +82,12 @@ interface Child {
   readonly plan: Plan;
 }
 
-function fill(plan: Plan, object: ReadonlyJson): ReadonlyJson {
-  let filled = fillOwn(plan, object);
+function fill(plan: Plan, object: ReadonlyJson, isOn: IsOn): ReadonlyJson {
+  let filled = fillOwn(plan, object, isOn);
   for (const child of plan.children) {
     const value = filled[child.name];
     if (value === undefined || value === null) continue;
-    const next = fillChild(child, value);
+    const next = fillChild(child, value, isOn);
     if (next !== value) filled = withMember(object, filled, { name: child.name, value: next });
   }
   for (const name of plan.resourceLists) {
@@ -98,14 +99,14 @@ function fill(plan: Plan, object: ReadonlyJson): ReadonlyJson {
   return filled;
 }
 
-function fillOwn({ own, values }: Plan, object: ReadonlyJson): ReadonlyJson {
+function fillOwn({ own, values }: Plan, object: ReadonlyJson, isOn: IsOn): ReadonlyJson {
   let filled = object;
   for (const { name, value, keepsEmpty } of values) {
     const given = filled[name];
     if (given === undefined || given === null || (given === '' && !keepsEmpty))
       filled = withMember(object, filled, { name, value });
   }
-  const derived = own?.derive?.(filled);
+  const derived = own?.derive?.(filled, isOn);
   return derived === undefined ? filled : { ...filled, ...derived };
 }
 
@@ -120,19 +121,19 @@ function withMember(
   return copy;
 }
 
-function fillChild({ shape, plan }: Child, value: unknown): unknown {
-  if (shape === 'one') return isJsonObject(value) ? fill(plan, value) : value;
-  if (shape === 'list') return Array.isArray(value) ? fillList(plan, value) : value;
+function fillChild({ shape, plan }: Child, value: unknown, isOn: IsOn): unknown {
+  if (shape === 'one') return isJsonObject(value) ? fill(plan, value, isOn) : value;
+  if (shape === 'list') return Array.isArray(value) ? fillList(plan, value, isOn) : value;
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, isJsonObject(each) ? fill(plan, each) : each]),
+    Object.entries(value).map(([key, each]) => [key, isJsonObject(each) ? fill(plan, each, isOn) : each]),
   );
 }
 
-function fillList(plan: Plan, list: readonly unknown[]): readonly unknown[] {
+function fillList(plan: Plan, list: readonly unknown[], isOn: IsOn): readonly unknown[] {
   let changed: unknown[] | undefined;
   for (const [index, each] of list.entries()) {
-    const next = isJsonObject(each) ? fill(plan, each) : each;
+    const next = isJsonObject(each) ? fill(plan, each, isOn) : each;
     if (next === each) continue;
     changed ??= [...list];
     changed[index] = next;

@@ -9,9 +9,8 @@ import type {
   StatefulSetSpec,
   StatefulSetUpdateStrategy,
 } from '../api/types/apps-v1';
-import type { DefaultsTable, MessageDefaults } from './contract';
+import type { DefaultsTable, IsOn, MessageDefaults } from './contract';
 import { isInForce } from '../api/changes';
-import { isOnByDefault } from '../flags/feature-gate-table';
 import type { CronJobSpec, Job } from '../api/types/batch-v1';
 
 /** Revisions that workloads keep for a rollback. */
@@ -37,9 +36,8 @@ export const APPS: DefaultsTable = {
       podManagementPolicy: 'OrderedReady',
       replicas: 1,
       revisionHistoryLimit: REVISIONS,
-      ...(isOnByDefault('StatefulSetAutoDeletePVC') ? { persistentVolumeClaimRetentionPolicy: {} } : {}),
     },
-    derive: withTypedClaims,
+    derive: ofStatefulSetSpec,
   },
   'apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy': {
     values: { whenDeleted: 'Retain', whenScaled: 'Retain' },
@@ -86,6 +84,16 @@ function ofDaemonSet({ metadata }: DaemonSet): Part<DaemonSet> | undefined {
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
+function ofStatefulSetSpec(spec: StatefulSetSpec, isOn: IsOn): Part<StatefulSetSpec> {
+  const { persistentVolumeClaimRetentionPolicy: retention } = spec;
+  return {
+    ...withTypedClaims(spec),
+    ...(retention === undefined && isOn('StatefulSetAutoDeletePVC')
+      ? { persistentVolumeClaimRetentionPolicy: {} }
+      : {}),
+  };
+}
+
 /** Volume claim templates always have the kind and version of claims. */
 function withTypedClaims({
   volumeClaimTemplates: claims,
@@ -122,7 +130,7 @@ const INT32_MAX = 2_147_483_647;
  * A Job with neither completions nor parallelism runs once, and parallelism defaults to 1. Job templates get
  * no defaults.
  */
-function ofJob({ metadata, spec }: Job): Part<Job> {
+function ofJob({ metadata, spec }: Job, isOn: IsOn): Part<Job> {
   const { completions, parallelism, backoffLimit, manualSelector, template } = spec;
   const { podFailurePolicy: failurePolicy, podReplacementPolicy: replacement } = spec;
   const isSingle = completions === undefined && parallelism === undefined;
@@ -134,7 +142,7 @@ function ofJob({ metadata, spec }: Job): Part<Job> {
       ...(isSingle ? { completions: 1 } : {}),
       parallelism: parallelism ?? 1,
       backoffLimit: backoffLimit ?? (spec.backoffLimitPerIndex === undefined ? 6 : INT32_MAX),
-      ...(replacement === undefined && isOnByDefault('JobPodReplacementPolicy')
+      ...(replacement === undefined && isOn('JobPodReplacementPolicy')
         ? { podReplacementPolicy: failurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed' }
         : {}),
       ...(manualSelector === undefined && isInForce('manualSelectorDefault')

@@ -80,8 +80,11 @@ export const FIELD_GATES = [
   'ProbeTerminationGracePeriod',
   'ProcMountType',
   'RecursiveReadOnlyMounts',
+  'RelaxedDNSSearchValidation',
+  'RelaxedEnvironmentVariableValidation',
   'RelaxedServiceNameValidation',
   'SELinuxChangePolicy',
+  'SELinuxMount',
   'SELinuxMountReadWriteOncePod',
   'ServiceInternalTrafficPolicy',
   'ServiceLBNodePortControl',
@@ -89,6 +92,7 @@ export const FIELD_GATES = [
   'ServiceTopology',
   'SetHostnameAsFQDN',
   'SidecarContainers',
+  'StatefulSetAutoDeletePVC',
   'StorageObjectInUseProtection',
   'StrictIPCIDRValidation',
   'SupplementalGroupsPolicy',
@@ -96,6 +100,7 @@ export const FIELD_GATES = [
   'TopologyAwareHints',
   'TopologyAwareWorkloadScheduling',
   'TTLAfterFinished',
+  'UserNamespacesHostNetworkSupport',
   'UserNamespacesSupport',
   'VolumeLimitScaling',
   'VolumeSubpath',
@@ -124,6 +129,11 @@ export const SERVER_GATES = [
 
 export type KindGate = FieldGate | (typeof SERVER_GATES)[number];
 
-export function isOn({ gates }: KindSettings, gate: KindGate): boolean {
+export function isOn(settings: KindSettings, gate: KindGate): boolean {
+  return isGateOn(settings, gate);
+}
+
+/** {@link isOn} of a gate that a table names. */
+export function isGateOn({ gates }: KindSettings, gate: string): boolean {
   return gates?.has(gate) ?? isOnByDefault(gate);
 }

@@ -4,7 +4,7 @@ import { ERRORS_SHOWN_MAX } from '../../../shared/errors/field-error';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
 import { decodeObject } from '../../../shared/schema/decode';
 import { messageType } from '../../../shared/schema/types';
-import { statusSubresource } from '../../engine/registry/strategy';
+import { DEFAULT_KIND_SETTINGS, statusSubresource } from '../../engine/registry/strategy';
 import { validateClaimSpec } from './pod-template/claim-template';
 import { withCertificateRules } from './certificates/certificate-signing-requests';
 import { validateListAndMapTypes } from './apiextensions/crd-list-types';
@@ -56,7 +56,7 @@ test('one duplicate among very many topology constraints is found at its first i
     topologyKey: `k${String(index % (LENGTH - 1))}`,
     whenUnsatisfiable: 'ScheduleAnyway',
   }));
-  expect(fieldsOf(validateTopologySpread(constraints, 'at'))).toEqual([
+  expect(fieldsOf(validateTopologySpread(constraints, 'at', DEFAULT_KIND_SETTINGS))).toEqual([
     'at[0].{topologyKey, whenUnsatisfiable}',
   ]);
 });

@@ -3,7 +3,6 @@ import { getConversion } from '../../../shared/conversion/conversions';
 import { GROUPS } from '../../../shared/api/groups';
 import type { ResourceRow } from '../../../shared/api/resources';
 import { resourceOf, RESOURCES } from '../../../shared/api/resources';
-import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
 import type { ApplyDefaults } from '../../../shared/defaults/defaults';
 import { getDefaults } from '../../../shared/defaults/defaults';
 import { defined } from '../../../shared/defined';
@@ -15,6 +14,7 @@ import type { RuntimeConfig } from '../../engine/registry/runtime-config';
 import { isEnabled } from '../../engine/registry/runtime-config';
 import type { KindSettings } from '../../engine/registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
+import { isGateOn } from './field-gates';
 import type { Kind } from './kind';
 import { explainMisfit } from './explain-misfit';
 import { kindOf } from './kinds';
@@ -39,12 +39,10 @@ export function servedDefinitions(
   return GROUPS.flatMap(({ group, versions }) =>
     versions.flatMap(({ version }) => rowsOf({ group, version })),
   )
-    .filter((row) => isEnabled(runtimeConfig, row) && isGateOn(row, settings))
+    .filter(
+      (row) => isEnabled(runtimeConfig, row) && (row.gate === undefined || isGateOn(settings, row.gate)),
+    )
     .map((row) => definitionOf(row, settings));
-}
-
-function isGateOn({ gate }: ResourceRow, { gates }: KindSettings): boolean {
-  return gate === undefined || (gates?.has(gate) ?? isOnByDefault(gate));
 }
 
 function rowsOf({ group, version }: GroupVersion): readonly ResourceRow[] {
@@ -59,7 +57,7 @@ function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinit
   const { strategy = {}, subresources = {}, virtual, received, fieldAnnotations } = kind;
   const applyDefaults = inSequence(
     received === undefined ? undefined : (object) => received(object, settings),
-    getDefaults(row.schema),
+    getDefaults(row.schema, (gate) => isGateOn(settings, gate)),
   );
   return {
     row,

@@ -110,6 +110,7 @@ const FIELDS = ownKeyMap<readonly SwitchedField[]>({
   'apps/deployments': [TERMINATING_REPLICAS],
   'apps/replicasets': [TERMINATING_REPLICAS],
   'apps/statefulsets': [
+    { gate: 'StatefulSetAutoDeletePVC', path: ['spec', 'persistentVolumeClaimRetentionPolicy'] },
     {
       gate: 'MaxUnavailableStatefulSet',
       path: ['spec', 'updateStrategy', 'rollingUpdate', 'maxUnavailable'],

@@ -41,7 +41,7 @@ const daemonSetRules: Pick<Strategy<DaemonSet>, 'validate' | 'validateUpdate'> =
       ...validateLabelSelector(spec.selector ?? undefined, 'spec.selector'),
       ...(selector === undefined ? [] : selectsTemplate(selector, template, emptied)),
       ...notEmpty(spec.selector, 'daemonset', emptied),
-      ...validatePodTemplateSpec(template, path),
+      ...validatePodTemplateSpec(template, path, settings),
       ...validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`),
       ...validateReplicatedPodSpec(template, path, 'DaemonSet'),
       ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),

@@ -29,7 +29,7 @@ const deploymentRules: Pick<Strategy<Deployment>, 'validate' | 'validateUpdate'>
     const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
     return [
       ...nonNegative(spec.replicas, 'spec.replicas'),
-      ...selectorAndTemplate(deployment),
+      ...selectorAndTemplate(deployment, settings),
       ...validateDeploymentStrategy(spec.strategy, 'spec.strategy'),
       ...rolloutCounts(spec, 'spec'),
       ...(deadline !== undefined && deadline <= minReadySeconds

@@ -13,7 +13,7 @@ import { workloadStatus } from './workload-status';
 const replicaSetRules: Pick<Strategy<ReplicaSet>, 'validate' | 'validateUpdate'> = {
   validate: (set, { settings }) => [
     ...counts(set.spec, 'spec'),
-    ...selectorAndTemplate(set),
+    ...selectorAndTemplate(set, settings),
     ...privilegeRule(set.spec.template.spec, { path: POD_SPEC, settings }),
   ],
   validateUpdate: sameSelector,

@@ -12,7 +12,7 @@ import type { IntOrString } from '../../../../shared/object/values';
 import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import { isSemanticallyEqual } from '../../../../shared/schema/same-meaning';
 import { messageType } from '../../../../shared/schema/types';
-import type { Strategy } from '../../../engine/registry/strategy';
+import type { KindSettings, Strategy } from '../../../engine/registry/strategy';
 import { scaleBySelector } from '../autoscaling/scale';
 import { AGE, containerColumns, NAME, readyOfDesired } from '../columns/common';
 import { tableOf } from '../columns/table';
@@ -38,10 +38,10 @@ const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validateNew' |
     ...validateSpec(statefulSet),
     ...privilegeRule(statefulSet.spec.template.spec, { path: 'spec.template.spec', settings }),
   ],
-  validateNew: ({ spec }) => {
+  validateNew: ({ spec }, { settings }) => {
     const { serviceName, volumeClaimTemplates: claims = [] } = spec;
     return [
-      ...(HAS_POD_RULES && parsedSelector(spec.selector) !== undefined ? podTemplate(spec) : []),
+      ...(HAS_POD_RULES && parsedSelector(spec.selector) !== undefined ? podTemplate(spec, settings) : []),
       ...(isInForce('serviceNamesOfStatefulSets')
         ? optionalForm(serviceName, 'spec.serviceName', dns1123LabelProblems)
         : []),
@@ -52,12 +52,12 @@ const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validateNew' |
         : []),
     ];
   },
-  validateUpdate: (next, previous) => [
+  validateUpdate: (next, previous, { settings }) => [
     // What was wrong before stays as it is.
     ...(HAS_POD_RULES &&
     parsedSelector(next.spec.selector) !== undefined &&
-    podTemplate(previous.spec).length === 0
-      ? podTemplate(next.spec)
+    podTemplate(previous.spec, settings).length === 0
+      ? podTemplate(next.spec, settings)
       : []),
     ...(isSemanticallyEqual(STATEFUL_SET_SPEC, settled(next.spec), settled(previous.spec))
       ? []
@@ -77,10 +77,10 @@ const MUTABLE = CHANGES_HISTORY
   : "'replicas', 'template', and 'updateStrategy'";
 
 /** The template with the volumes of the claims, and without the names that its controller sets. */
-function podTemplate({
-  template,
-  volumeClaimTemplates: claims = [],
-}: StatefulSetSpec): readonly FieldError[] {
+function podTemplate(
+  { template, volumeClaimTemplates: claims = [] }: StatefulSetSpec,
+  settings: KindSettings,
+): readonly FieldError[] {
   const { hostname: _hostname, subdomain: _subdomain, volumes = [], ...spec } = template.spec;
   const made = new Set(claims.map(({ metadata: { name = '' } }) => name));
   return validatePodTemplateSpec(
@@ -95,6 +95,7 @@ function podTemplate({
       },
     },
     'spec.template',
+    settings,
   );
 }
 

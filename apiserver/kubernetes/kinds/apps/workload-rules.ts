@@ -8,6 +8,7 @@ import { goStruct } from '../../../../shared/errors/go-values';
 import type { LabelSelector } from '../../../../shared/meta/labels';
 import { deepEqual } from '../../../../shared/object/clone';
 import { getEmptiedFields } from '../../../../shared/schema/emptied';
+import type { KindSettings } from '../../../engine/registry/strategy';
 import { validatePodTemplateSpec, validateReplicatedPodSpec } from '../pod-template/pod-spec';
 import { validateSharedDisks } from '../pod-template/volumes';
 import { selectorInGo } from '../rules/selector-in-go';
@@ -29,6 +30,7 @@ export function sameSelector<T extends { readonly spec: Pick<DeploymentSpec, 'se
 
 export function selectorAndTemplate(
   workload: Workload & { readonly spec: Pick<DeploymentSpec, 'selector'> },
+  settings: KindSettings,
 ): FieldError[] {
   const { selector: given } = workload.spec;
   const selector = parsedSelector(given);
@@ -37,7 +39,7 @@ export function selectorAndTemplate(
     ...validateOwnSelector(given, 'deployment', emptied),
     ...(selector === undefined
       ? [invalid('spec.selector', selectorInGo(given, emptied), 'invalid label selector')]
-      : replicatedTemplate(workload, selector, 'ReplicaSet')),
+      : replicatedTemplate(workload, selector, { kind: 'ReplicaSet', settings })),
   ];
 }
 
@@ -45,13 +47,17 @@ interface Workload {
   readonly spec: { readonly replicas?: number; readonly template?: PodTemplateSpec };
 }
 
-export function replicatedTemplate(workload: Workload, selector: LabelSelector, kind: string): FieldError[] {
+export function replicatedTemplate(
+  workload: Workload,
+  selector: LabelSelector,
+  { kind, settings }: { readonly kind: string; readonly settings: KindSettings },
+): FieldError[] {
   const { replicas = 0, template } = workload.spec;
   const path = 'spec.template';
   if (template === undefined) return [required(path)];
   return [
     ...selectsTemplate(selector, template, getEmptiedFields(workload, 'spec')),
-    ...validatePodTemplateSpec(template, path),
+    ...validatePodTemplateSpec(template, path, settings),
     ...(replicas > 1 ? validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`) : []),
     ...validateReplicatedPodSpec(template, path, kind),
   ];

@@ -14,6 +14,7 @@ import { integer } from '../../../../shared/object/accessors';
 import type { Int64 } from '../../../../shared/object/values';
 import type { SubresourceStrategy } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
+import { isGateOn } from '../field-gates';
 import { nonNegative } from '../rules/primitives';
 
 /** The `status` subresource of a kind, with its rules. */
@@ -37,12 +38,13 @@ export function labelledWorkloadStatus<Resource extends 'jobs' | 'replicationcon
   resource: Resource,
 ): { readonly status: SubresourceStrategy<Workloads[Resource]> } {
   const { status } = workloadStatus(resource);
-  const applyDefaults = getDefaults(LABELLED[resource]);
   return {
     status: {
       ...status,
       prepareForUpdate: (next, previous, info) =>
-        applyDefaults(status.prepareForUpdate(next, previous, info)) as Workloads[Resource],
+        getDefaults(LABELLED[resource], (gate) => isGateOn(info.settings, gate))(
+          status.prepareForUpdate(next, previous, info),
+        ) as Workloads[Resource],
     },
   };
 }

@@ -7,7 +7,7 @@ import { scheduleProblem } from '../../../../shared/meta/cron';
 import { isLonger, maxLengthProblem } from '../../../../shared/meta/dns-names';
 import { getEmptiedFields } from '../../../../shared/schema/emptied';
 import { Age } from '../../../engine/registry/object-table';
-import type { Strategy, WriteInfo } from '../../../engine/registry/strategy';
+import type { KindSettings, Strategy, WriteInfo } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
 import { AGE, containerColumns, NAME } from '../columns/common';
 import { NONE, selectorText, UNSET } from '../columns/format';
@@ -25,7 +25,7 @@ const CRON_JOB_NAME_BYTES_MAX = 52;
 /** The Jobs of a CronJob get their selectors from the server. */
 const cronJobRules: Pick<Strategy<CronJob>, 'validate' | 'validateNew' | 'validateUpdate'> = {
   validate: (cronJob, { settings }) => [
-    ...validateCronJobSpec(cronJob),
+    ...validateCronJobSpec(cronJob, settings),
     ...privilegeRule(cronJob.spec.jobTemplate.spec.template.spec, {
       path: 'spec.jobTemplate.spec.template.spec',
       settings,
@@ -94,7 +94,7 @@ const historyLimits = fields<CronJobSpec>({
   failedJobsHistoryLimit: nonNegative,
 });
 
-function validateCronJobSpec(cronJob: CronJob): FieldError[] {
+function validateCronJobSpec(cronJob: CronJob, settings: KindSettings): FieldError[] {
   const { spec } = cronJob;
   const { schedule } = spec;
   const problem = schedule === '' ? undefined : scheduleProblem(withoutZone(schedule));
@@ -105,7 +105,7 @@ function validateCronJobSpec(cronJob: CronJob): FieldError[] {
     ...(problem === undefined ? [] : [invalid('spec.schedule', schedule, problem)]),
     ...nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
     ...requiredChoice(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
-    ...jobSpec(job, path),
+    ...jobSpec(job, path, settings),
     ...(job.selector === undefined
       ? []
       : [

@@ -71,7 +71,7 @@ const SETTLED = [
 const jobRules: Pick<Strategy<Job>, 'validate' | 'validateNew' | 'validateUpdate'> = {
   validateNew: (job) => (isSelectorGenerated(job) ? missingLabels(job, labelsOf(job).later) : []),
   validate: (job, { settings }) => [
-    ...validateJob(job),
+    ...validateJob(job, settings),
     ...privilegeRule(job.spec.template.spec, { path: 'spec.template.spec', settings }),
   ],
   validateUpdate: (next, previous, { settings }) =>
@@ -119,13 +119,13 @@ function isSame(
 
 const NON_INDEXED = 'NonIndexed';
 
-function validateJob(job: Job): FieldError[] {
+function validateJob(job: Job, settings: KindSettings): FieldError[] {
   const { spec } = job;
   const { selector: given, template } = spec;
   const selector = parsedSelector(given);
   return [
     ...generatedSelector(job),
-    ...jobSpec(spec, 'spec'),
+    ...jobSpec(spec, 'spec', settings),
     ...(given === undefined ? [required('spec.selector')] : validateLabelSelector(given, 'spec.selector')),
     ...(selector === undefined ? [] : selectsTemplate(selector, template, getEmptiedFields(job, 'spec'))),
     ...indexedName(job),
@@ -188,14 +188,14 @@ function ownLabel(labels: Readonly<Record<string, string>>, key: string, expecte
 
 const INDEXED_PARALLELISM_MAX = 100_000;
 
-export function jobSpec(spec: JobSpec, path: string): FieldError[] {
+export function jobSpec(spec: JobSpec, path: string, settings: KindSettings): FieldError[] {
   const { template } = spec;
   const policy = template.spec.restartPolicy;
   return [
     ...counts(spec, path),
     ...validateCompletionMode(spec, path),
     ...validateJobPolicies(spec, path),
-    ...validatePodTemplateSpec(template, `${path}.template`),
+    ...validatePodTemplateSpec(template, `${path}.template`, settings),
     ...endingPolicy(policy, `${path}.template.spec.restartPolicy`),
     ...(spec.podFailurePolicy !== undefined && policy === 'OnFailure'
       ? [

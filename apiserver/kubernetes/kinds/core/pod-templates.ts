@@ -11,7 +11,7 @@ import { privilegeRule } from '../pod-template/privileged-containers';
 
 const podTemplateRules: Pick<Strategy<PodTemplate>, 'validate'> = {
   validate: ({ template }, { settings }) => [
-    ...validatePodTemplateSpec(template, 'template'),
+    ...validatePodTemplateSpec(template, 'template', settings),
     ...privilegeRule(template.spec, { path: 'template.spec', settings }),
   ],
 };

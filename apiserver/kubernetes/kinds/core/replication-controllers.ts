@@ -22,7 +22,10 @@ const replicationControllerRules: Pick<Strategy<ReplicationController>, 'validat
       ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
       ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
       ...nonNegative(spec.replicas, 'spec.replicas'),
-      ...replicatedTemplate(controller, labelSelectorFromMap(selector), 'ReplicationController'),
+      ...replicatedTemplate(controller, labelSelectorFromMap(selector), {
+        kind: 'ReplicationController',
+        settings,
+      }),
       ...(template === undefined ? [] : privilegeRule(template.spec, { path: POD_SPEC, settings })),
     ];
   },

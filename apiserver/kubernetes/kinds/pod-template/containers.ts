@@ -9,6 +9,7 @@ import {
   required,
 } from '../../../../shared/errors/field-error';
 import { isZero } from '../../../../shared/object/accessors';
+import type { KindSettings } from '../../../engine/registry/strategy';
 import { hostPortConflicts, validateContainerPorts } from './container-ports';
 import { validateEnv, validateEnvFrom } from './env';
 import { forEachItem, needed, requiredChoice, requiredDnsLabel } from '../rules/primitives';
@@ -29,10 +30,10 @@ import { validateMounts } from './volume-mounts';
 export const PULL_POLICIES: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
 /** All containers of a pod. `path` is that of the spec. */
-export function validateContainers(spec: PodSpec, path: string, volumes: Volumes): FieldError[] {
+export function validateContainers(pod: PodParts, path: string): FieldError[] {
+  const { spec } = pod;
   const containers = spec.containers ?? [];
   const { initContainers: init = [] } = spec;
-  const pod = { spec, volumes };
   return [
     ...containerList(containers, `${path}.containers`, (container, at) => [
       ...oneContainer(container, at, pod, validateHandlers(container, at, spec)),
@@ -47,7 +48,7 @@ export function validateContainers(spec: PodSpec, path: string, volumes: Volumes
     // They run one after the other, so that each has the ports for itself. Upstream calls each of them the first.
     ...init.flatMap((container) => hostPortConflicts([container], `${path}.initContainers`)),
     ...initContainers(init, `${path}.initContainers`, namesOf(containers)),
-    ...validateEphemeralContainers(spec, `${path}.ephemeralContainers`, volumes),
+    ...validateEphemeralContainers(pod, `${path}.ephemeralContainers`),
   ];
 }
 
@@ -67,16 +68,17 @@ function containerList(
 }
 
 /** What the rules of a container look up in its pod. */
-interface PodParts {
+export interface PodParts {
   readonly spec: PodSpec;
   readonly volumes: Volumes;
+  readonly settings: KindSettings;
 }
 
 /** What holds for containers of all lists, and the errors of `handlers` at their place. */
 function oneContainer(
   container: Container,
   path: string,
-  { spec, volumes }: PodParts,
+  { spec, volumes, settings }: PodParts,
   handlers: readonly FieldError[],
 ): FieldError[] {
   const areLast = isInForce('handlersAreLast');
@@ -86,8 +88,8 @@ function oneContainer(
     ...(areLast ? [] : handlers),
     ...terminationMessagePolicy(container.terminationMessagePolicy ?? '', `${path}.terminationMessagePolicy`),
     ...validateContainerPorts(container.ports, `${path}.ports`),
-    ...validateEnv(container.env, `${path}.env`),
-    ...validateEnvFrom(container.envFrom, `${path}.envFrom`),
+    ...validateEnv(container.env, `${path}.env`, settings),
+    ...validateEnvFrom(container.envFrom, `${path}.envFrom`, settings),
     ...validateMounts(container, path, volumes),
     ...requiredChoice(container.imagePullPolicy, `${path}.imagePullPolicy`, PULL_POLICIES),
     ...validateResourceRequirements(container.resources, `${path}.resources`),
@@ -184,7 +186,8 @@ const FOR_EPHEMERAL: ReadonlySet<string> = new Set<keyof EphemeralContainer>([
 ]);
 
 /** The ephemeral containers of the spec; `path` is that of their list. */
-export function validateEphemeralContainers(spec: PodSpec, path: string, volumes: Volumes): FieldError[] {
+export function validateEphemeralContainers(pod: PodParts, path: string): FieldError[] {
+  const { spec } = pod;
   const others = namesOf([...(spec.containers ?? []), ...(spec.initContainers ?? [])]);
   const names = new Set(others);
   const isNewer = isInForce('ephemeralContainerRules');
@@ -199,7 +202,7 @@ export function validateEphemeralContainers(spec: PodSpec, path: string, volumes
     names.add(name);
     return [
       ...targets,
-      ...oneContainer(container, at, { spec, volumes }, isNewer ? [] : validateHandlers(container, at, spec)),
+      ...oneContainer(container, at, pod, isNewer ? [] : validateHandlers(container, at, spec)),
       ...(isNewer ? mountedParts(container, `${at}.volumeMounts`) : []),
       ...(again ? [duplicate(`${at}.name`, name)] : []),
       ...Object.entries(container)

@@ -9,10 +9,12 @@ import type {
 } from '../../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid, notFoundField, required } from '../../../../shared/errors/field-error';
-import { isOnByDefault } from '../../../../shared/flags/feature-gate-table';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { subdomainName } from '../../../../shared/meta/name-rules';
+import type { KindSettings } from '../../../engine/registry/strategy';
+import { isOn } from '../field-gates';
 import { envFields, validateFieldRef, validateResourceFieldRef } from './downward-api';
+import { byLaterRule } from './later-rules';
 import { forEachContainer } from './operating-system';
 import type { MemberRules } from '../rules/members';
 import { memberErrors, membersOf } from '../rules/members';
@@ -20,27 +22,34 @@ import {
   configKeyProblems,
   forEachItem,
   invalidForEach,
-  optionalForm,
   pathWithoutBacksteps,
   requiredText,
 } from '../rules/primitives';
 
 /** The `env` of a container. */
-export function validateEnv(variables: readonly EnvVar[] | undefined, path: string): FieldError[] {
+export function validateEnv(
+  variables: readonly EnvVar[] | undefined,
+  path: string,
+  settings: KindSettings,
+): FieldError[] {
   return forEachItem(variables ?? [], path, (variable, at) => [
-    ...requiredText(variable.name, `${at}.name`, envNameProblems),
-    ...validateValueFrom(variable, `${at}.valueFrom`),
+    ...(variable.name === '' ? [required(`${at}.name`)] : envName(variable.name, `${at}.name`, settings)),
+    ...validateValueFrom(variable, `${at}.valueFrom`, settings),
   ]);
 }
 
 const ENV_FROM = ['configMapRef', 'secretRef'] as const;
 
 /** The `envFrom` of a container. */
-export function validateEnvFrom(sources: readonly EnvFromSource[] | undefined, path: string): FieldError[] {
+export function validateEnvFrom(
+  sources: readonly EnvFromSource[] | undefined,
+  path: string,
+  settings: KindSettings,
+): FieldError[] {
   return forEachItem(sources ?? [], path, (source, at) => {
     const given = ENV_FROM.filter((name) => source[name] !== undefined);
     return [
-      ...optionalForm(source.prefix, `${at}.prefix`, envNameProblems),
+      ...((source.prefix ?? '') === '' ? [] : envName(source.prefix ?? '', `${at}.prefix`, settings)),
       ...given.flatMap((name) =>
         // As upstream, where such a name may be the beginning of one.
         requiredText(source[name]?.name, `${at}.${name}.name`, (text) => subdomainName(text, true)),
@@ -67,9 +76,16 @@ function relaxedNameProblems(value: string): string[] {
   return RELAXED_NAME.test(value) ? [] : [form];
 }
 
+/** The name of an environment variable, or the beginning of one. */
+function envName(value: string, path: string, settings: KindSettings): readonly FieldError[] {
+  const relaxed = relaxedNameProblems(value);
+  if (isOn(settings, 'RelaxedEnvironmentVariableValidation')) return invalidForEach(relaxed, value, path);
+  const errors = invalidForEach(envNameProblems(value), value, path);
+  return relaxed.length === 0 ? byLaterRule('names of variables', errors) : errors;
+}
+
 /** The name of an environment variable, as widely as shells and programs may use it. */
 function envNameProblems(value: string): string[] {
-  if (isOnByDefault('RelaxedEnvironmentVariableValidation')) return relaxedNameProblems(value);
   const problems: string[] = [];
   if (!ENV_NAME.test(value)) {
     problems.push(
@@ -123,12 +139,16 @@ export function validateFileKeyVolumes(spec: PodSpec, path: string): FieldError[
   );
 }
 
-function validateValueFrom({ value = '', valueFrom: source }: EnvVar, path: string): FieldError[] {
+function validateValueFrom(
+  { value = '', valueFrom: source }: EnvVar,
+  path: string,
+  settings: KindSettings,
+): FieldError[] {
   if (source === undefined) return [];
   const given = membersOf(source, SOURCES);
   const errors = given.flatMap((name) => memberErrors(source, name, SOURCES, `${path}.${name}`));
   if (given.length === 0) {
-    const names = isOnByDefault('EnvFiles')
+    const names = isOn(settings, 'EnvFiles')
       ? 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`'
       : 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
     return [...errors, invalid(path, '', names)];

@@ -1,12 +1,19 @@
 import type { FieldError } from '../../../../shared/errors/field-error';
 
-/** Rules of pod specs that came after objects which break them: an object that broke one already may keep on doing so. */
+/**
+ * Rules of pod specs that came after objects which break them, or hold while a feature gate is off: an object that broke one already may keep
+ * on doing so.
+ */
 export type LaterRule =
   | 'affinity selectors'
+  | 'host network in a user namespace'
   | 'host sysctls'
+  | 'names of variables'
   | 'node affinity values'
   | 'projected token paths'
   | 'resize policy of init containers'
+  | 'search paths'
+  | 'SELinux policies'
   | 'spelling of addresses'
   | 'spread keys'
   | 'spread selectors'

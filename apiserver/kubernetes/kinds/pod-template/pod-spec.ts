@@ -15,6 +15,7 @@ import { validateAnnotations, validateLabels } from '../../../../shared/meta/val
 import { validateAffinity } from './affinity';
 import type { ReadonlyJson } from '../../../../shared/object/json';
 import { integer } from '../../../../shared/object/accessors';
+import type { KindSettings } from '../../../engine/registry/strategy';
 import { validateContainers } from './containers';
 import { validateAppArmorTwins, validatePodAnnotations, validateSeccompTwins } from './pod-annotations';
 import type { Rule } from '../rules/primitives';
@@ -56,7 +57,6 @@ const gates = fields<PodSpec>({
     invalidForEach(qualifiedNameProblems(type), type, `${path}.conditionType`),
   ),
   schedulingGates: schedulingGateNames,
-  topologySpreadConstraints: validateTopologySpread,
 });
 
 const otherFields = fields<PodSpec>({
@@ -83,18 +83,31 @@ interface ValidatedSpec {
   readonly spec: PodSpec;
   readonly path: string;
   readonly podName: string;
+  readonly settings: KindSettings;
 }
 
 /** Specs without a fault, by their list of containers: writes that leave a spec alone share its members with the stored object. */
 const faultless = new WeakMap<object, ValidatedSpec>();
 
 /** Validates the spec of a pod or of a template (`podName` is empty). A spec that just passed is not validated again. */
-export function validatePodSpec(spec: PodSpec, path: string, podName: string): FieldError[] {
+export function validatePodSpec(
+  spec: PodSpec,
+  path: string,
+  podName: string,
+  settings: KindSettings,
+): FieldError[] {
   const key = spec.containers ?? undefined;
   const known = key === undefined ? undefined : faultless.get(key);
-  if (known?.path === path && known.podName === podName && haveSameMembers(known.spec, spec)) return [];
-  const errors = collectPodSpecErrors(spec, path, podName);
-  if (key !== undefined && errors.length === 0) faultless.set(key, { spec, path, podName });
+  if (
+    known?.path === path &&
+    known.podName === podName &&
+    known.settings === settings &&
+    haveSameMembers(known.spec, spec)
+  ) {
+    return [];
+  }
+  const errors = collectPodSpecErrors(spec, path, podName, settings);
+  if (key !== undefined && errors.length === 0) faultless.set(key, { spec, path, podName, settings });
   return errors;
 }
 
@@ -110,20 +123,26 @@ function haveSameMembers(a: ReadonlyJson, b: ReadonlyJson): boolean {
 }
 
 /** All errors of the spec of a pod, or of a template (`podName` is empty). */
-export function collectPodSpecErrors(spec: PodSpec, path: string, podName: string): FieldError[] {
+export function collectPodSpecErrors(
+  spec: PodSpec,
+  path: string,
+  podName: string,
+  settings: KindSettings,
+): FieldError[] {
   const { errors, volumes } = validateVolumes(spec.volumes, `${path}.volumes`, podName);
   return [
     ...errors,
     ...validatePodResourceClaims(spec.resourceClaims, `${path}.resourceClaims`),
-    ...validateContainers(spec, path, volumes),
+    ...validateContainers({ spec, volumes, settings }, path),
     ...validatePodResources(spec, path),
     ...policyFields(spec, path),
-    ...validatePodSecurity(spec, path, podName !== ''),
+    ...validatePodSecurity(spec, path, podName !== '', settings),
     ...validateAffinity(spec.affinity, `${path}.affinity`),
-    ...validateDnsConfig(spec.dnsConfig, `${path}.dnsConfig`, spec.dnsPolicy ?? ''),
+    ...validateDnsConfig(spec, `${path}.dnsConfig`, settings),
     ...gates(spec, path),
+    ...validateTopologySpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`, settings),
     ...validateHostProcesses(spec, path),
-    ...validateUserNamespace(spec, path),
+    ...validateUserNamespace(spec, path, settings),
     ...validateHostnameOverride(spec, path),
     ...otherFields(spec, path),
     ...validateOperatingSystem(spec, path),
@@ -183,12 +202,16 @@ export function validateTemplateMeta({ metadata, spec }: PodTemplateSpec, path: 
 }
 
 /** A PodTemplateSpec. */
-export function validatePodTemplateSpec(template: PodTemplateSpec, path: string): FieldError[] {
+export function validatePodTemplateSpec(
+  template: PodTemplateSpec,
+  path: string,
+  settings: KindSettings,
+): FieldError[] {
   const { spec, metadata } = template;
   const hasEphemeral = (spec.ephemeralContainers ?? []).length > 0;
   return [
     ...validateTemplateMeta(template, path),
-    ...validatePodSpec(spec, `${path}.spec`, ''),
+    ...validatePodSpec(spec, `${path}.spec`, '', settings),
     ...validateSeccompTwins(metadata.annotations ?? {}, spec, `${path}.spec`),
     ...validateAppArmorTwins(metadata.annotations ?? {}, spec, `${path}.spec`),
     ...(hasEphemeral

@@ -25,7 +25,7 @@ export function withLaterRules(resource: string, strategy: Strategy | undefined)
       if (previous === undefined || !left.some((fault) => laterRuleOf(fault) !== undefined)) return left;
       const spec = path.reduce<ReadonlyJson>((at, name) => objectAt(at, name) ?? {}, previous);
       const broken = new Set(
-        collectPodSpecErrors(spec as unknown as PodSpec, path.join('.'), '').map((fault) =>
+        collectPodSpecErrors(spec as unknown as PodSpec, path.join('.'), '', info.settings).map((fault) =>
           laterRuleOf(fault),
         ),
       );

@@ -2,15 +2,16 @@ import { isInForce } from '../../../../shared/api/changes';
 import type {
   HostAlias,
   PodAffinityTerm,
-  PodDNSConfig,
+  PodSpec,
   TopologySpreadConstraint,
 } from '../../../../shared/api/types/core-v1';
 import type { LabelSelector } from '../../../../shared/api/types/meta-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../../shared/errors/field-error';
-import { isOnByDefault } from '../../../../shared/flags/feature-gate-table';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../../shared/meta/dns-names';
 import { validateLabelSelector } from '../../../../shared/meta/validate-labels';
+import type { KindSettings } from '../../../engine/registry/strategy';
+import { isOn } from '../field-gates';
 import { choice, forEachItem, invalidForEach, isIpAddress } from '../rules/primitives';
 import { strictIp } from '../rules/strict-addresses';
 import { byLaterRule } from './later-rules';
@@ -19,6 +20,7 @@ import { byLaterRule } from './later-rules';
 export function validateTopologySpread(
   constraints: readonly TopologySpreadConstraint[] | undefined,
   path: string,
+  settings: KindSettings,
 ): FieldError[] {
   if (constraints === undefined) return [];
   const keys = constraints.map(
@@ -37,7 +39,7 @@ export function validateTopologySpread(
       ...minDomains(constraint, `${at}.minDomains`),
       ...inclusion(constraint.nodeAffinityPolicy, `${at}.nodeAffinityPolicy`),
       ...inclusion(constraint.nodeTaintsPolicy, `${at}.nodeTaintsPolicy`),
-      ...byLaterRule('spread keys', spreadKeys(constraint, at)),
+      ...byLaterRule('spread keys', spreadKeys(constraint, at, settings)),
       ...(isInForce('topologySpreadSelectors')
         ? byLaterRule(
             'spread selectors',
@@ -68,9 +70,13 @@ function inclusion(policy: string | undefined, path: string): readonly FieldErro
 }
 
 /** The keys become expressions of the selector when a pod is made; before that, the selector must not have them. */
-function spreadKeys(constraint: TopologySpreadConstraint, path: string): readonly FieldError[] {
+function spreadKeys(
+  constraint: TopologySpreadConstraint,
+  path: string,
+  settings: KindSettings,
+): readonly FieldError[] {
   const { matchLabelKeys: keys = [], labelSelector: selector } = constraint;
-  if (isOnByDefault('MatchLabelKeysInPodTopologySpreadSelectorMerge')) {
+  if (isOn(settings, 'MatchLabelKeysInPodTopologySpreadSelectorMerge')) {
     return validateLabelKeys(constraint, path);
   }
   const at = `${path}.matchLabelKeys`;
@@ -157,14 +163,13 @@ const SEARCH_CHARS_MAX = { old: 256, newer: 2048 };
 
 /** `dnsConfig`, which `dnsPolicy: None` needs. */
 export function validateDnsConfig(
-  config: PodDNSConfig | undefined,
+  { dnsConfig: config, dnsPolicy }: PodSpec,
   path: string,
-  dnsPolicy: string,
+  settings: KindSettings,
 ): FieldError[] {
   const { nameservers = [], searches = [], options = [] } = config ?? {};
   const length = Buffer.byteLength(searches.join(' '));
   const limit = isInForce('dnsSearchLimits') ? 'newer' : 'old';
-  const isRelaxed = isOnByDefault('RelaxedDNSSearchValidation');
   if (dnsPolicy === 'None' && config === undefined) {
     return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
   }
@@ -203,15 +208,20 @@ export function validateDnsConfig(
           ),
         ]
       : []),
-    ...forEachItem(searches, `${path}.searches`, (search, at) => {
-      const name = search.endsWith('.') ? search.slice(0, -1) : search;
-      if (isRelaxed && search === '.') return [];
-      // Underscores count as letters within a part.
-      const plain = isRelaxed ? name.replaceAll('_', 'a') : name;
-      return invalidForEach(dns1123SubdomainProblems(plain), name, at);
-    }),
+    ...forEachItem(searches, `${path}.searches`, (search, at) =>
+      validateSearch(search, at, isOn(settings, 'RelaxedDNSSearchValidation')),
+    ),
     ...forEachItem(options, `${path}.options`, ({ name = '' }, at) =>
       name === '' ? [required(at, 'must not be empty')] : [],
     ),
   ];
+}
+
+/** A search path; the relaxed rule is that the root is one, and that underscores are letters. */
+function validateSearch(search: string, path: string, isRelaxed: boolean): readonly FieldError[] {
+  const name = search.endsWith('.') ? search.slice(0, -1) : search;
+  const relaxed = search === '.' ? [] : dns1123SubdomainProblems(name.replaceAll('_', 'a'));
+  if (isRelaxed) return invalidForEach(relaxed, name, path);
+  const errors = invalidForEach(dns1123SubdomainProblems(name), name, path);
+  return relaxed.length === 0 ? byLaterRule('search paths', errors) : errors;
 }

@@ -9,7 +9,8 @@ import type {
 import { isInForce } from '../../../../shared/api/changes';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required, tooLong } from '../../../../shared/errors/field-error';
-import { isOnByDefault } from '../../../../shared/flags/feature-gate-table';
+import type { KindSettings } from '../../../engine/registry/strategy';
+import { isOn } from '../field-gates';
 import { byLaterRule } from './later-rules';
 import { forEachContainer } from './operating-system';
 import { hostNetworkPorts } from './container-ports';
@@ -42,13 +43,15 @@ const podFields = fields<PodSecurityContext>({
   windowsOptions: ifPresent(validateWindowsOptions),
   appArmorProfile: ifPresent(appArmorProfile),
   supplementalGroupsPolicy: ifPresent((value, path) => choice(value, path, ['Merge', 'Strict'])),
-  seLinuxChangePolicy: ifPresent((value, path) =>
-    choice(value, path, isOnByDefault('SELinuxMount') ? ['MountOption', 'Recursive'] : ['Recursive']),
-  ),
 });
 
 /** The `securityContext` of a pod, and the parts of its spec that belong to it; `path` is that of the spec. */
-export function validatePodSecurity(spec: PodSpec, path: string, isPod: boolean): FieldError[] {
+export function validatePodSecurity(
+  spec: PodSpec,
+  path: string,
+  isPod: boolean,
+  settings: KindSettings,
+): FieldError[] {
   const at = `${path}.securityContext`;
   const { securityContext: context } = spec;
   const shares = spec.shareProcessNamespace === true && spec.hostPID === true;
@@ -67,17 +70,28 @@ export function validatePodSecurity(spec: PodSpec, path: string, isPod: boolean)
         ]
       : []),
     ...(context === undefined ? [] : podFields(context, at)),
+    ...selinuxPolicy(context?.seLinuxChangePolicy, `${at}.seLinuxChangePolicy`, settings),
     ...(context?.sysctls === undefined ? [] : hostSysctls(context.sysctls, `${at}.sysctls`, spec)),
   ];
 }
 
+function selinuxPolicy(
+  policy: string | undefined,
+  path: string,
+  settings: KindSettings,
+): readonly FieldError[] {
+  if (policy === undefined) return [];
+  if (isOn(settings, 'SELinuxMount')) return choice(policy, path, ['MountOption', 'Recursive']);
+  return byLaterRule('SELinux policies', choice(policy, path, ['Recursive']));
+}
+
 /** A pod with users of its own shares no other namespace with its host, and no devices. */
-export function validateUserNamespace(spec: PodSpec, path: string): FieldError[] {
+export function validateUserNamespace(spec: PodSpec, path: string, settings: KindSettings): FieldError[] {
   if (spec.hostUsers !== false) return [];
   const why = 'when `hostUsers` is false';
   return [
-    ...(spec.hostNetwork === true && !isOnByDefault('UserNamespacesHostNetworkSupport')
-      ? [forbiddenField(`${path}.hostNetwork`, why)]
+    ...(spec.hostNetwork === true && !isOn(settings, 'UserNamespacesHostNetworkSupport')
+      ? byLaterRule('host network in a user namespace', [forbiddenField(`${path}.hostNetwork`, why)])
       : []),
     // Upstream writes these two so.
     ...(spec.hostPID === true ? [forbiddenField(`${path}.HostPID`, why)] : []),

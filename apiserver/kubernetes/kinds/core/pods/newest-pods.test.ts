@@ -1,8 +1,12 @@
 import { NEWEST_LEVEL } from '../../../../testing/kinds/newest-level';
+import { isOnByDefault } from '../../../../../shared/flags/feature-gate-table';
 import { ANNOTATION } from '../../../../../shared/names';
+import { DEFAULT_KIND_SETTINGS } from '../../../../engine/registry/strategy';
+import { MemoryBackend } from '../../../../engine/storage/testing/memory-backend';
 import type { InProcessApi } from '../../../../testing/in-process-api';
 import { startInProcessApi } from '../../../../testing/in-process-api';
 import { causesOf } from '../../../../testing/kinds/refusals';
+import { FIELD_GATES } from '../../field-gates';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const DRY = `${PODS}?dryRun=All`;
@@ -321,4 +325,58 @@ test('pods/ephemeralcontainers takes a pod, of which the list alone counts', asy
     },
   });
   expect(causesOf(wrong)).toContain('Forbidden spec.ephemeralContainers[1].volumeMounts[0].subPath');
+});
+
+describe("with the operator's gates", () => {
+  const OFF = ['RelaxedDNSSearchValidation', 'RelaxedEnvironmentVariableValidation', 'PodLevelResources'];
+  const ON = ['SELinuxMount', 'UserNamespacesHostNetworkSupport'];
+  const MERGE = 'MatchLabelKeysInPodTopologySpreadSelectorMerge';
+  const gates = new Set([...FIELD_GATES.filter((gate) => isOnByDefault(gate)), ...ON]);
+  for (const gate of [...OFF, MERGE]) gates.delete(gate);
+  const backend = new MemoryBackend();
+  let other: InProcessApi;
+  let plain: InProcessApi;
+  beforeAll(async () => {
+    plain = await startInProcessApi(backend, { definitionsLive: false });
+    other = await startInProcessApi(backend, {
+      definitionsLive: false,
+      kindSettings: { ...DEFAULT_KIND_SETTINGS, gates },
+    });
+  });
+  afterAll(async () => {
+    await plain.close();
+    await other.close();
+  });
+
+  const context = { securityContext: { seLinuxChangePolicy: 'MountOption' } };
+  const host = { hostUsers: false, hostNetwork: true };
+  const merged = spreadOf({
+    labelSelector: { matchExpressions: [{ key: 'k', operator: 'Exists' }] },
+    matchLabelKeys: ['k'],
+  });
+  const named = containerOf({ env: [{ name: 'a b', value: 'x' }] });
+  const searching = { dnsConfig: { searches: ['a_b', '.'] } };
+
+  test.each<readonly [what: string, spec: object, byDefault: number, code: number]>([
+    ['a mount option for SELinux', context, 422, 201],
+    ['the network of the host for users of its own', host, 422, 201],
+    ['a key of labels twice in a spread', merged, 201, 422],
+    ['a variable with a space in its name', named, 201, 422],
+    ['an underscore in a search path', searching, 201, 422],
+  ])('%s', async (_what, spec, byDefault, code) => {
+    const body = podOf(spec);
+    expect((await plain.call('POST', DRY, { body })).code).toBe(byDefault);
+    expect((await other.call('POST', DRY, { body })).code).toBe(code);
+  });
+
+  test.each([
+    ['variables', named],
+    ['search paths', searching],
+  ])('what broke the rule of %s before may keep on doing so', async (_what, spec) => {
+    const { json } = await plain.call('POST', PODS, { body: podOf(spec) });
+    const url = `${PODS}/${String(json.metadata.name)}`;
+    const body = { ...json, metadata: { ...json.metadata, labels: { a: 'b' } } };
+    const reply = await other.call('PUT', url, { body });
+    expect([reply.code, reply.json.message]).toEqual([200, undefined]);
+  });
 });

@@ -57,7 +57,7 @@ export function validatePodResize(next: Pod, previous: Pod, settings: KindSettin
       Object.keys(requests).length + Object.keys(limits).length > 0,
   );
   const first = [
-    ...validatePod(next),
+    ...validatePod(next, settings),
     ...(qosClassOf(previous.spec) === qosClassOf(next.spec)
       ? []
       : [invalid('spec', next.status?.qosClass, 'Pod QOS Class may not change as a result of resizing')]),

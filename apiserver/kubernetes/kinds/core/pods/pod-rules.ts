@@ -18,7 +18,7 @@ import type { ReadonlyJson } from '../../../../../shared/object/json';
 import { isSemanticallyEqual } from '../../../../../shared/schema/same-meaning';
 import type { MessageType } from '../../../../../shared/schema/types';
 import { messageType } from '../../../../../shared/schema/types';
-import type { Strategy } from '../../../../engine/registry/strategy';
+import type { KindSettings, Strategy } from '../../../../engine/registry/strategy';
 import { validateEphemeralContainers } from '../../pod-template/containers';
 import {
   validateAppArmorTwins,
@@ -38,7 +38,7 @@ const CONTAINER_LISTS = ['containers', 'initContainers'] as const;
 
 export const podRules: Pick<Strategy<Pod>, 'validate' | 'validateNew' | 'validateUpdate'> = {
   validate: (pod, { settings }) => [
-    ...validatePod(pod),
+    ...validatePod(pod, settings),
     ...privilegeRule(pod.spec, { path: 'spec', settings }),
   ],
   validateNew: validatePodCreate,
@@ -46,12 +46,12 @@ export const podRules: Pick<Strategy<Pod>, 'validate' | 'validateNew' | 'validat
 };
 
 /** What holds for a pod at any time. */
-export function validatePod(pod: Pod): FieldError[] {
+export function validatePod(pod: Pod, settings: KindSettings): FieldError[] {
   const { spec } = pod;
   const annotations = pod.metadata.annotations ?? {};
   return [
     ...validatePodAnnotations(annotations, 'metadata.annotations', spec),
-    ...validatePodSpec(spec, 'spec', pod.metadata.name ?? ''),
+    ...validatePodSpec(spec, 'spec', pod.metadata.name ?? '', settings),
     ...tokensWithoutAccount(spec),
     ...CONTAINER_LISTS.flatMap((list) => trimmedImages(spec[list] ?? [], `spec.${list}`)),
   ];
@@ -257,7 +257,11 @@ function deadline(next: Int64 | undefined, previous: Int64 | undefined): FieldEr
 }
 
 /** What a change of the ephemeral containers may do: add some. */
-export function validateEphemeralContainersUpdate(next: Pod, previous: Pod): FieldError[] {
+export function validateEphemeralContainersUpdate(
+  next: Pod,
+  previous: Pod,
+  settings: KindSettings,
+): FieldError[] {
   const path = 'spec.ephemeralContainers';
   const { spec } = next;
   const isOfPod = isInForce('ephemeralContainersOfPods');
@@ -268,7 +272,9 @@ export function validateEphemeralContainersUpdate(next: Pod, previous: Pod): Fie
   const { ephemeralContainers: wanted = [] } = spec;
   const byName = new Map(wanted.toReversed().map((each) => [each.name, each]));
   return [
-    ...(isOfPod ? validatePod(next) : validateEphemeralContainers(spec, path, volumes)),
+    ...(isOfPod
+      ? validatePod(next, settings)
+      : validateEphemeralContainers({ spec, volumes, settings }, path)),
     ...(isOfPod ? validatePodAnnotationsUpdate(next, previous) : []),
     ...(previous.spec.ephemeralContainers ?? []).flatMap((old) => {
       const existing = `existing ephemeral containers ${JSON.stringify(old.name)} may not be`;

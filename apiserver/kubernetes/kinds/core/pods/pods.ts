@@ -66,7 +66,7 @@ const ephemeralContainersUpdate: SubresourceStrategy<Pod> = {
     return withPodGeneration(changed, previous);
   },
   validateUpdate: (next, previous, { settings }) => [
-    ...validateEphemeralContainersUpdate(next, previous),
+    ...validateEphemeralContainersUpdate(next, previous, settings),
     ...privilegeRule(next.spec, { path: 'spec', settings, lists: ['ephemeralContainers'] }),
   ],
 };
