@@ -4,9 +4,10 @@ import { hashOf } from './base-document';
 import { customDefinitions } from './custom-definitions';
 import { customOperations } from './custom-operations';
 import { SWAGGER } from './definitions';
-import type { DocumentOptions, Served } from './documents';
+import type { DocumentOptions } from './documents';
 import { byPath } from './documents';
 import { moreSwaggerProtobuf } from './gnostic';
+import type { BuiltInSchemas } from './openapi3';
 import { customOpenapi3Json } from './openapi3';
 import { customMessage, definitionName } from './names';
 import type { Operation } from './operations';
@@ -31,7 +32,7 @@ export interface CustomDocuments {
   /** Returns the names of their paths and definitions. */
   names(endpoints: readonly Endpoint[]): CustomNames;
   /** Returns the v3 document of one of their group versions. */
-  part(endpoints: readonly Endpoint[], builtIn: Served): Promise<Buffer>;
+  part(endpoints: readonly Endpoint[], schemas: BuiltInSchemas): Promise<Buffer>;
 }
 
 export function createCustomDocuments(options: DocumentOptions): CustomDocuments {
@@ -39,7 +40,7 @@ export function createCustomDocuments(options: DocumentOptions): CustomDocuments
     json: new Map(),
     protobuf: new Map(),
   };
-  const { serverSideApply, version, enums } = options;
+  const { serverSideApply, version } = options;
   const operationsIn = (endpoints: readonly Endpoint[]): readonly Operation[] =>
     endpoints.flatMap((endpoint) => customOperations(endpoint, operationsOf(endpoint, serverSideApply)));
   const membersOf = (endpoint: Endpoint, format: SwaggerFormat): Members => {
@@ -69,8 +70,8 @@ export function createCustomDocuments(options: DocumentOptions): CustomDocuments
         [row.kind, row.listKind].map((kind) => definitionName(customMessage(row, kind))),
       ),
     }),
-    part: async (endpoints, builtIn) =>
-      customOpenapi3Json({ endpoints, operations: operationsIn(endpoints), builtIn, version, enums }),
+    part: async (endpoints, schemas) =>
+      customOpenapi3Json({ endpoints, operations: operationsIn(endpoints), schemas, version }),
   };
 }
 

@@ -12,7 +12,8 @@ import { createCustomDocuments } from './custom-documents';
 import type { DocumentOptions, Served } from './documents';
 import { builtInOf, customEndpoints, partsOf } from './documents';
 import { swaggerProtobuf } from './gnostic';
-import { openapi3Json } from './openapi3';
+import type { BuiltInSchemas } from './openapi3';
+import { createBuiltInSchemas, openapi3Json } from './openapi3';
 import { swaggerJson, swaggerPortions } from './swagger';
 import { turn } from './turn';
 
@@ -55,10 +56,10 @@ export function createDocumentSets(
   let builtIn: BuiltIn | undefined;
   const setOf = (registry: Registry, current: readonly OtherDocument[]): DocumentSet => {
     builtIn ??= createBuiltIn(builtInOf(registry), options);
-    const { base, served, taken } = builtIn;
+    const { base, schemas, taken } = builtIn;
     const endpoints = customEndpoints(registry);
     // The server's own documents take precedence over those of extension API servers. A built-in version cannot have custom resources.
-    const parts = new Map([...partsOfOthers(current), ...versionParts(endpoints, served), ...builtIn.parts]);
+    const parts = new Map([...partsOfOthers(current), ...versionParts(endpoints, schemas), ...builtIn.parts]);
     const ofVersions = [...endpoints.values()].flat();
     const membersOfExtensions = async (format: SwaggerFormat): Promise<readonly HashedMembers[]> =>
       current.length === 0
@@ -106,7 +107,7 @@ function withNames({ paths, definitions }: Taken, names: CustomNames): Taken {
 
 /** The part of all documents that never changes. */
 interface BuiltIn {
-  readonly served: Served;
+  readonly schemas: BuiltInSchemas;
   readonly base: Readonly<Record<SwaggerFormat, () => Promise<HashedBase>>>;
   readonly parts: ReadonlyMap<string, Make>;
   /** The names that extension API servers cannot use. */
@@ -122,8 +123,9 @@ function createBuiltIn(served: Served, options: DocumentOptions): BuiltIn {
     const base = await made;
     return { ...base, hash: hashOf(base.bytes) };
   };
+  const schemas = createBuiltInSchemas(served, options.enums);
   return {
-    served,
+    schemas,
     base: {
       json: once(async () => hashedBase(swaggerJson(served, options))),
       protobuf: once(async () => hashedBase(swaggerProtobuf(served, options))),
@@ -131,7 +133,7 @@ function createBuiltIn(served: Served, options: DocumentOptions): BuiltIn {
     parts: new Map(
       partsOf(served, options).map((part) => [
         part.name,
-        once(async () => hashed(await openapi3Json(served, part, options))),
+        once(async () => hashed(await openapi3Json(part, schemas, options.version))),
       ]),
     ),
     taken: once(async () => takenBy(served, options)),
@@ -151,15 +153,18 @@ async function takenBy(served: Served, options: DocumentOptions): Promise<Taken>
 /** Returns the v3 parts of custom resources by name, reusing the unchanged ones of the last registry. */
 function createVersionParts(
   custom: CustomDocuments,
-): (endpoints: ReadonlyMap<string, readonly Endpoint[]>, builtIn: Served) => ReadonlyMap<string, Make> {
+): (
+  endpoints: ReadonlyMap<string, readonly Endpoint[]>,
+  schemas: BuiltInSchemas,
+) => ReadonlyMap<string, Make> {
   let last: ReadonlyMap<string, { readonly endpoints: readonly Endpoint[]; readonly make: Make }> = new Map();
-  return (all, builtIn) => {
+  return (all, schemas) => {
     const previous = last;
     last = new Map(
       [...all].map(([name, endpoints]) => {
         const known = previous.get(name);
         if (known !== undefined && areEqual(known.endpoints, endpoints)) return [name, known];
-        return [name, { endpoints, make: once(async () => hashed(await custom.part(endpoints, builtIn))) }];
+        return [name, { endpoints, make: once(async () => hashed(await custom.part(endpoints, schemas))) }];
       }),
     );
     return new Map([...last].map(([name, { make }]) => [name, make]));

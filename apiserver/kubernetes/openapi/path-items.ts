@@ -113,9 +113,7 @@ function openapi3Operation(operation: Operation): object {
   const success = codes.map((code) => [String(code), { description: CODE_WORDS[code], content }]);
   return {
     ...common(operation),
-    ...(query.length === 0
-      ? {}
-      : { parameters: query.map((each) => openapi3Parameter({ ...each, in: 'query' })) }),
+    ...(query.length === 0 ? {} : { parameters: openapi3Query(query) }),
     ...(body === undefined ? {} : { requestBody: requestBody(body, consumes) }),
     responses: { ...Object.fromEntries(success), 401: { description: CODE_WORDS[401] } },
   };
@@ -130,6 +128,17 @@ function requestBody(
     content: Object.fromEntries(consumes.map((type) => [type, { schema }])),
     ...(required ? { required: true } : {}),
   };
+}
+
+/** Query parameters by their rows, because nearly all operations share a few lists of them. */
+const OPENAPI_3_QUERIES = new WeakMap<readonly Parameter[], readonly object[]>();
+
+function openapi3Query(query: readonly Parameter[]): readonly object[] {
+  const known = OPENAPI_3_QUERIES.get(query);
+  if (known !== undefined) return known;
+  const made = query.map((each) => openapi3Parameter({ ...each, in: 'query' }));
+  OPENAPI_3_QUERIES.set(query, made);
+  return made;
 }
 
 function openapi3Parameter({ name, type, description, in: place }: PlacedParameter): object {
