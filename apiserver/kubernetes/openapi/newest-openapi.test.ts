@@ -1,6 +1,7 @@
 import { NEWEST_LEVEL } from '../../testing/kinds/newest-level';
 import type { JsonSchema, SchemaForm } from './definitions';
 import { definitionOf, OPENAPI_3, SWAGGER } from './definitions';
+import { QUERY } from './parameters';
 
 /** Returns the schema of a field. */
 function fieldOf(message: string, field: string, form: SchemaForm): JsonSchema | undefined {
@@ -53,4 +54,8 @@ test('unions name the fields of their version', () => {
 
 test('without the gate there are no enums', () => {
   expect(fieldOf('core/v1.ContainerPort', 'protocol', OPENAPI_3)).not.toHaveProperty('enum');
+});
+
+test('lists and watches have the query parameters of the level', () => {
+  expect(QUERY.list.map(({ name }) => name)).toContain('sendInitialEvents');
 });

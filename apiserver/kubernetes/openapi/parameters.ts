@@ -1,4 +1,5 @@
 import { ownKeyMap } from '../../../shared/own-key-map';
+import { messageType } from '../../../shared/schema/types';
 
 /** One parameter of the path or the query. */
 export interface Parameter {
@@ -7,39 +8,49 @@ export interface Parameter {
   readonly description: string;
 }
 
-const CONTINUE = text('continue', 'Where the next page begins, as the last one said.');
+const CONTINUE = text('continue', 'The position of the next page: metadata.continue of the previous one.');
 const FIELD_SELECTOR = text(
   'fieldSelector',
-  'Restricts the list of returned objects to those with these values of fields.',
+  'Returns only objects with these field values, as in metadata.name=web.',
 );
 const LABEL_SELECTOR = text(
   'labelSelector',
-  'Restricts the list of returned objects to those with these labels.',
+  'Returns only objects with these labels, as in app=web,tier!=test.',
 );
-const LIMIT = integer('limit', 'The largest number of objects in one page.');
-const RESOURCE_VERSION = text('resourceVersion', 'How fresh the answer must be, or where a watch begins.');
+const LIMIT = integer('limit', 'The maximum number of objects in one page.');
+const RESOURCE_VERSION = text(
+  'resourceVersion',
+  'The minimum version of the response, or the version after which a watch starts.',
+);
 const RESOURCE_VERSION_MATCH = text(
   'resourceVersionMatch',
-  'How resourceVersion is meant: Exact or NotOlderThan.',
+  'The interpretation of resourceVersion: Exact or NotOlderThan.',
 );
-const TIMEOUT = integer('timeoutSeconds', 'When the request ends at the latest.');
-const WATCH = flag('watch', 'Watch for changes to the described resources, instead of listing them.');
-const BOOKMARKS = flag('allowWatchBookmarks', 'Also tell how far a watch has come when nothing changes.');
-const DRY_RUN = text('dryRun', 'All: do everything but store the result.');
-const FIELD_MANAGER = text('fieldManager', 'Who makes the change, for the ownership of fields.');
-const FORCE = flag('force', 'Take over fields that others own. Only for apply patches.');
+const TIMEOUT = integer('timeoutSeconds', 'The time limit of the request.');
+const WATCH = flag('watch', 'Watch for changes instead of listing the objects.');
+const BOOKMARKS = flag(
+  'allowWatchBookmarks',
+  'Send bookmarks: events with the current resource version and no object.',
+);
+const INITIAL_EVENTS = flag(
+  'sendInitialEvents',
+  'Start a watch with an event for each object, and a bookmark after the last one.',
+);
+const DRY_RUN = text('dryRun', 'All: process the request without storing the result.');
+const FIELD_MANAGER = text(
+  'fieldManager',
+  'The name under which the ownership of changed fields is recorded.',
+);
+const FORCE = flag('force', 'Take over fields that other managers own. Only for apply patches.');
 const FIELD_VALIDATION = text(
   'fieldValidation',
-  'What is done about fields that are unknown or stand twice: Ignore (the default) drops them, Warn names them in warnings, Strict refuses the request.',
+  'How unknown and duplicate fields are handled: Ignore drops them, Warn also sends warnings, Strict refuses the request.',
 );
-const GRACE_PERIOD = integer(
-  'gracePeriodSeconds',
-  'How long the object has to end. Zero removes it at once.',
-);
+const GRACE_PERIOD = integer('gracePeriodSeconds', 'The time for a graceful deletion. Zero deletes at once.');
 const ORPHAN = flag('orphanDependents', 'Deprecated: use propagationPolicy.');
 const PROPAGATION = text(
   'propagationPolicy',
-  'What happens to dependents: Orphan, Background or Foreground.',
+  'How dependents are handled: Orphan, Background or Foreground.',
 );
 
 /** Query parameters by action. Every path has `pretty`. */
@@ -52,6 +63,7 @@ export const QUERY = {
     LIMIT,
     RESOURCE_VERSION,
     RESOURCE_VERSION_MATCH,
+    ...(messageType('meta/v1.ListOptions').byName.has(INITIAL_EVENTS.name) ? [INITIAL_EVENTS] : []),
     TIMEOUT,
     WATCH,
   ],
@@ -74,40 +86,40 @@ export const QUERY = {
   none: [],
 } as const satisfies Readonly<Record<string, readonly Parameter[]>>;
 
-const CONTAINER = text('container', 'The container, where the pod has more than one.');
+const CONTAINER = text('container', 'The container, if the pod has more than one.');
 const STREAMS = [
   CONTAINER,
-  flag('stderr', 'The error output of the process.'),
-  flag('stdin', 'The input of the process.'),
-  flag('stdout', 'The output of the process.'),
-  flag('tty', 'A terminal for the process.'),
+  flag('stderr', 'Stream the standard error of the process.'),
+  flag('stdin', 'Stream the standard input of the process.'),
+  flag('stdout', 'Stream the standard output of the process.'),
+  flag('tty', 'Allocate a terminal for the process.'),
 ];
-const PROXIED = [text('path', 'The path to ask for.')];
+const PROXIED = [text('path', 'The path of the proxied request.')];
 
 /** Query parameters of connect subresources and of logs. */
 export const SUBRESOURCE_QUERY = ownKeyMap<readonly Parameter[]>({
   attach: STREAMS,
-  exec: [...STREAMS, text('command', 'The command and its arguments, each by itself.')],
+  exec: [...STREAMS, text('command', 'The command; repeated for each argument.')],
   log: [
     CONTAINER,
-    flag('follow', 'Go on with what is logged from now on.'),
+    flag('follow', 'Follow the log.'),
     flag('insecureSkipTLSVerifyBackend', 'Do not verify the certificate of the node agent.'),
-    integer('limitBytes', 'How much to answer with, in bytes.'),
-    flag('previous', 'The log of the container that ran before.'),
-    integer('sinceSeconds', 'How old a line may be.'),
-    integer('tailLines', 'How many lines from the end.'),
-    flag('timestamps', 'A time in front of each line.'),
+    integer('limitBytes', 'The maximum size of the response.'),
+    flag('previous', 'The log of the previous container.'),
+    integer('sinceSeconds', 'The maximum age of a line.'),
+    integer('tailLines', 'The number of lines from the end of the log.'),
+    flag('timestamps', 'Prefix each line with its time.'),
   ],
-  portforward: [integer('ports', 'The ports to connect to.')],
+  portforward: [integer('ports', 'The ports to forward.')],
   proxy: PROXIED,
 });
 
-export const PRETTY = text('pretty', 'Indent the answer.');
+export const PRETTY = text('pretty', 'Indent the response.');
 
 const PATH_DESCRIPTIONS = ownKeyMap<string>({
   name: 'The name of the object.',
   namespace: 'The namespace of the object.',
-  path: 'The rest of the path.',
+  path: 'The path of the proxied request.',
 });
 
 /** Returns the parameters in braces of the path. */
