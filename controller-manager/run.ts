@@ -5,6 +5,7 @@ import type { Client } from '../shared/client/client';
 import type { LeaderElectionOptions } from '../shared/client/leader-election';
 import { runWithLeadership } from '../shared/client/leader-election';
 import type { Clock } from '../shared/concurrency/clock';
+import { systemClock } from '../shared/concurrency/clock';
 import type { Log } from '../shared/log/log';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
 import { waitForApiServer } from './runtime/api-server-wait';
@@ -71,7 +72,7 @@ export async function runAsLeader(
 
 /** If one controller throws, all are stopped and its error is rethrown: a standby is better than half a controller-manager. */
 async function runControllers(options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { client, clientOf = () => client, log, controllers, controllerOptions, metrics, clock } = options;
+  const { client, clientOf = () => client, log, controllers, controllerOptions, metrics } = options;
   const stop = linkedAbort(signal);
   const informers = createSharedInformers({ client, log }, stop.signal);
   const endings = await Promise.allSettled(
@@ -84,7 +85,7 @@ async function runControllers(options: RunOptions, signal: AbortSignal): Promise
         log: log.child({ controller: name }),
         options: controllerOptions,
         createQueue: (queueOptions) => metrics.queueOf(name, queueOptions),
-        clock,
+        clock: options.clock ?? systemClock,
       };
       context.log.debug({}, 'controller started');
       try {

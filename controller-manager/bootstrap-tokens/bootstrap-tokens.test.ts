@@ -120,7 +120,8 @@ describe('cluster-info signer', () => {
   type Data = Readonly<Record<string, string>>;
   const run = (laterMs = 0): void =>
     bench.run(
-      async (context, signal) => runClusterInfoSigner(context, signal, { now: () => Date.now() + laterMs }),
+      async (context, signal) =>
+        runClusterInfoSigner({ ...context, clock: { now: () => Date.now() + laterMs } }, signal),
       'bootstrap-signer',
     );
   const makeMap = async (data: Data, name = 'cluster-info') =>

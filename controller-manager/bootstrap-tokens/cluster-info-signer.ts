@@ -1,7 +1,5 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import { hasCode } from '../../shared/client/status';
-import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import { deepEqual } from '../../shared/object/clone';
@@ -20,9 +18,8 @@ const WORKERS = 1;
  * kubeconfig that it reads anonymously.
  */
 export async function runClusterInfoSigner(
-  { client, reader, log, createQueue }: ControllerContext,
+  { client, reader, log, createQueue, clock }: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = systemClock,
 ): Promise<void> {
   const queue = createQueue();
   const secrets = createInformer({ ...TOKEN_SECRETS, client: reader, log });

@@ -2,7 +2,6 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { Secret } from '../../shared/api/types/core-v1';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import type { ControllerContext } from '../runtime/controller';
@@ -15,7 +14,7 @@ const WORKERS = 1;
 export async function runTokenCleaner(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   const { client, reader, log } = context;
   const informer = createInformer({ ...TOKEN_SECRETS, client: reader, log });

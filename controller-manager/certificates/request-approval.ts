@@ -5,7 +5,6 @@ import { CertificateRequestError } from '../../shared/certs/certificate-request'
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import type { ResourceOf, Sent } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
@@ -38,7 +37,7 @@ const ASK_AGAIN_MS = { min: 1_000, max: 1_000_000 } as const;
 export async function runRequestApproval(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   await runObjectLoop(
     {

@@ -3,7 +3,6 @@ import type { CertificateSigningRequest } from '../../shared/api/types/certifica
 import { X509Certificate } from 'node:crypto';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { parseTime } from '../../shared/meta/time';
 import type { ControllerContext } from '../runtime/controller';
@@ -18,7 +17,7 @@ const WORKERS = 1;
 export async function runRequestCleaning(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   await runObjectLoop(
     {

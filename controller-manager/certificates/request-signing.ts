@@ -6,7 +6,6 @@ import { signCertificateRequest } from '../../shared/certs/sign-certificate-requ
 import { hasCode } from '../../shared/client/status';
 import { untilAborted } from '../../shared/concurrency/abort';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Sent } from '../../shared/object/object';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
@@ -20,7 +19,7 @@ const WORKERS = 5;
 export async function runRequestSigning(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   const { signing } = context.options;
   if (signing !== undefined) {

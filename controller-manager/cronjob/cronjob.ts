@@ -1,7 +1,6 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { CronJob, Job } from '../../shared/api/types/batch-v1';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { keyOfObject } from '../../shared/informer/store';
 import { PARENT } from '../pods/children';
@@ -21,7 +20,7 @@ const WORKERS = 5;
 export async function runCronJobs(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   const { log, client, informers, options, createQueue } = context;
   const queue = createQueue();
@@ -69,17 +68,15 @@ export async function runCronJobs(
     );
     return pass.run(stop);
   };
-  await Promise.all([
-    recorder.run(signal),
-    runInformedLoop(
-      {
-        informers: [cronJobs, jobs],
-        queue,
-        workers: options.concurrentCronJobSyncs ?? WORKERS,
-        log,
-        reconcile,
-      },
-      signal,
-    ),
-  ]);
+  await runInformedLoop(
+    {
+      informers: [cronJobs, jobs],
+      queue,
+      workers: options.concurrentCronJobSyncs ?? WORKERS,
+      log,
+      reconcile,
+      recorder,
+    },
+    signal,
+  );
 }

@@ -2,7 +2,6 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { Deployment, ReplicaSet } from '../../shared/api/types/apps-v1';
 import type { Pod } from '../../shared/api/types/core-v1';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { keyOfObject } from '../../shared/informer/store';
 import { matchesLabels, toLabelSelector } from '../../shared/meta/labels';
@@ -21,7 +20,7 @@ const WORKERS = 5;
 export async function runDeployments(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   const { log, client, informers, options, createQueue } = context;
   const queue = createQueue();
@@ -72,19 +71,17 @@ export async function runDeployments(
     return new Rollout(state, podsOf).run(stop);
   };
 
-  await Promise.all([
-    recorder.run(signal),
-    runInformedLoop(
-      {
-        informers: [deployments, sets, pods],
-        queue,
-        workers: options.concurrentDeploymentSyncs ?? WORKERS,
-        log,
-        reconcile,
-      },
-      signal,
-    ),
-  ]);
+  await runInformedLoop(
+    {
+      informers: [deployments, sets, pods],
+      queue,
+      workers: options.concurrentDeploymentSyncs ?? WORKERS,
+      log,
+      reconcile,
+      recorder,
+    },
+    signal,
+  );
 }
 
 /** Returns the owner of the object if it is of this kind and still the same. */

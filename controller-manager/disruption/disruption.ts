@@ -5,7 +5,6 @@ import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../share
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { keyOfObject } from '../../shared/informer/store';
 import { matchesLabels, toLabelSelector } from '../../shared/meta/labels';
@@ -38,7 +37,7 @@ const DISRUPTION_TARGET = 'DisruptionTarget';
 export async function runDisruption(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   const { log, client, informers, options, createQueue } = context;
   const [queue, stalePods] = [createQueue(), createQueue()];
@@ -81,10 +80,10 @@ export async function runDisruption(
   const controller = new BudgetController({ client, report, counter, clock, podsOf });
   const loop = { workers: WORKERS, log };
   await Promise.all([
-    recorder.run(signal),
     runInformedLoop(
       {
         ...loop,
+        recorder,
         informers: [budgets, pods, ...counter.informers],
         queue,
         reconcile: async (key, stop) => controller.reconcile(budgets.store.get(key), stop),
@@ -215,7 +214,7 @@ class BudgetController {
     }
   }
 
-  /** Returns the evicted pods whose deletion is yet to be seen, and when the next of them is given up. */
+  /** Returns the evicted pods that are not deleted yet, and the milliseconds until the first of them counts as available again. */
   #disruptedPods(
     budget: PodDisruptionBudget,
     pods: readonly Pod[],

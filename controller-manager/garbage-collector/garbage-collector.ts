@@ -1,4 +1,3 @@
-import { systemClock } from '../../shared/concurrency/clock';
 import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { pause } from '../../shared/concurrency/pause';
@@ -73,7 +72,7 @@ class GarbageCollector {
   readonly #definitions = { noted: 0, discovered: -1 };
   #nap: LinkedAbort | undefined;
 
-  constructor({ client, log, createQueue }: ControllerContext, timings: CollectorTimings) {
+  constructor({ client, log, createQueue, clock }: ControllerContext, timings: CollectorTimings) {
     this.#log = log;
     this.#queue = createQueue({ flowOf: (uid) => this.#graph.namespaceOf(uid) });
     this.#timings = timings;
@@ -92,7 +91,7 @@ class GarbageCollector {
     });
     const sources = { client, graph: this.#graph, absent: new AbsentOwners() };
     const { settleMs, retryMs, gapPatienceMs } = timings;
-    const parts = { ...sources, queue: this.#queue, log, settleMs, clock: systemClock };
+    const parts = { ...sources, queue: this.#queue, log, settleMs, clock };
     this.#finalizers = new Finalizers({ ...parts, gapPatienceMs, definitions: this.#definitions });
     this.#garbage = new Garbage({ ...parts, retryMs });
     this.#discovered = new Promise((resolve) => {

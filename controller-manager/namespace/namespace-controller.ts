@@ -5,7 +5,6 @@ import type { Discovery } from '../../shared/client/discovery';
 import { discover, metadataResources } from '../../shared/client/discovery';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { Requeue } from '../../shared/concurrency/work-loop';
@@ -27,22 +26,16 @@ const REQUEUE_MS_MIN = 250;
 const CONFLICT_TRIES_MAX = 5;
 const COMPONENT = 'namespace-controller';
 
-export interface NamespaceTimings {
-  readonly clock?: Clock;
-  readonly wallClock?: Clock;
-}
-
 /**
  * Empties terminating namespaces, reports progress in their conditions, and releases them once nothing is left. No grace period for late
  * writes is needed: an object is stored only while its namespace is unchanged since admission, on every replica (ADR 23).
  */
 export async function runNamespaceController(
-  { client, reader, log, options, createQueue }: ControllerContext,
+  { client, reader, log, options, createQueue, clock }: ControllerContext,
   signal: AbortSignal,
-  timings: NamespaceTimings = {},
 ): Promise<void> {
   const queue = createQueue();
-  const deleter = new NamespaceDeleter({ client, events: reader, log }, timings);
+  const deleter = new NamespaceDeleter({ client, events: reader, log, clock });
   const informer = createInformer({ client, resource: RESOURCE.namespaces, log });
   const enqueue = (namespace: Namespace): void => {
     if (!isTerminating(namespace)) return;
@@ -85,6 +78,7 @@ interface DeleterParts {
   /** The role of this controller in v1.21 may not create events; the role of the program may. */
   readonly events: Client;
   readonly log: Log;
+  readonly clock: Clock;
 }
 
 class NamespaceDeleter {
@@ -92,20 +86,18 @@ class NamespaceDeleter {
   readonly #events: Client;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #wallClock: Clock;
-  /** When the deletion of each namespace was first seen, by uid; one entry per terminating namespace. */
+  /** When the deletion of each namespace was first seen, by uid and the monotonic clock; one entry per terminating namespace. */
   readonly #seenMs = new Map<string, number>();
 
-  constructor({ client, events, log }: DeleterParts, timings: NamespaceTimings) {
+  constructor({ client, events, log, clock }: DeleterParts) {
     this.#client = client;
     this.#events = events;
     this.#log = log;
-    this.#clock = timings.clock ?? monotonicClock;
-    this.#wallClock = timings.wallClock ?? systemClock;
+    this.#clock = clock;
   }
 
   noteSeen({ metadata: { uid = '' } }: Namespace): void {
-    if (!this.#seenMs.has(uid)) this.#seenMs.set(uid, this.#clock.now());
+    if (!this.#seenMs.has(uid)) this.#seenMs.set(uid, monotonicClock.now());
   }
 
   forget({ metadata: { uid = '' } }: Namespace): void {
@@ -114,7 +106,7 @@ class NamespaceDeleter {
 
   /** Returns the time since the deletion was first seen, in milliseconds. */
   #ageMs({ metadata: { uid = '' } }: Namespace): number {
-    const now = this.#clock.now();
+    const now = monotonicClock.now();
     return now - (this.#seenMs.get(uid) ?? now);
   }
 
@@ -147,7 +139,7 @@ class NamespaceDeleter {
 
   /** Failures that keep the namespace are also reported as events in the default namespace. */
   async #warn(namespace: Namespace, signal: AbortSignal): Promise<void> {
-    const parts = { client: this.#events, clock: this.#wallClock, log: this.#log };
+    const parts = { client: this.#events, clock: this.#clock, log: this.#log };
     for (const { type, status, reason = '', message = '' } of namespace.status?.conditions ?? []) {
       if (status !== 'True' || !FAILURES.has(type)) continue;
       const about = { resource: { ...RESOURCE.namespaces, kind: 'Namespace' }, object: namespace };
@@ -180,7 +172,7 @@ class NamespaceDeleter {
     signal: AbortSignal,
   ): Promise<Namespace | undefined> {
     return this.#write(namespace, signal, (current) => {
-      const now = new Date(this.#wallClock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+      const now = new Date(this.#clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
       const conditions = conditionsAfter(current.status?.conditions ?? [], report, now);
       if (conditions === undefined && current.status?.phase === 'Terminating') return undefined;
       const status = {

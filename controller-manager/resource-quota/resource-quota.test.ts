@@ -8,6 +8,7 @@ import type { WatchEvent } from '../../shared/client/options';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { statusErrorFromAnswer } from '../../shared/client/status';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { systemClock } from '../../shared/concurrency/clock';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
@@ -85,6 +86,7 @@ function runController(timings: QuotaTimings = {}, periodMs = 300_000): void {
     log: silentLog,
     options,
     createQueue: createWorkQueue,
+    clock: systemClock,
   };
   running = runResourceQuota(context, stop.signal, { settleMs: 60, ...timings });
 }

@@ -3,7 +3,6 @@ import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { pause } from '../../shared/concurrency/pause';
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
@@ -51,16 +50,15 @@ export interface QuotaTimings {
   readonly settleMs?: number;
   readonly paceMs?: number;
   readonly discoveryPeriodMs?: number;
-  readonly wallClock?: Clock;
 }
 
 /** Keeps the status of quotas: limits and usage of the existing objects. */
 export async function runResourceQuota(
-  { client, log, options, createQueue }: ControllerContext,
+  { client, log, options, createQueue, clock }: ControllerContext,
   signal: AbortSignal,
   timings: QuotaTimings = {},
 ): Promise<void> {
-  const keeper = new QuotaKeeper({ client, log, timings, queue: createQueue() }, signal);
+  const keeper = new QuotaKeeper({ client, log, clock, timings, queue: createQueue() }, signal);
   const periodMs = Math.min(options.resourceQuotaSyncPeriodMs ?? SYNC_PERIOD_MS, TIMER_MAX_MS);
   const resync = setInterval(() => keeper.enqueueAll(), periodMs);
   resync.unref();
@@ -86,6 +84,7 @@ export async function runResourceQuota(
 interface KeeperParts {
   readonly client: Client;
   readonly log: Log;
+  readonly clock: Clock;
   readonly timings: QuotaTimings;
   /** Keys are `namespace/name`. */
   readonly queue: WorkQueue;
@@ -96,7 +95,7 @@ class QuotaKeeper {
   readonly quotas: Informer<ResourceQuota>;
   readonly #client: Client;
   readonly #log: Log;
-  readonly #wallClock: Clock;
+  readonly #clock: Clock;
   readonly #settleMs: number;
   readonly #paceMs: number;
   readonly #lookAgainMs: number;
@@ -107,12 +106,12 @@ class QuotaKeeper {
   readonly #calculatedMs = new Map<string, number>();
   readonly #shutdownSignal: AbortSignal;
 
-  constructor({ client, log, timings, queue }: KeeperParts, shutdownSignal: AbortSignal) {
+  constructor({ client, log, clock, timings, queue }: KeeperParts, shutdownSignal: AbortSignal) {
     this.queue = queue;
     this.#client = client;
     this.#log = log;
     this.#shutdownSignal = shutdownSignal;
-    this.#wallClock = timings.wallClock ?? systemClock;
+    this.#clock = clock;
     this.#settleMs = timings.settleMs ?? SETTLE_MS;
     this.#paceMs = timings.paceMs ?? PACE_MS;
     this.#lookAgainMs = Math.min(this.#settleMs, LOOK_AGAIN_MS) + 1;
@@ -195,7 +194,7 @@ class QuotaKeeper {
     countable: readonly Countable[],
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
-    const nowMs = this.#wallClock.now();
+    const nowMs = this.#clock.now();
     let { next, nextChangeMs } = this.#computeStatus(quota, countable, { nowMs, current: countable });
     if (givesBack(quota, next)) {
       const current = await this.#currentOf(quota, countable, signal);
@@ -280,7 +279,7 @@ class QuotaKeeper {
     evaluator: Evaluator,
     { before, after }: { readonly before: CountedObject | undefined; readonly after: CountedObject },
   ): void {
-    const nowMs = this.#wallClock.now();
+    const nowMs = this.#clock.now();
     const usedBy = (objects: readonly CountedObject[]): Amounts =>
       tally(quota, [{ countable: { evaluator }, objects }], nowMs).counted;
     const uses = before === undefined ? usedBy([after]) : subtractAmounts(usedBy([after]), usedBy([before]));

@@ -17,8 +17,8 @@ export interface ControllerContext {
   readonly options: ControllerOptions;
   /** Creates the controller's work queue, measured under its name. */
   readonly createQueue: (options?: WorkQueueOptions) => WorkQueue;
-  /** The time by which objects expire and schedules are due; that of the machine if absent. */
-  readonly clock?: Clock | undefined;
+  /** The time by which objects expire and schedules are due. */
+  readonly clock: Clock;
 }
 
 export interface Controller {

@@ -8,6 +8,8 @@ export interface InformedLoopOptions extends Omit<WorkLoopOptions, 'retryAfterMs
     run(signal: AbortSignal): Promise<void>;
     whenSynced(signal: AbortSignal): Promise<void>;
   }[];
+  /** Records the Events about the objects, and runs as long. */
+  readonly recorder?: { run(signal: AbortSignal): Promise<void> };
 }
 
 /**
@@ -15,9 +17,10 @@ export interface InformedLoopOptions extends Omit<WorkLoopOptions, 'retryAfterMs
  * has ended.
  */
 export async function runInformedLoop(options: InformedLoopOptions, signal: AbortSignal): Promise<void> {
-  const { informers } = options;
+  const { informers, recorder } = options;
   await Promise.all([
     ...informers.map(async (informer) => informer.run(signal)),
+    recorder?.run(signal),
     workWhenSynced(options, signal),
   ]);
 }

@@ -3,7 +3,6 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { Condition } from '../../shared/api/types/meta-v1';
 import type { IPAddress, ServiceCIDR } from '../../shared/api/types/networking-v1';
 import { hasCode } from '../../shared/client/status';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { formatTime } from '../../shared/meta/time';
 import { ADDRESS_ALLOCATOR, FINALIZER, LABEL } from '../../shared/names';
@@ -29,7 +28,7 @@ const TERMINATING = {
  * in another range as well (upstream: `pkg/controller/servicecidrs`).
  */
 export async function runServiceCidrs(
-  { client, log, informers, createQueue, clock = systemClock }: ControllerContext,
+  { client, log, informers, createQueue, clock }: ControllerContext,
   signal: AbortSignal,
   { graceMs = DELETION_GRACE_MS }: { readonly graceMs?: number } = {},
 ): Promise<void> {

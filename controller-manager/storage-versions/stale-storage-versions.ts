@@ -2,7 +2,6 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { ServerStorageVersion, StorageVersion } from '../../shared/api/types/apiserverinternal-v1alpha1';
 import type { Lease } from '../../shared/api/types/coordination-v1';
 import { hasCode } from '../../shared/client/status';
-import { systemClock } from '../../shared/concurrency/clock';
 import { createInformer } from '../../shared/informer/informer';
 import { withServers } from '../../shared/meta/storage-versions';
 import { API_SERVER_MANAGER, LABEL, NAMESPACE } from '../../shared/names';
@@ -15,7 +14,7 @@ export async function runStaleStorageVersions(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, reader, log, createQueue } = context;
+  const { client, reader, log, createQueue, clock } = context;
   const leases = createInformer({
     resource: RESOURCE.leases,
     namespace: NAMESPACE.system,
@@ -49,7 +48,7 @@ export async function runStaleStorageVersions(
     if (alive.length === servers.length) return;
     log.info({ storageVersion: name, gone: servers.length - alive.length }, 'stale servers taken out');
     if (alive.length > 0) {
-      await client.updateStatus(RESOURCE.storageversions, withServers(version, alive, systemClock.now()), {
+      await client.updateStatus(RESOURCE.storageversions, withServers(version, alive, clock.now()), {
         signal: stop,
       });
       return;

@@ -4,6 +4,7 @@ import type { FakeApiServer } from '../../shared/client/testing/fake-api-server'
 import { createFakeApiServer } from '../../shared/client/testing/fake-api-server';
 import type { FakeResource } from '../../shared/client/testing/fake-resources';
 import { NAMESPACES } from '../../shared/client/testing/fake-resources';
+import { systemClock } from '../../shared/concurrency/clock';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { defined } from '../../shared/defined';
@@ -78,7 +79,15 @@ export async function createBench(): Promise<Bench> {
       const informers = createSharedInformers({ client, log: silentLog }, stop.signal);
       running.push(
         controller(
-          { client, reader: client, informers, log: silentLog, options, createQueue: createWorkQueue },
+          {
+            client,
+            reader: client,
+            informers,
+            log: silentLog,
+            options,
+            createQueue: createWorkQueue,
+            clock: systemClock,
+          },
           stop.signal,
         ),
       );

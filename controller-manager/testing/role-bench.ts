@@ -7,6 +7,7 @@ import { withKinds } from '../../shared/client/client';
 import type { ApiList, WatchEvent } from '../../shared/client/options';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { statusErrorFromAnswer } from '../../shared/client/status';
+import { systemClock } from '../../shared/concurrency/clock';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { defined } from '../../shared/defined';
@@ -98,6 +99,7 @@ export async function createRoleBench(
             log,
             options: { ...OPTIONS, ...options },
             createQueue: createWorkQueue,
+            clock: systemClock,
           },
           stop.signal,
         ),

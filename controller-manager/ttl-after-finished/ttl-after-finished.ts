@@ -2,7 +2,6 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { Job } from '../../shared/api/types/batch-v1';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { finishedAtMs } from '../pods/conditions';
 import type { ControllerContext } from '../runtime/controller';
@@ -16,7 +15,7 @@ const SECOND_MS = 1_000;
 export async function runTtlAfterFinished(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   await runObjectLoop(
     {
