@@ -1,92 +1,60 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { Node, Pod, PodCondition } from '../../shared/api/types/core-v1';
 import { hasCode } from '../../shared/client/status';
-import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import { pause } from '../../shared/concurrency/pause';
+import type { Requeue } from '../../shared/concurrency/work-loop';
 import { formatTime, parseTime } from '../../shared/meta/time';
 import { MEDIA_TYPE, TAINT } from '../../shared/names';
 import { messageOf } from '../pods/pod-control';
 import { hasEnded } from '../pods/pod-state';
 import type { ControllerContext } from '../runtime/controller';
 import { hasFeature } from '../runtime/controller-options';
+import { runInformedLoop } from '../runtime/informed-loop';
 import { isBeingDeleted } from '../runtime/owner';
 
 const DELETIONS_AT_ONCE_MAX = 16;
-const DEFAULTS = {
-  /** How often all pods are looked at. */
-  periodMs: 20_000,
-  /** How long a node is missing before its pods go. */
-  quarantineMs: 40_000,
-};
+/** How often all pods are looked at. */
+const PERIOD_MS = 20_000;
+/** How long a node is missing before its pods go. */
+const QUARANTINE_MS = 40_000;
 /** As kube-controller-manager. */
 const TERMINATED_PODS_MAX = 12_500;
-
-export interface PodGcTimes {
-  readonly clock: Clock;
-  readonly periodMs: number;
-  readonly quarantineMs: number;
-}
 
 /**
  * Deletes pods that no node takes care of any more: those of nodes that are gone or out of service, those deleted before they had a node,
  * and the oldest of too many that have ended (upstream `PodGCController`).
  */
-export async function runPodGc(
-  context: ControllerContext,
-  signal: AbortSignal,
-  times: Partial<PodGcTimes> = {},
-): Promise<void> {
-  const { informers, log } = context;
-  const { clock, periodMs, quarantineMs } = { clock: context.clock ?? systemClock, ...DEFAULTS, ...times };
+export async function runPodGc(context: ControllerContext, signal: AbortSignal): Promise<void> {
+  const { informers, log, clock, options, createQueue } = context;
+  const queue = createQueue();
   const [pods, nodes] = [informers.of(RESOURCE.pods), informers.of(RESOURCE.nodes)];
   /** By the name of a missing node: when it is looked for. */
   const quarantine = new Map<string, number>();
-  const collect = async (): Promise<void> => {
+  const collector = new PodCollector(context);
+  const reconcile = async (_key: string, stop: AbortSignal): Promise<Requeue> => {
     const all = pods.store.list();
     const gone = await findGoneNodes(
       context,
-      { all, nodes: nodes.store, quarantine, nowMs: clock.now(), quarantineMs },
-      signal,
+      { all, nodes: nodes.store, quarantine, nowMs: clock.now() },
+      stop,
     );
-    const collector = new PodCollector(context, clock);
-    await collector.deleteAll(
-      surplusOf(all, context.options.terminatedPodGcThreshold ?? TERMINATED_PODS_MAX),
-      signal,
-    );
-    if (hasFeature(context.options, 'NodeOutOfServiceVolumeDetach'))
+    await collector.deleteAll(surplusOf(all, options.terminatedPodGcThreshold ?? TERMINATED_PODS_MAX), stop);
+    if (hasFeature(options, 'NodeOutOfServiceVolumeDetach'))
       await collector.deleteAll(
         all.filter((pod) => isBeingDeleted(pod) && isOutOfService(nodes.store.get(pod.spec.nodeName ?? ''))),
-        signal,
+        stop,
       );
     await collector.deleteAll(
       all.filter(({ spec }) => gone.has(spec.nodeName ?? '')),
-      signal,
+      stop,
       { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' },
     );
     const unassigned = all.filter((pod) => isBeingDeleted(pod) && (pod.spec.nodeName ?? '') === '');
-    await collector.deleteAll(unassigned, signal);
+    await collector.deleteAll(unassigned, stop);
+    return { requeueAfterMs: PERIOD_MS };
   };
-  const work = async (): Promise<void> => {
-    await Promise.all([pods.whenSynced(signal), nodes.whenSynced(signal)]);
-    while (!signal.aborted) {
-      try {
-        await collect();
-      } catch (error) {
-        if (signal.aborted) return;
-        log.warn({ error: messageOf(error) }, 'failed to collect pods');
-      }
-      await pause(periodMs, signal);
-    }
-  };
-  await Promise.all([
-    pods.run(signal),
-    nodes.run(signal),
-    work().catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    }),
-  ]);
+  queue.add('all pods');
+  await runInformedLoop({ informers: [pods, nodes], queue, workers: 1, log, reconcile }, signal);
 }
 
 interface NodeSearch {
@@ -94,13 +62,12 @@ interface NodeSearch {
   readonly nodes: { get(name: string): Node | undefined };
   readonly quarantine: Map<string, number>;
   readonly nowMs: number;
-  readonly quarantineMs: number;
 }
 
 /** Returns the names of nodes that have pods and have been missing for long enough, which a read from the server confirms. */
 async function findGoneNodes(
   { client, log }: ControllerContext,
-  { all, nodes, quarantine, nowMs, quarantineMs }: NodeSearch,
+  { all, nodes, quarantine, nowMs }: NodeSearch,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const missing = new Set<string>();
@@ -112,7 +79,7 @@ async function findGoneNodes(
   const gone = new Set<string>();
   for (const name of missing) {
     const dueMs = quarantine.get(name);
-    if (dueMs === undefined) quarantine.set(name, nowMs + quarantineMs);
+    if (dueMs === undefined) quarantine.set(name, nowMs + QUARANTINE_MS);
     if (dueMs === undefined || dueMs > nowMs) continue;
     try {
       await client.get(RESOURCE.nodes, { name }, { signal });
@@ -134,22 +101,24 @@ function isOutOfService(node: Node | undefined): boolean {
 function surplusOf(pods: readonly Pod[], most: number): readonly Pod[] {
   const ended = pods.filter(hasEnded);
   if (most <= 0 || ended.length <= most) return [];
-  const isEvicted = ({ status }: Pod): boolean => status?.phase === 'Failed' && status.reason === 'Evicted';
-  const age = ({ metadata }: Pod): number => parseTime(metadata.creationTimestamp ?? '') ?? 0;
-  const named = (a: Pod, b: Pod): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
   return ended
-    .sort((a, b) => Number(isEvicted(b)) - Number(isEvicted(a)) || age(a) - age(b) || named(a, b))
-    .slice(0, ended.length - most);
+    .map((pod) => {
+      const { metadata, status } = pod;
+      const isEvicted = status?.phase === 'Failed' && status.reason === 'Evicted';
+      const createdMs = parseTime(metadata.creationTimestamp ?? '') ?? 0;
+      return { pod, rank: isEvicted ? 0 : 1, createdMs, name: metadata.name ?? '' };
+    })
+    .sort((a, b) => a.rank - b.rank || a.createdMs - b.createdMs || (a.name < b.name ? -1 : 1))
+    .slice(0, ended.length - most)
+    .map(({ pod }) => pod);
 }
 
 /** Deletes pods at once. One that cannot be deleted is tried again in the next round. */
 class PodCollector {
   readonly #context: ControllerContext;
-  readonly #clock: Clock;
 
-  constructor(context: ControllerContext, clock: Clock) {
+  constructor(context: ControllerContext) {
     this.#context = context;
-    this.#clock = clock;
   }
 
   async deleteAll(
@@ -175,9 +144,9 @@ class PodCollector {
     why: Pick<PodCondition, 'reason' | 'message'> | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const { client, options, log } = this.#context;
+    const { client, options, log, clock } = this.#context;
     const { namespace, name = '', uid = '' } = pod.metadata;
-    const time = formatTime(this.#clock.now());
+    const time = formatTime(clock.now());
     const condition = { type: 'DisruptionTarget', status: 'True', lastTransitionTime: time, ...why };
     if (!hasEnded(pod) && hasFeature(options, 'PodDisruptionConditions')) {
       const status = { phase: 'Failed', ...(why === undefined ? {} : { conditions: [condition] }) };
