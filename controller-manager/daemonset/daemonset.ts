@@ -4,7 +4,6 @@ import type { ControllerRevision, DaemonSet, DaemonSetStatus } from '../../share
 import type { Node, Pod } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
 import type { WorkQueue } from '../../shared/concurrency/work-queue';
 import type { Requeue } from '../../shared/concurrency/work-loop';
@@ -55,7 +54,7 @@ const FAILED_BACKOFF = { initialMs: 1_000, maxMs: 900_000, entriesMax: 10_000 };
 export async function runDaemonSets(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   const { log, client, options, createQueue } = context;
   const queue = createQueue();
@@ -63,19 +62,17 @@ export async function runDaemonSets(
   const report = recorder.reporterFor('daemonset-controller');
   const controller = new DaemonController(context, { clock, report, queue });
   controller.watch();
-  await Promise.all([
-    recorder.run(signal),
-    runInformedLoop(
-      {
-        informers: controller.informers,
-        queue,
-        workers: options.concurrentDaemonsetSyncs ?? WORKERS,
-        log,
-        reconcile: async (key, stop) => controller.reconcile(key, stop),
-      },
-      signal,
-    ),
-  ]);
+  await runInformedLoop(
+    {
+      informers: controller.informers,
+      queue,
+      workers: options.concurrentDaemonsetSyncs ?? WORKERS,
+      log,
+      reconcile: async (key, stop) => controller.reconcile(key, stop),
+      recorder,
+    },
+    signal,
+  );
 }
 
 interface Parts {
@@ -109,7 +106,7 @@ class DaemonController {
     this.#pods = informers.of(RESOURCE.pods);
     this.#nodes = informers.of(RESOURCE.nodes);
     this.#revisions = informers.of(RESOURCE.controllerrevisions);
-    this.#expectations = new Expectations(this.#pods.store, parts.clock);
+    this.#expectations = new Expectations({ ...parts, store: this.#pods.store });
     this.#control = new PodControl({ client, report: parts.report });
   }
 

@@ -8,7 +8,6 @@ import type {
   Service,
 } from '../../shared/api/types/core-v1';
 import { hasCode } from '../../shared/client/status';
-import { systemClock } from '../../shared/concurrency/clock';
 import { keyOfObject } from '../../shared/informer/store';
 import { deepEqual } from '../../shared/object/clone';
 import { WORKLOAD_ANNOTATION, WORKLOAD_LABEL } from '../../shared/workload-names';
@@ -42,9 +41,9 @@ export async function runEndpoints(
   signal: AbortSignal,
   { batchMs = BATCH_MS }: { readonly batchMs?: number } = {},
 ): Promise<void> {
-  const { log, client, informers, options, createQueue } = context;
+  const { log, client, informers, options, createQueue, clock } = context;
   const queue = createQueue();
-  const recorder = new EventRecorder({ client, clock: systemClock, log });
+  const recorder = new EventRecorder({ client, clock, log });
   const report = recorder.reporterFor('endpoint-controller');
   const services = informers.of(RESOURCE.services);
   const pods = informers.of(RESOURCE.pods);
@@ -86,19 +85,17 @@ export async function runEndpoints(
     }
     return undefined;
   };
-  await Promise.all([
-    recorder.run(signal),
-    runInformedLoop(
-      {
-        informers: [services, pods, endpoints],
-        queue,
-        workers: options.concurrentEndpointSyncs ?? WORKERS,
-        log,
-        reconcile,
-      },
-      signal,
-    ),
-  ]);
+  await runInformedLoop(
+    {
+      informers: [services, pods, endpoints],
+      queue,
+      workers: options.concurrentEndpointSyncs ?? WORKERS,
+      log,
+      reconcile,
+      recorder,
+    },
+    signal,
+  );
 }
 
 async function remove(

@@ -2,21 +2,15 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { Node, Pod, Service } from '../../shared/api/types/core-v1';
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../shared/api/types/discovery-v1';
 import { hasCode } from '../../shared/client/status';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Informer } from '../../shared/informer/informer';
-import { keyOfObject } from '../../shared/informer/store';
 import { LABEL } from '../../shared/names';
-import { deepEqual } from '../../shared/object/clone';
-import type { Sent } from '../../shared/object/object';
 import { ENDPOINTSLICE_MANAGER, WORKLOAD_LABEL } from '../../shared/workload-names';
-import { Expectations } from '../pods/expectations';
 import { isNamespaceTerminating, messageOf } from '../pods/pod-control';
 import type { ControllerContext } from '../runtime/controller';
 import type { ReportEvent } from '../runtime/event-recorder';
 import { EventRecorder } from '../runtime/event-recorder';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { isBeingDeleted, ownerReferenceTo } from '../runtime/owner';
-import { INDEX } from '../runtime/shared-informers';
 import {
   BATCH_MS,
   hasEndpoint,
@@ -30,12 +24,12 @@ import {
   targetPortOf,
   watchServices,
 } from './service-pods';
+import { ServiceSlices } from './service-slices';
 import type { SliceGroup } from './slice-plan';
 import { planSlices } from './slice-plan';
 
 const WORKERS = 5;
 const PER_SLICE = 100;
-const NAME_CHARS_MAX = 253;
 const SERVICE_KIND = { ...RESOURCE.services, kind: 'Service' } as const;
 
 /** Keeps the EndpointSlices of every Service that selects pods, for each of its address families. */
@@ -44,52 +38,32 @@ export async function runEndpointSlices(
   signal: AbortSignal,
   { batchMs = BATCH_MS }: { readonly batchMs?: number } = {},
 ): Promise<void> {
-  const { log, client, informers, options, createQueue } = context;
+  const { log, client, informers, options, createQueue, clock } = context;
   const queue = createQueue();
-  const recorder = new EventRecorder({ client, clock: systemClock, log });
+  const recorder = new EventRecorder({ client, clock, log });
   const services = informers.of(RESOURCE.services);
   const pods = informers.of(RESOURCE.pods);
   const nodes = informers.of(RESOURCE.nodes);
   const slices = informers.of(RESOURCE.endpointslices);
-  const expectations = new Expectations(slices.store, systemClock);
   watchServices({ services, pods, queue, batchMs });
-  const enqueueService = (slice: EndpointSlice): void => {
-    const name = slice.metadata.labels?.[WORKLOAD_LABEL.serviceName];
-    if (name !== undefined && isManaged(slice)) queue.add(`${slice.metadata.namespace ?? ''}/${name}`);
-  };
-  slices.addHandler({
-    onAdd: enqueueService,
-    onUpdate: (_before, after) => enqueueService(after),
-    onDelete: (slice) => {
-      expectations.noteDeleted(slice);
-      enqueueService(slice);
-    },
-  });
   const controller = new SliceController(context, {
     report: recorder.reporterFor('endpoint-slice-controller'),
     services,
     pods,
     nodes,
-    slices,
-    expectations,
+    slices: new ServiceSlices({ client, slices, clock, queue, manager: ENDPOINTSLICE_MANAGER }),
   });
-  await Promise.all([
-    recorder.run(signal),
-    runInformedLoop(
-      {
-        informers: [services, pods, nodes, slices],
-        queue,
-        workers: options.concurrentServiceEndpointSyncs ?? WORKERS,
-        log,
-        reconcile: async (key, stop) => controller.reconcile(key, stop),
-      },
-      signal,
-    ),
-  ]);
-}
-
-function isManaged({ metadata }: EndpointSlice): boolean {
-  return metadata.labels?.[WORKLOAD_LABEL.sliceManagedBy] === ENDPOINTSLICE_MANAGER;
+  await runInformedLoop(
+    {
+      informers: [services, pods, nodes, slices],
+      queue,
+      workers: options.concurrentServiceEndpointSyncs ?? WORKERS,
+      log,
+      reconcile: async (key, stop) => controller.reconcile(key, stop),
+      recorder,
+    },
+    signal,
+  );
 }
 
 interface SliceParts {
@@ -97,8 +71,7 @@ interface SliceParts {
   readonly services: Informer<Service>;
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
-  readonly slices: Informer<EndpointSlice>;
-  readonly expectations: Expectations<EndpointSlice>;
+  readonly slices: ServiceSlices;
 }
 
 class SliceController {
@@ -111,26 +84,16 @@ class SliceController {
   }
 
   async reconcile(key: string, signal: AbortSignal): Promise<undefined> {
-    const { services, slices, expectations } = this.#parts;
+    const { services, slices } = this.#parts;
     const service = services.store.get(key);
     if (service === undefined) {
       // The garbage collector deletes the slices.
-      expectations.forget(key);
+      slices.forget(key);
       return undefined;
     }
-    // A slice that is not seen yet would be made a second time; its event brings the next pass.
-    if (!selectsPods(service) || isBeingDeleted(service) || !expectations.areMet(key)) return undefined;
-    const { namespace = '', name = '' } = service.metadata;
-    const existing = slices.store
-      .byIndex(INDEX.namespace, namespace)
-      .filter(
-        (slice) =>
-          slice.metadata.labels?.[WORKLOAD_LABEL.serviceName] === name &&
-          isManaged(slice) &&
-          !isBeingDeleted(slice),
-      );
+    if (!selectsPods(service) || isBeingDeleted(service) || !slices.areSeen(key)) return undefined;
     try {
-      await this.#write(service, existing, signal);
+      await this.#write(service, slices.of(key), signal);
     } catch (error) {
       if (signal.aborted || isNamespaceTerminating(error)) return undefined;
       const message = `Error updating Endpoint Slices for Service ${key}: ${messageOf(error)}`;
@@ -143,37 +106,17 @@ class SliceController {
   }
 
   async #write(service: Service, existing: readonly EndpointSlice[], signal: AbortSignal): Promise<void> {
-    const { client, options } = this.#context;
-    const { expectations } = this.#parts;
-    const key = keyOfObject(service);
     const owned = existing.filter(({ metadata }) =>
       metadata.ownerReferences?.some(({ uid }) => uid === service.metadata.uid),
     );
-    const plan = planSlices(this.#groups(service), owned, options.maxEndpointsPerSlice ?? PER_SLICE);
-    const labels = labelsOf(service);
-    const changed = new Map(plan.update.map(({ slice, endpoints }) => [slice, endpoints]));
-    for (const slice of owned) {
-      const endpoints = changed.get(slice) ?? slice.endpoints ?? [];
-      const isRemoved = plan.remove.includes(slice);
-      if (isRemoved || (!changed.has(slice) && deepEqual(slice.metadata.labels, labels))) continue;
-      const metadata = { ...slice.metadata, labels };
-      await client.update(RESOURCE.endpointslices, { ...slice, metadata, endpoints }, { signal });
-    }
-    for (const group of plan.create) {
-      const created = await client.create(RESOURCE.endpointslices, newSlice(service, group), { signal });
-      expectations.created(key, created);
-    }
+    const { maxEndpointsPerSlice = PER_SLICE } = this.#context.options;
+    const plan = planSlices(this.#groups(service), owned, maxEndpointsPerSlice);
     // Slices of an earlier Service of the name go as well.
-    for (const slice of [...plan.remove, ...existing.filter((each) => !owned.includes(each))]) {
-      const { namespace, name = '', uid = '' } = slice.metadata;
-      const preconditions = { uid };
-      await client
-        .delete(RESOURCE.endpointslices, { namespace, name }, { preconditions }, { signal })
-        .catch((error: unknown) => {
-          if (!hasCode(error, 404, 409)) throw error;
-        });
-      expectations.deletes(key, slice);
-    }
+    const remove = [...plan.remove, ...existing.filter((each) => !owned.includes(each))];
+    const metadata = { labels: labelsOf(service) };
+    const owner = ownerReferenceTo(SERVICE_KIND, service);
+    const write = { ...plan, remove, source: service, existing: owned, metadata, owner };
+    await this.#parts.slices.write(write, signal);
   }
 
   /** The wanted endpoints by address type and ports; a type without any has an empty group. */
@@ -236,23 +179,6 @@ function portsOf({ spec }: Service, pod: Pod): readonly EndpointPort[] {
     if (port === undefined) return [];
     return [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }];
   });
-}
-
-function newSlice(service: Service, { addressType, ports, endpoints }: SliceGroup): Sent<EndpointSlice> {
-  const { name = '', namespace = '' } = service.metadata;
-  return {
-    apiVersion: `${RESOURCE.endpointslices.group}/${RESOURCE.endpointslices.version}`,
-    kind: 'EndpointSlice',
-    metadata: {
-      generateName: name.length < NAME_CHARS_MAX ? `${name}-` : name,
-      namespace,
-      labels: labelsOf(service),
-      ownerReferences: [ownerReferenceTo(SERVICE_KIND, service)],
-    },
-    addressType,
-    endpoints,
-    ports,
-  };
 }
 
 /** The labels of the Service, and those by which its slices are found. */

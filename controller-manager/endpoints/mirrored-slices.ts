@@ -2,42 +2,35 @@ import { isIP } from 'node:net';
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { EndpointAddress, EndpointSubset, Endpoints, Service } from '../../shared/api/types/core-v1';
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../shared/api/types/discovery-v1';
-import type { Client } from '../../shared/client/client';
-import { hasCode } from '../../shared/client/status';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Informer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
 import { ANNOTATION } from '../../shared/names';
-import { deepEqual } from '../../shared/object/clone';
 import type { ObjectMeta } from '../../shared/object/object';
 import { SLICE_MIRROR, WORKLOAD_ANNOTATION, WORKLOAD_LABEL } from '../../shared/workload-names';
-import { Expectations } from '../pods/expectations';
 import { isNamespaceTerminating } from '../pods/pod-control';
 import { canonicalJson } from '../pods/template-hash';
 import type { ControllerContext } from '../runtime/controller';
 import type { ReportEvent } from '../runtime/event-recorder';
 import { EventRecorder } from '../runtime/event-recorder';
 import { runInformedLoop } from '../runtime/informed-loop';
-import { isBeingDeleted, ownerReferenceTo } from '../runtime/owner';
-import { INDEX } from '../runtime/shared-informers';
+import { ownerReferenceTo } from '../runtime/owner';
+import { ServiceSlices } from './service-slices';
 import type { SliceGroup } from './slice-plan';
 import { planSlices } from './slice-plan';
 
 const WORKERS = 5;
 /** Addresses of one subset that are mirrored. */
 const PER_SUBSET_MAX = 1_000;
-const NAME_CHARS_MAX = 253;
 const ENDPOINTS = { ...RESOURCE.endpoints, kind: 'Endpoints' } as const;
 
 /** Mirrors the Endpoints that clients write, for Services without a selector, to EndpointSlices. */
 export async function runMirroredSlices(context: ControllerContext, signal: AbortSignal): Promise<void> {
-  const { log, client, informers, options, createQueue } = context;
+  const { log, client, informers, options, createQueue, clock } = context;
   const queue = createQueue();
-  const recorder = new EventRecorder({ client, clock: systemClock, log });
+  const recorder = new EventRecorder({ client, clock, log });
   const services = informers.of(RESOURCE.services);
   const endpoints = informers.of(RESOURCE.endpoints);
   const slices = informers.of(RESOURCE.endpointslices);
-  const expectations = new Expectations(slices.store, systemClock);
   const enqueue = (object: Service | Endpoints): void => queue.add(keyOfObject(object));
   services.addHandler({
     onAdd: (service) => {
@@ -53,46 +46,24 @@ export async function runMirroredSlices(context: ControllerContext, signal: Abor
     onUpdate: (_before, after) => enqueue(after),
     onDelete: enqueue,
   });
-  const enqueueOwner = (slice: EndpointSlice): void => {
-    const name = slice.metadata.labels?.[WORKLOAD_LABEL.serviceName];
-    if (name !== undefined && isMirror(slice)) queue.add(`${slice.metadata.namespace ?? ''}/${name}`);
-  };
-  slices.addHandler({
-    onAdd: enqueueOwner,
-    onUpdate: (before, after) => {
-      enqueueOwner(before);
-      enqueueOwner(after);
-    },
-    onDelete: (slice) => {
-      expectations.noteDeleted(slice);
-      enqueueOwner(slice);
-    },
-  });
-  const mirror = new Mirror(client, {
+  const mirror = new Mirror({
     most: options.mirroringMaxEndpointsPerSubset ?? PER_SUBSET_MAX,
     report: recorder.reporterFor('endpoint-slice-mirroring-controller'),
     services,
     endpoints,
-    slices,
-    expectations,
+    slices: new ServiceSlices({ client, slices, clock, queue, manager: SLICE_MIRROR }),
   });
-  await Promise.all([
-    recorder.run(signal),
-    runInformedLoop(
-      {
-        informers: [services, endpoints, slices],
-        queue,
-        workers: options.mirroringConcurrentServiceEndpointSyncs ?? WORKERS,
-        log,
-        reconcile: async (key, stop) => mirror.reconcile(key, stop),
-      },
-      signal,
-    ),
-  ]);
-}
-
-function isMirror({ metadata }: EndpointSlice): boolean {
-  return metadata.labels?.[WORKLOAD_LABEL.sliceManagedBy] === SLICE_MIRROR;
+  await runInformedLoop(
+    {
+      informers: [services, endpoints, slices],
+      queue,
+      workers: options.mirroringConcurrentServiceEndpointSyncs ?? WORKERS,
+      log,
+      reconcile: async (key, stop) => mirror.reconcile(key, stop),
+      recorder,
+    },
+    signal,
+  );
 }
 
 interface MirrorParts {
@@ -101,115 +72,62 @@ interface MirrorParts {
   readonly report: ReportEvent;
   readonly services: Informer<Service>;
   readonly endpoints: Informer<Endpoints>;
-  readonly slices: Informer<EndpointSlice>;
-  readonly expectations: Expectations<EndpointSlice>;
+  readonly slices: ServiceSlices;
 }
 
 class Mirror {
-  readonly #client: Client;
   readonly #parts: MirrorParts;
 
-  constructor(client: Client, parts: MirrorParts) {
-    this.#client = client;
+  constructor(parts: MirrorParts) {
     this.#parts = parts;
   }
 
   async reconcile(key: string, signal: AbortSignal): Promise<undefined> {
-    const { services, endpoints, slices, expectations } = this.#parts;
-    if (!expectations.areMet(key)) return undefined;
-    const [namespace = '', name] = key.split('/');
-    const existing = slices.store
-      .byIndex(INDEX.namespace, namespace)
-      .filter((slice) => isMirror(slice) && slice.metadata.labels?.[WORKLOAD_LABEL.serviceName] === name);
+    const { services, endpoints, slices } = this.#parts;
+    if (!slices.areSeen(key)) return undefined;
+    const existing = slices.of(key);
     const source = endpoints.store.get(key);
     const service = services.store.get(key);
     const isMirrored =
       source !== undefined &&
-      service?.spec.selector === undefined &&
       service !== undefined &&
+      service.spec.selector === undefined &&
       mayMirror(source);
-    if (!isMirrored) await this.#delete(key, existing, signal);
-    else await this.#write(source, existing, signal);
+    try {
+      if (!isMirrored) await slices.delete(key, existing, signal);
+      else await this.#write(source, existing, signal);
+    } catch (error) {
+      if (!isNamespaceTerminating(error)) throw error;
+    }
     return undefined;
   }
 
   async #write(source: Endpoints, existing: readonly EndpointSlice[], signal: AbortSignal): Promise<void> {
-    const key = keyOfObject(source);
-    const { expectations } = this.#parts;
-    const groups = this.#groups(source);
-    const plan = planSlices(groups, existing, this.#parts.most);
-    const metadata = metadataOf(source);
-    const updates = new Map(plan.update.map(({ slice, endpoints }) => [slice, endpoints]));
-    const removed = new Set(plan.remove);
-    for (const slice of existing) {
-      if (removed.has(slice)) continue;
-      const endpoints = updates.get(slice) ?? slice.endpoints;
-      if (!updates.has(slice) && hasMetadata(slice, metadata)) continue;
-      const changed = { ...slice, metadata: { ...slice.metadata, ...metadata }, endpoints };
-      await this.#client.update(RESOURCE.endpointslices, changed, { signal });
-    }
-    if (!isBeingDeleted(source))
-      for (const group of plan.create) {
-        const { namespace, name = '' } = source.metadata;
-        const generateName = name.length < NAME_CHARS_MAX ? `${name}-` : name;
-        const place = namespace === undefined ? {} : { namespace };
-        try {
-          const created = await this.#client.create(
-            RESOURCE.endpointslices,
-            {
-              apiVersion: `${RESOURCE.endpointslices.group}/${RESOURCE.endpointslices.version}`,
-              kind: 'EndpointSlice',
-              metadata: { ...metadata, generateName, ...place },
-              ...group,
-            },
-            { signal },
-          );
-          expectations.created(key, created);
-        } catch (error) {
-          if (isNamespaceTerminating(error)) return;
-          throw error;
-        }
-      }
-    await this.#delete(key, plan.remove, signal);
+    const plan = planSlices(this.#groups(source), existing, this.#parts.most);
+    const owner = ownerReferenceTo(ENDPOINTS, source);
+    const write = { ...plan, source, existing, metadata: metadataOf(source), owner };
+    await this.#parts.slices.write(write, signal);
   }
 
-  async #delete(key: string, slices: readonly EndpointSlice[], signal: AbortSignal): Promise<void> {
-    for (const slice of slices) {
-      if (isBeingDeleted(slice)) continue;
-      const { namespace, name = '', uid = '' } = slice.metadata;
-      const preconditions = { uid };
-      await this.#client
-        .delete(RESOURCE.endpointslices, { namespace, name }, { preconditions }, { signal })
-        .catch((error: unknown) => {
-          if (!hasCode(error, 404, 409)) throw error;
-        });
-      this.#parts.expectations.deletes(key, slice);
-    }
-  }
-
-  /** The endpoints by address type and ports; subsets with the same ports are one. Groups without endpoints have no slice. */
+  /** Returns the endpoints by address type and ports. Groups without endpoints have no slice. */
   #groups(source: Endpoints): readonly SliceGroup[] {
-    const groups = new Map<string, { group: SliceGroup; byAddress: Map<string, Endpoint> }>();
+    const groups = new Map<string, SliceGroup & { readonly endpoints: Endpoint[] }>();
     let [invalid, skipped] = [0, 0];
-    for (const subset of source.subsets ?? []) {
-      const ports = portsOf(subset);
+    for (const { key, ports, addresses } of mergedSubsets(source)) {
       let added = 0;
-      for (const { address, ready } of addressesOf(subset)) {
-        if (isIP(address.ip) === 0) invalid += 1;
-        if (isIP(address.ip) === 0 || added === this.#parts.most) {
+      for (const { address, ready } of addresses) {
+        const version = isIP(address.ip);
+        const isSkipped = version === 0 || added === this.#parts.most;
+        if (version === 0) invalid += 1;
+        if (isSkipped) {
           skipped += 1;
           continue;
         }
         added += 1;
-        const addressType = isIP(address.ip) === 6 ? 'IPv6' : 'IPv4';
-        // As in the plan of slices, the order of ports does not matter.
-        const key = canonicalJson([addressType, ports.map(canonicalJson).sort()]);
-        const known = groups.get(key) ?? {
-          group: { addressType, ports, endpoints: [] },
-          byAddress: new Map<string, Endpoint>(),
-        };
-        groups.set(key, known);
-        known.byAddress.set(address.ip, endpointOf(address, ready));
+        const addressType = `IPv${String(version)}`;
+        const group = groups.get(`${addressType}/${key}`) ?? { addressType, ports, endpoints: [] };
+        groups.set(`${addressType}/${key}`, group);
+        group.endpoints.push(endpointOf(address, ready));
       }
     }
     if (invalid > 0)
@@ -222,10 +140,7 @@ class Mirror {
       const message = `A max of ${String(this.#parts.most)} addresses can be mirrored to EndpointSlices per Endpoints subset. ${String(skipped)} addresses were skipped`;
       this.#report(source, 'TooManyAddressesToMirror', message);
     }
-    return [...groups.values()].map(({ group, byAddress }) => ({
-      ...group,
-      endpoints: [...byAddress.values()],
-    }));
+    return [...groups.values()];
   }
 
   #report(object: Endpoints, reason: string, message: string): void {
@@ -241,7 +156,7 @@ function mayMirror({ metadata }: Endpoints): boolean {
   );
 }
 
-function metadataOf(source: Endpoints): Pick<ObjectMeta, 'labels' | 'annotations' | 'ownerReferences'> {
+function metadataOf(source: Endpoints): Pick<ObjectMeta, 'labels' | 'annotations'> {
   const { name = '', labels, annotations = {} } = source.metadata;
   const left = new Set<string>([
     ANNOTATION.lastAppliedConfiguration,
@@ -250,19 +165,45 @@ function metadataOf(source: Endpoints): Pick<ObjectMeta, 'labels' | 'annotations
   return {
     labels: { ...labels, [WORKLOAD_LABEL.serviceName]: name, [WORKLOAD_LABEL.sliceManagedBy]: SLICE_MIRROR },
     annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !left.has(key))),
-    ownerReferences: [ownerReferenceTo(ENDPOINTS, source)],
   };
 }
 
-function hasMetadata(
-  { metadata }: EndpointSlice,
-  { labels, annotations, ownerReferences }: Pick<ObjectMeta, 'labels' | 'annotations' | 'ownerReferences'>,
-): boolean {
-  return (
-    deepEqual(metadata.labels, labels) &&
-    deepEqual(metadata.annotations ?? {}, annotations) &&
-    metadata.ownerReferences?.some(({ uid }) => uid === ownerReferences?.[0]?.uid) === true
-  );
+interface ReadyAddress {
+  readonly address: EndpointAddress;
+  readonly ready: boolean;
+}
+
+interface MergedSubset {
+  readonly key: string;
+  readonly ports: readonly EndpointPort[];
+  readonly addresses: readonly ReadyAddress[];
+}
+
+/**
+ * Merges subsets with the same ports, in any order. An address that several subsets have, by IP and object, is ready if it is in all of them
+ * (upstream `RepackSubsets`). Ready addresses come first.
+ */
+function mergedSubsets({ subsets = [] }: Endpoints): readonly MergedSubset[] {
+  const merged = new Map<
+    string,
+    { readonly ports: readonly EndpointPort[]; readonly known: Map<string, ReadyAddress> }
+  >();
+  for (const subset of subsets) {
+    const ports = portsOf(subset);
+    const key = canonicalJson(ports.map(canonicalJson).sort());
+    const { known } = merged.get(key) ?? { known: new Map<string, ReadyAddress>() };
+    if (!merged.has(key)) merged.set(key, { ports, known });
+    for (const { address, ready } of addressesOf(subset)) {
+      const identity = `${address.ip}/${address.targetRef?.uid ?? ''}`;
+      const first = known.get(identity);
+      known.set(identity, { address: first?.address ?? address, ready: ready && first?.ready !== false });
+    }
+  }
+  return [...merged].map(([key, { ports, known }]) => ({
+    key,
+    ports,
+    addresses: [...known.values()].sort((a, b) => Number(b.ready) - Number(a.ready)),
+  }));
 }
 
 function portsOf({ ports = [] }: EndpointSubset): readonly EndpointPort[] {
@@ -274,10 +215,7 @@ function portsOf({ ports = [] }: EndpointSubset): readonly EndpointPort[] {
   }));
 }
 
-function addressesOf({
-  addresses = [],
-  notReadyAddresses = [],
-}: EndpointSubset): readonly { readonly address: EndpointAddress; readonly ready: boolean }[] {
+function addressesOf({ addresses = [], notReadyAddresses = [] }: EndpointSubset): readonly ReadyAddress[] {
   return [
     ...addresses.map((address) => ({ address, ready: true })),
     ...notReadyAddresses.map((address) => ({ address, ready: false })),

@@ -6,7 +6,6 @@ import type { Client } from '../../shared/client/client';
 import type { WorkQueue } from '../../shared/concurrency/work-queue';
 import type { Informer } from '../../shared/informer/informer';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { keyOfObject } from '../../shared/informer/store';
 import { matchesLabels, toLabelSelector } from '../../shared/meta/labels';
@@ -57,11 +56,7 @@ interface JobMemory {
 export async function runJobs(
   context: ControllerContext,
   signal: AbortSignal,
-  {
-    clock = context.clock ?? systemClock,
-    batchMs = BATCH_MS,
-    isModern = isInForce('jobFinalizers'),
-  }: JobOptions = {},
+  { clock = context.clock, batchMs = BATCH_MS, isModern = isInForce('jobFinalizers') }: JobOptions = {},
 ): Promise<void> {
   const { log, client, createQueue } = context;
   const [queue, orphans] = [createQueue(), createQueue()];
@@ -71,9 +66,8 @@ export async function runJobs(
   controller.watch(batchMs);
   const loop = { informers: controller.informers, workers: WORKERS, log };
   await Promise.all([
-    recorder.run(signal),
     runInformedLoop(
-      { ...loop, queue, reconcile: async (key, stop) => controller.reconcile(key, stop) },
+      { ...loop, recorder, queue, reconcile: async (key, stop) => controller.reconcile(key, stop) },
       signal,
     ),
     runInformedLoop(
@@ -109,7 +103,7 @@ class JobController {
     this.#parts = parts;
     this.#jobs = informers.of(RESOURCE.jobs);
     this.#pods = informers.of(RESOURCE.pods);
-    this.#expectations = new Expectations(this.#pods.store, parts.clock);
+    this.#expectations = new Expectations({ ...parts, store: this.#pods.store });
     this.#control = new PodControl({ client, report: parts.report });
   }
 

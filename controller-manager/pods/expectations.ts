@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/concurrency/clock';
+import type { WorkQueue } from '../../shared/concurrency/work-queue';
 import type { Store } from '../../shared/informer/store';
 import { keyOfObject } from '../../shared/informer/store';
 import type { ApiObject } from '../../shared/object/object';
@@ -15,22 +16,27 @@ interface Expected {
   readonly sinceMs: number;
 }
 
+interface ExpectationParts<T extends ApiObject> {
+  /** The store of the children's informer. */
+  readonly store: Store<T>;
+  readonly clock: Clock;
+  /** The queue of the parents' keys. */
+  readonly queue: Pick<WorkQueue, 'addAfter'>;
+}
+
 /**
  * What the informer of the children has yet to show of a parent's own writes. A parent acts again only once it sees its last writes;
  * otherwise it would count a child that it created as missing and create another one. Upstream counts events; this looks for the objects
  * themselves, by uid. Deletions are deletions of the object seen, or its deletion timestamp.
  */
 export class Expectations<T extends ApiObject> {
-  readonly #store: Store<T>;
-  readonly #clock: Clock;
+  readonly #parts: ExpectationParts<T>;
   /** By the key of the parent and the uid of the child. */
   readonly #expected = new Map<string, Map<string, Expected>>();
   readonly #deleted = new Set<string>();
 
-  /** @param store The store of the children's informer. */
-  constructor(store: Store<T>, clock: Clock) {
-    this.#store = store;
-    this.#clock = clock;
+  constructor(parts: ExpectationParts<T>) {
+    this.#parts = parts;
   }
 
   /** Notes that the parent of this key created the child. */
@@ -57,11 +63,14 @@ export class Expectations<T extends ApiObject> {
     if (this.#deleted.size > DELETED_MAX && oldest !== undefined) this.#deleted.delete(oldest);
   }
 
-  /** Reports whether the informer shows all writes of the parent of this key. */
+  /** Reports whether the informer shows all writes of the parent of this key. If not, the key comes back at the latest when they expire. */
   areMet(key: string): boolean {
     const open = this.#expected.get(key);
     for (const [uid, expected] of open ?? []) if (!this.#isOpen(uid, expected)) open?.delete(uid);
-    if (open !== undefined && open.size > 0) return false;
+    if (open !== undefined && open.size > 0) {
+      this.#parts.queue.addAfter(key, EXPIRES_AFTER_MS);
+      return false;
+    }
     this.#expected.delete(key);
     return true;
   }
@@ -77,13 +86,14 @@ export class Expectations<T extends ApiObject> {
     expected.set(child.metadata.uid ?? '', {
       objectKey: keyOfObject(child),
       isDeletion,
-      sinceMs: this.#clock.now(),
+      sinceMs: this.#parts.clock.now(),
     });
   }
 
   #isOpen(uid: string, { objectKey, isDeletion, sinceMs }: Expected): boolean {
-    if (this.#clock.now() - sinceMs > EXPIRES_AFTER_MS) return false;
-    const seen = this.#store.get(objectKey);
+    const { store, clock } = this.#parts;
+    if (clock.now() - sinceMs >= EXPIRES_AFTER_MS) return false;
+    const seen = store.get(objectKey);
     const isThere = seen !== undefined && seen.metadata.uid === uid;
     if (isDeletion) return isThere && !isBeingDeleted(seen);
     return !isThere && !this.#deleted.has(uid);

@@ -1,9 +1,11 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { Pod } from '../../shared/api/types/core-v1';
 import type { ClusterRole } from '../../shared/api/types/rbac-v1';
+import { createStore } from '../../shared/informer/store';
 import { ANNOTATION, GROUP } from '../../shared/names';
 import type { WorkloadBench } from '../testing/workload-bench';
 import { createWorkloadBench, podTemplate } from '../testing/workload-bench';
+import { Expectations } from '../pods/expectations';
 import { podsToDelete } from '../pods/deletion-order';
 import { runReplicaSets, runReplicationControllers } from './replicaset';
 
@@ -17,6 +19,21 @@ beforeEach(async () => {
   bench = await createWorkloadBench();
 });
 afterEach(async () => bench.close());
+
+test('a set whose pod is never seen is enqueued when its expectation expires, and may act again', () => {
+  let nowMs = 0;
+  const delays: unknown[] = [];
+  const expectations = new Expectations<Pod>({
+    store: createStore(),
+    clock: { now: () => nowMs },
+    queue: { addAfter: (...delay) => void delays.push(delay) },
+  });
+  expectations.created('default/web', { metadata: { name: 'web-1', uid: 'u' }, spec: { containers: [] } });
+  expect(expectations.areMet('default/web')).toBe(false);
+  expect(delays).toEqual([['default/web', 300_000]]);
+  nowMs = 300_000;
+  expect(expectations.areMet('default/web')).toBe(true);
+});
 
 describe('a ReplicaSet', () => {
   beforeEach(() => bench.run(runReplicaSets, 'replicaset-controller'));

@@ -2,7 +2,6 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { ReplicaSet } from '../../shared/api/types/apps-v1';
 import type { Pod, ReplicationController } from '../../shared/api/types/core-v1';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import type { Informer } from '../../shared/informer/informer';
@@ -49,7 +48,7 @@ interface ReplicatedKind<T extends Replicated> {
 export async function runReplicaSets(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   await runReplicated<ReplicaSet>(
     { ...context, clock },
@@ -67,7 +66,7 @@ export async function runReplicaSets(
 export async function runReplicationControllers(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   await runReplicated<ReplicationController>(
     { ...context, clock },
@@ -93,7 +92,7 @@ async function runReplicated<T extends Replicated>(
   const recorder = new EventRecorder({ client, clock, log });
   const sets = informers.of(kind.resource);
   const pods = informers.of(RESOURCE.pods);
-  const expectations = new Expectations(pods.store, clock);
+  const expectations = new Expectations({ store: pods.store, clock, queue });
   const selectorOf = selectorReader(kind.readSelector);
   const enqueue = (set: T): void => queue.add(keyOfObject(set));
   sets.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after), onDelete: enqueue });
@@ -108,19 +107,17 @@ async function runReplicated<T extends Replicated>(
     selectorOf,
     control,
   });
-  await Promise.all([
-    recorder.run(signal),
-    runInformedLoop(
-      {
-        informers: [sets, pods],
-        queue,
-        workers: kind.workers ?? WORKERS,
-        log,
-        reconcile: async (key, stop) => controller.reconcile(key, stop),
-      },
-      signal,
-    ),
-  ]);
+  await runInformedLoop(
+    {
+      informers: [sets, pods],
+      queue,
+      workers: kind.workers ?? WORKERS,
+      log,
+      reconcile: async (key, stop) => controller.reconcile(key, stop),
+      recorder,
+    },
+    signal,
+  );
 }
 
 interface Parts<T extends Replicated> {

@@ -5,6 +5,7 @@ import type { Indexers } from '../../shared/informer/store';
 import type { Log } from '../../shared/log/log';
 import type { ApiObject, ResourceOf } from '../../shared/object/object';
 import { resourceNameOf } from '../../shared/object/object';
+import { WORKLOAD_LABEL } from '../../shared/workload-names';
 import { ownerOf } from './owner';
 
 /** The indexes of every shared informer, by name. */
@@ -15,6 +16,8 @@ export const INDEX = {
   controller: 'controller',
   /** The namespace of an object without a controller. */
   orphan: 'orphan',
+  /** The key of the Service that a label names: that of an EndpointSlice. */
+  service: 'service',
 } as const;
 
 /** One informer for each resource, shared by all controllers that read it, so that each collection is kept and watched once. */
@@ -31,6 +34,10 @@ const INDEXERS: Indexers<ApiObject> = {
   [INDEX.controller]: (object) => {
     const owner = ownerOf(object);
     return owner === undefined ? [] : [owner.uid];
+  },
+  [INDEX.service]: ({ metadata: { namespace = '', labels } }) => {
+    const name = labels?.[WORKLOAD_LABEL.serviceName];
+    return name === undefined ? [] : [`${namespace}/${name}`];
   },
   [INDEX.orphan]: (object) => (ownerOf(object) === undefined ? [object.metadata.namespace ?? ''] : []),
 };

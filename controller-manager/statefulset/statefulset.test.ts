@@ -4,8 +4,10 @@ import type { StatefulSet, StatefulSetSpec } from '../../shared/api/types/apps-v
 import type { PersistentVolumeClaim, Pod } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import { systemClock } from '../../shared/concurrency/clock';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { alreadyExists } from '../../shared/errors/status-error';
 import type { Informer } from '../../shared/informer/informer';
+import type { Store } from '../../shared/informer/store';
 import { createStore } from '../../shared/informer/store';
 import { Expectations } from '../pods/expectations';
 import { MANAGER_GATES } from '../runtime/controller-options';
@@ -230,6 +232,36 @@ describe('the controller', () => {
   });
 });
 
+/** Creates the pod of ordinal 0; returns the reasons of the events. */
+async function createPod(
+  client: Partial<Client>,
+  claims: Store<PersistentVolumeClaim>,
+  spec: Partial<StatefulSet['spec']> = {},
+): Promise<readonly string[]> {
+  const reasons: string[] = [];
+  const set = {
+    metadata: { name: 'db', namespace: 'default', uid: 'set' },
+    ...setOf({ volumeClaimTemplates: [CLAIM], ...spec }),
+  };
+  const control = new StatefulControl(
+    {
+      client: client as Client,
+      report: (_about, { reason }) => void reasons.push(reason),
+      claims: { store: claims } as unknown as Informer<PersistentVolumeClaim>,
+      expectations: new Expectations<Pod>({
+        store: createStore(),
+        clock: systemClock,
+        queue: createWorkQueue(),
+      }),
+      hasIndexLabel: true,
+    },
+    set,
+  );
+  const plan = { ordinal: 0, template: podTemplate(DB), revision: 'r' };
+  await expect(control.create(plan, new AbortController().signal)).rejects.toThrow('data-db-0');
+  return reasons;
+}
+
 test('a claim that exists, but is not seen yet, is no reason to create the pod', async () => {
   const created: string[] = [];
   const client: Partial<Client> = {
@@ -240,26 +272,21 @@ test('a claim that exists, but is not seen yet, is no reason to create the pod',
       return undefined as never;
     },
   };
-  const claims = { store: createStore() } as unknown as Informer<PersistentVolumeClaim>;
-  const set = {
-    metadata: { name: 'db', namespace: 'default', uid: 'set' },
-    ...setOf({ volumeClaimTemplates: [CLAIM] }),
-  };
-  const control = new StatefulControl(
-    {
-      client: client as Client,
-      report: () => undefined,
-      claims,
-      expectations: new Expectations<Pod>(createStore(), systemClock),
-      hasIndexLabel: true,
-    },
-    set,
-  );
-  const plan = { ordinal: 0, template: podTemplate(DB), revision: 'r' };
-  await expect(control.create(plan, new AbortController().signal)).rejects.toThrow(
-    'failed to create PVC data-db-0',
-  );
+  await createPod(client, createStore());
   expect(created).toEqual([]);
+});
+
+test('a claim whose owners cannot be written fails the update, not the creation of the pod', async () => {
+  const client: Partial<Client> = {
+    create: async (_resource, pod) => ({ ...pod, metadata: { ...pod.metadata, uid: 'pod' } }) as never,
+    update: async () => {
+      throw new Error('no');
+    },
+  };
+  const claims = createStore<PersistentVolumeClaim>();
+  claims.set({ metadata: { namespace: 'default', name: 'data-db-0' }, spec: { resources: {} } });
+  const policy = { persistentVolumeClaimRetentionPolicy: { whenScaled: 'Retain', whenDeleted: 'Delete' } };
+  expect(await createPod(client, claims, policy)).toEqual(['FailedUpdate']);
 });
 
 test('a pass looks at a limited number of missing pods', () => {

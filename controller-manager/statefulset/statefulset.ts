@@ -2,7 +2,6 @@ import { RESOURCE } from '../../shared/api/resource-names';
 import type { ControllerRevision, StatefulSet, StatefulSetStatus } from '../../shared/api/types/apps-v1';
 import type { Pod } from '../../shared/api/types/core-v1';
 import type { Clock } from '../../shared/concurrency/clock';
-import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import type { Informer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
@@ -33,7 +32,7 @@ const PARENT_RESOURCE = PARENT.statefulSets;
 export async function runStatefulSets(
   context: ControllerContext,
   signal: AbortSignal,
-  clock: Clock = context.clock ?? systemClock,
+  clock: Clock = context.clock,
 ): Promise<void> {
   const { log, client, informers, options, createQueue } = context;
   const queue = createQueue();
@@ -42,7 +41,7 @@ export async function runStatefulSets(
   const pods = informers.of(RESOURCE.pods);
   const claims = informers.of(RESOURCE.persistentvolumeclaims);
   const revisions = informers.of(RESOURCE.controllerrevisions);
-  const expectations = new Expectations(pods.store, clock);
+  const expectations = new Expectations({ store: pods.store, clock, queue });
   const selectorOf = selectorReader(({ spec }: StatefulSet) => toLabelSelector(spec.selector));
   const enqueue = (set: StatefulSet): void => queue.add(keyOfObject(set));
   sets.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after), onDelete: enqueue });
@@ -77,19 +76,17 @@ export async function runStatefulSets(
     // A pass on old pods would create or delete the wrong ones.
     return set === undefined || !expectations.areMet(key) ? undefined : controller.reconcile(set, stop);
   };
-  await Promise.all([
-    recorder.run(signal),
-    runInformedLoop(
-      {
-        informers: [sets, pods, claims, revisions],
-        queue,
-        workers: options.concurrentStatefulsetSyncs ?? WORKERS,
-        log,
-        reconcile,
-      },
-      signal,
-    ),
-  ]);
+  await runInformedLoop(
+    {
+      informers: [sets, pods, claims, revisions],
+      queue,
+      workers: options.concurrentStatefulsetSyncs ?? WORKERS,
+      log,
+      reconcile,
+      recorder,
+    },
+    signal,
+  );
 }
 
 interface ControllerParts extends StatefulParts {
