@@ -1,6 +1,7 @@
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { Endpoints } from '../../shared/api/types/core-v1';
 import type { EndpointSlice } from '../../shared/api/types/discovery-v1';
+import { eventually } from '../../shared/testing/eventually';
 import { WORKLOAD_LABEL } from '../../shared/workload-names';
 import type { WorkloadBench } from '../testing/workload-bench';
 import { createWorkloadBench } from '../testing/workload-bench';
@@ -14,7 +15,7 @@ describe('the controller', () => {
   let bench: WorkloadBench;
   beforeEach(async () => {
     bench = await createWorkloadBench();
-    bench.run(runMirroredSlices, 'endpointslicemirroring-controller');
+    bench.run(runMirroredSlices, 'endpointslicemirroring-controller', { mirroringMaxEndpointsPerSubset: 3 });
   });
   afterEach(async () => bench.close());
 
@@ -97,6 +98,20 @@ describe('the controller', () => {
       { addresses: [{ ip: '10.0.0.2' }], ports: [other, ...PORTS] },
     ]);
     expect(await whenAddresses('IPv4 10.0.0.1 true', 'IPv4 10.0.0.2 true')).toHaveLength(1);
+  });
+
+  test('merges subsets with the same ports before it counts and compares their addresses', async () => {
+    const refer = (uid: string) => ({ ip: '10.0.0.1', targetRef: { kind: 'Pod', name: uid, uid } });
+    await makeService();
+    await make([
+      { addresses: [refer('a'), { ip: '10.0.0.2' }], ports: PORTS },
+      { addresses: [refer('b')], notReadyAddresses: [{ ip: '10.0.0.2' }, { ip: '10.0.0.3' }], ports: PORTS },
+    ]);
+    await whenAddresses('IPv4 10.0.0.1 true', 'IPv4 10.0.0.1 true', 'IPv4 10.0.0.2 false');
+    await eventually('the skipped address is reported', async () => {
+      const events = await bench.eventsOf('Endpoints');
+      return events.some((event) => event.endsWith(' 1 addresses were skipped'));
+    });
   });
 
   test('leaves Endpoints that ask for it alone, and deletes slices that lose their source', async () => {

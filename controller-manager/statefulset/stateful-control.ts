@@ -41,15 +41,16 @@ export class StatefulControl {
     const { client, expectations, hasIndexLabel } = this.#parts;
     const wanted = newStatefulPod(this.#set, { ...plan, hasIndexLabel });
     const { name = '' } = wanted.metadata;
+    let pod: Pod;
     try {
       await this.#createClaims(plan.ordinal, name, signal);
-      const pod = await client.create(RESOURCE.pods, wanted, { signal });
+      pod = await client.create(RESOURCE.pods, wanted, { signal });
       expectations.created(keyOfObject(this.#set), pod);
-      await this.#updateClaims(pod, signal);
     } catch (error) {
       if (!hasReason(error, 'AlreadyExists')) this.#reportPod('create', name, error, signal);
       throw error;
     }
+    await this.#updateClaimsOrReport(pod, signal);
     this.#reportPod('create', name, undefined, signal);
   }
 
@@ -63,14 +64,8 @@ export class StatefulControl {
 
   /** Creates the claims that a pending pod waits for. */
   async createMissingClaims(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { name = '' } = pod.metadata;
-    await this.#createClaims(ordinalOf(pod), name, signal);
-    try {
-      await this.#updateClaims(pod, signal);
-    } catch (error) {
-      this.#reportPod('update', name, error, signal);
-      throw error;
-    }
+    await this.#createClaims(ordinalOf(pod), pod.metadata.name ?? '', signal);
+    await this.#updateClaimsOrReport(pod, signal);
   }
 
   /** Gives the pod the labels and volumes that belong to its identity, and its claims the owners of the retention policy. */
@@ -147,6 +142,15 @@ export class StatefulControl {
     if (failures.length > 1)
       throw new AggregateError(failures, failures.map(({ message }) => message).join(', '));
     if (only !== undefined) throw only;
+  }
+
+  async #updateClaimsOrReport(pod: Pod, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#updateClaims(pod, signal);
+    } catch (error) {
+      this.#reportPod('update', pod.metadata.name ?? '', error, signal);
+      throw error;
+    }
   }
 
   async #updateClaims(pod: Pod, signal: AbortSignal): Promise<void> {
