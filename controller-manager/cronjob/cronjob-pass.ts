@@ -4,6 +4,7 @@ import { hasReason } from '../../shared/client/status';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { parseSchedule } from '../../shared/meta/cron';
 import { formatTime, parseTime } from '../../shared/meta/time';
+import { zoneOffsets } from '../../shared/meta/time-zone';
 import { deepEqual } from '../../shared/object/clone';
 import type { Writable } from '../../shared/object/values';
 import { CRON_JOB_GUIDE, WORKLOAD_ANNOTATION } from '../../shared/workload-names';
@@ -16,7 +17,6 @@ import type { JobControl } from './job-control';
 import type { ScheduledCronJob } from './missed-times';
 import { dueTime, msUntilNext } from './missed-times';
 import type { ZonedSchedule } from './next-time';
-import { offsetsOf } from './next-time';
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
@@ -41,7 +41,7 @@ export function scheduleOf({ spec }: CronJob): ZonedSchedule | string {
   const schedule = parseSchedule(rest ?? spec.schedule);
   if (typeof schedule === 'string') return schedule;
   try {
-    return { schedule, offsetAt: offsetsOf(zone ?? spec.timeZone) };
+    return { schedule, offsetAt: zoneOffsets(zone ?? spec.timeZone) };
   } catch {
     return `provided bad location ${zone ?? spec.timeZone ?? ''}`;
   }
@@ -334,7 +334,7 @@ function zonedTime(timeMs: number, offsetMs: number): string {
 
 function isZone(timeZone: string): boolean {
   try {
-    offsetsOf(timeZone);
+    zoneOffsets(timeZone);
     return true;
   } catch {
     return false;

@@ -4,6 +4,7 @@ import type { Client } from '../../shared/client/client';
 import { alreadyExists } from '../../shared/errors/status-error';
 import { parseSchedule } from '../../shared/meta/cron';
 import { formatTime } from '../../shared/meta/time';
+import { zoneOffsets } from '../../shared/meta/time-zone';
 import type { WorkloadBench } from '../testing/workload-bench';
 import { createWorkloadBench, podTemplate } from '../testing/workload-bench';
 import { runCronJobs } from './cronjob';
@@ -11,7 +12,7 @@ import { CronJobPass } from './cronjob-pass';
 import { JobControl } from './job-control';
 import { dueTime, msUntilNext } from './missed-times';
 import type { ZonedSchedule } from './next-time';
-import { nextTime, offsetsOf } from './next-time';
+import { nextTime } from './next-time';
 
 const MINUTE_MS = 60_000;
 const CRON_JOBS = RESOURCE.cronjobs;
@@ -129,7 +130,7 @@ describe('the controller', () => {
 function zoned(text: string, timeZone = 'UTC'): ZonedSchedule {
   const schedule = parseSchedule(text);
   if (typeof schedule === 'string') throw new Error(schedule);
-  return { schedule, offsetAt: offsetsOf(timeZone) };
+  return { schedule, offsetAt: zoneOffsets(timeZone) };
 }
 
 /** Cases of the tests of upstream's library, with the seconds left out. */
@@ -162,7 +163,7 @@ test.each([
 });
 
 test('an unknown time zone throws', () => {
-  expect(() => offsetsOf('Mars/Olympus')).toThrow(RangeError);
+  expect(() => zoneOffsets('Mars/Olympus')).toThrow(RangeError);
 });
 
 const AT = Date.parse('2021-01-01T10:00:30Z');

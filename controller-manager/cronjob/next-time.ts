@@ -14,28 +14,6 @@ export interface ZonedSchedule {
   readonly offsetAt: (timeMs: number) => number;
 }
 
-/** Returns the offsets of a time zone of IANA's database; undefined: of this process. Throws RangeError for an unknown one. */
-export function offsetsOf(timeZone: string | undefined): (timeMs: number) => number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    ...(timeZone === undefined ? {} : { timeZone }),
-    calendar: 'iso8601',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  return (timeMs) => {
-    const parts = new Map(format.formatToParts(timeMs).map(({ type, value }) => [type, Number(value)]));
-    const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
-    const [hour, minute, second] = [part('hour'), part('minute'), part('second')];
-    const wallMs = Date.UTC(part('year'), part('month') - 1, part('day'), hour, minute, second);
-    return wallMs - Math.floor(timeMs / 1_000) * 1_000;
-  };
-}
-
 /**
  * Returns the first time after `afterMs` that the schedule names, both in milliseconds since the epoch; undefined if there is none in five
  * years. As upstream's library: a local time that a change of the clock skips does not happen, and one that it repeats happens twice.

@@ -107,7 +107,8 @@ describe('the controller', () => {
       { addresses: [refer('a'), { ip: '10.0.0.2' }], ports: PORTS },
       { addresses: [refer('b')], notReadyAddresses: [{ ip: '10.0.0.2' }, { ip: '10.0.0.3' }], ports: PORTS },
     ]);
-    await whenAddresses('IPv4 10.0.0.1 true', 'IPv4 10.0.0.1 true', 'IPv4 10.0.0.2 false');
+    const slices = await whenAddresses('IPv4 10.0.0.1 true', 'IPv4 10.0.0.1 true', 'IPv4 10.0.0.2 false');
+    expect(slices).toHaveLength(1);
     await eventually('the skipped address is reported', async () => {
       const events = await bench.eventsOf('Endpoints');
       return events.some((event) => event.endsWith(' 1 addresses were skipped'));

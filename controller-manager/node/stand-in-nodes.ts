@@ -247,6 +247,8 @@ export class StandInNodes {
     if (atMs > nowMs) return { requeueAfterMs: atMs - nowMs };
     if (finalizers.length > 0 && !hasEnded(pod)) {
       await this.#writeStatus(pod, stoppedPodStatus(pod, pod.status ?? {}, nowMs), signal);
+      // The event of the write brings the deletion.
+      return undefined;
     }
     // Only its finalizers hold it any more.
     if (finalizers.length > 0 && graceMs === 0) return undefined;
@@ -259,9 +261,9 @@ export class StandInNodes {
     return undefined;
   }
 
-  /** Writes the fields of the status that differ. */
+  /** Writes the fields of the status that differ. A pass on an old state, which would write the same with other times, is a conflict. */
   async #writeStatus(pod: Pod, status: PodStatus, signal: AbortSignal): Promise<void> {
-    const { namespace, name = '', uid } = pod.metadata;
+    const { namespace, name = '', uid, resourceVersion } = pod.metadata;
     const before: PodStatus = pod.status ?? {};
     const isChanged = (field: keyof PodStatus): boolean => !isDeepStrictEqual(before[field], status[field]);
     const fields = (Object.keys(status) as (keyof PodStatus)[]).filter(isChanged);
@@ -269,12 +271,12 @@ export class StandInNodes {
     const changes = Object.fromEntries(fields.map((field) => [field, valueToMerge(status, field)]));
     const patch = {
       contentType: MEDIA_TYPE.strategicMergePatch,
-      body: { metadata: { uid }, status: changes },
+      body: { metadata: { uid, resourceVersion }, status: changes },
     };
     try {
       await this.#client.patch(RESOURCE.pods, { namespace, name }, patch, { subresource: 'status', signal });
     } catch (error) {
-      // It is gone, or another pod has its name; an event says so.
+      // It has changed, is gone, or another pod has its name; an event says so.
       if (!hasCode(error, 404, 409)) throw error;
     }
   }

@@ -1,3 +1,4 @@
+import { zoneOffsets } from '../../meta/time-zone';
 import { EvalError, Timestamp } from './values';
 import type { Duration } from './values';
 import { plainDecimal } from './decimals';
@@ -124,23 +125,7 @@ function zoneOffsetMs(zone: string, unixMs: number): number | EvalError {
   }
   if (zone === '' || zone === 'UTC') return 0;
   try {
-    const format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      era: 'short',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-      hourCycle: 'h23',
-    });
-    const parts = new Map(format.formatToParts(unixMs).map(({ type, value }) => [type, Number(value)]));
-    const field = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
-    const local = new Date(0);
-    local.setUTCFullYear(field('year'), field('month') - 1, field('day'));
-    local.setUTCHours(field('hour'), field('minute'), field('second'));
-    return local.getTime() - unixMs;
+    return zoneOffsets(zone)(unixMs);
   } catch {
     return new EvalError(`unknown time zone ${zone}`);
   }
