@@ -22,6 +22,8 @@ export interface ContainerRules {
 /** The kubelet's waits between two restarts; the first restart does not wait. */
 const RESTART_BACKOFF_INITIAL_MS = 10_000;
 const RESTART_BACKOFF_MAX_MS = 300_000;
+/** The exit code of a program that ends by SIGTERM. */
+export const EXIT_CODE_TERMINATED = 143;
 const SECOND_MS = 1_000;
 const NOTHING_RUNS = 'stand-in://';
 
@@ -79,6 +81,20 @@ export function stoppedStatus(status: ContainerStatus, exitCode: number, nowMs: 
       terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', startedAt, finishedAt },
     },
   };
+}
+
+/** The status of a container whose image has changed to the given one: one that runs is stopped and starts again without a backoff. */
+export function replacedStatus(
+  pod: Pod,
+  status: ContainerStatus,
+  image: string,
+  nowMs: number,
+): ContainerStatus {
+  const { running, terminated } = status.state;
+  if (status.image === image || terminated !== undefined) return status;
+  if (running === undefined) return { ...status, image };
+  const lastState = stoppedStatus(status, EXIT_CODE_TERMINATED, nowMs).state;
+  return started(pod, { ...status, image, lastState }, nowMs);
 }
 
 function nextStep(

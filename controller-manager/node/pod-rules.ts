@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Pod } from '../../shared/api/types/core-v1';
+import type { Container, Pod } from '../../shared/api/types/core-v1';
 import { parseDurationMs } from '../../shared/flags/duration';
 import { KWOK_DOMAIN } from '../../shared/names';
 
@@ -29,6 +29,7 @@ const DEFAULT_DELAY_MS: Partial<Record<Stage, number>> = {
   'pod-container-running-failed': 1_000,
 };
 const EXIT_CODE_MAX = 255;
+const SECOND_MS = 1_000;
 
 /** Returns the delay of a stage in milliseconds. With a jitter it is between both, and the same at each call for one pod. */
 export function delayOf(pod: Pod, stage: Stage): number {
@@ -42,27 +43,74 @@ export function delayOf(pod: Pod, stage: Stage): number {
 }
 
 /**
- * Returns how a container of a pod ends; undefined if it runs until the pod is deleted. As with KWOK, pods of Jobs complete, and a label makes a
- * container fail; any other pod completes if it has the annotation with the delay.
+ * Returns how a container of a pod ends; undefined if it runs until the pod is deleted. As with KWOK, a label makes a container fail, an annotation
+ * with a delay makes it complete, and pods of Jobs complete. Without an annotation, a pod that does not always restart ends as its command says.
  */
-export function exitOf(pod: Pod, container: string): ExitRule | undefined {
-  const failed = failureOf(pod, container, 'pod-container-running-failed');
+export function exitOf(pod: Pod, container: Container): ExitRule | undefined {
+  const failed = failureOf(pod, container.name, 'pod-container-running-failed');
   if (failed !== undefined) return failed;
   const isOfJob = (pod.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'Job');
-  if (!isOfJob && durationOf(pod, 'pod-complete', 'delay') === undefined) return undefined;
-  const exitCode = exitCodeOf(pod, 'pod-complete', 0);
-  const reason = exitCode === 0 ? 'Completed' : 'Error';
-  return { afterMs: delayOf(pod, 'pod-complete'), exitCode, reason };
+  const isAnnotated =
+    durationOf(pod, 'pod-complete', 'delay') !== undefined ||
+    (isOfJob && annotationOf(pod, 'pod-complete', 'exit-code') !== undefined);
+  const byCommand = isAnnotated || pod.spec.restartPolicy === 'Always' ? undefined : exitOfCommand(container);
+  if (byCommand === 'never' || (byCommand === undefined && !isOfJob && !isAnnotated)) return undefined;
+  const { exitCode = exitCodeOf(pod, 'pod-complete', 0), afterMs = delayOf(pod, 'pod-complete') } =
+    byCommand ?? {};
+  return endedWith(exitCode, afterMs);
 }
 
 /** Returns how an init container ends. */
-export function initExitOf(pod: Pod, container: string): ExitRule {
-  const completed = {
-    afterMs: delayOf(pod, 'pod-init-container-completed'),
-    exitCode: 0,
-    reason: 'Completed',
-  };
-  return failureOf(pod, container, 'pod-init-container-running-failed') ?? completed;
+export function initExitOf(pod: Pod, container: Container): ExitRule {
+  const byCommand = exitOfCommand(container);
+  const exitCode = byCommand === undefined || byCommand === 'never' ? 0 : byCommand.exitCode;
+  return (
+    failureOf(pod, container.name, 'pod-init-container-running-failed') ??
+    endedWith(exitCode, delayOf(pod, 'pod-init-container-completed'))
+  );
+}
+
+function endedWith(exitCode: number, afterMs: number): ExitRule {
+  return { afterMs, exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
+}
+
+/** The words of a command that say how long it runs and how it ends. */
+const COMMAND_WORDS = /\bexit\s+(\d{1,3})\b|\bsleep\s+(?:(\d+(?:\.\d+)?)([smhd]?)|inf)|\b(while|until)\b/gu;
+const UNIT_MS = new Map([
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+/** A longer sleep counts as one without an end; timers cannot wait much longer. */
+const SLEEP_MS_MAX = 2_000_000_000;
+/** The text of a command beyond this is not read. */
+const COMMAND_LENGTH_MAX = 4_096;
+
+/**
+ * Returns how a container ends by the text of its command, which does not run: `true`, `false`, or the first `exit N` and the `sleep N` before it. Loops
+ * and the program `pause` never end, and conditions are not evaluated. Undefined if the text does not say.
+ */
+function exitOfCommand({
+  command = [],
+  args = [],
+  image = '',
+}: Container): { readonly exitCode: number; readonly afterMs?: number } | 'never' | undefined {
+  const text = [...command, ...args].join(' ').slice(0, COMMAND_LENGTH_MAX);
+  const program = /^\S*?([^/\s:@]*)(?:[:@][^/\s]*)?(?:\s|$)/u.exec(text === '' ? image : text)?.[1];
+  if (program === 'pause') return 'never';
+  if (program === 'true' || program === 'false') return { exitCode: program === 'true' ? 0 : 1 };
+  let sleptMs = 0;
+  let isReadable = false;
+  const ended = (exitCode: number) => ({ exitCode, ...(sleptMs === 0 ? {} : { afterMs: sleptMs }) });
+  for (const [, code, amount = 'inf', unit = '', loop] of text.matchAll(COMMAND_WORDS)) {
+    if (loop !== undefined) return 'never';
+    if (code !== undefined) return ended(Number(code) % (EXIT_CODE_MAX + 1));
+    isReadable = true;
+    sleptMs += amount === 'inf' ? SLEEP_MS_MAX : Number(amount) * (UNIT_MS.get(unit) ?? SECOND_MS);
+    if (sleptMs >= SLEEP_MS_MAX) return 'never';
+  }
+  return isReadable ? ended(0) : undefined;
 }
 
 /** Reports whether the running containers of a pod are ready: all are, unless an annotation says `false`. */

@@ -147,12 +147,70 @@ test.each<[title: string, shape: Shape, history: readonly string[]]>([
     ['0 Running/True a=running', '5 Failed/False a=exit 143'],
   ],
   [
+    'a sidecar runs beside the containers, and ends with them',
+    {
+      owner: 'Job',
+      spec: {
+        restartPolicy: 'Never',
+        initContainers: [{ name: 's', image: 'x', resources: {}, restartPolicy: 'Always' }],
+      },
+    },
+    ['0 Running/True s=running a=running', '1 Succeeded/False s=exit 0 a=exit 0'],
+  ],
+  [
     'an annotation makes running containers unready',
     { annotations: { 'pod-ready/ready': 'false' } },
     ['0 Running/False a=running'],
   ],
 ])('%s', (_title, shape, history) => {
   expect(live(podOf(shape), 50).history).toEqual(history);
+});
+
+test.each<[command: readonly string[], history: readonly string[], image?: string]>([
+  [
+    ['sh', '-c', 'exit 3'],
+    ['0 Running', '1 Failed'],
+  ],
+  [['/bin/false'], ['0 Running', '1 Failed']],
+  [
+    ['sleep', '30'],
+    ['0 Running', '30 Succeeded'],
+  ],
+  [
+    ['sh', '-c', 'sleep 2; sleep 1; exit 0; exit 1'],
+    ['0 Running', '3 Succeeded'],
+  ],
+  [['sleep', '1d'], ['0 Running']],
+  [['sleep', 'infinity'], ['0 Running']],
+  [['sh', '-c', 'while true; do sleep 1; done'], ['0 Running']],
+  [[], ['0 Running'], 'registry:5000/tools/pause:3'],
+  [['serve'], ['0 Running', '1 Succeeded']],
+])('a container of a Job ends as its command %j says', (command, history, image = 'x') => {
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'a', image, command, resources: {} }] };
+  const phases = live(podOf({ owner: 'Job', spec }), 50).history.map((line) => line.replace(/\/.*/u, ''));
+  expect(phases).toEqual(history);
+});
+
+test('another image restarts a container, and a new ephemeral container runs, in the generation of the pod', () => {
+  const { pod } = live(podOf({}), 1);
+  const changed: Pod = {
+    ...pod,
+    metadata: { ...pod.metadata, generation: 2 },
+    spec: {
+      containers: [{ name: 'a', image: 'y', resources: {} }],
+      ephemeralContainers: [{ name: 'debug', image: 'z', resources: {} }],
+    },
+  };
+  const { status } = advancePod(changed, PLACE, at(5));
+  expect(status).toMatchObject({
+    observedGeneration: 2,
+    phase: 'Running',
+    containerStatuses: [
+      { image: 'y', restartCount: 1, ready: true, lastState: { terminated: { exitCode: 143 } } },
+    ],
+    ephemeralContainerStatuses: [{ name: 'debug', state: { running: {} } }],
+  });
+  expect(status.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([2, 2, 2]);
 });
 
 test('a readiness gate is respected, and conditions of other writers stay', () => {

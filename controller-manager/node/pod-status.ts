@@ -1,8 +1,21 @@
-import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../../shared/api/types/core-v1';
+import type {
+  Container,
+  ContainerStatus,
+  Pod,
+  PodCondition,
+  PodStatus,
+} from '../../shared/api/types/core-v1';
 import { defined } from '../../shared/defined';
 import { formatTime, parseTime } from '../../shared/meta/time';
 import type { ContainerRules } from './container-status';
-import { advanceContainer, finalExitCode, stoppedStatus, waitingStatus } from './container-status';
+import {
+  advanceContainer,
+  EXIT_CODE_TERMINATED,
+  finalExitCode,
+  replacedStatus,
+  stoppedStatus,
+  waitingStatus,
+} from './container-status';
 import { delayOf, exitOf, initExitOf, isReadyByRule } from './pod-rules';
 
 export interface PodPlace {
@@ -18,8 +31,6 @@ export interface PodAdvance {
 }
 
 const SECOND_MS = 1_000;
-/** The exit code of a program that ends by SIGTERM. */
-export const EXIT_CODE_TERMINATED = 143;
 const DEADLINE = {
   reason: 'DeadlineExceeded',
   message: 'Pod was active on the node longer than the specified deadline',
@@ -45,7 +56,7 @@ export function advancePod(pod: Pod, { hostIP, podIP }: PodPlace, nowMs: number)
     activeDeadlineSeconds === undefined
       ? undefined
       : (parseTime(startTime) ?? nowMs) + Number(activeDeadlineSeconds) * SECOND_MS;
-  const placed = { ...before, startTime, hostIP, podIP, podIPs: [{ ip: podIP }] };
+  const placed = { ...before, ...observed(pod), startTime, hostIP, podIP, podIPs: [{ ip: podIP }] };
   const init = advanceInit(pod, nowMs, startTime);
   const main = advanceMain(pod, init, nowMs);
   const isOverdue = deadlineMs !== undefined && nowMs >= deadlineMs && main.phase !== 'Succeeded';
@@ -54,20 +65,52 @@ export function advancePod(pod: Pod, { hostIP, podIP }: PodPlace, nowMs: number)
     phase: main.phase,
     ...(init.statuses.length > 0 ? { initContainerStatuses: init.statuses } : {}),
     containerStatuses: main.statuses,
+    ...ephemeralStatuses(pod, nowMs),
   };
   if (isOverdue && main.phase !== 'Failed')
     return { status: { ...stoppedPodStatus(pod, status, nowMs), ...DEADLINE } };
   const dueAtMs = Math.min(init.dueAtMs, main.dueAtMs, deadlineMs ?? Infinity);
   const conditions = conditionsOf(pod, status, { isInitialized: init.isDone, nowMs });
-  const hasMore = main.phase !== 'Succeeded' && main.phase !== 'Failed' && dueAtMs < Infinity;
-  return { status: { ...status, conditions }, ...(hasMore ? { dueAtMs } : {}) };
+  if (main.phase === 'Succeeded' || main.phase === 'Failed')
+    return { status: { ...stoppedContainers(status, 0, nowMs), conditions } };
+  return { status: { ...status, conditions }, ...(dueAtMs < Infinity ? { dueAtMs } : {}) };
+}
+
+/** A server that counts the generations of pods shows which one the node has seen. */
+function observed({ metadata: { generation } }: Pod): Pick<PodStatus, 'observedGeneration'> {
+  return generation === undefined ? {} : { observedGeneration: generation };
+}
+
+/** Ephemeral containers run until their pod ends. */
+function ephemeralStatuses(pod: Pod, nowMs: number): Pick<PodStatus, 'ephemeralContainerStatuses'> {
+  const { ephemeralContainers = [] } = pod.spec;
+  if (ephemeralContainers.length === 0) return {};
+  const rules: ContainerRules = { startAtMs: 0, exit: undefined, isReady: false, restarts: () => false };
+  const statuses = ephemeralContainers.map((container) => {
+    const before = statusOf(pod.status?.ephemeralContainerStatuses, container.name);
+    return advanceContainer(pod, before ?? waitingStatus(container, 'ContainerCreating'), rules, nowMs)
+      .status;
+  });
+  return { ephemeralContainerStatuses: statuses };
+}
+
+/** Stops the containers that still run: all of a pod that is stopped, or the sidecars and ephemeral containers of one that has ended. */
+function stoppedContainers(status: PodStatus, exitCode: number, nowMs: number): PodStatus {
+  const stop = (each: ContainerStatus): ContainerStatus =>
+    each.state.running === undefined ? each : stoppedStatus(each, exitCode, nowMs);
+  const { initContainerStatuses: inits, ephemeralContainerStatuses: ephemerals } = status;
+  return {
+    ...status,
+    ...(inits === undefined ? {} : { initContainerStatuses: inits.map(stop) }),
+    ...(ephemerals === undefined ? {} : { ephemeralContainerStatuses: ephemerals.map(stop) }),
+  };
 }
 
 /** The status of a pod whose containers are all stopped from outside. */
 export function stoppedPodStatus(pod: Pod, status: PodStatus, nowMs: number): PodStatus {
   const stop = (each: ContainerStatus): ContainerStatus => stoppedStatus(each, EXIT_CODE_TERMINATED, nowMs);
   const stopped: PodStatus = {
-    ...status,
+    ...stoppedContainers(status, EXIT_CODE_TERMINATED, nowMs),
     phase: 'Failed',
     containerStatuses: (status.containerStatuses ?? []).map(stop),
   };
@@ -99,13 +142,22 @@ function advanceInit(
       statuses.push(before);
       continue;
     }
+    const isSidecar = container.restartPolicy === 'Always';
     const rules: ContainerRules = {
       startAtMs: doneAtMs + delayOf(pod, 'pod-init-container-running'),
-      exit: initExitOf(pod, container.name),
-      isReady: false,
-      restarts: (exitCode) => exitCode !== 0 && restartPolicy !== 'Never',
+      exit: isSidecar ? undefined : initExitOf(pod, container),
+      isReady: isSidecar,
+      restarts: (exitCode) => isSidecar || (exitCode !== 0 && restartPolicy !== 'Never'),
     };
     const next = advanceContainer(pod, before, rules, nowMs);
+    if (isSidecar) {
+      // The next container waits only for its start.
+      statuses.push(next.status);
+      isDone = next.status.state.running !== undefined;
+      dueAtMs = next.dueAtMs ?? Infinity;
+      doneAtMs = parseTime(next.status.state.running?.startedAt ?? '') ?? nowMs;
+      continue;
+    }
     const exitCode = finalExitCode(next.status, rules);
     // As the kubelet, an init container that has completed is ready.
     statuses.push(exitCode === 0 ? { ...next.status, ready: true } : next.status);
@@ -131,14 +183,16 @@ function advanceMain(
   const exitCodes: (number | undefined)[] = [];
   let dueAtMs = Infinity;
   for (const container of containers ?? []) {
-    const before =
-      statusOf(pod.status?.containerStatuses, container.name) ?? waitingStatus(container, waiting);
+    const known = statusOf(pod.status?.containerStatuses, container.name);
+    const before = known
+      ? replacedStatus(pod, known, container.image ?? '', nowMs)
+      : waitingStatus(container, waiting);
     if (!init.isDone) {
       statuses.push(before);
       continue;
     }
     const startAtMs = init.doneAtMs + delayOf(pod, 'pod-ready');
-    const rules: ContainerRules = { startAtMs, exit: exitOf(pod, container.name), isReady, restarts };
+    const rules: ContainerRules = { startAtMs, exit: exitOf(pod, container), isReady, restarts };
     const next = advanceContainer(pod, before, rules, nowMs);
     statuses.push(next.status);
     exitCodes.push(finalExitCode(next.status, rules));
@@ -181,7 +235,7 @@ function conditionsOf(
     const known = before.find((each) => each.type === type);
     const isSame = known?.status === decision.status;
     const lastTransitionTime = isSame ? known.lastTransitionTime : formatTime(nowMs);
-    return { type, lastProbeTime: null, lastTransitionTime, ...defined(decision) };
+    return { type, ...observed(pod), lastProbeTime: null, lastTransitionTime, ...defined(decision) };
   });
   return [...before.filter(({ type }) => !own.has(type)), ...made];
 }
