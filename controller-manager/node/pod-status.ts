@@ -1,10 +1,4 @@
-import type {
-  Container,
-  ContainerStatus,
-  Pod,
-  PodCondition,
-  PodStatus,
-} from '../../shared/api/types/core-v1';
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../../shared/api/types/core-v1';
 import { defined } from '../../shared/defined';
 import { formatTime, parseTime } from '../../shared/meta/time';
 import type { ContainerRules } from './container-status';
