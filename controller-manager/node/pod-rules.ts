@@ -74,6 +74,13 @@ function endedWith(exitCode: number, afterMs: number): ExitRule {
   return { afterMs, exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
 }
 
+type CommandExit = { readonly exitCode: number; readonly afterMs?: number } | 'never';
+
+const PROGRAM_EXITS = new Map<string, CommandExit>([
+  ['pause', 'never'],
+  ['true', { exitCode: 0 }],
+  ['false', { exitCode: 1 }],
+]);
 /** The words of a command that say how long it runs and how it ends. */
 const COMMAND_WORDS = /\bexit\s+(\d{1,3})\b|\bsleep\s+(?:(\d+(?:\.\d+)?)([smhd]?)|inf)|\b(while|until)\b/gu;
 const UNIT_MS = new Map([
@@ -91,15 +98,14 @@ const COMMAND_LENGTH_MAX = 4_096;
  * Returns how a container ends by the text of its command, which does not run: `true`, `false`, or the first `exit N` and the `sleep N` before it. Loops
  * and the program `pause` never end, and conditions are not evaluated. Undefined if the text does not say.
  */
-function exitOfCommand({
-  command = [],
-  args = [],
-  image = '',
-}: Container): { readonly exitCode: number; readonly afterMs?: number } | 'never' | undefined {
+function exitOfCommand({ command = [], args = [], image = '' }: Container): CommandExit | undefined {
   const text = [...command, ...args].join(' ').slice(0, COMMAND_LENGTH_MAX);
-  const program = /^\S*?([^/\s:@]*)(?:[:@][^/\s]*)?(?:\s|$)/u.exec(text === '' ? image : text)?.[1];
-  if (program === 'pause') return 'never';
-  if (program === 'true' || program === 'false') return { exitCode: program === 'true' ? 0 : 1 };
+  const program = /^\S*?([^/\s:@]*)(?:[:@][^/\s]*)?(?:\s|$)/u.exec(text === '' ? image : text)?.[1] ?? '';
+  return PROGRAM_EXITS.get(program) ?? exitOfText(text);
+}
+
+/** A loop never ends, the first `exit N` ends, and each `sleep N` before it takes its time. */
+function exitOfText(text: string): CommandExit | undefined {
   let sleptMs = 0;
   let isReadable = false;
   const ended = (exitCode: number) => ({ exitCode, ...(sleptMs === 0 ? {} : { afterMs: sleptMs }) });

@@ -1,4 +1,10 @@
-import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../../shared/api/types/core-v1';
+import type {
+  Container,
+  ContainerStatus,
+  Pod,
+  PodCondition,
+  PodStatus,
+} from '../../shared/api/types/core-v1';
 import { defined } from '../../shared/defined';
 import { formatTime, parseTime } from '../../shared/meta/time';
 import type { ContainerRules } from './container-status';
@@ -122,7 +128,7 @@ function advanceInit(
   nowMs: number,
   startTime: string,
 ): Group & { readonly isDone: boolean; readonly hasFailed: boolean; readonly doneAtMs: number } {
-  const { initContainers = [], restartPolicy } = pod.spec;
+  const { initContainers = [] } = pod.spec;
   const statuses: ContainerStatus[] = [];
   let dueAtMs = Infinity;
   let doneAtMs = parseTime(startTime) ?? nowMs;
@@ -136,31 +142,32 @@ function advanceInit(
       statuses.push(before);
       continue;
     }
-    const isSidecar = container.restartPolicy === 'Always';
-    const rules: ContainerRules = {
-      startAtMs: doneAtMs + delayOf(pod, 'pod-init-container-running'),
-      exit: isSidecar ? undefined : initExitOf(pod, container),
-      isReady: isSidecar,
-      restarts: (exitCode) => isSidecar || (exitCode !== 0 && restartPolicy !== 'Never'),
-    };
+    const startAtMs = doneAtMs + delayOf(pod, 'pod-init-container-running');
+    const rules = initRules(pod, container, startAtMs);
     const next = advanceContainer(pod, before, rules, nowMs);
-    if (isSidecar) {
-      // The next container waits only for its start.
-      statuses.push(next.status);
-      isDone = next.status.state.running !== undefined;
-      dueAtMs = next.dueAtMs ?? Infinity;
-      doneAtMs = parseTime(next.status.state.running?.startedAt ?? '') ?? nowMs;
-      continue;
-    }
+    const { running, terminated } = next.status.state;
+    // The container after a sidecar waits only for its start.
+    const doneAt = rules.exit === undefined ? running?.startedAt : terminated?.finishedAt;
     const exitCode = finalExitCode(next.status, rules);
     // As the kubelet, an init container that has completed is ready.
     statuses.push(exitCode === 0 ? { ...next.status, ready: true } : next.status);
     dueAtMs = next.dueAtMs ?? Infinity;
     hasFailed = exitCode !== undefined && exitCode !== 0;
-    isDone = exitCode === 0;
-    doneAtMs = parseTime(next.status.state.terminated?.finishedAt ?? '') ?? nowMs;
+    isDone = exitCode === 0 || (rules.exit === undefined && running !== undefined);
+    doneAtMs = parseTime(doneAt ?? '') ?? nowMs;
   }
   return { statuses, dueAtMs, isDone, hasFailed, doneAtMs };
+}
+
+/** A sidecar is an init container that runs as long as its pod. */
+function initRules(pod: Pod, container: Container, startAtMs: number): ContainerRules {
+  const isSidecar = container.restartPolicy === 'Always';
+  return {
+    startAtMs,
+    exit: isSidecar ? undefined : initExitOf(pod, container),
+    isReady: isSidecar,
+    restarts: (exitCode) => isSidecar || (exitCode !== 0 && pod.spec.restartPolicy !== 'Never'),
+  };
 }
 
 function advanceMain(
