@@ -4,7 +4,7 @@ import { hasReason } from '../../shared/client/status';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { parseSchedule } from '../../shared/meta/cron';
 import { formatTime, parseTime } from '../../shared/meta/time';
-import { zoneOffsets } from '../../shared/meta/time-zone';
+import { zoneOffsets } from '../../shared/time-zone';
 import { deepEqual } from '../../shared/object/clone';
 import type { Writable } from '../../shared/object/values';
 import { CRON_JOB_GUIDE, WORKLOAD_ANNOTATION } from '../../shared/workload-names';

@@ -4,7 +4,7 @@ import type { Client } from '../../shared/client/client';
 import { alreadyExists } from '../../shared/errors/status-error';
 import { parseSchedule } from '../../shared/meta/cron';
 import { formatTime } from '../../shared/meta/time';
-import { zoneOffsets } from '../../shared/meta/time-zone';
+import { zoneOffsets } from '../../shared/time-zone';
 import type { WorkloadBench } from '../testing/workload-bench';
 import { createWorkloadBench, podTemplate } from '../testing/workload-bench';
 import { runCronJobs } from './cronjob';

@@ -1,4 +1,4 @@
-import { zoneOffsets } from '../../meta/time-zone';
+import { zoneOffsets } from '../../time-zone';
 import { EvalError, Timestamp } from './values';
 import type { Duration } from './values';
 import { plainDecimal } from './decimals';
