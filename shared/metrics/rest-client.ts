@@ -1,9 +1,8 @@
 import { exponentialBounds } from './buckets';
 import type { TakenDurations } from './duration-histogram';
-import { DurationHistogram } from './duration-histogram';
-import type { Labels, MetricSet } from './metric-set';
-import type { Taken } from './taken';
-import { takeDurations, takeTimes } from './taken';
+import { LabelledCounts, LabelledDurations } from './labelled-series';
+import type { MetricSet } from './metric-set';
+import type { Counted, Taken, Timed } from './taken';
 
 /** Called for each request of a client: `code` is 0 without a response. */
 export type RequestObserver = (method: string, code: number, ms: number) => void;
@@ -16,16 +15,6 @@ const BOUNDS_SECONDS = exponentialBounds(0.001, 2, 10);
 const CODES_MAX = 200;
 const LATENCIES_MAX = 100;
 
-interface Counted {
-  readonly labels: Labels;
-  times: number;
-}
-
-interface Timed {
-  readonly labels: Labels;
-  readonly durations: DurationHistogram;
-}
-
 /** The counts of another thread, as data. */
 export interface TakenRequests {
   readonly codes: Taken<number>;
@@ -36,8 +25,8 @@ export interface TakenRequests {
 export class ClientRequests {
   /** Undefined: all. */
   readonly allows: ((address: string) => boolean) | undefined;
-  readonly #codes = new Map<string, Counted>();
-  readonly #latencies = new Map<string, Timed>();
+  readonly #codes = new LabelledCounts(CODES_MAX);
+  readonly #latencies = new LabelledDurations(BOUNDS_SECONDS, LATENCIES_MAX);
 
   constructor(allows?: (address: string) => boolean) {
     this.allows = allows;
@@ -50,29 +39,19 @@ export class ClientRequests {
     const url = `${origin}/%7Bprefix%7D`;
     return (method, answered, ms) => {
       const code = answered === 0 ? '<error>' : String(answered);
-      this.#count({ code, method, host }, 1);
-      this.#durationsOf({ verb: method, url })?.observe(ms);
+      this.#codes.count({ code, method, host });
+      this.#latencies.observe({ verb: method, url }, ms);
     };
   }
 
   /** Returns and resets the counts since the last call. */
   take(): TakenRequests {
-    return { codes: takeTimes(this.#codes.values()), latencies: takeDurations(this.#latencies.values()) };
+    return { codes: this.#codes.take(), latencies: this.#latencies.take() };
   }
 
   add({ codes, latencies }: TakenRequests): void {
-    for (const [labels, times] of codes) this.#count(labels, times);
-    for (const [labels, taken] of latencies) this.#durationsOf(labels)?.add(taken);
-  }
-
-  #count(labels: Labels, times: number): void {
-    const counted = seriesOf(this.#codes, keyOf(labels), CODES_MAX, () => ({ labels, times: 0 }));
-    if (counted !== undefined) counted.times += times;
-  }
-
-  #durationsOf(labels: Labels): DurationHistogram | undefined {
-    const create = (): Timed => ({ labels, durations: new DurationHistogram(BOUNDS_SECONDS) });
-    return seriesOf(this.#latencies, keyOf(labels), LATENCIES_MAX, create)?.durations;
+    this.#codes.add(codes);
+    this.#latencies.add(latencies);
   }
 
   codes(): Iterable<Readonly<Counted>> {
@@ -82,24 +61,6 @@ export class ClientRequests {
   latencies(): Iterable<Timed> {
     return this.#latencies.values();
   }
-}
-
-function keyOf(labels: Labels): string {
-  return Object.values(labels).join(' ');
-}
-
-/** Undefined when there are too many. */
-function seriesOf<Series>(
-  all: Map<string, Series>,
-  key: string,
-  max: number,
-  create: () => Series,
-): Series | undefined {
-  const known = all.get(key);
-  if (known !== undefined || all.size >= max) return known;
-  const made = create();
-  all.set(key, made);
-  return made;
 }
 
 /** Shows what was counted under the names by which client-go tells of its own requests. */

@@ -4,12 +4,12 @@ import type { Labels } from './metric-set';
 /** The counts of another thread, as data to add to this one's: a value for each set of labels. */
 export type Taken<T> = readonly (readonly [labels: Labels, value: T])[];
 
-interface Timed {
+export interface Timed {
   readonly labels: Labels;
   readonly durations: DurationHistogram;
 }
 
-interface Counted {
+export interface Counted {
   readonly labels: Labels;
   times: number;
 }

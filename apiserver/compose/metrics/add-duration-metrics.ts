@@ -8,7 +8,9 @@ export function addDurationMetrics(metrics: MetricSet, graphTimes: GraphTimes): 
     name: 'apiserver_crd_webhook_conversion_duration_seconds',
     help: 'The latency of reviews of conversion webhooks, by definition and versions.',
     labels: ['crd_name', 'from_version', 'to_version', 'succeeded'],
-    read: () => CONVERSION_TIMES.read(),
+    *read() {
+      for (const { labels, durations } of CONVERSION_TIMES.values()) yield [labels, durations];
+    },
   });
   metrics.histogram({
     name: 'node_authorizer_graph_actions_duration_seconds',
