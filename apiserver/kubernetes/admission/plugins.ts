@@ -37,7 +37,7 @@ import { podSecurity } from './pod-security/pod-security';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction';
 import { priority } from './plugins/priority';
 import { mutatingPolicies } from './policies/mutating';
-import type { PolicyParts } from './policies/validating';
+import type { PolicyParts } from './policies/policy-run';
 import { validatingPolicies } from './policies/validating';
 import type { QuotaRecords } from './resource-quota/quota-records';
 import { resourceQuotaProblem } from './resource-quota/configuration';

@@ -1,7 +1,4 @@
-import type {
-  MutatingAdmissionPolicy,
-  MutatingAdmissionPolicyBinding,
-} from '../../../../shared/api/types/admissionregistration-v1';
+import type { MutatingAdmissionPolicy } from '../../../../shared/api/types/admissionregistration-v1';
 import { Slices } from '../../../../shared/concurrency/slices';
 import { StatusError, notFound } from '../../../../shared/errors/status-error';
 import type { StatusReason } from '../../../../shared/errors/status-error';
@@ -10,11 +7,8 @@ import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import { converting } from '../../../engine/registry/conversion-needed';
-import type { Endpoint } from '../../../engine/registry/resource';
 import type { Note } from '../../../engine/registry/write-notes';
-import type { Reading } from '../../cluster/cluster-reader';
 import { NAMESPACES } from '../../cluster/resources';
-import { AccessChecks } from '../expressions/access-checks';
 import { OutOfBudgetError } from '../expressions/evaluator';
 import type { CheckError } from '../expressions/expression-metrics';
 import type { AdmissionPlugin, Reinvocation } from '../plugin';
@@ -22,17 +16,14 @@ import { firstInvocation } from '../plugin';
 import { refusal } from '../refusal';
 import { settledMetadata } from '../webhooks/managed-fields';
 import { ReviewedObject } from '../webhooks/reviewed-object';
-import { namespaceOf, resourceEndpoint } from '../webhooks/reviewed-request';
-import { compileMatch, matchedEndpoint } from './matching';
 import { MutatingPolicy, MutationError } from './mutating-policy';
 import type { Mutate } from './mutating-policy';
-import { collectParams, paramEndpoint } from './params';
 import type { Binding } from './policy';
 import { isExempt } from './policy';
+import type { BoundParam, PolicyParts } from './policy-run';
+import { PolicyRun } from './policy-run';
 import { PolicySource } from './source';
 import type { PolicyHook } from './source';
-import { isFatal, namespaceObjectOf } from './validating';
-import type { PolicyParts } from './validating';
 
 /** State of the first invocation for the second. */
 interface Memory {
@@ -54,7 +45,6 @@ export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
       policies: { group: GROUP.admissionregistration, resource: 'mutatingadmissionpolicies' },
       bindings: { group: GROUP.admissionregistration, resource: 'mutatingadmissionpolicybindings' },
       policyOf: (object) => new MutatingPolicy(object as MutatingAdmissionPolicy),
-      bindingOf: (object) => bindingOf(object as MutatingAdmissionPolicyBinding),
     },
     parts,
   );
@@ -64,28 +54,14 @@ export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
       if (isExempt(attributes)) return attributes.object;
       const hooks = source.hooks(attributes);
       if (hooks?.length === 0) return attributes.object;
-      const run = new MutationRun(parts, { attributes, reinvocation }, signal);
+      const run = new MutationRun(new PolicyRun(parts, attributes, signal), reinvocation);
       return run.apply(async () => hooks ?? source.settle(attributes, signal));
     },
   };
 }
 
-function bindingOf({ metadata, spec }: MutatingAdmissionPolicyBinding): Binding {
-  return {
-    name: metadata.name ?? '',
-    policyName: spec.policyName ?? '',
-    match: compileMatch(spec.matchResources),
-    paramRef: spec.paramRef,
-    actions: [],
-  };
-}
-
-/** A policy with a binding and a parameter that apply to a write. */
-interface Invocation {
+interface Invocation extends BoundParam {
   readonly policy: MutatingPolicy;
-  readonly binding: Binding;
-  readonly endpoint: Endpoint;
-  readonly params: ApiObject | undefined;
 }
 
 interface PolicyProblem {
@@ -95,93 +71,37 @@ interface PolicyProblem {
 
 /** The policies of one write, in one of its invocations. */
 class MutationRun {
-  readonly #parts: PolicyParts;
+  readonly #run: PolicyRun;
   readonly #attributes: AdmissionAttributes;
   readonly #reinvocation: Reinvocation;
   readonly #memory: Memory;
   readonly #signal: AbortSignal;
-  readonly #cluster: Reading;
-  readonly #access: AccessChecks;
   readonly #problems: PolicyProblem[] = [];
   #object: ReviewedObject | undefined;
   #hasPatched = false;
   #result: ApiObject | undefined;
 
-  constructor(
-    parts: PolicyParts,
-    {
-      attributes,
-      reinvocation,
-    }: { readonly attributes: AdmissionAttributes; readonly reinvocation: Reinvocation },
-    signal: AbortSignal,
-  ) {
-    this.#parts = parts;
+  constructor(run: PolicyRun, reinvocation: Reinvocation) {
+    const { attributes, signal } = run;
+    this.#run = run;
     this.#attributes = attributes;
     this.#reinvocation = reinvocation;
     this.#memory = reinvocation.notes.of(MEMORY);
     this.#signal = signal;
-    this.#cluster = parts.newReading();
-    this.#access = new AccessChecks(parts.authorize, attributes);
-    this.#object = this.#reviewed(attributes.object);
+    this.#object = run.reviewed(attributes.object);
     this.#result = attributes.object;
   }
 
   async apply(hooks: () => Promise<readonly PolicyHook<MutatingPolicy>[]>): Promise<ApiObject | undefined> {
     const invocations: Invocation[] = [];
-    for (const hook of await hooks()) invocations.push(...(await this.#invocationsOf(hook)));
+    for (const hook of await hooks()) {
+      const { policy } = hook;
+      const fail = (binding: Binding | undefined, why: string): void => this.#fail(policy, binding, why);
+      for await (const bound of this.#run.invocations(hook, fail)) invocations.push({ policy, ...bound });
+    }
     if (invocations.length > 0) await this.#invokeAll(invocations);
     this.#refuse();
     return this.#result;
-  }
-
-  #reviewed(object: ApiObject | undefined): ReviewedObject | undefined {
-    const { subresource } = this.#attributes.write;
-    return (
-      object && new ReviewedObject(object, { endpoint: resourceEndpoint(this.#attributes), subresource })
-    );
-  }
-
-  async #invocationsOf({
-    policy,
-    match,
-    bindings,
-  }: PolicyHook<MutatingPolicy>): Promise<readonly Invocation[]> {
-    const place = { cluster: this.#cluster, signal: this.#signal };
-    const matched = await this.#configured(policy, undefined, async () => {
-      const endpoint = await matchedEndpoint(match, this.#attributes, place);
-      if (endpoint === undefined) return undefined;
-      return { endpoint, params: policy.paramKind && paramEndpoint(this.#parts, policy.paramKind) };
-    });
-    if (matched === undefined) return [];
-    const invocations: Invocation[] = [];
-    for (const { binding, match: ofBinding } of bindings) {
-      const params = await this.#configured(policy, binding, async () => {
-        if ((await matchedEndpoint(ofBinding, this.#attributes, place)) === undefined) return [];
-        const namespace = namespaceOf(this.#attributes);
-        const ref = binding.paramRef;
-        return collectParams(this.#parts, { endpoint: matched.params, ref, namespace }, this.#signal);
-      });
-      for (const each of params ?? []) {
-        invocations.push({ policy, binding, endpoint: matched.endpoint, params: each });
-      }
-    }
-    return invocations;
-  }
-
-  /** Runs a step whose errors are those of the policy's configuration, which follow its failure policy. */
-  async #configured<T>(
-    policy: MutatingPolicy,
-    binding: Binding | undefined,
-    step: () => Promise<T>,
-  ): Promise<T | undefined> {
-    try {
-      return await step();
-    } catch (error) {
-      if (isFatal(error, this.#signal)) throw error;
-      const what = binding === undefined ? 'policy' : 'binding';
-      this.#fail(policy, binding, `failed to configure ${what}: ${(error as Error).message}`);
-      return undefined;
-    }
   }
 
   #fail(
@@ -213,7 +133,7 @@ class MutationRun {
     const memory = this.#memory;
     const { isSecond } = this.#reinvocation;
     if (isSecond && !deepEqual(memory.output, this.#attributes.object)) this.#askAgain();
-    const namespaceObject = await namespaceObjectOf(this.#attributes, this.#cluster, this.#signal);
+    const namespaceObject = await this.#run.namespaceObject();
     const { namespace } = this.#attributes.write;
     if (namespaceObject === undefined && namespace !== '') throw notFound(NAMESPACES, namespace);
     const slices = new Slices();
@@ -233,23 +153,11 @@ class MutationRun {
 
   async #invoke(invocation: Invocation, namespaceObject: ApiObject | undefined): Promise<void> {
     const { policy, binding, endpoint, params } = invocation;
-    const compiling = policy.prepare(this.#attributes.write.bounds);
-    if (compiling !== undefined) await compiling;
-    const input = { endpoint, params, namespaceObject, access: this.#access, variables: policy.variables };
-    if (policy.conditions !== undefined) {
-      const context = {
-        labels: { name: policy.name, kind: 'policy', type: 'validate' } as const,
-        failsOpen: policy.failsOpen,
-        metrics: this.#parts.metrics,
-      };
-      const result = await policy.conditions.match(
-        { ...input, ...this.#objects(), namespaceObject: undefined },
-        context,
-        this.#signal,
-      );
-      if (result.error !== undefined) this.#fail(policy, binding, result.error, 'Invalid');
-      if (!result.matches) return;
-    }
+    const { access, parts } = this.#run;
+    const input = { endpoint, params, namespaceObject, access, variables: policy.variables };
+    const result = await policy.matches({ ...input, ...this.#objects() }, parts.metrics, this.#signal);
+    if (result.error !== undefined) this.#fail(policy, binding, result.error, 'Invalid');
+    if (!result.matches) return;
     const key = JSON.stringify([
       policy.name,
       binding.name,
@@ -272,7 +180,7 @@ class MutationRun {
     readonly oldObject: ReviewedObject | undefined;
   } {
     const attributes = { ...this.#attributes, object: this.#object?.object };
-    return { attributes, object: this.#object, oldObject: this.#reviewed(this.#attributes.oldObject) };
+    return { attributes, object: this.#object, oldObject: this.#run.reviewed(this.#attributes.oldObject) };
   }
 
   async #mutate(
@@ -287,7 +195,7 @@ class MutationRun {
     try {
       const shown = await converting(() => reviewed.shown(endpoint), this.#signal);
       const changed = await mutate({ ...input, ...this.#objects() }, shown, this.#signal);
-      this.#object = this.#reviewed(
+      this.#object = this.#run.reviewed(
         await converting(() => reviewed.changedTo(changed, endpoint), this.#signal),
       );
       this.#hasPatched = true;
@@ -302,7 +210,7 @@ class MutationRun {
       this.#fail(policy, binding, thrown.message, 'Invalid');
     } finally {
       const check = { policy: policy.name, binding: binding.name, error };
-      this.#parts.metrics.observeCheck(check, performance.now() - startedAt);
+      this.#run.parts.metrics.observeCheck(check, performance.now() - startedAt);
     }
   }
 

@@ -1,8 +1,10 @@
 import type {
   MatchCondition,
   MatchResources,
+  MutatingAdmissionPolicyBinding,
   ParamKind,
   ParamRef,
+  ValidatingAdmissionPolicyBinding,
   Variable,
 } from '../../../../shared/api/types/admissionregistration-v1';
 import { AdmissionCompiler } from '../../../../shared/cel/admission/expressions';
@@ -10,10 +12,13 @@ import type { CompiledExpression, ExpressionUse } from '../../../../shared/cel/a
 import type { CelType } from '../../../../shared/cel/check/types';
 import { ALL_RELEASES } from '../../../../shared/cel/environment';
 import { GROUP } from '../../../../shared/names';
+import type { ApiObject } from '../../../../shared/object/object';
 import { API_SERVER_USER } from '../../../engine/registry/api-server-user';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import type { LoopBounds } from '../../../engine/request/loop-bounds';
+import type { ExpressionInput } from '../expressions/evaluator';
+import type { ExpressionMetrics } from '../expressions/expression-metrics';
 import { CompileQueue, MatchConditions } from '../expressions/match-conditions';
+import type { MatchResult } from '../expressions/match-conditions';
 import type { Match } from './matching';
 import { compileMatch } from './matching';
 
@@ -33,7 +38,7 @@ export abstract class Policy {
   readonly paramKind: ParamKind | undefined;
   /** failurePolicy Ignore. */
   readonly failsOpen: boolean;
-  readonly conditions: MatchConditions | undefined;
+  readonly #conditions: MatchConditions | undefined;
   readonly variables = new Map<string, CompiledExpression>();
   readonly #compiler = new AdmissionCompiler(ALL_RELEASES, true);
   readonly #queue = new CompileQueue();
@@ -53,13 +58,23 @@ export abstract class Policy {
       });
     }
     const shared = { compiler: this.#compiler, queue: this.#queue };
-    this.conditions =
+    this.#conditions =
       matchConditions.length === 0 ? undefined : new MatchConditions(matchConditions, this.#use, shared);
   }
 
-  /** Compiles what is not compiled yet; undefined if there is nothing. Rejects with TooLargeHereError beyond the bounds. */
-  prepare(bounds: LoopBounds | undefined): Promise<void> | undefined {
-    return this.#queue.prepare(bounds);
+  /** Compiles the policy if it is not compiled yet, and evaluates its conditions. Throws TooLargeHereError beyond the bounds of the request. */
+  async matches(
+    input: ExpressionInput,
+    metrics: ExpressionMetrics,
+    signal: AbortSignal,
+  ): Promise<MatchResult> {
+    const compiling = this.#queue.prepare(input.attributes.write.bounds);
+    if (compiling !== undefined) await compiling;
+    if (this.#conditions === undefined) return { matches: true };
+    const labels = { name: this.name, kind: 'policy', type: 'validate' } as const;
+    const context = { labels, failsOpen: this.failsOpen, metrics };
+    // Conditions do not see the namespace.
+    return this.#conditions.match({ ...input, namespaceObject: undefined }, context, signal);
   }
 
   /** Adds an expression that is compiled after the variables. */
@@ -83,6 +98,18 @@ export interface Binding {
   readonly paramRef: ParamRef | undefined;
   /** Only of validating policies. */
   readonly actions: readonly string[];
+}
+
+/** Reads the binding of a policy. */
+export function bindingOf(object: ApiObject): Binding {
+  const { metadata, spec } = object as MutatingAdmissionPolicyBinding | ValidatingAdmissionPolicyBinding;
+  return {
+    name: metadata.name ?? '',
+    policyName: spec.policyName ?? '',
+    match: compileMatch(spec.matchResources),
+    paramRef: spec.paramRef,
+    actions: ('validationActions' in spec ? spec.validationActions : undefined) ?? [],
+  };
 }
 
 const POLICY_RESOURCES: readonly string[] = [

@@ -15,6 +15,7 @@ import { WriteKinds } from '../write-kinds';
 import type { KindMatch } from './matching';
 import { matchKind } from './matching';
 import type { Binding, Policy } from './policy';
+import { bindingOf } from './policy';
 
 export interface PolicySourceParts {
   readonly stored: readonly StoredResource[];
@@ -38,7 +39,6 @@ export interface PolicyKind<P extends Policy> {
   readonly policies: ResourceName;
   readonly bindings: ResourceName;
   readonly policyOf: (object: ApiObject) => P;
-  readonly bindingOf: (object: ApiObject) => Binding;
 }
 
 /**
@@ -55,7 +55,7 @@ export class PolicySource<P extends Policy> {
   constructor(kind: PolicyKind<P>, parts: PolicySourceParts) {
     this.#parts = parts;
     this.#policies = new Followed(kind.policies, kind.policyOf, parts);
-    this.#bindings = new Followed(kind.bindings, kind.bindingOf, parts);
+    this.#bindings = new Followed(kind.bindings, bindingOf, parts);
   }
 
   /** Returns undefined if `settle` must be awaited first. */

@@ -80,20 +80,10 @@ export class ValidatingPolicy extends Policy {
     metrics: ExpressionMetrics,
     signal: AbortSignal,
   ): Promise<PolicyResult> {
-    const compiling = this.prepare(given.attributes.write.bounds);
-    if (compiling !== undefined) await compiling;
     const input = { ...given, variables: this.variables };
-    if (this.conditions !== undefined) {
-      const context = {
-        labels: { name: this.name, kind: 'policy', type: 'validate' } as const,
-        failsOpen: this.failsOpen,
-        metrics,
-      };
-      // Conditions do not see the namespace.
-      const result = await this.conditions.match({ ...input, namespaceObject: undefined }, context, signal);
-      if (result.error !== undefined) return this.#failed(result.error);
-      if (!result.matches) return NO_RESULT;
-    }
+    const { matches, error: problem } = await this.matches(input, metrics, signal);
+    if (problem !== undefined) return this.#failed(problem);
+    if (!matches) return NO_RESULT;
     try {
       const validations = new Evaluator(input, POLICY_COST_MAX);
       const outcomes = await validations.evaluateAll(this.#expressions, signal);

@@ -1,38 +1,19 @@
-import type {
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
-} from '../../../../shared/api/types/admissionregistration-v1';
+import type { ValidatingAdmissionPolicy } from '../../../../shared/api/types/admissionregistration-v1';
 import { StatusError } from '../../../../shared/errors/status-error';
 import type { StatusReason } from '../../../../shared/errors/status-error';
 import { AUDIT_ANNOTATION, GROUP } from '../../../../shared/names';
-import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
-import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
-import type { Authorizer } from '../../../engine/request/access';
-import { TooLargeHereError } from '../../../engine/request/loop-bounds';
-import type { Reading } from '../../cluster/cluster-reader';
-import { NAMESPACES } from '../../cluster/resources';
-import { AccessChecks } from '../expressions/access-checks';
-import type { ExpressionMetrics } from '../expressions/expression-metrics';
+import type { ExpressionInput } from '../expressions/evaluator';
 import type { AdmissionPlugin } from '../plugin';
 import { refusal } from '../refusal';
-import { ReviewedObject } from '../webhooks/reviewed-object';
-import { namespaceOf, resourceEndpoint } from '../webhooks/reviewed-request';
-import { compileMatch, matchedEndpoint } from './matching';
-import type { ParamReader } from './params';
-import { collectParams, paramEndpoint } from './params';
 import type { Binding } from './policy';
 import { isExempt } from './policy';
-import type { PolicyHook, PolicySourceParts } from './source';
+import type { PolicyParts } from './policy-run';
+import { PolicyRun } from './policy-run';
+import type { PolicyHook } from './source';
 import { PolicySource } from './source';
 import type { PolicyDecision, PolicyResult } from './validating-policy';
 import { ValidatingPolicy, checkErrorOf } from './validating-policy';
-
-/** What policies of both kinds need. */
-export interface PolicyParts extends PolicySourceParts, ParamReader {
-  readonly authorize: Authorizer;
-  readonly metrics: ExpressionMetrics;
-}
 
 /** Bytes of an audit annotation. */
 const ANNOTATION_BYTES_MAX = 10 * 1024;
@@ -47,7 +28,6 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
       policies: { group: GROUP.admissionregistration, resource: 'validatingadmissionpolicies' },
       bindings: { group: GROUP.admissionregistration, resource: 'validatingadmissionpolicybindings' },
       policyOf: (object) => new ValidatingPolicy(object as ValidatingAdmissionPolicy),
-      bindingOf: (object) => bindingOf(object as ValidatingAdmissionPolicyBinding),
     },
     parts,
   );
@@ -62,23 +42,13 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
   };
 }
 
-function bindingOf({ metadata, spec }: ValidatingAdmissionPolicyBinding): Binding {
-  return {
-    name: metadata.name ?? '',
-    policyName: spec.policyName ?? '',
-    match: compileMatch(spec.matchResources),
-    paramRef: spec.paramRef,
-    actions: spec.validationActions ?? [],
-  };
-}
-
 async function validateAll(
   parts: PolicyParts,
   attributes: AdmissionAttributes,
   hooks: () => Promise<readonly PolicyHook<ValidatingPolicy>[]>,
   signal: AbortSignal,
 ): Promise<void> {
-  const run = new ValidationRun(parts, attributes, signal);
+  const run = new ValidationRun(new PolicyRun(parts, attributes, signal));
   for (const hook of await hooks()) await run.apply(hook);
   run.finish();
 }
@@ -91,93 +61,33 @@ interface Denial {
   readonly reason: string;
 }
 
-/** The objects of a write, as policies see them. */
-function reviewedObjects(attributes: AdmissionAttributes): {
-  readonly object: ReviewedObject | undefined;
-  readonly oldObject: ReviewedObject | undefined;
-} {
-  const from = { endpoint: resourceEndpoint(attributes), subresource: attributes.write.subresource };
-  const { object, oldObject } = attributes;
-  return {
-    object: object && new ReviewedObject(object, from),
-    oldObject: oldObject && new ReviewedObject(oldObject, from),
-  };
-}
-
-/** Returns the namespace of a write for `namespaceObject`; undefined for cluster scope and for namespaces themselves. */
-export async function namespaceObjectOf(
-  { write: { namespace, endpoint } }: AdmissionAttributes,
-  cluster: Reading,
-  signal: AbortSignal,
-): Promise<ApiObject | undefined> {
-  const { group, resource } = endpoint.row;
-  if (namespace === '' || (group === NAMESPACES.group && resource === NAMESPACES.resource)) return undefined;
-  const known = cluster.get(NAMESPACES, namespace);
-  if (known !== undefined) return known;
-  await cluster.freshen(signal);
-  return cluster.get(NAMESPACES, namespace);
-}
-
-/** Errors that end a request whatever the failure policy is; all others are errors of a policy's configuration. */
-export function isFatal(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted || error instanceof TooLargeHereError || error instanceof ConversionNeeded;
-}
-
 /** The policies of one write. */
 class ValidationRun {
-  readonly #parts: PolicyParts;
-  readonly #attributes: AdmissionAttributes;
-  readonly #signal: AbortSignal;
-  readonly #cluster: Reading;
-  readonly #objects: ReturnType<typeof reviewedObjects>;
-  readonly #access: AccessChecks;
+  readonly #run: PolicyRun;
+  readonly #objects: Pick<ExpressionInput, 'object' | 'oldObject'>;
   readonly #denials: Denial[] = [];
-  #namespace: Promise<ApiObject | undefined> | undefined;
 
-  constructor(parts: PolicyParts, attributes: AdmissionAttributes, signal: AbortSignal) {
-    this.#parts = parts;
-    this.#attributes = attributes;
-    this.#signal = signal;
-    this.#cluster = parts.newReading();
-    this.#objects = reviewedObjects(attributes);
-    this.#access = new AccessChecks(parts.authorize, attributes);
+  constructor(run: PolicyRun) {
+    const { object, oldObject } = run.attributes;
+    this.#run = run;
+    this.#objects = { object: run.reviewed(object), oldObject: run.reviewed(oldObject) };
   }
 
   async apply(hook: PolicyHook<ValidatingPolicy>): Promise<void> {
-    const { policy, match, bindings } = hook;
-    const place = { cluster: this.#cluster, signal: this.#signal };
-    const matched = await this.#configured(policy, undefined, async () => {
-      const endpoint = await matchedEndpoint(match, this.#attributes, place);
-      if (endpoint === undefined) return undefined;
-      return { endpoint, params: policy.paramKind && paramEndpoint(this.#parts, policy.paramKind) };
+    const { policy } = hook;
+    const { attributes, access, parts, signal } = this.#run;
+    const invocations = this.#run.invocations(hook, (binding, message) => {
+      this.#denials.push({ policy: policy.name, binding: binding?.name, message, reason: '' });
     });
-    if (matched === undefined) return;
     const annotations = new Map<string, Set<string>>();
-    for (const { binding, match: ofBinding } of bindings) {
-      const params = await this.#configured(policy, binding, async () => {
-        if ((await matchedEndpoint(ofBinding, this.#attributes, place)) === undefined) return [];
-        const namespace = namespaceOf(this.#attributes);
-        const ref = binding.paramRef;
-        return collectParams(this.#parts, { endpoint: matched.params, ref, namespace }, this.#signal);
-      });
-      for (const param of params ?? []) {
-        const result = await policy.validate(
-          {
-            attributes: this.#attributes,
-            endpoint: matched.endpoint,
-            ...this.#objects,
-            params: param,
-            namespaceObject: await this.#namespaceObject(),
-            access: this.#access,
-          },
-          this.#parts.metrics,
-          this.#signal,
-        );
-        this.#use(result, policy, binding, annotations);
-      }
+    for await (const { binding, endpoint, params } of invocations) {
+      const namespaceObject = await this.#run.namespaceObject();
+      const input = { attributes, endpoint, ...this.#objects, params, namespaceObject, access };
+      const result = await policy.validate(input, parts.metrics, signal);
+      this.#use(result, policy, binding, annotations);
     }
     for (const [key, values] of annotations) {
-      this.#attributes.write.annotate?.(`${policy.name}/${key}`, Array.from(values).join(', '));
+      attributes.write.annotate?.(`${policy.name}/${key}`, Array.from(values).join(', '));
     }
   }
 
@@ -189,32 +99,10 @@ class ValidationRun {
     const of = binding === undefined ? '' : ` with binding '${binding}'`;
     const message = `ValidatingAdmissionPolicy '${policy}'${of} denied request: ${why}`;
     const reason = (first.reason === '' ? 'Invalid' : first.reason) as StatusReason;
-    const { status } = refusal(this.#attributes, message);
+    const { status } = refusal(this.#run.attributes, message);
     throw new StatusError(reason, status.message ?? message, {
       details: { ...status.details, causes: [...(status.details?.causes ?? []), { message }] },
     });
-  }
-
-  #namespaceObject(): Promise<ApiObject | undefined> {
-    return (this.#namespace ??= namespaceObjectOf(this.#attributes, this.#cluster, this.#signal));
-  }
-
-  /** Runs a step whose errors are those of the policy's configuration, which follow its failure policy. */
-  async #configured<T>(
-    { name, failsOpen }: ValidatingPolicy,
-    binding: Binding | undefined,
-    step: () => Promise<T>,
-  ): Promise<T | undefined> {
-    try {
-      return await step();
-    } catch (error) {
-      if (isFatal(error, this.#signal)) throw error;
-      if (failsOpen) return undefined;
-      const what = binding === undefined ? 'policy' : 'binding';
-      const message = `failed to configure ${what}: ${(error as Error).message}`;
-      this.#denials.push({ policy: name, binding: binding?.name, message, reason: '' });
-      return undefined;
-    }
   }
 
   #use(
@@ -253,7 +141,7 @@ class ValidationRun {
 
   #deny(index: number, decision: PolicyDecision, policy: ValidatingPolicy, binding: Binding): void {
     const { message, reason } = decision;
-    const { write } = this.#attributes;
+    const { write } = this.#run.attributes;
     for (const action of binding.actions) {
       if (action === 'Deny') {
         this.#denials.push({ policy: policy.name, binding: binding.name, message, reason });
@@ -284,6 +172,6 @@ class ValidationRun {
     action: 'allow' | 'deny' | 'audit' | 'warn',
   ): void {
     const check = { policy: policy.name, binding: binding.name, error: checkErrorOf(decision), action };
-    this.#parts.metrics.observeCheck(check, decision.ms);
+    this.#run.parts.metrics.observeCheck(check, decision.ms);
   }
 }
