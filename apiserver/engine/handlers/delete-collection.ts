@@ -3,7 +3,7 @@ import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Answer, Exchange } from '../request/exchange';
 import type { LoopBounds } from '../request/loop-bounds';
-import { keepStoredWithin } from '../request/loop-bounds';
+import { TooLargeHereError, keepStoredWithin } from '../request/loop-bounds';
 import { deleteObject } from '../registry/delete';
 import type { DeleteOptions } from '../registry/deletion';
 import { checkListOptions, planList } from '../registry/list-plan';
@@ -43,36 +43,53 @@ export async function removeCollection(
   // Before the first deletion: a request that is retried on a worker must not have had any effect.
   for (const { bytes } of page.entries) keepStoredWithin(exchange.bounds, bytes.length);
   const found = await convertedBefore(exchange, target, page);
-  await deleteAll(context, { exchange, target, options }, page.entries);
-  return answer(withCount(found, context.features));
+  const hasMore = page.metadata.continue !== undefined;
+  const deletion = { exchange, target, options, hasMore };
+  const isLeft = await deleteAll(context, deletion, page.entries);
+  const answered = await answer(withCount(found, context.features));
+  if (isLeft) throw new TooLargeHereError('the rest of a collection', answered);
+  return answered;
 }
 
 interface Deletion {
   readonly exchange: Exchange;
   readonly target: Target;
   readonly options: DeleteOptions;
+  /** Whether the collection has objects after these: a worker that repeats the request would delete some of them. */
+  readonly hasMore: boolean;
 }
 
 /**
  * Deletes the largest object first, within the bounds of the request: if its admission takes too long for the event loop, a worker can
- * still delete the whole collection. Throws the first error once all running deletions have ended; no deletion starts after it.
+ * still delete the whole collection. Returns whether objects are left that only a worker can delete. Throws the first error once all
+ * running deletions have ended; no deletion starts after it.
  */
-async function deleteAll(context: VerbContext, deletion: Deletion, entries: readonly Entry[]): Promise<void> {
+async function deleteAll(
+  context: VerbContext,
+  deletion: Deletion,
+  entries: readonly Entry[],
+): Promise<boolean> {
   const [first, ...others] = entries;
-  if (first === undefined) return;
+  if (first === undefined) return false;
+  const { bounds, signal } = deletion.exchange;
   const largest = others.reduce((a, b) => (b.bytes.length > a.bytes.length ? b : a), first);
-  await deleteOne(context, deletion, largest, deletion.exchange.bounds);
+  await deleteOne(context, deletion, largest, bounds);
   const rest = entries.filter((entry) => entry !== largest);
   // Each running deletion listens to the signal; Node would report a leak.
-  setMaxListeners(0, deletion.exchange.signal);
-  const progress = { hasFailed: false };
+  setMaxListeners(0, signal);
+  const progress = { hasFailed: false, isLeft: false };
   await forEachLimited(untilFailed(rest, progress), DELETIONS_AT_ONCE, async (entry) => {
-    // A worker would no longer find the objects that are deleted already.
-    await deleteOne(context, deletion, entry, undefined).catch((error: unknown) => {
-      progress.hasFailed = true;
-      throw error;
-    });
+    try {
+      await deleteOne(context, deletion, entry, deletion.hasMore ? undefined : bounds);
+    } catch (error) {
+      if (error instanceof TooLargeHereError) progress.isLeft = true;
+      else {
+        progress.hasFailed = true;
+        throw error;
+      }
+    }
   });
+  return progress.isLeft;
 }
 
 function* untilFailed(

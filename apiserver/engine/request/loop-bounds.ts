@@ -1,3 +1,5 @@
+import type { Answer } from './exchange';
+
 /**
  * Limits of one request on the event loop, so that no step takes longer than a few milliseconds. Larger requests are
  * offloaded to a worker and start there from scratch (ADR 38).
@@ -13,11 +15,15 @@ export interface LoopBounds {
 
 export type BodySyntax = 'json' | 'yaml' | 'protobuf';
 
-/** The request is too large for the event loop. Nothing has been changed yet. */
+/** The request is too large for the event loop. Nothing has been changed yet, except if there is an answer. */
 export class TooLargeHereError extends Error {
-  constructor(what: string) {
+  /** The answer after a worker has repeated the request: of the deletion of a collection, only the rest is left for it. */
+  readonly answer: Answer | undefined;
+
+  constructor(what: string, answer?: Answer) {
     super(`too large for the event loop: ${what}`);
     this.name = 'TooLargeHereError';
+    this.answer = answer;
   }
 }
 
