@@ -22,20 +22,30 @@ export class AnswerNeeded extends Error {
 
 /** The authorizer as expressions of one write see it: each question is asked once (k8s.io/apiserver `plugin/authorizer`). */
 export class AccessChecks {
-  readonly authorizer: AuthorizerValue;
-  readonly requestResource: OpaqueValue;
   readonly #authorize: Authorizer;
-  readonly #user: UserInfo;
+  readonly #attributes: AdmissionAttributes;
   readonly #answers = new Map<string, AccessAnswer>();
+  #authorizer: AuthorizerValue | undefined;
+  #requestResource: OpaqueValue | undefined;
 
   constructor(authorize: Authorizer, attributes: AdmissionAttributes) {
-    const { user, name, subresource } = attributes.write;
-    const { group, resource } = resourceEndpoint(attributes).row;
     this.#authorize = authorize;
-    this.#user = user;
-    this.authorizer = new AuthorizerValue((question) => this.#answerTo(question));
-    const target = { group, resource, subresource, namespace: namespaceOf(attributes), name };
-    this.requestResource = resourceCheck(this.authorizer, target);
+    this.#attributes = attributes;
+  }
+
+  get authorizer(): AuthorizerValue {
+    return (this.#authorizer ??= new AuthorizerValue((question) => this.#answerTo(question)));
+  }
+
+  get requestResource(): OpaqueValue {
+    return (this.#requestResource ??= this.#checkOfRequest());
+  }
+
+  #checkOfRequest(): OpaqueValue {
+    const { name, subresource } = this.#attributes.write;
+    const { group, resource } = resourceEndpoint(this.#attributes).row;
+    const target = { group, resource, subresource, namespace: namespaceOf(this.#attributes), name };
+    return resourceCheck(this.authorizer, target);
   }
 
   /** Asks the authorizer. An authorizer that fails is an answer, too; rejects only when the signal is aborted. */
@@ -46,7 +56,7 @@ export class AccessChecks {
     try {
       const { decision, reason, error } = await this.#authorize(
         {
-          user: serviceAccount === undefined ? this.#user : accountUser(serviceAccount),
+          user: serviceAccount === undefined ? this.#attributes.write.user : accountUser(serviceAccount),
           verb,
           isResourceRequest: path === undefined,
           path: path ?? '',

@@ -5,6 +5,8 @@ import { jsonValue } from '../../../../shared/cel/eval/json-values';
 import { EvalError, MapValue } from '../../../../shared/cel/eval/values';
 import type { MapKey, Result, Value } from '../../../../shared/cel/eval/values';
 import { Slices } from '../../../../shared/concurrency/slices';
+import type { Steps } from '../../../../shared/concurrency/steps';
+import { waitFor } from '../../../../shared/concurrency/steps';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
@@ -28,6 +30,7 @@ const REPEATS_MAX = 64;
 /** What expressions of one write see. */
 export interface ExpressionInput {
   readonly attributes: AdmissionAttributes;
+  readonly requests: RequestValues;
   /** The version that the policy or the webhook matched. */
   readonly endpoint: Endpoint;
   readonly object: ReviewedObject | undefined;
@@ -38,6 +41,24 @@ export interface ExpressionInput {
   readonly access?: AccessChecks | undefined;
   /** The variables of a policy, by name. */
   readonly variables?: ReadonlyMap<string, CompiledExpression> | undefined;
+}
+
+/** The variable `request` of one write, converted once for each version. */
+export class RequestValues {
+  readonly #attributes: AdmissionAttributes;
+  readonly #values = new Map<Endpoint, Value>();
+
+  constructor(attributes: AdmissionAttributes) {
+    this.#attributes = attributes;
+  }
+
+  of(endpoint: Endpoint): Value {
+    const known = this.#values.get(endpoint);
+    if (known !== undefined) return known;
+    const value = jsonValue(requestOf(this.#attributes, endpoint));
+    this.#values.set(endpoint, value);
+    return value;
+  }
 }
 
 /** What an expression returned, or why it could not be evaluated, and how long it took. */
@@ -81,16 +102,15 @@ export class Evaluator {
    * Evaluates expressions in order, in slices of the event loop. Throws OutOfBudgetError, TooLargeHereError beyond the bounds, and the
    * reason of an aborted signal.
    */
-  async evaluateAll(
+  *evaluateAll(
     expressions: readonly (CompiledExpression | undefined)[],
     signal: AbortSignal,
-  ): Promise<readonly (Outcome | undefined)[]> {
+  ): Steps<readonly (Outcome | undefined)[]> {
     const outcomes: (Outcome | undefined)[] = [];
     for (const expression of expressions) {
       const outcome = expression && this.evaluate(expression, signal);
-      // Few expressions wait for anything, and a promise costs more than most evaluations.
-      outcomes.push(outcome instanceof Promise ? await outcome : outcome);
-      if (this.#slices.due()) await this.#slices.pause();
+      outcomes.push(outcome instanceof Promise ? yield* waitFor(outcome) : outcome);
+      if (this.#slices.due()) yield* waitFor(this.#slices.pause());
       signal.throwIfAborted();
     }
     return outcomes;
@@ -166,15 +186,14 @@ export class Evaluator {
   }
 
   #valueOf(name: string): Value | undefined {
-    const { attributes, endpoint, object, oldObject, params, namespaceObject, access, variables } =
-      this.#input;
+    const { requests, endpoint, object, oldObject, params, namespaceObject, access, variables } = this.#input;
     switch (name) {
       case 'object':
-        return jsonValue(object?.shown(endpoint));
+        return object?.value(endpoint) ?? null;
       case 'oldObject':
-        return jsonValue(oldObject?.shown(endpoint));
+        return oldObject?.value(endpoint) ?? null;
       case 'request':
-        return jsonValue(requestOf(attributes, endpoint));
+        return requests.of(endpoint);
       case 'namespaceObject':
         return jsonValue(namespaceObject);
       case 'params':

@@ -4,12 +4,14 @@ import type * as Metrics from '../../../compose/metrics/add-admission-metrics';
 import { AdmissionCompiler, CONDITION_TYPES } from '../../../../shared/cel/admission/expressions';
 import type { CompiledExpression } from '../../../../shared/cel/admission/expressions';
 import type { FrameOptions } from '../../../../shared/cel/eval/frame';
+import { jsonValue } from '../../../../shared/cel/eval/json-values';
+import { runSteps } from '../../../../shared/concurrency/steps';
 import { ConversionNeeded } from '../../../engine/registry/conversion-needed';
 import { LOOP_BOUNDS, TooLargeHereError } from '../../../engine/request/loop-bounds';
 import type { Authorizer } from '../../../engine/request/access';
 import { AccessChecks } from './access-checks';
 import { Evaluator, POLICY_COST_MAX } from './evaluator';
-import type { ExpressionInput } from './evaluator';
+import type { ExpressionInput, Outcome } from './evaluator';
 import { CompileQueue } from './match-conditions';
 import { MetricSet } from '../../../../shared/metrics/metric-set';
 import type { WebhookServer } from '../webhooks/testing/webhook-server';
@@ -31,6 +33,15 @@ function load(): Modules {
     apis: jest.requireActual<typeof Apis>('../../../testing/in-process-api'),
     metrics: jest.requireActual<typeof Metrics>('../../../compose/metrics/add-admission-metrics'),
   };
+}
+
+/** Evaluates all; rejects also with what is thrown at once. */
+async function allOf(
+  evaluator: Evaluator,
+  expressions: readonly CompiledExpression[],
+  signal = new AbortController().signal,
+): Promise<readonly (Outcome | undefined)[]> {
+  return runSteps(evaluator.evaluateAll(expressions, signal));
 }
 
 const modules = load();
@@ -169,9 +180,12 @@ test('an object that only a webhook can convert is converted first, and the eval
   };
   const use = { hasParams: false, hasAuthorizer: false };
   const compiled = new AdmissionCompiler(36, false).compile('object.spec.size == 3', CONDITION_TYPES, use);
-  const input = { attributes: { write: {} }, object: { shown } } as unknown as ExpressionInput;
+  const input = {
+    attributes: { write: {} },
+    object: { value: () => jsonValue(shown()) },
+  } as unknown as ExpressionInput;
   const evaluator = new Evaluator(input, POLICY_COST_MAX);
-  const [outcome] = await evaluator.evaluateAll([compiled], new AbortController().signal);
+  const [outcome] = await allOf(evaluator, [compiled]);
   expect(outcome?.value).toBe(true);
 });
 
@@ -197,9 +211,7 @@ test('no further variable is evaluated once variables have spent the budget', as
   const compiled = compiler.compile(source, CONDITION_TYPES, use);
   const input = { attributes: { write: {} }, variables } as unknown as ExpressionInput;
   const evaluator = new Evaluator(input, 100_000);
-  await expect(evaluator.evaluateAll([compiled], new AbortController().signal)).rejects.toThrow(
-    'cost budget',
-  );
+  await expect(allOf(evaluator, [compiled])).rejects.toThrow('cost budget');
   expect(evaluated).toEqual(['a']);
 });
 
@@ -211,7 +223,7 @@ test('the evaluations of an aborted request end', async () => {
     POLICY_COST_MAX,
   );
   const gone = AbortSignal.abort(new Error('the client is gone'));
-  await expect(evaluator.evaluateAll([compiled, compiled], gone)).rejects.toThrow('the client is gone');
+  await expect(allOf(evaluator, [compiled, compiled], gone)).rejects.toThrow('the client is gone');
 });
 
 describe('work that would hold the event loop', () => {
@@ -222,7 +234,7 @@ describe('work that would hold the event loop', () => {
     const evaluate = async (bounds: typeof LOOP_BOUNDS | undefined): Promise<unknown> => {
       const input = { attributes: { write: { bounds } } } as unknown as ExpressionInput;
       const evaluator = new Evaluator(input, POLICY_COST_MAX);
-      return (await evaluator.evaluateAll([compiled], new AbortController().signal))[0]?.value;
+      return (await allOf(evaluator, [compiled]))[0]?.value;
     };
     await expect(evaluate(LOOP_BOUNDS)).rejects.toThrow(TooLargeHereError);
     expect(await evaluate(undefined)).toBe(true);
@@ -237,7 +249,7 @@ describe('work that would hold the event loop', () => {
     const access = new AccessChecks(authorize as unknown as Authorizer, attributes as never);
     const input = { attributes, access } as unknown as ExpressionInput;
     const evaluator = new Evaluator(input, POLICY_COST_MAX);
-    const [outcome] = await evaluator.evaluateAll([compiled], new AbortController().signal);
+    const [outcome] = await allOf(evaluator, [compiled]);
     expect([outcome?.value, evaluator.remaining < POLICY_COST_MAX - 350_000]).toEqual([true, true]);
   });
 

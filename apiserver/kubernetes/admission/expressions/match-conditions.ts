@@ -3,6 +3,8 @@ import type { CompiledExpression, ExpressionUse } from '../../../../shared/cel/a
 import type { MatchCondition } from '../../../../shared/api/types/admissionregistration-v1';
 import { ALL_RELEASES } from '../../../../shared/cel/environment';
 import { Slices } from '../../../../shared/concurrency/slices';
+import type { Steps } from '../../../../shared/concurrency/steps';
+import { waitFor } from '../../../../shared/concurrency/steps';
 import type { LoopBounds } from '../../../engine/request/loop-bounds';
 import { keepSourceWithin } from '../../kinds/rules/expression-bounds';
 import { CONDITIONS_COST_MAX, Evaluator, OutOfBudgetError } from './evaluator';
@@ -75,18 +77,18 @@ export class MatchConditions {
    * Evaluates the conditions: a false one decides, whatever the others are. Otherwise an error follows the failure policy. Throws
    * TooLargeHereError beyond the bounds of the request.
    */
-  async match(
+  *match(
     input: ExpressionInput,
     { labels, failsOpen, metrics }: ConditionsContext,
     signal: AbortSignal,
-  ): Promise<MatchResult> {
+  ): Steps<MatchResult> {
     const observed = { ...labels, operation: input.attributes.operation };
     const startedAt = performance.now();
     const compiling = this.queue.prepare(input.attributes.write.bounds);
-    if (compiling !== undefined) await compiling;
+    if (compiling !== undefined) yield* waitFor(compiling);
     let outcomes: readonly (Outcome | undefined)[];
     try {
-      outcomes = await new Evaluator(input, CONDITIONS_COST_MAX).evaluateAll(this.#compiled, signal);
+      outcomes = yield* new Evaluator(input, CONDITIONS_COST_MAX).evaluateAll(this.#compiled, signal);
     } catch (error) {
       if (!(error instanceof OutOfBudgetError)) throw error;
       metrics.observeConditions(observed, performance.now() - startedAt);

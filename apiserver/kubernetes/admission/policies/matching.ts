@@ -2,6 +2,8 @@ import type {
   MatchResources,
   NamedRuleWithOperations,
 } from '../../../../shared/api/types/admissionregistration-v1';
+import type { Steps } from '../../../../shared/concurrency/steps';
+import { waitFor } from '../../../../shared/concurrency/steps';
 import type { LabelSelector } from '../../../../shared/meta/labels';
 import { toLabelSelector } from '../../../../shared/meta/labels';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
@@ -61,6 +63,8 @@ export interface KindMatch {
   readonly match: Match;
   readonly versions: readonly Version[];
   readonly excluded: readonly Version[];
+  /** The version of every such write; undefined if names or selectors decide. */
+  readonly always: Endpoint | undefined;
 }
 
 /** Returns undefined if no rule names the kind of write (k8s.io/apiserver `admission/plugin/policy/matching`). */
@@ -69,9 +73,13 @@ export function matchKind(match: Match, write: WriteKind): KindMatch | undefined
     match.rules === undefined
       ? [{ endpoint: write.endpoint, names: [] }]
       : versionsOf(match.rules, match, write);
-  if (versions.length === 0) return undefined;
+  const [first] = versions;
+  if (first === undefined) return undefined;
   const excluded = versionsOf(match.excluded, match, write);
-  return excluded.some(({ names }) => names.length === 0) ? undefined : { match, versions, excluded };
+  if (excluded.some(({ names }) => names.length === 0)) return undefined;
+  const isAlways =
+    first.names.length + excluded.length + match.namespaceSelector.length + match.objectSelector.length === 0;
+  return { match, versions, excluded, always: isAlways ? first.endpoint : undefined };
 }
 
 /** The version of the request comes first, then others of the same objects in the order of the rules. */
@@ -98,17 +106,16 @@ function versionsOf(
  * Returns the version in which expressions see the objects of a write; undefined if names or selectors do not match. Throws NotFound for a
  * namespace that is missing even in a fresh read.
  */
-export function matchedEndpoint(
-  { match, versions, excluded }: KindMatch,
+export function* matchedEndpoint(
+  { match, versions, excluded, always }: KindMatch,
   attributes: AdmissionAttributes,
   { cluster, signal }: { readonly cluster: Reading; readonly signal: AbortSignal },
-): Promise<Endpoint | undefined> | Endpoint | undefined {
+): Steps<Endpoint | undefined> {
+  if (always !== undefined) return always;
   const { name } = attributes.write;
   const isNamed = ({ names }: Version): boolean => names.length === 0 || names.includes(name);
   const found = versions.find(isNamed);
   if (found === undefined || excluded.some(isNamed)) return undefined;
-  if (match.namespaceSelector.length + match.objectSelector.length === 0) return found.endpoint;
-  return isSelected(match, attributes, cluster, signal).then((selected) =>
-    selected ? found.endpoint : undefined,
-  );
+  const selected = isSelected(match, attributes, cluster, signal);
+  return (selected instanceof Promise ? yield* waitFor(selected) : selected) ? found.endpoint : undefined;
 }

@@ -1,5 +1,7 @@
 import type { MutatingAdmissionPolicy } from '../../../../shared/api/types/admissionregistration-v1';
 import { Slices } from '../../../../shared/concurrency/slices';
+import type { Steps } from '../../../../shared/concurrency/steps';
+import { runSteps, waitFor } from '../../../../shared/concurrency/steps';
 import { StatusError, notFound } from '../../../../shared/errors/status-error';
 import type { StatusReason } from '../../../../shared/errors/status-error';
 import { GROUP } from '../../../../shared/names';
@@ -15,7 +17,7 @@ import type { AdmissionPlugin, Reinvocation } from '../plugin';
 import { firstInvocation } from '../plugin';
 import { refusal } from '../refusal';
 import { settledMetadata } from '../webhooks/managed-fields';
-import { ReviewedObject } from '../webhooks/reviewed-object';
+import type { ReviewedObject } from '../webhooks/reviewed-object';
 import { MutatingPolicy, MutationError } from './mutating-policy';
 import type { Mutate } from './mutating-policy';
 import type { Binding } from './policy';
@@ -55,7 +57,7 @@ export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
       const hooks = source.hooks(attributes);
       if (hooks?.length === 0) return attributes.object;
       const run = new MutationRun(new PolicyRun(parts, attributes, signal), reinvocation);
-      return run.apply(async () => hooks ?? source.settle(attributes, signal));
+      return runSteps(run.mutate(hooks ?? source.settle(attributes, signal)));
     },
   };
 }
@@ -77,6 +79,7 @@ class MutationRun {
   readonly #memory: Memory;
   readonly #signal: AbortSignal;
   readonly #problems: PolicyProblem[] = [];
+  readonly #oldObject: ReviewedObject | undefined;
   #object: ReviewedObject | undefined;
   #hasPatched = false;
   #result: ApiObject | undefined;
@@ -88,18 +91,25 @@ class MutationRun {
     this.#reinvocation = reinvocation;
     this.#memory = reinvocation.notes.of(MEMORY);
     this.#signal = signal;
+    this.#oldObject = run.reviewed(attributes.oldObject);
     this.#object = run.reviewed(attributes.object);
     this.#result = attributes.object;
   }
 
-  async apply(hooks: () => Promise<readonly PolicyHook<MutatingPolicy>[]>): Promise<ApiObject | undefined> {
+  *mutate(
+    found: readonly PolicyHook<MutatingPolicy>[] | Promise<readonly PolicyHook<MutatingPolicy>[]>,
+  ): Steps<ApiObject | undefined> {
+    const hooks = found instanceof Promise ? yield* waitFor(found) : found;
     const invocations: Invocation[] = [];
-    for (const hook of await hooks()) {
+    for (const hook of hooks) {
       const { policy } = hook;
       const fail = (binding: Binding | undefined, why: string): void => this.#fail(policy, binding, why);
-      for await (const bound of this.#run.invocations(hook, fail)) invocations.push({ policy, ...bound });
+      const use = (bound: BoundParam): undefined => {
+        invocations.push({ policy, ...bound });
+      };
+      yield* this.#run.apply(hook, { use, fail });
     }
-    if (invocations.length > 0) await this.#invokeAll(invocations);
+    if (invocations.length > 0) yield* this.#invokeAll(invocations);
     this.#refuse();
     return this.#result;
   }
@@ -129,17 +139,17 @@ class MutationRun {
     });
   }
 
-  async #invokeAll(invocations: readonly Invocation[]): Promise<void> {
+  *#invokeAll(invocations: readonly Invocation[]): Steps<void> {
     const memory = this.#memory;
     const { isSecond } = this.#reinvocation;
     if (isSecond && !deepEqual(memory.output, this.#attributes.object)) this.#askAgain();
-    const namespaceObject = await this.#run.namespaceObject();
+    const namespaceObject = yield* this.#run.namespaceObject();
     const { namespace } = this.#attributes.write;
     if (namespaceObject === undefined && namespace !== '') throw notFound(NAMESPACES, namespace);
     const slices = new Slices();
     for (const invocation of invocations) {
-      await this.#invoke(invocation, namespaceObject);
-      if (slices.due()) await slices.pause();
+      yield* this.#invoke(invocation, namespaceObject);
+      if (slices.due()) yield* waitFor(slices.pause());
       this.#signal.throwIfAborted();
     }
     if (this.#hasPatched) {
@@ -151,11 +161,11 @@ class MutationRun {
     this.#result = memory.output;
   }
 
-  async #invoke(invocation: Invocation, namespaceObject: ApiObject | undefined): Promise<void> {
+  *#invoke(invocation: Invocation, namespaceObject: ApiObject | undefined): Steps<void> {
     const { policy, binding, endpoint, params } = invocation;
-    const { access, parts } = this.#run;
-    const input = { endpoint, params, namespaceObject, access, variables: policy.variables };
-    const result = await policy.matches({ ...input, ...this.#objects() }, parts.metrics, this.#signal);
+    const { access, requests, parts } = this.#run;
+    const input = { requests, endpoint, params, namespaceObject, access, variables: policy.variables };
+    const result = yield* policy.matches({ ...input, ...this.#objects() }, parts.metrics, this.#signal);
     if (result.error !== undefined) this.#fail(policy, binding, result.error, 'Invalid');
     if (!result.matches) return;
     const key = JSON.stringify([
@@ -166,7 +176,7 @@ class MutationRun {
     ]);
     if (this.#reinvocation.isSecond && !this.#memory.again.has(key)) return;
     const before = this.#object?.object;
-    for (const mutate of policy.mutations) await this.#mutate(mutate, invocation, input);
+    for (const mutate of policy.mutations) yield* waitFor(this.#mutate(mutate, invocation, input));
     if (!deepEqual(before, this.#object?.object)) {
       this.#askAgain();
       this.#reinvocation.wantsSecond = true;
@@ -180,13 +190,16 @@ class MutationRun {
     readonly oldObject: ReviewedObject | undefined;
   } {
     const attributes = { ...this.#attributes, object: this.#object?.object };
-    return { attributes, object: this.#object, oldObject: this.#run.reviewed(this.#attributes.oldObject) };
+    return { attributes, object: this.#object, oldObject: this.#oldObject };
   }
 
   async #mutate(
     mutate: Mutate,
     { policy, binding, endpoint }: Invocation,
-    input: Pick<Parameters<Mutate>[0], 'endpoint' | 'params' | 'namespaceObject' | 'access' | 'variables'>,
+    input: Pick<
+      Parameters<Mutate>[0],
+      'requests' | 'endpoint' | 'params' | 'namespaceObject' | 'access' | 'variables'
+    >,
   ): Promise<void> {
     const reviewed = this.#object;
     if (reviewed === undefined) return;

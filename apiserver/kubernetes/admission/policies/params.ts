@@ -20,7 +20,10 @@ export interface ParamReader {
   readonly endpointOfKind: (kind: GroupVersionKind) => Endpoint | undefined;
 }
 
+/** How long a request waits for a refill of the parameters. */
 const WAIT_MS_MAX = 1_000;
+/** How long it waits in a worker, which fills a resource when it first needs it. */
+const FILL_MS_MAX = 30_000;
 /** The most parameters that one binding may select: each one is an evaluation. */
 const PARAMS_MAX = 1_000;
 
@@ -82,7 +85,8 @@ async function waitUntilFilled(
   const cache = read.cache.resource(stored.keyPrefix);
   if (cache.isReady) return;
   try {
-    await withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => cache.whenReady(inTime));
+    const waitMsMax = read.cache.fillsOnDemand ? FILL_MS_MAX : WAIT_MS_MAX;
+    await withTimeLimit(signal, waitMsMax, async (inTime) => cache.whenReady(inTime));
   } catch (error) {
     if (signal.aborted) throw error;
     const kind = `&ParamKind{Kind:${row.kind},APIVersion:${apiVersionOf(row)},}`;

@@ -11,6 +11,8 @@ import { AdmissionCompiler } from '../../../../shared/cel/admission/expressions'
 import type { CompiledExpression, ExpressionUse } from '../../../../shared/cel/admission/expressions';
 import type { CelType } from '../../../../shared/cel/check/types';
 import { ALL_RELEASES } from '../../../../shared/cel/environment';
+import type { Steps } from '../../../../shared/concurrency/steps';
+import { waitFor } from '../../../../shared/concurrency/steps';
 import { GROUP } from '../../../../shared/names';
 import type { ApiObject } from '../../../../shared/object/object';
 import { API_SERVER_USER } from '../../../engine/registry/api-server-user';
@@ -63,18 +65,14 @@ export abstract class Policy {
   }
 
   /** Compiles the policy if it is not compiled yet, and evaluates its conditions. Throws TooLargeHereError beyond the bounds of the request. */
-  async matches(
-    input: ExpressionInput,
-    metrics: ExpressionMetrics,
-    signal: AbortSignal,
-  ): Promise<MatchResult> {
+  *matches(input: ExpressionInput, metrics: ExpressionMetrics, signal: AbortSignal): Steps<MatchResult> {
     const compiling = this.#queue.prepare(input.attributes.write.bounds);
-    if (compiling !== undefined) await compiling;
+    if (compiling !== undefined) yield* waitFor(compiling);
     if (this.#conditions === undefined) return { matches: true };
     const labels = { name: this.name, kind: 'policy', type: 'validate' } as const;
     const context = { labels, failsOpen: this.failsOpen, metrics };
     // Conditions do not see the namespace.
-    return this.#conditions.match({ ...input, namespaceObject: undefined }, context, signal);
+    return yield* this.#conditions.match({ ...input, namespaceObject: undefined }, context, signal);
   }
 
   /** Adds an expression that is compiled after the variables. */

@@ -5,6 +5,7 @@ import {
   MESSAGE_TYPES,
 } from '../../../../shared/cel/admission/expressions';
 import type { CompiledExpression } from '../../../../shared/cel/admission/expressions';
+import type { Steps } from '../../../../shared/concurrency/steps';
 import { typeOfValue } from '../../../../shared/cel/eval/values';
 import type { Outcome } from '../expressions/evaluator';
 import { Evaluator, OutOfBudgetError, POLICY_COST_MAX } from '../expressions/evaluator';
@@ -75,25 +76,21 @@ export class ValidatingPolicy extends Policy {
   }
 
   /** Evaluates the policy for one binding and one parameter. Throws TooLargeHereError beyond the bounds of the request. */
-  async validate(
-    given: ExpressionInput,
-    metrics: ExpressionMetrics,
-    signal: AbortSignal,
-  ): Promise<PolicyResult> {
+  *validate(given: ExpressionInput, metrics: ExpressionMetrics, signal: AbortSignal): Steps<PolicyResult> {
     const input = { ...given, variables: this.variables };
-    const { matches, error: problem } = await this.matches(input, metrics, signal);
+    const { matches, error: problem } = yield* this.matches(input, metrics, signal);
     if (problem !== undefined) return this.#failed(problem);
     if (!matches) return NO_RESULT;
     try {
       const validations = new Evaluator(input, POLICY_COST_MAX);
-      const outcomes = await validations.evaluateAll(this.#expressions, signal);
+      const outcomes = yield* validations.evaluateAll(this.#expressions, signal);
       const withoutAccess = { ...input, access: undefined };
       const messages = this.#messages.some((each) => each !== undefined)
-        ? await this.#evaluateMessages(withoutAccess, validations.remaining, signal)
+        ? yield* this.#evaluateMessages(withoutAccess, validations.remaining, signal)
         : [];
       const decisions = outcomes.map((outcome, index) => this.#decide(index, outcome, messages));
       if (this.#annotations.length === 0) return { decisions, annotations: [] };
-      const annotations = await new Evaluator(withoutAccess, POLICY_COST_MAX).evaluateAll(
+      const annotations = yield* new Evaluator(withoutAccess, POLICY_COST_MAX).evaluateAll(
         this.#annotations,
         signal,
       );
@@ -116,13 +113,13 @@ export class ValidatingPolicy extends Policy {
   }
 
   /** Messages may use what the validations left of the budget. */
-  async #evaluateMessages(
+  *#evaluateMessages(
     input: ExpressionInput,
     costMax: number,
     signal: AbortSignal,
-  ): Promise<readonly (Outcome | undefined)[] | OutOfBudgetError> {
+  ): Steps<readonly (Outcome | undefined)[] | OutOfBudgetError> {
     try {
-      return await new Evaluator(input, costMax).evaluateAll(this.#messages, signal);
+      return yield* new Evaluator(input, costMax).evaluateAll(this.#messages, signal);
     } catch (error) {
       if (error instanceof OutOfBudgetError) return error;
       throw error;

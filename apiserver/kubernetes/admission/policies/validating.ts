@@ -1,14 +1,15 @@
 import type { ValidatingAdmissionPolicy } from '../../../../shared/api/types/admissionregistration-v1';
+import type { Steps } from '../../../../shared/concurrency/steps';
+import { runSteps, waitFor } from '../../../../shared/concurrency/steps';
 import { StatusError } from '../../../../shared/errors/status-error';
 import type { StatusReason } from '../../../../shared/errors/status-error';
 import { AUDIT_ANNOTATION, GROUP } from '../../../../shared/names';
-import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { ExpressionInput } from '../expressions/evaluator';
 import type { AdmissionPlugin } from '../plugin';
 import { refusal } from '../refusal';
 import type { Binding } from './policy';
 import { isExempt } from './policy';
-import type { PolicyParts } from './policy-run';
+import type { BoundParam, PolicyParts } from './policy-run';
 import { PolicyRun } from './policy-run';
 import type { PolicyHook } from './source';
 import { PolicySource } from './source';
@@ -37,20 +38,10 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
       if (isExempt(attributes)) return undefined;
       const hooks = source.hooks(attributes);
       if (hooks?.length === 0) return undefined;
-      return validateAll(parts, attributes, async () => hooks ?? source.settle(attributes, signal), signal);
+      const run = new ValidationRun(new PolicyRun(parts, attributes, signal));
+      return runSteps(run.validate(hooks ?? source.settle(attributes, signal)));
     },
   };
-}
-
-async function validateAll(
-  parts: PolicyParts,
-  attributes: AdmissionAttributes,
-  hooks: () => Promise<readonly PolicyHook<ValidatingPolicy>[]>,
-  signal: AbortSignal,
-): Promise<void> {
-  const run = new ValidationRun(new PolicyRun(parts, attributes, signal));
-  for (const hook of await hooks()) await run.apply(hook);
-  run.finish();
 }
 
 /** A refusal, with the policy and the binding that caused it. */
@@ -73,26 +64,41 @@ class ValidationRun {
     this.#objects = { object: run.reviewed(object), oldObject: run.reviewed(oldObject) };
   }
 
-  async apply(hook: PolicyHook<ValidatingPolicy>): Promise<void> {
+  /** Throws the first refusal. */
+  *validate(
+    found: readonly PolicyHook<ValidatingPolicy>[] | Promise<readonly PolicyHook<ValidatingPolicy>[]>,
+  ): Steps<void> {
+    const hooks = found instanceof Promise ? yield* waitFor(found) : found;
+    for (const hook of hooks) yield* this.#apply(hook);
+    this.#refuse();
+  }
+
+  *#apply(hook: PolicyHook<ValidatingPolicy>): Steps<void> {
     const { policy } = hook;
-    const { attributes, access, parts, signal } = this.#run;
-    const invocations = this.#run.invocations(hook, (binding, message) => {
-      this.#denials.push({ policy: policy.name, binding: binding?.name, message, reason: '' });
-    });
     const annotations = new Map<string, Set<string>>();
-    for await (const { binding, endpoint, params } of invocations) {
-      const namespaceObject = await this.#run.namespaceObject();
-      const input = { attributes, endpoint, ...this.#objects, params, namespaceObject, access };
-      const result = await policy.validate(input, parts.metrics, signal);
-      this.#use(result, policy, binding, annotations);
-    }
+    const fail = (binding: Binding | undefined, message: string): void => {
+      this.#denials.push({ policy: policy.name, binding: binding?.name, message, reason: '' });
+    };
+    const use = (bound: BoundParam): Steps<void> => this.#invoke(policy, bound, annotations);
+    yield* this.#run.apply(hook, { use, fail });
     for (const [key, values] of annotations) {
-      attributes.write.annotate?.(`${policy.name}/${key}`, Array.from(values).join(', '));
+      this.#run.attributes.write.annotate?.(`${policy.name}/${key}`, Array.from(values).join(', '));
     }
   }
 
-  /** Throws the first refusal. */
-  finish(): void {
+  *#invoke(
+    policy: ValidatingPolicy,
+    { binding, endpoint, params }: BoundParam,
+    annotations: Map<string, Set<string>>,
+  ): Steps<void> {
+    const { attributes, access, requests, parts, signal } = this.#run;
+    const namespaceObject = yield* this.#run.namespaceObject();
+    const input = { attributes, requests, endpoint, ...this.#objects, params, namespaceObject, access };
+    const result = yield* policy.validate(input, parts.metrics, signal);
+    this.#use(result, policy, binding, annotations);
+  }
+
+  #refuse(): void {
     const [first] = this.#denials;
     if (first === undefined) return;
     const { policy, binding, message: why } = first;

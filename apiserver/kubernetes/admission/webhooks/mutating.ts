@@ -20,6 +20,7 @@ import { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { resourceEndpoint } from './reviewed-request';
 import { AccessChecks } from '../expressions/access-checks';
+import { RequestValues } from '../expressions/evaluator';
 import { isCalled } from './selection';
 import type { Webhook } from './webhook';
 import { WebhookSource, isExempt } from './source';
@@ -90,12 +91,17 @@ class Round {
     };
     const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
     let object = attributes.object && new ReviewedObject(attributes.object, from);
-    const access = new AccessChecks(this.#parts.authorize, attributes);
+    const shared = {
+      oldObject,
+      cluster: this.#cluster,
+      access: new AccessChecks(this.#parts.authorize, attributes),
+      requests: new RequestValues(attributes),
+    };
     for (const invocation of await invocations()) {
       const { hook } = invocation;
       if (isSecond && !memory.again.has(hook.uid)) continue;
       const seen = { ...attributes, object: object?.object };
-      const candidate = { invocation, attributes: seen, object, oldObject, cluster: this.#cluster, access };
+      const candidate = { ...shared, invocation, attributes: seen, object };
       if (!(await isCalled(this.#parts, candidate, this.#signal))) continue;
       const changed = await this.#ask(invocation, seen, { object, oldObject });
       if (changed !== undefined) {

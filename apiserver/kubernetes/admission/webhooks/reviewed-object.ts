@@ -1,3 +1,5 @@
+import { jsonValue } from '../../../../shared/cel/eval/json-values';
+import type { Value } from '../../../../shared/cel/eval/values';
 import { invalid, invalidObject } from '../../../../shared/errors/field-error';
 import { StatusError, internalError } from '../../../../shared/errors/status-error';
 import { fieldsOf, isZero, text } from '../../../../shared/object/accessors';
@@ -16,14 +18,20 @@ export interface ReviewedAs {
   readonly subresource: string;
 }
 
+interface Version {
+  readonly shown: ApiObject;
+  json: Buffer | undefined;
+  value: Value | undefined;
+}
+
 /**
- * An object under review: each version is converted and encoded once, however many webhooks need it. Objects come in the stored version,
+ * An object under review: each version is converted and encoded once, however many webhooks or policies need it. Objects come in the stored version,
  * or in the request's if nothing is stored.
  */
 export class ReviewedObject {
   readonly object: ApiObject;
   readonly #from: ReviewedAs;
-  readonly #versions = new Map<Endpoint, { readonly shown: ApiObject; json: Buffer | undefined }>();
+  readonly #versions = new Map<Endpoint, Version>();
 
   constructor(object: ApiObject, from: ReviewedAs) {
     this.object = object;
@@ -39,6 +47,12 @@ export class ReviewedObject {
     return this.#in(wanted).shown;
   }
 
+  /** Returns the object as expressions see it. */
+  value(wanted: Endpoint): Value {
+    const version = this.#in(wanted);
+    return (version.value ??= jsonValue(version.shown));
+  }
+
   /**
    * Decodes the object after a webhook's patch in this version, with defaults, like a client's. Throws InternalError if it is no object
    * of the kind, and Invalid for a custom resource of another kind.
@@ -52,10 +66,10 @@ export class ReviewedObject {
     }
   }
 
-  #in(wanted: Endpoint): { readonly shown: ApiObject; json: Buffer | undefined } {
+  #in(wanted: Endpoint): Version {
     const known = this.#versions.get(wanted);
     if (known !== undefined) return known;
-    const version = { shown: this.#convert(wanted), json: undefined };
+    const version = { shown: this.#convert(wanted), json: undefined, value: undefined };
     this.#versions.set(wanted, version);
     return version;
   }

@@ -1,12 +1,14 @@
+import { runSteps } from '../../../../shared/concurrency/steps';
 import { forbidden, notFound } from '../../../../shared/errors/status-error';
 import type { Log } from '../../../../shared/log/log';
 import type { LabelSelector } from '../../../../shared/meta/labels';
 import { matchesLabels } from '../../../../shared/meta/labels';
-import type { ApiObject } from '../../../../shared/object/object';
+import type { ApiObject, ObjectMeta } from '../../../../shared/object/object';
 import type { AdmissionAttributes } from '../../../engine/registry/admission';
 import type { Reading } from '../../cluster/cluster-reader';
 import type { Authorizer } from '../../../engine/request/access';
 import type { AccessChecks } from '../expressions/access-checks';
+import type { RequestValues } from '../expressions/evaluator';
 import type { ExpressionMetrics } from '../expressions/expression-metrics';
 import type { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
@@ -28,6 +30,7 @@ export interface Candidate {
   readonly object: ReviewedObject | undefined;
   readonly oldObject: ReviewedObject | undefined;
   readonly cluster: Reading;
+  readonly requests: RequestValues;
   /** Answers of the authorizer for conditions. */
   readonly access: AccessChecks;
 }
@@ -48,11 +51,12 @@ export async function isCalled(
   if (!(await isSelected(hook, attributes, cluster, signal))) return false;
   if (hook.conditions === undefined) return true;
   const labels = { name: hook.name, kind: 'webhook', type: TYPE_LABELS[hook.type] } as const;
-  const result = await hook.conditions.match(
+  const matching = hook.conditions.match(
     { ...candidate, endpoint },
     { labels, failsOpen: hook.failsOpen, metrics },
     signal,
   );
+  const result = await runSteps(matching);
   if (result.error !== undefined) {
     log.warn(
       { webhook: hook.name, error: result.error },
@@ -64,13 +68,16 @@ export async function isCalled(
   return result.matches;
 }
 
-/** Evaluates object and namespace selectors of a webhook. Throws NotFound for a namespace that is missing even in a fresh read. */
-export async function isSelected(
+/**
+ * Evaluates object and namespace selectors of a webhook or a policy. Returns a promise only for a namespace that is not known yet; it
+ * rejects with NotFound for one that is missing even in a fresh read.
+ */
+export function isSelected(
   { objectSelector, namespaceSelector }: Pick<Webhook, 'objectSelector' | 'namespaceSelector'>,
   attributes: AdmissionAttributes,
   cluster: Reading,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<boolean> | boolean {
   const { object, oldObject } = attributes;
   if (objectSelector.length > 0 && !has(objectSelector, object) && !has(objectSelector, oldObject))
     return false;
@@ -78,7 +85,11 @@ export async function isSelected(
   const { row } = attributes.write.endpoint;
   // Cluster-scoped objects always match, except namespaces.
   if (attributes.write.namespace === '' && row.resource !== NAMESPACES.resource) return true;
-  return matchesLabels(namespaceSelector, await namespaceLabels(attributes, cluster, signal));
+  const known = namespaceMeta(attributes, cluster);
+  if (known !== undefined) return matchesLabels(namespaceSelector, known.labels);
+  return freshNamespaceMeta(attributes, cluster, signal).then(({ labels }) =>
+    matchesLabels(namespaceSelector, labels),
+  );
 }
 
 function has(selector: LabelSelector, object: ApiObject | undefined): boolean {
@@ -86,25 +97,26 @@ function has(selector: LabelSelector, object: ApiObject | undefined): boolean {
   return object !== undefined && 'metadata' in object && matchesLabels(selector, object.metadata.labels);
 }
 
-type Labels = Readonly<Record<string, string>> | undefined;
+type NamespaceMeta = Pick<ObjectMeta, 'labels'>;
 
-async function namespaceLabels(
+function namespaceMeta(attributes: AdmissionAttributes, cluster: Reading): NamespaceMeta | undefined {
+  const { object, oldObject } = attributes;
+  const { endpoint, subresource } = attributes.write;
+  if (endpoint.row.resource !== NAMESPACES.resource) {
+    return cluster.get(NAMESPACES, namespaceOf(attributes))?.metadata;
+  }
+  // Deletions and subresources use the existing labels.
+  const own = subresource === '' ? (object ?? oldObject) : (oldObject ?? object);
+  return own?.metadata ?? {};
+}
+
+async function freshNamespaceMeta(
   attributes: AdmissionAttributes,
   cluster: Reading,
   signal: AbortSignal,
-): Promise<Labels> {
-  const { object, oldObject } = attributes;
-  const { endpoint, subresource } = attributes.write;
-  if (endpoint.row.resource === NAMESPACES.resource) {
-    // Deletions and subresources use the existing labels.
-    const own = subresource === '' ? (object ?? oldObject) : (oldObject ?? object);
-    return own?.metadata.labels;
-  }
-  const name = namespaceOf(attributes);
-  const known = cluster.get(NAMESPACES, name);
-  if (known !== undefined) return known.metadata.labels;
+): Promise<NamespaceMeta> {
   await cluster.freshen(signal);
-  const found = cluster.get(NAMESPACES, name);
-  if (found === undefined) throw notFound(NAMESPACES, name);
-  return found.metadata.labels;
+  const found = namespaceMeta(attributes, cluster);
+  if (found === undefined) throw notFound(NAMESPACES, namespaceOf(attributes));
+  return found;
 }
