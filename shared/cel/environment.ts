@@ -25,6 +25,7 @@ import { STANDARD_FUNCTIONS, STANDARD_TYPES } from './library/standard';
 import { STRING_FUNCTIONS } from './library/strings';
 import { URL_FUNCTIONS } from './library/urls';
 import { LIST_MACROS, OPTIONAL_MACROS, STANDARD_MACROS, TWO_VARIABLE_MACROS } from './parser/macros';
+import type { Macro } from './parser/macros';
 import { parse } from './parser/parser';
 import type { ParseOptions } from './parser/parser';
 import { Issues } from './parser/source';
@@ -53,6 +54,8 @@ const FUNCTIONS: readonly FunctionDeclaration[] = [
   ...AUTHORIZATION_FUNCTIONS,
 ];
 
+const MACROS = [...STANDARD_MACROS, ...OPTIONAL_MACROS, ...TWO_VARIABLE_MACROS, ...LIST_MACROS];
+
 export interface EnvironmentOptions {
   /** The release of Kubernetes, 1.x, whose libraries expressions may use. */
   readonly release: number;
@@ -62,6 +65,8 @@ export interface EnvironmentOptions {
   readonly structs?: StructTypes;
   /** Functions besides those of the release. */
   readonly functions?: readonly FunctionDeclaration[];
+  /** Macros besides those of the release. */
+  readonly macros?: readonly Macro[];
   readonly container?: string;
   /** Whether elements of literals may differ in their types; Kubernetes does not allow it. */
   readonly allowsMixedLiterals?: boolean;
@@ -77,7 +82,7 @@ export class Environment {
   constructor(options: EnvironmentOptions, base?: Environment) {
     const { release } = options;
     this.#options = options;
-    const macros = [...STANDARD_MACROS, ...OPTIONAL_MACROS, ...TWO_VARIABLE_MACROS, ...LIST_MACROS];
+    const macros = [...MACROS, ...(options.macros ?? [])];
     this.#parseOptions =
       base === undefined
         ? {

@@ -1,5 +1,5 @@
 import type { StructTypes } from '../check/declarations';
-import { BOOL, DYN, NULL, STRING, isSameType, listOf, mapOf, structOf } from '../check/types';
+import { BOOL, DYN, NULL, STRING, isSameType, listOf, mapOf, structOf, typeText } from '../check/types';
 import type { CelType } from '../check/types';
 import { Environment } from '../environment';
 import type { Program } from '../environment';
@@ -135,11 +135,6 @@ export class AdmissionCompiler {
     this.#environments.set(key, made);
     return made;
   }
-}
-
-/** Writes a type as cel-go's `Type.String` does. */
-function typeText({ name, params }: CelType): string {
-  return params.length === 0 ? name : `${name}(${params.map(typeText).join(', ')})`;
 }
 
 /** The type by which other expressions see a variable: objects and opaque values are `dyn` (`convertCelTypeToDeclType`). */

@@ -370,7 +370,6 @@ class Checker {
       case 'map':
         return [first, second];
       case 'dyn':
-      case 'any':
       case 'error':
       case 'typeParam':
         this.#assign([DYN], [type]);

@@ -115,6 +115,11 @@ export function formatType(type: CelType): string {
   }
 }
 
+/** Writes a type as cel-go's `Type.String` does. */
+export function typeText({ name, params }: CelType): string {
+  return params.length === 0 ? name : `${name}(${params.map(typeText).join(', ')})`;
+}
+
 /** Writes the arguments of a call; the first one is the receiver of a member call. */
 export function formatSignature(args: readonly CelType[], isMember: boolean): string {
   const [target] = args;

@@ -37,6 +37,9 @@ const CONSTANT = new Set(
     .split(' '),
 );
 
+/** The most values of an attribute of a device, which `includes` reads (k8s.io/api `resource/v1`). */
+export const ATTRIBUTE_VALUES_MAX = 48;
+
 /** The bytes of an address of either family. */
 const ADDRESS_BYTES: Range = { min: 4, max: 16 };
 
@@ -78,6 +81,7 @@ const BY_NAME = new Map<string, Estimator>([
   ['split', splitted],
   ['join', joined],
   ['find', found],
+  ['includes', ({ target }) => target && { cost: { min: 0, max: ATTRIBUTE_VALUES_MAX } }],
   ['findAll', found],
 ]);
 

@@ -17,7 +17,8 @@ export interface Macro {
   readonly isMember: boolean;
   /** Release of Kubernetes, 1.x, that has it first; 0 for those it always had. */
   readonly since: number;
-  readonly expand: (call: MacroCall) => Expr;
+  /** Returns what the call means; undefined if it is a call of a function after all. */
+  readonly expand: (call: MacroCall) => Expr | undefined;
 }
 
 type Quantifier = 'all' | 'exists' | 'existsOne';
@@ -48,6 +49,26 @@ export const OPTIONAL_MACROS: readonly Macro[] = [
   member('optFlatMap', 2, 28, (call) => expandOptional(call, false)),
 ];
 
+/** The macro of cel-go's bindings library (`ext/bindings.go`), which the selectors of devices have in addition. */
+export const BINDING_MACROS: readonly Macro[] = [member('bind', 3, 31, expandBind)];
+
+/** A fold over nothing binds a name to a value, as with optional values. */
+function expandBind({ build, offset, target, args }: MacroCall): Expr | undefined {
+  const [variable, initial, result] = args;
+  if (target?.kind !== 'ident' || target.name !== 'cel') return undefined;
+  if (variable?.kind !== 'ident' || initial === undefined || result === undefined)
+    throw new MacroError(variable?.id ?? 0, 'cel.bind() variable names must be simple identifiers');
+  return build.fold(offset, {
+    range: build.list(offset, []),
+    variable: '#unused',
+    accumulator: variable.name,
+    initial,
+    condition: build.literal(offset, false),
+    step: build.ident(offset, variable.name),
+    result,
+  });
+}
+
 /** The macro of cel-go's lists library (`ext/lists.go`). */
 export const LIST_MACROS: readonly Macro[] = [member('sortBy', 2, 34, expandSortBy)];
 
@@ -76,7 +97,7 @@ function expandSortBy(call: MacroCall): Expr {
   });
 }
 
-function member(name: string, argCount: number, since: number, expand: (call: MacroCall) => Expr): Macro {
+function member(name: string, argCount: number, since: number, expand: Macro['expand']): Macro {
   return { name, argCount, isMember: true, since, expand };
 }
 

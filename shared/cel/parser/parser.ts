@@ -377,19 +377,16 @@ class Parser {
 
   #call(offset: number, name: string, { target, args }: { target?: Expr; args: readonly Expr[] }): Expr {
     const macro = this.#macros.get(macroKey(name, args.length, target !== undefined));
-    if (macro === undefined) {
-      const id = this.#build.id(offset);
-      return target === undefined
-        ? { kind: 'call', id, name, args }
-        : { kind: 'call', id, name, target, args };
-    }
     try {
-      return macro.expand({ build: this.#build, offset, target, args });
+      const expanded = macro?.expand({ build: this.#build, offset, target, args });
+      if (expanded !== undefined) return expanded;
     } catch (error) {
       if (!(error instanceof MacroError)) throw error;
       this.#issues.report(this.#build.offsetOf(error.id), error.message);
       return this.#build.ident(offset, name);
     }
+    const id = this.#build.id(offset);
+    return target === undefined ? { kind: 'call', id, name, args } : { kind: 'call', id, name, target, args };
   }
 }
 

@@ -4,24 +4,22 @@ import type {
   DeviceConfiguration,
   DeviceConstraint,
   DeviceRequest,
-  DeviceSelector,
   DeviceSubRequest,
   ExactDeviceRequest,
 } from '../../../../shared/api/types/resource-v1';
 import type { FieldError } from '../../../../shared/errors/field-error';
-import { invalid, notSupported, required, tooLong } from '../../../../shared/errors/field-error';
+import { invalid, notSupported, required } from '../../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../../shared/meta/dns-names';
 import { requiredText } from '../rules/primitives';
 import { deviceName, deviceToleration, driverData, driverName, qualifiedAttributeName } from './device-names';
+import type { SelectorValidator } from './device-selectors';
 import { limitedList, limitedSet } from './lists';
 
 /** What a claim requests, and what classes and claims say of devices. */
 
 const REQUESTS_MAX = 32;
 const ALTERNATIVES_MAX = 8;
-const SELECTORS_MAX = 32;
 const TOLERATIONS_MAX = 16;
-const EXPRESSION_BYTES_MAX = 10 * 1024;
 export const PARAMETERS_BYTES_MAX = 10 * 1024;
 export const CONFIG_MAX = 32;
 
@@ -39,12 +37,16 @@ export function requestNamesOf({ requests }: DeviceClaim): RequestNames {
 }
 
 /** Validates the devices of a new claim, or of the claims of a template. */
-export function validateDeviceClaim(claim: DeviceClaim, path: string): FieldError[] {
+export function validateDeviceClaim(
+  claim: DeviceClaim,
+  path: string,
+  selectors: SelectorValidator,
+): FieldError[] {
   const names = requestNamesOf(claim);
   return [
     ...limitedSet(claim.requests, `${path}.requests`, {
       max: REQUESTS_MAX,
-      rule: validateRequest,
+      rule: (request, at) => validateRequest(request, at, selectors),
       keyOf: ({ name }) => name,
     }),
     ...limitedList(claim.constraints, `${path}.constraints`, {
@@ -58,31 +60,39 @@ export function validateDeviceClaim(claim: DeviceClaim, path: string): FieldErro
   ];
 }
 
-function validateRequest({ name, exactly, firstAvailable = [] }: DeviceRequest, path: string): FieldError[] {
+function validateRequest(
+  { name, exactly, firstAvailable = [] }: DeviceRequest,
+  path: string,
+  selectors: SelectorValidator,
+): FieldError[] {
   const one = 'exactly one of `exactly` or `firstAvailable` is required';
   const nameErrors = deviceName(name, `${path}.name`);
   if (exactly === undefined && firstAvailable.length === 0) return [...nameErrors, required(path, one)];
   if (exactly !== undefined && firstAvailable.length > 0) {
     return [...nameErrors, invalid(path, undefined, `${one}, but multiple fields are set`)];
   }
-  if (exactly !== undefined) return [...nameErrors, ...validateExact(exactly, `${path}.exactly`)];
+  if (exactly !== undefined) return [...nameErrors, ...validateExact(exactly, `${path}.exactly`, selectors)];
   return [
     ...nameErrors,
     ...limitedSet(firstAvailable, `${path}.firstAvailable`, {
       max: ALTERNATIVES_MAX,
       rule: (alternative, at) => [
         ...deviceName(alternative.name, `${at}.name`),
-        ...validateExact(alternative, at),
+        ...validateExact(alternative, at, selectors),
       ],
       keyOf: (alternative) => alternative.name,
     }),
   ];
 }
 
-function validateExact(request: ExactDeviceRequest | DeviceSubRequest, path: string): FieldError[] {
+function validateExact(
+  request: ExactDeviceRequest | DeviceSubRequest,
+  path: string,
+  selectors: SelectorValidator,
+): FieldError[] {
   return [
     ...requiredText(request.deviceClassName, `${path}.deviceClassName`, dns1123SubdomainProblems),
-    ...validateSelectors(request.selectors, `${path}.selectors`),
+    ...selectors.validate(request.selectors, `${path}.selectors`),
     ...validateAmount(request, path),
     ...limitedList(request.tolerations, `${path}.tolerations`, {
       max: TOLERATIONS_MAX,
@@ -105,22 +115,6 @@ function validateAmount(
     default:
       return [notSupported(`${path}.allocationMode`, mode, ['All', 'ExactCount'])];
   }
-}
-
-/** Validates the selectors of a request or a class. The programs that evaluate their expressions compile them. */
-export function validateSelectors(
-  selectors: readonly DeviceSelector[] | undefined,
-  path: string,
-): FieldError[] {
-  return limitedList(selectors, path, {
-    max: SELECTORS_MAX,
-    rule: ({ cel }, at) => {
-      if (cel === undefined) return [required(`${at}.cel`)];
-      return Buffer.byteLength(cel.expression) > EXPRESSION_BYTES_MAX
-        ? [tooLong(`${at}.cel.expression`, '', EXPRESSION_BYTES_MAX)]
-        : [];
-    },
-  });
 }
 
 function validateConstraint(

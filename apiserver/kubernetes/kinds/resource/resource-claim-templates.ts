@@ -7,12 +7,13 @@ import type { Kind } from '../kind';
 import { validateTemplateMetadata } from '../pod-template/claim-template';
 import { immutable } from '../rules/primitives';
 import { validateDeviceClaim } from './device-claims';
+import { SelectorValidator } from './device-selectors';
 
 /** A template never changes, since claims that were made of it would differ from it. */
-const resourceClaimTemplateRules: Pick<Strategy<ResourceClaimTemplate>, 'validate' | 'validateUpdate'> = {
-  validate: ({ spec }) => [
+const resourceClaimTemplateRules: Pick<Strategy<ResourceClaimTemplate>, 'validateNew' | 'validateUpdate'> = {
+  validateNew: ({ spec }, info) => [
     ...validateTemplateMetadata(spec.metadata, 'spec.metadata', 'cannot be set'),
-    ...validateDeviceClaim(spec.spec.devices, 'spec.spec.devices'),
+    ...validateDeviceClaim(spec.spec.devices, 'spec.spec.devices', new SelectorValidator(info)),
   ],
   validateUpdate: (next, previous) => immutable(next.spec, previous.spec, 'spec'),
 };

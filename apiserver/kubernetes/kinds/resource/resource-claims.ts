@@ -37,6 +37,7 @@ import {
   validateConfiguration,
   validateDeviceClaim,
 } from './device-claims';
+import { SelectorValidator } from './device-selectors';
 import { bindingConditions, deviceName, driverData, driverName, poolName, shareId } from './device-names';
 import { limitedList, limitedSet } from './lists';
 
@@ -50,7 +51,8 @@ const ADDRESSES_MAX = 16;
 
 /** A claim of devices: the spec never changes, and neither does an allocation until it is removed. */
 const resourceClaimRules: Pick<Strategy<ResourceClaim>, 'validateNew' | 'validateUpdate' | 'subresources'> = {
-  validateNew: ({ spec }) => validateDeviceClaim(spec.devices, 'spec.devices'),
+  validateNew: ({ spec }, info) =>
+    validateDeviceClaim(spec.devices, 'spec.devices', new SelectorValidator(info)),
   validateUpdate: (next, previous) => immutable(next.spec, previous.spec, 'spec'),
   subresources: {
     status: {

@@ -4,6 +4,12 @@ import type { KindCases } from '../kind-cases';
 const slice = { driver: 'd.example.com', pool: { name: 'p', resourceSliceCount: 1 }, nodeName: 'n' };
 const claims = `/apis/${GROUP.resource}/v1/namespaces/default/resourceclaims`;
 const request = (exactly: object): object => ({ spec: { devices: { requests: [{ name: 'r', exactly }] } } });
+const selector = (expression: string): object => ({ cel: { expression } });
+/** Ten times ten times ten elements and so on. */
+const EXPENSIVE = Array.from('abcdefg').reduce(
+  (inner, name) => `[0,1,2,3,4,5,6,7,8,9].all(${name}, ${inner})`,
+  'true',
+);
 const devices = (...list: readonly object[]): object => ({ spec: { devices: list } });
 
 export const resourceCases: readonly KindCases[] = [
@@ -50,6 +56,15 @@ export const resourceCases: readonly KindCases[] = [
         ['Invalid spec.devices.config[0].opaque.parameters'],
       ],
       [
+        'selectors that do not compile, have no bool or cost too much',
+        request({ deviceClassName: 'c', selectors: ['device.a', '1', EXPENSIVE].map(selector) }),
+        [
+          'Invalid spec.devices.requests[0].exactly.selectors[0].cel.expression',
+          'Invalid spec.devices.requests[0].exactly.selectors[1].cel.expression',
+          'Forbidden spec.devices.requests[0].exactly.selectors[2].cel.expression',
+        ],
+      ],
+      [
         'an unknown operator',
         request({ deviceClassName: 'c', tolerations: [{ key: 'k', operator: 'X' }] }),
         ['NotSupported spec.devices.requests[0].exactly.tolerations[0].operator'],
@@ -67,13 +82,27 @@ export const resourceCases: readonly KindCases[] = [
         { spec: { devices: { requests: [{ name: 'r' }] } } },
         ['Required spec.devices.requests[0]'],
       ],
+      [
+        'a selector that does not compile',
+        {
+          spec: { devices: { requests: [{ name: 'r', deviceClassName: 'c', selectors: [selector('a')] }] } },
+        },
+        ['Invalid spec.devices.requests[0].exactly.selectors[0].cel.expression'],
+      ],
     ],
   },
   {
     kind: 'ResourceClaimTemplate',
     url: `/apis/${GROUP.resource}/v1/namespaces/default/resourceclaimtemplates`,
     good: { spec: request({ deviceClassName: 'c' }) },
-    bad: [['a name', { spec: { metadata: { name: 'a' } } }, ['Forbidden spec.metadata.name']]],
+    bad: [
+      ['a name', { spec: { metadata: { name: 'a' } } }, ['Forbidden spec.metadata.name']],
+      [
+        'a selector that does not compile',
+        { spec: request({ deviceClassName: 'c', selectors: [selector('a')] }) },
+        ['Invalid spec.spec.devices.requests[0].exactly.selectors[0].cel.expression'],
+      ],
+    ],
   },
   {
     kind: 'DeviceClass',
@@ -81,6 +110,11 @@ export const resourceCases: readonly KindCases[] = [
     good: { spec: { selectors: [{ cel: { expression: 'true' } }] } },
     bad: [
       ['a selector of nothing', { spec: { selectors: [{}] } }, ['Required spec.selectors[0].cel']],
+      [
+        'a selector that is too long, and one with a function of the newest libraries',
+        { spec: { selectors: [`'${'a'.repeat(10_240)}' == ''`, '1.includes(1)'].map(selector) } },
+        ['TooLong spec.selectors[0].cel.expression', 'Invalid spec.selectors[1].cel.expression'],
+      ],
       ['a native resource', { spec: { extendedResourceName: 'cpu' } }, ['Invalid spec.extendedResourceName']],
     ],
   },
