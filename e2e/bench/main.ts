@@ -10,6 +10,7 @@ import { measureCost } from './cost';
 import { measureDefinitions } from './definitions';
 import { measureDelivery } from './delivery';
 import { measureEmbedding } from './embed';
+import { measureExpressions } from './expressions';
 import { measureHttp2 } from './http2-cost';
 import { measureIdleWatchers } from './idle-watchers';
 import { measureEncryption } from './encryption-cost';
@@ -43,6 +44,7 @@ const GROUPS: readonly Parts[] = [
 /** Parts that run only if selected, on separate servers. */
 const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>])[] = [
   ['attacks', measureAttacks],
+  ['cel', measureExpressions],
   ['compare', compareBuilds],
   ['definitions', measureDefinitions],
   ['embed', measureEmbedding],

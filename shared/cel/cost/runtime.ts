@@ -8,39 +8,49 @@ import {
 import { ListValue, MapValue, OpaqueValue, costSizeOf, mapKeyOf } from '../eval/values';
 import type { Result, Value } from '../eval/values';
 
-/** Returns what a call costs, from its arguments, and from its result if `needsResult` is set. */
+/**
+ * Returns what a call costs, from its first two arguments (undefined for those it does not have), and from its result if `needsResult` is
+ * set.
+ */
 export interface RuntimeCost {
-  (args: readonly Result[], result: Result | undefined): number;
+  (first: Result | undefined, second: Result | undefined, result: Result | undefined): number;
   readonly needsResult?: boolean;
   /** Whether another part answers the call, so that its cost is no work of this thread. */
   readonly isAnswer?: boolean;
 }
 
-const ONE: RuntimeCost = () => 1;
+/** The cost of calls that cost one unit whatever their arguments are. */
+export const ONE_UNIT: RuntimeCost = () => 1;
 
-/** Reading the argument at an index once, times a factor. */
-function traversal(index: number, times = 1): RuntimeCost {
-  return (args) => Math.ceil(costSizeOf(args[index] ?? null) * times * STRING_FACTOR);
+const sizeOf = (value: Result | undefined): number => (value === undefined ? 1 : costSizeOf(value));
+
+/** Reading the first argument once, times a factor. */
+function traversal(times = 1): RuntimeCost {
+  return (first) => Math.ceil(sizeOf(first) * times * STRING_FACTOR);
 }
 
 /** A pattern applied to a text; one unit of the text is added, so that patterns cost something on empty texts. */
-const search: RuntimeCost = ([text = null, pattern = null]) =>
-  Math.ceil((1 + costSizeOf(text)) * STRING_FACTOR) * Math.ceil(costSizeOf(pattern) * PATTERN_FACTOR);
+const search: RuntimeCost = (text, pattern) =>
+  Math.ceil((1 + sizeOf(text)) * STRING_FACTOR) * Math.ceil(sizeOf(pattern) * PATTERN_FACTOR);
 
-const shorterOfTwo: RuntimeCost = ([a = null, b = null]) =>
-  Math.ceil(Math.min(costSizeOf(a), costSizeOf(b)) * STRING_FACTOR);
+const shorterOfTwo: RuntimeCost = (a, b) => Math.ceil(Math.min(sizeOf(a), sizeOf(b)) * STRING_FACTOR);
 
-const bothTexts: RuntimeCost = ([a = null, b = null]) =>
-  Math.ceil((costSizeOf(a) + costSizeOf(b)) * STRING_FACTOR);
+const bothTexts: RuntimeCost = (a, b) => Math.ceil((sizeOf(a) + sizeOf(b)) * STRING_FACTOR);
 
 /** An address or network that is compared, byte by byte, with another one. */
 function containment(isNetwork: boolean, isText: boolean): RuntimeCost {
-  return ([network = null, other = null]) => {
-    const size = costSizeOf(network);
+  return (network, other) => {
+    const size = sizeOf(network);
     let units = Math.ceil(2 * size * STRING_FACTOR);
     if (isNetwork) units += Math.ceil(size * STRING_FACTOR) + 1;
-    return isText ? units + Math.ceil(costSizeOf(other) * STRING_FACTOR) : units;
+    return isText ? units + Math.ceil(sizeOf(other) * STRING_FACTOR) : units;
   };
+}
+
+/** A cost that depends on the result. */
+function ofResult(units: (result: Result | undefined) => number): RuntimeCost {
+  const cost: RuntimeCost = (_first, _second, result) => units(result);
+  return Object.assign(cost, { needsResult: true });
 }
 
 /** Parsing a selector of a given length: the text, and a struct and a list for each requirement. */
@@ -60,8 +70,8 @@ const BY_OVERLOAD = new Map<string, RuntimeCost>([
     'bytes_to_string',
     'strings_quote',
     'string_format',
-  ].map((id) => [id, traversal(0)] as const),
-  ['in_list', ([, list = null]) => costSizeOf(list)],
+  ].map((id) => [id, traversal()] as const),
+  ['in_list', (_, list) => sizeOf(list)],
   ...['less', 'greater', 'less_equals', 'greater_equals'].flatMap((id) => [
     [`${id}_string`, shorterOfTwo] as const,
     [`${id}_bytes`, shorterOfTwo] as const,
@@ -73,49 +83,40 @@ const BY_OVERLOAD = new Map<string, RuntimeCost>([
   ['matches_string', search],
   [
     'contains_string',
-    ([text = null, part = null]) =>
-      Math.ceil(costSizeOf(text) * STRING_FACTOR) * Math.ceil(costSizeOf(part) * STRING_FACTOR),
+    (text, part) => Math.ceil(sizeOf(text) * STRING_FACTOR) * Math.ceil(sizeOf(part) * STRING_FACTOR),
   ],
 ]);
 
-const equality: RuntimeCost = (args, result) =>
-  args[0] instanceof OpaqueValue ? 1 : shorterOfTwo(args, result);
+const equality: RuntimeCost = (a, b, result) => (a instanceof OpaqueValue ? 1 : shorterOfTwo(a, b, result));
 
 /** Functions of Kubernetes' libraries (k8s.io/apiserver `cel/library/cost.go`, `CallCost`), by name. */
 const BY_FUNCTION = new Map<string, RuntimeCost>([
-  ['check', Object.assign(() => AUTHORIZATION_CHECK, { isAnswer: true })],
+  ['check', Object.assign((): number => AUTHORIZATION_CHECK, { isAnswer: true })],
   ...['fieldSelector', 'labelSelector'].map(
-    (name) => [name, (args: readonly Result[]) => selectorCost(costSizeOf(args[1] ?? null))] as const,
+    (name) =>
+      [name, (_: Result | undefined, text: Result | undefined) => selectorCost(sizeOf(text))] as const,
   ),
-  ...['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf', 'includes'].map(
-    (name) => [name, (args: readonly Result[]) => (args[0] === undefined ? 0 : treeCost(args[0]))] as const,
+  ...['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'].map(
+    (name) => [name, (list: Result | undefined) => (list === undefined ? 0 : treeCost(list))] as const,
   ),
   ...['url', 'lowerAscii', 'upperAscii', 'substring', 'trim', 'jsonpatch.escapeKey'].map(
-    (name) => [name, traversal(0)] as const,
+    (name) => [name, traversal()] as const,
   ),
-  ['replace', traversal(0, 2)],
-  ['split', traversal(0, 2)],
-  [
-    'join',
-    Object.assign(
-      (_args: readonly Result[], result: Result | undefined) => traversal(0, 2)([result ?? null], undefined),
-      {
-        needsResult: true,
-      },
-    ),
-  ],
+  ['replace', traversal(2)],
+  ['split', traversal(2)],
+  ['join', ofResult((text) => Math.ceil(sizeOf(text) * 2 * STRING_FACTOR))],
   ['find', search],
   ['findAll', search],
   ...['cidr', 'isIP', 'isCIDR', 'ip', 'quantity', 'isQuantity', 'semver', 'isSemver'].map(
-    (name) => [name, traversal(0)] as const,
+    (name) => [name, traversal()] as const,
   ),
-  ['ip.isCanonical', traversal(0, 2)],
+  ['ip.isCanonical', traversal(2)],
   ['_==_', equality],
 ]);
 
 /** Signatures whose cost depends on more than the name of the function. */
 const BY_BOTH = new Map<string, RuntimeCost>([
-  ['cidr_ip', ONE],
+  ['cidr_ip', ONE_UNIT],
   ['cidr_contains_ip_string', containment(false, true)],
   ['cidr_contains_cidr_string', containment(true, true)],
 ]);
@@ -130,7 +131,7 @@ export function runtimeCost(name: string, overloadId: string): RuntimeCost {
   if (known !== undefined) return known;
   if (name === 'containsIP' || name === 'containsCIDR') return containment(name === 'containsCIDR', false);
   if (name === 'validate') return formatCost;
-  return BY_OVERLOAD.get(overloadId) ?? ONE;
+  return BY_OVERLOAD.get(overloadId) ?? ONE_UNIT;
 }
 
 /** cel-go's sets and lists (`ext/sets.go`, `ext/lists.go`) have costs by signature, which come first. */
@@ -138,47 +139,41 @@ function listCost(overloadId: string): RuntimeCost | undefined {
   const made = (units: number): number => Math.floor(units) + 1 + COST.createList;
   if (overloadId.startsWith('list_sets_')) {
     const factor = overloadId === 'list_sets_equivalent_list' ? 2 : 1;
-    return ([a = null, b = null]) => 1 + costSizeOf(a) * costSizeOf(b) * factor;
+    return (a, b) => 1 + sizeOf(a) * sizeOf(b) * factor;
   }
   if (/^list_.*_sort(?:ByAssociatedKeys)?$/u.test(overloadId)) {
-    const keys = overloadId.endsWith('_sortByAssociatedKeys') ? 1 : 0;
-    return (args) => made(comparisonsOf(args[keys] ?? null));
+    const hasKeys = overloadId.endsWith('_sortByAssociatedKeys');
+    return (list, keys) => made(comparisonsOf(hasKeys ? keys : list));
   }
   switch (overloadId) {
     case 'lists_range':
-      return ([count = null]) => made(typeof count === 'bigint' ? Math.max(Number(count), 0) : 1);
+      return (count) => made(typeof count === 'bigint' ? Math.max(Number(count), 0) : 1);
     case 'list_slice':
-      return Object.assign(
-        (_: readonly Result[], result: Result | undefined) => made(costSizeOf(result ?? null)),
-        {
-          needsResult: true,
-        },
-      );
+      return ofResult((list) => made(sizeOf(list)));
     case 'list_reverse':
-      return ([list = null]) => made(costSizeOf(list));
+      return (list) => made(sizeOf(list));
     case 'list_flatten':
     case 'list_flatten_int':
-      return ([list = null, depth = 1n]) =>
-        made(costSizeOf(list) * (typeof depth === 'bigint' ? Number(depth) : 1));
+      return (list, depth = 1n) => made(sizeOf(list) * (typeof depth === 'bigint' ? Number(depth) : 1));
     case 'list_distinct':
-      return ([list = null]) => made(comparisonsOf(list));
+      return (list) => made(comparisonsOf(list));
     default:
       return undefined;
   }
 }
 
 /** Each element compared with each other one; texts cost a little more. */
-function comparisonsOf(list: Result): number {
-  const size = costSizeOf(list);
+function comparisonsOf(list: Result | undefined): number {
+  const size = sizeOf(list);
   const first = list instanceof ListValue && size > 0 ? list.at(0) : null;
   const isText = typeof first === 'string' || first instanceof Uint8Array;
   return size * size * (isText ? 2 + STRING_FACTOR : 2);
 }
 
 /** A named format says how long its pattern is; upstream's estimate is that of a search with it. */
-const formatCost: RuntimeCost = ([format = null, text = null]) => {
+const formatCost: RuntimeCost = (format, text) => {
   const patternLength = format instanceof OpaqueValue ? (format.patternLength ?? 0) : 0;
-  return Math.ceil((1 + costSizeOf(text)) * STRING_FACTOR) * Math.ceil(patternLength * PATTERN_FACTOR);
+  return Math.ceil((1 + sizeOf(text)) * STRING_FACTOR) * Math.ceil(patternLength * PATTERN_FACTOR);
 };
 
 /** The cost of reading a value with all its parts; strings count in bytes, rounded down, as upstream does. */

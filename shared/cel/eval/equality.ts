@@ -15,6 +15,7 @@ import { isSameType } from '../check/types';
 /** Compares two values; numbers of different kinds are equal if their values are, other kinds never are. */
 export function isEqual(a: Value, b: Value): boolean {
   if (a === b) return true;
+  if (typeof a === typeof b && typeof a !== 'object' && typeof a !== 'number') return false;
   const order = compareNumbers(a, b);
   if (order !== undefined) return order === 0;
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
@@ -63,6 +64,7 @@ function areMapsEqual(a: MapValue, b: MapValue): boolean {
 
 /** Returns the order of two numbers of any kind; undefined when one is no number, NaN when one is NaN. */
 export function compareNumbers(a: Value, b: Value): number | undefined {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a < b ? -1 : a > b ? 1 : 0;
   const left = a instanceof Uint ? a.value : a;
   const right = b instanceof Uint ? b.value : b;
   if (

@@ -1,8 +1,8 @@
-import type { Overload } from '../check/declarations';
+import type { Implementation, Overload } from '../check/declarations';
 import { DYN } from '../check/types';
 import type { CelType } from '../check/types';
 import type { Call } from '../parser/ast';
-import { runtimeCost } from '../cost/runtime';
+import { ONE_UNIT, runtimeCost } from '../cost/runtime';
 import type { RuntimeCost } from '../cost/runtime';
 import { compilePattern } from '../library/regular-expressions';
 import { isEqual } from './equality';
@@ -41,7 +41,7 @@ export function planCall(planner: PlanContext, call: Call): Plan {
   const cost = runtimeCost(call.name, call.name === '_==_' ? 'equals' : overloadId);
   if (CONVERSIONS.has(call.name) && args.length === 1 && args.every(isConstant))
     return foldConversion(run, args);
-  return strictPlan(args, run, cost);
+  return strictPlan(args, { run, cost });
 }
 
 /** Operators that do not evaluate all of their arguments, or cost nothing. */
@@ -118,91 +118,134 @@ function checkPattern(argument: Plan | undefined): void {
   if (compiled instanceof EvalError) throw new PlanError(compiled.message);
 }
 
-function foldConversion(run: (args: Value[]) => Result, args: readonly ConstantPlan[]): Plan {
-  const value = run(args.map((arg) => arg.constant));
+function foldConversion(run: Implementation, args: readonly ConstantPlan[]): Plan {
+  const value = run(...args.map((arg) => arg.constant));
   if (value instanceof EvalError) throw new PlanError(value.message);
   return constantPlan(value);
 }
 
+/** A function with the costs of a call. */
+interface Callee {
+  readonly run: Implementation;
+  readonly cost: RuntimeCost;
+}
+
 /** Evaluates all arguments, then the function; the first error of an argument is the result. */
-function strictPlan(args: readonly Plan[], run: (args: Value[]) => Result, cost: RuntimeCost): Plan {
+function strictPlan(args: readonly Plan[], callee: Callee): Plan {
   const [first, second] = args;
+  const isPlain = callee.cost.needsResult !== true && callee.cost.isAnswer !== true;
+  if (first !== undefined && args.length === 1 && isPlain) return unaryPlan(first, callee);
   if (first !== undefined && second !== undefined && args.length === 2)
-    return binaryPlan([first, second], run, cost);
+    return isPlain ? binaryPlan(first, second, callee) : specialBinaryPlan(first, second, callee);
   return (frame) => {
     const values: Value[] = [];
     for (const arg of args) {
       const value = arg(frame);
       if (value instanceof EvalError) {
         // Upstream counts a call with one argument that failed, and no call with several.
-        if (args.length === 1) frame.charge(cost([value], undefined));
+        if (args.length === 1) frame.charge(callee.cost(value, undefined, undefined));
         return value;
       }
       values.push(value);
     }
-    return runCharged(frame, values, { run, cost });
+    return runCharged(frame, values, callee);
   };
 }
 
-function binaryPlan(
-  [left, right]: readonly [Plan, Plan],
-  run: (args: Value[]) => Result,
-  cost: RuntimeCost,
-): Plan {
+function unaryPlan(argument: Plan, { run, cost }: Callee): Plan {
+  if (cost !== ONE_UNIT) {
+    return (frame) => {
+      const value = argument(frame);
+      frame.charge(cost(value, undefined, undefined));
+      return value instanceof EvalError ? value : run(value);
+    };
+  }
+  return (frame) => {
+    const value = argument(frame);
+    frame.charge(1);
+    return value instanceof EvalError ? value : run(value);
+  };
+}
+
+/** A call with two arguments; upstream counts it even if one of them failed. */
+function binaryPlan(left: Plan, right: Plan, { run, cost }: Callee): Plan {
+  const isOne = cost === ONE_UNIT;
+  return (frame) => {
+    const first = left(frame);
+    const second = right(frame);
+    frame.charge(isOne ? 1 : cost(first, second, undefined));
+    if (first instanceof EvalError) return first;
+    return second instanceof EvalError ? second : run(first, second);
+  };
+}
+
+function specialBinaryPlan(left: Plan, right: Plan, callee: Callee): Plan {
   return (frame) => {
     const first = left(frame);
     const second = right(frame);
     if (first instanceof EvalError || second instanceof EvalError) {
-      frame.charge(cost([first, second], undefined));
+      frame.charge(callee.cost(first, second, undefined));
       return first instanceof EvalError ? first : second;
     }
-    return runCharged(frame, [first, second], { run, cost });
+    return runCharged(frame, [first, second], callee);
   };
 }
 
-function runCharged(
-  frame: Frame,
-  values: Value[],
-  { run, cost }: { run: (args: Value[]) => Result; cost: RuntimeCost },
-): Result {
+function runCharged(frame: Frame, values: Value[], { run, cost }: Callee): Result {
+  const [first, second] = values;
   if (cost.needsResult === true) {
-    const result = run(values);
-    frame.charge(cost(values, result));
+    const result = run(...values);
+    frame.charge(cost(first, second, result));
     return result;
   }
-  if (cost.isAnswer === true) frame.chargeAnswer(cost(values, undefined));
-  else frame.charge(cost(values, undefined));
-  return run(values);
+  const units = cost(first, second, undefined);
+  if (cost.isAnswer === true) frame.chargeAnswer(units);
+  else frame.charge(units);
+  return run(...values);
 }
 
 /** Returns what runs a function: its one signature, or the one that fits the values. */
-function dispatch(
-  name: string,
-  chosen: readonly Overload[],
-  planner: PlanContext,
-): (args: Value[]) => Result {
-  if (name === '_==_') return ([a = null, b = null]) => isEqual(a, b);
-  if (name === '_!=_') return ([a = null, b = null]) => !isEqual(a, b);
+function dispatch(name: string, chosen: readonly Overload[], planner: PlanContext): Implementation {
+  if (name === '_==_') return (a = null, b = null) => isEqual(a, b);
+  if (name === '_!=_') return (a = null, b = null) => !isEqual(a, b);
   const overloads = chosen.length > 0 ? chosen : (planner.functions.get(name)?.overloads ?? []);
   const [only] = overloads;
   const isOperator = !/^[a-zA-Z]/u.test(name);
-  const failed = (args: readonly Value[]): EvalError =>
-    isOperator
-      ? NO_OVERLOAD
-      : new EvalError(`no such overload: ${name}(${args.map((arg) => typeOfValue(arg).name).join(', ')})`);
-  const checked = (args: Value[], result: Result): Result => (result === NO_OVERLOAD ? failed(args) : result);
-  if (only !== undefined && overloads.length === 1) return (args) => checked(args, only.run(...args));
-  return (args) => {
+  if (only !== undefined && overloads.length === 1) return isOperator ? only.run : named(name, only);
+  return (...args) => {
     for (const overload of overloads) {
       if (
         overload.args.length === args.length &&
         overload.args.every((type, index) => accepts(type, args[index]))
       ) {
-        return checked(args, overload.run(...args));
+        return withName(name, args, overload.run(...args));
       }
     }
-    return failed(args);
+    return withName(name, args, NO_OVERLOAD);
   };
+}
+
+/** A function with one signature; an error that its arguments do not fit names the function. */
+function named(name: string, { run, args: { length } }: Overload): Implementation {
+  if (length === 1) {
+    return (a = null) => {
+      const result = run(a);
+      return result === NO_OVERLOAD ? withName(name, [a], result) : result;
+    };
+  }
+  if (length === 2) {
+    return (a = null, b = null) => {
+      const result = run(a, b);
+      return result === NO_OVERLOAD ? withName(name, [a, b], result) : result;
+    };
+  }
+  return (...args) => withName(name, args, run(...args));
+}
+
+function withName(name: string, args: readonly Value[], result: Result): Result {
+  if (result !== NO_OVERLOAD || !/^[a-zA-Z]/u.test(name)) return result;
+  const types = args.map((arg) => typeOfValue(arg).name).join(', ');
+  return new EvalError(`no such overload: ${name}(${types})`);
 }
 
 /** Whether a value at run time fits the kind of a parameter. */

@@ -245,11 +245,18 @@ class Planner implements PlanContext {
 }
 
 function planLocal({ slot, initial }: Local, units: number): Plan {
+  if (initial === undefined) {
+    return (frame) => {
+      frame.charge(units);
+      const value = frame.locals[slot];
+      return value === undefined ? NO_OVERLOAD : value;
+    };
+  }
   return (frame) => {
     frame.charge(units);
     const value = frame.locals[slot];
     if (value !== undefined) return value;
-    const made = initial === undefined ? NO_OVERLOAD : initial(frame);
+    const made = initial(frame);
     frame.locals[slot] = made;
     return made;
   };

@@ -59,6 +59,13 @@ export type DataKind =
   | 'scalar'
   | 'intOrString';
 
+/** A property that expressions can name. */
+export interface DataField {
+  /** The name of the property itself. */
+  readonly name: string;
+  readonly type: DataType;
+}
+
 /** What expressions know of the values of one schema. */
 export interface DataType {
   readonly kind: DataKind;
@@ -69,8 +76,8 @@ export interface DataType {
   readonly bytesMin: number;
   /** Of an object: its properties by their own names, also those that expressions cannot name. */
   readonly properties: ReadonlyMap<string, DataType>;
-  /** Of an object: the names of properties by the names in expressions. */
-  readonly names: ReadonlyMap<string, string>;
+  /** Of an object: its properties by their names in expressions. */
+  readonly fields: ReadonlyMap<string, DataField>;
   /** Of a list or a map: the type of its values. */
   readonly element: DataType | undefined;
   readonly listType: string;
@@ -85,7 +92,7 @@ const TEXT_MAX = REQUEST_BYTES_MAX - 2;
 const CHARACTER_BYTES = 4;
 
 const NO_TYPES: ReadonlyMap<string, DataType> = new Map();
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
+const NO_FIELDS: ReadonlyMap<string, DataField> = new Map();
 
 function simple(
   kind: DataKind,
@@ -98,7 +105,7 @@ function simple(
     elementsMax,
     bytesMin,
     properties: NO_TYPES,
-    names: NO_NAMES,
+    fields: NO_FIELDS,
     element: undefined,
     listType: '',
     listMapKeys: [],
@@ -225,8 +232,8 @@ const PROPERTY_BYTES = 4;
 
 function declareObject(schema: JsonSchema, { structs, name }: Declaring): DataType {
   const properties = new Map<string, DataType>();
-  const names = new Map<string, string>();
-  const fields = new Map<string, CelType>();
+  const fields = new Map<string, DataField>();
+  const types = new Map<string, CelType>();
   let bytesMin = 2;
   for (const [property, each] of Object.entries(schema.properties ?? {})) {
     const escaped = escapeName(property);
@@ -239,16 +246,16 @@ function declareObject(schema: JsonSchema, { structs, name }: Declaring): DataTy
     properties.set(property, type);
     if (escaped !== undefined) {
       for (const written of isReserved(property) ? [escaped, property] : [escaped]) {
-        names.set(written, property);
-        fields.set(written, type.celType);
+        fields.set(written, { name: property, type });
+        types.set(written, type.celType);
       }
     }
     const isAlways =
       schema.required?.includes(property) === true && (each.default ?? undefined) === undefined;
     if (isAlways) bytesMin += property.length + type.bytesMin + PROPERTY_BYTES;
   }
-  structs.set(name, fields);
-  return { ...simple('object', structOf(name), [0, bytesMin]), properties, names };
+  structs.set(name, types);
+  return { ...simple('object', structOf(name), [0, bytesMin]), properties, fields };
 }
 
 function declareText(schema: JsonSchema): DataType {
@@ -279,9 +286,7 @@ export function sizeAt(root: DataType, path: readonly string[]): { min: number; 
   for (const step of path.slice(1)) {
     if (step === '@keys') return current.kind === 'map' ? { min: 0, max: 0 } : undefined;
     const next: DataType | undefined =
-      step === '@items' || step === '@values'
-        ? current.element
-        : current.properties.get(current.names.get(step) ?? '');
+      step === '@items' || step === '@values' ? current.element : current.fields.get(step)?.type;
     if (next === undefined) return undefined;
     current = next;
   }

@@ -77,17 +77,22 @@ class DataObject extends MapValue {
     return Object.hasOwn(this.#data, name) ? this.#data[name] : undefined;
   }
 
+  override has(key: MapKey): boolean {
+    const field = typeof key === 'string' ? this.#type.fields.get(key) : undefined;
+    if (field === undefined || !Object.hasOwn(this.#data, field.name)) return false;
+    return (this.#data[field.name] ?? undefined) !== undefined;
+  }
+
   override find(key: MapKey): Value | undefined {
-    const name = typeof key === 'string' ? this.#type.names.get(key) : undefined;
-    if (name === undefined || !Object.hasOwn(this.#data, name)) return undefined;
-    const data = this.#data[name];
-    const type = this.#type.properties.get(name);
-    return data === null || data === undefined || type === undefined ? undefined : dataValue(data, type);
+    const field = typeof key === 'string' ? this.#type.fields.get(key) : undefined;
+    if (field === undefined || !Object.hasOwn(this.#data, field.name)) return undefined;
+    const data = this.#data[field.name];
+    return data === null || data === undefined ? undefined : dataValue(data, field.type);
   }
 
   override keys(): Value[] {
     const escaped = new Map<string, string>();
-    for (const [written, name] of this.#type.names) {
+    for (const [written, { name }] of this.#type.fields) {
       if (Object.hasOwn(this.#data, name) && !escaped.has(name)) escaped.set(name, written);
     }
     return Array.from(escaped.values());

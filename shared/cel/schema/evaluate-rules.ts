@@ -47,6 +47,9 @@ interface Previous {
   readonly isWithinUnchanged: () => boolean;
 }
 
+/** A new value within a new value. */
+const NO_PREVIOUS: Previous = { value: undefined, isWithinUnchanged: () => false };
+
 /**
  * Evaluates all rules of an object, in upstream's order (k8s.io/apiextensions-apiserver `schema/cel/validation.go`).
  *
@@ -59,7 +62,7 @@ export function evaluateRules(
   { onCost }: RuleEvaluation = {},
 ): RuleProblem[] {
   const run = new RuleRun(onCost);
-  run.visit(tree, '', object, { value: previous, isWithinUnchanged: () => false });
+  run.visit(tree, '', object, previous === undefined ? NO_PREVIOUS : { ...NO_PREVIOUS, value: previous });
   return run.problems;
 }
 
@@ -85,25 +88,29 @@ class RuleRun {
   #visitItems(node: RuleNode, field: string, items: readonly unknown[], previous: Previous): void {
     const { element } = node;
     if (element === undefined) return;
-    const isUnchanged = unchanged(items, previous);
-    const counterpartOf = counterparts(node, previous.value);
-    for (const [index, item] of items.entries()) {
-      const value = counterpartOf(item);
-      this.visit(element, `${field}[${index}]`, item, { value, isWithinUnchanged: isUnchanged });
+    const isWithinUnchanged = unchanged(items, previous);
+    const counterpartOf = previous === NO_PREVIOUS ? undefined : counterparts(node, previous.value);
+    for (let index = 0; index < items.length; index += 1) {
+      const item = items[index];
+      const before = counterpartOf && { value: counterpartOf(item), isWithinUnchanged };
+      this.visit(element, `${field}[${String(index)}]`, item, before ?? NO_PREVIOUS);
       if (this.#budget < 0) return;
     }
   }
 
   #visitFields(node: RuleNode, field: string, object: Record<string, unknown>, previous: Previous): void {
-    const isUnchanged = unchanged(object, previous);
+    const { properties, element } = node;
+    if (element === undefined && properties.size === 0) return;
+    const isWithinUnchanged = unchanged(object, previous);
     const before = isRecord(previous.value) ? previous.value : {};
-    for (const [name, value] of Object.entries(object)) {
-      const property = node.properties.get(name);
-      const child = property ?? node.element;
+    for (const name of Object.keys(object)) {
+      const property = properties.get(name);
+      const child = property ?? element;
       if (child === undefined) continue;
       const path = property === undefined ? `${field}[${name}]` : joinField(field, name);
-      const old = Object.hasOwn(before, name) ? before[name] : undefined;
-      this.visit(child, path, value, { value: old, isWithinUnchanged: isUnchanged });
+      const value = Object.hasOwn(before, name) ? before[name] : undefined;
+      const old = previous === NO_PREVIOUS ? previous : { value, isWithinUnchanged };
+      this.visit(child, path, object[name], old);
       if (this.#budget < 0) return;
     }
   }
@@ -142,7 +149,7 @@ class RuleRun {
     }
     this.#budget -= cost;
     if (result === true) return;
-    if (isOverLimit) {
+    if (isOverLimit === true) {
       const why = 'no further validation rules will be run due to call cost exceeds limit for rule';
       this.#stop(place, `'${COST_EXCEEDED}': ${why}: ${textOf(rule)}`);
     } else if (result instanceof EvalError) {
@@ -154,16 +161,15 @@ class RuleRun {
   }
 
   /** Evaluates a program within the limit of one call. */
-  #run(program: Program, variables: Variables): Evaluation & { isOverLimit: boolean } {
+  #run(program: Program, variables: Variables): Evaluation & { readonly isOverLimit?: boolean } {
     const spent = OBJECT_COST_MAX - this.#budget;
     const onCost = this.#onCost;
     try {
-      const evaluation = program.evaluate({
+      return program.evaluate({
         variables,
         costMax: CALL_COST_MAX,
         onCost: onCost === undefined ? undefined : (cost) => onCost(spent + cost),
       });
-      return { ...evaluation, isOverLimit: false };
     } catch (error) {
       if (!(error instanceof CostLimitExceeded)) throw error;
       const { cost, work } = error;
@@ -212,7 +218,7 @@ class RuleRun {
           'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
       };
     }
-    if (isOverLimit) {
+    if (isOverLimit === true) {
       const source = JSON.stringify(rule.messageExpression);
       return {
         problem: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`,
