@@ -18,8 +18,10 @@ export interface Macro {
   /** Release of Kubernetes, 1.x, that has it first; 0 for those it always had. */
   readonly since: number;
   /** Returns what the call means; undefined if it is a call of a function after all. */
-  readonly expand: (call: MacroCall) => Expr | undefined;
+  readonly expand: Expansion;
 }
+
+type Expansion = (call: MacroCall) => Expr | undefined;
 
 type Quantifier = 'all' | 'exists' | 'existsOne';
 
@@ -97,7 +99,7 @@ function expandSortBy(call: MacroCall): Expr {
   });
 }
 
-function member(name: string, argCount: number, since: number, expand: Macro['expand']): Macro {
+function member(name: string, argCount: number, since: number, expand: Expansion): Macro {
   return { name, argCount, isMember: true, since, expand };
 }
 

@@ -5,10 +5,10 @@ import { TooLargeHereError } from '../../../engine/request/loop-bounds';
 export const SOURCE_LENGTH_MAX = 1_500;
 
 /**
- * Cost units of work on the event loop without a pause, in at most 10 ms: those of one expression of admission with its variables, or of
+ * Cost units of work on the event loop without a pause, in at most 15 ms: those of one expression of admission with its variables, or of
  * all rules of a custom resource.
  */
-const LOOP_COST_MAX = 50_000;
+const LOOP_COST_MAX = 20_000;
 
 /** Throws TooLargeHereError for more characters of expressions than the event loop compiles at once. Never without bounds. */
 export function keepSourceWithin(bounds: LoopBounds | undefined, characters: number): void {
