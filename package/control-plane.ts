@@ -15,6 +15,7 @@ import { dialect, NAMESPACE, USER_GROUP } from '../shared/names';
 import { beginningOf, exportBeginning, rememberBeginning } from './beginnings';
 
 export { addBeginning } from './beginnings';
+export { makeServingCertificate } from './plane-options';
 import type { InjectedFaults } from './faults';
 import { createFaults } from './faults';
 import { createLocalClient, fetchLocally } from './local-access';

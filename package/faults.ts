@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, Exchange, Stage } from '../apiserver/engine/request/exchange';
+import type { Exchange, Stage } from '../apiserver/engine/request/exchange';
 import { StatusError } from '../shared/errors/status-error';
+import { defined } from '../shared/defined';
 import { NAMESPACE, SERVICE_ACCOUNT, USER } from '../shared/names';
 import type { FaultTarget, Faults } from './types';
 import { durationMs } from './plane-clock';
@@ -22,7 +23,8 @@ export interface InjectedFaults extends Faults {
 /** `expire` forgets the history of a resource in every API server. */
 export function createFaults(expire: (resource: string) => void): InjectedFaults {
   const faults = new Set<Fault>();
-  let cuts: { readonly after: number; readonly resource?: string }[] = [];
+  let cuts: Cut[] = [];
+  const watches = new Set<CuttableWatch>();
   const add = (target: FaultTarget, strike: Fault['strike']): void => {
     faults.add({ ...target, remaining: target.times ?? Infinity, strike });
   };
@@ -39,15 +41,20 @@ export function createFaults(expire: (resource: string) => void): InjectedFaults
         await fault.strike(exchange);
       }
       await next();
-      const cut = cuts.find(({ resource }) => resource === undefined || resource === exchange.info.resource);
-      if (cut !== undefined && exchange.info.verb === 'watch' && exchange.answer?.messages !== undefined)
-        exchange.answer = cutAfter(cut.after, exchange.answer);
+      const { answer, info } = exchange;
+      if (info.verb !== 'watch' || answer?.messages !== 'lines' || Buffer.isBuffer(answer.body)) return;
+      const watch = new CuttableWatch(info.resource, exchange.user.name);
+      const cut = cuts.find((each) => isCut(watch, each));
+      if (cut !== undefined) watch.cutAfter(cut.after);
+      exchange.answer = { ...answer, body: cuttable(answer.body, watch, watches) };
     },
     cutWatches: ({ after = 0, ...target } = {}) => {
-      cuts = [{ after, ...target }, ...cuts];
+      const cut = { after, ...target };
+      cuts = [cut, ...cuts];
+      for (const watch of watches) if (isCut(watch, cut)) watch.cutAfter(after);
     },
     expire,
-    conflict: (resource, times = 1) => {
+    conflict: (resource, times = 1, { user } = {}) => {
       const strike = ({ info }: Exchange): Promise<void> => {
         const why =
           'the object has been modified; please apply your changes to the latest version and try again';
@@ -56,7 +63,7 @@ export function createFaults(expire: (resource: string) => void): InjectedFaults
           details: { name: info.name, group: info.apiGroup, kind: info.resource },
         });
       };
-      faults.add({ resource, remaining: times, verb: 'update or patch', strike });
+      faults.add({ ...defined({ user }), resource, remaining: times, verb: 'update or patch', strike });
     },
     delay: (duration, target = {}) => {
       const ms = durationMs(duration);
@@ -76,6 +83,7 @@ export function createFaults(expire: (resource: string) => void): InjectedFaults
     clear: () => {
       faults.clear();
       cuts = [];
+      for (const watch of watches) watch.cutAfter(Infinity);
     },
   };
 }
@@ -89,28 +97,82 @@ function isOwn({ user }: Exchange): boolean {
   );
 }
 
-function concerns({ resource, verb }: Fault, { info }: Exchange): boolean {
+function concerns({ resource, verb, user }: Fault, { info, user: { name } }: Exchange): boolean {
+  if (user !== undefined && user !== name) return false;
   if (resource !== undefined && info.resource !== resource) return false;
   if (verb === 'update or patch') return WRITES_OF_EXISTING.has(info.verb);
   return verb === undefined || info.verb === verb;
 }
 
-/** The same answer, whose stream breaks after so many events. */
-function cutAfter(events: number, answer: Answer): Answer {
-  if (Buffer.isBuffer(answer.body) || answer.messages !== 'lines') return answer;
-  return { ...answer, body: breaking(answer.body, events) };
+interface Cut {
+  /** How many more events a watch delivers. */
+  readonly after: number;
+  readonly resource?: string;
+  readonly user?: string;
 }
 
-async function* breaking(body: AsyncIterable<Buffer>, events: number): AsyncGenerator<Buffer> {
-  let left = events;
-  for await (const piece of body) {
+function isCut({ resource, user }: CuttableWatch, cut: Cut): boolean {
+  return (cut.resource ?? resource) === resource && (cut.user ?? user) === user;
+}
+
+/** An open watch: how many events it may still deliver, and how a read that waits for the next one is broken. */
+class CuttableWatch {
+  readonly resource: string;
+  readonly user: string;
+  left = Infinity;
+  interrupt: (error: Error) => void = () => undefined;
+
+  constructor(resource: string, user: string) {
+    this.resource = resource;
+    this.user = user;
+  }
+
+  /** A watch that is cut stays so. */
+  cutAfter(events: number): void {
+    if (this.left === 0) return;
+    this.left = events;
+    if (events === 0) this.interrupt(cutError());
+  }
+
+  /** Takes the lines of the piece that may be delivered; undefined if none may. */
+  take(piece: Buffer): Buffer | undefined {
+    if (this.left === Infinity) return piece;
     let end = 0;
-    while (left > 0 && end < piece.length) {
+    while (this.left > 0 && end < piece.length) {
       const newline = piece.indexOf(NEWLINE, end);
       end = newline < 0 ? piece.length : newline + 1;
-      left -= 1;
+      this.left -= 1;
     }
-    if (end > 0) yield piece.subarray(0, end);
-    if (left === 0) throw new Error('a fault that the test injects cuts the watch');
+    return end === 0 ? undefined : piece.subarray(0, end);
+  }
+}
+
+function cutError(): Error {
+  return new Error('a fault that the test injects cuts the watch');
+}
+
+/** The same stream, which breaks when its watch is cut. */
+async function* cuttable(
+  body: AsyncIterable<Buffer>,
+  watch: CuttableWatch,
+  watches: Set<CuttableWatch>,
+): AsyncGenerator<Buffer> {
+  const pieces = body[Symbol.asyncIterator]();
+  watches.add(watch);
+  try {
+    while (watch.left > 0) {
+      const step = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
+        watch.interrupt = reject;
+        pieces.next().then(resolve, reject);
+      });
+      if (step.done === true) return;
+      const allowed = watch.take(step.value);
+      if (allowed !== undefined) yield allowed;
+    }
+    throw cutError();
+  } finally {
+    watches.delete(watch);
+    // Not awaited: a read that was interrupted ends only with the request, which ends when this stream breaks.
+    void pieces.return?.();
   }
 }

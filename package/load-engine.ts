@@ -2,7 +2,7 @@ import type nodeFs from 'node:fs';
 import path from 'node:path';
 import type nodeV8 from 'node:v8';
 import type nodeVm from 'node:vm';
-import type { ControlPlane, ControlPlaneOptions } from './types';
+import type { ControlPlane, ControlPlaneOptions, ServingCertificate } from './types';
 
 /** What an instance of the engine is made for. All modules of an instance share it. */
 export interface Instance {
@@ -13,6 +13,7 @@ export interface Instance {
 export interface Engine {
   /** Adds the first objects of control planes with the default options, so that a start need not create them. */
   addBeginning(text: string): void;
+  makeServingCertificate(hosts: readonly string[]): ServingCertificate;
   startControlPlane(options: ControlPlaneOptions, build: { readonly version: string }): Promise<ControlPlane>;
 }
 

@@ -12,7 +12,7 @@ import { silentLog } from '../shared/log/log';
 import { API_SERVICE_NAME } from '../shared/names';
 import type { SigningKey } from '../shared/tokens/token-key';
 import { signingKeyOf } from '../shared/tokens/token-key';
-import type { ClientNodeConfig, ControlPlaneOptions } from './types';
+import type { ClientNodeConfig, ControlPlaneOptions, ServingCertificate } from './types';
 
 const CERTIFICATE_DAYS = 365;
 
@@ -77,6 +77,18 @@ export function newIdentity(): Identity {
     decoded: new WeakMap(),
     users: new Map(),
   };
+}
+
+/** Makes a certificate with an authority of its own, for a server of the test. */
+export function makeServingCertificate(hosts: readonly string[]): ServingCertificate {
+  const authority = makeCa({ commonName: 'orch-testing', validDays: CERTIFICATE_DAYS });
+  const { certificatePem, privateKeyPem } = issueCertificate(authority, {
+    commonName: hosts[0] ?? 'localhost',
+    hosts,
+    usages: ['server'],
+    validDays: CERTIFICATE_DAYS,
+  });
+  return { cert: certificatePem, key: privateKeyPem, ca: authority.certificatePem };
 }
 
 /** The options of the flags, with keys in memory instead of files. */

@@ -1,5 +1,5 @@
 import { cacheCode, loadEngine } from './load-engine';
-import type { ControlPlane, ControlPlaneOptions, ControlPlaneSnapshot } from './types';
+import type { ControlPlane, ControlPlaneOptions, ControlPlaneSnapshot, ServingCertificate } from './types';
 
 export type * from './types';
 
@@ -16,6 +16,22 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   cacheCode();
   return started;
 }
+
+/**
+ * Makes a certificate for a server of the test, such as one of webhooks, with an authority of its own.
+ *
+ * ```ts
+ * const { cert, key, ca } = makeServingCertificate();
+ * const server = https.createServer({ cert, key }, handler); // and in the configuration: caBundle: Buffer.from(ca).toString('base64')
+ * ```
+ *
+ * @param hosts Addresses and DNS names of the server; those of this machine if absent.
+ */
+export function makeServingCertificate(hosts: readonly string[] = LOCAL_HOSTS): ServingCertificate {
+  return loadEngine({ dialect: 'kubernetes', apiLevel: undefined }).makeServingCertificate(hosts);
+}
+
+const LOCAL_HOSTS = ['127.0.0.1', '::1', 'localhost'];
 
 /** The hooks of jest, of vitest, or of `node:test`. */
 export interface TestHooks {

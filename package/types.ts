@@ -100,24 +100,34 @@ export interface FaultTarget {
   readonly resource?: string;
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
   readonly verb?: string;
+  /** The name of the user that sends them, such as that of the operator and not of the test. */
+  readonly user?: string;
   /** How many requests; no limit if absent. */
   readonly times?: number;
 }
 
 /** Faults that clients must survive. They concern all requests except those of the control plane's own controllers. */
 export interface Faults {
-  /** Cuts watches in the middle of their stream, each after so many events; also those that begin later, until `clear`. */
-  cutWatches(how?: { readonly after?: number; readonly resource?: string }): void;
+  /** Cuts the open watches in the middle of their stream, each after so many more events (0: at once); also those that begin later, until `clear`. */
+  cutWatches(how?: { readonly after?: number; readonly resource?: string; readonly user?: string }): void;
   /** Ends the open watches of a resource with 410, and forgets its history, so that clients must list again. */
   expire(resource: string): void;
-  /** Refuses the next `times` updates and patches of a resource with 409 Conflict; one by default. */
-  conflict(resource: string, times?: number): void;
+  /** Refuses the next `times` updates and patches of a resource with 409 Conflict, of one user or of all; one by default. */
+  conflict(resource: string, times?: number, target?: { readonly user?: string }): void;
   /** Delays requests by a duration of real time. */
   delay(duration: Duration, target?: FaultTarget): void;
   /** Answers requests with this code of HTTP. */
   fail(code: number, target?: FaultTarget): void;
   /** Ends all faults. */
   clear(): void;
+}
+
+/** A certificate for a server of the test, such as one of webhooks. All are PEM. */
+export interface ServingCertificate {
+  readonly cert: string;
+  readonly key: string;
+  /** Its authority; in base64 it is the `caBundle` of a webhook. */
+  readonly ca: string;
 }
 
 /** A control plane in this process. */

@@ -6,16 +6,28 @@ import { resourcesAt } from '../../shared/api/resources';
 import type { ServedKinds } from '../../shared/api/types/message-types';
 import type { Client } from '../../shared/client/client';
 import { createClient } from '../../shared/client/client';
+import { ConnectionError } from '../../shared/client/connection-error';
 import { loadKubeconfig } from '../../shared/client/kubeconfig';
 import type { ClientOptions } from '../../shared/client/options';
+import type { Transport } from '../../shared/client/transport';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../shared/names';
 import type { ApiObject } from '../../shared/object/object';
 import type { ResourceClient, ResourceDefinition } from './resource-client';
 import { createResourceClient } from './resource-client';
 
-/** A kubeconfig, or the address and credentials of a server. */
+/** Something that sends requests itself, such as a control plane of `orch/testing` or what its `as` returns. */
+export interface FetchAccess {
+  /** As the global `fetch`, for a path of the API. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** A kubeconfig, the address and credentials of a server, or an access that sends requests itself. */
 export type ConnectOptions =
-  { readonly kubeconfig?: string; readonly context?: string; readonly userAgent?: string } | ClientOptions;
+  | { readonly kubeconfig?: string; readonly context?: string; readonly userAgent?: string }
+  | ClientOptions
+  | FetchAccess;
 
 type Versions<Group> = {
   readonly [Version in keyof Group]: {
@@ -53,6 +65,7 @@ export function connect(options: ConnectOptions = {}): TypedClient & Connection 
 }
 
 function clientOptions(options: ConnectOptions): ClientOptions {
+  if ('fetch' in options) return { server: NO_SERVER, transport: () => fetchTransport(options) };
   if ('server' in options) return options;
   const { kubeconfig, context, userAgent = 'orch-client' } = options;
   const listed = (process.env['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== '');
@@ -72,6 +85,68 @@ function clientOptions(options: ConnectOptions): ClientOptions {
     ...loadKubeconfig({ ...source, ...(context === undefined ? {} : { context }) }).client,
     userAgent,
   };
+}
+
+/** An access knows where its requests go. */
+const NO_SERVER = 'http://fetch.invalid';
+
+function fetchTransport(access: FetchAccess): Transport {
+  const stream: Transport['stream'] = async ({ method, path: target, headers, body }, deadline) => {
+    const { timeoutMs, signal = new AbortController().signal } = deadline;
+    const call = linkedAbort(signal);
+    const explain = (error: unknown): unknown =>
+      call.signal.aborted ? call.signal.reason : connectionError(`${method} ${target}`, method, error);
+    const late = new Error(`no answer within ${String(timeoutMs)} ms`);
+    const timer = setTimeout(
+      () => call.abort(connectionError(`${method} ${target}`, method, late)),
+      Math.min(timeoutMs, TIMER_MAX_MS),
+    );
+    const end = (): void => {
+      call.abort(new Error('the client has ended the response'));
+      call.unlink();
+    };
+    try {
+      const sent =
+        body === undefined ? {} : { body: typeof body === 'string' ? body : Uint8Array.from(body) };
+      const response = await access.fetch(target, { method, headers, ...sent, signal: call.signal });
+      const chunks = chunksOf(response, { explain, end });
+      return { code: response.status, headers: Object.fromEntries(response.headers), chunks, end };
+    } catch (error) {
+      call.unlink();
+      throw explain(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return {
+    send: async (request, deadline) => {
+      const { code, headers, chunks } = await stream(request, deadline);
+      const pieces: Buffer[] = [];
+      for await (const chunk of chunks) pieces.push(chunk);
+      return { code, headers, body: Buffer.concat(pieces) };
+    },
+    stream,
+    close: () => undefined,
+  };
+}
+
+function connectionError(request: string, method: string, cause: unknown): ConnectionError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const outcomeUnknown = method !== 'GET' && method !== 'HEAD';
+  return new ConnectionError(`${request}: ${message}`, { code: 'ECONNRESET', outcomeUnknown, cause });
+}
+
+async function* chunksOf(
+  { body }: Response,
+  call: { readonly explain: (error: unknown) => unknown; readonly end: () => void },
+): AsyncGenerator<Buffer> {
+  try {
+    if (body !== null) for await (const piece of body) yield Buffer.from(piece as Uint8Array);
+  } catch (error) {
+    throw call.explain(error);
+  } finally {
+    call.end();
+  }
 }
 
 type UntypedGroup = Record<string, Record<string, (namespace?: string) => ResourceClient<ApiObject>>>;

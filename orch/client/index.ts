@@ -7,7 +7,7 @@
  * for await (const change of client.core.v1.pods('ns').informer({ signal })) console.log(change.type, change.object.metadata.name);
  * ```
  */
-export type { Connection, ConnectOptions, TypedClient } from './connect';
+export type { Connection, ConnectOptions, FetchAccess, TypedClient } from './connect';
 export { connect } from './connect';
 export type {
   ApplyOptions,

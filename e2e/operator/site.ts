@@ -1,0 +1,19 @@
+import type { ApiObject } from 'orch/client';
+import { defineResource } from 'orch/client';
+
+/** A page that is served under a host name. */
+export interface Site extends ApiObject {
+  readonly spec: { readonly host: string; readonly page: string; readonly replicas?: number };
+  readonly status?: {
+    readonly phase: 'Deploying' | 'Ready';
+    readonly readyReplicas: number;
+    readonly observedGeneration: number;
+  };
+}
+
+export const Sites = defineResource<Site>({
+  group: 'example.com',
+  version: 'v1',
+  resource: 'sites',
+  kind: 'Site',
+});
