@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -113,12 +113,29 @@ test(
   }),
 );
 
-test('the operator of the manual passes its own test', async () => {
-  const page = await readFile(path.join(repositoryRoot, 'apiserver/docs/testing.md'), 'utf8');
-  const files = [...page.matchAll(/```(?:js|yaml)\n(?:\/\/|#) (\S+)\n(.*?)```/gsu)];
-  expect(files.map(([, name]) => name)).toEqual(['crd.yaml', 'operator.mjs', 'operator.test.mjs']);
-  for (const [, name = '', text = ''] of files) await writeFile(path.join(folder, name), text);
-  const { stdout } = await run(process.execPath, ['--test', 'operator.test.mjs'], { cwd: folder });
+/** Compiles files of the project with the declarations of the packed file; `words` are further options. */
+async function compile(cwd: string, words: readonly string[]): Promise<void> {
+  const tsc = path.join(repositoryRoot, 'node_modules', 'typescript', 'bin', 'tsc');
+  const types = ['--typeRoots', path.join(repositoryRoot, 'node_modules', '@types'), '--types', 'node'];
+  await run(
+    process.execPath,
+    [tsc, '--strict', '--target', 'es2023', '--module', 'node20', ...types, ...words],
+    {
+      cwd,
+    },
+  );
+}
+
+test('the operator of the tutorial compiles against the package, and passes its own test', async () => {
+  const [source, root] = [path.join(repositoryRoot, 'e2e/operator'), path.join(folder, 'operator')];
+  const files = ['site', 'reconcile-site', 'run-operator', 'serve-webhook', 'main', 'site.spec'];
+  await cp(path.join(source, 'config'), path.join(root, 'config'), { recursive: true });
+  for (const name of files) await cp(path.join(source, `${name}.ts`), path.join(root, `${name}.ts`));
+  await compile(
+    root,
+    files.map((name) => `${name}.ts`),
+  );
+  const { stdout } = await run(process.execPath, ['--test', 'site.spec.js'], { cwd: root });
   expect(stdout).toMatch(/pass 3\b/u);
 });
 
@@ -223,26 +240,7 @@ const https = require('node:https');
     path.join(folder, 'use.mts'),
     `import { startControlPlane } from 'orch/testing';\nimport type { ControlPlane } from 'orch';\nconst cluster: ControlPlane = await startControlPlane({ replicas: 3 });\nawait cluster.clock.advance('2h');\n`,
   );
-  const tsc = path.join(repositoryRoot, 'node_modules', 'typescript', 'bin', 'tsc');
-  const types = path.join(repositoryRoot, 'node_modules', '@types');
-  await run(
-    process.execPath,
-    [
-      tsc,
-      '--noEmit',
-      '--strict',
-      '--target',
-      'es2022',
-      '--module',
-      'nodenext',
-      '--typeRoots',
-      types,
-      '--types',
-      'node',
-      'use.mts',
-    ],
-    { cwd: folder },
-  );
+  await compile(folder, ['--noEmit', 'use.mts']);
 });
 
 test('the programs start by npx', async () => {

@@ -78,6 +78,15 @@ export const VITEST = {
   unpack: installNpm,
 };
 
+/** Writes the reference. It has a compiler of its own, because TypeScript 7 has no interface for programs. */
+export const TYPEDOC = {
+  title: 'typedoc 0.28 (npm packages)',
+  folder: path.join(TOOLS, 'typedoc'),
+  programs: ['node_modules/typedoc/bin/typedoc'],
+  npmPackages: ['typedoc@0.28.20', 'typedoc-plugin-markdown@4.14.1', 'typescript@6.0.3'],
+  unpack: installNpm,
+};
+
 /** Clients of other projects, for `e2e/clients`. */
 export const CLIENT_TOOL = {
   kubectlAndHelm: {

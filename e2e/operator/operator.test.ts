@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { repositoryRoot } from '../../deploy/local/repository';
 import { connect } from 'orch/client';
 import { startControlPlane } from 'orch/testing';
 import type { Link } from './operator-suite';
@@ -43,4 +45,13 @@ describeOperator('with orch/testing', async () => {
     });
   };
   return { admin: connect(cluster), link, stop: async () => cluster.stop() };
+});
+
+test('the code of the tutorial is that of the files', () => {
+  const page = readFileSync(path.join(repositoryRoot, 'apiserver/docs/tutorial.md'), 'utf8');
+  const blocks = [...page.matchAll(/```(?:ts|yaml) (\S+)\n(.*?)```/gsu)];
+  const shown = Object.fromEntries(blocks.map(([, name = '', text]) => [name, text]));
+  const files = Object.keys(shown).map((name) => [name, readFileSync(path.join(__dirname, name), 'utf8')]);
+  expect(shown).toEqual(Object.fromEntries(files));
+  expect(Object.keys(shown)).toContain('site.spec.ts');
 });
