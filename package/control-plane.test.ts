@@ -272,6 +272,22 @@ test('faults refuse, cut and expire, and end when they are cleared', async () =>
   expect((await cut.next()).value.object.metadata.name).toBe('one');
   await expect(cut.next()).rejects.toThrow('cuts the watch');
   cluster.faults.clear();
+  const path = `${CONFIG_MAPS}?watch=true&resourceVersion=${list.metadata.resourceVersion}`;
+  const [ours, others] = [eventsOf(cluster, path), eventsOf(cluster.as('kate', ['system:masters']), path)];
+  const namesOf = async (events: AsyncGenerator<any>): Promise<readonly string[]> => [
+    (await events.next()).value.object.metadata.name,
+    (await events.next()).value.object.metadata.name,
+  ];
+  expect([await namesOf(ours), await namesOf(others)]).toEqual([
+    ['one', 'two'],
+    ['one', 'two'],
+  ]);
+  cluster.faults.cutWatches({ user: 'kate' });
+  await expect(others.next()).rejects.toThrow('cuts the watch');
+  await send(cluster, 'POST', CONFIG_MAPS, configMap('three'));
+  expect((await ours.next()).value.object.metadata.name).toBe('three');
+  await ours.return(undefined);
+  cluster.faults.clear();
   cluster.faults.expire('configmaps');
   const late = eventsOf(
     cluster,

@@ -35,10 +35,15 @@ const LOCAL_HOSTS = ['127.0.0.1', '::1', 'localhost'];
 
 /** The hooks of jest, of vitest, or of `node:test`. */
 export interface TestHooks {
+  /** Of jest and vitest. */
   readonly beforeAll?: (work: () => Promise<void>) => unknown;
+  /** Of `node:test`. */
   readonly before?: (work: () => Promise<void>) => unknown;
+  /** Before each test. */
   readonly beforeEach: (work: () => Promise<void>) => unknown;
+  /** Of jest and vitest. */
   readonly afterAll?: (work: () => Promise<void>) => unknown;
+  /** Of `node:test`. */
   readonly after?: (work: () => Promise<void>) => unknown;
 }
 

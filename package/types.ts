@@ -15,6 +15,7 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
+/** What a control plane serves, runs and begins with. */
 export interface ControlPlaneOptions {
   /** Names of groups and labels: those of Kubernetes (the default), or the neutral ones of orch. */
   readonly dialect?: 'kubernetes' | 'orch';

@@ -134,3 +134,30 @@ test('a controller reconciles an object for changes of what it owns, and when it
   await running;
   expect(calls.slice(0, 3)).toEqual(['ns/web there', 'ns/web there', 'ns/web gone']);
 });
+
+test('a client of a fetch function fails as one over sockets does', async () => {
+  const answers: (() => Promise<Response>)[] = [
+    async () => Promise.reject(new TypeError('no network')),
+    async () => new Promise(() => undefined),
+    async () =>
+      Promise.resolve(
+        new Response(
+          new ReadableStream({
+            start: (controller) => controller.error(new Error('cut')),
+          }),
+        ),
+      ),
+    async () =>
+      Promise.resolve(Response.json({ kind: 'Status', reason: 'NotFound', code: 404 }, { status: 404 })),
+  ];
+  const maps = connect({ fetch: async () => answers.shift()!() }).core.v1.configmaps('ns');
+  await expect(maps.create(data('a', '1'))).rejects.toMatchObject({
+    name: 'ConnectionError',
+    outcomeUnknown: true,
+    message: expect.stringContaining('no network'),
+  });
+  // It answers nothing: the time limit of the call ends it.
+  await expect(maps.get('a', { timeoutMs: 1 })).rejects.toMatchObject({ outcomeUnknown: false });
+  await expect(maps.get('a')).rejects.toMatchObject({ message: expect.stringContaining('cut') });
+  await expect(maps.get('a')).rejects.toMatchObject({ status: { reason: 'NotFound' } });
+});

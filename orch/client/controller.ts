@@ -25,6 +25,7 @@ export type Reconcile<T extends ApiObject> = (
   signal: AbortSignal,
 ) => Promise<Requeue | undefined | void>;
 
+/** What a controller reconciles, and how. */
 export interface ControllerOptions<T extends ApiObject> {
   readonly client: Connection;
   readonly resource: ResourceDefinition<T>;

@@ -44,6 +44,7 @@ export function defineResource<T extends ApiObject>(
   return { namespaced: true, ...definition };
 }
 
+/** Options of a server-side apply. */
 export interface ApplyOptions extends WriteOptions {
   /** Required by the server: the manager that owns the applied fields. */
   readonly fieldManager: string;
@@ -52,6 +53,7 @@ export interface ApplyOptions extends WriteOptions {
   readonly subresource?: string;
 }
 
+/** Which objects a watch follows, and from where. */
 export interface ResumedWatchOptions extends Omit<Selection, 'namespace'> {
   /** Events after this version. Absent, or `0`: the current objects as ADDED events first, then all changes. */
   readonly resourceVersion?: string | undefined;
@@ -64,18 +66,23 @@ export interface ResumedWatchOptions extends Omit<Selection, 'namespace'> {
  */
 export interface ResourceClient<T extends ApiObject> {
   readonly resource: ResourceDefinition<T>;
+  /** Throws a StatusError with reason NotFound if there is none of the name. */
   get(name: string, options?: GetOptions): Promise<T>;
   /** Everything, read in pages of `limit` (500 if absent) of one version. */
   list(options?: Omit<ListOptions, 'namespace'>): Promise<ApiList<T>>;
+  /** Creates the object in its namespace, or in that of the client. Returns it as stored. */
   create(object: Sent<NoInfer<T>>, options?: WriteOptions): Promise<T>;
   /** Replaces the object; a stale resourceVersion is a 409. */
   update(object: Sent<NoInfer<T>>, options?: ObjectWriteOptions): Promise<T>;
+  /** Replaces the status alone, where the resource has the subresource. */
   updateStatus(object: Sent<NoInfer<T>>, options?: WriteOptions): Promise<T>;
   /** Server-side apply: creates the object, or changes the fields in it that this manager owns. */
   apply(object: Sent<NoInfer<T>>, options: ApplyOptions): Promise<T>;
+  /** Changes the object by one of the patch types. Returns it as stored. */
   patch(name: string, patch: Patch, options?: ObjectWriteOptions): Promise<T>;
   /** Returns the object if it is still held by finalizers, else a Status. */
   delete(name: string, deleteOptions?: DeleteOptions, options?: WriteOptions): Promise<ApiObject>;
+  /** Deletes all selected objects. */
   deleteCollection(
     selection?: Omit<Selection, 'namespace'>,
     deleteOptions?: DeleteOptions,

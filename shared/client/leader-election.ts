@@ -13,6 +13,7 @@ import type { LeaseRef } from './lease-record';
 import { claimedLease, newLease, releasedLease } from './lease-record';
 import { hasCode } from './status';
 
+/** A candidate for a Lease, and its times. */
 export interface LeaderElectionOptions {
   readonly client: Client;
   readonly lease: LeaseRef;

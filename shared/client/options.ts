@@ -95,6 +95,7 @@ export interface ObjectWriteOptions extends WriteOptions {
   readonly subresource?: string;
 }
 
+/** The body of a patch and its type. */
 export interface Patch {
   /** One of MEDIA_TYPE's patch types. */
   readonly contentType: string;
@@ -111,6 +112,7 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
+/** A list of objects, and the version of which it is complete. */
 export interface ApiList<T extends ApiObject = ApiObject> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -121,6 +123,7 @@ export interface ApiList<T extends ApiObject = ApiObject> {
 export const WATCH_EVENT_TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'] as const;
 export type WatchEventType = (typeof WATCH_EVENT_TYPES)[number];
 
+/** One event of a watch. */
 export interface WatchEvent<T extends ApiObject = ApiObject> {
   readonly type: WatchEventType;
   /** A BOOKMARK's object carries only a resourceVersion. */

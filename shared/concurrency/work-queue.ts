@@ -2,6 +2,7 @@ import { untilAborted } from './abort';
 import type { Clock, Timers } from './clock';
 import { systemTimers } from './clock';
 
+/** The backoff and the limits of a work queue. */
 export interface WorkQueueOptions {
   /** The wait after a key's first failure, in milliseconds; doubles with each further one. 5 if not given. */
   readonly retryInitialMs?: number;
@@ -66,6 +67,7 @@ const RETRY_INITIAL_MS = 5;
 const RETRY_MAX_MS = 60_000;
 const KEYS_MAX = 1_000_000;
 
+/** Creates a queue of keys: each is worked on by one worker at a time, and added again after backoff when it fails. */
 export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
   return new KeyQueue(options);
 }

@@ -8,7 +8,9 @@ export type Indexers<T extends ApiObject> = Readonly<Record<string, Indexer<T>>>
 export interface Store<T extends ApiObject> {
   /** By `namespace/name`, or `name` of a cluster-scoped object. */
   get(key: string): T | undefined;
+  /** All objects. */
   list(): readonly T[];
+  /** The keys of all objects. */
   keys(): readonly string[];
   /** Objects that the named indexer puts under this value. Throws RangeError if there is no such indexer. */
   byIndex(index: string, value: string): readonly T[];

@@ -21,6 +21,7 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
+/** What every object has beside its kind. */
 export interface ObjectMeta {
   readonly name?: string;
   readonly generateName?: string;
