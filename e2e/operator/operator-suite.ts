@@ -5,7 +5,7 @@ import { eventually } from '../../shared/testing/eventually';
 import { FINALIZER, HOSTS } from './reconcile-site';
 import { runOperator } from './run-operator';
 import { serveWebhook } from './serve-webhook';
-import type { Site } from './site';
+import type { Site, SiteSpec } from './site';
 import { Sites } from './site';
 
 export type SiteClient = TypedClient & Connection;
@@ -80,7 +80,7 @@ export function describeOperator(title: string, startTarget: () => Promise<Targe
       return operator;
     };
     const sites = () => admin.of(Sites, namespace);
-    const create = async (name: string, spec: Partial<Site['spec']> = {}): Promise<Site> =>
+    const create = async (name: string, spec: Partial<SiteSpec> = {}): Promise<Site> =>
       sites().create(site(name, { host: `${name}.${namespace}.example.com`, ...spec }));
     const found = async <T>(reading: Promise<T>): Promise<T | undefined> =>
       reading.catch((error: unknown) => {
@@ -301,7 +301,7 @@ function runInThisProcess(link: Link, identity: string): RunningOperator {
 
 function site(
   name: string,
-  spec: Partial<Site['spec']>,
+  spec: Partial<SiteSpec>,
 ): Pick<Site, 'spec'> & { readonly metadata: { readonly name: string } } {
   return { metadata: { name }, spec: { host: `${name}.example.com`, page: 'hello', ...spec } };
 }

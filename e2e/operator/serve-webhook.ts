@@ -51,7 +51,7 @@ export async function serveWebhook({ client, cert, key, port }: WebhookOptions):
   };
 }
 
-const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]+$/u;
+const HOST = /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z]+$/u;
 
 /** Why the site is refused; undefined if it is not. */
 async function refusalOf(client: Connection, { metadata, spec }: Site): Promise<string | undefined> {

@@ -1,9 +1,15 @@
 import type { ApiObject } from 'orch/client';
 import { defineResource } from 'orch/client';
 
+export interface SiteSpec {
+  readonly host: string;
+  readonly page: string;
+  readonly replicas?: number;
+}
+
 /** A page that is served under a host name. */
 export interface Site extends ApiObject {
-  readonly spec: { readonly host: string; readonly page: string; readonly replicas?: number };
+  readonly spec: SiteSpec;
   readonly status?: {
     readonly phase: 'Deploying' | 'Ready';
     readonly readyReplicas: number;
