@@ -152,6 +152,8 @@ const CHANGES = {
   secretsColumn: { until: '1.31' },
   /** The name of the Service of a new StatefulSet is a DNS label. */
   serviceNamesOfStatefulSets: { since: '1.33' },
+  /** The documents of OpenAPI name the query parameter `sendInitialEvents`. */
+  streamingLists: { since: '1.27' },
   /** The scheduling directives of a suspended Job that never started may change. */
   suspendedJobTemplates: { since: '1.23' },
   /** The parts of the name of a sysctl may be separated by slashes. */

@@ -1,5 +1,5 @@
 import { ownKeyMap } from '../../../shared/own-key-map';
-import { messageType } from '../../../shared/schema/types';
+import { isInForce } from '../../../shared/api/changes';
 
 /** One parameter of the path or the query. */
 export interface Parameter {
@@ -11,11 +11,11 @@ export interface Parameter {
 const CONTINUE = text('continue', 'The position of the next page: metadata.continue of the previous one.');
 const FIELD_SELECTOR = text(
   'fieldSelector',
-  'Returns only objects with these field values, as in metadata.name=web.',
+  'Restricts the list of returned objects by their fields, as in metadata.name=web.',
 );
 const LABEL_SELECTOR = text(
   'labelSelector',
-  'Returns only objects with these labels, as in app=web,tier!=test.',
+  'Restricts the list of returned objects by their labels, as in app=web,tier!=test.',
 );
 const LIMIT = integer('limit', 'The maximum number of objects in one page.');
 const RESOURCE_VERSION = text(
@@ -27,7 +27,7 @@ const RESOURCE_VERSION_MATCH = text(
   'The interpretation of resourceVersion: Exact or NotOlderThan.',
 );
 const TIMEOUT = integer('timeoutSeconds', 'The time limit of the request.');
-const WATCH = flag('watch', 'Watch for changes instead of listing the objects.');
+const WATCH = flag('watch', 'Watch for changes to the described resources instead of listing them.');
 const BOOKMARKS = flag(
   'allowWatchBookmarks',
   'Send bookmarks: events with the current resource version and no object.',
@@ -63,7 +63,7 @@ export const QUERY = {
     LIMIT,
     RESOURCE_VERSION,
     RESOURCE_VERSION_MATCH,
-    ...(messageType('meta/v1.ListOptions').byName.has(INITIAL_EVENTS.name) ? [INITIAL_EVENTS] : []),
+    ...(isInForce('streamingLists') ? [INITIAL_EVENTS] : []),
     TIMEOUT,
     WATCH,
   ],
