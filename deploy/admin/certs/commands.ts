@@ -82,7 +82,7 @@ const ROTATE_FLAGS = [
     values: ['', ...ROTATION_PHASES],
     default: '',
     group: 'Generic',
-    help: 'trust: create a successor, trusted beside the current authority; issue: issue all certificates by the successor; finish: remove the predecessor; undo: go one phase back. A phase that was interrupted is completed by running it again.',
+    help: 'trust: create a successor, trusted beside the current authority; issue: issue all certificates by the successor; finish: remove the predecessor; undo-issue and undo-trust: take the phase back. A phase that was interrupted is completed by running it again.',
   },
   {
     name: 'settle',

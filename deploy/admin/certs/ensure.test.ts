@@ -1,7 +1,17 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from 'js-yaml';
 import { makeCa } from '../../../shared/certs/certificate';
 import type { Workload } from './bundle-store';
@@ -289,6 +299,28 @@ test('a write to a folder that another process changed since the read is refused
   expect(await one.read('redis')).toEqual({ password: 'of the other' });
   expect(await one.write('redis', { password: 'of the first' })).toBe(true);
   expect(file('redis', 'password')).toBe('of the first');
+});
+
+test('a write waits for the lock of another process, and takes that of one that was killed', async () => {
+  await ensure();
+  const store = openFolderStore(dir);
+  const lock = path.join(dir, 'redis', '.lock');
+  await store.read('redis');
+  writeFileSync(lock, '');
+  let isWritten = false;
+  const writing = store.write('redis', { password: 'later' }).then((result) => {
+    isWritten = true;
+    return result;
+  });
+  await sleep(100);
+  expect(isWritten).toBe(false);
+  rmSync(lock);
+  expect(await writing).toBe(true);
+  await store.read('redis');
+  writeFileSync(lock, '');
+  utimesSync(lock, new Date(0), new Date(0));
+  expect(await store.write('redis', { password: 'last' })).toBe(true);
+  expect(readdirSync(path.join(dir, 'redis'))).toEqual(['password']);
 });
 
 test('the expiry of each certificate is reported, missing ones first', async () => {

@@ -1,5 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../../shared/concurrency/clock';
 import { writeFileAtomically } from '../../../shared/files/atomic-file';
 import { makeDirectory } from '../../../shared/files/make-directory';
 import { readFlagFile } from '../../../shared/flags/command';
@@ -7,26 +9,33 @@ import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 
 /**
- * Bundles as folders below `root`: `<root>/<name>/tls.crt`. Keys can be read by their owner and group only (mode 0640). A write that a crash
- * interrupted is completed by the next read.
+ * Bundles as folders below `root`: `<root>/<name>/tls.crt`. Keys can be read by their owner and group only (mode 0640). One process writes a folder
+ * at a time, by a lock file. A write that a crash interrupted is completed by the next read.
  */
 export function openFolderStore(root: string): BundleStore {
   /** The contents of bundles when they were read last. */
   const seen = new Map<string, string>();
   return {
     read: async (name) => {
-      const bundle = readBundle(path.join(root, name));
+      const folder = path.join(root, name);
+      if (existsSync(path.join(folder, JOURNAL_FILE)))
+        await whileLocked(folder, () => {
+          completeWrite(folder);
+        });
+      const bundle = readBundle(folder);
       seen.set(name, JSON.stringify(bundle ?? {}));
-      return Promise.resolve(bundle);
+      return bundle;
     },
     write: async (name, bundle) => {
       const folder = path.join(root, name);
-      // Without a lock: two writers conflict unless they write in the same milliseconds.
-      if (seen.get(name) !== JSON.stringify(readBundle(folder) ?? {})) return Promise.resolve(false);
       makeDirectory(folder, FOLDER_MODE);
-      writeFileAtomically(path.join(folder, JOURNAL_FILE), JSON.stringify(bundle), 0o640);
-      writeFiles(folder, bundle);
-      return Promise.resolve(true);
+      return whileLocked(folder, () => {
+        completeWrite(folder);
+        if (seen.get(name) !== JSON.stringify(readBundle(folder) ?? {})) return false;
+        writeFileAtomically(path.join(folder, JOURNAL_FILE), JSON.stringify(bundle), 0o640);
+        writeFiles(folder, bundle);
+        return true;
+      });
     },
     // The supervisor that starts programs from files also restarts them.
     restart: async () => Promise.resolve(),
@@ -36,8 +45,6 @@ export function openFolderStore(root: string): BundleStore {
 
 function readBundle(folder: string): Bundle | undefined {
   if (!existsSync(folder)) return undefined;
-  const journal = path.join(folder, JOURNAL_FILE);
-  if (existsSync(journal)) writeFiles(folder, JSON.parse(readFileSync(journal, 'utf8')) as Bundle);
   // A crash may leave the temporary file of an atomic write, such as a key.
   const files = readdirSync(folder).filter((file) => !file.startsWith('.') && !file.endsWith('.tmp'));
   return Object.fromEntries(
@@ -45,8 +52,47 @@ function readBundle(folder: string): Bundle | undefined {
   );
 }
 
+const LOCK_FILE = '.lock';
+/** A write takes milliseconds: an older lock is that of a process that was killed, whose write the journal completes. */
+const LOCK_AGE_MS_MAX = 10_000;
+const LOCK_RETRY_MS = 20;
+
+/**
+ * Runs `section`, which must be synchronous, while no other process does so for this folder. Throws an Error that names the lock if it is held
+ * for longer than any write takes.
+ */
+async function whileLocked<T>(folder: string, section: () => T): Promise<T> {
+  const lock = path.join(folder, LOCK_FILE);
+  for (let waitedMs = 0; !tryLock(lock); waitedMs += LOCK_RETRY_MS) {
+    if (waitedMs > 2 * LOCK_AGE_MS_MAX) throw new Error(`other processes hold ${lock}; run this again`);
+    await sleep(LOCK_RETRY_MS);
+  }
+  try {
+    return section();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function tryLock(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, 'wx', 0o600));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const heldSinceMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+  if (systemClock.now() - heldSinceMs > LOCK_AGE_MS_MAX) rmSync(lock, { force: true });
+  return false;
+}
+
 /** Holds the whole bundle while its files are written. */
 const JOURNAL_FILE = '.writing';
+
+function completeWrite(folder: string): void {
+  const journal = path.join(folder, JOURNAL_FILE);
+  if (existsSync(journal)) writeFiles(folder, JSON.parse(readFileSync(journal, 'utf8')) as Bundle);
+}
 
 function writeFiles(folder: string, bundle: Bundle): void {
   // The key is last: a program that finds a certificate with the key of its predecessor refuses the pair, and reads it again.

@@ -11,8 +11,11 @@ import {
 import { ensureBundles, makeAuthorityBundle } from './ensure';
 import type { AuthorityPlan, Plan } from './plan';
 
-/** What an operator can do next with an authority; `undo` goes one phase back. */
-export const ROTATION_PHASES = ['trust', 'issue', 'finish', 'undo'] as const;
+/**
+ * What an operator can do next with an authority. Each phase leads to one state, so that it can be run again, also for several authorities of which
+ * some have reached it.
+ */
+export const ROTATION_PHASES = ['trust', 'issue', 'finish', 'undo-issue', 'undo-trust'] as const;
 export type RotationPhase = (typeof ROTATION_PHASES)[number];
 
 /** Where an authority is: one alone, a successor that is trusted already, a successor that issues beside a trusted predecessor. */
@@ -56,13 +59,11 @@ export async function rotateAuthority(
     isDone: false,
     message,
   });
-  const step = findStep(found.state, phase);
-  if (step === undefined)
+  const step = STEPS[phase];
+  if (step.from !== found.state && step.to !== found.state)
     return refused(`the phase ${phase} does not follow on the state "${found.state}": ${NEXT[found.state]}`);
   const isInterrupted = found.state !== 'single' && found.completedMs === undefined;
-  // Of an interrupted `undo`, the state is that of the phase before.
-  if (step.from !== found.state || (isInterrupted && step.settles && phase === 'undo'))
-    return completePhase(options, name, isInterrupted);
+  if (step.to === found.state) return completePhase(options, name, isInterrupted);
   if (step.settles) {
     if (found.completedMs === undefined)
       return refused(`the phase ${found.state} is not complete: run it again first`);
@@ -103,9 +104,9 @@ const ABSENT = {
 
 const NEXT: Readonly<Record<RotationState, string>> = {
   single: '--phase=trust begins a rotation',
-  trust: 'once all programs and clients trust the successor, --phase=issue; --phase=undo drops it',
+  trust: 'once all programs and clients trust the successor, --phase=issue; --phase=undo-trust drops it',
   issue:
-    'once no program uses a certificate of the predecessor, --phase=finish; --phase=undo lets the predecessor issue again',
+    'once no program uses a certificate of the predecessor, --phase=finish; --phase=undo-issue lets the predecessor issue again',
 };
 
 /** In place of the time at which a phase was completed. */
@@ -116,24 +117,18 @@ interface Step {
   readonly to: RotationState;
   /** Whether every program must have read the files of the phase before. */
   readonly settles: boolean;
-  readonly apply: (before: Bundle, plan: AuthorityPlan, clock: Clock) => Bundle;
+  readonly apply: Change;
 }
 
-const STEPS: Readonly<Record<RotationPhase, readonly Step[]>> = {
-  trust: [{ from: 'single', to: 'trust', settles: false, apply: addSuccessor }],
-  issue: [{ from: 'trust', to: 'issue', settles: true, apply: promoteSuccessor }],
-  finish: [{ from: 'issue', to: 'single', settles: true, apply: dropPredecessor }],
-  undo: [
-    { from: 'issue', to: 'trust', settles: false, apply: demoteSuccessor },
-    { from: 'trust', to: 'single', settles: true, apply: dropSuccessor },
-  ],
+type Change = (before: Bundle, plan: AuthorityPlan, clock: Clock) => Bundle;
+
+const STEPS: Readonly<Record<RotationPhase, Step>> = {
+  trust: { from: 'single', to: 'trust', settles: false, apply: addSuccessor },
+  issue: { from: 'trust', to: 'issue', settles: true, apply: promoteSuccessor },
+  finish: { from: 'issue', to: 'single', settles: true, apply: dropping(BUNDLE_FILE.previousCertificate) },
+  'undo-issue': { from: 'issue', to: 'trust', settles: false, apply: demoteSuccessor },
+  'undo-trust': { from: 'trust', to: 'single', settles: true, apply: dropping(BUNDLE_FILE.nextCertificate) },
 };
-
-/** A phase whose state is reached already is completed. */
-function findStep(state: RotationState, phase: RotationPhase): Step | undefined {
-  const steps = STEPS[phase];
-  return steps.find((step) => step.from === state) ?? steps.find((step) => step.to === state);
-}
 
 function addSuccessor(before: Bundle, plan: AuthorityPlan, clock: Clock): Bundle {
   const successor = makeAuthorityBundle(plan, clock);
@@ -158,13 +153,12 @@ function promoteSuccessor(before: Bundle): Bundle {
   };
 }
 
-/** The record has the fingerprint of the successor since the phase `issue` was completed. */
-function dropPredecessor(before: Bundle): Bundle {
-  const predecessor = before[BUNDLE_FILE.previousCertificate] ?? '';
-  return {
+/** Ends a rotation without this certificate. The record has the fingerprint of the successor since the phase `issue` was completed. */
+function dropping(dropped: string): Change {
+  return (before) => ({
     ...withoutRotation(before),
-    [BUNDLE_FILE.authority]: withoutCertificates(getTrustedAuthorities(before), predecessor),
-  };
+    [BUNDLE_FILE.authority]: withoutCertificates(getTrustedAuthorities(before), before[dropped] ?? ''),
+  });
 }
 
 function demoteSuccessor(before: Bundle): Bundle {
@@ -177,14 +171,6 @@ function demoteSuccessor(before: Bundle): Bundle {
     // The record may know the successor already.
     [BUNDLE_FILE.previousCertificate]: before[BUNDLE_FILE.certificate] ?? '',
     [BUNDLE_FILE.rotation]: INCOMPLETE,
-  };
-}
-
-function dropSuccessor(before: Bundle): Bundle {
-  const successor = before[BUNDLE_FILE.nextCertificate] ?? '';
-  return {
-    ...withoutRotation(before),
-    [BUNDLE_FILE.authority]: withoutCertificates(getTrustedAuthorities(before), successor),
   };
 }
 
