@@ -12,8 +12,8 @@ import { ConnectionError } from './connection-error';
 export const ADDRESS_NOT_ALLOWED = 'EADDRNOTALLOWED';
 
 /**
- * Returns a policy that refuses the addresses of these networks (`169.254.0.0/16`, `fe80::/10`). IPv4 addresses inside of IPv6 ones (mapped, or
- * for NAT64) are compared as IPv4 too. Text that is no address is refused. Throws an Error for text that is no network.
+ * Returns a policy that refuses the addresses of these networks (`169.254.0.0/16`, `fe80::/10`). IPv4 addresses inside of IPv6 ones (mapped,
+ * for NAT64, or for tunnels) are compared as IPv4 too. Text that is no address is refused. Throws an Error for text that is no network.
  */
 export function allowsOutsideOf(networks: readonly string[]): AllowsAddress {
   const isDenied = isInside(networks);
@@ -70,16 +70,46 @@ function addressNotAllowed(): ConnectionError {
   return new ConnectionError('address not allowed', { code: ADDRESS_NOT_ALLOWED, outcomeUnknown: false });
 }
 
-/** The address, and the IPv4 address that is embedded in it. */
+/** The address, and the IPv4 addresses to which a gateway or tunnel would send what is sent to it. */
 function formsOf(text: string): readonly (IPv4 | IPv6)[] {
   if (isIP(text) === 0) return [];
   const address = withoutMapping(parseIpAddress(text));
   if (address instanceof IPv4) return [address];
   const bytes = address.toByteArray();
-  return NAT64.every((byte, index) => bytes[index] === byte)
-    ? [address, new IPv4(bytes.slice(12))]
-    : [address];
+  const embedded = EMBEDDINGS.filter(({ at = 0, prefix }) =>
+    prefix.every((byte, index) => bytes[at + index] === byte),
+  ).flatMap(({ places, mask = 0 }) =>
+    places.map((place) => new IPv4(place.map((index) => (bytes[index] ?? 0) ^ mask))),
+  );
+  return [address, ...embedded];
 }
 
-/** `64:ff9b::/96` (RFC 6052). */
-const NAT64 = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0];
+interface Embedding {
+  /** The bytes by which such an address is known, and the index of the first one; by default 0. */
+  readonly prefix: readonly number[];
+  readonly at?: number;
+  /** The indexes of the bytes of each IPv4 address. */
+  readonly places: readonly (readonly number[])[];
+  /** With which each byte is combined (XOR). */
+  readonly mask?: number;
+}
+
+const LAST = [12, 13, 14, 15];
+const EMBEDDINGS: readonly Embedding[] = [
+  // `::a.b.c.d`, RFC 4291. The unspecified and the loopback address contain harmless ones.
+  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], places: [LAST] },
+  // NAT64: `64:ff9b::/96` (RFC 6052), and `64:ff9b:1::/48` (RFC 8215), in which a gateway has a prefix of 48, 56, 64 or 96 bits.
+  { prefix: [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], places: [LAST] },
+  {
+    prefix: [0, 0x64, 0xff, 0x9b, 0, 1],
+    places: [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST],
+  },
+  // 6to4, RFC 3056.
+  { prefix: [0x20, 0x02], places: [[2, 3, 4, 5]] },
+  // Teredo, RFC 4380: the server, and the client with all bits inverted.
+  { prefix: [0x20, 0x01, 0, 0], places: [[4, 5, 6, 7]] },
+  { prefix: [0x20, 0x01, 0, 0], places: [LAST], mask: 0xff },
+  // ISATAP, RFC 5214, for local and for global IPv4 addresses.
+  { at: 8, prefix: [0, 0, 0x5e, 0xfe], places: [LAST] },
+  { at: 8, prefix: [2, 0, 0x5e, 0xfe], places: [LAST] },
+];
