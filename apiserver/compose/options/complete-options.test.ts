@@ -62,16 +62,30 @@ test('a Redis address enables shared limits, with TLS or without', () => {
   expect(options(ETCD, `--shared-limits-redis=${redis}`).flow.sharedBy).toEqual({ url: redis });
   const withCa = options(ETCD, `--shared-limits-redis=${redis}`, '--shared-limits-redis-ca-file=ca.pem');
   expect(withCa.flow.sharedBy).toEqual({ url: redis, caFile: 'ca.pem' });
-  process.env['ORCH_TEST_PASSWORD'] = 'hidden';
-  expect(options(ETCD, '--shared-limits-redis=rediss://:$(ORCH_TEST_PASSWORD)@a').flow.sharedBy).toEqual({
-    url: 'rediss://:hidden@a',
-  });
-  delete process.env['ORCH_TEST_PASSWORD'];
-  expect(errors(ETCD, '--shared-limits-redis=rediss://:$(ORCH_TEST_PASSWORD)@a')).toEqual([
-    '--shared-limits-redis names the variable $(ORCH_TEST_PASSWORD), which is not set',
-  ]);
   expect(errors(ETCD, '--shared-limits-redis=redis.example.com')).toEqual([
     '--shared-limits-redis must begin with rediss:// or redis://',
+  ]);
+});
+
+test('the password of a Redis address comes from the environment, and no error contains it', () => {
+  process.env['ORCH_TEST_PASSWORD'] = 'hidden';
+  const keyFile = '--shared-webhook-cache-key-file=k';
+  const both = (url: string): readonly string[] => [
+    ETCD,
+    keyFile,
+    `--shared-limits-redis=${url}`,
+    `--shared-webhook-cache-redis=${url}`,
+  ];
+  const { flow, sharedAnswers } = options(...both('rediss://:$(ORCH_TEST_PASSWORD)@a'));
+  expect([flow.sharedBy?.url, sharedAnswers?.url]).toEqual(['rediss://:hidden@a', 'rediss://:hidden@a']);
+  expect(errors(...both('http://:$(ORCH_TEST_PASSWORD)@a'))).toEqual([
+    '--shared-limits-redis must begin with rediss:// or redis://',
+    '--shared-webhook-cache-redis must begin with rediss:// or redis://',
+  ]);
+  delete process.env['ORCH_TEST_PASSWORD'];
+  expect(errors(...both('rediss://:$(ORCH_TEST_PASSWORD)@a'))).toEqual([
+    '--shared-limits-redis names the variable $(ORCH_TEST_PASSWORD), which is not set',
+    '--shared-webhook-cache-redis names the variable $(ORCH_TEST_PASSWORD), which is not set',
   ]);
 });
 

@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { RedisOptions } from '../../../shared/client/redis';
 import type { DroppedRequests } from '../../engine/request/overload';
 import type { ServerFeatureGates } from './own-gates';
+import { expandVariables, redisUrlErrors } from './redis-url';
 
 /** Limits of concurrent requests. */
 export interface FlowOptions {
@@ -49,22 +50,6 @@ export function flowOptions(
   };
 }
 
-const VARIABLE = /\$\((\w+)\)/gu;
-
-/** Expands `$(NAME)` by environment variables: other users of the machine see the arguments of a process. */
-function expandVariables(text: string): string {
-  return text.replaceAll(VARIABLE, (written, name: string) => process.env[name] ?? written);
-}
-
-function redisErrors(flag: string): readonly string[] {
-  const url = expandVariables(flag);
-  const [missing] = url.match(VARIABLE) ?? [];
-  if (missing !== undefined) return [`--shared-limits-redis names the variable ${missing}, which is not set`];
-  return url === '' || /^rediss?:\/\//u.test(url)
-    ? []
-    : ['--shared-limits-redis must begin with rediss:// or redis://'];
-}
-
 export function flowErrors(flags: FlowFlags): readonly string[] {
   const { maxInflightBytes: bytes } = flags;
   const seats = flags.maxRequestsInflight + flags.maxMutatingRequestsInflight;
@@ -74,7 +59,7 @@ export function flowErrors(flags: FlowFlags): readonly string[] {
       : [
           '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness',
         ]),
-    ...redisErrors(flags.sharedLimitsRedis),
+    ...redisUrlErrors('shared-limits-redis', flags.sharedLimitsRedis),
     ...(bytes === 0 || bytes >= BYTES_MIN
       ? []
       : [`--max-inflight-bytes must be 0 or at least ${String(BYTES_MIN)}`]),

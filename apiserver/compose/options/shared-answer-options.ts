@@ -1,5 +1,6 @@
 import type { RedisOptions } from '../../../shared/client/redis';
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+import { expandVariables, redisUrlErrors } from './redis-url';
 
 const GROUP = 'Authentication';
 
@@ -10,7 +11,7 @@ export const SHARED_ANSWER_FLAGS = [
     type: 'string',
     default: '',
     group: GROUP,
-    help: 'The Redis server by which replicas tell each other what the authentication and authorization webhooks answered, as rediss://[user:password@]host:port; redis:// is without TLS. Needs --shared-webhook-cache-key-file. While it is slow or away, each replica asks for itself.',
+    help: 'The Redis server by which replicas tell each other what the authentication and authorization webhooks answered, as rediss://[user:password@]host:port; redis:// is without TLS. $(NAME) is replaced by the environment variable, so that no argument shows a password. Needs --shared-webhook-cache-key-file. While it is slow or away, each replica asks for itself.',
   },
   {
     name: 'shared-webhook-cache-redis-ca-file',
@@ -36,7 +37,8 @@ type SharedAnswerFlags = FlagValues<typeof SHARED_ANSWER_FLAGS>;
 
 /** Returns undefined if replicas share no responses. */
 export function sharedAnswerOptions(flags: SharedAnswerFlags): SharedAnswerOptions | undefined {
-  const { sharedWebhookCacheRedis: url, sharedWebhookCacheRedisCaFile: caFile } = flags;
+  const { sharedWebhookCacheRedis, sharedWebhookCacheRedisCaFile: caFile } = flags;
+  const url = expandVariables(sharedWebhookCacheRedis);
   if (url === '') return undefined;
   return { url, caFile: caFile || undefined, keyFile: flags.sharedWebhookCacheKeyFile };
 }
@@ -45,9 +47,7 @@ export function sharedAnswerErrors(flags: SharedAnswerFlags): readonly string[] 
   const { sharedWebhookCacheRedis: url, sharedWebhookCacheKeyFile: keyFile } = flags;
   if (url === '') return [];
   return [
-    ...(/^rediss?:\/\//u.test(url)
-      ? []
-      : ['--shared-webhook-cache-redis must begin with rediss:// or redis://']),
+    ...redisUrlErrors('shared-webhook-cache-redis', url),
     ...(keyFile === '' ? ['--shared-webhook-cache-redis needs --shared-webhook-cache-key-file'] : []),
   ];
 }

@@ -27,6 +27,12 @@ test.each([
   ['/api?access_token=abc&watch=1', '/api?access_token=REDACTED&watch=1'],
   ['/api?a=b&Token=abc', '/api?a=b&Token=REDACTED'],
   ['/api?password=a=b&password=c', '/api?password=REDACTED&password=REDACTED'],
+  ['/api?%74oken=abc&x=%zz&%zz=1', '/api?%74oken=REDACTED&x=%zz&%zz=1'],
+  ['/api?a=1;token=abc;b=2', '/api?a=1;token=REDACTED;b=2'],
+  [
+    '/api?client-secret=a&X-Amz-Signature=b&jwt=c',
+    '/api?client-secret=REDACTED&X-Amz-Signature=REDACTED&jwt=REDACTED',
+  ],
   ['/api?continue=abc&mytoken=abc', '/api?continue=abc&mytoken=abc'],
   ['/token=abc', '/token=abc'],
 ])('%s is recorded as %s', (uri, expected) => {

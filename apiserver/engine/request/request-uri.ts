@@ -25,11 +25,24 @@ export function requestUri(exchange: Asked): string {
  * clients send them by mistake, and proxied servers may expect them. Kubernetes records them.
  */
 export function withoutSecrets(uri: string): string {
-  return uri.includes('?') ? uri.replace(SECRET_PARAMETER, '$1REDACTED') : uri;
+  if (!uri.includes('?')) return uri;
+  return uri.replace(PARAMETER, (parameter, name: string) =>
+    SECRET_NAME.test(decodeName(name)) ? `${name}=REDACTED` : parameter,
+  );
 }
 
-const SECRET_PARAMETER =
-  /([?&](?:(?:access_|id_|refresh_)?token|(?:client_)?secret|password|api_?key)=)[^&]*/giu;
+/** A query parameter with a value; some servers divide parameters by semicolons. */
+const PARAMETER = /(?<=[?&;])([^=&;]*)=[^&;]*/gu;
+const SECRET_NAME =
+  /^(?:(?:access|auth|bearer|id|refresh|session|csrf|x-amz-security)?[-_]?token|(?:client[-_]?)?(?:secret|assertion)|pass(?:word|wd|phrase)?|pwd|(?:api|access|secret)[-_]?key|jwt|auth(?:orization)?|credentials?|(?:x-amz-)?sig(?:nature)?)$/iu;
+
+function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
 
 /** Escapes a path as Go does: if any character needs escaping, all existing escapes are decoded first. */
 function escapedAnew(path: string): string {
