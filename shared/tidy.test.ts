@@ -289,6 +289,18 @@ describe('documents', () => {
     expect(broken).toEqual([]);
   });
 
+  test('every bound that all users share names a test that exists', () => {
+    const [, section = ''] = read('deploy/SECURITY.md').split('### Bounds that all users share\n');
+    const [table = ''] = section.split('\n### ');
+    const rows = table.split('\n').filter((line) => line.startsWith('| '));
+    const proofs = rows.slice(2).map((row) => {
+      const [, file = '', title = ''] = /`([^`]+\.test\.ts)` › ([^|]+?) +\|$/u.exec(row) ?? [];
+      return { file, title, isFound: title !== '' && read(file).includes(`('${title}`) };
+    });
+    expect(proofs.length).toBeGreaterThan(10);
+    expect(proofs.filter(({ isFound }) => !isFound)).toEqual([]);
+  });
+
   test('every decision record has a number of its own, a title with that number, a status, and the three parts', () => {
     const records = decisionRecords();
     const numbers = records.map((name) => /^(\d{4})-[a-z0-9-]+\.md$/u.exec(name)?.[1]);
