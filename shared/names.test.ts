@@ -1,3 +1,4 @@
+import { loadInDialect } from './testing/load-at-level';
 import type * as Names from './names';
 
 describe.each([
@@ -19,12 +20,7 @@ describe.each([
   let names: typeof Names;
 
   beforeAll(() => {
-    process.env['ORCH_DIALECT'] = dialect;
-    jest.resetModules();
-    names = jest.requireActual<typeof Names>('./names');
-  });
-  afterAll(() => {
-    delete process.env['ORCH_DIALECT'];
+    names = loadInDialect(dialect, () => jest.requireActual<typeof Names>('./names'));
   });
 
   test('groups, namespaces and labels are those of the dialect', () => {

@@ -85,7 +85,7 @@ export function writeGroups(suites) {
 
 /** Such a suite would give the others of its group second instances of their modules. */
 function resetsModules(file) {
-  return /\b(?:jest\.resetModules|loadAtLevel)\(/u.test(
+  return /\b(?:jest\.resetModules|loadAtLevel|loadInDialect)\(/u.test(
     readFileSync(path.join(repositoryRoot, file), 'utf8'),
   );
 }

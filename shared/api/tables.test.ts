@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { GROUP } from '../names';
 import { messageNames, messageType } from '../schema/types';
+import { loadInDialect } from '../testing/load-at-level';
 import type * as Groups from './groups';
 import type * as Resources from './resources';
 import { RESOURCE } from './resource-names';
@@ -141,13 +142,10 @@ describe.each([
   let groups: typeof Groups;
 
   beforeAll(() => {
-    process.env['ORCH_DIALECT'] = dialect;
-    jest.resetModules();
-    resources = jest.requireActual<typeof Resources>('./resources');
-    groups = jest.requireActual<typeof Groups>('./groups');
-  });
-  afterAll(() => {
-    delete process.env['ORCH_DIALECT'];
+    [resources, groups] = loadInDialect(dialect, () => [
+      jest.requireActual<typeof Resources>('./resources'),
+      jest.requireActual<typeof Groups>('./groups'),
+    ]);
   });
 
   test('rows, subresources and replacements have the names of the dialect', () => {

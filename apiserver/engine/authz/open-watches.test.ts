@@ -4,6 +4,7 @@ import type * as Api from '../../testing/in-process-api';
 import type * as Names from '../../../shared/names';
 import { silentLog } from '../../../shared/log/log';
 import { StatusError } from '../../../shared/errors/status-error';
+import { loadInDialect } from '../../../shared/testing/load-at-level';
 import { eventually, patience } from '../../../shared/testing/eventually';
 import type { AccessCondition } from '../request/access-condition';
 import { OpenWatches } from './open-watches';
@@ -15,16 +16,21 @@ type Frame = Awaited<ReturnType<ReturnType<InProcessApi['watch']>['next']>>;
 
 describe.each(DIALECTS)('in the dialect %s', (dialect) => {
   let group: (typeof Groups)['rbac'];
+  let startInProcessApi: typeof Api.startInProcessApi;
   let api: InProcessApi;
   let rbac = '';
   let stop: AbortController;
 
-  beforeEach(async () => {
-    process.env['ORCH_DIALECT'] = dialect;
-    jest.resetModules();
-    group = jest.requireActual<typeof Names>('../../../shared/names').GROUP.rbac;
+  beforeAll(() => {
+    const modules = loadInDialect(dialect, () => ({
+      ...jest.requireActual<typeof Names>('../../../shared/names'),
+      ...jest.requireActual<typeof Api>('../../testing/in-process-api'),
+    }));
+    group = modules.GROUP.rbac;
     rbac = `/apis/${group}/v1`;
-    const { startInProcessApi } = jest.requireActual<typeof Api>('../../testing/in-process-api');
+    ({ startInProcessApi } = modules);
+  });
+  beforeEach(async () => {
     api = await startInProcessApi(undefined, { authorizationModes: ['RBAC'] });
     stop = new AbortController();
     await write('POST', `${rbac}/clusterroles`, { metadata: { name: 'reader' }, rules: [reads('secrets')] });
@@ -32,7 +38,6 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
   afterEach(async () => {
     stop.abort();
     await api.close();
-    delete process.env['ORCH_DIALECT'];
   });
 
   const reads = (resource: string): object => ({

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ApiObject } from '../../../shared/object/object';
 import { FIELD_GATES, SERVER_GATES } from '../kinds/field-gates';
 import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
+import { loadInDialect } from '../../../shared/testing/load-at-level';
 import type * as PolicyObjects from './policy-objects';
 import { policyObjects } from './policy-objects';
 import facts from './testing/policy-facts.json';
@@ -69,13 +70,10 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
   let objectsOf: (resource: string) => readonly ApiObject[] = () => [];
 
   beforeAll(() => {
-    process.env['ORCH_DIALECT'] = dialect;
-    jest.resetModules();
-    const { policyObjects: ofDialect } = jest.requireActual<typeof PolicyObjects>('./policy-objects');
+    const { policyObjects: ofDialect } = loadInDialect(dialect, () =>
+      jest.requireActual<typeof PolicyObjects>('./policy-objects'),
+    );
     objectsOf = (resource) => ofDialect().find((each) => each.resource === resource)?.objects ?? [];
-  });
-  afterAll(() => {
-    delete process.env['ORCH_DIALECT'];
   });
 
   test.each(RESOURCES)('the %s are those of v1.21, each with its content', (resource) => {

@@ -1,3 +1,4 @@
+import { loadInDialect } from '../../../shared/testing/load-at-level';
 import type * as PolicyObjects from './policy-objects';
 import type * as Translate from './translate';
 import marks from './data/marks.json';
@@ -18,13 +19,10 @@ describe('in the Kubernetes dialect', () => {
   let identityOf: (typeof PolicyObjects)['identityOf'];
 
   beforeAll(() => {
-    process.env['ORCH_DIALECT'] = 'kubernetes';
-    jest.resetModules();
-    ({ translated } = jest.requireActual<typeof Translate>('./translate'));
-    ({ identityOf } = jest.requireActual<typeof PolicyObjects>('./policy-objects'));
-  });
-  afterAll(() => {
-    delete process.env['ORCH_DIALECT'];
+    ({ translated, identityOf } = loadInDialect('kubernetes', () => ({
+      ...jest.requireActual<typeof Translate>('./translate'),
+      ...jest.requireActual<typeof PolicyObjects>('./policy-objects'),
+    })));
   });
 
   test("first objects contain no name of the project's own dialect", () => {

@@ -6,30 +6,14 @@ import type * as LoopBounds from '../../engine/request/loop-bounds';
 import type * as RuleTree from '../../../shared/cel/schema/rule-tree';
 import type * as CustomRules from './custom-rules';
 import type { ReadonlyJson } from '../../../shared/object/json';
+import { loadAtLevel } from '../../../shared/testing/load-at-level';
 
-/** The modules of a process that serves a level with rules; the level is read when they are loaded. */
-interface Modules {
-  readonly apis: typeof Apis;
-  readonly definitions: typeof Definitions;
-}
-
-const LEVEL = 'ORCH_API_LEVEL';
-const levelBefore = process.env[LEVEL];
-let modules: Modules;
+const modules = loadAtLevel('1.36', () => ({
+  apis: jest.requireActual<typeof Apis>('../../testing/in-process-api'),
+  definitions: jest.requireActual<typeof Definitions>('../../testing/custom-resources/definitions'),
+}));
 let api: InProcessApi;
 
-beforeAll(() => {
-  process.env[LEVEL] = '1.36';
-  jest.resetModules();
-  modules = {
-    apis: jest.requireActual<typeof Apis>('../../testing/in-process-api'),
-    definitions: jest.requireActual<typeof Definitions>('../../testing/custom-resources/definitions'),
-  };
-});
-afterAll(() => {
-  if (levelBefore === undefined) delete process.env[LEVEL];
-  else process.env[LEVEL] = levelBefore;
-});
 beforeEach(async () => {
   api = await modules.apis.startInProcessApi();
 });
@@ -176,16 +160,12 @@ test('rules of an object with a value outside of its enum are not checked', asyn
 
 /** Loads the rules of custom resources at an API level. */
 function rulesAt(level: string): typeof CustomRules & typeof CrdRules & typeof RuleTree & typeof LoopBounds {
-  process.env[LEVEL] = level;
-  jest.resetModules();
-  const loaded = {
+  return loadAtLevel(level, () => ({
     ...jest.requireActual<typeof CustomRules>('./custom-rules'),
     ...jest.requireActual<typeof CrdRules>('../kinds/apiextensions/crd-rules'),
     ...jest.requireActual<typeof RuleTree>('../../../shared/cel/schema/rule-tree'),
     ...jest.requireActual<typeof LoopBounds>('../../engine/request/loop-bounds'),
-  };
-  process.env[LEVEL] = '1.36';
-  return loaded;
+  }));
 }
 
 const ruled = (rule: string): { type: string; [RULES]: { rule: string }[] } => ({

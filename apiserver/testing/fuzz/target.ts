@@ -17,7 +17,7 @@ export interface Target {
   readonly words: readonly string[];
   /** The mutators, with equal probability. */
   readonly mutators: readonly Mutator[];
-  /** The number of mutated inputs of one test run; `npm run fuzz` tries as many as its time allows. */
+  /** The number of inputs of one test run, the first ones among them; `npm run fuzz` tries as many as its time allows. */
   readonly runs: number;
   /** Creates the check and its resources. */
   readonly open: () => Promise<OpenTarget> | OpenTarget;

@@ -5,8 +5,8 @@ import { isFullScale, mustCreate, storageErrorOf } from './suite';
 import { isContiguous, linesOf, WatchRecorder } from './watch-recorder';
 
 const WRITERS = 16;
-const WRITES_PER_WRITER = isFullScale ? 1000 : 60;
-const SLOW_READER_WRITES = isFullScale ? 20_000 : 1500;
+const WRITES_PER_WRITER = isFullScale ? 1000 : 25;
+const SLOW_READER_WRITES = isFullScale ? 20_000 : 700;
 const LARGE_VALUES = isFullScale ? 64 : 12;
 const LARGE_VALUE_BYTES = 1_048_576;
 

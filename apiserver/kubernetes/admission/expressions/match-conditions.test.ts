@@ -14,26 +14,9 @@ import { Evaluator, POLICY_COST_MAX } from './evaluator';
 import type { ExpressionInput, Outcome } from './evaluator';
 import { CompileQueue } from './match-conditions';
 import { MetricSet } from '../../../../shared/metrics/metric-set';
+import { loadAtLevel } from '../../../../shared/testing/load-at-level';
 import type { WebhookServer } from '../webhooks/testing/webhook-server';
 import { configurationOf, hookAt, startWebhook } from '../webhooks/testing/webhook-server';
-
-/** Modules of a process that serves a level with match conditions; the level is read when they are loaded. */
-interface Modules {
-  readonly apis: typeof Apis;
-  readonly metrics: typeof Metrics;
-}
-
-const LEVEL = 'ORCH_API_LEVEL';
-const before = process.env[LEVEL];
-
-function load(): Modules {
-  process.env[LEVEL] = '1.36';
-  jest.resetModules();
-  return {
-    apis: jest.requireActual<typeof Apis>('../../../testing/in-process-api'),
-    metrics: jest.requireActual<typeof Metrics>('../../../compose/metrics/add-admission-metrics'),
-  };
-}
 
 /** Evaluates all; rejects also with what is thrown at once. */
 async function allOf(
@@ -44,7 +27,10 @@ async function allOf(
   return runSteps(evaluator.evaluateAll(expressions, signal));
 }
 
-const modules = load();
+const modules = loadAtLevel('1.36', () => ({
+  apis: jest.requireActual<typeof Apis>('../../../testing/in-process-api'),
+  metrics: jest.requireActual<typeof Metrics>('../../../compose/metrics/add-admission-metrics'),
+}));
 let api: InProcessApi;
 let webhook: WebhookServer;
 
@@ -53,10 +39,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all([api.close(), webhook.close()]);
-});
-afterAll(() => {
-  if (before === undefined) Reflect.deleteProperty(process.env, LEVEL);
-  else process.env[LEVEL] = before;
 });
 
 const MAPS = '/api/v1/namespaces/default/configmaps';

@@ -1,6 +1,7 @@
 import type * as Apis from '../../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import type { Namespace, PodSpec } from '../../../../shared/api/types/core-v1';
+import { loadAtLevel } from '../../../../shared/testing/load-at-level';
 import { attributesOf, outcomeOf } from '../testing/plugin-bench';
 import { podSecurityConfiguration, podSecurityProblem } from './configuration';
 import type { Level } from './policy';
@@ -9,7 +10,6 @@ import { DEFAULT_POLICY, formatStandard, policyOf } from './policy';
 import { detailsOf, violationsOf } from './standards';
 
 const NEWEST = 36;
-const LEVEL = 'ORCH_API_LEVEL';
 
 /** A container that the strictest standard allows. */
 const SAFE = {
@@ -259,18 +259,16 @@ test.each([
 });
 
 describe('at an API level that has the plugin', () => {
-  const before = process.env[LEVEL];
   let api: InProcessApi;
 
   beforeAll(async () => {
-    process.env[LEVEL] = '1.36';
-    jest.resetModules();
-    api = await jest.requireActual<typeof Apis>('../../../testing/in-process-api').startInProcessApi();
+    const { startInProcessApi } = loadAtLevel('1.36', () =>
+      jest.requireActual<typeof Apis>('../../../testing/in-process-api'),
+    );
+    api = await startInProcessApi();
   });
   afterAll(async () => {
     await api.close();
-    if (before === undefined) delete process.env[LEVEL];
-    else process.env[LEVEL] = before;
   });
 
   const send = async (path: string, body: object): Promise<Reply> =>

@@ -4,17 +4,14 @@ import type * as Definitions from '../../../testing/custom-resources/definitions
 import type * as Strategies from '../../../engine/registry/strategy';
 import type * as SlicesModule from '../../../../shared/concurrency/slices';
 import { GROUP, LABEL } from '../../../../shared/names';
+import { loadAtLevel } from '../../../../shared/testing/load-at-level';
 
-/** Modules of a process that serves a level with policies; the level is read when they are loaded. */
-const LEVEL = 'ORCH_API_LEVEL';
-const before = process.env[LEVEL];
-process.env[LEVEL] = '1.36';
-jest.resetModules();
-const { startInProcessApi } = jest.requireActual<typeof Apis>('../../../testing/in-process-api');
-const definitions = jest.requireActual<typeof Definitions>('../../../testing/custom-resources/definitions');
-const { DEFAULT_KIND_SETTINGS } = jest.requireActual<typeof Strategies>('../../../engine/registry/strategy');
-
-const { Slices } = jest.requireActual<typeof SlicesModule>('../../../../shared/concurrency/slices');
+const { startInProcessApi, definitions, DEFAULT_KIND_SETTINGS, Slices } = loadAtLevel('1.36', () => ({
+  ...jest.requireActual<typeof Apis>('../../../testing/in-process-api'),
+  definitions: jest.requireActual<typeof Definitions>('../../../testing/custom-resources/definitions'),
+  ...jest.requireActual<typeof Strategies>('../../../engine/registry/strategy'),
+  ...jest.requireActual<typeof SlicesModule>('../../../../shared/concurrency/slices'),
+}));
 
 /** Returns how often a write pauses when each slice of the event loop is used up at once. */
 async function pausesOf(send: () => Promise<Reply>): Promise<number> {
@@ -33,10 +30,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await api.close();
-});
-afterAll(() => {
-  if (before === undefined) Reflect.deleteProperty(process.env, LEVEL);
-  else process.env[LEVEL] = before;
 });
 
 const GROUP_PATH = `/apis/${GROUP.admissionregistration}/v1`;

@@ -69,7 +69,7 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
     corpus: 'json',
     words: JSON_WORDS,
     mutators: [mutateBytes, mutateBytes, mutateJson],
-    runs: 2_000,
+    runs: 1_000,
     open: () => ({ check: checkJson }),
   },
   {
@@ -77,7 +77,7 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
     corpus: 'yaml',
     words: YAML_WORDS,
     mutators: [mutateBytes],
-    runs: 1_250,
+    runs: 500,
     open: () => ({ check: checkYaml }),
   },
   {
@@ -85,7 +85,7 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
     corpus: 'json',
     words: JSON_WORDS,
     mutators: [mutateBytes, mutateJson],
-    runs: 1_250,
+    runs: 500,
     open: () => ({ check: checkYamlOfJson }),
   },
   {
@@ -94,7 +94,7 @@ export const DOCUMENT_TARGETS: readonly Target[] = [
     made: () => samples().map((sample) => Buffer.from(JSON.stringify(sample))),
     words: ['1', 'x', '1Gi', '2021-04-08T16:31:21Z', '50%', 'AQID', 'metadata', 'spec'],
     mutators: [mutateJson],
-    runs: 600,
+    runs: 350,
     open: () => ({ check: checkObject }),
   },
   {

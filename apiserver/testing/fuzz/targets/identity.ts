@@ -65,7 +65,7 @@ export const IDENTITY_TARGETS: readonly Target[] = [
       'AA==',
     ],
     mutators: [mutateDer, mutateDer, mutateBytes],
-    runs: 1_000,
+    runs: 500,
     open: () => ({ check: checkRequest }),
   },
   {
@@ -111,7 +111,7 @@ export const IDENTITY_TARGETS: readonly Target[] = [
     corpus: 'csv',
     words: [',', '"', '""', '\n', '\r\n', '\r', '#', '\ufeff', ' ', 'token', 'system:masters'],
     mutators: [mutateBytes],
-    runs: 300,
+    runs: 150,
     open: openCsv,
   },
 ];

@@ -67,7 +67,7 @@ export const PATCH_TARGETS: readonly Target[] = [
     corpus: 'strategic-merge-patch',
     words: DIRECTIVES,
     mutators: [mutateJson],
-    runs: 1_500,
+    runs: 800,
     open: () => ({ check: checkStrategicPatch }),
   },
 ];

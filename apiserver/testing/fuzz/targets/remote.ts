@@ -55,7 +55,7 @@ export const REMOTE_TARGETS: readonly Target[] = [
       'auditAnnotations',
     ],
     mutators: [mutateJson, mutateBytes],
-    runs: 2_000,
+    runs: 800,
     open: () => ({ check: checkAnswer }),
   },
   {

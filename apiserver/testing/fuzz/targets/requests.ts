@@ -39,7 +39,7 @@ export const REQUEST_TARGETS: readonly Target[] = [
       '__proto__',
     ],
     mutators: [mutateJson],
-    runs: 750,
+    runs: 400,
     open: openRequests,
   },
   {
@@ -73,7 +73,7 @@ export const REQUEST_TARGETS: readonly Target[] = [
       '::1/64',
     ],
     mutators: [mutateJson],
-    runs: 1_500,
+    runs: 600,
     open: openRequests,
   },
 ];

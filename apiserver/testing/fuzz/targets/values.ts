@@ -130,7 +130,7 @@ export const VALUE_TARGETS: readonly Target[] = [
       '-',
     ],
     mutators: [mutateBytes],
-    runs: 800,
+    runs: 400,
     open: () => ({ check: checkTextForms }),
   },
   {
@@ -166,7 +166,7 @@ export const VALUE_TARGETS: readonly Target[] = [
     corpus: 'custom-schema',
     words: SCHEMA_WORDS,
     mutators: [mutateJson],
-    runs: 1_000,
+    runs: 500,
     open: () => ({ check: checkCustomSchema }),
   },
   {
