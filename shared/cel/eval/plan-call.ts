@@ -1,3 +1,4 @@
+import type { RE2JS } from 're2js';
 import type { Implementation, Overload } from '../check/declarations';
 import { DYN } from '../check/types';
 import type { CelType } from '../check/types';
@@ -36,8 +37,11 @@ export function planCall(planner: PlanContext, call: Call): Plan {
   const args = parts.map((part) => planner.plan(part));
   const special = planSpecial(call, overloadId, args);
   if (special !== undefined) return special;
-  if (PATTERN_FUNCTIONS.has(call.name)) checkPattern(args.at(call.name === 'findAll' ? 1 : -1));
-  const run = dispatch(call.name, overloads, planner);
+  const pattern = PATTERN_FUNCTIONS.has(call.name) ? constantPattern(args[1]) : undefined;
+  const run =
+    pattern !== undefined && call.name === 'matches'
+      ? matching(pattern)
+      : dispatch(call.name, overloads, planner);
   const cost = runtimeCost(call.name, call.name === '_==_' ? 'equals' : overloadId);
   if (CONVERSIONS.has(call.name) && args.length === 1 && args.every(isConstant))
     return foldConversion(run, args);
@@ -112,10 +116,18 @@ function planMembership(element: Plan, { constant }: ConstantPlan): Plan | undef
   };
 }
 
-function checkPattern(argument: Plan | undefined): void {
-  if (argument === undefined || !isConstant(argument) || typeof argument.constant !== 'string') return;
+/** Compiles a constant pattern; undefined for one that is not constant. */
+function constantPattern(argument: Plan | undefined): RE2JS | undefined {
+  if (argument === undefined || !isConstant(argument) || typeof argument.constant !== 'string')
+    return undefined;
   const compiled = compilePattern(argument.constant);
   if (compiled instanceof EvalError) throw new PlanError(compiled.message);
+  return compiled;
+}
+
+/** A search with a constant pattern, which the expression keeps compiled however many patterns there are. */
+function matching(pattern: RE2JS): Implementation {
+  return (text) => (typeof text === 'string' ? pattern.test(text) : NO_OVERLOAD);
 }
 
 function foldConversion(run: Implementation, args: readonly ConstantPlan[]): Plan {

@@ -1,8 +1,10 @@
 import { ACCUMULATOR } from '../parser/ast';
 import type { Comprehension, Expr } from '../parser/ast';
+import { COST } from '../cost/constants';
 import type { Frame } from './frame';
+import { constantPlan, isConstant } from './plan';
 import type { Plan, PlanContext } from './plan';
-import { EvalError, ListValue, MapValue, NO_OVERLOAD, mapKeyOf } from './values';
+import { ArrayList, EvalError, ListValue, MapValue, NO_OVERLOAD, mapKeyOf } from './values';
 import type { Result, Value } from './values';
 
 /** The slots of the variables of a comprehension. */
@@ -38,10 +40,12 @@ export function planFold(planner: PlanContext, expr: Comprehension): Plan {
           ? run()
           : planner.withLocal(expr.variable2, { slot: second }, run),
       );
-    const quantified = predicateOf(expr);
-    if (quantified !== undefined) {
-      const predicate = inner(() => planner.plan(quantified.predicate));
-      return quantifierPlan(range, predicate, { isAll: quantified.isAll, slots: { first, second } });
+    const known = knownFold(expr);
+    if (known !== undefined) {
+      const [predicate, transform] = [known.predicate, known.transform].map(
+        (part) => part && inner(() => planner.plan(part)),
+      );
+      return planKnown(range, { kind: known.kind, predicate, transform, slots: { first, second } });
     }
     const condition = inner(() => planner.plan(expr.condition));
     const step = inner(() => planner.plan(expr.step));
@@ -71,32 +75,55 @@ function foldPlan(fold: Fold): Plan {
   };
 }
 
+/** What a macro computes. */
+type FoldKind = 'all' | 'exists' | 'existsOne' | 'collect';
+
+interface KnownFold<Part> {
+  readonly kind: FoldKind;
+  /** Undefined for a collection of all elements. */
+  readonly predicate: Part | undefined;
+  /** What a collection has of each element. */
+  readonly transform: Part | undefined;
+}
+
 /**
- * The predicate of `all` and `exists`, whose accumulator is true, false or an error: neither their condition nor their step has to be
- * evaluated part by part. Only macros can name the accumulator.
+ * Recognizes what the macros `all`, `exists`, `exists_one`, `map`, `filter` and `transformList` expand to, so that their conditions and steps
+ * are not evaluated part by part. Only macros can name the accumulator.
  *
  * @returns undefined for other comprehensions
  */
-function predicateOf({
-  accumulator,
-  initial,
-  condition,
-  step,
-}: Comprehension): { readonly predicate: Expr; readonly isAll: boolean } | undefined {
-  if (accumulator !== ACCUMULATOR || initial.kind !== 'literal' || step.kind !== 'call') return undefined;
-  const isAll = step.name === '_&&_';
-  const [left, predicate] = step.args;
-  const isQuantifier =
-    (isAll || step.name === '_||_') &&
-    initial.value === isAll &&
-    condition.kind === 'call' &&
-    condition.name === '@not_strictly_false' &&
-    left?.kind === 'ident' &&
-    left.name === ACCUMULATOR;
-  return isQuantifier && predicate !== undefined ? { predicate, isAll } : undefined;
+function knownFold({ accumulator, initial, step }: Comprehension): KnownFold<Expr> | undefined {
+  if (accumulator !== ACCUMULATOR || step.kind !== 'call') return undefined;
+  const [first, second] = step.args;
+  const isConditional = step.name === '_?_:_';
+  const predicate = isConditional ? first : undefined;
+  const added = isConditional ? second : step;
+  if (initial.kind === 'list') {
+    const list = added?.kind === 'call' && added.name === '_+_' ? added.args[1] : undefined;
+    const transform = list?.kind === 'list' ? list.elements[0] : undefined;
+    return transform && { kind: 'collect', predicate, transform };
+  }
+  if (initial.kind !== 'literal') return undefined;
+  if (initial.value === 0n) return { kind: 'existsOne', predicate, transform: undefined };
+  const isQuantifier = step.name === (initial.value === true ? '_&&_' : '_||_');
+  if (!isQuantifier) return undefined;
+  return { kind: initial.value === true ? 'all' : 'exists', predicate: second, transform: undefined };
 }
 
-/** Plans `all` or `exists`, which cost what their parts would. */
+interface PlannedFold extends KnownFold<Plan> {
+  readonly slots: FoldSlots;
+}
+
+/** Plans what a macro computes; it costs what the parts of its expansion would. */
+function planKnown(
+  range: Plan,
+  { kind, predicate = constantPlan(true), transform, slots }: PlannedFold,
+): Plan {
+  if (kind === 'collect') return collectPlan(range, { predicate, transform: transform ?? predicate, slots });
+  if (kind === 'existsOne') return countPlan(range, predicate, slots);
+  return quantifierPlan(range, predicate, { isAll: kind === 'all', slots });
+}
+
 function quantifierPlan(
   range: Plan,
   predicate: Plan,
@@ -117,13 +144,70 @@ function quantifierPlan(
       frame.charge(1);
       const found = predicate(frame);
       if (found === !isAll) accumulated = found;
-      else if (typeof accumulated === 'boolean' && typeof found !== 'boolean')
-        accumulated = found instanceof EvalError ? found : NO_OVERLOAD;
+      else if (typeof accumulated === 'boolean' && typeof found !== 'boolean') accumulated = errorOf(found);
     }
     // The result, which is the accumulator.
     frame.charge(1);
     return accumulated;
   };
+}
+
+/** Counts the elements that the predicate is true for. */
+function countPlan(range: Plan, predicate: Plan, slots: FoldSlots): Plan {
+  return (frame) => {
+    const elements = elementsOf(range(frame));
+    if (elements instanceof EvalError) return elements;
+    let count = 0;
+    let problem: EvalError | undefined;
+    for (let index = 0; index < elements.size; index += 1) {
+      bindElement(frame, elements, { index, slots });
+      const found = predicate(frame);
+      if (found === true) {
+        // The accumulator, and the sum.
+        frame.charge(1);
+        frame.charge(1);
+        count += 1;
+      } else if (found !== false) problem = errorOf(found);
+    }
+    // The accumulator, and the comparison with 1.
+    frame.charge(1);
+    frame.charge(1);
+    return problem ?? count === 1;
+  };
+}
+
+/** Collects what the transformation makes of the elements that the predicate is true for. */
+function collectPlan(
+  range: Plan,
+  { predicate, transform, slots }: { predicate: Plan; transform: Plan; slots: FoldSlots },
+): Plan {
+  // Literals of constants are folded, and cost nothing.
+  const listUnits = isConstant(transform) ? 0 : COST.createList;
+  return (frame) => {
+    const elements = elementsOf(range(frame));
+    if (elements instanceof EvalError) return elements;
+    const items: Value[] = [];
+    let problem: EvalError | undefined;
+    for (let index = 0; index < elements.size; index += 1) {
+      bindElement(frame, elements, { index, slots });
+      const found = predicate(frame);
+      if (found === true) {
+        // The accumulator, the list of one element, and the sum.
+        frame.charge(1);
+        const item = transform(frame);
+        frame.charge(listUnits);
+        frame.charge(1);
+        if (item instanceof EvalError) problem ??= item;
+        else items.push(item);
+      } else if (found !== false) problem = errorOf(found);
+    }
+    frame.charge(1);
+    return problem ?? new ArrayList(items);
+  };
+}
+
+function errorOf(value: Result): EvalError {
+  return value instanceof EvalError ? value : NO_OVERLOAD;
 }
 
 /** What a comprehension visits: the elements of a list, or the entries of a map. */

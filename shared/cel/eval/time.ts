@@ -22,24 +22,26 @@ const INT_MAX = 2n ** 63n - 1n;
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = TIMESTAMP.exec(text);
   if (match === null) return undefined;
-  const field = (index: number): number => Number(match[index] ?? 0);
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = [1, 2, 3, 4, 5, 6].map(field);
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6])];
+  const [zoneHours, zoneMinutes] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
   const isDate = month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
-  const areBelow = [hour < 24, minute < 60, second < 60, field(9) <= 24, field(10) < 60];
-  if (!isDate || areBelow.includes(false)) return undefined;
+  if (!isDate || hour >= 24 || minute >= 60 || second >= 60 || zoneHours > 24 || zoneMinutes >= 60)
+    return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second);
-  const offsetMinutes = (field(9) * 60 + field(10)) * (match[8] === '-' ? -1 : 1);
-  const fraction = BigInt((match[7] ?? '0').slice(0, 9).padEnd(9, '0'));
+  const offsetMinutes = (zoneHours * 60 + zoneMinutes) * (match[8] === '-' ? -1 : 1);
   const seconds = BigInt(date.getTime() / 1000 - offsetMinutes * 60);
+  const fraction = match[7] === undefined ? 0n : BigInt(match[7].slice(0, 9).padEnd(9, '0'));
   return new Timestamp(seconds * NANOSECONDS + fraction, offsetMinutes);
 }
 
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
 function daysOf(year: number, month: number): number {
-  const date = new Date(0);
-  date.setUTCFullYear(year, month, 0);
-  return date.getUTCDate();
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
 }
 
 export function formatTimestamp({ nanoseconds, offsetMinutes }: Timestamp): string {
@@ -51,21 +53,33 @@ export function formatTimestamp({ nanoseconds, offsetMinutes }: Timestamp): stri
   return `${date.toISOString().slice(0, 19)}${digits === '' ? '' : `.${digits}`}${offsetMinutes === 0 ? 'Z' : zone}`;
 }
 
+/** An amount with its unit. */
+const DURATION_PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/uy;
+
 /** Reads a duration as Go's `time.ParseDuration` does, in nanoseconds; undefined when it is none or too long. */
 export function parseDuration(text: string): bigint | undefined {
-  const sign = /^[+-]/u.exec(text)?.[0] ?? '';
-  const body = text.slice(sign.length);
-  if (body === '0') return 0n;
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/u.test(body)) return undefined;
+  const isNegative = text.startsWith('-');
+  let offset = isNegative || text.startsWith('+') ? 1 : 0;
+  if (offset === text.length) return undefined;
+  if (text.length === offset + 1 && text.endsWith('0')) return 0n;
   let total = 0n;
-  for (const [, amount = '', unitName = ''] of body.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/gu)) {
-    const unit = UNIT_NANOSECONDS.get(unitName) ?? 1n;
-    const [whole = '', fraction = ''] = amount.split('.');
-    const digits = fraction.slice(0, 18);
-    total += BigInt(whole || '0') * unit + (BigInt(digits || '0') * unit) / 10n ** BigInt(digits.length);
+  while (offset < text.length) {
+    DURATION_PART.lastIndex = offset;
+    const part = DURATION_PART.exec(text);
+    if (part === null) return undefined;
+    const [{ length }, amount = '', unitName = ''] = part;
+    total += nanosecondsOf(amount, UNIT_NANOSECONDS.get(unitName) ?? 1n);
+    offset += length;
   }
-  if (sign === '-') return total > INT_MAX + 1n ? undefined : -total;
+  if (isNegative) return total > INT_MAX + 1n ? undefined : -total;
   return total > INT_MAX ? undefined : total;
+}
+
+function nanosecondsOf(amount: string, unit: bigint): bigint {
+  if (!amount.includes('.')) return BigInt(amount) * unit;
+  const [whole = '', fraction = ''] = amount.split('.');
+  const digits = fraction.slice(0, 18);
+  return BigInt(whole || '0') * unit + (BigInt(digits || '0') * unit) / 10n ** BigInt(digits.length);
 }
 
 /** Writes a duration as seconds, as upstream does; fractions have the precision of a double. */

@@ -33,8 +33,5 @@ export function declare(name: string, since: number, ...signatures: Signature[])
 
 /** An implementation over strings only. */
 export function onStrings(run: (...args: string[]) => Result): Implementation {
-  return (...args: Value[]) => {
-    const strings = args.filter((arg) => typeof arg === 'string');
-    return strings.length === args.length ? run(...strings) : NO_OVERLOAD;
-  };
+  return (...args: Value[]) => (args.every((arg) => typeof arg === 'string') ? run(...args) : NO_OVERLOAD);
 }

@@ -240,7 +240,7 @@ const CONVERSIONS: readonly FunctionDeclaration[] = [
 
 const matches = onStrings((text = '', pattern = '') => {
   const compiled = compilePattern(pattern);
-  return compiled instanceof EvalError ? compiled : compiled.matcher(text).find();
+  return compiled instanceof EvalError ? compiled : compiled.test(text);
 });
 
 const STRINGS: readonly FunctionDeclaration[] = [

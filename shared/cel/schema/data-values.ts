@@ -143,6 +143,8 @@ class DataList extends ListValue {
   readonly size: number;
   readonly #data: readonly unknown[];
   readonly #type: DataType;
+  /** Elements that were read: comprehensions within comprehensions read them many times. */
+  readonly #read: (Value | undefined)[] = [];
 
   constructor(data: readonly unknown[], type: DataType) {
     super();
@@ -153,7 +155,8 @@ class DataList extends ListValue {
 
   override at(index: number): Value {
     const { element } = this.#type;
-    return element === undefined ? null : dataValue(this.#data[index], element);
+    if (element === undefined) return null;
+    return (this.#read[index] ??= dataValue(this.#data[index], element));
   }
 
   override equalsSpecially(other: ListValue): boolean | undefined {
