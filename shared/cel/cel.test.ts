@@ -214,6 +214,24 @@ test.each([
   expect(run(source).cost).toBe(cost);
 });
 
+/** Units as cel-go counts them for each part of what a macro expands to. */
+test.each([
+  ['[1, 2].map(x, 1) == [1, 1]', true, 6],
+  ['[1, 2, 3].filter(x, x > 1) == [2, 3]', true, 34],
+  ['[2, 1].exists_one(x, x == 1)', true, 8],
+  ["{'a': 1}.transformList(k, v, v > 0, k) == ['a']", true, 17],
+  ['[1, 0].exists(x, 1 / x == 1)', true, 11],
+  ['[0, 1].exists(x, 1 / x == 1)', true, 15],
+  ['[0, 2].exists(x, 1 / x == 1)', 'error: division by zero', 15],
+  ['[0, 1].all(x, 1 / x == 1)', 'error: division by zero', 13],
+  ['[0, 2].all(x, 1 / x == 1)', false, 13],
+  ['[0, 1].exists_one(x, 1 / x == 1)', 'error: division by zero', 10],
+  ['[0, 1].map(x, 1 / x)', 'error: division by zero', 29],
+  ['[dyn(1)].filter(x, x)', 'error: no such overload', 2],
+])('%s is %s and costs %d', (source, result, cost) => {
+  expect(run(source)).toEqual({ result, cost });
+});
+
 test('an evaluation ends at its limit, and reports its cost on the way', () => {
   expect(() => run('lists.range(1000).all(i, lists.range(1000).all(j, i + j >= 0))')).toThrow(
     CostLimitExceeded,
