@@ -131,8 +131,8 @@ export class FlowControl implements SharedLimit {
   /** Lends idle seats to the levels that need them, by the demand since the last call. Call it every {@link LENDING_PERIOD_MS}. */
   lend(): void {
     if (!LENDS) return;
-    for (const { name, queues, demand } of this.levels)
-      if (queues !== undefined) demand.update(demandOfAll(queues.takeDemand(), this.#partOf(name)));
+    for (const level of this.levels)
+      level.demand.update(demandOfAll(demandOf(level), this.#partOf(level.name)));
     this.#lends = true;
     this.#divide();
   }
@@ -142,15 +142,15 @@ export class FlowControl implements SharedLimit {
     const all = [...this.#levels.values()];
     const limited = all.filter(({ queues }) => queues !== undefined);
     const boundsOf = (level: Level): SeatBounds => level.bounds(this.#options.seats);
-    const sumOf = (levels: readonly Level[], seats: keyof SeatBounds): number =>
-      levels.reduce((sum, level) => sum + boundsOf(level)[seats], 0);
+    const sumOf = (levels: readonly Level[], seats: (level: Level) => number): number =>
+      levels.reduce((sum, level) => sum + seats(level), 0);
     const seats = lentSeats(
       limited.map((level) => ({ demand: level.demand, ...boundsOf(level) })),
       {
-        total: sumOf(all, 'nominal'),
+        total: sumOf(all, (level) => boundsOf(level).nominal),
         exempt: sumOf(
           all.filter(({ queues }) => queues === undefined),
-          'min',
+          (level) => Math.max(boundsOf(level).min, level.demand.highest),
         ),
       },
     );
@@ -250,6 +250,11 @@ export class FlowControl implements SharedLimit {
     this.#users.set(user.name, made);
     return made;
   }
+}
+
+/** Returns the demand since the last call. Only the peak of an exempt level counts. */
+function demandOf(level: Level): SeatDemand {
+  return level.queues?.takeDemand() ?? { average: 0, deviation: 0, max: level.takeExemptPeak(), tookMs: 0 };
 }
 
 /** Returns the demand at all replicas, from that at the one that has this part of the seats: seats are lent before they are divided. */

@@ -4,7 +4,7 @@ import { silentLog } from '../../../shared/log/log';
 import { MANDATORY_FLOW_OBJECTS } from '../../kubernetes/kinds/flowcontrol/mandatory-flow';
 import { FlowControl } from './fairness';
 import type { LendingLevel } from './lending';
-import { lentSeats, SmoothedDemand } from './lending';
+import { LENDING_PERIOD_MS, lentSeats, SmoothedDemand } from './lending';
 import { limitedTo } from './level';
 import type { Queue, QueueSet } from './queue-set';
 
@@ -130,6 +130,22 @@ describe(`at ${NEWEST_LEVEL}, a level`, () => {
     for (const queue of taken)
       if (queue !== undefined) queues.finish(queue, { seats: 1, tookMs: 1, now: nowMs });
   }
+
+  test('has fewer seats while requests of the exempt level need them', () => {
+    const { control, queuesOf } = start(
+      level('one', { lendablePercent: 50 }),
+      level('two', { lendablePercent: 50 }),
+    );
+    const exempt = [...control.levels].find(({ queues }) => queues === undefined);
+    for (let at = 0; at < 500; at += 1) exempt?.beginExempt();
+    for (let at = 0; at < 500; at += 1) exempt?.endExempt();
+    nowMs += LENDING_PERIOD_MS;
+    control.lend();
+    expect([queuesOf('one').limits.seats, queuesOf('two').limits.seats]).toEqual([47, 47]);
+    nowMs += LENDING_PERIOD_MS;
+    control.lend();
+    expect(queuesOf('one').limits.seats).toBeGreaterThan(90);
+  });
 
   test('borrows the seats that another one does not need, and gives them back', () => {
     const { control, queuesOf } = start(

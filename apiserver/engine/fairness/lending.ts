@@ -42,7 +42,7 @@ export interface LendingLevel extends SeatBounds {
  * rest goes to the levels in proportion to their demand, within their bounds (KEP-1040; upstream: `updateBorrowingLocked`).
  *
  * @param total the nominal seats of all levels together, exempt ones included
- * @param exempt the seats that exempt levels do not lend
+ * @param exempt the seats that exempt levels do not lend: those that they need, and at least their bound
  */
 export function lentSeats(
   levels: readonly LendingLevel[],

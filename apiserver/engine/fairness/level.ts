@@ -26,6 +26,8 @@ export class Level {
   readonly queues: QueueSet | undefined;
   /** The object was deleted while requests of the level are in flight. */
   isQuiescing = false;
+  /** Executing requests of an exempt level, and their peak since the last call of `takeExemptPeak`. Each counts as one seat. */
+  readonly #exempt = { executing: 0, peak: 0 };
 
   constructor(name: string, source: PriorityLevelConfiguration, now: () => number) {
     this.name = name;
@@ -59,6 +61,22 @@ export class Level {
   limit(lent: number | undefined, part: number): void {
     const seats = lent ?? this.#firstSeats();
     this.queues?.configure({ seats: Math.ceil(seats * part), queuing: this.queuing });
+  }
+
+  beginExempt(): void {
+    this.#exempt.executing += 1;
+    this.#exempt.peak = Math.max(this.#exempt.peak, this.#exempt.executing);
+  }
+
+  endExempt(): void {
+    this.#exempt.executing -= 1;
+  }
+
+  /** Returns the peak of executing requests of an exempt level since the last call. */
+  takeExemptPeak(): number {
+    const { peak } = this.#exempt;
+    this.#exempt.peak = this.#exempt.executing;
+    return peak;
   }
 
   /** The bounds of its seats. @param all the seats of all levels */

@@ -41,7 +41,7 @@ export function createFlowStage(parts: FlowStageParts): Stage {
     const flow = control.classify(exchange);
     exchange.flow = flow.mark;
     const { queues } = flow.level;
-    if (queues === undefined) return execute(flow, now, next);
+    if (queues === undefined) return executeExempt(flow, now, next);
     if (exchange.info.verb === 'watch') exchange.delivered = parts.deliveries.countOf(flow, exchange);
     const work = withinLevel(estimate(exchange), flow.level.wholeSeats);
     const startedAt = now();
@@ -63,12 +63,18 @@ export function requestKind({ verb }: RequestInfo): keyof DroppedRequests {
   return READS.has(verb) ? 'readOnly' : 'mutating';
 }
 
-async function execute({ counts }: Flow, now: () => number, next: () => Promise<void>): Promise<void> {
+async function executeExempt(
+  { counts, level }: Flow,
+  now: () => number,
+  next: () => Promise<void>,
+): Promise<void> {
   const startedAt = now();
   begin(counts);
+  level.beginExempt();
   try {
     await next();
   } finally {
+    level.endExempt();
     end(counts, now() - startedAt);
   }
 }
