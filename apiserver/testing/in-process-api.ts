@@ -15,6 +15,7 @@ import { newExchange } from '../engine/request/testing/new-exchange';
 import { createImpersonationStage } from '../engine/impersonation/impersonation';
 import type { AggregationParts } from '../compose/aggregation';
 import { createAggregation } from '../compose/aggregation';
+import { newAvailabilityCounts } from '../kubernetes/aggregation/availability';
 import { createFirstNamespaces } from '../kubernetes/bootstrap/namespaces';
 import { createAuthorizationStage } from '../engine/authz/authorize';
 import type { Mode } from '../compose/authorization-modes';
@@ -32,6 +33,7 @@ import { createMemoryLimitStage, createRequestMemory } from '../engine/server/he
 import type { AnswerParts } from '../compose/answer-stage';
 import { createAnswerStage } from '../compose/answer-stage';
 import { createPipeline } from '../engine/pipeline';
+import { newConnectCounts } from '../engine/proxy/connect-counts';
 import type { OperationServices } from '../engine/registry/operation';
 import type { RuntimeConfig } from '../engine/registry/runtime-config';
 import type { KindSettings } from '../engine/registry/strategy';
@@ -39,6 +41,7 @@ import { DEFAULT_KIND_SETTINGS } from '../engine/registry/strategy';
 import type { Backend } from '../engine/storage/backend';
 import { StorageError } from '../engine/storage/backend';
 import type { CacheLimits } from '../engine/watch-cache/limits';
+import { parseAddressRanges, parsePortRange } from '../kubernetes/kinds/service-allocation/value-range';
 import { MemoryBackend } from '../engine/storage/testing/memory-backend';
 
 export interface Reply {
@@ -99,6 +102,25 @@ const NO_CONTROLLERS: Partial<AdmissionOptions> = {
   disable: ['ServiceAccount', 'StorageObjectInUseProtection'],
 };
 
+function newAggregationParts(): Omit<AggregationParts, 'plane' | 'log'> {
+  return {
+    counts: newConnectCounts(),
+    availability: newAvailabilityCounts(),
+    client: () => ({}),
+    byEndpoints: false,
+    discovers: false,
+  };
+}
+
+/** Parses the networks of Services, separated by a comma, and the ports of nodes. */
+export function serviceRanges(networks: string, ports = '30000-32767'): ServiceRanges {
+  const parsed = parseAddressRanges(networks);
+  const nodePorts = parsePortRange(ports);
+  if (!parsed.ok || nodePorts === undefined) throw new Error('malformed range');
+  const { addresses, secondaryAddresses } = parsed;
+  return { addresses, secondaryAddresses, nodePorts };
+}
+
 export async function startInProcessApi(
   backend: Backend = new MemoryBackend(),
   {
@@ -141,7 +163,7 @@ export async function startInProcessApi(
     /** Connects to other servers; by default there is no connector. */
     readonly connector?: VerbContext['connector'];
     /** The credentials for extension API servers; by default there is no aggregation. */
-    readonly aggregated?: Omit<AggregationParts, 'plane' | 'log'>;
+    readonly aggregated?: Partial<Omit<AggregationParts, 'plane' | 'log'>>;
   } = {},
 ): Promise<InProcessApi> {
   const shutdown = new AbortController();
@@ -187,7 +209,8 @@ export async function startInProcessApi(
     ...defined({ connector }),
     minRequestTimeoutMs: 1_800_000,
   };
-  const aggregation = aggregated && createAggregation({ ...aggregated, plane, log: silentLog });
+  const aggregation =
+    aggregated && createAggregation({ ...newAggregationParts(), ...aggregated, plane, log: silentLog });
   void aggregation?.run(shutdown.signal);
   const build = { version: '0.0.0', commit: '', treeState: '', date: '' };
   const metrics = createMetricsEndpoints({

@@ -41,7 +41,7 @@ beforeEach(async () => {
   await once(server, 'listening');
   api = await startInProcessApi(undefined, {
     authorizationModes: ['RBAC'],
-    aggregated: { counts, availability, client: () => ({}), byEndpoints: false, discovers: false },
+    aggregated: { counts, availability },
   });
   await register(readFileSync(files.caFile).toString('base64'));
 });

@@ -1,8 +1,8 @@
 import { NEWEST_LEVEL } from '../../../testing/kinds/newest-level';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GROUP, KUBERNETES_DISCOVERY_GROUP, MEDIA_TYPE } from '../../../../shared/names';
-import { eventually } from '../../../../shared/testing/eventually';
-import { newConnectCounts } from '../../../engine/proxy/connect-counts';
+import { silentLog } from '../../../../shared/log/log';
+import { eventually, PATIENCE_MS } from '../../../../shared/testing/eventually';
 import type { OtherServer } from '../../../testing/aggregation/other-server';
 import {
   leadToOtherServer,
@@ -11,7 +11,9 @@ import {
 } from '../../../testing/aggregation/other-server';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
-import { newAvailabilityCounts } from '../../aggregation/availability';
+import type { AggregatedService } from '../../aggregation/aggregated-services';
+import type { KeepDiscoveryOptions } from './keep-discovery';
+import { keepDiscovery, OtherDiscovery } from './keep-discovery';
 
 const V2 = `;g=${KUBERNETES_DISCOVERY_GROUP};v=v2;as=APIGroupDiscoveryList`;
 const BETA = V2.replace('v=v2', 'v=v2beta1');
@@ -50,16 +52,7 @@ beforeEach(async () => {
     seen.push(request);
     behave(request, response);
   });
-  api = await startInProcessApi(undefined, {
-    aggregated: {
-      counts: newConnectCounts(),
-      availability: newAvailabilityCounts(),
-      client: () => ({}),
-      byEndpoints: false,
-      discovers: true,
-      documentsMs: 20,
-    },
-  });
+  api = await startInProcessApi(undefined, { aggregated: { discovers: true, documentsMs: 20 } });
   await leadToOtherServer(api);
 });
 afterEach(async () => {
@@ -322,4 +315,51 @@ test('an extension API server without the document is read version by version', 
     },
   ]);
   expect(seen.some(({ url }) => url === '/apis')).toBe(true);
+});
+
+test('an APIService that stays unreadable is logged once, and so is that it is readable again', async () => {
+  let isBroken = true;
+  const lines: string[] = [];
+  const note = (_fields: object, message: string): void => void lines.push(message);
+  const service = {
+    name: 'v1.wardle.example.com',
+    group: WARDLE,
+    version: 'v1',
+    groupPriorityMinimum: 1,
+    versionPriority: 1,
+    isAvailable: true,
+    service: { namespace: 'default', name: 'wardle', port: 443 },
+    object: { metadata: { uid: 'u' }, spec: {} },
+  } as unknown as AggregatedService;
+  let reads = 0;
+  const list = { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'v1', resources: [] };
+  const aggregator = {
+    services: { all: () => [service] },
+    read: async () => {
+      reads += 1;
+      return Promise.resolve(
+        isBroken
+          ? { code: 503, contentType: '', etag: '', body: Buffer.alloc(0) }
+          : { code: 200, contentType: '', etag: '', body: Buffer.from(JSON.stringify(list)) },
+      );
+    },
+  } as unknown as KeepDiscoveryOptions['aggregator'];
+  const log = { ...silentLog, info: note, warn: note };
+  const stop = new AbortController();
+  const options = { aggregator, discovery: new OtherDiscovery(), log, refreshMs: 1 };
+  const running = [
+    keepDiscovery({ ...options, reportAfterMs: 0 }, stop.signal),
+    // Within the grace, nothing is logged.
+    keepDiscovery({ ...options, reportAfterMs: PATIENCE_MS }, stop.signal),
+  ];
+  await eventually('read often', () => reads > 10);
+  expect(lines).toEqual(['failed to read the discovery of an APIService']);
+  isBroken = false;
+  await eventually('readable', () => lines.length > 1);
+  stop.abort();
+  await Promise.all(running);
+  expect(lines).toEqual([
+    'failed to read the discovery of an APIService',
+    'the discovery of an APIService is readable again',
+  ]);
 });

@@ -19,6 +19,8 @@ const LOOK_MS = 1_000;
 /** Time after which a server is asked again, in milliseconds. */
 const REFRESH_MS = 60_000;
 const FIRST_RETRY_MS = 500;
+/** How long an APIService may be unreadable before this is logged: it is so while it or this server starts. */
+const REPORT_AFTER_MS = 30_000;
 const READS_AT_ONCE = 4;
 const READ_MS_MAX = 5_000;
 const OK = 200;
@@ -70,6 +72,8 @@ export interface KeepDiscoveryOptions {
   readonly log: Log;
   /** {@link REFRESH_MS}; overridden in tests. */
   readonly refreshMs?: number;
+  /** {@link REPORT_AFTER_MS}; overridden in tests. */
+  readonly reportAfterMs?: number;
 }
 
 /**
@@ -90,7 +94,7 @@ export async function keepDiscovery(options: KeepDiscoveryOptions, signal: Abort
     for (const server of lists.keys()) if (!servers.has(server)) lists.delete(server);
     await forEachLimited(servers, READS_AT_ONCE, async ([server, all]) => {
       const due = all.filter((service) => isDue(known, service));
-      if (due.length > 0) await refresh(options, { server, services: due, known, lists, refreshMs }, signal);
+      if (due.length > 0) await refresh(options, { server, services: due, known, lists }, signal);
     });
     await pause(Math.min(LOOK_MS, refreshMs), signal);
   }
@@ -101,6 +105,8 @@ interface Known {
   readonly identity: string;
   dueAtMs: number;
   failures: number;
+  /** Since when it is unreadable, and whether that was logged; kept over changes of the APIService. */
+  outage: { readonly sinceMs: number; isLogged: boolean } | undefined;
 }
 
 /** The last list of a server. */
@@ -123,7 +129,7 @@ function isDue(known: Map<string, Known>, { name, object, isAvailable }: Aggrega
   const identity = JSON.stringify([object.metadata.uid, object.spec, isAvailable]);
   const last = known.get(name);
   if (last?.identity === identity) return last.dueAtMs <= Date.now();
-  known.set(name, { identity, dueAtMs: 0, failures: 0 });
+  known.set(name, { identity, dueAtMs: 0, failures: 0, outage: last?.outage });
   return true;
 }
 
@@ -133,11 +139,10 @@ interface Refresh {
   readonly services: readonly AggregatedService[];
   readonly known: ReadonlyMap<string, Known>;
   readonly lists: Map<string, KnownList>;
-  readonly refreshMs: number;
 }
 
 async function refresh(options: KeepDiscoveryOptions, asked: Refresh, signal: AbortSignal): Promise<void> {
-  const { server, services, known, lists, refreshMs } = asked;
+  const { server, services, known, lists } = asked;
   const available = services.find(({ isAvailable }) => isAvailable);
   let list: KnownList | 'none' | undefined;
   const step = async (service: AggregatedService): Promise<APIVersionDiscovery | undefined> => {
@@ -154,22 +159,38 @@ async function refresh(options: KeepDiscoveryOptions, asked: Refresh, signal: Ab
     let freshness = 'Current';
     try {
       listed = await step(service);
-      if (entry !== undefined) Object.assign(entry, { failures: 0, dueAtMs: Date.now() + refreshMs });
+      if (entry !== undefined) noteRead(entry, name, options);
     } catch (error) {
       if (signal.aborted) return;
       freshness = 'Stale';
-      if (entry !== undefined) {
-        entry.dueAtMs = Date.now() + Math.min(refreshMs, FIRST_RETRY_MS * 2 ** entry.failures);
-        entry.failures += 1;
-      }
-      options.log.warn(
-        { apiService: name, error: String(error) },
-        'failed to read the discovery of an APIService',
-      );
+      if (entry !== undefined) noteFailure(entry, { name, error }, options);
     }
     const discovery = { ...listed, version, freshness };
     options.discovery.put(name, { group, version, groupPriorityMinimum, versionPriority, discovery });
   }
+}
+
+function noteRead(entry: Known, name: string, { log, refreshMs = REFRESH_MS }: KeepDiscoveryOptions): void {
+  if (entry.outage?.isLogged === true) log.info({ apiService: name }, READABLE);
+  Object.assign(entry, { failures: 0, dueAtMs: Date.now() + refreshMs, outage: undefined });
+}
+
+const READABLE = 'the discovery of an APIService is readable again';
+
+/** Logs an outage once, in one line. */
+function noteFailure(
+  entry: Known,
+  { name, error }: { readonly name: string; readonly error: unknown },
+  { log, refreshMs = REFRESH_MS, reportAfterMs = REPORT_AFTER_MS }: KeepDiscoveryOptions,
+): void {
+  const now = Date.now();
+  entry.dueAtMs = now + Math.min(refreshMs, FIRST_RETRY_MS * 2 ** entry.failures);
+  entry.failures += 1;
+  const outage = (entry.outage ??= { sinceMs: now, isLogged: false });
+  if (outage.isLogged || now - outage.sinceMs < reportAfterMs) return;
+  outage.isLogged = true;
+  const [firstLine = ''] = String(error).split('\n');
+  log.warn({ apiService: name, error: firstLine }, 'failed to read the discovery of an APIService');
 }
 
 /** Returns the server's aggregated discovery; `none` if it has only plain discovery. Throws if the server is not available. */

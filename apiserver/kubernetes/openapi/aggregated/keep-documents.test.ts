@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GROUP } from '../../../../shared/names';
 import { eventually } from '../../../../shared/testing/eventually';
-import { newAvailabilityCounts } from '../../aggregation/availability';
 import type { OtherServer } from '../../../testing/aggregation/other-server';
 import {
   leadToOtherServer,
   registerOtherServer,
   startOtherServer,
 } from '../../../testing/aggregation/other-server';
-import { newConnectCounts } from '../../../engine/proxy/connect-counts';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 import { definitionName } from '../names';
@@ -32,16 +30,7 @@ beforeEach(async () => {
   documents = new Map([['/openapi/v2', JSON.stringify(swagger())]]);
   tags = new Map();
   server = await startOtherServer(answer);
-  api = await startInProcessApi(undefined, {
-    aggregated: {
-      counts: newConnectCounts(),
-      availability: newAvailabilityCounts(),
-      client: () => ({}),
-      byEndpoints: false,
-      discovers: false,
-      documentsMs: REFRESH_MS,
-    },
-  });
+  api = await startInProcessApi(undefined, { aggregated: { documentsMs: REFRESH_MS } });
   await leadToOtherServer(api);
 });
 afterEach(async () => {
