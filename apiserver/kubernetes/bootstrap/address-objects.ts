@@ -138,10 +138,13 @@ export class StoredAddresses implements AddressObjects, ValueRecords {
 /** Parsed networks that are kept. */
 const NETWORKS_MAX = 1_000;
 
-/** Addresses are taken only from ranges that their controllers have found to be ready, and that are not being deleted. */
+/**
+ * Addresses are taken only from ranges that are not being deleted, and that no controller found not to be ready. A range that no controller
+ * has looked at counts as ready, as upstream.
+ */
 function isReady({ metadata: { deletionTimestamp }, status }: ServiceCIDR): boolean {
   if (deletionTimestamp !== undefined && deletionTimestamp !== null) return false;
-  return status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true;
+  return (status?.conditions?.find((each) => each.type === 'Ready')?.status ?? 'True') === 'True';
 }
 
 function parentOf({ namespace, name }: ServiceName): ParentReference {

@@ -78,23 +78,26 @@ class AddressRepair {
   readonly #holders = new Map<string, string>();
   /** The addresses that a Service had when it was last looked at. */
   readonly #held = new Map<string, readonly string[]>();
+  #hasNewNetworks = false;
   /** What was reported and still holds. */
   readonly #reported = new Set<string>();
 
   constructor(options: AddressRepairOptions) {
-    const { cache, services, ipAddresses } = options;
+    const { addresses, cache, services, ipAddresses } = options;
     this.#options = options;
-    const followed = [
-      { cached: cache.resource(services.keyPrefix), kind: 'service' },
-      { cached: cache.resource(ipAddresses.keyPrefix), kind: 'address' },
+    const noteDue = (key: string): void => void this.#due.set(key, { atMs: 0, failures: 0 });
+    const followed: readonly { readonly stored: StoredResource; changed(key: string): void }[] = [
+      { stored: services, changed: (key) => noteDue(`service ${key}`) },
+      { stored: ipAddresses, changed: (key) => noteDue(`address ${key}`) },
+      { stored: addresses.cidrs.stored, changed: () => void (this.#hasNewNetworks = true) },
     ];
-    this.#changes = new ChangeSignal(followed.map(({ cached }) => cached));
-    this.#followers = followed.map(
-      ({ cached, kind }) =>
-        new CacheFollower(cached, {
-          reset: () => undefined,
-          changed: (key) => void this.#due.set(`${kind} ${key}`, { atMs: 0, failures: 0 }),
-        }),
+    const caches = followed.map(({ stored, changed }) => ({
+      cached: cache.resource(stored.keyPrefix),
+      changed,
+    }));
+    this.#changes = new ChangeSignal(caches.map(({ cached }) => cached));
+    this.#followers = caches.map(
+      ({ cached, changed }) => new CacheFollower(cached, { reset: () => undefined, changed }),
     );
   }
 
@@ -103,6 +106,11 @@ class AddressRepair {
       for (const follower of this.#followers) {
         await follower.whenPrepared(signal).catch(() => undefined);
         follower.catchUp();
+      }
+      if (this.#hasNewNetworks) {
+        // Other networks change which addresses are outside all of them.
+        this.#hasNewNetworks = false;
+        for (const key of this.#held.keys()) this.#due.set(`service ${key}`, { atMs: 0, failures: 0 });
       }
       const now = Date.now();
       const slices = new Slices();

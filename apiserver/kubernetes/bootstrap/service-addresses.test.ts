@@ -5,9 +5,8 @@ import { eventually } from '../../../shared/testing/eventually';
 import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
 import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
 import type { InProcessApi } from '../../testing/in-process-api';
-import { startInProcessApi } from '../../testing/in-process-api';
+import { serviceRanges, startInProcessApi } from '../../testing/in-process-api';
 import { FIELD_GATES, SERVER_GATES } from '../kinds/field-gates';
-import { parseAddressRange, parsePortRange } from '../kinds/service-allocation/value-range';
 
 const SERVICES = '/api/v1/namespaces/default/services';
 const CIDRS = `/apis/${GROUP.networking}/v1/servicecidrs`;
@@ -27,16 +26,13 @@ afterEach(async () => {
 
 /** Starts a replica. Without objects, it allocates as one of an older level. */
 async function start({ network = NETWORK, hasObjects = true } = {}): Promise<InProcessApi> {
-  const addresses = parseAddressRange(network);
-  const nodePorts = parsePortRange('30000-32767');
-  if (!addresses.ok || nodePorts === undefined) throw new Error('malformed range');
   const gates = new Set(
     [...FIELD_GATES, ...SERVER_GATES].filter(
       (gate) => isOnByDefault(gate) && (hasObjects || gate !== 'MultiCIDRServiceAllocator'),
     ),
   );
   const api = await startInProcessApi(backend, {
-    ranges: { addresses: addresses.range, nodePorts },
+    ranges: serviceRanges(network),
     kindSettings: { ...DEFAULT_KIND_SETTINGS, gates },
   });
   apis.push(api);
@@ -210,4 +206,30 @@ test('replicas with and without the objects never give one address to two Servic
     const { json } = await next.call('GET', `${ADDRESSES}/${before.address}`);
     return json.spec?.parentRef.name === 'after';
   });
+});
+
+test('a Service outside every network gets its IPAddress when a ServiceCIDR with its address is added', async () => {
+  const old = await start({ network: '10.9.0.0/24', hasObjects: false });
+  const { address } = await createService(old, 'moved');
+  const next = await start();
+  // The repair of an address of its own shows that it has looked at all Services.
+  const own = await createService(next, 'own');
+  await next.call('DELETE', `${ADDRESSES}/${own.address}`);
+  await eventually('made again', async () => (await addressNames(next)).includes(own.address));
+  expect(await addressNames(next)).toEqual([own.address]);
+  await createCidr(next, 'more', '10.9.0.0/16');
+  await eventually('recorded', async () => (await addressNames(next)).includes(address));
+});
+
+test('a dry run shows the address of the network, and refuses an address outside all of them', async () => {
+  const api = await start();
+  const tryService = async (spec: object): Promise<readonly unknown[]> => {
+    const body = { metadata: { name: 'dry' }, spec: { ports: [{ port: 80 }], ...spec } };
+    const { code, json } = await api.call('POST', `${SERVICES}?dryRun=All`, { body });
+    return [code, json.spec?.clusterIP, json.details?.causes?.[0].field];
+  };
+  expect(await tryService({})).toEqual([201, '10.0.0.0', undefined]);
+  expect(await tryService({ clusterIP: '10.0.0.3' })).toEqual([201, '10.0.0.3', undefined]);
+  expect(await tryService({ clusterIP: '10.1.0.3' })).toEqual([422, undefined, 'spec.clusterIPs']);
+  expect(await addressNames(api)).toEqual([]);
 });

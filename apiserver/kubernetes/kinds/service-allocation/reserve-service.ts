@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type { Service } from '../../../../shared/api/types/core-v1';
 import { invalid, invalidObject } from '../../../../shared/errors/field-error';
 import type { FieldError } from '../../../../shared/errors/field-error';
@@ -46,7 +47,7 @@ interface ServiceWrite extends ReservedWrite {
 /**
  * The reserver of Services: cluster addresses, node ports and health check ports. What the client asks for is taken or refused, what
  * it leaves open is filled in; what the previous version held stays its own without a look at the store. A dry run takes nothing: its
- * answer shows no address, and made-up ports beyond the range.
+ * answer shows no address, or that of the network, and made-up ports beyond the range.
  */
 export function createServiceReserver(pools: ServicePools): Reserver {
   return async (reserved, signal) => {
@@ -118,7 +119,8 @@ async function withAddresses(
   const { clusterIPs: asked = [] } = spec;
   if (!needsClusterIp(spec) || asked[0] === HEADLESS) return service;
   const isHeld = (address: string): boolean => filling.held.addresses.includes(canonicalAddress(address));
-  if (filling.holdings.dryRun || (asked.length >= families.length && asked.every(isHeld))) return service;
+  if (asked.length >= families.length && asked.every(isHeld)) return service;
+  if (filling.holdings.dryRun && !isInForce('dryRunAddresses')) return service;
   const addresses: string[] = [];
   for (const [index, family] of families.entries()) {
     const address = asked[index];
@@ -133,6 +135,7 @@ async function withAddresses(
 
 async function anyAddress(family: string, { pools, holdings }: Filling): Promise<string> {
   for (const pool of pools.addressesOf(family)) {
+    if (holdings.dryRun) return pool.range.text.replace(/\/.*$/, '');
     const outcome = await holdings.takeAny(pool);
     if (outcome.ok) return outcome.taken.value;
   }
@@ -147,6 +150,8 @@ async function thisAddress(
 ): Promise<void> {
   const candidates = pools.addressesOf(family);
   const pool = candidates.find(({ range }) => range.indexOf(address) !== undefined);
+  // As upstream, a dry run does not look whether the address is free: it may be taken until the Service is created.
+  if (pool !== undefined && holdings.dryRun) return;
   const outcome = pool === undefined ? OUTSIDE : await holdings.take(pool, address);
   if (outcome.ok) return;
   const ranges = candidates.map(({ range }) => range.text).join(',');

@@ -1,28 +1,19 @@
 import { patience } from '../../../../shared/testing/eventually';
 import type { InProcessApi } from '../../../testing/in-process-api';
-import { startInProcessApi } from '../../../testing/in-process-api';
+import { serviceRanges, startInProcessApi } from '../../../testing/in-process-api';
 import { StorageError } from '../../../engine/storage/backend';
 import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
-import type { ServiceRanges } from '../../../compose/service-allocation';
 import { Claims } from './claims';
 import { Pool } from './pool';
-import { parseAddressRange, parsePortRange } from './value-range';
 
 const SERVICES = '/api/v1/namespaces/default/services';
 const PORTS = [{ name: 'http', port: 80 }];
-
-function ranges(cidr: string, ports: string): ServiceRanges {
-  const addresses = parseAddressRange(cidr);
-  const nodePorts = parsePortRange(ports);
-  if (!addresses.ok || nodePorts === undefined) throw new Error('malformed range');
-  return { addresses: addresses.range, nodePorts };
-}
 
 let backend: MemoryBackend;
 let apis: readonly InProcessApi[];
 
 /** Starts the given number of servers on one store, like replicas. */
-async function start(count: number, given = ranges('10.0.0.0/24', '30000-32767')): Promise<InProcessApi> {
+async function start(count: number, given = serviceRanges('10.0.0.0/24')): Promise<InProcessApi> {
   backend = new MemoryBackend();
   const started: InProcessApi[] = [];
   for (let index = 0; index < count; index += 1)
@@ -239,7 +230,7 @@ test('the port of health checks is compared with type and policy when everything
 });
 
 test('three servers that create Services at once never give one value twice, and use the range up to the last address', async () => {
-  const api = await start(3, ranges('10.9.0.0/26', '31000-31061'));
+  const api = await start(3, serviceRanges('10.9.0.0/26', '31000-31061'));
   const names = Array.from({ length: 62 }, (_, index) => `s${String(index)}`);
   const replies = await Promise.all(
     names.map((name, index) =>
@@ -371,7 +362,7 @@ test('an address whose record cannot be made is given back, also when the reques
   const request = new AbortController();
   const owner = { namespace: 'default', name: 'a', uid: 'u' };
   const allocated = new Claims(store, { storePrefix: '/registry', kind: 'clusterip' });
-  const pool = new Pool(ranges('10.0.0.0/24', '30000-32767').addresses, {
+  const pool = new Pool(serviceRanges('10.0.0.0/24').addresses, {
     claims: allocated,
     randomInt: () => 0,
     records: {

@@ -1,8 +1,7 @@
 import { patience } from '../../../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
-import { startInProcessApi } from '../../../testing/in-process-api';
+import { serviceRanges, startInProcessApi } from '../../../testing/in-process-api';
 import { MemoryBackend } from '../../../engine/storage/testing/memory-backend';
-import { parseAddressRanges, parsePortRange } from './value-range';
 
 const SERVICES = '/api/v1/namespaces/default/services';
 const V4 = '10.0.0.0/24';
@@ -22,11 +21,7 @@ afterEach(async () => {
 
 /** A replica with these ranges, on the one store. */
 async function start(ranges: string): Promise<InProcessApi> {
-  const parsed = parseAddressRanges(ranges);
-  const nodePorts = parsePortRange('30000-32767');
-  if (!parsed.ok || nodePorts === undefined) throw new Error('malformed range');
-  const { addresses, secondaryAddresses } = parsed;
-  const api = await startInProcessApi(backend, { ranges: { addresses, secondaryAddresses, nodePorts } });
+  const api = await startInProcessApi(backend, { ranges: serviceRanges(ranges) });
   apis.push(api);
   return api;
 }
