@@ -4,10 +4,15 @@ import type { ApiObject } from '../../../shared/object/object';
 /** A cell that shows how long ago something happened: the only cell that changes while its object does not. */
 export class Age {
   readonly #sinceMs: number | undefined;
+  readonly #within: AgeText;
 
-  /** Parameter `time`: a Time or MicroTime as decoded JSON. Any other value gives an unknown age. */
-  constructor(time: unknown) {
+  /**
+   * @param time a Time or MicroTime as decoded JSON; any other value gives an unknown age
+   * @param within the text around the age
+   */
+  constructor(time: unknown, within: AgeText = { before: '', after: '' }) {
     this.#sinceMs = typeof time === 'string' ? parseTime(time) : undefined;
+    this.#within = within;
   }
 
   get isUnknown(): boolean {
@@ -16,8 +21,14 @@ export class Age {
 
   /** The age at `now`, in milliseconds since the epoch. */
   text(now: number): string {
-    return this.#sinceMs === undefined ? '<unknown>' : humanDuration(now - this.#sinceMs);
+    if (this.#sinceMs === undefined) return '<unknown>';
+    return `${this.#within.before}${humanDuration(now - this.#sinceMs)}${this.#within.after}`;
   }
+}
+
+interface AgeText {
+  readonly before: string;
+  readonly after: string;
 }
 
 /** One cell of a Table; null for an empty one. An `Age` becomes text when the response is written, all other cells depend on the object alone. */

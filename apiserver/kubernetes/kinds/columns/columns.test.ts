@@ -6,7 +6,7 @@ import { decodeObject } from '../../../../shared/schema/decode';
 import { kindType } from '../../../../shared/schema/types';
 import type { Cell, ObjectTable } from '../../../engine/registry/object-table';
 import { Age, CREATED_AT_TABLE } from '../../../engine/registry/object-table';
-import { podRowConditions } from '../core/pods/pods';
+import { podRowConditions } from '../core/pods/pod-table';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
 const CREATED = '2026-01-01T00:05:00Z';

@@ -1,12 +1,15 @@
 import { NEWEST_LEVEL } from '../../../../testing/kinds/newest-level';
+import type { Pod } from '../../../../../shared/api/types/core-v1';
 import { isOnByDefault } from '../../../../../shared/flags/feature-gate-table';
 import { ANNOTATION } from '../../../../../shared/names';
+import { Age } from '../../../../engine/registry/object-table';
 import { DEFAULT_KIND_SETTINGS } from '../../../../engine/registry/strategy';
 import { MemoryBackend } from '../../../../engine/storage/testing/memory-backend';
 import type { InProcessApi } from '../../../../testing/in-process-api';
 import { startInProcessApi } from '../../../../testing/in-process-api';
 import { causesOf } from '../../../../testing/kinds/refusals';
 import { FIELD_GATES } from '../../field-gates';
+import { podTable } from './pod-table';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const DRY = `${PODS}?dryRun=All`;
@@ -378,5 +381,97 @@ describe("with the operator's gates", () => {
     const body = { ...json, metadata: { ...json.metadata, labels: { a: 'b' } } };
     const reply = await other.call('PUT', url, { body });
     expect([reply.code, reply.json.message]).toEqual([200, undefined]);
+  });
+});
+
+describe('the row of a pod', () => {
+  const ENDED_AT = '2026-01-01T00:05:00Z';
+  const NOW = Date.parse('2026-01-01T00:10:00Z');
+  const ended = (exitCode: number, reason: string): object => ({
+    terminated: { exitCode, reason, finishedAt: ENDED_AT },
+  });
+  const running = { running: {} };
+  const sidecar = { name: 's', restartPolicy: 'Always' };
+
+  test.each<[string, object, object, string, string, string]>([
+    [
+      'counts a sidecar that has started',
+      { initContainers: [sidecar, { name: 'i' }] },
+      {
+        phase: 'Running',
+        initContainerStatuses: [
+          {
+            name: 's',
+            ready: true,
+            started: true,
+            restartCount: 2,
+            state: running,
+            lastState: ended(1, 'E'),
+          },
+          { name: 'i', restartCount: 1, state: ended(0, 'Completed') },
+        ],
+        containerStatuses: [{ ready: true, restartCount: 1, state: running }],
+      },
+      '2/2',
+      'Running',
+      '3 (5m ago)',
+    ],
+    [
+      'waits for a sidecar that has not started',
+      { initContainers: [sidecar] },
+      { initContainerStatuses: [{ name: 's', started: false, restartCount: 0, state: running }] },
+      '0/2',
+      'Init:0/1',
+      '0',
+    ],
+    [
+      'is initialized although its sidecar starts again',
+      { initContainers: [sidecar] },
+      {
+        phase: 'Running',
+        conditions: [{ type: 'Initialized', status: 'True' }],
+        initContainerStatuses: [{ name: 's', restartCount: 1, state: { waiting: { reason: 'Back' } } }],
+        containerStatuses: [{ ready: true, restartCount: 0, state: running }],
+      },
+      '1/2',
+      'Init:Back',
+      '1',
+    ],
+    [
+      'says that gates block it',
+      {},
+      { phase: 'Pending', conditions: [{ type: 'PodScheduled', reason: 'SchedulingGated' }] },
+      '0/1',
+      'SchedulingGated',
+      '0',
+    ],
+    [
+      'shows the error of one container beside another that completed',
+      {},
+      {
+        phase: 'Failed',
+        containerStatuses: [
+          { restartCount: 0, state: ended(0, 'Completed') },
+          { restartCount: 0, state: ended(1, 'Error') },
+        ],
+      },
+      '0/1',
+      'Error',
+      '0',
+    ],
+  ])('%s', (_what, spec, status, ready, reason, restarts) => {
+    const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c' }], ...spec }, status } as unknown as Pod;
+    const cells = podTable.row(pod).map((cell) => (cell instanceof Age ? cell.text(NOW) : cell));
+    expect(cells.slice(1, 4)).toEqual([ready, reason, restarts]);
+  });
+
+  test('of one that ended before its deletion does not say that it is terminating', () => {
+    const rowOf = (phase: string): unknown =>
+      podTable.row({
+        metadata: { name: 'p', deletionTimestamp: ENDED_AT },
+        spec: { containers: [] },
+        status: { phase },
+      } as unknown as Pod)[2];
+    expect([rowOf('Running'), rowOf('Succeeded')]).toEqual(['Terminating', 'Succeeded']);
   });
 });
