@@ -1,6 +1,7 @@
 import { isInForce } from '../../../shared/api/changes';
 import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { AdmissionMetrics } from '../../kubernetes/admission/admission-metrics';
+import type { PodSecurityMetrics } from '../../kubernetes/admission/pod-security/pod-security-metrics';
 import type { ExpressionMetrics } from '../../kubernetes/admission/expressions/expression-metrics';
 
 const LABELS = ['type', 'operation', 'rejected'] as const;
@@ -23,7 +24,34 @@ export function addAdmissionMetrics(metrics: MetricSet, admission: AdmissionMetr
       for (const { labels, durations } of admission.plugins()) yield [labels, durations];
     },
   });
+  if (isInForce('podSecurity')) addPodSecurityMetrics(metrics, admission.podSecurity);
   if (isInForce('admissionExpressions')) addExpressionMetrics(metrics, admission.expressions);
+}
+
+const REQUEST_LABELS = ['request_operation', 'resource', 'subresource'] as const;
+
+function addPodSecurityMetrics(
+  metrics: MetricSet,
+  { evaluations, exemptions, errors }: PodSecurityMetrics,
+): void {
+  metrics.counter({
+    name: 'pod_security_evaluations_total',
+    help: 'Evaluations of Pod Security Standards: all of enforced ones, and those of audits and warnings that found violations.',
+    labels: ['decision', 'policy_level', 'policy_version', 'mode', ...REQUEST_LABELS],
+    read: () => evaluations.read(),
+  });
+  metrics.counter({
+    name: 'pod_security_exemptions_total',
+    help: 'Requests that are exempt from Pod Security.',
+    labels: REQUEST_LABELS,
+    read: () => exemptions.read(),
+  });
+  metrics.counter({
+    name: 'pod_security_errors_total',
+    help: 'Errors that prevent the normal evaluation of Pod Security Standards, such as wrong labels of a namespace.',
+    labels: ['fatal', ...REQUEST_LABELS],
+    read: () => errors.read(),
+  });
 }
 
 const CONDITION_LABELS = ['name', 'kind', 'type', 'operation'] as const;

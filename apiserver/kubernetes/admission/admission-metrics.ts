@@ -1,6 +1,8 @@
 import type { AdmissionOperation } from '../../engine/registry/admission';
 import type { TakenExpressionCounts } from './expressions/expression-metrics';
 import { ExpressionMetrics } from './expressions/expression-metrics';
+import type { TakenPodSecurity } from './pod-security/pod-security-metrics';
+import { PodSecurityMetrics } from './pod-security/pod-security-metrics';
 import type { TakenDurations } from '../../../shared/metrics/duration-histogram';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
 import type { Taken } from '../../../shared/metrics/taken';
@@ -38,6 +40,7 @@ export class AdmissionMetrics {
   readonly #plugins = new Map<string, DecisionSeries>();
   /** Of match conditions and policies. */
   readonly expressions = new ExpressionMetrics();
+  readonly podSecurity = new PodSecurityMetrics();
 
   ofPhase(kind: DecisionKind): ObserveDecision {
     return observerOf(this.#phases, kind);
@@ -52,11 +55,13 @@ export class AdmissionMetrics {
     return {
       phases: takeDurations(this.#phases.values()),
       plugins: takeDurations(this.#plugins.values()),
+      podSecurity: this.podSecurity.take(),
       ...this.expressions.take(),
     };
   }
 
-  add({ phases, plugins, ...expressions }: TakenAdmission): void {
+  add({ phases, plugins, podSecurity, ...expressions }: TakenAdmission): void {
+    this.podSecurity.add(podSecurity);
     this.expressions.add(expressions);
     for (const [labels, taken] of phases) durationsOf(this.#phases, labels).add(taken);
     for (const [labels, taken] of plugins) durationsOf(this.#plugins, labels).add(taken);
@@ -75,6 +80,7 @@ export class AdmissionMetrics {
 export interface TakenAdmission extends TakenExpressionCounts {
   readonly phases: Taken<TakenDurations>;
   readonly plugins: Taken<TakenDurations>;
+  readonly podSecurity: TakenPodSecurity;
 }
 
 /** A series starts with its first decision. */

@@ -1,3 +1,5 @@
+import type * as MetricSets from '../../../../shared/metrics/metric-set';
+import type * as AdmissionMetricsModule from '../../../compose/metrics/add-admission-metrics';
 import type * as Apis from '../../../testing/in-process-api';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import type { Namespace, PodSpec } from '../../../../shared/api/types/core-v1';
@@ -6,6 +8,7 @@ import { attributesOf, outcomeOf } from '../testing/plugin-bench';
 import { podSecurityConfiguration, podSecurityProblem } from './configuration';
 import type { Level } from './policy';
 import { podSecurity } from './pod-security';
+import { PodSecurityMetrics } from './pod-security-metrics';
 import { DEFAULT_POLICY, formatStandard, policyOf } from './policy';
 import { detailsOf, violationsOf } from './standards';
 
@@ -248,7 +251,7 @@ test.each([
     ...(before === undefined ? {} : { oldObject: namespaceOf(before) }),
     warn: (text) => warnings.push(text),
   });
-  await outcomeOf(podSecurity({ exemptions: { namespaces: ['n'] } }), attributes);
+  await outcomeOf(podSecurity({ exemptions: { namespaces: ['n'] } }, new PodSecurityMetrics()), attributes);
   expect(warnings).toEqual(
     Array.from(
       { length: count },
@@ -332,5 +335,29 @@ describe('at an API level that has the plugin', () => {
     expect((await patch('namespaces/loose/pods/a', { metadata: { labels: { x: 'y' } } })).code).toBe(200);
     const image = { spec: { containers: [{ name: 'a', image: 'c' }] } };
     expect((await patch('namespaces/loose/pods/a', image)).code).toBe(403);
+  });
+
+  test('evaluations and wrong labels are counted', async () => {
+    const { addAdmissionMetrics } = jest.requireActual<typeof AdmissionMetricsModule>(
+      '../../../compose/metrics/add-admission-metrics',
+    );
+    const { MetricSet } = jest.requireActual<typeof MetricSets>('../../../../shared/metrics/metric-set');
+    const labels = { 'pod-security.orch/enforce': 'baseline', 'pod-security.orch/audit': 'restricted' };
+    await send('namespaces', namespace('counted', { ...labels, 'pod-security.orch/warn-version': 'v1.99' }));
+    await send('namespaces/counted/pods', pod('p', { containers: [{ name: 'a', image: 'b' }] }));
+    const metrics = new MetricSet();
+    addAdmissionMetrics(metrics, api.plane.admissionMetrics);
+    const lines = String(await metrics.exposition()).split('\n');
+    const request = 'request_operation="create",resource="pod",subresource=""';
+    const countOf = (series: string): string | undefined =>
+      lines
+        .find((line) => line.startsWith(`pod_security_${series},${request}} `))
+        ?.split(' ')
+        .at(-1);
+    const total = 'evaluations_total{decision';
+    expect([
+      countOf(`${total}="deny",policy_level="restricted",policy_version="latest",mode="audit"`),
+      Number(countOf(`${total}="allow",policy_level="baseline",policy_version="latest",mode="enforce"`)) > 0,
+    ]).toEqual(['1', true]);
   });
 });

@@ -18,6 +18,7 @@ import type { CheckedPod, Violation } from './checked-pod';
 import type { PodSecurityConfiguration } from './configuration';
 import { podSecurityConfiguration } from './configuration';
 import type { Policy, Standard } from './policy';
+import type { PodSecurityMetrics } from './pod-security-metrics';
 import { chosenIn, formatStandard, isStricter, policyOf, PRIVILEGED } from './policy';
 import { detailsOf, reasonsOf, violationsOf } from './standards';
 
@@ -42,14 +43,14 @@ const LOOK_MS_MAX = 1_000;
  * templates of pods are audited and warned about. Wrong labels of namespaces are refused, and a stricter label warns about the pods that
  * are there. Throws an Error for an invalid configuration. Source: k8s.io/pod-security-admission.
  */
-export function podSecurity(configuration: unknown): AdmissionPlugin {
+export function podSecurity(configuration: unknown, metrics: PodSecurityMetrics): AdmissionPlugin {
   const settings = podSecurityConfiguration(configuration);
   return {
     concerns: isConcerned,
     validate: (attributes, cluster, signal) =>
       isWriteOf(NAMESPACES, attributes)
         ? admitNamespace(attributes, { cluster, settings, signal })
-        : admitPod(attributes, cluster, settings),
+        : admitPod(attributes, { cluster, settings, metrics }),
   };
 }
 
@@ -151,8 +152,7 @@ function podsText({ first, count }: { readonly first: string; readonly count: nu
 
 function admitPod(
   attributes: AdmissionAttributes,
-  cluster: ClusterReader,
-  settings: PodSecurityConfiguration,
+  { cluster, settings, metrics }: Pick<Look, 'cluster' | 'settings'> & Pick<Demands, 'metrics'>,
 ): void {
   const { object, oldObject, write } = attributes;
   const note = (key: string, value: string): void => write.annotate?.(`${POD_SECURITY_PREFIX}${key}`, value);
@@ -162,13 +162,16 @@ function admitPod(
   const exemption = exemptionOf(attributes, settings);
   if (exemption !== undefined) {
     note('exempt', exemption);
+    metrics.exempted(attributes);
     return;
   }
   const namespace: Namespace | undefined = cluster.get(NAMESPACES, write.namespace);
   const { policy, errors } = policyOf(namespace?.metadata.labels ?? {}, settings.defaults);
   const standards = isPod ? [policy.enforce, policy.audit, policy.warn] : [policy.audit, policy.warn];
   if (errors.length === 0 && standards.every(({ level }) => level === 'privileged')) {
-    if (isPod) note('enforce-policy', formatStandard(PRIVILEGED));
+    if (!isPod) return;
+    note('enforce-policy', formatStandard(PRIVILEGED));
+    metrics.evaluated(attributes, { mode: 'enforce', standard: policy.enforce, isDenied: false });
     return;
   }
   const pod = podIn(object, placeOf(group, resource) ?? []);
@@ -176,15 +179,17 @@ function admitPod(
   if (isPod && oldObject !== undefined && isAlike(object as Pod, oldObject as Pod)) return;
   if (settings.exemptRuntimeClasses.has(pod.spec.runtimeClassName ?? '')) {
     note('exempt', 'runtimeClass');
+    metrics.exempted(attributes);
     return;
   }
   if (errors.length > 0) {
+    metrics.failed(attributes);
     note(
       'error',
       `Failed to parse policy: ${errors.map(({ field, message }) => `${field}: ${message}`).join(', ')}`,
     );
   }
-  admitBy(attributes, pod, { policy, isPod, note });
+  admitBy(attributes, pod, { policy, isPod, note, metrics });
 }
 
 function exemptionOf(
@@ -200,17 +205,28 @@ interface Demands {
   /** Templates are only audited and warned about. */
   readonly isPod: boolean;
   readonly note: (key: string, value: string) => void;
+  readonly metrics: PodSecurityMetrics;
 }
 
-function admitBy(attributes: AdmissionAttributes, pod: CheckedPod, { policy, isPod, note }: Demands): void {
-  const { enforce, audit, warn } = policy;
-  const found = (standard: Standard): string => describe(standard, violationsOf(standard, pod));
-  if (isPod) note('enforce-policy', formatStandard(enforce));
-  const audited = found(audit);
+function admitBy(
+  attributes: AdmissionAttributes,
+  pod: CheckedPod,
+  { policy, isPod, note, metrics }: Demands,
+): void {
+  const found = (mode: keyof Policy): string => {
+    const text = describe(policy[mode], violationsOf(policy[mode], pod));
+    const isDenied = text !== '';
+    // Audits and warnings count only if there is something to report.
+    if (isDenied || mode === 'enforce')
+      metrics.evaluated(attributes, { mode, standard: policy[mode], isDenied });
+    return text;
+  };
+  if (isPod) note('enforce-policy', formatStandard(policy.enforce));
+  const enforced = isPod ? found('enforce') : '';
+  const audited = found('audit');
   if (audited !== '') note('audit-violations', `would violate PodSecurity ${audited}`);
-  const enforced = isPod ? found(enforce) : '';
   if (enforced !== '') throw refusal(attributes, `violates PodSecurity ${enforced}`);
-  const warned = found(warn);
+  const warned = found('warn');
   if (warned !== '') attributes.write.warn?.(`would violate PodSecurity ${warned}`);
 }
 
