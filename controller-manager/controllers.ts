@@ -28,6 +28,7 @@ import { runServiceCidrs } from './service-cidrs/service-cidrs';
 import { runStaleStorageVersions } from './storage-versions/stale-storage-versions';
 import { runTtlAfterFinished } from './ttl-after-finished/ttl-after-finished';
 import { runClaimProtection } from './volume-protection/claim-protection';
+import { runClassProtection } from './volume-protection/class-protection';
 import { runVolumeProtection } from './volume-protection/volume-protection';
 
 /** Returns the controllers that exist with these feature gates. */
@@ -46,6 +47,12 @@ export const CONTROLLERS: readonly Controller[] = [
   { name: 'root-ca-cert-publisher', account: 'root-ca-cert-publisher', run: runRootCaPublisher },
   { name: 'pvc-protection', account: 'pvc-protection-controller', run: runClaimProtection },
   { name: 'pv-protection', account: 'pv-protection-controller', run: runVolumeProtection },
+  {
+    name: 'volumeattributesclass-protection-controller',
+    account: 'volumeattributesclass-protection-controller',
+    gates: ['VolumeAttributesClass'],
+    run: runClassProtection,
+  },
   {
     name: 'replicationcontroller',
     account: 'replication-controller',

@@ -94,6 +94,8 @@ export const FINALIZER = {
   /** On a claim until no pod uses it, and on a volume until no claim has it. */
   claimProtection: fromNeutral('orch.io/pvc-protection'),
   volumeProtection: fromNeutral('orch.io/pv-protection'),
+  /** On a VolumeAttributesClass until no volume and no claim has it. */
+  classProtection: fromNeutral('orch.io/vac-protection'),
   /** On a ServiceCIDR, until no address of it is in use. */
   serviceCidr: `${GROUP.networking}/service-cidr-finalizer`,
   /** On a CustomResourceDefinition that is being deleted, until nothing of the resource is left. */

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { isInForce } from '../../shared/api/changes';
 import type { DecodedValues } from '../engine/watch-cache/state/entry-codec';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { SharedLimit } from '../../shared/concurrency/shared-limit';
@@ -276,6 +277,7 @@ function admissionOf(
         clock,
         log,
       },
+      podSecurityMetrics: metrics.plugins.podSecurity,
       policies: {
         stored: registry.stored,
         cache: read.cache,
@@ -295,7 +297,10 @@ function admissionOf(
         preemptionPolicy: isOn(kindSettings, 'NonPreemptingPriority'),
         podOverhead: isOn(kindSettings, 'PodOverhead'),
         boundTokens: isOn(kindSettings, 'BoundServiceAccountTokenVolume'),
-        inUseProtection: isOn(kindSettings, 'StorageObjectInUseProtection'),
+        inUseProtection: {
+          claimsAndVolumes: isOn(kindSettings, 'StorageObjectInUseProtection'),
+          classes: isInForce('protectedAttributesClasses') && isOn(kindSettings, 'VolumeAttributesClass'),
+        },
         volumesGrow: isOn(kindSettings, 'ExpandPersistentVolumes'),
       },
       resourceOfKind: ({ group, version, kind }) =>

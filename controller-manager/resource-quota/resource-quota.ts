@@ -1,3 +1,4 @@
+import { deepEqual } from '../../shared/object/clone';
 import { RESOURCE } from '../../shared/api/resource-names';
 import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
@@ -316,9 +317,5 @@ function givesBack(quota: ResourceQuota, { used }: NextStatus): boolean {
 function isSame({ measured: a }: CountedObject, { measured: b }: CountedObject): boolean {
   if (a === b) return true;
   if (!areEqual(a.usage, b.usage) || a.later?.fromMs !== b.later?.fromMs) return false;
-  return (
-    a.scopes?.isTerminating === b.scopes?.isTerminating &&
-    a.scopes?.isBestEffort === b.scopes?.isBestEffort &&
-    a.scopes?.priorityClassName === b.scopes?.priorityClassName
-  );
+  return deepEqual(a.scopes, b.scopes);
 }

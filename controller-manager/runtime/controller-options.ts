@@ -14,6 +14,7 @@ export const MANAGER_GATES = [
   'PodDisruptionConditions',
   'PodIndexLabel',
   'StorageVersionAPI',
+  'VolumeAttributesClass',
 ] as const;
 export type ManagerGate = (typeof MANAGER_GATES)[number];
 

@@ -1,8 +1,9 @@
-import { CLAIMS, PODS, VOLUMES } from '../../shared/client/testing/fake-resources';
+import { ATTRIBUTES_CLASSES, CLAIMS, PODS, VOLUMES } from '../../shared/client/testing/fake-resources';
 import { FINALIZER } from '../../shared/names';
 import type { Bench } from '../testing/bench';
 import { TEST_NAMESPACE, createBench } from '../testing/bench';
 import { runClaimProtection } from './claim-protection';
+import { runClassProtection } from './class-protection';
 import { isUsing, podOf } from './storage-objects';
 import { runVolumeProtection } from './volume-protection';
 
@@ -154,4 +155,31 @@ describe('a volume', () => {
     });
     await bench.until(() => volumeNow() === undefined);
   });
+});
+
+test('a class of attributes is protected, and removed once no volume and no claim has it', async () => {
+  const place = (name: string) => ({ resource: ATTRIBUTES_CLASSES, namespace: '', name });
+  const classNow = (name: string) => bench.server.store.find(place(name));
+  const finalizers = [FINALIZER.classProtection];
+  for (const name of ['of-volume', 'of-claim', 'free']) {
+    bench.server.store.create(place(name), { metadata: { finalizers } });
+  }
+  const volume = { resource: VOLUMES, namespace: '', name: 'pv' };
+  bench.server.store.create(volume, { metadata: {}, spec: { volumeAttributesClassName: 'of-volume' } });
+  const claim = { resource: CLAIMS, namespace, name: 'c' };
+  const status = { currentVolumeAttributesClassName: 'of-claim' };
+  bench.server.store.create(claim, { metadata: {}, spec: {}, status });
+  bench.run(runClassProtection);
+  bench.server.store.create(place('new'), { metadata: {} });
+  await bench.until(() => classNow('new')?.metadata.finalizers?.join() === finalizers.join());
+  for (const name of ['of-volume', 'of-claim', 'free']) {
+    await bench.client.delete(ATTRIBUTES_CLASSES, { name });
+  }
+  await bench.until(() => classNow('free') === undefined);
+  expect([classNow('of-volume'), classNow('of-claim')].includes(undefined)).toBe(false);
+  await bench.client.delete(VOLUMES, { name: 'pv' });
+  await bench.until(() => classNow('of-volume') === undefined);
+  expect(classNow('of-claim')).toBeDefined();
+  await bench.client.delete(CLAIMS, { namespace, name: 'c' });
+  await bench.until(() => classNow('of-claim') === undefined);
 });

@@ -1,14 +1,14 @@
 import type { ApiObject } from '../object/object';
 import type { Amounts } from './amounts';
-import type { PodScopes } from './scopes';
+import type { ClaimScopes, PodScopes } from './scopes';
 
 /** What quotas need to know of one object, so that the object itself need not be kept. */
 export interface Measured {
   readonly usage: Amounts;
   /** The usage from a later moment on, although the object still exists. */
   readonly later?: { readonly fromMs: number; readonly usage: Amounts };
-  /** Properties for quota scopes; only pods have them. */
-  readonly scopes?: PodScopes;
+  /** Properties for quota scopes; only pods and claims have them. */
+  readonly scopes?: PodScopes | ClaimScopes;
 }
 
 /** Computes how objects of one resource count for quotas. */

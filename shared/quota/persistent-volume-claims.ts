@@ -20,7 +20,8 @@ export const persistentVolumeClaims: Evaluator<PersistentVolumeClaim> = {
     name === OBJECT_COUNT ||
     NAMES.includes(name) ||
     NAMES.some((each) => name.endsWith(STORAGE_CLASS_QUOTA + each)),
-  measure: ({ metadata, spec }) => {
+  measure: (claim) => {
+    const { metadata, spec } = claim;
     const storageClass = metadata.annotations?.[ANNOTATION.betaStorageClass] ?? spec.storageClassName ?? '';
     const requested = parseQuantity(spec.resources.requests?.['storage'] ?? '');
     const usage = new Map<string, Quantity>([
@@ -34,7 +35,19 @@ export const persistentVolumeClaims: Evaluator<PersistentVolumeClaim> = {
         if (amount !== undefined) usage.set(storageClass + STORAGE_CLASS_QUOTA + name, amount);
       }
     }
-    return { usage };
+    return { usage, scopes: { attributesClasses: attributesClassesOf(claim) } };
   },
   missing: () => [],
 };
+
+/** Returns the VolumeAttributesClasses that the claim has, asks for, or is being changed to. */
+export function attributesClassesOf({
+  spec,
+  status,
+}: Pick<PersistentVolumeClaim, 'spec' | 'status'>): readonly string[] {
+  return [
+    spec.volumeAttributesClassName,
+    status?.currentVolumeAttributesClassName,
+    status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ].flatMap((name = '') => (name === '' ? [] : [name]));
+}

@@ -65,3 +65,19 @@ test('scopes and scopeSelector of a quota must both match', () => {
   const spec = { scopes: ['PriorityClass', 'BestEffort'], scopeSelector: { matchExpressions } };
   expect(getScopes({ spec })).toEqual([exists('PriorityClass'), exists('BestEffort'), ...matchExpressions]);
 });
+
+test.each([
+  ['Exists', [], ['a'], true],
+  ['Exists', [], [], false],
+  ['In', ['b'], ['a', 'b'], true],
+  ['In', ['b'], ['a'], false],
+  ['NotIn', ['b'], [], true],
+  ['DoesNotExist', [], ['a'], false],
+])('VolumeAttributesClass %s %j of a claim with the classes %j: %j', (operator, values, names, expected) => {
+  const requirement = { scopeName: 'VolumeAttributesClass', operator, values };
+  expect(matchesScope(requirement, { attributesClasses: names })).toBe(expected);
+  expect(matchesScope({ ...requirement, scopeName: 'PriorityClass' }, { attributesClasses: names })).toBe(
+    false,
+  );
+  expect(matchesScope(requirement, scopesOfPod({}))).toBe(false);
+});

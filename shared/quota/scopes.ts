@@ -1,5 +1,8 @@
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../api/types/core-v1';
 
+/** The scope of claims with a VolumeAttributesClass. */
+export const ATTRIBUTES_CLASS_SCOPE = 'VolumeAttributesClass';
+
 /** One condition on the pods of a quota. */
 export interface ScopeRequirement {
   readonly scopeName: string;
@@ -15,6 +18,12 @@ export interface PodScopes {
   readonly isBestEffort: boolean;
   /** Empty for none. */
   readonly priorityClassName: string;
+}
+
+/** Properties of a claim that scopes match. */
+export interface ClaimScopes {
+  /** The VolumeAttributesClasses that it has, asks for, or is being changed to. */
+  readonly attributesClasses: readonly string[];
 }
 
 /** Returns the conditions of a quota, which must all hold. */
@@ -34,9 +43,19 @@ export function scopeRequirementOf({
   return { scopeName, operator, values };
 }
 
-/** True when the pod matches. Other objects have no scopes and match none. */
-export function matchesScope(requirement: ScopeRequirement, scopes: PodScopes | undefined): boolean {
+/** True when the pod or claim matches. Other objects have no scopes and match none. */
+export function matchesScope(
+  requirement: ScopeRequirement,
+  scopes: PodScopes | ClaimScopes | undefined,
+): boolean {
   if (scopes === undefined) return false;
+  if ('attributesClasses' in scopes) {
+    const { attributesClasses: names } = scopes;
+    return (
+      requirement.scopeName === ATTRIBUTES_CLASS_SCOPE &&
+      (names.length === 0 ? [''] : names).some((name) => matchesClass(requirement, name))
+    );
+  }
   switch (requirement.scopeName) {
     case 'Terminating':
       return scopes.isTerminating;
@@ -54,7 +73,7 @@ export function matchesScope(requirement: ScopeRequirement, scopes: PodScopes | 
   }
 }
 
-/** Matches as a label selector does on a label that a pod without a class lacks. */
+/** Matches as a label selector does on a label that an object without a class lacks. */
 function matchesClass({ operator, values }: ScopeRequirement, name: string): boolean {
   switch (operator) {
     case 'Exists':

@@ -7,6 +7,7 @@ import type { ClusterCache } from '../../engine/watch-cache/cluster-cache';
 import type { Reading } from '../cluster/cluster-reader';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES, choosePlugins, warningsOfPlugins } from './plugins';
 import { DEFAULT_CALL_LIMITS } from './webhooks/call';
+import { PodSecurityMetrics } from './pod-security/pod-security-metrics';
 import { ExpressionMetrics } from './expressions/expression-metrics';
 import { WebhookMetrics } from './webhooks/webhook-metrics';
 
@@ -46,13 +47,14 @@ const context = {
   },
   policies: {} as never,
   registerSharedLimit: () => undefined,
+  podSecurityMetrics: new PodSecurityMetrics(),
   features: {
     validatingPolicies: true,
     mutatingPolicies: true,
     preemptionPolicy: true,
     podOverhead: true,
     boundTokens: true,
-    inUseProtection: true,
+    inUseProtection: { claimsAndVolumes: true, classes: true },
     volumesGrow: true,
   },
   quotas: { ofNamespace: () => [], writeUsed: async () => Promise.reject(new Error('nothing is written')) },

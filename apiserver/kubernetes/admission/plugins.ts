@@ -34,6 +34,7 @@ import { podNodeSelector, podNodeSelectorProblem } from './plugins/pod-node-sele
 import { podSecurityPolicy } from './pod-security-policy/pod-security-policy';
 import { podSecurityProblem } from './pod-security/configuration';
 import { podSecurity } from './pod-security/pod-security';
+import type { PodSecurityMetrics } from './pod-security/pod-security-metrics';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction';
 import { priority } from './plugins/priority';
 import { mutatingPolicies } from './policies/mutating';
@@ -45,6 +46,7 @@ import { resourceQuota } from './resource-quota/resource-quota';
 import { runtimeClass } from './plugins/runtime-class';
 import { securityContextDeny } from './plugins/security-context-deny';
 import { serviceAccount } from './plugins/service-account';
+import type { InUseProtection } from './plugins/storage-object-in-use-protection';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition';
 import { webhookConfigurationProblem } from './webhooks/credentials';
@@ -61,7 +63,7 @@ export interface PluginFeatures {
   readonly podOverhead: boolean;
   /** Pods get bound tokens instead of those of Secrets. */
   readonly boundTokens: boolean;
-  readonly inUseProtection: boolean;
+  readonly inUseProtection: InUseProtection;
   /** Nodes report the progress of volume expansion. */
   readonly volumesGrow: boolean;
 }
@@ -79,6 +81,7 @@ export interface PluginContext {
   readonly resourceOfKind: ResourceOfKind;
   readonly webhooks: WebhookContext;
   readonly policies: PolicyParts;
+  readonly podSecurityMetrics: PodSecurityMetrics;
   /** The enabled features. */
   readonly features: PluginFeatures;
   readonly quotas: QuotaRecords;
@@ -144,7 +147,12 @@ const ALL_PLUGINS: readonly PluginRow[] = [
   off(IMAGE_POLICY_WEBHOOK, ({ webhooks, configurations }) =>
     imagePolicyWebhook(configurations.get(IMAGE_POLICY_WEBHOOK), webhooks),
   ),
-  on(POD_SECURITY, ({ configurations }) => podSecurity(configurations.get(POD_SECURITY)), { since: '1.23' }),
+  on(
+    POD_SECURITY,
+    ({ configurations, podSecurityMetrics }) =>
+      podSecurity(configurations.get(POD_SECURITY), podSecurityMetrics),
+    { since: '1.23' },
+  ),
   off('PodSecurityPolicy', ({ authorize }) => podSecurityPolicy(authorize), { until: '1.24' }),
   off(POD_NODE_SELECTOR, ({ configurations }) => podNodeSelector(configurations.get(POD_NODE_SELECTOR))),
   on('Priority', ({ features }) => priority(features.preemptionPolicy)),

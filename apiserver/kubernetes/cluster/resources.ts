@@ -4,6 +4,7 @@ import { GROUP } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/object/object';
 
 /** The resources that plugins use. */
+export const ATTRIBUTES_CLASSES = resourceOf('storage', 'volumeattributesclasses');
 export const CERTIFICATE_REQUESTS = resourceOf('certificates', 'certificatesigningrequests');
 export const CLAIMS = resourceOf('core', 'persistentvolumeclaims');
 export const CSI_NODES = resourceOf('storage', 'csinodes');

@@ -41,6 +41,7 @@ export const FIELD_GATES = [
   'ExpandCSIVolumes',
   'ExpandPersistentVolumes',
   'GenericEphemeralVolume',
+  'GitRepoVolumeDriver',
   'HostnameOverride',
   'HPAConfigurableTolerance',
   'HPAContainerMetrics',
@@ -125,6 +126,7 @@ export const SERVER_GATES = [
   'StorageVersionAPI',
   'StorageVersionMigrator',
   'ValidatingAdmissionPolicy',
+  'VolumeAttributesClass',
 ] as const;
 
 export type KindGate = FieldGate | (typeof SERVER_GATES)[number];

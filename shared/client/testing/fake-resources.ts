@@ -40,6 +40,10 @@ export const VOLUMES: FakeResource = {
   ...row(GROUP.core, 'persistentvolumes', 'PersistentVolume'),
   namespaced: false,
 };
+export const ATTRIBUTES_CLASSES: FakeResource = {
+  ...row(GROUP.storage, 'volumeattributesclasses', 'VolumeAttributesClass'),
+  namespaced: false,
+};
 export const SERVICE_ACCOUNTS = row(GROUP.core, 'serviceaccounts', 'ServiceAccount');
 export const DEPLOYMENTS = row(GROUP.apps, 'deployments', 'Deployment');
 export const REPLICA_SETS = row(GROUP.apps, 'replicasets', 'ReplicaSet');
@@ -56,5 +60,6 @@ export const FAKE_RESOURCES: readonly FakeResource[] = [
   LEASES,
   CLAIMS,
   VOLUMES,
+  ATTRIBUTES_CLASSES,
   SERVICE_ACCOUNTS,
 ];

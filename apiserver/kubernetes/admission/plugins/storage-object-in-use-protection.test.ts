@@ -1,8 +1,8 @@
-import { FINALIZER } from '../../../../shared/names';
+import { FINALIZER, GROUP } from '../../../../shared/names';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection';
 import { attributesOf, outcomeOf } from '../testing/plugin-bench';
 
-const plugin = storageObjectInUseProtection(true);
+const plugin = storageObjectInUseProtection({ claimsAndVolumes: true, classes: true });
 
 test.each([
   ['v1/persistentvolumeclaims', undefined, [FINALIZER.claimProtection]],
@@ -27,5 +27,20 @@ test('updates keep their finalizers', () => {
 test('without the feature nothing is protected', async () => {
   const object = { metadata: { name: 'x' } };
   const attributes = attributesOf('v1/persistentvolumeclaims', { object });
-  expect(await outcomeOf(storageObjectInUseProtection(false), attributes)).toEqual(object);
+  expect(
+    await outcomeOf(storageObjectInUseProtection({ claimsAndVolumes: false, classes: true }), attributes),
+  ).toEqual(object);
+});
+
+test('a new VolumeAttributesClass is protected while the feature is on', async () => {
+  const object = { metadata: { name: 'x' } };
+  const endpoint = { row: { group: GROUP.storage, version: 'v1', resource: 'volumeattributesclasses' } };
+  const attributes = { ...attributesOf('v1/persistentvolumes', { object }) };
+  const ofClass = { ...attributes, write: { ...attributes.write, endpoint } } as typeof attributes;
+  const outcome = async (classes: boolean): Promise<unknown> =>
+    outcomeOf(storageObjectInUseProtection({ claimsAndVolumes: true, classes }), ofClass);
+  expect(await outcome(false)).toEqual(object);
+  expect(await outcome(true)).toEqual({
+    metadata: { name: 'x', finalizers: [FINALIZER.classProtection] },
+  });
 });

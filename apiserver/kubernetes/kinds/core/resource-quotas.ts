@@ -10,6 +10,7 @@ import { goQuote } from '../../../../shared/errors/go-quote';
 import type { GoValue } from '../../../../shared/errors/go-values';
 import { goNoItems, goStrings, goStruct, goStructs } from '../../../../shared/errors/go-values';
 import type { Quantity } from '../../../../shared/object/values';
+import { ATTRIBUTES_CLASS_SCOPE } from '../../../../shared/quota/scopes';
 import type { Strategy } from '../../../engine/registry/strategy';
 import { statusSubresource } from '../../../engine/registry/strategy';
 import { AGE, NAME } from '../columns/common';
@@ -47,7 +48,9 @@ export const resourceQuotaRules: Pick<
 /** `crosses`: terms of affinity may be about pods of other namespaces. */
 function validateSpec(spec: ResourceQuotaSpec, crosses: boolean): FieldError[] {
   const isSupported = (scope: string): boolean =>
-    RESOURCES_OF_SCOPE.has(scope) && (crosses || scope !== CROSSING);
+    RESOURCES_OF_SCOPE.has(scope) &&
+    (crosses || scope !== CROSSING) &&
+    (isInForce('attributesClassQuotas') || scope !== ATTRIBUTES_CLASS_SCOPE);
   return [
     ...amounts(spec.hard, 'spec.hard'),
     ...validateScopes(spec, isSupported),
@@ -72,6 +75,7 @@ const RESOURCES_OF_SCOPE: ReadonlyMap<string, readonly string[]> = new Map([
   ['NotTerminating', ['pods', ...COMPUTE]],
   ['PriorityClass', ['pods', ...COMPUTE]],
   ['Terminating', ['pods', ...COMPUTE]],
+  [ATTRIBUTES_CLASS_SCOPE, ['persistentvolumeclaims', 'requests.storage']],
 ]);
 
 function scopesOf({ scopes = [], scopeSelector = {} }: ResourceQuotaSpec): readonly string[] {
