@@ -15,11 +15,13 @@ const amount: MessageDefaults<Amount> = {
     allocationMode === EXACT && Number(count) === 0 ? { count: 1 } : undefined,
 };
 
+const toleration = { values: { operator: 'Equal' } } as const;
 const mapping = { values: { allocationMultiplier: '1' } } as const;
 
 export const RESOURCE: DefaultsTable = {
   'resource/v1.DeviceSubRequest': amount,
   'resource/v1.ExactDeviceRequest': amount,
+  'resource/v1.DeviceToleration': toleration,
   'resource/v1.NodeAllocatableResourceMapping': mapping,
   'resource/v1alpha3.ResourcePoolStatusRequestSpec': { values: { limit: 100 } },
   // A request with alternatives has no amount of its own.
@@ -35,8 +37,10 @@ export const RESOURCE: DefaultsTable = {
     },
   },
   'resource/v1beta1.DeviceSubRequest': amount,
+  'resource/v1beta1.DeviceToleration': toleration,
   'resource/v1beta1.NodeAllocatableResourceMapping': mapping,
   'resource/v1beta2.DeviceSubRequest': amount,
   'resource/v1beta2.ExactDeviceRequest': amount,
+  'resource/v1beta2.DeviceToleration': toleration,
   'resource/v1beta2.NodeAllocatableResourceMapping': mapping,
 };

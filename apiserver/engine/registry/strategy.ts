@@ -148,6 +148,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * stored; undefined for none. Throws to refuse the write.
    */
   readonly reliesOn?: (operation: 'CREATE' | 'UPDATE') => Guard | undefined;
+  /** Defaults that depend on the time of the request. As with other defaults, the client owns them. The object is in the version of the request. */
+  readonly timedDefaults?: (object: ApiObject, nowMs: number) => ApiObject;
   readonly prepareForCreate?: (object: T, info: WriteInfo) => T;
   readonly prepareForUpdate?: (next: T, previous: T, info: WriteInfo) => T;
   /** Prepares expensive rules in slices of the event loop; undefined if there is nothing to prepare. */

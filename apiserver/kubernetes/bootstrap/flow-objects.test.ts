@@ -1,12 +1,15 @@
 import { silentLog } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
 import { eventually, patience } from '../../../shared/testing/eventually';
+import { loadAtLevel } from '../../../shared/testing/load-at-level';
+import type * as InProcessApis from '../../testing/in-process-api';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { parseYaml } from '../../engine/encoding/yaml';
 import { valueOf } from '../../engine/storage/backend';
 import { createFirstObjects } from './first-objects';
 import { createFlowObjects } from './flow-objects';
+import type * as FlowObjectsModule from './flow-objects';
 
 const URL = `/apis/${GROUP.flowcontrol}/v1beta1`;
 const TABLE = { accept: 'application/json;as=Table;g=meta.orch;v=v1' };
@@ -99,6 +102,32 @@ test('a new schema, and a schema whose level is deleted, get a new status', asyn
   expect(await conditionsOf('own')).toMatchObject([{ type: 'Dangling', status: 'True' }]);
   shutdown.abort();
   await kept;
+});
+
+test('from the level on that applies it, the manager of the status owns the condition alone', async () => {
+  const newest = loadAtLevel('1.36', () => ({
+    ...jest.requireActual<typeof InProcessApis>('../../testing/in-process-api'),
+    ...jest.requireActual<typeof FlowObjectsModule>('./flow-objects'),
+  }));
+  const server = await newest.startInProcessApi(undefined, { subresourceOwners: true });
+  try {
+    const url = `/apis/${GROUP.flowcontrol}/v1/flowschemas`;
+    const spec = { priorityLevelConfiguration: { name: 'missing' }, matchingPrecedence: 50 };
+    await server.call('POST', url, { body: { metadata: { name: 'own' }, spec } });
+    await server.call('GET', url);
+    const { store, registry } = server.plane;
+    const options = { store, registry, isBootstrapped: () => false, log: silentLog };
+    await newest.createFlowObjects(options).reconcile(patience());
+    const { metadata, status } = (await server.call('GET', `${url}/own`)).json;
+    expect(status.conditions).toMatchObject([{ type: 'Dangling', status: 'True' }]);
+    const [entry] = metadata.managedFields.filter(
+      ({ operation }: { operation: string }) => operation === 'Apply',
+    );
+    const owned = { 'k:{"type":"Dangling"}': expect.anything() as unknown };
+    expect(entry.fieldsV1).toEqual({ 'f:status': { 'f:conditions': owned } });
+  } finally {
+    await server.close();
+  }
 });
 
 test('a correct status is not written again', async () => {

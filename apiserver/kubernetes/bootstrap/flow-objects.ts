@@ -1,3 +1,4 @@
+import { isInForce } from '../../../shared/api/changes';
 import type { FlowSchema, FlowSchemaCondition } from '../../../shared/api/types/flowcontrol-v1';
 import type { Log } from '../../../shared/log/log';
 import { formatTime } from '../../../shared/meta/time';
@@ -10,12 +11,15 @@ import { FlowConfiguration } from '../../engine/fairness/configuration';
 import { RESOURCE } from '../../../shared/api/resource-names';
 import { isUsable } from '../../engine/fairness/level';
 import { MANDATORY_PRIORITY_LEVELS, findFlowResources } from '../kinds/flowcontrol/mandatory-flow';
+import { applied } from '../../engine/registry/field-tracking';
 import type { Registry } from '../../engine/registry/registry';
 import type { Endpoint } from '../../engine/registry/resource';
 import { updateObject } from '../../engine/registry/update';
 import type { WriteContext } from '../../engine/registry/write-context';
+import type { WriteRequest } from '../../engine/registry/write-request';
 import type { FlowEndpoints } from './mandatory-flow-objects';
 import { restoreMandatory, unlessGone } from './mandatory-flow-objects';
+import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
 import { RecentWrites } from './recent-writes';
 import { reconcileLoop } from './reconcile-loop';
@@ -115,10 +119,33 @@ async function writeConditions(
     const { name = '' } = schema.metadata;
     if (withCondition(schema) === schema || !writes.mayWrite(`condition of ${name}`)) continue;
     const request = { ...ownRequest(endpoint, { name }, MANAGER), subresource: 'status' };
-    const change = (current: ApiObject | undefined): ApiObject =>
-      withCondition((current ?? schema) as FlowSchema);
-    await unlessGone(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
+    const isApplied = isInForce('flowConditionsAreApplied') && store.serverSideApply;
+    const change = (current: ApiObject | undefined): ApiObject => {
+      const live = (current ?? schema) as FlowSchema;
+      const next = withCondition(live);
+      return isApplied && next !== live ? applyCondition(store, request, { live, next }) : next;
+    };
+    const options = { creates: 'never', isTracked: isApplied } as const;
+    await unlessGone(updateObject(store, request, { change, options }, signal));
   }
+}
+
+/** Applies the condition alone, so that its manager owns nothing else. */
+function applyCondition(
+  store: WriteContext,
+  request: WriteRequest,
+  { live, next }: Readonly<Record<'live' | 'next', FlowSchema>>,
+): ApiObject {
+  const { endpoint, name } = request;
+  const conditions = (next.status?.conditions ?? []).filter(({ type }) => type === CONDITION);
+  const config: ApiObject & Pick<FlowSchema, 'status'> = {
+    apiVersion: endpoint.apiVersion,
+    kind: endpoint.row.kind,
+    metadata: { name },
+    status: { conditions },
+  };
+  const read = (merged: object): ApiObject => ownObject(endpoint, merged as ApiObject);
+  return applied(store, request, { live, config, force: true, read });
 }
 
 /** Returns the schema with its condition; the same object if it is unchanged. The messages are those of kube-apiserver. */

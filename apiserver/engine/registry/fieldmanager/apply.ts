@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
 import { formatTime } from '../../../../shared/meta/time';
@@ -73,15 +74,17 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const after = [...takeAway(others, changes), ...(isEmptySet(set) ? [] : [own])];
   // A change of reset fields alone is no change and is not validated further: the updater of upstream
   // compares without them.
-  const isChange =
+  const isOther =
     request.live === undefined ||
-    set === said ||
     !isEmptySet(changes.own.touched) ||
     !deepEqual(pruned.metadata, bare.metadata);
+  const isChange = set === said || isOther;
   const result = isChange ? withManagedFields(request.read(pruned), undefined) : bare;
   const next = refreshLastApplied(request, result);
+  // An apply that changes nothing but owners has no time of its own.
+  const isTimed = isOther || !isInForce('unchangedAppliesKeepTimes');
   // The write keeps the time if nothing else changes.
-  const timed = { ...own, time: formatTime(writer.nowMs) };
+  const timed = isTimed ? { ...own, time: formatTime(writer.nowMs) } : own;
   return withEntries(
     next,
     after.map((entry) => (entry === own ? timed : entry)),

@@ -2,6 +2,7 @@ import { StatusError, badRequest } from '../../../../shared/errors/status-error'
 import { copyEmptied } from '../../../../shared/schema/emptied';
 import type { WriteAttempt } from '../write-attempt';
 import { relyingOn } from '../write-attempt';
+import { writeInfo } from '../write-context';
 import { tracked } from '../field-tracking';
 import { fromHub, toHub } from '../hub';
 
@@ -11,7 +12,10 @@ import { fromHub, toHub } from '../hub';
 export function change(draft: WriteAttempt): void {
   const { asked, current } = draft;
   draft.live = current === undefined ? undefined : fromHub(asked.request.endpoint, current);
-  draft.sent = asked.change(draft.live);
+  const { context, request } = asked;
+  const { timedDefaults } = request.endpoint.stored.strategy;
+  const sent = asked.change(draft.live);
+  draft.sent = timedDefaults?.(sent, writeInfo(context, request).nowMs) ?? sent;
   draft.object = draft.sent;
 }
 

@@ -16,12 +16,11 @@ const CONDITIONS_MAX = 8;
 /** A taint of all devices that a selector matches. */
 const deviceTaintRuleRules: Pick<
   Strategy<DeviceTaintRule>,
-  'prepareForCreate' | 'prepareForUpdate' | 'validateNew' | 'validateUpdate' | 'subresources'
+  'timedDefaults' | 'prepareForUpdate' | 'validateNew' | 'validateUpdate' | 'subresources'
 > = {
-  prepareForCreate: (object, { nowMs }) => withTaintTime(object, nowMs),
+  timedDefaults: (object, nowMs) => withTaintTime(object as DeviceTaintRule, nowMs),
   /** A new effect is new from now on, unless the client says since when. */
-  prepareForUpdate: (object, previous, { nowMs }) => {
-    const next = withTaintTime(object, nowMs);
+  prepareForUpdate: (next, previous, { nowMs }) => {
     const { taint } = next.spec;
     const before = previous.spec.taint;
     if (taint.effect === before.effect || taint.timeAdded !== before.timeAdded) return next;
