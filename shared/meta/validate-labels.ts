@@ -56,9 +56,58 @@ export function validateLabelSelector(selector: LabelSelectorObject | undefined,
   ];
 }
 
-function validateExpression(expression: LabelSelectorExpression, path: string): FieldError[] {
+/** A selector in a review of access: as text, or as requirements. */
+interface SelectorAttributes {
+  readonly rawSelector?: string;
+  readonly requirements?: readonly LabelSelectorExpression[];
+}
+
+/**
+ * Validates the selector of a review of access. A newer client may know further operators. Source: validateFieldSelectorAttributes and
+ * validateLabelSelectorAttributes of `pkg/apis/authorization`, v1.36.
+ */
+export function validateSelectorAttributes(
+  selector: SelectorAttributes | undefined,
+  path: string,
+  { areLabels }: { readonly areLabels: boolean },
+): FieldError[] {
+  if (selector === undefined) return [];
+  const { rawSelector = '', requirements = [] } = selector;
+  const hasBoth = rawSelector !== '' && requirements.length > 0;
   return [
-    ...validateOperator(expression, path),
+    ...(hasBoth
+      ? [invalid(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements')]
+      : []),
+    ...(rawSelector === '' && requirements.length === 0
+      ? [
+          required(
+            `${path}.requirements`,
+            `when ${path} is specified, requirements or rawSelector is required`,
+          ),
+        ]
+      : []),
+    ...validateUntilLimit(requirements, (requirement, index) => {
+      const at = `${path}.requirements[${String(index)}]`;
+      if (areLabels) return validateExpression(requirement, at, { allowsUnknown: true });
+      return [
+        ...((requirement.key ?? '') === '' ? [required(`${at}.key`, 'must be specified')] : []),
+        ...validateOperator(requirement, at, { allowsUnknown: true }),
+      ];
+    }),
+  ];
+}
+
+interface OperatorRules {
+  readonly allowsUnknown: boolean;
+}
+
+function validateExpression(
+  expression: LabelSelectorExpression,
+  path: string,
+  rules: OperatorRules = { allowsUnknown: false },
+): FieldError[] {
+  return [
+    ...validateOperator(expression, path, rules),
     ...validateLabelKey(expression.key ?? '', `${path}.key`),
     ...(isInForce('labelSelectorValues') ? validateValues(expression.values ?? [], `${path}.values`) : []),
   ];
@@ -73,6 +122,7 @@ function validateValues(values: readonly string[], path: string): FieldError[] {
 function validateOperator(
   { operator = '', values = [] }: LabelSelectorExpression,
   path: string,
+  { allowsUnknown }: OperatorRules,
 ): FieldError[] {
   switch (operator) {
     case 'In':
@@ -89,7 +139,7 @@ function validateOperator(
         ),
       ];
     default:
-      return [invalid(`${path}.operator`, operator, 'not a valid selector operator')];
+      return allowsUnknown ? [] : [invalid(`${path}.operator`, operator, 'not a valid selector operator')];
   }
 }
 

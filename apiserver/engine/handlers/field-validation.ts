@@ -1,3 +1,4 @@
+import { isInForce } from '../../../shared/api/changes';
 import { GROUP } from '../../../shared/names';
 import { badRequest } from '../../../shared/errors/status-error';
 import { invalidObject, notSupported } from '../../../shared/errors/field-error';
@@ -13,6 +14,9 @@ import { prune } from '../../../shared/structural/prune';
 import type { StructuralSchema } from '../../../shared/structural/structural-schema';
 import type { Endpoint } from '../registry/resource';
 
+/** The default of the parameter `fieldValidation`. */
+const DEFAULT_MODE = isInForce('unknownFieldsWarn') ? 'Warn' : 'Ignore';
+
 const MODES = ['Ignore', 'Warn', 'Strict'] as const;
 
 /** Reports all problems of one document, each as a sentence: refuses the request or adds warnings. */
@@ -26,12 +30,13 @@ const OPTIONS = ownKeyMap<string>({
 });
 
 /**
- * Parses `fieldValidation`, for unknown and duplicate fields: undefined for `Ignore`, the default. `Warn`
+ * Parses `fieldValidation`, for unknown and duplicate fields: undefined for `Ignore`, the default of older API levels. `Warn`
  * lists them in Warning headers, `Strict` responds with BadRequest. Throws Invalid for another value.
  */
 export function fieldValidationOf({ query, warnings, method }: Exchange): ReportProblems | undefined {
-  const mode = query.get('fieldValidation') ?? '';
-  if (mode === '' || mode === 'Ignore') return undefined;
+  const given = query.get('fieldValidation') ?? '';
+  const mode = given === '' ? DEFAULT_MODE : given;
+  if (mode === 'Ignore') return undefined;
   if (mode === 'Warn') {
     // A patch that is retried would repeat its warnings.
     return (problems) => warnings.push(...problems.filter((each) => !warnings.includes(each)));

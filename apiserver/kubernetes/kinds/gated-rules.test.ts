@@ -1,11 +1,10 @@
 import { LABEL } from '../../../shared/names';
 import { MemoryBackend } from '../../engine/storage/testing/memory-backend';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
-import { startInProcessApi } from '../../testing/in-process-api';
+import { serviceRanges, startInProcessApi } from '../../testing/in-process-api';
 import type { FieldGate } from './field-gates';
 import { isOnByDefault } from '../../../shared/flags/feature-gate-table';
 import { FIELD_GATES } from './field-gates';
-import { parseAddressRanges, parsePortRange } from './service-allocation/value-range';
 import { causesOf } from '../../testing/kinds/refusals';
 
 /** Gates that decide about labels, rules and addresses, and not only whether a field is kept. */
@@ -24,14 +23,11 @@ afterEach(async () => {
 /** A server with v1.21's gates but for these. */
 async function start(
   switched: Partial<Record<FieldGate, boolean>>,
-  { backend = new MemoryBackend(), addresses: text = '10.0.0.0/24' } = {},
+  { backend = new MemoryBackend(), networks = '10.0.0.0/24' } = {},
 ): Promise<InProcessApi> {
-  const addresses = parseAddressRanges(text);
-  const nodePorts = parsePortRange('30000-32767');
-  if (!addresses.ok || nodePorts === undefined) throw new Error('malformed range');
   const gates = new Set(FIELD_GATES.filter((gate) => switched[gate] ?? isOnByDefault(gate)));
   const api = await startInProcessApi(backend, {
-    ranges: { ...addresses, nodePorts },
+    ranges: serviceRanges(networks),
     kindSettings: { allowPrivileged: false, ephemeralContainers: false, gates },
   });
   started.push(api);
@@ -176,7 +172,7 @@ describe('IPv6DualStack', () => {
 
   test('what had families while it was on keeps them', async () => {
     const backend = new MemoryBackend();
-    const before = await start({}, { backend, addresses: DUAL });
+    const before = await start({}, { backend, networks: DUAL });
     const spec = { ports, ipFamilyPolicy: 'PreferDualStack' };
     const had = await made(before, SERVICES, { metadata: { name: 'x' }, spec });
     expect(had.spec.clusterIPs).toHaveLength(2);

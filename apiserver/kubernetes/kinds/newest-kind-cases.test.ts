@@ -1,11 +1,14 @@
 import { NEWEST_LEVEL } from '../../testing/kinds/newest-level';
-import { ANNOTATION, GROUP, SECRET_TYPE } from '../../../shared/names';
+import { ANNOTATION, GROUP, MEDIA_TYPE, SECRET_TYPE } from '../../../shared/names';
 import { newerKindCases } from '../../testing/kinds/cases/newer-kinds';
 import { resourceCases } from '../../testing/kinds/cases/resource';
 import { describeKindCases } from '../../testing/kinds/describe-kind-cases';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { causesOf } from '../../testing/kinds/refusals';
+import { DEFAULT_KIND_SETTINGS } from '../../engine/registry/strategy';
+import { deviceTaintRules } from './resource/device-taint-rules';
+import { podWarnings } from './warnings/pod-warnings';
 
 describe(`at API level ${NEWEST_LEVEL}`, () => {
   describeKindCases([...newerKindCases, ...resourceCases]);
@@ -26,6 +29,7 @@ const filesOf = (...paths: string[]): object => ({
     { name: 'v', configMap: { name: 'm', items: paths.map((path) => ({ key: path.slice(0, 1), path })) } },
   ],
 });
+const pemOf = (type: string): string => `-----BEGIN ${type}-----\nAAAA\n-----END ${type}-----\n`;
 
 /** Objects that are created with warnings. Source: WarningsOnCreate of the strategies of v1.36. */
 const WARNED: readonly (readonly [what: string, url: string, object: object, warnings: readonly string[]])[] =
@@ -111,6 +115,21 @@ const WARNED: readonly (readonly [what: string, url: string, object: object, war
       ['tls: failed to find any PEM data in certificate input'],
     ],
     [
+      'a certificate that is none',
+      'secrets',
+      {
+        type: SECRET_TYPE.tls,
+        stringData: { 'tls.crt': pemOf('CERTIFICATE'), 'tls.key': pemOf('PRIVATE KEY') },
+      },
+      ['x509: malformed certificate'],
+    ],
+    [
+      'a volume from git',
+      'pods',
+      podOf({ volumes: [{ name: 'v', gitRepo: { repository: 'r' } }] }),
+      ['spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+'],
+    ],
+    [
       'a fraction of a byte of a claim',
       'persistentvolumeclaims',
       { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1.5' } } } },
@@ -142,16 +161,17 @@ const WARNED: readonly (readonly [what: string, url: string, object: object, war
     ],
   ];
 
-describe('warnings of writes', () => {
-  let api: InProcessApi;
-  beforeAll(async () => {
-    api = await startInProcessApi(undefined, { definitionsLive: false });
-  });
-  afterAll(async () => {
-    await api.close();
-  });
+let api: InProcessApi;
+beforeAll(async () => {
+  api = await startInProcessApi(undefined, { definitionsLive: false });
+});
+afterAll(async () => {
+  await api.close();
+});
 
-  const urlOf = (url: string): string => (url.startsWith('/') ? url : `${SPACE}/${url}`);
+const urlOf = (url: string): string => (url.startsWith('/') ? url : `${SPACE}/${url}`);
+
+describe('warnings of writes', () => {
   const named = (object: object, at: number): { readonly metadata: { readonly name: string } } => ({
     ...object,
     metadata: { ...(object as { metadata?: object }).metadata, name: `w${String(at)}` },
@@ -166,6 +186,12 @@ describe('warnings of writes', () => {
       expect([code, [...found].sort()]).toEqual([201, [...warnings].sort()]);
     },
   );
+
+  test('a volume from git is not said to be off while its gate is on', () => {
+    const spec = { containers: [], volumes: [{ name: 'v', gitRepo: { repository: 'r' } }] };
+    const settings = { ...DEFAULT_KIND_SETTINGS, gates: new Set(['GitRepoVolumeDriver']) };
+    expect(podWarnings({ spec }, '', settings)).toEqual(['spec.volumes[0].gitRepo: deprecated in v1.11']);
+  });
 
   test('an update warns of a template only if the object changes otherwise than in its metadata', async () => {
     const url = urlOf('podtemplates');
@@ -279,16 +305,6 @@ const CHANGED: readonly (readonly [
 ];
 
 describe('changes', () => {
-  let api: InProcessApi;
-  beforeAll(async () => {
-    api = await startInProcessApi(undefined, { definitionsLive: false });
-  });
-  afterAll(async () => {
-    await api.close();
-  });
-
-  const urlOf = (url: string): string => (url.startsWith('/') ? url : `${SPACE}/${url}`);
-
   test.each(CHANGED.map((row, at) => [...row, `u${String(at)}`] as const))(
     '%s',
     async (_what, url, object, at, patch, causes, name) => {
@@ -315,6 +331,65 @@ describe('changes', () => {
     expect(service.metadata.managedFields[0].fieldsV1['f:spec']).toHaveProperty('f:internalTrafficPolicy');
     const node = await made('/api/v1/nodes', { spec: { configSource: { configMap: { name: 'c' } } } });
     expect(node.spec).not.toHaveProperty('configSource');
+  });
+
+  test('unknown and duplicate fields cause warnings by default', async () => {
+    const text = '{"metadata":{"name":"x"},"data":{"a":"1","a":"2"},"dat":{}}';
+    const create = async (query: string): Promise<readonly string[]> =>
+      (await api.call('POST', `${urlOf('configmaps')}?dryRun=All${query}`, { text })).warnings;
+    expect(await create('')).toEqual(['duplicate field "data.a"', 'unknown field "dat"']);
+    expect(await create('&fieldValidation=Ignore')).toEqual([]);
+  });
+
+  test('a review of access has a selector as text or as requirements', async () => {
+    const review = async (fieldSelector: object): Promise<readonly string[]> => {
+      const spec = { resourceAttributes: { verb: 'list', resource: 'pods', fieldSelector } };
+      const url = `/apis/${GROUP.authorization}/v1/selfsubjectaccessreviews`;
+      return causesOf(await api.call('POST', url, { body: { spec } }));
+    };
+    const path = 'spec.resourceAttributes.fieldSelector';
+    expect(await review({})).toEqual([`Required ${path}.requirements`]);
+    expect(await review({ rawSelector: 'a', requirements: [{ key: '', operator: 'Gt' }] })).toEqual([
+      `Invalid ${path}.rawSelector`,
+      `Required ${path}.requirements[0].key`,
+    ]);
+    expect(await review({ requirements: [{ key: 'a', operator: 'In' }] })).toEqual([
+      `Required ${path}.requirements[0].values`,
+    ]);
+  });
+
+  test('an apply that changes owners only has no time', async () => {
+    const url = `/apis/${GROUP.scheduling}/v1/priorityclasses`;
+    await api.call('POST', url, { body: { metadata: { name: 'timed' }, value: 1 } });
+    const body = { apiVersion: `${GROUP.scheduling}/v1`, kind: 'PriorityClass', metadata: { name: 'timed' } };
+    const timesOf = async (value: number, force = false): Promise<readonly boolean[]> => {
+      const { json } = await api.call('PATCH', `${url}/timed?fieldManager=m${force ? '&force=true' : ''}`, {
+        body: { ...body, value, ...(force ? { description: 'd' } : {}) },
+        headers: { 'content-type': MEDIA_TYPE.applyPatch },
+      });
+      const entries = json.metadata.managedFields as readonly { manager: string; time?: string }[];
+      return entries.filter(({ manager }) => manager === 'm').map(({ time }) => time !== undefined);
+    };
+    expect(await timesOf(1)).toEqual([false]);
+    expect(await timesOf(1, true)).toEqual([true]);
+  });
+
+  test('quotas select claims by their class of volume attributes', async () => {
+    const matchExpressions = [{ scopeName: 'VolumeAttributesClass', operator: 'In', values: ['fast'] }];
+    const quota = (hard: object): object => ({
+      metadata: { name: 'q' },
+      spec: { hard, scopeSelector: { matchExpressions } },
+    });
+    const dry = `${urlOf('resourcequotas')}?dryRun=All`;
+    expect((await api.call('POST', dry, { body: quota({ 'requests.storage': '1Gi' }) })).code).toBe(201);
+    expect((await api.call('POST', dry, { body: quota({ cpu: '1' }) })).code).toBe(422);
+  });
+
+  test('a taint of devices is added now by default', () => {
+    const rule = { metadata: {}, spec: { taint: { key: 'k', effect: 'NoSchedule' } } };
+    expect(deviceTaintRules.strategy?.timedDefaults?.(rule, 0)).toMatchObject({
+      spec: { taint: { key: 'k', timeAdded: '1970-01-01T00:00:00Z' } },
+    });
   });
 
   test('tables show the status of a Job, and restarts as text', async () => {

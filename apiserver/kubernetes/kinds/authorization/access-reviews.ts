@@ -2,6 +2,7 @@ import { isInForce } from '../../../../shared/api/changes';
 import type {
   LocalSubjectAccessReview,
   NonResourceAttributes,
+  ResourceAttributes,
   SelfSubjectAccessReview,
   SelfSubjectAccessReviewSpec,
   SelfSubjectRulesReview,
@@ -17,6 +18,7 @@ import { goQuote } from '../../../../shared/errors/go-quote';
 import type { GoValue } from '../../../../shared/errors/go-values';
 import { goStruct } from '../../../../shared/errors/go-values';
 import { badRequest } from '../../../../shared/errors/status-error';
+import { validateSelectorAttributes } from '../../../../shared/meta/validate-labels';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { OperationContext, OperationRequest } from '../../../engine/registry/operation';
@@ -133,9 +135,18 @@ function attributeErrors(spec: SelfSubjectAccessReviewSpec): readonly FieldError
       ),
     ];
   }
-  if (resource !== undefined || path !== undefined) return [];
+  if (resource !== undefined) return selectorErrors(resource);
+  if (path !== undefined) return [];
   const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
   return [invalid('spec.resourceAttributes', 'null', why)];
+}
+
+function selectorErrors({ fieldSelector, labelSelector }: ResourceAttributes): readonly FieldError[] {
+  const path = 'spec.resourceAttributes';
+  return [
+    ...validateSelectorAttributes(fieldSelector, `${path}.fieldSelector`, { areLabels: false }),
+    ...validateSelectorAttributes(labelSelector, `${path}.labelSelector`, { areLabels: true }),
+  ];
 }
 
 function subjectErrors(spec: AccessSpec): readonly FieldError[] {

@@ -1,3 +1,4 @@
+import { isInForce } from '../../../../shared/api/changes';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
@@ -130,7 +131,8 @@ function validateConditions(
     const found = [...(mayBeNameless ? [] : typeErrors(type, path)), ...statusErrors(condition, path)];
     const isDecided = DECISIONS.includes(type) && DECISIONS.some((each) => each !== type && seen.has(each));
     if (isDecided && !mayContradict) {
-      found.push(invalid(`${path}.type`, type, 'Approved and Denied conditions are mutually exclusive'));
+      const at = isInForce('contradictionsAtList') ? CONDITIONS_FIELD : `${path}.type`;
+      found.push(invalid(at, type, 'Approved and Denied conditions are mutually exclusive'));
     }
     if (seen.has(type) && !mayRepeat) found.push(duplicate(`${path}.type`, type));
     seen.add(type);

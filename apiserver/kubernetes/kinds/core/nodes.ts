@@ -141,7 +141,7 @@ function validatePodNetworks(networks: readonly string[], settings: KindSettings
     ...wrong,
     ...dualStackErrors(networks, path, { what: 'CIDR', shown: networks }),
     ...forEachItem(networks, path, (network, at, index) =>
-      isRepeated(index) ? [duplicate(at, network)] : [],
+      isRepeated(index) && !isInForce('addressErrors') ? [duplicate(at, network)] : [],
     ),
   ];
 }

@@ -127,13 +127,21 @@ export function keyPairProblem(certificate: string, key: string): string | undef
   const keys = blocksOf(key);
   const ownKey = keys.find(({ type }) => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY'));
   if (ownKey === undefined) return missingKey(keys.map(({ type }) => type));
+  const parsed = parsedBy(() => new X509Certificate(pemOf(leaf)));
+  if (parsed === undefined) return 'x509: malformed certificate';
+  const parsedKey = parsedBy(() => createPrivateKey(pemOf(ownKey)));
+  if (parsedKey === undefined) return 'tls: failed to parse private key';
+  if (parsed.checkPrivateKey(parsedKey)) return undefined;
+  return parsed.publicKey.asymmetricKeyType === parsedKey.asymmetricKeyType
+    ? 'tls: private key does not match public key'
+    : 'tls: private key type does not match public key type';
+}
+
+function parsedBy<T>(parse: () => T): T | undefined {
   try {
-    const parsed = new X509Certificate(pemOf(leaf));
-    return parsed.checkPrivateKey(createPrivateKey(pemOf(ownKey)))
-      ? undefined
-      : 'tls: private key does not match public key';
+    return parse();
   } catch {
-    return 'tls: failed to parse private key';
+    return undefined;
   }
 }
 

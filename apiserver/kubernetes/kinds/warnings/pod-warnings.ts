@@ -5,12 +5,15 @@ import type {
   PodSpec,
   Volume,
 } from '../../../../shared/api/types/core-v1';
+import { isInForce } from '../../../../shared/api/changes';
 import { DEPRECATED_POD_ANNOTATIONS } from '../../../../shared/deprecated-names';
 import { goQuote } from '../../../../shared/errors/go-quote';
 import { ANNOTATION } from '../../../../shared/names';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { ObjectMeta } from '../../../../shared/object/object';
+import type { KindSettings } from '../../../engine/registry/strategy';
 import { appArmorProfileOf } from '../core/pods/pod-seccomp';
+import { isOn } from '../field-gates';
 import { ipWarnings } from './address-warnings';
 import {
   BYTE_RESOURCES,
@@ -31,10 +34,11 @@ export interface PodParts {
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
+type OldVolumes = readonly (readonly [keyof Volume, string])[];
+
 /** Sources of volumes without effect. */
-const OLD_VOLUMES: readonly (readonly [keyof Volume, string])[] = [
+const OLD_VOLUMES: OldVolumes = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
-  ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
   ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
   ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
   ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
@@ -44,17 +48,29 @@ const OLD_VOLUMES: readonly (readonly [keyof Volume, string])[] = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
+const GIT_REPO: OldVolumes = [['gitRepo', 'deprecated in v1.11']];
+const GIT_REPO_OFF: OldVolumes = [['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+']];
+
+function oldVolumes(settings: KindSettings): OldVolumes {
+  const isOff = isInForce('gitRepoVolumesOff') && !isOn(settings, 'GitRepoVolumeDriver');
+  return [...OLD_VOLUMES, ...(isOff ? GIT_REPO_OFF : GIT_REPO)];
+}
+
 /**
  * Returns the warnings about a pod or its template at `path`, which is empty for a pod. Source: GetWarningsForPod and
  * GetWarningsForPodTemplate, v1.36.
  */
-export function podWarnings({ metadata = {}, spec }: PodParts, path: string): readonly string[] {
+export function podWarnings(
+  { metadata = {}, spec }: PodParts,
+  path: string,
+  settings: KindSettings,
+): readonly string[] {
   const before = path === '' ? '' : `${path}.`;
   const at = `${before}spec`;
   return [
     ...placementWarnings(spec, at),
     ...annotationWarnings(metadata.annotations ?? {}, spec, before),
-    ...volumeWarnings(spec.volumes ?? [], `${at}.volumes`),
+    ...volumeWarnings(spec.volumes ?? [], `${at}.volumes`, oldVolumes(settings)),
     ...nameWarnings(spec, at),
     ...BYTE_RESOURCES.flatMap((name) => wholeBytes(spec.overhead?.[name], `${at}.overhead[${name}]`)),
     ...eachContainer(spec, at, containerWarnings),
@@ -180,13 +196,13 @@ export function appArmorWarnings({ metadata = {}, spec }: PodParts): readonly st
   );
 }
 
-function volumeWarnings(volumes: readonly Volume[], path: string): readonly string[] {
+function volumeWarnings(volumes: readonly Volume[], path: string, old: OldVolumes): readonly string[] {
   return [
     ...volumes.flatMap((volume, index) => {
       const at = `${path}[${String(index)}]`;
       const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
       return [
-        ...OLD_VOLUMES.flatMap(([source, why]) =>
+        ...old.flatMap(([source, why]) =>
           volume[source] === undefined
             ? []
             : [`${at}.${source === 'storageos' ? 'storageOS' : source}: ${why}`],

@@ -75,11 +75,11 @@ const HOOKS = ownKeyMap<WarnHook>({
     ...claimWarnings(spec, 'spec'),
   ]),
   'core/persistentvolumes': of<PersistentVolume>(volumeWarnings),
-  'core/pods': of<Pod>((pod, previous, { sent }) =>
+  'core/pods': of<Pod>((pod, previous, { sent, settings }) =>
     previous === undefined
       ? [
           ...labelNameWarning(pod, "the Pod's hostname"),
-          ...podWarnings(pod, ''),
+          ...podWarnings(pod, '', settings),
           ...appArmorWarnings((sent ?? pod) as Pod),
         ]
       : [],
@@ -221,7 +221,7 @@ const NAMES_OF_PODS: ReadonlySet<string> = new Set([
 
 /** Warnings about the template of pods: of a new object, and of one whose desired state changes. */
 function templateHook(resource: string, place: readonly string[]): WarnHook {
-  return (object, previous) => {
+  return (object, previous, { settings }) => {
     const path = place.join('.');
     // Upstream looks at the old template here.
     const isOld = resource === 'core/replicationcontrollers' && previous !== undefined;
@@ -236,7 +236,9 @@ function templateHook(resource: string, place: readonly string[]): WarnHook {
         ? labelNameWarning(object, 'Pod names and hostnames')
         : []),
       ...(isChanged && resource.startsWith('batch/') ? jobWarnings(object, place) : []),
-      ...(isChanged && 'spec' in template ? podWarnings(template as unknown as PodParts, path) : []),
+      ...(isChanged && 'spec' in template
+        ? podWarnings(template as unknown as PodParts, path, settings)
+        : []),
     ];
   };
 }
