@@ -460,7 +460,11 @@ describe('the row of a pod', () => {
       '0',
     ],
   ])('%s', (_what, spec, status, ready, reason, restarts) => {
-    const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c' }], ...spec }, status } as unknown as Pod;
+    const pod = {
+      metadata: { name: 'p' },
+      spec: { containers: [{ name: 'c' }], ...spec },
+      status,
+    } as unknown as Pod;
     const cells = podTable.row(pod).map((cell) => (cell instanceof Age ? cell.text(NOW) : cell));
     expect(cells.slice(1, 4)).toEqual([ready, reason, restarts]);
   });
