@@ -86,7 +86,10 @@ class AddressRepair {
     const { addresses, cache, services, ipAddresses } = options;
     this.#options = options;
     const noteDue = (key: string): void => void this.#due.set(key, { atMs: 0, failures: 0 });
-    const followed: readonly { readonly stored: StoredResource; changed(key: string): void }[] = [
+    const followed: readonly {
+      readonly stored: StoredResource;
+      readonly changed: (key: string) => void;
+    }[] = [
       { stored: services, changed: (key) => noteDue(`service ${key}`) },
       { stored: ipAddresses, changed: (key) => noteDue(`address ${key}`) },
       { stored: addresses.cidrs.stored, changed: () => void (this.#hasNewNetworks = true) },

@@ -475,7 +475,7 @@ describe('the row of a pod', () => {
         metadata: { name: 'p', deletionTimestamp: ENDED_AT },
         spec: { containers: [] },
         status: { phase },
-      } as unknown as Pod)[2];
+      })[2];
     expect([rowOf('Running'), rowOf('Succeeded')]).toEqual(['Terminating', 'Succeeded']);
   });
 });
