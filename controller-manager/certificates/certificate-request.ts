@@ -5,6 +5,7 @@ import type {
 } from '../../shared/api/types/certificates-v1';
 import type { CertificateRequest } from '../../shared/certs/certificate-request';
 import { parseCertificateRequest } from '../../shared/certs/certificate-request';
+import { SERVICE_ACCOUNT } from '../../shared/names';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import type { Sent } from '../../shared/object/object';
@@ -16,6 +17,14 @@ export function requestInformer({
   log,
 }: ControllerContext): Informer<CertificateSigningRequest> {
   return createInformer({ client, resource: RESOURCE.certificatesigningrequests, log });
+}
+
+/** Returns the author of a request, the accounts of a namespace as one: many requests of one author do not delay those of others. */
+export function authorOf({ spec }: CertificateSigningRequest): string {
+  const { username = '' } = spec;
+  if (!username.startsWith(SERVICE_ACCOUNT.userPrefix)) return username;
+  const [namespace = ''] = username.slice(SERVICE_ACCOUNT.userPrefix.length).split(':');
+  return `${SERVICE_ACCOUNT.userPrefix}${namespace}`;
 }
 
 export function conditionsOf({

@@ -283,6 +283,22 @@ describe('signing', () => {
     expect(signedBy(ca, await certificateOf('early'))).toBe(true);
   });
 
+  test('many requests of one author, and of other accounts of its namespace, do not delay that of another', async () => {
+    const asking = { signerName: SIGNER.apiServerClient, usages: ['client auth'] };
+    for (let at = 0; at < 30; at += 1) {
+      const name = `flood-${String(at)}`;
+      const as = { name: `system:serviceaccount:tenant:a-${String(at)}`, groups: ['system:authenticated'] };
+      await ask(name, { commonName: 'jane' }, { ...asking, as });
+      await decide(name, 'Approved');
+    }
+    await ask('other', { commonName: 'ann' }, { ...asking, as: { name: 'ann' } });
+    await decide('other', 'Approved');
+    const before = bench.writes.length;
+    start();
+    await certificateOf('other');
+    expect(bench.writes.length - before).toBeLessThan(15);
+  });
+
   test('a replaced authority signs from then on, and a half-replaced pair changes nothing', async () => {
     start();
     const next = makeCa({ commonName: 'next', validDays: 10 });

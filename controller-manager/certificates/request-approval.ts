@@ -12,7 +12,14 @@ import { parseTime } from '../../shared/meta/time';
 import { GROUP, SIGNER } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import { isDecided, isIssued, requestIn, requestInformer, withCondition } from './certificate-request';
+import {
+  authorOf,
+  isDecided,
+  isIssued,
+  requestIn,
+  requestInformer,
+  withCondition,
+} from './certificate-request';
 import { nodeClientProblem } from '../../shared/certs/signer-rules';
 
 /** A kind of request that is approved automatically if its author may create the named subresource. */
@@ -44,6 +51,7 @@ export async function runRequestApproval(
       context,
       informer: requestInformer(context),
       workers: WORKERS,
+      flowOf: authorOf,
       concerns: isOpen,
       reconcile: async (request, stop) => approveIfAllowed({ ...context, clock }, request, stop),
     },

@@ -9,7 +9,14 @@ import type { Clock } from '../../shared/concurrency/clock';
 import type { Sent } from '../../shared/object/object';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import { hasCondition, isIssued, requestIn, requestInformer, withCondition } from './certificate-request';
+import {
+  authorOf,
+  hasCondition,
+  isIssued,
+  requestIn,
+  requestInformer,
+  withCondition,
+} from './certificate-request';
 import { SIGNER_RULES } from '../../shared/certs/signer-rules';
 import type { Signing } from '../runtime/controller-options';
 
@@ -48,7 +55,10 @@ async function signRequests(context: SigningContext, signal: AbortSignal): Promi
   };
 
   const informer = requestInformer(context);
-  await runObjectLoop({ context, informer, workers: WORKERS, concerns: isReady, reconcile }, signal);
+  await runObjectLoop(
+    { context, informer, workers: WORKERS, flowOf: authorOf, concerns: isReady, reconcile },
+    signal,
+  );
 }
 
 function isToBeSigned(request: CertificateSigningRequest): boolean {

@@ -10,6 +10,8 @@ export interface ObjectLoopOptions<T extends ApiObject> {
   readonly informer: Informer<T>;
   /** Number of objects processed concurrently. */
   readonly workers: number;
+  /** Returns the flow of an object: flows take turns. By default its namespace; each object of the cluster is a flow of its own. */
+  readonly flowOf?: (object: T) => string;
   /** Reports whether an object needs work; all do if absent. */
   readonly concerns?: (object: T) => boolean;
   /** Reconciles one object, given its newest known state. Failures are retried with backoff. */
@@ -18,11 +20,15 @@ export interface ObjectLoopOptions<T extends ApiObject> {
 
 /** Reconciles every object when it appears and after each change. Resolves when everything has ended. */
 export async function runObjectLoop<T extends ApiObject>(
-  { context, informer, workers, concerns = () => true, reconcile }: ObjectLoopOptions<T>,
+  { context, informer, workers, flowOf, concerns = () => true, reconcile }: ObjectLoopOptions<T>,
   signal: AbortSignal,
 ): Promise<void> {
   const { log } = context;
-  const queue = context.createQueue();
+  const flowOfKey = (key: string): string => {
+    const object = informer.store.get(key);
+    return object === undefined || flowOf === undefined ? key : flowOf(object);
+  };
+  const queue = context.createQueue(flowOf === undefined ? {} : { flowOf: flowOfKey });
   const enqueue = (object: T): void => {
     if (concerns(object)) queue.add(keyOfObject(object));
   };
