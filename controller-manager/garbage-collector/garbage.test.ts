@@ -105,6 +105,17 @@ test('dependents of an absent owner are deleted level by level, and nothing else
   expect(bench.find(PODS, 'p4')).toBeDefined();
 });
 
+test('a chain of 150 owners is deleted to its end', async () => {
+  const root = bench.make(DEPLOYMENTS, 'root');
+  let owner = ownedBy(DEPLOYMENTS, root);
+  for (let at = 0; at < 150; at += 1)
+    owner = ownedBy(CONFIG_MAPS, bench.make(CONFIG_MAPS, `c${String(at)}`, { owners: [owner] }));
+  start();
+  await background(DEPLOYMENTS, 'root');
+  await expectGone(CONFIG_MAPS, 'c149');
+  expect(bench.server.store.list(CONFIG_MAPS, TEST_NAMESPACE)).toEqual([]);
+});
+
 test('deletions during a watch outage are made up for, and existing owners are not queried', async () => {
   const owner = bench.make(DEPLOYMENTS, 'd');
   const middle = bench.make(REPLICA_SETS, 'stays', { owners: [ownedBy(DEPLOYMENTS, owner)] });

@@ -37,3 +37,12 @@ test.each(['X448', 'sect571k1', 'ffdhe4096', 'ffdhe8192'])(
     }
   },
 );
+
+test.each(['TLSv1', 'TLSv1.1'] as const)(
+  'a client that offers no more than %s is refused',
+  async (version) => {
+    // OpenSSL offers such versions at this level only.
+    const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    expect(await outcome(old)).toMatch(/alert protocol version/u);
+  },
+);

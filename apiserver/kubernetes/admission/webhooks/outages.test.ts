@@ -53,6 +53,30 @@ async function createMap(signal?: AbortSignal): Promise<Reply> {
   return api.call('POST', MAPS, { body, ...(signal === undefined ? {} : { signal }) });
 }
 
+test('a webhook whose calls cause calls to itself without end has a bounded number of them, and holds up no other request', async () => {
+  await start({ callsMax: 3, waitingMax: 2 });
+  await configure(hookAt(webhook, { timeoutSeconds: 1 }));
+  let calls = 0;
+  let most = 0;
+  webhook.behave = async () => {
+    calls += 1;
+    most = Math.max(most, calls);
+    const { code } = await createMap();
+    calls -= 1;
+    return { allowed: code === 201 };
+  };
+  const creating = createMap();
+  await webhook.askedTimes(2);
+  const secret = { metadata: { name: 'other' } };
+  expect((await api.call('POST', '/api/v1/namespaces/default/secrets', { body: secret })).code).toBe(201);
+  expect((await creating).code).toBeGreaterThanOrEqual(400);
+  webhook.behave = allow;
+  await eventually('the webhook serves again', async () => (await createMap()).code === 201);
+  expect(most).toBeGreaterThan(1);
+  // A call that has timed out is over for the server before the webhook has ended it.
+  expect(most).toBeLessThanOrEqual(2 * 3);
+});
+
 /** Returns the message without its common prefix. */
 function why({ code, json }: Reply): string {
   const head = 'Internal error occurred: failed calling webhook "a.example.org": ';

@@ -92,6 +92,14 @@ test.each<readonly [string, readonly object[], readonly object[]]>([
   expect(again?.stale).toBeUndefined();
 });
 
+test('a value in the clear, put into the store past the server, is unreadable unless the rules allow it', async () => {
+  await memory.create(KEY, PLAIN, {}, patience());
+  const { record } = await storeWith(cbc(key('one'))).get(KEY, patience());
+  expect(() => record && valueOf(record)).toThrow('no key of the configuration fits');
+  const { record: allowed } = await storeWith(cbc(key('one')), IDENTITY).get(KEY, patience());
+  expect(allowed).toMatchObject({ value: PLAIN, stale: true });
+});
+
 test('a value that no key fits is unreadable in every answer, and does not affect other records', async () => {
   await storeWith(cbc(key('one'))).create(KEY, PLAIN, {}, patience());
   const store = storeWith(cbc(key('two')));
