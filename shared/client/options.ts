@@ -1,5 +1,4 @@
 import type { Log } from '../log/log';
-import type { RequestObserver } from '../metrics/rest-client';
 import type { ApiObject, ListMeta } from '../object/object';
 import type { ExecPlugin } from './exec-plugin';
 import type { TlsFiles } from './tls-files';
@@ -21,8 +20,8 @@ export interface ClientOptions extends TransportOptions, TlsFiles {
   readonly log?: Log;
   /** Time limit of one call, in milliseconds; 30,000 if absent. For a watch: until its headers arrive. */
   readonly timeoutMs?: number;
-  /** Called for each sent request, for metrics. */
-  readonly observe?: RequestObserver;
+  /** Called for each sent request, for metrics; the code is 0 without a response. */
+  readonly observe?: (method: string, code: number, ms: number) => void;
   /** Shared by all clients of one server, so that one of many informers reports that it cannot be reached. */
   readonly outage?: Outage;
 }

@@ -12,7 +12,6 @@ import type { Duplex } from 'node:stream';
 import { callbackify } from 'node:util';
 
 import { TIMER_MAX_MS } from '../concurrency/timer-max';
-import type { AllowsAddress } from '../meta/ip-address';
 import { checkLiteral, lookupOption } from './allowed-addresses';
 import type { ClientTls, TlsTarget } from './connect-tls';
 import { connectTls } from './connect-tls';
@@ -24,7 +23,7 @@ export interface TransportOptions extends ClientTls {
   /** Where to connect to instead of the address's host and port, which stay in what is sent. */
   readonly connectTo?: { readonly host: string; readonly port: number };
   /** Which addresses may be connected to; if one of a host is refused, none is. Absent: all may. */
-  readonly allows?: AllowsAddress | undefined;
+  readonly allows?: ((address: string) => boolean) | undefined;
   /** More requests wait. More connections that open at the same moment are closed after their request. */
   readonly socketsMax?: number;
   readonly idleSocketsMax?: number;
