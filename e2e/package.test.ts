@@ -244,8 +244,30 @@ const https = require('node:https');
 });
 
 test('the programs start by npx', async () => {
-  for (const program of ['orch-apiserver', 'orch-controller-manager', 'orch-admin', 'orch-convert']) {
+  const programs = ['apiserver', 'controller-manager', 'admin', 'convert', 'validate'];
+  for (const program of programs.map((name) => `orch-${name}`)) {
     const { stdout } = await run('npx', ['--no-install', program, '--help'], { cwd: folder });
     expect(stdout).toContain(program);
   }
+});
+
+test('orch-validate names file and line, as text and as JSON, and exits with 1', async () => {
+  const file = 'invalid.yaml';
+  await writeFile(
+    path.join(folder, file),
+    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: A\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n',
+  );
+  const validate = async (...words: string[]): Promise<unknown> =>
+    run('npx', ['--no-install', 'orch-validate', '-f', file, ...words], { cwd: folder });
+  await expect(validate()).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^invalid\.yaml:4: error: ConfigMap\/A: metadata\.name: Invalid value.*\n$/u,
+    ) as unknown,
+  });
+  await expect(validate('-o', 'json', '--api-level=1.30')).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('"line": 4,') as unknown,
+  });
+  await expect(validate('--crds', 'none')).rejects.toMatchObject({ code: 2 });
 });

@@ -46,9 +46,10 @@ export function controllerWords({ controllers = true }: ControlPlaneOptions): re
   return controllers;
 }
 
-/** The options that decide which objects a control plane begins with. */
+/** The options that decide which objects a control plane begins with; the server creates those without admission. */
 export function beginningKey({ flags = {} }: ControlPlaneOptions): string {
-  return JSON.stringify([formatApiLevel(apiLevel), flags]);
+  const { 'disable-admission-plugins': _, ...others } = flags;
+  return JSON.stringify([formatApiLevel(apiLevel), others]);
 }
 
 /** Makes the keys of a control plane. */

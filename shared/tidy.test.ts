@@ -118,6 +118,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   'orch/main.ts',
   'orch/client/index.ts',
   'orch/envtest/etcd.ts',
+  'orch/validate/main.ts',
   'package/control-plane.ts',
   'package/testing.ts',
   'shared/schema/generate-types.ts',

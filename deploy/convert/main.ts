@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import path from 'node:path';
+import { existsSync } from 'node:fs';
 import { parseVersionFlag } from '../../shared/flags/version-flag';
 import { parseGroupVersion } from '../../shared/api/resources';
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { writeHelp } from '../../shared/flags/help';
 import { parseFlags } from '../../shared/flags/parse-flags';
+import { readManifestFiles } from '../../shared/files/manifest-files';
 import { apiLevel, API_LEVELS, formatApiLevel } from '../../shared/api-level';
 import { dialect, DIALECTS } from '../../shared/names';
 import { convertText } from './convert-text';
@@ -14,7 +14,6 @@ const PROGRAM = 'orch-convert';
 const SUMMARY =
   'Converts manifests to another version of their API and writes them to standard output. Comments and order of what does not change are kept.';
 const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
-const MANIFEST = /\.(?:ya?ml|json)$/u;
 
 const FLAGS = [
   {
@@ -50,11 +49,6 @@ const FLAGS = [
   },
 ] as const satisfies readonly FlagRow[];
 
-interface Input {
-  readonly name: string;
-  readonly text: string;
-}
-
 /** Converts what the command line names. Nothing is written when something cannot be converted. */
 function main(words: readonly string[]): number {
   const version = parseVersionFlag(PROGRAM, words);
@@ -77,7 +71,7 @@ function main(words: readonly string[]): number {
   const wanted = outputVersion === '' ? undefined : parseGroupVersion(outputVersion);
   const texts: string[] = [];
   const errors: string[] = [];
-  for (const { name, text } of filename.flatMap(inputsOf)) {
+  for (const { name, text } of filename.flatMap(readManifestFiles)) {
     const converted = convertText(text, wanted);
     if (converted.ok) texts.push(converted.text);
     else errors.push(...converted.errors.map((error) => `${name}:${error}`));
@@ -86,16 +80,6 @@ function main(words: readonly string[]): number {
   if (errors.length > 0) return EXIT.failure;
   process.stdout.write(joined(texts));
   return EXIT.ok;
-}
-
-function inputsOf(name: string): readonly Input[] {
-  if (name === '-') return [{ name: 'standard input', text: readFileSync(0, 'utf8') }];
-  if (!statSync(name).isDirectory()) return [{ name, text: readFileSync(name, 'utf8') }];
-  return readdirSync(name)
-    .filter((file) => MANIFEST.test(file))
-    .toSorted((a, b) => (a < b ? -1 : 1))
-    .map((file) => path.join(name, file))
-    .map((file) => ({ name: file, text: readFileSync(file, 'utf8') }));
 }
 
 /** One stream: a separator between files that have none of their own. */

@@ -29,6 +29,8 @@ const DEFAULT_DIALECT = { ORCH_DEFAULT_DIALECT: JSON.stringify('kubernetes') };
 const TESTING = 'package/testing.ts';
 /** `orch/client`, whose declarations are those of the modules that it is made of. */
 const CLIENT = 'orch/client/index.ts';
+/** `orch-validate`, beside the engine of the control plane that it starts. */
+const VALIDATE = 'orch/validate/main.ts';
 
 /** Writes `dist/bin`, `dist/proto`, `dist/lib` and `dist/THIRD-PARTY-LICENSES.txt` below `root`. */
 export async function bundlePackage(root) {
@@ -65,10 +67,12 @@ export async function bundlePackage(root) {
   const lib = path.join(dist, 'lib');
   await build({
     ...common,
-    entryPoints: Object.entries({ testing: TESTING, client: CLIENT }).map(([out, file]) => ({
-      in: path.join(root, file),
-      out,
-    })),
+    entryPoints: Object.entries({ testing: TESTING, client: CLIENT, validate: VALIDATE }).map(
+      ([out, file]) => ({
+        in: path.join(root, file),
+        out,
+      }),
+    ),
     outdir: lib,
     minifyWhitespace: false,
     define: { ...DEFAULT_DIALECT, ORCH_VERSION: JSON.stringify(version) },

@@ -38,12 +38,13 @@ const COMMAND_LINES = [
     '--feature-gates=APIServerIdentity=true',
   ],
 ];
-/** Flags of Node, kubectl, `orch-convert`, `npm start` and `npm test`. */
+/** Flags of Node, npx, kubectl, `orch-convert`, `orch-validate`, `npm start` and `npm test`. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'as',
   'as-group',
   'cascade',
   'clusterrole',
+  'crds',
   'data-dir',
   'e2e',
   'field-selector',
@@ -59,7 +60,9 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'namespace',
   'no-maglev',
   'nodes',
+  'old',
   'output-version',
+  'package',
   'raw',
   'real-etcd',
   'replace',
