@@ -38,7 +38,7 @@ const COMMAND_LINES = [
     '--feature-gates=APIServerIdentity=true',
   ],
 ];
-/** Flags of Node, npx, kubectl, `orch-convert`, `orch-validate`, `npm start` and `npm test`. */
+/** Flags of Node, npm, npx, the compiler, kubectl, `orch-convert`, `orch-validate`, `npm start` and `npm test`. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'as',
   'as-group',
@@ -57,6 +57,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'listen',
   'max-old-space-size',
   'max-semi-space-size',
+  'module',
   'namespace',
   'no-maglev',
   'nodes',
@@ -67,7 +68,11 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'real-etcd',
   'replace',
   'replicas',
+  'save-dev',
+  'strict',
+  'target',
   'test',
+  'types',
   'unit',
   'user',
   'v8-pool-size',
