@@ -1,10 +1,13 @@
 import type { FeatureGates } from '../shared/flags/feature-gates';
+import { RESOURCE } from '../shared/api/resource-names';
+import { RESOURCES } from '../shared/api/resources';
 import { runAccountTokens } from './account-tokens/account-tokens';
 import { runClusterInfoSigner } from './bootstrap-tokens/cluster-info-signer';
 import { runTokenCleaner } from './bootstrap-tokens/token-cleaner';
 import { runRequestApproval } from './certificates/request-approval';
 import { runRequestCleaning } from './certificates/request-cleaning';
 import { runRequestSigning } from './certificates/request-signing';
+import type { GroupVersionResource } from '../shared/object/object';
 import type { Controller } from './runtime/controller';
 import type { ManagerGate } from './runtime/controller-options';
 import { runCronJobs } from './cronjob/cronjob';
@@ -19,6 +22,7 @@ import { runJobs } from './job/job';
 import { runNamespaceController } from './namespace/namespace-controller';
 import { runRootCaPublisher } from './namespace-objects/root-ca-publisher';
 import { runServiceAccounts } from './namespace-objects/service-accounts';
+import { runPolicyStatus } from './policy-status/policy-status';
 import { runPodGc } from './podgc/podgc';
 import { runReplicaSets, runReplicationControllers } from './replicaset/replicaset';
 import { runResourceQuota } from './resource-quota/resource-quota';
@@ -33,7 +37,14 @@ import { runVolumeProtection } from './volume-protection/volume-protection';
 
 /** Returns the controllers that exist with these feature gates. */
 export function controllersWith(gates: FeatureGates<ManagerGate>): readonly Controller[] {
-  return CONTROLLERS.filter(({ gates: needed = [] }) => needed.every((gate) => gates[gate]));
+  return CONTROLLERS.filter(
+    ({ gates: needed = [], resource }) =>
+      needed.every((gate) => gates[gate]) && (resource === undefined || isServed(resource)),
+  );
+}
+
+function isServed({ group, version, resource }: GroupVersionResource): boolean {
+  return RESOURCES.some((row) => row.group === group && row.version === version && row.resource === resource);
 }
 
 /** All controllers. */
@@ -94,6 +105,12 @@ export const CONTROLLERS: readonly Controller[] = [
     account: 'service-cidrs-controller',
     gates: ['MultiCIDRServiceAllocator'],
     run: runServiceCidrs,
+  },
+  {
+    name: 'validatingadmissionpolicy-status-controller',
+    account: 'validatingadmissionpolicy-status-controller',
+    resource: RESOURCE.validatingadmissionpolicies,
+    run: runPolicyStatus,
   },
   { name: 'tokencleaner', account: 'token-cleaner', isOffByDefault: true, run: runTokenCleaner },
 ];

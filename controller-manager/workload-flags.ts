@@ -74,4 +74,9 @@ export const WORKLOAD_FLAGS = [
     name: 'concurrent-ttl-after-finished-syncs',
     help: 'The number of finished Jobs that are deleted concurrently.',
   },
+  {
+    ...CONCURRENT,
+    name: 'concurrent-validating-admission-policy-status-syncs',
+    help: 'The number of ValidatingAdmissionPolicies whose expressions are checked concurrently.',
+  },
 ] as const;

@@ -32,6 +32,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'controller-manager/namespace',
     'controller-manager/namespace-objects',
     'controller-manager/podgc',
+    'controller-manager/policy-status',
     'controller-manager/replicaset',
     'controller-manager/resource-quota',
     'controller-manager/role-aggregation',

@@ -49,6 +49,7 @@ export interface ControllerOptions {
   /** Addresses of one subset of Endpoints that are mirrored; 1,000 if absent. */
   readonly mirroringMaxEndpointsPerSubset?: number;
   readonly concurrentTtlAfterFinishedSyncs?: number;
+  readonly concurrentValidatingAdmissionPolicyStatusSyncs?: number;
   /** How many pods that have ended are kept; 12,500 if absent. */
   readonly terminatedPodGcThreshold?: number;
   /** The most endpoints of an EndpointSlice; 100 if absent. */

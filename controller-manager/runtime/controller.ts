@@ -2,6 +2,7 @@ import type { Client } from '../../shared/client/client';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { WorkQueue, WorkQueueOptions } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
+import type { GroupVersionResource } from '../../shared/object/object';
 import type { ControllerOptions, ManagerGate } from './controller-options';
 import type { SharedInformers } from './shared-informers';
 
@@ -26,6 +27,8 @@ export interface Controller {
   readonly name: string;
   /** The service account with the controller's permissions; absent: it acts as the process. */
   readonly account?: string;
+  /** It exists only at levels that serve this resource. */
+  readonly resource?: GroupVersionResource;
   /** It exists only while all of these feature gates are on. */
   readonly gates?: readonly ManagerGate[];
   /** Runs only when named in `--controllers`. */

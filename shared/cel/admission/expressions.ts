@@ -32,7 +32,7 @@ export const CONDITION_TYPES: readonly CelType[] = [BOOL];
 export const MESSAGE_TYPES: readonly CelType[] = [STRING];
 export const ANNOTATION_TYPES: readonly CelType[] = [STRING, NULL];
 
-const VARIABLES = structOf('kubernetes.variables');
+export const VARIABLES = structOf('kubernetes.variables');
 
 /**
  * Compiles the expressions of one policy or webhook (k8s.io/apiserver `admission/plugin/cel/compile.go` and `composition.go`). Variables
@@ -138,7 +138,7 @@ export class AdmissionCompiler {
 }
 
 /** The type by which other expressions see a variable: objects and opaque values are `dyn` (`convertCelTypeToDeclType`). */
-function declaredType(type: CelType | undefined): CelType {
+export function declaredType(type: CelType | undefined): CelType {
   const [first = DYN, second = DYN] = type?.params ?? [];
   if (type === undefined || HIDDEN.has(type.kind)) return DYN;
   if (type.kind === 'list') return listOf(declaredType(first));
